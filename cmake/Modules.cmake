@@ -1,0 +1,53 @@
+# Turns layers.txt into targets: one object library per module, together libnexusfix (nexusfix::nexusfix).
+
+# The flags that every target of this build gets.
+macro(nfx_common_options)
+  add_compile_options(-Wall -Wextra -Wconversion -Wshadow)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # g++ 12 sees an overlap in every optimised `"literal" + std::string`.
+    add_compile_options(-Wno-restrict)
+  endif()
+  if(NFX_WERROR)
+    add_compile_options(-Werror)
+  endif()
+  if(NFX_SANITIZE)
+    add_compile_options(-fsanitize=${NFX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${NFX_SANITIZE})
+  endif()
+  if(NFX_BUILD_FUZZ)
+    # Coverage for the whole library; the fuzz targets add the fuzzer's main.
+    add_compile_options(-fsanitize=fuzzer-no-link)
+    add_link_options(-fsanitize=fuzzer-no-link)
+  endif()
+endmacro()
+
+function(nfx_add_modules layers_file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${layers_file})
+  file(STRINGS ${layers_file} lines REGEX "^[a-z]+:")
+  add_library(nexusfix)
+  add_library(nexusfix::nexusfix ALIAS nexusfix)
+  target_include_directories(nexusfix PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(nexusfix PUBLIC cxx_std_23)
+  target_link_libraries(nexusfix PUBLIC Threads::Threads)
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^[a-z]+" module ${line})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${module}/*.cpp)
+    if(sources)
+      add_library(nfx_${module} OBJECT ${sources})
+      target_include_directories(nfx_${module} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+      target_sources(nexusfix PRIVATE $<TARGET_OBJECTS:nfx_${module}>)
+    endif()
+  endforeach()
+  # The outside libraries, each seen by the one module that uses it.
+  if(TARGET nfx_dictionary)
+    target_link_libraries(nfx_dictionary PRIVATE pugixml::pugixml)
+    target_compile_definitions(nfx_dictionary PRIVATE
+      NFX_DICTIONARY_PATH="${PROJECT_SOURCE_DIR}/dictionaries:${CMAKE_INSTALL_FULL_DATADIR}/nexusfix/dictionaries")
+    target_link_libraries(nexusfix PRIVATE pugixml::pugixml)
+  endif()
+  if(TARGET nfx_engine)
+    target_link_libraries(nfx_engine PRIVATE tomlplusplus::tomlplusplus Threads::Threads)
+    target_link_libraries(nexusfix PRIVATE tomlplusplus::tomlplusplus)
+  endif()
+endfunction()

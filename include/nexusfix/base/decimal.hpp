@@ -1,0 +1,51 @@
+// Exact decimal numbers for prices and quantities: mantissa x 10^-scale, never a binary fraction.
+// Cost: no allocation. Errors: values that do not fit 18 significant digits are refused, not rounded.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace nfx {
+
+class Decimal {
+ public:
+  static constexpr std::uint8_t max_scale = 18;
+
+  constexpr Decimal() noexcept = default;
+  constexpr explicit Decimal(std::int64_t mantissa, std::uint8_t scale = 0) noexcept
+      : mantissa_(mantissa), scale_(scale) {}
+
+  [[nodiscard]] constexpr std::int64_t mantissa() const noexcept { return mantissa_; }
+  [[nodiscard]] constexpr std::uint8_t scale() const noexcept { return scale_; }
+
+  // Reads FIX float text: optional '-', digits, optional point; at least one digit, no '+', exponent or spaces.
+  // Leading and trailing zeros are accepted ("00023.230"); the scale keeps the trailing ones. Empty otherwise,
+  // and when more than 18 digits remain after leading zeros.
+  [[nodiscard]] static std::optional<Decimal> parse(std::string_view text) noexcept;
+
+  // Longest text write() produces: sign, zero, point and 19 digits.
+  static constexpr std::size_t max_text_size = 24;
+
+  // Writes the value with exactly scale() digits after the point; returns the length. `out` holds max_text_size.
+  std::size_t write(char* out) const noexcept;
+
+  // By value: 1.50 equals 1.5.
+  friend std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept;
+  friend bool operator==(const Decimal& a, const Decimal& b) noexcept { return (a <=> b) == 0; }
+
+  // Exact sums and differences at the larger scale. Empty on overflow.
+  friend std::optional<Decimal> add(Decimal a, Decimal b) noexcept;
+  friend std::optional<Decimal> subtract(Decimal a, Decimal b) noexcept;
+
+ private:
+  std::int64_t mantissa_ = 0;
+  std::uint8_t scale_ = 0;
+};
+
+[[nodiscard]] std::optional<Decimal> add(Decimal a, Decimal b) noexcept;
+[[nodiscard]] std::optional<Decimal> subtract(Decimal a, Decimal b) noexcept;
+
+}  // namespace nfx

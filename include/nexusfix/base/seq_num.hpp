@@ -1,0 +1,17 @@
+// MsgSeqNum(34) and its arithmetic. Numbers start at 1; 0 means "none" and, in EndSeqNo(16), "to the end".
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace nfx {
+
+enum class SeqNum : std::uint64_t {};
+
+inline constexpr SeqNum first_seq_num{1};
+
+[[nodiscard]] constexpr std::uint64_t value(SeqNum s) noexcept { return std::to_underlying(s); }
+[[nodiscard]] constexpr SeqNum next(SeqNum s) noexcept { return SeqNum{value(s) + 1}; }
+[[nodiscard]] constexpr SeqNum previous(SeqNum s) noexcept { return SeqNum{value(s) - 1}; }
+
+}  // namespace nfx

@@ -1,0 +1,52 @@
+// Time as the engine uses it: UTC for what stands in messages, monotonic for every timer.
+// Nothing here reads a clock; a caller at the edge does, and passes an Instant down.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace nfx {
+
+using Duration = std::chrono::nanoseconds;
+using UtcTime = std::chrono::sys_time<Duration>;
+using MonotonicTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+
+// One reading of both clocks.
+struct Instant {
+  UtcTime utc{};
+  MonotonicTime monotonic{};
+};
+
+// A UTCTimestamp as it stood on the wire: 0 to 12 digits of fraction.
+struct UtcTimestamp {
+  UtcTime time{};                  // to the nanosecond
+  std::uint16_t picoseconds = 0;   // digits 10 to 12, below the nanosecond
+  std::uint8_t fraction_digits = 0;
+};
+
+// Reads "YYYYMMDD-HH:MM:SS[.f{1,12}]". Second 60 is accepted (leap second) and counts as the next minute's first.
+// Empty when the text is anything else or names a day that does not exist. Cost: one pass, no allocation.
+[[nodiscard]] std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept;
+
+// Longest text write_utc_timestamp produces: 17 characters, a point and nine digits.
+inline constexpr std::size_t max_utc_timestamp_size = 27;
+
+// Writes a UTCTimestamp with 0 to 9 digits of fraction (truncated, never rounded up into the future) and returns
+// its length: 17, or 18 + digits. `out` must hold max_utc_timestamp_size characters.
+std::size_t write_utc_timestamp(char* out, UtcTime time, unsigned fraction_digits) noexcept;
+
+// write_utc_timestamp that remembers the text of the last second, which successive messages share.
+// Thread: one owner. Cost: a compare and the fraction's digits when the second is unchanged.
+class UtcTimestampWriter {
+ public:
+  std::size_t write(char* out, UtcTime time, unsigned fraction_digits) noexcept;
+
+ private:
+  std::int64_t second_ = INT64_MIN;
+  std::array<char, 17> text_{};
+};
+
+}  // namespace nfx

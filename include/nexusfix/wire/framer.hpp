@@ -1,0 +1,34 @@
+// Finds where messages begin and end in a byte stream, by BodyLength alone.
+// Thread: any, no state. Cost: the header's ~20 bytes of a whole message; no copy, no allocation.
+// Lifetime: results are offsets into the caller's buffer. Errors: values; never reads past the buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "nexusfix/wire/wire_error.hpp"
+
+namespace nfx {
+
+inline constexpr std::size_t default_max_message_size = 64 * 1024;
+
+enum class FrameStatus : std::uint8_t {
+  need_more,  // `size` bytes are needed before it is worth asking again (more than there are)
+  complete,   // the first `size` bytes are one message; CheckSum is still to be verified
+  garbled,    // the first `size` bytes are no message: drop them, `error` says why
+  too_large,  // the message announced, or the garbage in front of one, exceeds the maximum: give up the connection
+};
+
+struct Frame {
+  FrameStatus status = FrameStatus::need_more;
+  WireError error = WireError::none;
+  std::size_t size = 0;
+};
+
+// Looks at the start of `buffer`. A message whose BodyLength does not lead to its CheckSum field is garbled up to the
+// next CheckSum behind that point: a length too short loses that message, one too long the following message too.
+[[nodiscard]] Frame next_frame(std::string_view buffer,
+                               std::size_t max_message_size = default_max_message_size) noexcept;
+
+}  // namespace nfx

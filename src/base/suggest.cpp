@@ -1,0 +1,45 @@
+#include "nexusfix/base/suggest.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace nfx {
+namespace {
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// The number of letters to insert, delete or change: one row of the classic table at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (lower(a[i]) != lower(b[j]));
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates) {
+  constexpr std::size_t longest = 64;  // names are shorter; keeps the search cheap whatever a file holds
+  std::string_view best;
+  std::size_t best_distance = 3;
+  if (name.size() > longest) return {};
+  for (const std::string_view candidate : candidates) {
+    if (candidate.size() > name.size() + 2 || name.size() > candidate.size() + 2) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance && distance < candidate.size()) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best.empty() ? std::string{} : "; did you mean " + std::string(best) + "?";
+}
+
+}  // namespace nfx

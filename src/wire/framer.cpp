@@ -1,0 +1,112 @@
+#include "nexusfix/wire/framer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nfx {
+namespace {
+
+constexpr char soh = '\x01';
+constexpr std::string_view message_start = "8=FIX";
+constexpr std::string_view check_sum_start =
+    "\x01"
+    "10=";
+constexpr std::size_t max_begin_string_size = 16;
+constexpr std::size_t max_body_length_digits = 7;
+constexpr std::size_t check_sum_field_size = 7;  // "10=ddd<SOH>"
+
+// The end of "8=...|9=...|", or why there is none.
+struct Header {
+  FrameStatus status = FrameStatus::need_more;
+  WireError error = WireError::none;
+  std::size_t size = 0;
+  std::size_t body_length = 0;
+};
+
+// Every check fails at the first byte that is wrong, so the verdict does not depend on how much has arrived.
+Header read_header(std::string_view buffer) noexcept {
+  const auto garbled = [](WireError error) { return Header{FrameStatus::garbled, error, 0, 0}; };
+  const std::size_t common = std::min(buffer.size(), message_start.size());
+  if (buffer.substr(0, common) != message_start.substr(0, common)) return garbled(WireError::not_fix);
+
+  std::size_t at = common;
+  for (;; ++at) {
+    if (at == buffer.size()) return {};
+    if (buffer[at] == soh) break;
+    // A '=' means that the SOH got lost, perhaps with the start of another message behind it.
+    if (buffer[at] == '=' || at == 2 + max_begin_string_size) return garbled(WireError::not_fix);
+  }
+  ++at;
+  for (const char expected : {'9', '='}) {
+    if (at == buffer.size()) return {};
+    if (buffer[at++] != expected) return garbled(WireError::header_order);
+  }
+  const std::size_t digits_begin = at;
+  std::size_t body_length = 0;
+  for (;; ++at) {
+    if (at == buffer.size()) return {};
+    if (buffer[at] == soh) break;
+    const unsigned digit = static_cast<unsigned char>(buffer[at]) - unsigned{'0'};
+    if (digit > 9 || at - digits_begin == max_body_length_digits) return garbled(WireError::bad_body_length);
+    body_length = body_length * 10 + digit;
+  }
+  if (at == digits_begin) return garbled(WireError::bad_body_length);
+  return {FrameStatus::complete, WireError::none, at + 1, body_length};
+}
+
+// Drops everything in front of the next message start. What could be the beginning of one at the very end stays.
+[[gnu::cold, gnu::noinline]] Frame skip_garbage(std::string_view buffer, WireError error) noexcept {
+  std::size_t next = buffer.find(message_start, 1);
+  if (next == std::string_view::npos) {
+    next = buffer.size();
+    for (std::size_t kept = std::min(message_start.size() - 1, buffer.size() - 1); kept > 0; --kept) {
+      if (buffer.ends_with(message_start.substr(0, kept))) {
+        next = buffer.size() - kept;
+        break;
+      }
+    }
+  }
+  return {FrameStatus::garbled, error, next};
+}
+
+// CheckSum is not (yet) where BodyLength points to. `body_end` is one behind the body's last SOH.
+[[gnu::cold, gnu::noinline]] Frame search_check_sum(std::string_view buffer, std::size_t body_end,
+                                                    std::size_t max_message_size) noexcept {
+  // Bytes beyond the maximum are not looked at: they may not have arrived had the stream been cut differently.
+  const std::string_view searched = buffer.substr(0, max_message_size);
+  const std::size_t from = body_end - 1;
+  const std::size_t start = searched.find(check_sum_start, from);
+  if (start != std::string_view::npos) {
+    const std::size_t end = searched.find(soh, start + check_sum_start.size());
+    if (end != std::string_view::npos) {
+      const WireError error = start == from ? WireError::bad_check_sum : WireError::body_length_mismatch;
+      return {FrameStatus::garbled, error, end + 1};
+    }
+  }
+  if (buffer.size() >= max_message_size) return {FrameStatus::too_large, WireError::too_large, 0};
+  // The shortest CheckSum that could come is "10=<SOH>".
+  return {FrameStatus::need_more, WireError::none, std::max(buffer.size() + 1, body_end + check_sum_start.size())};
+}
+
+bool ends_with_check_sum(const char* body_end) noexcept {
+  return std::memcmp(body_end - 1, check_sum_start.data(), check_sum_start.size()) == 0 && body_end[3] != soh &&
+         body_end[4] != soh && body_end[5] != soh && body_end[6] == soh;
+}
+
+}  // namespace
+
+Frame next_frame(std::string_view buffer, std::size_t max_message_size) noexcept {
+  const Header header = read_header(buffer);
+  if (header.status == FrameStatus::garbled) return skip_garbage(buffer, header.error);
+  if (header.status == FrameStatus::need_more) return {FrameStatus::need_more, WireError::none, buffer.size() + 1};
+
+  const std::size_t body_end = header.size + header.body_length;
+  const std::size_t total = body_end + check_sum_field_size;
+  if (total > max_message_size) return {FrameStatus::too_large, WireError::too_large, 0};
+  if (buffer.size() >= total && ends_with_check_sum(buffer.data() + body_end)) {
+    return {FrameStatus::complete, WireError::none, total};
+  }
+  return search_check_sum(buffer, body_end, max_message_size);
+}
+
+}  // namespace nfx

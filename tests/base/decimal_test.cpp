@@ -1,0 +1,129 @@
+#include "nexusfix/base/decimal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "base/seeded.hpp"
+
+namespace nfx {
+namespace {
+
+std::string text_of(Decimal value) {
+  char out[Decimal::max_text_size];
+  return {out, value.write(out)};
+}
+
+std::string round_trip(std::string_view text) {
+  const auto value = Decimal::parse(text);
+  return value ? text_of(*value) : "none";
+}
+
+TEST(decimal, keeps_the_digits_after_the_point) {
+  const auto value = Decimal::parse("23.230");
+  ASSERT_TRUE(value);
+  EXPECT_EQ(value->mantissa(), 23230);
+  EXPECT_EQ(value->scale(), 3);
+}
+
+TEST(decimal, writes_what_it_read) {
+  for (const char* text : {"0", "1", "-1", "0.5", "-0.5", "23.230", "0.00", "100", "0.000000000000000001",
+                           "999999999999999999", "-999999999999999999", "0.999999999999999999"}) {
+    EXPECT_EQ(round_trip(text), text);
+  }
+}
+
+TEST(decimal, reads_every_spelling_fix_allows) {
+  EXPECT_EQ(round_trip("00023.23"), "23.23");
+  EXPECT_EQ(round_trip(".5"), "0.5");
+  EXPECT_EQ(round_trip("-.5"), "-0.5");
+  EXPECT_EQ(round_trip("5."), "5");
+  EXPECT_EQ(round_trip("-0"), "0");
+  EXPECT_EQ(round_trip("000000000000000000000000000001"), "1");
+}
+
+TEST(decimal, refuses_what_is_no_fix_float) {
+  for (const char* text :
+       {"", "-", ".", "-.", "+1", " 1", "1 ", "1,5", "1e5", "1.2.3", "--1", "1-", "0x10", "nan", "inf"}) {
+    EXPECT_FALSE(Decimal::parse(text)) << text;
+  }
+  EXPECT_FALSE(Decimal::parse(std::string_view("1\0", 2)));
+}
+
+TEST(decimal, refuses_more_than_18_significant_digits_instead_of_rounding) {
+  EXPECT_TRUE(Decimal::parse("123456789012345678"));
+  EXPECT_FALSE(Decimal::parse("1234567890123456789"));
+  EXPECT_FALSE(Decimal::parse("1.234567890123456789"));
+  EXPECT_FALSE(Decimal::parse("0.0000000000000000001"));
+}
+
+TEST(decimal, writes_the_extreme_mantissas) {
+  EXPECT_EQ(text_of(Decimal{std::numeric_limits<std::int64_t>::min()}), "-9223372036854775808");
+  EXPECT_EQ(text_of(Decimal{std::numeric_limits<std::int64_t>::max(), 18}), "9.223372036854775807");
+  EXPECT_EQ(text_of(Decimal{-5, 18}), "-0.000000000000000005");
+}
+
+TEST(decimal, compares_by_value) {
+  EXPECT_EQ(Decimal(150, 2), Decimal(15, 1));
+  EXPECT_LT(Decimal(149, 2), Decimal(15, 1));
+  EXPECT_GT(Decimal(-149, 2), Decimal(-15, 1));
+  EXPECT_LT(Decimal(std::numeric_limits<std::int64_t>::min(), 0),
+            Decimal(std::numeric_limits<std::int64_t>::min(), 18));
+  EXPECT_NE(Decimal(1), Decimal(1, 1));
+}
+
+TEST(decimal, adds_and_subtracts_at_the_larger_scale) {
+  const auto sum = add(Decimal{1, 1}, Decimal{2, 2});
+  ASSERT_TRUE(sum);
+  EXPECT_EQ(text_of(*sum), "0.12");
+  const auto difference = subtract(Decimal{1, 1}, Decimal{2, 2});
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(text_of(*difference), "0.08");
+}
+
+TEST(decimal, reports_overflow_as_no_result) {
+  EXPECT_FALSE(add(Decimal{std::numeric_limits<std::int64_t>::max()}, Decimal{1}));
+  EXPECT_FALSE(subtract(Decimal{std::numeric_limits<std::int64_t>::min()}, Decimal{1}));
+  EXPECT_FALSE(add(Decimal{1'000'000'000'000}, Decimal{1, 18}));
+  EXPECT_TRUE(add(Decimal{std::numeric_limits<std::int64_t>::max()}, Decimal{-1}));
+}
+
+TEST(decimal, random_values_survive_writing_and_reading) {
+  test::Seeded random;
+  SCOPED_TRACE(random.trace());
+  for (int i = 0; i < 20000; ++i) {
+    const auto digits = random.below(19);
+    std::uint64_t limit = 1;
+    for (std::uint64_t d = 0; d < digits; ++d) limit *= 10;
+    auto mantissa = static_cast<std::int64_t>(random.below(limit));
+    if (random.below(2) == 0) mantissa = -mantissa;
+    const Decimal value{mantissa, static_cast<std::uint8_t>(random.below(19))};
+    const std::string text = text_of(value);
+    const auto again = Decimal::parse(text);
+    ASSERT_TRUE(again) << text;
+    ASSERT_EQ(again->mantissa(), value.mantissa()) << text;
+    ASSERT_EQ(again->scale(), value.scale()) << text;
+  }
+}
+
+TEST(decimal, subtracting_what_was_added_gives_the_start) {
+  test::Seeded random;
+  SCOPED_TRACE(random.trace());
+  for (int i = 0; i < 20000; ++i) {
+    const auto any = [&random] {
+      const auto mantissa = static_cast<std::int64_t>(random.below(2'000'000'000)) - 1'000'000'000;
+      return Decimal{mantissa, static_cast<std::uint8_t>(random.below(9))};
+    };
+    const Decimal a = any(), b = any();
+    const auto sum = add(a, b);
+    ASSERT_TRUE(sum);
+    const auto back = subtract(*sum, b);
+    ASSERT_TRUE(back);
+    ASSERT_EQ(*back, a);
+    ASSERT_EQ(a < b, *sum < *add(b, b));
+  }
+}
+
+}  // namespace
+}  // namespace nfx

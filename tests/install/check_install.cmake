@@ -1,0 +1,47 @@
+# cmake -D ... -P: the variables are those that CMakeLists.txt of this folder passes.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " line)
+    message(FATAL_ERROR "failed (${status}): ${line}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# Moved after installing: nothing may remember where it was first put.
+file(REMOVE_RECURSE ${WORK_DIR})
+set(prefix "${WORK_DIR}/moved prefix")
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
+file(RENAME ${WORK_DIR}/prefix ${prefix})
+
+file(GLOB dictionaries RELATIVE ${DICTIONARIES_DIR} ${DICTIONARIES_DIR}/*.xml)
+if(NOT dictionaries)
+  message(FATAL_ERROR "no dictionaries in ${DICTIONARIES_DIR}")
+endif()
+foreach(name IN LISTS dictionaries)
+  if(NOT EXISTS ${prefix}/${DATADIR}/nexusfix/dictionaries/${name})
+    message(FATAL_ERROR "not installed: dictionary ${name}")
+  endif()
+endforeach()
+run(${prefix}/${BINDIR}/nfx --help)
+
+if(WAY STREQUAL "find_package")
+  set(program ${WORK_DIR}/build/consumer)
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER_DIR} -B ${WORK_DIR}/build
+    -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS})
+  run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+elseif(WAY STREQUAL "pkg_config")
+  set(program ${WORK_DIR}/consumer)
+  set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
+  run(${PKG_CONFIG} --cflags --libs nexusfix)
+  separate_arguments(arguments UNIX_COMMAND "${output}")
+  run(${COMPILER} -std=c++23 ${FLAGS} ${CONSUMER_DIR}/consumer.cpp -o ${program} ${arguments})
+  set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIBDIR})  # A shared library outside the system's folders.
+else()
+  message(FATAL_ERROR "WAY is find_package or pkg_config, not '${WAY}'")
+endif()
+list(GET dictionaries 0 dictionary)
+run(${program} ${prefix}/${DATADIR}/nexusfix/dictionaries/${dictionary})
+message(STATUS "${output}")

@@ -1,0 +1,15 @@
+// What somebody who installed NexusFIX writes first: load a dictionary, parse a message, name what it is.
+#include <cstdio>
+#include <nexusfix/dictionary/load.hpp>
+#include <nexusfix/wire/message_view.hpp>
+#include <string>
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const nfx::Dictionary dictionary = nfx::load_dictionary(argv[1]);
+  nfx::MessageView message;
+  if (message.parse("8=FIX.4.4\0019=5\00135=0\00110=163\001") != nfx::WireError::none) return 1;
+  const std::string name{dictionary.message_name(message.msg_type())};
+  std::puts(name.c_str());
+  return name == "Heartbeat" ? 0 : 1;
+}

@@ -1,0 +1,171 @@
+#include "wire/kernels/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/seeded.hpp"
+#include "nexusfix/wire/encoder.hpp"
+#include "nexusfix/wire/scan.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+#include "wire/fix_text.hpp"
+
+namespace nfx {
+namespace {
+
+struct Found {
+  std::int32_t tag;
+  std::uint32_t offset;
+  std::uint32_t length;
+  bool operator==(const Found&) const = default;
+};
+
+struct Outcome {
+  WireError error = WireError::none;
+  std::vector<Found> fields;
+};
+
+Outcome index(std::string_view message, std::uint32_t capacity = 64) {
+  std::vector<std::int32_t> tags(capacity);
+  std::vector<std::uint32_t> offsets(capacity), lengths(capacity);
+  const auto result = kernels::kernels().index_fields(message.data(), message.size(),
+                                                      {tags.data(), offsets.data(), lengths.data(), capacity});
+  Outcome outcome{result.error, {}};
+  for (std::uint32_t i = 0; i < result.count; ++i) outcome.fields.push_back({tags[i], offsets[i], lengths[i]});
+  if (result.error == WireError::none) {
+    EXPECT_EQ(test::check_sum_of(message).substr(3, 3),
+              test::check_sum_of(std::string(1, static_cast<char>(result.sum))).substr(3, 3));
+  }
+  return outcome;
+}
+
+// The rules of a field written down as plainly as possible, one byte at a time.
+Outcome index_plainly(std::string_view message, std::uint32_t capacity = 64) {
+  Outcome outcome;
+  std::size_t at = 0;
+  while (at < message.size()) {
+    const std::size_t soh_at = message.find('\x01', at);
+    if (soh_at == std::string_view::npos) break;
+    const std::string_view field = message.substr(at, soh_at - at);
+    const std::size_t equals = field.find('=');
+    std::string_view digits = field.substr(0, equals);
+    const bool negative = digits.starts_with('-');
+    if (negative) digits.remove_prefix(1);
+    const bool numeric = digits.find_first_not_of("0123456789") == std::string_view::npos;
+    if (equals == std::string_view::npos || digits.empty() || digits.size() > 10 || !numeric) {
+      outcome.error = WireError::bad_tag;
+      return outcome;
+    }
+    const std::int64_t tag = (negative ? -1 : 1) * std::stoll(std::string{digits});
+    if (tag > INT32_MAX || tag < INT32_MIN) {
+      outcome.error = WireError::bad_tag;
+      return outcome;
+    }
+    const std::size_t value_at = at + equals + 1;
+    std::size_t end = soh_at;
+    if (!outcome.fields.empty()) {
+      const Found& before = outcome.fields.back();
+      const Tag data_tag = data_tag_of(Tag{before.tag});
+      if (data_tag != Tag{0} && value(data_tag) == tag) {
+        const std::string length{message.substr(before.offset, before.length)};
+        const bool good =
+            !length.empty() && length.size() <= 9 && length.find_first_not_of("0123456789") == std::string::npos;
+        end = good ? value_at + std::stoull(length) : message.size();
+        if (end >= message.size() || message[end] != '\x01') {
+          outcome.error = WireError::bad_data_length;
+          return outcome;
+        }
+      }
+    }
+    if (outcome.fields.size() == capacity) {
+      outcome.error = WireError::too_many_fields;
+      return outcome;
+    }
+    outcome.fields.push_back({static_cast<std::int32_t>(tag), static_cast<std::uint32_t>(value_at),
+                              static_cast<std::uint32_t>(end - value_at)});
+    at = end + 1;
+  }
+  if (at != message.size() || message.empty()) outcome.error = WireError::truncated;
+  return outcome;
+}
+
+TEST(kernel, finds_every_field_of_a_message) {
+  const std::string text = test::with_soh("8=F|-1=a|0=|49=x=y|");
+  const std::vector<Found> expected{{8, 2, 1}, {-1, 7, 1}, {0, 11, 0}, {49, 15, 3}};
+  const Outcome outcome = index(text);
+  EXPECT_EQ(outcome.error, WireError::none);
+  EXPECT_EQ(outcome.fields, expected);
+}
+
+TEST(kernel, equals_the_plain_reading_on_random_fields) {
+  test::Seeded random;
+  SCOPED_TRACE(random.trace());
+  constexpr std::string_view pieces[] = {"8=",
+                                         "95=3\x01"
+                                         "96=",
+                                         "95=",
+                                         "96=",
+                                         "354=12\x01",
+                                         "355=",
+                                         "90=0\x01"
+                                         "91=",
+                                         "\x01",
+                                         "\x01",
+                                         "=",
+                                         "a",
+                                         "0",
+                                         "12",
+                                         "-",
+                                         "|",
+                                         "2147483647=",
+                                         "2147483648=",
+                                         "-2147483648=",
+                                         "49x=",
+                                         "5001=value\x01",
+                                         "10=000\x01"};
+  for (int i = 0; i < 100000; ++i) {
+    std::string text;
+    for (auto n = random.below(14); n > 0; --n) text += pieces[random.below(std::size(pieces))];
+    const Outcome got = index(text, 6), expected = index_plainly(text, 6);
+    ASSERT_EQ(got.error, expected.error) << testing::PrintToString(text);
+    ASSERT_EQ(got.fields, expected.fields) << testing::PrintToString(text);
+  }
+}
+
+TEST(kernel, scans_to_the_first_soh_at_every_length_and_place) {
+  for (std::size_t size = 0; size < 40; ++size) {
+    std::string bytes(size, '\x02');
+    EXPECT_EQ(scan_soh_scalar(bytes) - bytes.data(), static_cast<std::ptrdiff_t>(size));
+    for (std::size_t at = size; at-- > 0;) {
+      bytes[at] = '\x01';  // those behind stay: the first counts
+      EXPECT_EQ(scan_soh_scalar(bytes) - bytes.data(), static_cast<std::ptrdiff_t>(at));
+      EXPECT_EQ(scan_soh(bytes), scan_soh_scalar(bytes));
+    }
+  }
+}
+
+TEST(kernel, no_other_byte_looks_like_soh) {
+  for (int other = 0; other < 256; ++other) {
+    if (other == 1) continue;
+    std::string bytes(16, static_cast<char>(other));
+    EXPECT_EQ(scan_soh_scalar(bytes), bytes.data() + bytes.size()) << other;
+    bytes[6] = '\x01';
+    EXPECT_EQ(scan_soh_scalar(bytes), bytes.data() + 6) << other;
+  }
+}
+
+TEST(kernel, sums_bytes_modulo_256_at_every_length) {
+  std::string bytes;
+  unsigned expected = 0;
+  for (unsigned i = 0; i < 5000; ++i) {
+    ASSERT_EQ(check_sum(bytes), expected % 256) << i;
+    bytes += static_cast<char>(255 - i % 7);
+    expected += 255 - i % 7;
+  }
+}
+
+TEST(kernel, has_a_name) { EXPECT_FALSE(active_kernel_name().empty()); }
+
+}  // namespace
+}  // namespace nfx
