@@ -1,0 +1,185 @@
+// What one FIX version, or one counterparty's variant of it, defines: fields, messages, groups, enumerated values.
+// Thread: any; immutable once parsed. Cost: look-ups by tag and message type are O(1) and never allocate.
+// Lifetime: every pointer, span and string_view handed out belongs to the Dictionary and dies with it; moving the
+// Dictionary keeps them. Errors: parse() throws DictionaryError, one line that names file, line and mend.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/base/tag.hpp"
+#include "nexusfix/dictionary/field_type.hpp"
+#include "nexusfix/wire/group_view.hpp"
+
+namespace nfx {
+
+class DictionaryError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Bounds on what a dictionary file may define. They size what the validator keeps on its stack.
+inline constexpr std::size_t max_scope_members = 1024;  // of a message with header and trailer, or of a group
+inline constexpr std::size_t max_group_depth = 8;       // groups within groups
+
+struct EnumValue {
+  std::string_view value;
+  std::string_view name;
+};
+
+// The enumerated values of one field.
+class EnumValues {
+ public:
+  EnumValues() = default;
+  explicit EnumValues(std::vector<EnumValue> values);
+
+  [[nodiscard]] bool empty() const noexcept { return values_.empty(); }
+  [[nodiscard]] std::span<const EnumValue> all() const noexcept { return values_; }  // sorted by value
+  [[nodiscard]] const EnumValue* find(std::string_view value) const noexcept;
+
+  // Cost: one bit test for one-character values, a binary search over integers for others.
+  [[nodiscard]] bool contains(std::string_view value) const noexcept {
+    if (value.size() == 1) {
+      const auto c = static_cast<unsigned char>(value[0]);
+      return (one_character_[c >> 6] >> (c & 63)) & 1;
+    }
+    return find(value) != nullptr;
+  }
+
+ private:
+  std::array<std::uint64_t, 4> one_character_{};
+  std::vector<EnumValue> values_;
+  std::vector<std::uint64_t> keys_;  // the first eight bytes of each value, in the order of values_
+};
+
+// What validation reads of a field comes first, in the object's first cache line.
+struct alignas(64) FieldDef {
+  Tag tag{};
+  FieldType type = FieldType::string;
+  bool open = true;  // values outside the list are allowed, as when there is no list
+  EnumValues values;
+  std::string_view name;
+};
+
+enum class Section : std::uint8_t { header, body, trailer };
+
+struct GroupDef;
+
+// A field's place in a message or group.
+struct MemberDef {
+  Tag tag{};
+  Section section = Section::body;
+  bool required = false;
+  const FieldDef* field = nullptr;
+  const GroupDef* group = nullptr;  // not null: the field counts this group
+};
+
+// Small numbers for tags: open addressing, at most half full.
+class TagIndex {
+ public:
+  static constexpr std::uint16_t npos = UINT16_MAX;
+
+  TagIndex() : TagIndex(0) {}
+  explicit TagIndex(std::size_t size);
+  void insert(Tag tag, std::uint16_t index) noexcept;  // at most `size` different tags
+
+  [[nodiscard]] std::uint16_t find(Tag tag) const noexcept {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = (static_cast<std::uint32_t>(value(tag)) * 0x9E3779B1u) >> shift_;; at = (at + 1) & mask) {
+      const Slot& slot = slots_[at];
+      if (slot.tag == tag || slot.index == npos) return slot.index;
+    }
+  }
+
+ private:
+  struct Slot {
+    Tag tag{};
+    std::uint16_t index = npos;
+  };
+
+  std::vector<Slot> slots_;
+  std::uint32_t shift_;
+};
+
+// The fields that may stand side by side: those of a message with header and trailer, or of a group's entry.
+// Components are resolved. A member's position is its order in the dictionary, header first, trailer last.
+class Scope {
+ public:
+  Scope() = default;
+  explicit Scope(std::vector<MemberDef> members);
+
+  [[nodiscard]] std::span<const MemberDef> members() const noexcept { return members_; }
+  [[nodiscard]] std::uint16_t position(Tag tag) const noexcept { return index_.find(tag); }  // or TagIndex::npos
+  [[nodiscard]] const MemberDef* find(Tag tag) const noexcept {
+    const std::uint16_t at = index_.find(tag);
+    return at == TagIndex::npos ? nullptr : &members_[at];
+  }
+
+  // One bit per member, set for the required ones.
+  [[nodiscard]] std::span<const std::uint64_t> required() const noexcept { return required_; }
+
+ private:
+  std::vector<MemberDef> members_;
+  std::vector<std::uint64_t> required_;
+  TagIndex index_;
+};
+
+struct GroupDef {
+  GroupShape shape;  // for MessageView::group(); nested shapes filled in
+  Scope scope;       // the members of one entry, the delimiter first
+
+  [[nodiscard]] const MemberDef* find(Tag tag) const noexcept { return scope.find(tag); }
+};
+
+struct MessageDef {
+  std::string_view name;
+  std::string_view msg_type;
+  bool admin = false;  // msgcat="admin": the session's own
+  Scope scope;         // header, body and trailer
+
+  [[nodiscard]] const MemberDef* find(Tag tag) const noexcept { return scope.find(tag); }
+  // The group counted by this field, at the top or nested. Cost: linear in the message's groups.
+  [[nodiscard]] const GroupDef* find_group(Tag count) const noexcept;
+};
+
+class Dictionary {
+ public:
+  // Reads a dictionary in the QuickFIX XML format. source_name is what error messages call it: the file's name.
+  // A field that a message repeats, itself or through components, counts once, at its first place.
+  [[nodiscard]] static Dictionary parse(std::string_view xml, std::string_view source_name);
+
+  Dictionary(Dictionary&&) noexcept;
+  Dictionary& operator=(Dictionary&&) noexcept;
+  ~Dictionary();
+
+  [[nodiscard]] std::string_view begin_string() const noexcept;  // "FIX.4.4"
+
+  [[nodiscard]] const FieldDef* find_field(Tag tag) const noexcept;
+  [[nodiscard]] const FieldDef* find_field(std::string_view name) const noexcept;
+  [[nodiscard]] const MessageDef* find_message(std::string_view msg_type) const noexcept;
+
+  // Names, or empty when the dictionary has none.
+  [[nodiscard]] std::string_view field_name(Tag tag) const noexcept;
+  [[nodiscard]] std::string_view value_name(Tag tag, std::string_view value) const noexcept;
+  [[nodiscard]] std::string_view message_name(std::string_view msg_type) const noexcept;
+
+  // The group counted by this field within this message, at the top or nested; null when there is none.
+  [[nodiscard]] const GroupShape* group_shape(std::string_view msg_type, Tag count) const noexcept;
+
+  [[nodiscard]] std::span<const FieldDef> fields() const noexcept;      // by tag
+  [[nodiscard]] std::span<const MessageDef> messages() const noexcept;  // as in the file
+
+  struct Tables;  // private to the module's sources
+
+ private:
+  explicit Dictionary(std::unique_ptr<const Tables> tables) noexcept;
+
+  std::unique_ptr<const Tables> tables_;
+};
+
+}  // namespace nfx

@@ -1,0 +1,139 @@
+#include "nexusfix/dictionary/dictionary.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "dictionary/tables.hpp"
+#include "nexusfix/base/assert.hpp"
+
+namespace nfx {
+
+EnumValues::EnumValues(std::vector<EnumValue> values) : values_(std::move(values)) {
+  std::ranges::sort(values_, {}, &EnumValue::value);
+  keys_.reserve(values_.size());
+  for (const EnumValue& v : values_) {
+    keys_.push_back(packed(v.value));
+    if (v.value.size() == 1) {
+      const auto c = static_cast<unsigned char>(v.value[0]);
+      one_character_[c >> 6] |= std::uint64_t{1} << (c & 63);
+    }
+  }
+}
+
+const EnumValue* EnumValues::find(std::string_view value) const noexcept {
+  const std::uint64_t key = packed(value);
+  auto at = std::ranges::lower_bound(keys_, key);
+  for (; at != keys_.end() && *at == key; ++at) {
+    const EnumValue& candidate = values_[static_cast<std::size_t>(at - keys_.begin())];
+    if (candidate.value == value) return &candidate;
+  }
+  return nullptr;
+}
+
+TagIndex::TagIndex(std::size_t size) {
+  const std::size_t slots = std::bit_ceil(std::max<std::size_t>(2 * size, 2));
+  slots_.resize(slots);
+  shift_ = 32 - static_cast<std::uint32_t>(std::countr_zero(slots));
+}
+
+void TagIndex::insert(Tag tag, std::uint16_t index) noexcept {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = (static_cast<std::uint32_t>(value(tag)) * 0x9E3779B1u) >> shift_;
+  while (slots_[at].index != npos && slots_[at].tag != tag) at = (at + 1) & mask;
+  slots_[at] = {tag, index};
+}
+
+Scope::Scope(std::vector<MemberDef> members)
+    : members_(std::move(members)), required_((members_.size() + 63) / 64), index_(members_.size()) {
+  NFX_REQUIRE(members_.size() <= max_scope_members);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    index_.insert(members_[i].tag, static_cast<std::uint16_t>(i));
+    if (members_[i].required) required_[i / 64] |= std::uint64_t{1} << (i % 64);
+  }
+}
+
+namespace {
+
+const GroupDef* find_group_in(const Scope& scope, Tag count) noexcept {
+  const MemberDef* direct = scope.find(count);
+  if (direct != nullptr && direct->group != nullptr) return direct->group;
+  for (const MemberDef& member : scope.members()) {
+    if (member.group == nullptr) continue;
+    if (const GroupDef* nested = find_group_in(member.group->scope, count)) return nested;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const GroupDef* MessageDef::find_group(Tag count) const noexcept { return find_group_in(scope, count); }
+
+MessageIndex::MessageIndex(std::span<const MessageDef> messages) : slots_(std::bit_ceil(2 * messages.size() + 2)) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const std::uint64_t key = packed(messages[i].msg_type);
+    std::size_t at = (key * 0x9E3779B97F4A7C15u) >> 32 & (slots_.size() - 1);
+    while (slots_[at].index != npos) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = {key, static_cast<std::uint16_t>(i)};
+  }
+}
+
+std::uint16_t MessageIndex::find(std::string_view msg_type) const noexcept {
+  if (slots_.empty() || msg_type.size() > max_msg_type_size) return npos;
+  const std::uint64_t key = packed(msg_type);
+  for (std::size_t at = (key * 0x9E3779B97F4A7C15u) >> 32;; ++at) {
+    const Slot& slot = slots_[at & (slots_.size() - 1)];
+    if (slot.index == npos || slot.key == key) return slot.index;
+  }
+}
+
+Dictionary::Dictionary(std::unique_ptr<const Tables> tables) noexcept : tables_(std::move(tables)) {}
+Dictionary::Dictionary(Dictionary&&) noexcept = default;
+Dictionary& Dictionary::operator=(Dictionary&&) noexcept = default;
+Dictionary::~Dictionary() = default;
+
+std::string_view Dictionary::begin_string() const noexcept { return tables_->begin_string; }
+
+const FieldDef* Dictionary::find_field(Tag tag) const noexcept {
+  const std::uint16_t at = tables_->field_index.find(tag);
+  return at == TagIndex::npos ? nullptr : &tables_->fields[at];
+}
+
+const FieldDef* Dictionary::find_field(std::string_view name) const noexcept {
+  const auto at = tables_->fields_by_name.find(name);
+  return at == tables_->fields_by_name.end() ? nullptr : at->second;
+}
+
+const MessageDef* Dictionary::find_message(std::string_view msg_type) const noexcept {
+  const std::uint16_t at = tables_->message_index.find(msg_type);
+  if (at == MessageIndex::npos) return nullptr;
+  // A type with a zero byte at its end has the same key as one without.
+  const MessageDef& message = tables_->messages[at];
+  return message.msg_type == msg_type ? &message : nullptr;
+}
+
+std::string_view Dictionary::field_name(Tag tag) const noexcept {
+  const FieldDef* field = find_field(tag);
+  return field == nullptr ? std::string_view{} : field->name;
+}
+
+std::string_view Dictionary::value_name(Tag tag, std::string_view value) const noexcept {
+  const FieldDef* field = find_field(tag);
+  const EnumValue* found = field == nullptr ? nullptr : field->values.find(value);
+  return found == nullptr ? std::string_view{} : found->name;
+}
+
+std::string_view Dictionary::message_name(std::string_view msg_type) const noexcept {
+  const MessageDef* message = find_message(msg_type);
+  return message == nullptr ? std::string_view{} : message->name;
+}
+
+const GroupShape* Dictionary::group_shape(std::string_view msg_type, Tag count) const noexcept {
+  const MessageDef* message = find_message(msg_type);
+  const GroupDef* group = message == nullptr ? nullptr : message->find_group(count);
+  return group == nullptr ? nullptr : &group->shape;
+}
+
+std::span<const FieldDef> Dictionary::fields() const noexcept { return tables_->fields; }
+std::span<const MessageDef> Dictionary::messages() const noexcept { return tables_->messages; }
+
+}  // namespace nfx

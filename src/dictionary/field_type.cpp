@@ -1,0 +1,219 @@
+#include "nexusfix/dictionary/field_type.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "nexusfix/base/decimal.hpp"
+
+namespace nfx {
+namespace {
+
+struct TypeName {
+  std::string_view name;
+  FieldType type;
+};
+
+// The first name of a type is the one to_string() gives.
+constexpr std::array type_names{
+    TypeName{"INT", FieldType::integer},
+    TypeName{"LENGTH", FieldType::length},
+    TypeName{"SEQNUM", FieldType::seq_num},
+    TypeName{"NUMINGROUP", FieldType::num_in_group},
+    TypeName{"TAGNUM", FieldType::tag_num},
+    TypeName{"DAYOFMONTH", FieldType::day_of_month},
+    TypeName{"FLOAT", FieldType::float_number},
+    TypeName{"QTY", FieldType::quantity},
+    TypeName{"QUANTITY", FieldType::quantity},
+    TypeName{"PRICE", FieldType::price},
+    TypeName{"PRICEOFFSET", FieldType::price_offset},
+    TypeName{"AMT", FieldType::amount},
+    TypeName{"PERCENTAGE", FieldType::percentage},
+    TypeName{"CHAR", FieldType::character},
+    TypeName{"BOOLEAN", FieldType::boolean},
+    TypeName{"STRING", FieldType::string},
+    TypeName{"MULTIPLECHARVALUE", FieldType::multiple_char_value},
+    TypeName{"MULTIPLESTRINGVALUE", FieldType::multiple_string_value},
+    TypeName{"MULTIPLEVALUESTRING", FieldType::multiple_string_value},
+    TypeName{"COUNTRY", FieldType::country},
+    TypeName{"CURRENCY", FieldType::currency},
+    TypeName{"EXCHANGE", FieldType::exchange},
+    TypeName{"LANGUAGE", FieldType::language},
+    TypeName{"MONTHYEAR", FieldType::month_year},
+    TypeName{"UTCTIMESTAMP", FieldType::utc_timestamp},
+    TypeName{"TIME", FieldType::utc_timestamp},
+    TypeName{"UTCTIMEONLY", FieldType::utc_time_only},
+    TypeName{"UTCDATEONLY", FieldType::utc_date_only},
+    TypeName{"UTCDATE", FieldType::utc_date_only},
+    TypeName{"LOCALMKTDATE", FieldType::local_mkt_date},
+    TypeName{"DATE", FieldType::local_mkt_date},
+    TypeName{"LOCALMKTTIME", FieldType::local_mkt_time},
+    TypeName{"TZTIMEONLY", FieldType::tz_time_only},
+    TypeName{"TZTIMESTAMP", FieldType::tz_timestamp},
+    TypeName{"DATA", FieldType::data},
+    TypeName{"XMLDATA", FieldType::xml_data},
+    TypeName{"XID", FieldType::xid},
+    TypeName{"XIDREF", FieldType::xid_ref},
+};
+
+constexpr std::size_t max_digits = 18;  // what fits the 64-bit integers that values are read into
+
+constexpr bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') <= 9; }
+
+bool only_digits(std::string_view text) noexcept { return std::ranges::all_of(text, is_digit); }
+
+bool is_unsigned(std::string_view text) noexcept {
+  if (text.empty() || !only_digits(text)) return false;
+  if (text.size() <= max_digits) return true;
+  const std::size_t first = text.find_first_not_of('0');
+  return first == std::string_view::npos || text.size() - first <= max_digits;
+}
+
+bool is_integer(std::string_view text) noexcept {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return is_unsigned(text);
+}
+
+// The number that fixed digits spell, or -1.
+constexpr int number(std::string_view digits) noexcept {
+  int result = 0;
+  for (const char c : digits) {
+    if (!is_digit(c)) return -1;
+    result = result * 10 + (c - '0');
+  }
+  return result;
+}
+
+bool is_between(std::string_view digits, int low, int high) noexcept {
+  const int n = number(digits);
+  return n >= low && n <= high;
+}
+
+bool is_day_of_month(std::string_view text) noexcept {
+  return text.size() <= 2 && !text.empty() && is_between(text, 1, 31);
+}
+
+bool is_date(std::string_view text) noexcept {
+  if (text.size() != 8) return false;
+  const int year = number(text.substr(0, 4)), month = number(text.substr(4, 2)), day = number(text.substr(6, 2));
+  if (year < 0 || month < 1 || month > 12 || day < 1) return false;
+  if (day <= 28) return true;
+  return std::chrono::year_month_day{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
+                                     std::chrono::day{static_cast<unsigned>(day)}}
+      .ok();
+}
+
+// YYYYMM, YYYYMMDD or YYYYMMwN.
+bool is_month_year(std::string_view text) noexcept {
+  if (text.size() == 8 && text[6] == 'w') {
+    if (text[7] < '1' || text[7] > '5') return false;
+    text = text.substr(0, 6);
+  }
+  if (text.size() == 8) return is_date(text);
+  return text.size() == 6 && only_digits(text) && is_between(text.substr(4), 1, 12);
+}
+
+bool is_fraction(std::string_view text) noexcept {
+  return text.size() >= 2 && text.size() <= 13 && text[0] == '.' && only_digits(text.substr(1));
+}
+
+// HH:MM:SS with or without a fraction; second 60 is a leap second.
+bool is_time(std::string_view text, bool fraction_allowed) noexcept {
+  if (text.size() < 8 || text[2] != ':' || text[5] != ':') return false;
+  if (!is_between(text.substr(0, 2), 0, 23) || !is_between(text.substr(3, 2), 0, 59) ||
+      !is_between(text.substr(6, 2), 0, 60)) {
+    return false;
+  }
+  return text.size() == 8 || (fraction_allowed && is_fraction(text.substr(8)));
+}
+
+// Far years, which nanoseconds in 64 bits do not reach, are values too: "99991231-23:59:59" means never.
+bool is_timestamp(std::string_view text) noexcept {
+  return text.size() >= 17 && text[8] == '-' && is_date(text.substr(0, 8)) && is_time(text.substr(9), true);
+}
+
+// HH:MM[:SS[.f]] and, when present, the zone: Z, +HH[:MM] or -HH[:MM]. Without a zone the time is local.
+bool is_zoned_time(std::string_view text) noexcept {
+  const std::size_t zone_at = text.find_first_of("Z+-");
+  const std::string_view time = text.substr(0, zone_at);
+  const bool time_ok =
+      time.size() == 5 ? time[2] == ':' && is_between(time.substr(0, 2), 0, 23) && is_between(time.substr(3, 2), 0, 59)
+                       : is_time(time, true);
+  if (!time_ok || zone_at == std::string_view::npos) return time_ok;
+  const std::string_view zone = text.substr(zone_at);
+  if (zone == "Z") return true;
+  if (zone.size() != 3 && zone.size() != 6) return false;
+  if (zone[0] == 'Z' || !is_between(zone.substr(1, 2), 0, 14)) return false;
+  return zone.size() == 3 || (zone[3] == ':' && is_between(zone.substr(4), 0, 59));
+}
+
+bool is_zoned_timestamp(std::string_view text) noexcept {
+  return text.size() > 9 && text[8] == '-' && is_date(text.substr(0, 8)) && is_zoned_time(text.substr(9));
+}
+
+// Values with one space between them; single characters only where the type says so.
+bool is_list(std::string_view text, bool of_characters) noexcept {
+  std::size_t size = 0;
+  for (const char c : text) {
+    if (c == ' ') {
+      if (size == 0) return false;
+      size = 0;
+    } else if (++size > 1 && of_characters) {
+      return false;
+    }
+  }
+  return size > 0;
+}
+
+}  // namespace
+
+std::string_view to_string(FieldType type) noexcept {
+  return std::ranges::find(type_names, type, &TypeName::type)->name;
+}
+
+std::optional<FieldType> parse_field_type(std::string_view name) noexcept {
+  const auto* at = std::ranges::find(type_names, name, &TypeName::name);
+  if (at == type_names.end()) return std::nullopt;
+  return at->type;
+}
+
+bool has_format(std::string_view text, FieldType type) noexcept {
+  switch (type) {
+    case FieldType::integer: return is_integer(text);
+    case FieldType::length:
+    case FieldType::seq_num:
+    case FieldType::num_in_group:
+    case FieldType::tag_num: return is_unsigned(text);
+    case FieldType::day_of_month: return is_day_of_month(text);
+    case FieldType::float_number:
+    case FieldType::quantity:
+    case FieldType::price:
+    case FieldType::price_offset:
+    case FieldType::amount:
+    case FieldType::percentage: return Decimal::parse(text).has_value();
+    case FieldType::character: return text.size() == 1;
+    case FieldType::boolean: return text.size() == 1 && (text[0] == 'Y' || text[0] == 'N');
+    case FieldType::multiple_char_value: return is_list(text, true);
+    case FieldType::multiple_string_value: return is_list(text, false);
+    case FieldType::month_year: return is_month_year(text);
+    case FieldType::utc_timestamp: return is_timestamp(text);
+    case FieldType::utc_time_only: return is_time(text, true);
+    case FieldType::utc_date_only:
+    case FieldType::local_mkt_date: return is_date(text);
+    case FieldType::local_mkt_time: return is_time(text, false);
+    case FieldType::tz_time_only: return is_zoned_time(text);
+    case FieldType::tz_timestamp: return is_zoned_timestamp(text);
+    case FieldType::string:
+    case FieldType::country:
+    case FieldType::currency:
+    case FieldType::exchange:
+    case FieldType::language:
+    case FieldType::data:
+    case FieldType::xml_data:
+    case FieldType::xid:
+    case FieldType::xid_ref: return !text.empty();
+  }
+  return false;
+}
+
+}  // namespace nfx

@@ -1,0 +1,62 @@
+// What a Dictionary holds: everything its pointers, spans and string_views lead to.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "nexusfix/dictionary/dictionary.hpp"
+
+namespace nfx {
+
+// Message types as integers: they are at most eight characters long.
+inline constexpr std::size_t max_msg_type_size = 8;
+
+[[nodiscard]] constexpr std::uint64_t packed(std::string_view text) noexcept {
+  std::uint64_t result = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    result = result << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : std::uint64_t{0});
+  }
+  return result;
+}
+
+// Message definitions by type: open addressing, at most half full.
+class MessageIndex {
+ public:
+  static constexpr std::uint16_t npos = UINT16_MAX;
+
+  MessageIndex() = default;
+  explicit MessageIndex(std::span<const MessageDef> messages);
+  [[nodiscard]] std::uint16_t find(std::string_view msg_type) const noexcept;
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;
+    std::uint16_t index = npos;
+  };
+
+  std::vector<Slot> slots_;
+};
+
+// A group with the storage its shape borrows.
+struct StoredGroup {
+  GroupDef def;
+  std::vector<Tag> tags;
+  std::vector<GroupShape> nested;
+  std::size_t height = 1;  // 1: no group within
+};
+
+struct Dictionary::Tables {
+  std::string begin_string;
+  std::deque<std::string> texts;
+  std::vector<FieldDef> fields;
+  TagIndex field_index;
+  std::unordered_map<std::string_view, const FieldDef*> fields_by_name;
+  std::deque<StoredGroup> groups;
+  std::vector<MessageDef> messages;
+  MessageIndex message_index;
+};
+
+}  // namespace nfx
