@@ -1,0 +1,77 @@
+// What a poll loop does between two looks: spin, yield or sleep in the poll itself.
+// Thread: one owner. Cost: a switch per turn, and a pause instruction or a yield when there was nothing to do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+enum class IdleMode : std::uint8_t {
+  spin,   // never leaves the core: lowest latency, for a thread that owns its core
+  yield,  // lets others have the core when there is nothing to do
+  block,  // the kernel wakes the thread: for threads that share cores
+};
+
+[[nodiscard]] constexpr std::string_view to_string(IdleMode mode) noexcept {
+  switch (mode) {
+    case IdleMode::spin: return "spin";
+    case IdleMode::yield: return "yield";
+    case IdleMode::block: return "block";
+  }
+  return "unknown";
+}
+
+// Reads what to_string writes.
+[[nodiscard]] constexpr std::optional<IdleMode> parse_idle_mode(std::string_view text) noexcept {
+  for (const IdleMode mode : {IdleMode::spin, IdleMode::yield, IdleMode::block}) {
+    if (text == to_string(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
+// Tells the core that this is a spin loop: its sibling hyperthread and the exit from the loop are the faster for it.
+inline void cpu_pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+class IdleStrategy {
+ public:
+  constexpr explicit IdleStrategy(IdleMode mode) noexcept : mode_(mode) {}
+
+  [[nodiscard]] constexpr IdleMode mode() const noexcept { return mode_; }
+
+  // How long the poll may wait for events.
+  [[nodiscard]] constexpr Duration max_wait(Duration until_next_timer) const noexcept {
+    switch (mode_) {
+      case IdleMode::spin:
+      case IdleMode::yield: return Duration::zero();
+      case IdleMode::block: return until_next_timer > Duration::zero() ? until_next_timer : Duration::zero();
+    }
+    return Duration::zero();
+  }
+
+  // Called after each turn with what it got done.
+  void idle(std::size_t work_done) const noexcept {
+    if (work_done > 0) return;
+    switch (mode_) {
+      case IdleMode::spin: cpu_pause(); break;
+      case IdleMode::yield: std::this_thread::yield(); break;
+      case IdleMode::block: break;  // the poll has waited already
+    }
+  }
+
+ private:
+  IdleMode mode_;
+};
+
+}  // namespace nfx

@@ -1,0 +1,51 @@
+// Where a session keeps what it sent and where it stands: messages by sequence number, and both counters.
+// Thread: one owner. Lifetime: bytes that read and for_each lend are dead after the next append or reset.
+// Errors: a message that cannot be kept is a `false` from append and a count; the session then fills that gap on
+// resend. Durability: each store says which of its calls have reached what medium when they return.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+struct StoreCounts {
+  std::uint64_t appended = 0;
+  std::uint64_t evicted = 0;  // kept once, given up to make room
+  std::uint64_t refused = 0;  // never kept: append returned false
+
+  friend bool operator==(const StoreCounts&, const StoreCounts&) = default;
+};
+
+//   append          keeps `bytes` under `seq`; false when it is not kept. Numbers may have gaps (messages that need no
+//                   resend). A number that is not above the last one appended means the sequence went back: that number
+//                   and all above it are forgotten first
+//   read            the message kept under `seq`, if any
+//   for_each        calls visitor(SeqNum, std::string_view) -> bool for the kept messages of first..last, both
+//   included,
+//                   in ascending order, until one call returns false. Returns how many it visited
+//   next_outbound   the number of the next message to send; append does not move it
+//   next_inbound    the number expected next from the peer
+//   creation_time   when the current numbering began
+//   reset           forgets all messages, both counters become 1, creation_time becomes `now`
+template <class S>
+concept MessageStore = requires(S& store, const S& constant, SeqNum seq, std::string_view bytes, UtcTime now,
+                                bool (*visitor)(SeqNum, std::string_view)) {
+  { store.append(seq, bytes) } noexcept -> std::same_as<bool>;
+  { constant.read(seq) } noexcept -> std::same_as<std::optional<std::string_view>>;
+  { constant.for_each(seq, seq, visitor) } -> std::same_as<std::size_t>;
+  { constant.next_outbound() } noexcept -> std::same_as<SeqNum>;
+  { constant.next_inbound() } noexcept -> std::same_as<SeqNum>;
+  { store.set_next_outbound(seq) } noexcept;
+  { store.set_next_inbound(seq) } noexcept;
+  { constant.creation_time() } noexcept -> std::same_as<UtcTime>;
+  { store.reset(now) } noexcept;
+  { constant.counts() } noexcept -> std::same_as<StoreCounts>;
+};
+
+}  // namespace nfx

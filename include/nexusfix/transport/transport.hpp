@@ -1,0 +1,148 @@
+// What the engine asks of a network: listen, connect, send without waiting, and one poll that hands bytes to a sink.
+// Thread: one owner per transport; wake() alone may be called from any thread.
+// Push model: received bytes lie in a buffer that the transport owns and reuses, so a span given to on_receive is dead
+// when the callback returns, and an idle connection costs no buffer.
+// Errors: what a peer causes arrives as on_close with a CloseReason; what the operator can fix (a port that is taken, a
+// name that does not resolve) is a TransportError from listen or connect.
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+// One connection's whole life, from connect or on_accept on. The low half is a slot, a small number that is reused
+// (below the transport's limit, so it can index an array); the high half counts the uses of that slot, so a stale id
+// never names another connection. 0 is no connection.
+enum class ConnectionId : std::uint64_t {};
+enum class ListenerId : std::uint64_t {};
+
+inline constexpr ConnectionId no_connection{0};
+inline constexpr ListenerId no_listener{0};
+
+[[nodiscard]] constexpr std::uint32_t slot_of(ConnectionId id) noexcept {
+  return static_cast<std::uint32_t>(std::to_underlying(id));
+}
+
+namespace detail {
+template <class Id>
+[[nodiscard]] constexpr Id make_id(std::uint32_t slot, std::uint32_t generation) noexcept {
+  return Id{(std::uint64_t{generation} << 32) | slot};
+}
+template <class Id>
+[[nodiscard]] constexpr std::uint32_t id_slot(Id id) noexcept {
+  return static_cast<std::uint32_t>(std::to_underlying(id));
+}
+template <class Id>
+[[nodiscard]] constexpr std::uint32_t id_generation(Id id) noexcept {
+  return static_cast<std::uint32_t>(std::to_underlying(id) >> 32);
+}
+}  // namespace detail
+
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+
+  // Reads "host:port" and "[::1]:port". Empty for anything else: no host, no port, a port above 65535, a bare IPv6
+  // address.
+  [[nodiscard]] static std::optional<Endpoint> parse(std::string_view text);
+
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+// The text that parse reads: an IPv6 host stands in brackets.
+[[nodiscard]] std::string to_string(const Endpoint& endpoint);
+
+enum class CloseReason : std::uint8_t {
+  peer_closed,  // orderly end of the peer's stream
+  reset,        // the peer or something between broke the connection
+  refused,      // nobody listens there
+  timed_out,
+  unreachable,
+  local_error,  // this host could not go on
+};
+
+[[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;
+
+// Why listen or connect could not even begin.
+struct TransportError {
+  int code = 0;           // an errno value
+  std::string operation;  // what failed, with its address: "bind 127.0.0.1:9880"
+
+  // "bind 127.0.0.1:9880: Address already in use"
+  [[nodiscard]] std::string text() const;
+};
+
+struct SendResult {
+  std::size_t sent = 0;
+  bool closed = false;  // the connection is gone or the id is stale; nothing will be sent on it any more
+};
+
+// What poll calls. A callback may call anything on the transport but poll, also for other connections.
+//   on_accept    a peer connected to a listener; `peer` is its address, alive during the call
+//   on_connect   a connect of ours succeeded; from here on try_send takes bytes
+//   on_receive   the next bytes of the stream, at least one
+//   on_writable  once after a try_send fell short, when there is room again
+//   on_close     the connection ended, and its id is stale already: exactly once, unless close() ended it
+template <class S>
+concept TransportSink = requires(S& sink, ListenerId listener, ConnectionId id, std::string_view peer,
+                                 std::span<const char> bytes, CloseReason reason) {
+  sink.on_accept(listener, id, peer);
+  sink.on_connect(id);
+  sink.on_receive(id, bytes);
+  sink.on_writable(id);
+  sink.on_close(id, reason);
+};
+
+namespace detail {
+// The sink that Transport is checked with, since a concept cannot ask for a template.
+struct SinkArchetype {
+  void on_accept(ListenerId, ConnectionId, std::string_view) {}
+  void on_connect(ConnectionId) {}
+  void on_receive(ConnectionId, std::span<const char>) {}
+  void on_writable(ConnectionId) {}
+  void on_close(ConnectionId, CloseReason) {}
+};
+}  // namespace detail
+
+//   listen          port 0 asks for any free port; local_endpoint says which it became
+//   connect         begins; on_connect or on_close says later how it ended. A literal address never blocks; a host name
+//   is
+//                   looked up on the spot, which may block, so resolve names before run
+//   try_send        never blocks. A short result means "no room now", and one on_writable follows when there is. Before
+//                   on_connect it takes nothing, and on_connect stands for that on_writable. Never calls the sink: when
+//                   it finds the connection broken it says closed, and on_close follows from poll
+//   close           the sink hears nothing more of the connection. Bytes that try_send took still reach the peer before
+//                   the end of the stream, also while input lies unread; the transport does that behind the scenes
+//                   while it is polled, for a bounded time. A stale id is ignored
+//   lingering       closed connections still delivering their last bytes: a program that ends polls until this is 0
+//   poll            serves every ready connection once, with one bounded read each, so no peer can starve another;
+//   waits
+//                   up to max_wait for something to happen (zero or less: does not wait). Returns the callbacks it made
+//   wake            ends a waiting poll, or the next one
+template <class T>
+concept Transport =
+    requires(T& transport, const T& constant, const Endpoint& endpoint, ListenerId listener, ConnectionId id,
+             std::span<const char> bytes, detail::SinkArchetype& sink, Duration max_wait) {
+      { transport.listen(endpoint) } -> std::same_as<std::expected<ListenerId, TransportError>>;
+      { constant.local_endpoint(listener) } -> std::same_as<std::optional<Endpoint>>;
+      { transport.close_listener(listener) } noexcept;
+      { transport.connect(endpoint) } -> std::same_as<std::expected<ConnectionId, TransportError>>;
+      { transport.try_send(id, bytes) } noexcept -> std::same_as<SendResult>;
+      { transport.close(id) } noexcept;
+      { constant.lingering() } noexcept -> std::same_as<std::size_t>;
+      { transport.poll(sink, max_wait) } -> std::same_as<std::size_t>;
+      { transport.wake() } noexcept;
+    };
+
+}  // namespace nfx

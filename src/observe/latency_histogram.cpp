@@ -1,0 +1,22 @@
+#include "nexusfix/observe/latency_histogram.hpp"
+
+#include <cmath>
+
+namespace nfx {
+
+std::uint64_t LatencyHistogram::percentile(double percent) const noexcept {
+  if (count_ == 0) return 0;
+  const double share = std::clamp(percent, 0.0, 100.0) / 100.0;
+  const auto wanted = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_)));
+  const std::uint64_t rank = std::clamp<std::uint64_t>(wanted, 1, count_);
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    seen += buckets_[i];
+    if (seen < rank) continue;
+    // The last bucket also holds what overflowed, so only the exact maximum bounds it.
+    return i + 1 == buckets_.size() ? max_ : std::min(detail::LatencyBuckets::highest_in(i), max_);
+  }
+  return max_;
+}
+
+}  // namespace nfx

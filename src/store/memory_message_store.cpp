@@ -1,0 +1,153 @@
+#include "nexusfix/store/memory_message_store.hpp"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "nexusfix/base/assert.hpp"
+
+namespace nfx {
+
+namespace {
+
+constexpr std::size_t max_retain_bytes = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t max_retain_messages = std::size_t{1} << 32;
+
+// Writes one byte of every page, with the value that stands there.
+void touch_pages(void* pages, std::size_t size) noexcept {
+  constexpr std::size_t page_size = 4096;
+  auto* byte = static_cast<volatile char*>(pages);
+  for (std::size_t at = 0; at < size; at += page_size) byte[at] = byte[at];
+}
+
+}  // namespace
+
+void detail::UnmapPages::operator()(void* pages) const noexcept { ::munmap(pages, size); }
+
+void* MemoryMessageStore::map_pages(std::size_t size) {
+  void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot map " + std::to_string(size) + " bytes for a message store; lower its limits");
+  }
+  return pages;
+}
+
+MemoryMessageStore::MemoryMessageStore(MemoryStoreOptions options, UtcTime creation_time)
+    : options_(options), creation_time_(creation_time) {
+  if (options.retain_bytes > max_retain_bytes) {
+    throw std::invalid_argument("retain_bytes is " + std::to_string(options.retain_bytes) + ", the most is " +
+                                std::to_string(max_retain_bytes));
+  }
+  if (options.retain_messages > max_retain_messages) {
+    throw std::invalid_argument("retain_messages is " + std::to_string(options.retain_messages) + ", the most is " +
+                                std::to_string(max_retain_messages));
+  }
+  if (options.retain_messages == 0 || options.retain_bytes == 0) return;
+  const std::size_t entries = std::bit_ceil(options.retain_messages);
+  mask_ = entries - 1;
+  const std::size_t index_size = entries * sizeof(Entry);
+  index_ = Pages<Entry>(static_cast<Entry*>(map_pages(index_size)), detail::UnmapPages{index_size});
+  bytes_ = Pages<char>(static_cast<char*>(map_pages(options.retain_bytes)), detail::UnmapPages{options.retain_bytes});
+}
+
+bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes) noexcept {
+  const std::uint64_t number = value(seq);
+  forget_from(number);
+  const bool unusable_number = number == 0 || number == std::numeric_limits<std::uint64_t>::max();
+  const bool unusable_size = bytes.empty() || bytes.size() > options_.retain_bytes;
+  if (options_.retain_messages == 0 || unusable_number || unusable_size) {
+    ++counts_.refused;
+    return false;
+  }
+  if (number >= options_.retain_messages) evict_below(number - options_.retain_messages + 1);
+  const auto length = static_cast<std::uint32_t>(bytes.size());
+  const std::uint32_t offset = make_room(length);
+  std::memcpy(bytes_.get() + offset, bytes.data(), bytes.size());
+  slot(number) = Entry{number, offset, length};
+  head_ = offset + length;
+  if (live_ == 0) {
+    first_ = number;
+    tail_ = offset;
+  }
+  last_ = number;
+  ++live_;
+  ++counts_.appended;
+  return true;
+}
+
+void MemoryMessageStore::reset(UtcTime now) noexcept {
+  forget_all();
+  next_outbound_ = first_seq_num;
+  next_inbound_ = first_seq_num;
+  creation_time_ = now;
+}
+
+void MemoryMessageStore::prefault() noexcept {
+  if (bytes_ == nullptr) return;
+  touch_pages(index_.get(), index_.get_deleter().size);
+  touch_pages(bytes_.get(), bytes_.get_deleter().size);
+}
+
+// Every forgotten entry is cleared: a later numbering that skips this number must not find the old message there.
+void MemoryMessageStore::forget_from(std::uint64_t seq) noexcept {
+  if (live_ == 0 || seq > last_) return;
+  if (seq <= first_) return forget_all();
+  for (std::uint64_t number = last_; number >= seq; --number) {
+    Entry& entry = slot(number);
+    if (entry.seq != number) continue;
+    head_ = entry.offset;
+    entry.seq = 0;
+    --live_;
+  }
+  last_ = seq - 1;
+  while (slot(last_).seq != last_) --last_;  // ends at first_ at the latest
+}
+
+void MemoryMessageStore::forget_all() noexcept {
+  if (live_ > 0) {
+    for (std::uint64_t number = first_; number <= last_; ++number) slot(number).seq = 0;
+  }
+  live_ = 0;
+  head_ = 0;
+  tail_ = 0;
+}
+
+void MemoryMessageStore::evict_below(std::uint64_t seq) noexcept {
+  while (live_ > 0 && first_ < seq) evict_oldest();
+}
+
+void MemoryMessageStore::evict_oldest() noexcept {
+  NFX_ASSERT(live_ > 0 && slot(first_).seq == first_);
+  slot(first_).seq = 0;
+  --live_;
+  ++counts_.evicted;
+  if (live_ == 0) return;
+  do {
+    ++first_;
+  } while (slot(first_).seq != first_);  // ends at last_ at the latest
+  tail_ = slot(first_).offset;
+}
+
+// Finds `length` bytes in one piece and returns where they begin.
+std::uint32_t MemoryMessageStore::make_room(std::uint32_t length) noexcept {
+  const auto size = static_cast<std::uint32_t>(options_.retain_bytes);
+  while (live_ > 0) {
+    if (head_ > tail_) {
+      if (size - head_ >= length) return head_;
+      if (tail_ >= length) return 0;
+    } else if (tail_ - head_ >= length) {
+      return head_;
+    }
+    evict_oldest();
+  }
+  return 0;
+}
+
+}  // namespace nfx

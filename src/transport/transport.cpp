@@ -1,0 +1,48 @@
+#include "nexusfix/transport/transport.hpp"
+
+#include <charconv>
+#include <system_error>
+
+namespace nfx {
+
+std::optional<Endpoint> Endpoint::parse(std::string_view text) {
+  std::string_view host;
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find("]:");
+    if (end == std::string_view::npos) return std::nullopt;
+    host = text.substr(1, end - 1);
+    port = text.substr(end + 2);
+  } else {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    host = text.substr(0, colon);
+    port = text.substr(colon + 1);
+  }
+  if (host.empty() || host.find_first_of("[] \t") != std::string_view::npos) return std::nullopt;
+  Endpoint endpoint{std::string(host), 0};
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+  if (port.empty() || error != std::errc{} || end != port.data() + port.size()) return std::nullopt;
+  return endpoint;
+}
+
+std::string to_string(const Endpoint& endpoint) {
+  const bool brackets = endpoint.host.find(':') != std::string::npos;
+  return (brackets ? '[' + endpoint.host + ']' : endpoint.host) + ':' + std::to_string(endpoint.port);
+}
+
+std::string_view to_string(CloseReason reason) noexcept {
+  switch (reason) {
+    case CloseReason::peer_closed: return "peer closed";
+    case CloseReason::reset: return "reset";
+    case CloseReason::refused: return "refused";
+    case CloseReason::timed_out: return "timed out";
+    case CloseReason::unreachable: return "unreachable";
+    case CloseReason::local_error: return "local error";
+  }
+  return "unknown";
+}
+
+std::string TransportError::text() const { return operation + ": " + std::generic_category().message(code); }
+
+}  // namespace nfx

@@ -1,0 +1,64 @@
+// The promise of the receive and send path: once connections stand, no poll and no send allocates.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "transport/transport_testing.hpp"
+
+namespace {
+thread_local std::size_t allocations = 0;
+}
+
+// Not inlined: the compiler would take the malloc within for a mismatch with delete.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace nfx {
+namespace {
+
+using namespace testing;
+
+struct CountingSink {
+  ConnectionId accepted = no_connection;
+  ConnectionId connected = no_connection;
+  std::size_t bytes = 0;
+  void on_accept(ListenerId, ConnectionId id, std::string_view) { accepted = id; }
+  void on_connect(ConnectionId id) { connected = id; }
+  void on_receive(ConnectionId, std::span<const char> received) { bytes += received.size(); }
+  void on_writable(ConnectionId) {}
+  void on_close(ConnectionId, CloseReason) {}
+};
+
+TEST(EpollTransport, allocates_nothing_while_bytes_flow_and_a_connection_ends) {
+  for (const std::size_t direct_receive_limit : {0U, 8U}) {
+    EpollTransport transport({.direct_receive_limit = direct_receive_limit, .socket_send_buffer = 8192});
+    CountingSink sink;
+    const auto listener = transport.listen({"127.0.0.1", 0});
+    ASSERT_TRUE(transport.connect(*transport.local_endpoint(*listener)).has_value());
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (sink.accepted == no_connection || sink.connected == no_connection) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      transport.poll(sink, 1ms);
+    }
+    const std::string chunk(100'000, 'x');  // larger than the send buffer: short sends and on_writable are part of it
+    const std::size_t before = allocations;
+    EXPECT_GT(before, 0U);
+    for (int i = 0; i < 500; ++i) {
+      (void)transport.try_send(sink.connected, bytes_of(chunk));
+      transport.poll(sink, 0ns);
+    }
+    transport.close(sink.connected);
+    for (int i = 0; i < 100; ++i) transport.poll(sink, 0ns);
+    EXPECT_EQ(allocations, before);
+    EXPECT_GT(sink.bytes, chunk.size());
+  }
+}
+
+}  // namespace
+}  // namespace nfx

@@ -1,0 +1,166 @@
+// What the transport tests share: a sink that writes everything down, and pairs of ends over each implementation.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/transport/epoll_transport.hpp"
+#include "nexusfix/transport/faulty_transport.hpp"
+#include "nexusfix/transport/loopback_transport.hpp"
+
+namespace nfx::testing {
+
+using namespace std::chrono_literals;
+
+struct RecordingSink {
+  std::vector<ConnectionId> accepted;
+  std::vector<ConnectionId> connected;
+  std::vector<ConnectionId> writable;
+  std::map<ConnectionId, std::string> received;
+  std::map<ConnectionId, CloseReason> closed;
+  std::size_t receive_calls = 0;
+  std::string peer;
+  std::string log;  // every event in order, without ids
+
+  std::function<void(ConnectionId)> when_accepted;
+  std::function<void(ConnectionId, std::span<const char>)> when_received;
+  std::function<void(ConnectionId)> when_writable;
+  std::function<void(ConnectionId)> when_closed;
+
+  void on_accept(ListenerId, ConnectionId id, std::string_view from) {
+    accepted.push_back(id);
+    peer = from;
+    log += "accept;";
+    if (when_accepted) when_accepted(id);
+  }
+  void on_connect(ConnectionId id) {
+    connected.push_back(id);
+    log += "connect;";
+  }
+  void on_receive(ConnectionId id, std::span<const char> bytes) {
+    received[id].append(bytes.data(), bytes.size());
+    ++receive_calls;
+    log += "receive " + std::to_string(slot_of(id)) + " " + std::to_string(bytes.size()) + ";";
+    if (when_received) when_received(id, bytes);
+  }
+  void on_writable(ConnectionId id) {
+    writable.push_back(id);
+    log += "writable;";
+    if (when_writable) when_writable(id);
+  }
+  void on_close(ConnectionId id, CloseReason reason) {
+    EXPECT_FALSE(closed.contains(id)) << "closed twice";
+    closed[id] = reason;
+    log += "close " + std::string(to_string(reason)) + ";";
+    if (when_closed) when_closed(id);
+  }
+};
+static_assert(TransportSink<RecordingSink>);
+
+inline std::span<const char> bytes_of(std::string_view text) { return {text.data(), text.size()}; }
+
+// Bytes that tell their own position.
+inline std::string pattern(std::size_t size) {
+  std::string text(size, '\0');
+  for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('A' + (i * 31 + i / 251) % 57);
+  return text;
+}
+
+// Two ends with a listener on the server's; `Ends` provides server, client and a step of time.
+template <class Ends>
+class Pair : public Ends {
+ public:
+  using Ends::Ends;
+  RecordingSink server_sink;
+  RecordingSink client_sink;
+
+  // One turn of both ends.
+  void turn() {
+    this->advance();
+    this->client.poll(client_sink, 0ns);
+    this->server.poll(server_sink, this->idle_wait);
+  }
+
+  // Turns until the condition holds; false after a time far beyond any healthy run.
+  template <class Condition>
+  [[nodiscard]] bool turn_until(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      turn();
+    }
+    return true;
+  }
+
+  void turns(int count) {
+    for (int i = 0; i < count; ++i) turn();
+  }
+
+  // Listens, if it does not yet, and connects: the server's and the client's name of a connection.
+  struct Ids {
+    ConnectionId server = no_connection;
+    ConnectionId client = no_connection;
+  };
+  Ids join() {
+    if (!listener) {
+      const auto made = this->server.listen({"127.0.0.1", 0});
+      EXPECT_TRUE(made.has_value());
+      listener = *made;
+    }
+    const auto id = this->client.connect(*this->server.local_endpoint(*listener));
+    EXPECT_TRUE(id.has_value());
+    const std::size_t accepted = server_sink.accepted.size();
+    const std::size_t connected = client_sink.connected.size();
+    EXPECT_TRUE(
+        turn_until([&] { return server_sink.accepted.size() > accepted && client_sink.connected.size() > connected; }));
+    return {server_sink.accepted.back(), *id};
+  }
+
+  std::optional<ListenerId> listener;
+};
+
+struct TcpEnds {
+  EpollTransport server;
+  EpollTransport client;
+  Duration idle_wait = 100us;
+  TcpEnds() = default;
+  explicit TcpEnds(const EpollOptions& options) : server(options), client(options) {}
+  void advance() {}
+};
+
+struct LoopbackEnds {
+  LoopbackNetwork network;
+  LoopbackTransport server{network};
+  LoopbackTransport client{network};
+  Duration idle_wait = 0ns;
+  void advance() {}
+};
+
+inline constexpr FaultOptions rough_weather{
+    .seed = 7, .split_probability = 0.5, .small_piece = 700, .delay_probability = 0.3, .max_delay = 3ms};
+
+template <class Inner>
+struct FaultyEnds {
+  explicit FaultyEnds(const FaultOptions& options = rough_weather)
+      : server(inner.server, options, [this] { return now; }), client(inner.client, options, [this] { return now; }) {}
+  MonotonicTime now{};
+  Inner inner;
+  FaultyTransport<decltype(Inner::server)> server;
+  FaultyTransport<decltype(Inner::client)> client;
+  Duration idle_wait = inner.idle_wait;
+  void advance() { now += 1ms; }
+};
+
+using TcpPair = Pair<TcpEnds>;
+using LoopbackPair = Pair<LoopbackEnds>;
+using FaultyTcpPair = Pair<FaultyEnds<TcpEnds>>;
+using FaultyLoopbackPair = Pair<FaultyEnds<LoopbackEnds>>;
+
+}  // namespace nfx::testing
