@@ -52,7 +52,8 @@ std::size_t Decimal::write(char* out) const noexcept {
   char reversed[max_text_size];
   std::size_t count = 0;
   // Negate as unsigned: the smallest mantissa has no positive counterpart.
-  std::uint64_t rest = mantissa_ < 0 ? 0 - static_cast<std::uint64_t>(mantissa_) : static_cast<std::uint64_t>(mantissa_);
+  std::uint64_t rest =
+      mantissa_ < 0 ? 0 - static_cast<std::uint64_t>(mantissa_) : static_cast<std::uint64_t>(mantissa_);
   unsigned written = 0;
   do {
     reversed[count++] = static_cast<char>('0' + rest % 10);

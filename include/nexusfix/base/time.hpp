@@ -22,8 +22,8 @@ struct Instant {
 
 // A UTCTimestamp as it stood on the wire: 0 to 12 digits of fraction.
 struct UtcTimestamp {
-  UtcTime time{};                  // to the nanosecond
-  std::uint16_t picoseconds = 0;   // digits 10 to 12, below the nanosecond
+  UtcTime time{};                 // to the nanosecond
+  std::uint16_t picoseconds = 0;  // digits 10 to 12, below the nanosecond
   std::uint8_t fraction_digits = 0;
 };
 

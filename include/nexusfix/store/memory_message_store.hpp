@@ -74,6 +74,7 @@ class MemoryMessageStore {
 
   [[nodiscard]] StoreCounts counts() const noexcept { return counts_; }
   [[nodiscard]] std::size_t message_count() const noexcept { return live_; }
+  [[nodiscard]] SeqNum oldest_kept() const noexcept { return SeqNum{live_ == 0 ? 0 : first_}; }
 
   // Touches all memory now, so that no append meets a page fault: for sessions whose latency matters from the start.
   void prefault() noexcept;

@@ -29,6 +29,7 @@ struct StoreCounts {
 //   for_each        calls visitor(SeqNum, std::string_view) -> bool for the kept messages of first..last, both
 //   included,
 //                   in ascending order, until one call returns false. Returns how many it visited
+//   oldest_kept     the lowest number kept, 0 when there is none; with evictions, what lies below is gone for good
 //   next_outbound   the number of the next message to send; append does not move it
 //   next_inbound    the number expected next from the peer
 //   creation_time   when the current numbering began
@@ -39,6 +40,7 @@ concept MessageStore = requires(S& store, const S& constant, SeqNum seq, std::st
   { store.append(seq, bytes) } noexcept -> std::same_as<bool>;
   { constant.read(seq) } noexcept -> std::same_as<std::optional<std::string_view>>;
   { constant.for_each(seq, seq, visitor) } -> std::same_as<std::size_t>;
+  { constant.oldest_kept() } noexcept -> std::same_as<SeqNum>;
   { constant.next_outbound() } noexcept -> std::same_as<SeqNum>;
   { constant.next_inbound() } noexcept -> std::same_as<SeqNum>;
   { store.set_next_outbound(seq) } noexcept;

@@ -1,0 +1,104 @@
+// What a session step asks its caller to do, in order. Bounded; messages stand encoded in the caller's output space.
+// Thread: that of the session. Cost: no allocation. Lifetime: texts and bytes until the output space or message goes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+
+enum class ActionKind : std::uint8_t {
+  send,            // `bytes` are in the output space; store them under `seq` when `keep`
+  reset_store,     // both counters to 1, nothing kept
+  deliver,         // application message: on_message
+  deliver_reject,  // the peer rejected a message of ours: on_reject
+  logged_on,       // the session is up
+  logged_out,      // the session is down, or the Logon was refused; `text` says why
+  replay,          // a ResendRequest waits to be answered: call continue_replay()
+  disconnect,      // send what is in the output space, then close; `text` says why
+  notice,          // something worth a line in the event log
+};
+
+// What a notice is about.
+enum class Notice : std::uint8_t {
+  none,
+  garbled_message,       // ignored as the protocol demands
+  message_rejected,      // we answered with a Reject
+  gap_detected,          // a ResendRequest was sent
+  gap_request_repeated,  // the gap made no progress
+  queue_full,            // a message ahead of a gap was dropped; the resend brings it again
+  low_possdup_ignored,   // a duplicate we already have
+  sequence_reset,        // the peer moved its sequence number
+  resend_beyond_end,     // asked for messages we never sent
+  resend_not_kept,       // asked for messages the store no longer has: gap-filled
+  heartbeat_differs,     // the peer answered Logon with another HeartBtInt: taken
+  unexpected_message,    // a message this state has no use for
+  connect_failed,        // the transport could not connect; tried again later
+  not_sent,              // a message submitted by another thread could not be sent
+};
+
+[[nodiscard]] std::string_view to_string(Notice notice) noexcept;
+
+struct Action {
+  ActionKind kind{};
+  Notice notice = Notice::none;
+  bool keep = false;    // of send: the store has to keep it
+  bool resent = false;  // of send: the answer to a ResendRequest, other than a gap fill
+  SeqNum seq{};
+  std::string_view bytes{};
+  std::string_view text{};
+  const MessageView* message = nullptr;
+};
+
+static_assert(std::is_trivially_destructible_v<Action>);
+
+class Actions {
+ public:
+  static constexpr std::size_t capacity = 16;
+  // No event but continue_replay asks for more than this, whatever the peer does; so one Actions per event never fills.
+  static constexpr std::size_t most_per_event = 10;
+
+  // Messages are encoded into `output`, one behind the other.
+  explicit Actions(std::span<char> output) noexcept : output_(output) {}
+
+  void push(const Action& action) noexcept {
+    NFX_REQUIRE(count_ < capacity);
+    std::construct_at(first() + count_++, action);
+  }
+  [[nodiscard]] bool full() const noexcept { return count_ == capacity; }
+  [[nodiscard]] bool nearly_full() const noexcept { return count_ + 6 > capacity; }
+
+  [[nodiscard]] std::span<char> room() const noexcept { return output_.subspan(used_); }
+  // Takes the first `size` bytes of room(), where a message has been written.
+  std::string_view take(std::size_t size) noexcept {
+    const std::string_view taken{output_.data() + used_, size};
+    used_ += size;
+    return taken;
+  }
+
+  [[nodiscard]] std::size_t output_used() const noexcept { return used_; }
+  [[nodiscard]] std::span<const Action> list() const noexcept {
+    return {std::launder(reinterpret_cast<const Action*>(storage_.data())), count_};
+  }
+
+ private:
+  [[nodiscard]] Action* first() noexcept { return reinterpret_cast<Action*>(storage_.data()); }
+
+  std::span<char> output_;
+  std::size_t used_ = 0;
+  std::size_t count_ = 0;
+  // Raw, so that a step pays for the actions it has and not for sixteen empty ones.
+  alignas(Action) std::array<std::byte, capacity * sizeof(Action)> storage_;
+};
+
+}  // namespace nfx

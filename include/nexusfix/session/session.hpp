@@ -1,0 +1,225 @@
+// The FIX session layer as a pure step function: an event, the time and the state in; actions and the new state out.
+// It sees no socket, file, clock or thread, so the same code runs in tests, replay and production.
+// Thread: one owner. Cost: no allocation after construction; an application message in sequence costs its validation
+// and a few look-ups. Lifetime: actions borrow the event's message and the caller's output space.
+// Errors: whatever the peer does becomes an action. Source: FIX 4.2 and 4.4 session protocol, see docs/session.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/dictionary/reject_reason.hpp"
+#include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/session/actions.hpp"
+#include "nexusfix/session/composer.hpp"
+#include "nexusfix/session/gap_queue.hpp"
+#include "nexusfix/session/session_config.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+
+enum class Phase : std::uint8_t {
+  disconnected,
+  awaiting_logon,  // acceptor: nothing received yet; initiator: our Logon is out
+  logged_on,
+  logout_sent,  // waiting for the peer's Logout
+};
+
+[[nodiscard]] std::string_view to_string(Phase phase) noexcept;
+
+enum class SendError : std::uint8_t {
+  not_logged_on,  // no Logon yet, or a Logout is under way
+  no_room,        // the output space is full: the peer does not read fast enough
+  bad_message,    // no MsgType, a session message type, or fields that do not end with SOH
+};
+
+[[nodiscard]] std::string_view to_string(SendError error) noexcept;
+
+// Why an application refuses a message, BusinessRejectReason(380).
+enum class BusinessRejectReason : std::uint8_t {
+  other = 0,
+  unknown_id = 1,
+  unknown_security = 2,
+  unsupported_message_type = 3,
+  application_not_available = 4,
+  conditionally_required_field_missing = 5,
+};
+
+// A message for the peer: complete fields "tag=value<SOH>" behind the session's own header fields.
+struct Outgoing {
+  std::string_view msg_type;
+  std::string_view body;
+  std::string_view
+      header_fields{};  // optional header fields, ascending by tag: PossResend(97), OnBehalfOfCompID(115) ...
+};
+
+class Session {
+ public:
+  explicit Session(const SessionConfig& config);
+
+  // Events. Each may append actions; the caller carries them out in order before the next event.
+
+  // The transport is up: an initiator sends its Logon, an acceptor waits for the peer's.
+  void on_connect(Instant now, Actions& out) noexcept;
+  // The transport is gone.
+  void on_disconnect(Instant now, Actions& out) noexcept;
+  // A message whose framing, BodyLength and CheckSum are right.
+  void on_message(const MessageView& message, Instant now, Actions& out) noexcept;
+  // Bytes that are no message. Ignored, unless they stand where a Logon should.
+  void on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept;
+  // Call at or after next_deadline(); early calls do no harm.
+  void on_timer(Instant now, Actions& out) noexcept;
+
+  // A message kept from beyond a gap that is now next, taken out of the queue: parse it and pass it to
+  // on_queued_message. Call until empty after every on_message.
+  [[nodiscard]] std::optional<std::string_view> take_queued() noexcept;
+  void on_queued_message(const MessageView& message, Instant now, Actions& out) noexcept;
+
+  // Requests of the application.
+  [[nodiscard]] std::expected<SeqNum, SendError> send(const Outgoing& message, Instant now, Actions& out) noexcept;
+  // Refuses a received application message: BusinessMessageReject, or Reject before FIX 4.2.
+  [[nodiscard]] std::expected<SeqNum, SendError> reject_business(const MessageView& refused,
+                                                                 BusinessRejectReason reason, std::string_view text,
+                                                                 Instant now, Actions& out) noexcept;
+  // Sends Logout and waits for the peer's.
+  void logout(std::string_view text, Instant now, Actions& out) noexcept;
+  // Logon with ResetSeqNumFlag=Y on the open connection: both counters start over.
+  void reset_sequence_numbers(Instant now, Actions& out) noexcept;
+
+  // Answers ResendRequests from the caller's store: read(seq) gives the message kept under a number, or nothing for
+  // session messages and for those not kept. Sends as many as fit the output space; call again while replaying().
+  template <class Read>
+  void continue_replay(Read&& read, MessageView& scratch, Instant now, Actions& out) noexcept {
+    for (int step = 0; step < max_replay_steps && replaying() && !out.nearly_full(); ++step) {
+      if (!replay_one(read(replay_.next), scratch, now, out)) return;
+    }
+  }
+  [[nodiscard]] bool replaying() const noexcept { return replay_.next != SeqNum{}; }
+
+  // When on_timer is due; MonotonicTime::max() when nothing is.
+  [[nodiscard]] MonotonicTime next_deadline() const noexcept;
+
+  [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
+  [[nodiscard]] Phase phase() const noexcept { return phase_; }
+  [[nodiscard]] bool logged_on() const noexcept { return phase_ == Phase::logged_on; }
+  [[nodiscard]] SeqNum next_inbound() const noexcept { return next_in_; }
+  [[nodiscard]] SeqNum next_outbound() const noexcept { return next_out_; }
+  [[nodiscard]] std::chrono::seconds heartbeat_interval() const noexcept { return heartbeat_; }
+  [[nodiscard]] std::uint32_t queued() const noexcept { return queue_.size(); }
+
+  // Takes up the numbers a store remembers, before the first connection.
+  void restore(SeqNum next_inbound, SeqNum next_outbound) noexcept;
+
+ private:
+  enum class Version : std::uint8_t { fix40, fix41, fix42, fix43, fix44, fixt11 };
+  enum class Position : std::uint8_t { low, equal, high };
+
+  struct Range {
+    SeqNum next{};
+    SeqNum last{};
+  };
+  struct Replay : Range {
+    SeqNum gap_begin{};  // first number of the gap fill being collected; 0: none
+  };
+  struct Gap {
+    SeqNum requested_to{};  // last number the outstanding ResendRequest covers; 0: none outstanding
+    SeqNum wanted_to{};     // last number known to be missing; beyond requested_to with chunked requests
+    SeqNum progress{};      // expected number when last looked at
+    MonotonicTime retry_at{};
+    std::uint32_t attempts = 0;
+  };
+
+  // logon.cpp
+  void receive_first(const MessageView& message, Instant now, Actions& out) noexcept;
+  void receive_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  void accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now, Actions& out) noexcept;
+  void receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  [[nodiscard]] bool logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept;
+  void send_logon(bool reset, std::optional<SeqNum> next_expected, Instant now, Actions& out) noexcept;
+  [[nodiscard]] bool numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+
+  // receive.cpp
+  void process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept;
+  void dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;
+  void receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  void receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  void receive_low(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  void receive_sequence_reset(const MessageView& message, SeqNum seq, Position position, Instant now,
+                              Actions& out) noexcept;
+  void receive_resend_request(const MessageView& message, SeqNum seq, Position position, Instant now,
+                              Actions& out) noexcept;
+  void receive_logout(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;
+  [[nodiscard]] bool content_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  [[nodiscard]] bool sender_acceptable(const MessageView& message, SeqNum seq, bool queued, Instant now,
+                                       Actions& out) noexcept;
+  [[nodiscard]] bool poss_dup_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  [[nodiscard]] bool within_latency(UtcTime sending_time, Instant now) const noexcept;
+  void advance_past(SeqNum seq, Instant now, Actions& out) noexcept;
+  void set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept;
+  void close_gap(Instant now, Actions& out) noexcept;
+  void request_resend(SeqNum up_to, Instant now, Actions& out) noexcept;
+
+  // send.cpp
+  bool send_session_message(std::string_view type, std::string_view header_fields, std::string_view body, Instant now,
+                            Actions& out) noexcept;
+  // Rejects a message; it uses up its number when that was the expected one.
+  void reject(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, std::optional<Tag> tag, Instant now,
+              Actions& out) noexcept;
+  void reject_and_logout(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, Instant now,
+                         Actions& out) noexcept;
+  void send_logout(std::string_view text, Instant now, Actions& out) noexcept;
+  void refuse(std::string_view text, Instant now, Actions& out) noexcept;  // Logout with text, then disconnect
+  void disconnect(std::string_view text, Actions& out) noexcept;
+  void reset_counters(Actions& out) noexcept;
+  void note(Notice notice, SeqNum seq, std::string_view text, Actions& out) noexcept;
+  std::string_view format(std::string_view before, SeqNum first, std::string_view between, SeqNum second) noexcept;
+
+  // resend.cpp
+  bool replay_one(std::optional<std::string_view> stored, MessageView& scratch, Instant now, Actions& out) noexcept;
+  bool send_replayed(std::string_view stored, MessageView& scratch, Instant now, Actions& out) noexcept;
+  bool send_gap_fill(SeqNum begin, SeqNum next_seq, Instant now, Actions& out) noexcept;
+  void queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept;
+  void finish_replay(Instant now, Actions& out) noexcept;
+
+  // The largest number with 18 digits, which is as far as fields are read; it is never used up, so that whatever we say
+  // of the peer's numbers can be read by the peer.
+  static constexpr SeqNum seq_num_limit{999'999'999'999'999'999};
+  // Numbers looked at in one call of continue_replay, so that a long run of session messages stalls no other session.
+  static constexpr int max_replay_steps = 4096;
+
+  SessionConfig config_;
+  Version version_;
+  Composer composer_;
+  GapQueue queue_;
+
+  Phase phase_ = Phase::disconnected;
+  SeqNum next_in_ = first_seq_num;
+  SeqNum next_out_ = first_seq_num;
+  std::chrono::seconds heartbeat_{0};
+  bool reset_sent_ = false;      // our Logon carried ResetSeqNumFlag=Y and waits for its answer
+  bool reset_answered_ = false;  // the last reset on this connection was the peer's wish
+  bool violated_ = false;        // we logged out because of what the peer sent: only its Logout interests us now
+  bool test_pending_ = false;
+  MonotonicTime test_deadline_{};  // for the answer to a TestRequest
+  MonotonicTime last_received_{};
+  MonotonicTime last_sent_{};
+  MonotonicTime phase_deadline_ = MonotonicTime::max();  // for the answers to Logon, reset and Logout
+  Gap gap_;
+  SeqNum logon_beyond_gap_{};  // counts as received once the gap that NextExpectedMsgSeqNum fills reaches it
+  Replay replay_;
+  static constexpr std::size_t max_pending_replays = 4;
+  std::array<Range, max_pending_replays> pending_replays_{};
+  std::size_t pending_replay_count_ = 0;
+  SeqNum request_after_replay_{};  // a gap that a ResendRequest beyond it revealed: asked for once that is answered
+  // Text of the last Logout or disconnect, which outlives the step that made it.
+  std::array<char, 160> text_{};
+};
+
+}  // namespace nfx

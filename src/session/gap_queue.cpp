@@ -1,0 +1,45 @@
+#include "nexusfix/session/gap_queue.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nfx {
+
+GapQueue::GapQueue(std::uint32_t max_messages, std::uint32_t max_bytes)
+    : max_messages_(max_messages),
+      max_bytes_(max_bytes),
+      entries_(std::make_unique_for_overwrite<Entry[]>(max_messages)),
+      bytes_(std::make_unique_for_overwrite<char[]>(max_bytes)) {}
+
+bool GapQueue::push(SeqNum seq, std::string_view message) noexcept {
+  if (empty()) clear();
+  // Messages nearly always arrive in ascending order, so the place is found from the end.
+  std::uint32_t place = last_;
+  while (place > first_ && entries_[place - 1].seq > seq) --place;
+  if (place > first_ && entries_[place - 1].seq == seq) return true;
+  // Room comes back when the queue has drained; compacting a half-drained one would stall the thread for rare gain.
+  if (last_ == max_messages_ || message.size() > max_bytes_ - used_bytes_) return false;
+  std::move_backward(&entries_[place], &entries_[last_], &entries_[last_] + 1);
+  const auto size = static_cast<std::uint32_t>(message.size());
+  std::memcpy(&bytes_[used_bytes_], message.data(), size);
+  entries_[place] = Entry{seq, used_bytes_, size};
+  used_bytes_ += size;
+  ++last_;
+  return true;
+}
+
+std::optional<std::string_view> GapQueue::take(SeqNum seq) noexcept {
+  if (first_from(seq) != seq) return std::nullopt;
+  const Entry& entry = entries_[first_++];
+  return std::string_view{&bytes_[entry.offset], entry.size};
+}
+
+std::optional<SeqNum> GapQueue::first_from(SeqNum seq) noexcept {
+  while (first_ != last_ && entries_[first_].seq < seq) ++first_;
+  if (first_ == last_) return std::nullopt;
+  return entries_[first_].seq;
+}
+
+void GapQueue::clear() noexcept { first_ = last_ = used_bytes_ = 0; }
+
+}  // namespace nfx

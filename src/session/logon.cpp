@@ -1,0 +1,198 @@
+// Coming up: both roles' Logon, ResetSeqNumFlag, NextExpectedMsgSeqNum.
+#include <algorithm>
+
+#include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/field_writer.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+
+void Session::on_connect(Instant now, Actions& out) noexcept {
+  phase_ = Phase::awaiting_logon;
+  phase_deadline_ = now.monotonic + config_.logon_timeout;
+  last_received_ = last_sent_ = now.monotonic;
+  test_pending_ = violated_ = reset_sent_ = reset_answered_ = false;
+  if (config_.role == Role::acceptor) return;
+  heartbeat_ = config_.heartbeat_interval;
+  if (config_.reset_on_logon) reset_counters(out);
+  send_logon(config_.reset_on_logon, next_in_, now, out);
+}
+
+void Session::send_logon(bool reset, std::optional<SeqNum> next_expected, Instant now, Actions& out) noexcept {
+  std::array<char, 128> buffer;
+  FieldWriter body{buffer};
+  body.append(Tag::EncryptMethod, 0).append(Tag::HeartBtInt, heartbeat_.count());
+  if (reset && version_ >= Version::fix41) {
+    body.append(Tag::ResetSeqNumFlag, true);
+    reset_sent_ = config_.role == Role::initiator || phase_ == Phase::logged_on;
+  }
+  if (config_.send_next_expected_seq_num && next_expected) body.append(Tag::NextExpectedMsgSeqNum, *next_expected);
+  send_session_message(msg_type::logon, {}, body.view(), now, out);
+}
+
+// The first message of a connection. Until it has proved to be an acceptable Logon the peer gets no answer.
+void Session::receive_first(const MessageView& message, Instant now, Actions& out) noexcept {
+  const std::string_view type = message.msg_type();
+  if (type != msg_type::logon) {
+    if (config_.role == Role::initiator && type == msg_type::logout) {
+      const std::string_view text = message.get_view(Tag::Text);
+      const std::size_t size = std::min(text.size(), text_.size());
+      std::copy_n(text.begin(), size, text_.begin());
+      return disconnect(
+          size == 0 ? std::string_view{"the peer answered Logon with Logout"} : std::string_view{text_.data(), size},
+          out);
+    }
+    return disconnect("the first message is not a Logon", out);
+  }
+  if (message.begin_string() != config_.begin_string) return disconnect("Logon with another BeginString", out);
+  if (message.get_view(Tag::SenderCompID) != config_.target_comp_id ||
+      message.get_view(Tag::TargetCompID) != config_.sender_comp_id) {
+    return disconnect("Logon with unknown CompIDs", out);
+  }
+  const auto seq = message.get_seq_num(Tag::MsgSeqNum);
+  if (!seq || *seq >= seq_num_limit) return disconnect("Logon without a MsgSeqNum that can be used", out);
+  if (config_.dictionary != nullptr && validate(message, *config_.dictionary, config_.validation)) {
+    return disconnect("Logon does not conform to the dictionary", out);
+  }
+  const auto sending_time = message.get_utc_timestamp(Tag::SendingTime);
+  if (!sending_time || !within_latency(sending_time->time, now)) {
+    return disconnect("Logon with a SendingTime missing, malformed or too far from our clock", out);
+  }
+  receive_logon(message, *seq, now, out);
+}
+
+// What the Logon asks for. Refusals carry a text: the peer has proved who it is.
+bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept {
+  if (message.has(Tag::EncryptMethod) && message.get_view(Tag::EncryptMethod) != "0") {
+    refuse("EncryptMethod not supported: only 0 (none)", now, out);
+    return false;
+  }
+  const auto interval = message.get_int(Tag::HeartBtInt);
+  if (!interval) {
+    disconnect("Logon without a valid HeartBtInt", out);
+    return false;
+  }
+  if (*interval < 0) {
+    refuse("HeartBtInt must not be negative", now, out);
+    return false;
+  }
+  if (*interval > config_.max_heartbeat_interval.count()) {
+    refuse("HeartBtInt is longer than allowed here", now, out);
+    return false;
+  }
+  return true;
+}
+
+bool Session::numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  if (seq < next_in_) {
+    if (message.get_view(Tag::PossDupFlag) == "Y") {
+      disconnect("Logon is a possible duplicate", out);
+    } else {
+      refuse(format("MsgSeqNum too low, expecting ", next_in_, " but received ", seq), now, out);
+    }
+    return false;
+  }
+  if (config_.send_next_expected_seq_num) {
+    const auto expects = message.get_seq_num(Tag::NextExpectedMsgSeqNum);
+    if (expects && *expects > next_out_) {
+      refuse(format("NextExpectedMsgSeqNum too high, our next is ", next_out_, " but received ", *expects), now, out);
+      return false;
+    }
+  }
+  return true;
+}
+
+void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  if (!logon_terms_acceptable(message, now, out)) return;
+  const bool asks_reset = message.get_view(Tag::ResetSeqNumFlag) == "Y";
+  if (asks_reset && seq != first_seq_num) {
+    return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1", now, out);
+  }
+  const std::chrono::seconds interval{*message.get_int(Tag::HeartBtInt)};
+  if (config_.role == Role::acceptor) {
+    if (asks_reset || config_.reset_on_logon) reset_counters(out);
+    if (!numbers_acceptable(message, seq, now, out)) return;
+    heartbeat_ = interval;
+    const SeqNum our_next = next_out_;
+    phase_ = Phase::logged_on;
+    send_logon(asks_reset, seq == next_in_ ? next(next_in_) : next_in_, now, out);
+    reset_sent_ = false;
+    if (phase_ != Phase::logged_on) return;
+    return accept_logon(message, seq, our_next, now, out);
+  }
+  if (asks_reset && !reset_sent_) {
+    // The peer starts over without having been asked. It may or may not count our Logon as number 1: going on with
+    // 2 is the choice that can be mended (a ResendRequest for 1), where going on with 1 might be fatally low.
+    reset_counters(out);
+    next_out_ = next(first_seq_num);
+    note(Notice::sequence_reset, seq, "the peer answered Logon with ResetSeqNumFlag=Y", out);
+  }
+  reset_sent_ = false;
+  if (!numbers_acceptable(message, seq, now, out)) return;
+  if (interval != heartbeat_) {
+    heartbeat_ = interval;
+    note(Notice::heartbeat_differs, seq, "the peer answered with another HeartBtInt, which is taken", out);
+  }
+  phase_ = Phase::logged_on;
+  accept_logon(message, seq, next_out_, now, out);
+}
+
+// Both Logons are exchanged: what is missing on either side is dealt with, and the application told.
+void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now,
+                           Actions& out) noexcept {
+  phase_deadline_ = MonotonicTime::max();
+  out.push({.kind = ActionKind::logged_on});
+  if (seq == next_in_) {
+    advance_past(seq, now, out);
+  } else if (config_.send_next_expected_seq_num && message.has(Tag::NextExpectedMsgSeqNum)) {
+    // Our Logon has told the peer what we expect: the gap comes unasked, and is asked for only if it does not.
+    gap_ = {.requested_to = seq,
+            .wanted_to = seq,
+            .progress = next_in_,
+            .retry_at = now.monotonic + config_.resend_timeout};
+    logon_beyond_gap_ = seq;  // the peer sends what lies in front of its Logon, not the Logon again
+    note(Notice::gap_detected, next_in_, {}, out);
+  } else {
+    request_resend(seq, now, out);
+  }
+  if (!config_.send_next_expected_seq_num || phase_ != Phase::logged_on) return;
+  const auto expects = message.get_seq_num(Tag::NextExpectedMsgSeqNum);
+  if (expects && *expects != SeqNum{} && *expects < our_next) queue_replay(*expects, previous(our_next), out);
+}
+
+// Logon with ResetSeqNumFlag=Y on an open session: both directions start over; ours may be the answer to one we sent.
+void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  if (std::exchange(reset_answered_, false) && seq != first_seq_num && seq == next_in_) {
+    // Some acceptors that begin a reset answer our answer once more, in sequence: there is nothing left to reset.
+    note(Notice::unexpected_message, seq, "another Logon behind a reset: ignored", out);
+    return advance_past(seq, now, out);
+  }
+  if (seq != first_seq_num) return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1", now, out);
+  if (!logon_terms_acceptable(message, now, out)) return;
+  if (std::exchange(reset_sent_, false)) {
+    phase_deadline_ = MonotonicTime::max();
+    set_next_inbound(next(seq), now, out);
+    return;
+  }
+  heartbeat_ = std::chrono::seconds{*message.get_int(Tag::HeartBtInt)};
+  reset_counters(out);
+  next_in_ = next(seq);
+  send_logon(true, next_in_, now, out);
+  reset_sent_ = false;
+  if (phase_ != Phase::logged_on) return;
+  reset_answered_ = true;
+  note(Notice::sequence_reset, seq, "both sides start over at 1 on the peer's request", out);
+}
+
+void Session::reset_sequence_numbers(Instant now, Actions& out) noexcept {
+  if (phase_ != Phase::logged_on || reset_sent_) return;
+  if (version_ < Version::fix41) {
+    return note(Notice::unexpected_message, SeqNum{}, "FIX 4.0 has no ResetSeqNumFlag: nothing was reset", out);
+  }
+  reset_counters(out);
+  send_logon(true, next_in_, now, out);
+  if (phase_ == Phase::logged_on) phase_deadline_ = now.monotonic + config_.logon_timeout;
+}
+
+}  // namespace nfx

@@ -1,0 +1,273 @@
+// What a logged-on session does with a message: its place in the sequence first, then its content, then its meaning.
+#include <algorithm>
+#include <utility>
+
+#include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/field_writer.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+namespace {
+
+[[nodiscard]] bool possible_duplicate(const MessageView& message) noexcept {
+  return message.get_view(Tag::PossDupFlag) == "Y";
+}
+
+[[nodiscard]] bool is_reset(const MessageView& message) noexcept {
+  return message.msg_type() == msg_type::sequence_reset && message.get_view(Tag::GapFillFlag) != "Y";
+}
+
+// What may follow our Logon with ResetSeqNumFlag=Y on an open session: the same from the peer, or its farewell.
+[[nodiscard]] bool answers_reset(const MessageView& message) noexcept {
+  const std::string_view type = message.msg_type();
+  return type == msg_type::logout || (type == msg_type::logon && message.get_view(Tag::ResetSeqNumFlag) == "Y");
+}
+
+}  // namespace
+
+void Session::on_message(const MessageView& message, Instant now, Actions& out) noexcept {
+  last_received_ = now.monotonic;
+  test_pending_ = false;
+  switch (phase_) {
+    case Phase::disconnected: return;
+    case Phase::awaiting_logon: return receive_first(message, now, out);
+    case Phase::logged_on:
+    case Phase::logout_sent: return process(message, false, now, out);
+  }
+}
+
+void Session::on_queued_message(const MessageView& message, Instant now, Actions& out) noexcept {
+  if (phase_ == Phase::logged_on || phase_ == Phase::logout_sent) process(message, true, now, out);
+}
+
+std::optional<std::string_view> Session::take_queued() noexcept {
+  if (queue_.empty()) return std::nullopt;
+  return queue_.take(next_in_);
+}
+
+void Session::on_garbled(WireError error, std::string_view bytes, Instant, Actions& out) noexcept {
+  if (phase_ == Phase::awaiting_logon) return disconnect("garbled bytes where a Logon was expected", out);
+  if (phase_ == Phase::disconnected) return;
+  out.push({.kind = ActionKind::notice, .notice = Notice::garbled_message, .bytes = bytes, .text = to_string(error)});
+}
+
+void Session::process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept {
+  const std::string_view type = message.msg_type();
+  if (violated_ && type != msg_type::logout) return;
+  if (reset_sent_ && !answers_reset(message)) {
+    // Numbered in the sequence that our ResetSeqNumFlag=Y has ended, so its number means nothing now.
+    return note(Notice::unexpected_message, SeqNum{}, "sent before the answer to ResetSeqNumFlag=Y: ignored", out);
+  }
+  const auto number = message.get_seq_num(Tag::MsgSeqNum);
+  if (!number) {
+    return refuse(number.error() == FieldError::missing ? "No 34" : "MsgSeqNum is not a number", now, out);
+  }
+  const SeqNum seq = *number;
+  if (seq >= seq_num_limit) return refuse("MsgSeqNum too large", now, out);
+  if (message.begin_string() != config_.begin_string) {
+    if (seq == next_in_) next_in_ = next(seq);
+    // One Logout is enough: another would put off the end of the wait for the peer's.
+    if (phase_ == Phase::logout_sent) return disconnect("Incorrect BeginString", out);
+    violated_ = true;
+    return send_logout("Incorrect BeginString", now, out);
+  }
+  const Position position = seq == next_in_ ? Position::equal : (seq < next_in_ ? Position::low : Position::high);
+  // These four are dealt with whatever their number: they mend, or end, a sequence that does not fit.
+  const bool any_position =
+      type == msg_type::resend_request || type == msg_type::logout || type == msg_type::logon || is_reset(message);
+  const bool stale =
+      position == Position::low && possible_duplicate(message) && type != msg_type::logon && !is_reset(message);
+  if (position == Position::high && !any_position) {
+    if (sender_acceptable(message, seq, queued, now, out)) receive_high(message, seq, now, out);
+  } else if (position == Position::low && (!any_position || stale)) {
+    if (sender_acceptable(message, seq, queued, now, out)) receive_low(message, seq, now, out);
+  } else if (content_acceptable(message, seq, now, out) && sender_acceptable(message, seq, queued, now, out)) {
+    dispatch(message, seq, position, now, out);
+  }
+}
+
+void Session::receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  if (!queue_.push(seq, message.bytes())) note(Notice::queue_full, seq, {}, out);
+  request_resend(previous(seq), now, out);
+}
+
+void Session::receive_low(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  if (!possible_duplicate(message)) {
+    return refuse(format("MsgSeqNum too low, expecting ", next_in_, " but received ", seq), now, out);
+  }
+  if (poss_dup_acceptable(message, seq, now, out)) note(Notice::low_possdup_ignored, seq, {}, out);
+}
+
+bool Session::poss_dup_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  // Gap fills are commonly sent without OrigSendingTime: there is no original.
+  if (message.msg_type() == msg_type::sequence_reset) return true;
+  if (!message.has(Tag::OrigSendingTime)) {
+    if (!config_.require_orig_sending_time) return true;
+    reject(message, seq, SessionRejectReason::required_tag_missing, Tag::OrigSendingTime, now, out);
+    return false;
+  }
+  const auto original = message.get_utc_timestamp(Tag::OrigSendingTime);
+  if (!original) {
+    reject(message, seq, SessionRejectReason::incorrect_data_format, Tag::OrigSendingTime, now, out);
+    return false;
+  }
+  const auto sent = message.get_utc_timestamp(Tag::SendingTime);
+  if (sent && original->time > sent->time) {
+    reject_and_logout(message, seq, SessionRejectReason::sending_time_accuracy_problem, now, out);
+    return false;
+  }
+  return true;
+}
+
+bool Session::content_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  if (config_.dictionary != nullptr) {
+    if (const auto violation = validate(message, *config_.dictionary, config_.validation)) {
+      reject(message, seq, violation->reason, violation->has_tag() ? std::optional{violation->tag} : std::nullopt, now,
+             out);
+      return false;
+    }
+  }
+  if (message.msg_type().empty()) {
+    reject(message, seq, SessionRejectReason::tag_specified_without_a_value, Tag::MsgType, now, out);
+    return false;
+  }
+  for (const Tag tag : {Tag::SenderCompID, Tag::TargetCompID, Tag::SendingTime}) {
+    if (!message.has(tag)) {
+      reject(message, seq, SessionRejectReason::required_tag_missing, tag, now, out);
+      return false;
+    }
+  }
+  if (!message.get_utc_timestamp(Tag::SendingTime)) {
+    reject(message, seq, SessionRejectReason::incorrect_data_format, Tag::SendingTime, now, out);
+    return false;
+  }
+  return true;
+}
+
+bool Session::within_latency(UtcTime sending_time, Instant now) const noexcept {
+  // Compared without a difference of the two, which need not fit when the peer's year is absurd.
+  return !config_.check_latency ||
+         (sending_time >= now.utc - config_.max_latency && sending_time <= now.utc + config_.max_latency);
+}
+
+// Who sent it, and when. A message from beyond a gap was checked for its time when it arrived.
+bool Session::sender_acceptable(const MessageView& message, SeqNum seq, bool queued, Instant now,
+                                Actions& out) noexcept {
+  const auto sent = message.get_utc_timestamp(Tag::SendingTime);
+  if (sent && !queued && !within_latency(sent->time, now)) {
+    reject_and_logout(message, seq, SessionRejectReason::sending_time_accuracy_problem, now, out);
+    return false;
+  }
+  const auto differs = [&](Tag tag, std::string_view expected) {
+    const std::uint32_t index = message.find(tag);
+    return index != MessageView::npos && message[index].value != expected;
+  };
+  if (differs(Tag::SenderCompID, config_.target_comp_id) || differs(Tag::TargetCompID, config_.sender_comp_id)) {
+    reject_and_logout(message, seq, SessionRejectReason::comp_id_problem, now, out);
+    return false;
+  }
+  return true;
+}
+
+void Session::dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept {
+  const std::string_view type = message.msg_type();
+  if (type.size() == 1) {
+    switch (type[0]) {
+      case '2': return receive_resend_request(message, seq, position, now, out);
+      case '4': return receive_sequence_reset(message, seq, position, now, out);
+      case '5': return receive_logout(message, seq, position, now, out);
+      case 'A':
+        if (phase_ == Phase::logout_sent) return note(Notice::unexpected_message, seq, "Logon behind our Logout", out);
+        if (message.get_view(Tag::ResetSeqNumFlag) == "Y") return receive_reset_logon(message, seq, now, out);
+        return disconnect("a second Logon without ResetSeqNumFlag on an open session", out);
+      default: break;
+    }
+  }
+  if (possible_duplicate(message) && !poss_dup_acceptable(message, seq, now, out)) return;
+  receive_in_sequence(message, seq, now, out);
+}
+
+void Session::receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  // The number counts first and what it means to an open gap comes last: asking for more may end the session, and the
+  // message must have been dealt with by then.
+  next_in_ = next(seq);
+  const std::string_view type = message.msg_type();
+  if (!is_session_msg_type(type)) {
+    out.push({.kind = ActionKind::deliver, .seq = seq, .message = &message});
+  } else if (type == msg_type::test_request) {
+    // Echoed as the very bytes that came, however long: the whole field is copied.
+    const std::string_view id = message.get_view(Tag::TestReqID);
+    std::array<char, 1024> buffer;
+    FieldWriter body{buffer};
+    if (!id.empty()) body.append(Tag::TestReqID, id);
+    if (body.ok()) {
+      send_session_message(msg_type::heartbeat, {}, body.view(), now, out);
+    } else {
+      note(Notice::unexpected_message, seq, "TestReqID too long to echo", out);
+    }
+  } else if (type == msg_type::reject) {
+    out.push({.kind = ActionKind::deliver_reject, .seq = seq, .message = &message});
+  }
+  close_gap(now, out);
+}
+
+void Session::receive_sequence_reset(const MessageView& message, SeqNum seq, Position position, Instant now,
+                                     Actions& out) noexcept {
+  const auto new_seq = message.get_seq_num(Tag::NewSeqNo);
+  if (!new_seq) {
+    return reject(message, seq,
+                  new_seq.error() == FieldError::missing ? SessionRejectReason::required_tag_missing
+                                                         : SessionRejectReason::incorrect_data_format,
+                  Tag::NewSeqNo, now, out);
+  }
+  const bool gap_fill = position == Position::equal && !is_reset(message);
+  if (*new_seq < next_in_ || (gap_fill && *new_seq == next_in_)) {
+    return reject(message, seq, SessionRejectReason::value_is_incorrect, std::nullopt, now, out);
+  }
+  if (gap_fill) return set_next_inbound(*new_seq, now, out);
+  // Reset mode: whatever was missing is given up, and so is what waited behind it.
+  note(Notice::sequence_reset, *new_seq, *new_seq == next_in_ ? "to the number expected anyway" : std::string_view{},
+       out);
+  queue_.clear();
+  gap_ = {};
+  set_next_inbound(*new_seq, now, out);
+}
+
+void Session::receive_logout(const MessageView& message, SeqNum seq, Position position, Instant now,
+                             Actions& out) noexcept {
+  if (position == Position::equal) next_in_ = next(seq);
+  const std::string_view text = message.get_view(Tag::Text);
+  const std::size_t size = std::min(text.size(), text_.size());
+  std::copy_n(text.begin(), size, text_.begin());
+  if (phase_ == Phase::logged_on) send_logout({}, now, out);
+  if (phase_ == Phase::disconnected) return;
+  disconnect(size == 0 ? std::string_view{"logged out"} : std::string_view{text_.data(), size}, out);
+  if (config_.reset_on_logout) reset_counters(out);
+}
+
+void Session::advance_past(SeqNum seq, Instant now, Actions& out) noexcept { set_next_inbound(next(seq), now, out); }
+
+void Session::set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept {
+  next_in_ = seq;
+  close_gap(now, out);
+}
+
+// Called whenever the expected number has moved: is the request filled, and what is missing next?
+void Session::close_gap(Instant now, Actions& out) noexcept {
+  if (phase_ == Phase::disconnected) return;
+  if (next_in_ == logon_beyond_gap_) next_in_ = next(next_in_);
+  if (gap_.requested_to != SeqNum{}) {
+    if (next_in_ <= gap_.requested_to) return;
+    const SeqNum wanted_to = gap_.wanted_to;
+    gap_ = {};
+    // With chunks, what is still missing behind the filled one is asked for now.
+    if (next_in_ <= wanted_to) return request_resend(wanted_to, now, out);
+  }
+  // A second gap in front of what waits in the queue: the peer may have nothing more to send that would show it.
+  if (const auto waiting = queue_.first_from(next_in_); waiting && *waiting > next_in_) {
+    request_resend(previous(*waiting), now, out);
+  }
+}
+
+}  // namespace nfx

@@ -1,0 +1,167 @@
+// Gaps, both ways: asking for what we miss, and answering ResendRequests from the store.
+#include <algorithm>
+#include <utility>
+
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/field_writer.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+
+// Outstanding only once the request is in the output space; cleared on disconnect; repeated by the timer alone.
+void Session::request_resend(SeqNum up_to, Instant now, Actions& out) noexcept {
+  if (gap_.requested_to != SeqNum{}) return;
+  const std::uint64_t chunk_end = value(next_in_) + config_.resend_chunk_size - 1;
+  const bool chunked = config_.resend_chunk_size != 0 && chunk_end < value(up_to);
+  const bool zero_is_infinity = version_ >= Version::fix42;
+  std::array<char, 64> buffer;
+  FieldWriter body{buffer};
+  body.append(Tag::BeginSeqNo, next_in_);
+  body.append(Tag::EndSeqNo, chunked ? chunk_end : (zero_is_infinity ? 0 : 999999));
+  if (!send_session_message(msg_type::resend_request, {}, body.view(), now, out)) return;
+  const std::uint32_t attempts = gap_.attempts;
+  gap_ = {.requested_to = chunked ? SeqNum{chunk_end} : up_to,
+          .wanted_to = up_to,
+          .progress = next_in_,
+          .retry_at = now.monotonic + config_.resend_timeout,
+          .attempts = attempts};
+  note(attempts == 0 ? Notice::gap_detected : Notice::gap_request_repeated, next_in_, {}, out);
+}
+
+void Session::receive_resend_request(const MessageView& message, SeqNum seq, Position position, Instant now,
+                                     Actions& out) noexcept {
+  const auto first = message.get_seq_num(Tag::BeginSeqNo);
+  const auto last = message.get_seq_num(Tag::EndSeqNo);
+  if (!first || !last) {
+    const Tag tag = first ? Tag::EndSeqNo : Tag::BeginSeqNo;
+    const FieldError error = first ? last.error() : first.error();
+    return reject(message, seq,
+                  error == FieldError::missing ? SessionRejectReason::required_tag_missing
+                                               : SessionRejectReason::incorrect_data_format,
+                  tag, now, out);
+  }
+  const bool to_the_end = *last == SeqNum{};
+  if (*first == SeqNum{} || (!to_the_end && *last < *first)) {
+    return reject(message, seq, SessionRejectReason::value_is_incorrect, Tag::BeginSeqNo, now, out);
+  }
+  if (position == Position::equal) advance_past(seq, now, out);
+  if (phase_ == Phase::disconnected) return;  // there was no room to ask for the next chunk
+  // It is answered whatever its own number; a gap in front of it is asked for behind the answer, so that two sides
+  // that both miss messages do not wait for each other.
+  if (position == Position::high) request_after_replay_ = std::max(request_after_replay_, seq);
+
+  const SeqNum last_sent = previous(next_out_);
+  if (*first > last_sent) {
+    note(Notice::resend_beyond_end, *first, "ResendRequest begins beyond the last message sent", out);
+    if (!replaying()) finish_replay(now, out);
+    return;
+  }
+  queue_replay(*first, to_the_end ? last_sent : std::min(*last, last_sent), out);
+}
+
+void Session::queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept {
+  if (!replaying()) {
+    replay_ = Replay{{first, last}, {}};
+    out.push({.kind = ActionKind::replay});
+    return;
+  }
+  if (pending_replay_count_ < max_pending_replays) {
+    pending_replays_[pending_replay_count_++] = {first, last};
+    return;
+  }
+  // Full: the last range grows to cover this one too, so that every number asked for is still answered.
+  Range& range = pending_replays_.back();
+  range = {std::min(range.next, first), std::max(range.last, last)};
+}
+
+void Session::finish_replay(Instant now, Actions& out) noexcept {
+  if (pending_replay_count_ != 0) {
+    replay_ = Replay{pending_replays_[0], {}};
+    std::move(pending_replays_.begin() + 1,
+              pending_replays_.begin() + static_cast<std::ptrdiff_t>(pending_replay_count_), pending_replays_.begin());
+    --pending_replay_count_;
+    return;
+  }
+  replay_ = {};
+  const SeqNum up_to = std::exchange(request_after_replay_, SeqNum{});
+  if (up_to >= next_in_ && up_to != SeqNum{}) request_resend(up_to, now, out);
+}
+
+// Handles the number replay_.next. False when the output space is full: nothing is lost, the next call goes on there.
+bool Session::replay_one(std::optional<std::string_view> stored, MessageView& scratch, Instant now,
+                         Actions& out) noexcept {
+  const SeqNum seq = replay_.next;
+  const bool resendable =
+      stored && scratch.parse(*stored) == WireError::none && !is_session_msg_type(scratch.msg_type());
+  if (resendable) {
+    if (replay_.gap_begin != SeqNum{}) {
+      if (!send_gap_fill(replay_.gap_begin, seq, now, out)) return false;
+      replay_.gap_begin = {};
+    }
+    if (!send_replayed(*stored, scratch, now, out)) return false;
+  } else if (replay_.gap_begin == SeqNum{}) {
+    replay_.gap_begin = seq;
+  }
+  if (seq != replay_.last) {
+    replay_.next = next(seq);
+    return true;
+  }
+  if (replay_.gap_begin != SeqNum{} && !send_gap_fill(replay_.gap_begin, next(seq), now, out)) return false;
+  finish_replay(now, out);
+  return true;
+}
+
+// The stored message again: same number and body, PossDupFlag, the old SendingTime as OrigSendingTime.
+bool Session::send_replayed(std::string_view stored, MessageView& scratch, Instant now, Actions& out) noexcept {
+  std::size_t extra_begin = 0, behind_begin = 0, body_begin = 0;
+  for (std::uint32_t i = 3; i < scratch.size() && body_begin == 0; ++i) {
+    const Field field = scratch[i];
+    const auto value_begin = static_cast<std::size_t>(field.value.data() - stored.data());
+    const std::size_t field_end = value_begin + field.value.size() + 1;
+    const std::size_t field_begin =
+        static_cast<std::size_t>(scratch[i - 1].value.data() - stored.data()) + scratch[i - 1].value.size() + 1;
+    if (!is_header_tag(field.tag)) {
+      body_begin = field_begin;
+    } else if (field.tag == Tag::TargetCompID) {
+      extra_begin = field_end;
+    } else if (extra_begin != 0 && behind_begin == 0 && field.tag > Tag::OrigSendingTime) {
+      behind_begin = field_begin;
+    }
+  }
+  if (behind_begin == 0) behind_begin = body_begin;
+  const std::size_t body_end = stored.size() - 7;
+  const auto seq = scratch.get_seq_num(Tag::MsgSeqNum);
+  const auto size = composer_.compose({.msg_type = scratch.msg_type(),
+                                       .seq = *seq,
+                                       .poss_dup = true,
+                                       .orig_sending_time = scratch.get_view(Tag::SendingTime),
+                                       .header_fields = stored.substr(extra_begin, behind_begin - extra_begin),
+                                       .header_fields_behind = stored.substr(behind_begin, body_begin - behind_begin),
+                                       .body = stored.substr(body_begin, body_end - body_begin)},
+                                      now.utc, out.room());
+  if (!size) return false;
+  out.push({.kind = ActionKind::send, .resent = true, .seq = *seq, .bytes = out.take(*size)});
+  last_sent_ = now.monotonic;
+  return true;
+}
+
+bool Session::send_gap_fill(SeqNum begin, SeqNum next_seq, Instant now, Actions& out) noexcept {
+  std::array<char, 64> buffer;
+  FieldWriter body{buffer};
+  body.append(Tag::NewSeqNo, next_seq).append(Tag::GapFillFlag, true);
+  std::array<char, max_utc_timestamp_size> time;
+  const std::string_view now_text = composer_.sending_time(now.utc);
+  std::copy(now_text.begin(), now_text.end(), time.begin());
+  const auto size = composer_.compose({.msg_type = msg_type::sequence_reset,
+                                       .seq = begin,
+                                       .poss_dup = true,
+                                       .orig_sending_time = {time.data(), now_text.size()},
+                                       .body = body.view()},
+                                      now.utc, out.room());
+  if (!size) return false;
+  out.push({.kind = ActionKind::send, .seq = begin, .bytes = out.take(*size)});
+  last_sent_ = now.monotonic;
+  return true;
+}
+
+}  // namespace nfx

@@ -1,0 +1,200 @@
+// What a session sends: its own messages, the application's, rejects and logouts.
+#include <algorithm>
+#include <charconv>
+
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/field_writer.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+namespace {
+
+constexpr std::size_t max_session_body = 512;
+
+// The routing fields of an answer are those of the message turned round, empty ones left out.
+void append_reversed_route(FieldWriter& out, const MessageView& message) noexcept {
+  constexpr std::array<std::pair<Tag, Tag>, 6> answers{{
+      {Tag::OnBehalfOfCompID, Tag::DeliverToCompID},
+      {Tag::OnBehalfOfSubID, Tag::DeliverToSubID},
+      {Tag::DeliverToCompID, Tag::OnBehalfOfCompID},
+      {Tag::DeliverToSubID, Tag::OnBehalfOfSubID},
+      {Tag::OnBehalfOfLocationID, Tag::DeliverToLocationID},
+      {Tag::DeliverToLocationID, Tag::OnBehalfOfLocationID},
+  }};
+  for (const auto& [tag, source] : answers) {
+    const std::string_view text = message.get_view(source);
+    if (!text.empty()) out.append(tag, text);
+  }
+}
+
+[[nodiscard]] bool complete_fields(std::string_view fields) noexcept { return fields.empty() || fields.back() == soh; }
+
+}  // namespace
+
+std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant now, Actions& out) noexcept {
+  if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
+  if (message.msg_type.empty() || is_session_msg_type(message.msg_type) || !complete_fields(message.body) ||
+      !complete_fields(message.header_fields)) {
+    return std::unexpected(SendError::bad_message);
+  }
+  if (out.full()) return std::unexpected(SendError::no_room);
+  const auto size = composer_.compose(
+      {.msg_type = message.msg_type, .seq = next_out_, .header_fields = message.header_fields, .body = message.body},
+      now.utc, out.room());
+  if (!size) return std::unexpected(SendError::no_room);
+  const SeqNum seq = next_out_;
+  out.push({.kind = ActionKind::send, .keep = true, .seq = seq, .bytes = out.take(*size)});
+  next_out_ = next(seq);
+  last_sent_ = now.monotonic;
+  return seq;
+}
+
+bool Session::send_session_message(std::string_view type, std::string_view header_fields, std::string_view body,
+                                   Instant now, Actions& out) noexcept {
+  const auto size = composer_.compose(
+      {.msg_type = type, .seq = next_out_, .header_fields = header_fields, .body = body}, now.utc, out.room());
+  if (!size) {
+    disconnect("the peer does not read: no room to send", out);
+    return false;
+  }
+  out.push({.kind = ActionKind::send, .seq = next_out_, .bytes = out.take(*size)});
+  next_out_ = next(next_out_);
+  last_sent_ = now.monotonic;
+  return true;
+}
+
+void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, std::optional<Tag> tag,
+                     Instant now, Actions& out) noexcept {
+  std::array<char, max_session_body> header_buffer, buffer;
+  FieldWriter header{header_buffer};
+  append_reversed_route(header, rejected);
+  FieldWriter body{buffer};
+  body.append(Tag::RefSeqNum, seq);
+  const std::string_view text = to_text(reason);
+  const bool with_codes = version_ >= Version::fix42;
+  if (with_codes || !tag) {
+    body.append(Tag::Text, text);
+  } else {
+    // Before FIX 4.2 there is no RefTagID: the text has to name the tag.
+    std::array<char, 96> named;
+    char* at = std::copy(text.begin(), text.end(), named.begin());
+    at = std::copy_n(" (", 2, at);
+    at = std::to_chars(at, named.end() - 1, value(*tag)).ptr;
+    *at++ = ')';
+    body.append(Tag::Text, std::string_view{named.data(), static_cast<std::size_t>(at - named.data())});
+  }
+  if (with_codes) {
+    if (tag) body.append(Tag::RefTagID, value(*tag));
+    if (!rejected.msg_type().empty() && rejected.msg_type().size() <= 32)
+      body.append(Tag::RefMsgType, rejected.msg_type());
+    // FIX 4.2 knows the reasons up to InvalidMsgType only.
+    if (version_ > Version::fix42 || reason <= SessionRejectReason::invalid_msg_type) {
+      body.append(Tag::SessionRejectReason, static_cast<unsigned>(reason));
+    }
+  }
+  // Routing fields too long to echo are left out rather than the Reject.
+  if (!send_session_message(msg_type::reject, header.ok() ? header.view() : std::string_view{}, body.view(), now, out))
+    return;
+  note(Notice::message_rejected, seq, text, out);
+  const std::string_view type = rejected.msg_type();
+  if (seq == next_in_ && type != msg_type::logon && type != msg_type::sequence_reset) advance_past(seq, now, out);
+}
+
+void Session::reject_and_logout(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, Instant now,
+                                Actions& out) noexcept {
+  reject(rejected, seq, reason, std::nullopt, now, out);
+  if (phase_ != Phase::logged_on) return;
+  violated_ = true;
+  send_logout({}, now, out);
+}
+
+std::expected<SeqNum, SendError> Session::reject_business(const MessageView& refused, BusinessRejectReason reason,
+                                                          std::string_view text, Instant now, Actions& out) noexcept {
+  if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
+  std::array<char, max_session_body> header_buffer, buffer;
+  FieldWriter header{header_buffer};
+  append_reversed_route(header, refused);
+  FieldWriter body{buffer};
+  const std::string_view seq = refused.get_view(Tag::MsgSeqNum);
+  body.append(Tag::RefSeqNum, seq).append(Tag::Text, text);
+  const bool has_business_reject = version_ >= Version::fix42;
+  if (has_business_reject) {
+    body.append(Tag::RefMsgType, refused.msg_type()).append(Tag::BusinessRejectReason, static_cast<unsigned>(reason));
+  }
+  if (!body.ok() || !header.ok()) return std::unexpected(SendError::bad_message);
+  const SeqNum sent = next_out_;
+  if (has_business_reject) {
+    return send({.msg_type = msg_type::business_message_reject, .body = body.view(), .header_fields = header.view()},
+                now, out);
+  }
+  if (!send_session_message(msg_type::reject, header.view(), body.view(), now, out))
+    return std::unexpected(SendError::no_room);
+  return sent;
+}
+
+void Session::send_logout(std::string_view text, Instant now, Actions& out) noexcept {
+  std::array<char, max_session_body> buffer;
+  FieldWriter body{buffer};
+  if (!text.empty()) body.append(Tag::Text, text.substr(0, max_session_body - 8));
+  if (!body.ok()) body.clear();
+  if (!send_session_message(msg_type::logout, {}, body.view(), now, out)) return;
+  phase_ = Phase::logout_sent;
+  phase_deadline_ = now.monotonic + config_.logout_timeout;
+}
+
+void Session::logout(std::string_view text, Instant now, Actions& out) noexcept {
+  switch (phase_) {
+    case Phase::logged_on: send_logout(text, now, out); break;
+    case Phase::awaiting_logon: disconnect("logout requested before the Logon completed", out); break;
+    case Phase::disconnected:
+    case Phase::logout_sent: break;
+  }
+}
+
+void Session::refuse(std::string_view text, Instant now, Actions& out) noexcept {
+  send_logout(text, now, out);
+  if (phase_ != Phase::disconnected) disconnect(text, out);
+}
+
+void Session::disconnect(std::string_view text, Actions& out) noexcept {
+  out.push({.kind = ActionKind::disconnect, .text = text});
+  // An acceptor's peer that has not proved who it is has no session to lose, and none to reset.
+  const bool tell = config_.role == Role::initiator || phase_ == Phase::logged_on || phase_ == Phase::logout_sent;
+  phase_ = Phase::disconnected;
+  phase_deadline_ = MonotonicTime::max();
+  queue_.clear();
+  gap_ = {};
+  logon_beyond_gap_ = {};
+  replay_ = {};
+  pending_replay_count_ = 0;
+  request_after_replay_ = {};
+  test_pending_ = violated_ = reset_sent_ = false;
+  if (tell) out.push({.kind = ActionKind::logged_out, .text = text});
+  if (tell && config_.reset_on_disconnect) reset_counters(out);
+}
+
+void Session::reset_counters(Actions& out) noexcept {
+  next_in_ = next_out_ = first_seq_num;
+  queue_.clear();
+  gap_ = {};
+  logon_beyond_gap_ = {};
+  replay_ = {};
+  pending_replay_count_ = 0;
+  request_after_replay_ = {};
+  out.push({.kind = ActionKind::reset_store});
+}
+
+void Session::note(Notice notice, SeqNum seq, std::string_view text, Actions& out) noexcept {
+  out.push({.kind = ActionKind::notice, .notice = notice, .seq = seq, .text = text});
+}
+
+std::string_view Session::format(std::string_view before, SeqNum first, std::string_view between,
+                                 SeqNum second) noexcept {
+  char* at = std::copy(before.begin(), before.end(), text_.begin());
+  at = std::to_chars(at, text_.data() + text_.size(), value(first)).ptr;
+  at = std::copy(between.begin(), between.end(), at);
+  at = std::to_chars(at, text_.data() + text_.size(), value(second)).ptr;
+  return {text_.data(), static_cast<std::size_t>(at - text_.data())};
+}
+
+}  // namespace nfx

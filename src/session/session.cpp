@@ -1,0 +1,138 @@
+#include "nexusfix/session/session.hpp"
+
+#include <algorithm>
+
+#include "nexusfix/wire/field_writer.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+
+std::string_view to_string(Role role) noexcept {
+  switch (role) {
+    case Role::acceptor: return "acceptor";
+    case Role::initiator: return "initiator";
+  }
+  return "?";
+}
+
+std::string_view to_string(Phase phase) noexcept {
+  switch (phase) {
+    case Phase::disconnected: return "disconnected";
+    case Phase::awaiting_logon: return "awaiting Logon";
+    case Phase::logged_on: return "logged on";
+    case Phase::logout_sent: return "awaiting Logout";
+  }
+  return "?";
+}
+
+std::string_view to_string(SendError error) noexcept {
+  switch (error) {
+    case SendError::not_logged_on: return "the session is not logged on";
+    case SendError::no_room: return "the send buffer is full: the peer does not read fast enough";
+    case SendError::bad_message: return "no application message type, or fields that do not end with SOH";
+  }
+  return "?";
+}
+
+std::string_view to_string(Notice notice) noexcept {
+  switch (notice) {
+    case Notice::none: return "";
+    case Notice::garbled_message: return "garbled message ignored";
+    case Notice::message_rejected: return "message rejected";
+    case Notice::gap_detected: return "gap detected, resend requested";
+    case Notice::gap_request_repeated: return "gap made no progress, resend requested again";
+    case Notice::queue_full: return "message ahead of a gap dropped, queue full: the resend brings it again";
+    case Notice::low_possdup_ignored: return "duplicate ignored";
+    case Notice::sequence_reset: return "sequence numbers reset";
+    case Notice::resend_beyond_end: return "resend asked for messages never sent";
+    case Notice::resend_not_kept: return "resend asked for messages no longer kept: gap-filled";
+    case Notice::heartbeat_differs: return "heartbeat interval differs";
+    case Notice::unexpected_message: return "unexpected message";
+    case Notice::connect_failed: return "cannot connect";
+    case Notice::not_sent: return "message not sent";
+  }
+  return "?";
+}
+
+Session::Session(const SessionConfig& config)
+    : config_(config),
+      version_(config.begin_string == "FIX.4.0"   ? Version::fix40
+               : config.begin_string == "FIX.4.1" ? Version::fix41
+               : config.begin_string == "FIX.4.2" ? Version::fix42
+               : config.begin_string == "FIX.4.3" ? Version::fix43
+               : config.begin_string == "FIX.4.4" ? Version::fix44
+                                                  : Version::fixt11),
+      composer_(config_),
+      queue_(config.max_queued_messages, config.max_queued_bytes),
+      heartbeat_(config.heartbeat_interval) {}
+
+void Session::restore(SeqNum next_inbound, SeqNum next_outbound) noexcept {
+  next_in_ = std::max(next_inbound, first_seq_num);
+  next_out_ = std::max(next_outbound, first_seq_num);
+}
+
+void Session::on_disconnect(Instant, Actions& out) noexcept {
+  if (phase_ == Phase::disconnected) return;
+  const bool ended = phase_ == Phase::logout_sent;
+  disconnect(ended ? "the peer closed the connection instead of answering Logout" : "connection lost", out);
+  if (ended && config_.reset_on_logout) reset_counters(out);
+}
+
+MonotonicTime Session::next_deadline() const noexcept {
+  MonotonicTime due = phase_deadline_;
+  if (phase_ != Phase::logged_on) return due;
+  if (gap_.requested_to != SeqNum{}) due = std::min(due, gap_.retry_at);
+  if (heartbeat_.count() == 0) return due;
+  const Duration interval = heartbeat_;
+  if (test_pending_) return std::min(due, test_deadline_);
+  return std::min({due, last_sent_ + interval, last_received_ + interval * 6 / 5});
+}
+
+void Session::on_timer(Instant now, Actions& out) noexcept {
+  const MonotonicTime time = now.monotonic;
+  if (time >= phase_deadline_) {
+    if (phase_ == Phase::awaiting_logon) return disconnect("no Logon within the timeout", out);
+    if (phase_ == Phase::logged_on) return disconnect("no answer to ResetSeqNumFlag=Y within the timeout", out);
+    if (phase_ == Phase::logout_sent) {
+      disconnect("no answer to Logout within the timeout", out);
+      if (config_.reset_on_logout) reset_counters(out);
+      return;
+    }
+  }
+  if (phase_ != Phase::logged_on) return;
+
+  if (gap_.requested_to != SeqNum{} && time >= gap_.retry_at) {
+    if (next_in_ != gap_.progress) {
+      gap_.progress = next_in_;
+      gap_.attempts = 0;
+      gap_.retry_at = time + config_.resend_timeout;
+    } else if (gap_.attempts + 1 >= config_.max_resend_attempts) {
+      return send_logout("resend requested repeatedly without an answer", now, out);
+    } else {
+      const SeqNum wanted_to = gap_.wanted_to;
+      const std::uint32_t attempts = gap_.attempts + 1;
+      gap_ = {.attempts = attempts};
+      request_resend(wanted_to, now, out);
+      if (phase_ != Phase::logged_on) return;
+    }
+  }
+
+  if (heartbeat_.count() == 0) return;
+  const Duration interval = heartbeat_;
+  if (test_pending_) {
+    if (time >= test_deadline_) disconnect("the peer is silent: TestRequest unanswered", out);
+    return;
+  }
+  if (time >= last_sent_ + interval && !send_session_message(msg_type::heartbeat, {}, {}, now, out)) return;
+  if (time >= last_received_ + interval * 6 / 5) {
+    std::array<char, 16> buffer;
+    FieldWriter body{buffer};
+    body.append(Tag::TestReqID, "TEST");
+    if (!send_session_message(msg_type::test_request, {}, body.view(), now, out)) return;
+    test_pending_ = true;
+    // Counted from now, not from the last message: a thread that was late itself must not take it out on the peer.
+    test_deadline_ = time + interval * 6 / 5;
+  }
+}
+
+}  // namespace nfx

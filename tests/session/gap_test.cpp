@@ -1,0 +1,218 @@
+// Messages beyond a gap, and asking for what is missing.
+#include <gtest/gtest.h>
+
+#include "nexusfix/session/gap_queue.hpp"
+#include "session/session_fixture.hpp"
+
+namespace nfx::test {
+namespace {
+
+TEST(GapQueueOrder, gives_messages_back_by_number_whatever_their_arrival) {
+  GapQueue queue{8, 100};
+  EXPECT_TRUE(queue.push(SeqNum{7}, "seven"));
+  EXPECT_TRUE(queue.push(SeqNum{5}, "five"));
+  EXPECT_TRUE(queue.push(SeqNum{6}, "six"));
+  EXPECT_EQ(queue.size(), 3U);
+  EXPECT_EQ(queue.take(SeqNum{4}), std::nullopt);
+  EXPECT_EQ(queue.take(SeqNum{5}), "five");
+  EXPECT_EQ(queue.take(SeqNum{6}), "six");
+  EXPECT_EQ(queue.take(SeqNum{7}), "seven");
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(GapQueueOrder, keeps_the_first_of_two_with_one_number) {
+  GapQueue queue{8, 100};
+  EXPECT_TRUE(queue.push(SeqNum{5}, "first"));
+  EXPECT_TRUE(queue.push(SeqNum{5}, "second"));
+  EXPECT_EQ(queue.size(), 1U);
+  EXPECT_EQ(queue.take(SeqNum{5}), "first");
+}
+
+TEST(GapQueueOrder, drops_what_lies_below_the_number_taken) {
+  GapQueue queue{8, 100};
+  EXPECT_TRUE(queue.push(SeqNum{5}, "five"));
+  EXPECT_TRUE(queue.push(SeqNum{9}, "nine"));
+  EXPECT_EQ(queue.first_from(SeqNum{6}), SeqNum{9});
+  EXPECT_EQ(queue.size(), 1U);
+  EXPECT_EQ(queue.take(SeqNum{9}), "nine");
+}
+
+TEST(GapQueueBounds, says_no_beyond_its_messages_or_bytes_and_takes_more_once_drained) {
+  GapQueue few{2, 100};
+  EXPECT_TRUE(few.push(SeqNum{2}, "a"));
+  EXPECT_TRUE(few.push(SeqNum{3}, "b"));
+  EXPECT_FALSE(few.push(SeqNum{4}, "c"));
+  EXPECT_EQ(few.take(SeqNum{2}), "a");
+  EXPECT_EQ(few.take(SeqNum{3}), "b");
+  EXPECT_TRUE(few.push(SeqNum{4}, "c"));
+
+  GapQueue small{100, 10};
+  EXPECT_TRUE(small.push(SeqNum{2}, "12345678"));
+  EXPECT_FALSE(small.push(SeqNum{3}, "901"));
+  EXPECT_TRUE(small.push(SeqNum{4}, "90"));
+
+  GapQueue none{0, 0};
+  EXPECT_FALSE(none.push(SeqNum{2}, "x"));
+  EXPECT_EQ(none.take(SeqNum{2}), std::nullopt);
+}
+
+TEST(Gap, drops_what_the_full_queue_cannot_hold_and_says_so_and_loses_nothing) {
+  SessionConfig config = acceptor_config();
+  config.max_queued_messages = 3;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  for (int seq = 3; seq <= 8; ++seq) say(rig, "35=D|34=" + std::to_string(seq) + "|11=n" + std::to_string(seq) + "|");
+  EXPECT_EQ(rig.session.queued(), 3U);
+  EXPECT_TRUE(rig.noticed(Notice::queue_full));
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
+  // The peer sends all again; what was queued is delivered from the queue, the rest from the wire.
+  for (int seq = 2; seq <= 8; ++seq) {
+    say(rig, "35=D|34=" + std::to_string(seq) + "|43=Y|" + original_time(rig) + "11=n" + std::to_string(seq) + "|");
+  }
+  ASSERT_EQ(rig.delivered.size(), 7U);
+  for (std::size_t i = 0; i < 7; ++i) {
+    EXPECT_NE(with_bars(rig.delivered[i]).find("|11=n" + std::to_string(i + 2) + "|"), std::string::npos);
+  }
+  EXPECT_EQ(rig.session.next_inbound(), SeqNum{9});
+  EXPECT_TRUE(rig.sent.empty());
+}
+
+TEST(Gap, request_covers_what_was_dropped_when_the_peer_has_nothing_more_to_send) {
+  SessionConfig config = acceptor_config();
+  config.max_queued_messages = 1;
+  SessionRig rig{config};
+  log_on_acceptor(rig, 10);
+  say(rig, "35=D|34=3|11=queued|");
+  say(rig, "35=D|34=4|11=dropped|");
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
+  say(rig, "35=D|34=2|43=Y|" + original_time(rig) + "11=two|");
+  EXPECT_EQ(rig.session.next_inbound(), SeqNum{4});
+  say(rig, "35=0|34=5|");
+  EXPECT_EQ(rig.take(), "35=2|34=3|7=4|16=0|");
+}
+
+TEST(Gap, retry_is_due_exactly_after_the_timeout_without_progress) {
+  SessionConfig config = acceptor_config();
+  config.resend_timeout = std::chrono::seconds{4};
+  SessionRig rig{config};
+  log_on_acceptor(rig, 0);
+  say(rig, "35=0|34=9|");
+  rig.take();
+  EXPECT_EQ(rig.session.next_deadline(), rig.now.monotonic + std::chrono::seconds{4});
+  rig.advance(std::chrono::seconds{3});
+  say(rig, "35=0|34=2|43=Y|" + original_time(rig));
+  rig.advance(std::chrono::seconds{1});  // progress was made: waits once more
+  EXPECT_TRUE(rig.sent.empty());
+  rig.advance(std::chrono::milliseconds{3999});
+  EXPECT_TRUE(rig.sent.empty());
+  rig.advance(std::chrono::milliseconds{1});
+  EXPECT_EQ(rig.take(), "35=2|34=3|7=3|16=0|");
+  EXPECT_TRUE(rig.noticed(Notice::gap_request_repeated));
+}
+
+TEST(Gap, gives_up_after_the_configured_number_of_requests) {
+  SessionConfig config = acceptor_config();
+  config.max_resend_attempts = 3;
+  SessionRig rig{config};
+  log_on_acceptor(rig, 0);
+  say(rig, "35=0|34=9|");
+  rig.advance(std::chrono::hours{1});
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
+  EXPECT_EQ(rig.take(), "35=2|34=3|7=2|16=0|");
+  EXPECT_EQ(rig.take(), "35=2|34=4|7=2|16=0|");
+  EXPECT_EQ(rig.take(), "35=5|34=5|58=resend requested repeatedly without an answer|");
+  EXPECT_TRUE(rig.sent.empty());
+  EXPECT_TRUE(rig.closed);
+}
+
+TEST(Gap, progress_starts_the_count_of_attempts_over) {
+  SessionConfig config = acceptor_config();
+  config.max_resend_attempts = 2;
+  config.resend_timeout = std::chrono::seconds{1};
+  SessionRig rig{config};
+  log_on_acceptor(rig, 0);
+  say(rig, "35=0|34=9|");
+  for (int seq = 2; seq < 8; ++seq) {
+    rig.advance(std::chrono::milliseconds{1500});
+    ASSERT_TRUE(rig.session.logged_on()) << seq;
+    say(rig, "35=0|34=" + std::to_string(seq) + "|43=Y|" + original_time(rig));
+  }
+  EXPECT_TRUE(rig.session.logged_on());
+}
+
+TEST(Gap, chunk_that_ends_at_the_last_missing_number_is_open_ended) {
+  SessionConfig config = acceptor_config();
+  config.resend_chunk_size = 3;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  say(rig, "35=0|34=5|");  // 2, 3, 4 are missing: one chunk
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
+}
+
+TEST(Gap, chunk_is_asked_for_behind_the_message_that_filled_the_one_before) {
+  SessionConfig config = acceptor_config();
+  config.resend_chunk_size = 1;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  say(rig, "35=0|34=4|");
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=2|");
+  say(rig, "35=1|34=2|43=Y|" + original_time(rig) + "112=x|");
+  EXPECT_EQ(rig.take(), "35=0|34=3|112=x|");
+  EXPECT_EQ(rig.take(), "35=2|34=4|7=3|16=0|");
+}
+
+TEST(Gap, message_that_closes_a_chunk_is_delivered_even_if_there_is_no_room_to_ask_for_the_next) {
+  SessionConfig config = acceptor_config();
+  config.resend_chunk_size = 1;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  say(rig, "35=0|34=4|");
+  rig.output_space = 10;
+  say(rig, "35=D|34=2|43=Y|" + original_time(rig) + "11=x|");
+  EXPECT_EQ(rig.delivered.size(), 1U);
+  EXPECT_EQ(rig.session.next_inbound(), SeqNum{3});
+  EXPECT_TRUE(rig.closed);
+  EXPECT_EQ(rig.logged_out_count, 1);
+}
+
+TEST(Gap, resend_request_that_closes_a_chunk_without_room_for_the_next_leaves_no_replay_behind) {
+  SessionConfig config = acceptor_config();
+  config.resend_chunk_size = 1;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  say(rig, "35=0|34=4|");
+  rig.output_space = 10;
+  say(rig, "35=2|34=2|7=1|16=0|");
+  EXPECT_TRUE(rig.closed);
+  EXPECT_FALSE(rig.session.replaying());
+}
+
+TEST(Gap, queued_message_is_not_judged_by_the_time_it_had_to_wait) {
+  SessionConfig config = acceptor_config();
+  config.max_resend_attempts = 100;
+  SessionRig rig{config};
+  log_on_acceptor(rig, 0);
+  say(rig, "35=D|34=3|11=early|");
+  rig.advance(std::chrono::seconds{300});
+  rig.sent.clear();
+  say(rig, "35=0|34=2|43=Y|" + original_time(rig));
+  EXPECT_EQ(rig.delivered.size(), 1U);
+  EXPECT_TRUE(rig.session.logged_on());
+}
+
+TEST(Gap, is_forgotten_with_the_connection) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig);
+  say(rig, "35=D|34=5|11=x|");
+  rig.cut();
+  EXPECT_EQ(rig.session.queued(), 0U);
+  EXPECT_EQ(rig.session.next_deadline(), MonotonicTime::max());
+  rig.sent.clear();
+  rig.connect();
+  say(rig, "35=A|34=6|98=0|108=30|");
+  EXPECT_EQ(rig.take(), "35=A|34=3|98=0|108=30|");
+  EXPECT_EQ(rig.take(), "35=2|34=4|7=2|16=0|");
+}
+
+}  // namespace
+}  // namespace nfx::test

@@ -1,0 +1,73 @@
+// A SessionRig and the peer's side of the conversation, written as "35=D|34=2|11=x|".
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "nexusfix/wire/encoder.hpp"
+#include "session/session_rig.hpp"
+
+namespace nfx::test {
+
+inline SessionConfig acceptor_config(std::string_view begin_string = "FIX.4.4") {
+  SessionConfig config;
+  config.begin_string = begin_string;
+  config.sender_comp_id = "US";
+  config.target_comp_id = "PEER";
+  return config;
+}
+
+inline SessionConfig initiator_config(std::string_view begin_string = "FIX.4.4") {
+  SessionConfig config = acceptor_config(begin_string);
+  config.role = Role::initiator;
+  return config;
+}
+
+// A message of the peer: 49, 52 and 56 stand behind 34, the rest as given.
+inline std::string peer_message(const SessionRig& rig, std::string_view text) {
+  std::string fields{text};
+  std::ranges::replace(fields, '|', '\x01');
+  const std::size_t type_end = fields.find('\x01');
+  const std::string type = fields.substr(3, type_end - 3);
+  std::size_t front = type_end + 1;
+  if (fields.compare(front, 3, "34=") == 0) front = fields.find('\x01', front) + 1;
+  std::vector<char> buffer(fields.size() + 256);
+  Encoder encoder{buffer};
+  encoder.begin(rig.session.config().begin_string, type);
+  encoder.fields()
+      .append_raw(std::string_view{fields}.substr(type_end + 1, front - type_end - 1))
+      .append(Tag::SenderCompID, rig.session.config().target_comp_id)
+      .append(Tag::SendingTime, rig.now.utc)
+      .append(Tag::TargetCompID, rig.session.config().sender_comp_id)
+      .append_raw(std::string_view{fields}.substr(front));
+  return std::string{encoder.finish()};
+}
+
+inline void say(SessionRig& rig, std::string_view text) { rig.receive(peer_message(rig, text)); }
+
+// An acceptor that has answered the peer's Logon.
+inline void log_on_acceptor(SessionRig& rig, int heartbeat = 30) {
+  rig.connect();
+  say(rig,
+      "35=A|34=" + std::to_string(value(rig.session.next_inbound())) + "|98=0|108=" + std::to_string(heartbeat) + "|");
+  ASSERT_TRUE(rig.session.logged_on());
+  rig.sent.clear();
+}
+
+// An initiator whose Logon has been answered.
+inline void log_on_initiator(SessionRig& rig) {
+  rig.connect();
+  say(rig, "35=A|34=" + std::to_string(value(rig.session.next_inbound())) +
+               "|98=0|108=" + std::to_string(rig.session.heartbeat_interval().count()) + "|");
+  ASSERT_TRUE(rig.session.logged_on());
+  rig.sent.clear();
+}
+
+inline std::string original_time(const SessionRig& rig) {
+  char text[max_utc_timestamp_size];
+  return "122=" + std::string(text, write_utc_timestamp(text, rig.now.utc, 3)) + "|";
+}
+
+}  // namespace nfx::test

@@ -1,0 +1,240 @@
+// One Session with what an engine puts around it: a clock that the test moves, a store, an output space and a framer.
+// Everything the session asks for is carried out in order and written down for the test to look at.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/framer.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx::test {
+
+// 2024-03-15 12:00:00 UTC, with a monotonic clock that has nothing to do with it.
+inline Instant test_start() {
+  return {UtcTime{std::chrono::sys_days{std::chrono::year{2024} / 3 / 15} + std::chrono::hours{12}},
+          MonotonicTime{std::chrono::hours{100}}};
+}
+
+inline std::string with_bars(std::string_view bytes) {
+  std::string text{bytes};
+  std::ranges::replace(text, '\x01', '|');
+  return text;
+}
+
+struct RigNotice {
+  Notice notice;
+  SeqNum seq;
+  std::string text;
+};
+
+class SessionRig {
+ public:
+  explicit SessionRig(const SessionConfig& config) : session(config) {}
+
+  // Events.
+
+  void connect() {
+    closed = false;
+    input_.clear();
+    step([this](Actions& out) { session.on_connect(now, out); });
+  }
+  // The network cuts the connection.
+  void cut() {
+    if (closed) return;
+    closed = true;
+    step([this](Actions& out) { session.on_disconnect(now, out); });
+  }
+  void receive(std::string_view bytes) {
+    input_ += bytes;
+    while (!closed) {
+      const Frame frame = next_frame(input_);
+      if (frame.status == FrameStatus::need_more) return;
+      if (frame.status == FrameStatus::too_large) return cut();
+      const std::string bytes_of_frame = input_.substr(0, frame.size);
+      input_.erase(0, frame.size);
+      WireError error = frame.error;
+      if (frame.status == FrameStatus::complete) error = message_.parse(bytes_of_frame);
+      if (error == WireError::none) {
+        step([this](Actions& out) { session.on_message(message_, now, out); });
+        drain_queue();
+      } else {
+        step([&](Actions& out) { session.on_garbled(error, bytes_of_frame, now, out); });
+      }
+    }
+  }
+  // Moves the clock, calling on_timer exactly when it is due.
+  void advance(Duration by) {
+    const MonotonicTime target = now.monotonic + by;
+    for (int fired = 0; session.next_deadline() <= target; ++fired) {
+      if (fired == 100'000) throw std::logic_error("on_timer leaves a deadline in the past");
+      move_clock_to(std::max(now.monotonic, session.next_deadline()));
+      fire_timer();
+      pump_replay();
+    }
+    move_clock_to(target);
+  }
+  void move_clock_to(MonotonicTime time) {
+    now.utc += time - now.monotonic;
+    now.monotonic = time;
+  }
+  void fire_timer() {
+    step([this](Actions& out) { session.on_timer(now, out); });
+  }
+  std::expected<SeqNum, SendError> send(std::string_view type, std::string_view body,
+                                        std::string_view header_fields = {}) {
+    return step([&](Actions& out) {
+      return session.send({.msg_type = type, .body = body, .header_fields = header_fields}, now, out);
+    });
+  }
+  void logout(std::string_view text = {}) {
+    step([&](Actions& out) { session.logout(text, now, out); });
+  }
+  void reset() {
+    step([this](Actions& out) { session.reset_sequence_numbers(now, out); });
+  }
+  std::expected<SeqNum, SendError> reject_business(std::string_view refused, BusinessRejectReason reason,
+                                                   std::string_view text) {
+    MessageView view;
+    static_cast<void>(view.parse(refused));
+    return step([&](Actions& out) { return session.reject_business(view, reason, text, now, out); });
+  }
+
+  // One call of continue_replay with the present output space; true when it sent anything.
+  bool replay_step() {
+    const std::size_t before = sent.size();
+    const std::size_t most_of_others = most_actions;
+    step([this](Actions& out) {
+      session.continue_replay(
+          [this](SeqNum seq) -> std::optional<std::string_view> {
+            const auto kept = store.find(value(seq));
+            if (kept == store.end()) return std::nullopt;
+            return kept->second;
+          },
+          replayed_, now, out);
+    });
+    most_replay_actions = std::max(most_replay_actions, std::exchange(most_actions, most_of_others));
+    return sent.size() != before;
+  }
+
+  // What came out, oldest first; take_sent() hands out one message and forgets it.
+  std::string take_sent() {
+    if (sent.empty()) return {};
+    std::string first = std::move(sent.front());
+    sent.pop_front();
+    return first;
+  }
+  // The fields of the next message sent that no header makes by itself: without 8 9 10 49 52 56 122.
+  std::string take() {
+    const std::string bytes = take_sent();
+    if (bytes.empty()) return "nothing";
+    MessageView view;
+    if (const WireError error = view.parse(bytes); error != WireError::none) return std::string{to_string(error)};
+    std::string text;
+    for (std::uint32_t i = 0; i < view.size(); ++i) {
+      const int tag = value(view[i].tag);
+      if (tag == 8 || tag == 9 || tag == 10 || tag == 49 || tag == 52 || tag == 56 || tag == 122) continue;
+      text += std::to_string(tag) + '=' + with_bars(view[i].value) + '|';
+    }
+    return text;
+  }
+  [[nodiscard]] bool noticed(Notice notice) const {
+    return std::ranges::any_of(notices, [&](const RigNotice& n) { return n.notice == notice; });
+  }
+
+  Session session;
+  Instant now = test_start();
+  std::map<std::uint64_t, std::string> store;
+  std::size_t output_space = 256 * 1024;
+  bool answer_resend_requests = true;  // false: the test calls replay_step itself
+  bool keep_messages = true;
+
+  std::deque<std::string> sent;
+  std::deque<std::string> delivered;
+  std::deque<std::string> rejects;
+  std::vector<RigNotice> notices;
+  bool closed = true;
+  std::string close_text;
+  std::string logged_out_text;
+  int logged_on_count = 0;
+  int logged_out_count = 0;
+  int store_resets = 0;
+  std::size_t most_actions = 0;         // of one event
+  std::size_t most_replay_actions = 0;  // of one call of continue_replay, or of an event when that had more
+
+ private:
+  template <class Event>
+  std::invoke_result_t<Event, Actions&> step(Event&& event) {
+    if (output_.size() < output_space) output_.resize(output_space);
+    Actions out{std::span{output_}.first(output_space)};
+    if constexpr (std::is_void_v<std::invoke_result_t<Event, Actions&>>) {
+      event(out);
+      carry_out(out);
+    } else {
+      auto result = event(out);
+      carry_out(out);
+      return result;
+    }
+  }
+
+  void drain_queue() {
+    while (const auto bytes = session.take_queued()) {
+      if (queued_.parse(*bytes) != WireError::none) continue;
+      step([this](Actions& out) { session.on_queued_message(queued_, now, out); });
+    }
+    pump_replay();
+  }
+  void pump_replay() {
+    while (answer_resend_requests && session.replaying() && replay_step()) {
+    }
+  }
+
+  void carry_out(const Actions& actions) {
+    most_actions = std::max(most_actions, actions.list().size());
+    for (const Action& action : actions.list()) {
+      switch (action.kind) {
+        case ActionKind::send:
+          if (action.keep && keep_messages) store[value(action.seq)] = action.bytes;
+          sent.emplace_back(action.bytes);
+          break;
+        case ActionKind::reset_store:
+          ++store_resets;
+          store.clear();
+          break;
+        case ActionKind::deliver: delivered.emplace_back(action.message->bytes()); break;
+        case ActionKind::deliver_reject: rejects.emplace_back(action.message->bytes()); break;
+        case ActionKind::logged_on: ++logged_on_count; break;
+        case ActionKind::logged_out:
+          ++logged_out_count;
+          logged_out_text = action.text;
+          break;
+        case ActionKind::replay: break;
+        case ActionKind::disconnect:
+          closed = true;
+          close_text = action.text;
+          break;
+        case ActionKind::notice: notices.push_back({action.notice, action.seq, std::string{action.text}}); break;
+      }
+    }
+  }
+
+  std::vector<char> output_;
+  std::string input_;
+  MessageView message_;
+  MessageView queued_;
+  MessageView replayed_;
+};
+
+}  // namespace nfx::test
