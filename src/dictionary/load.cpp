@@ -25,7 +25,8 @@ Dictionary load_dictionary(const std::filesystem::path& file) {
   return Dictionary::parse(xml, file.string());
 }
 
-std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view file, const std::filesystem::path& folder) {
+std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view file,
+                                                             const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> places;
   if (!folder.empty()) places.push_back(folder / file);
   if (const char* named = std::getenv("NFX_DICTIONARIES")) places.push_back(std::filesystem::path{named} / file);

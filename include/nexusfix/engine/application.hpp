@@ -1,0 +1,108 @@
+// What the engine and the user's program say to each other.
+// Thread: every callback of a session runs on that session's poll thread; with one poll thread (the default) no two
+// ever run at once. A SessionHandle is used on that thread only; from others, Engine::submit. Cost: one virtual call
+// per message. Lifetime: a handle lives as long as the engine; a message until its callback returns. Errors: send says
+// what is wrong at once and never blocks. Callbacks must not throw.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string_view>
+
+#include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/session/actions.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+
+struct SessionCounters {
+  std::uint64_t messages_in = 0;      // well-formed, session messages included
+  std::uint64_t messages_out = 0;     // resent ones included
+  std::uint64_t garbled = 0;          // ignored
+  std::uint64_t rejected = 0;         // answered with Reject
+  std::uint64_t resent = 0;           // sent again for a ResendRequest
+  std::uint64_t resend_requests = 0;  // sent by us
+  std::uint64_t resend_not_kept = 0;  // asked of us, but no longer in the store: gap-filled
+  std::uint64_t queue_drops = 0;      // messages ahead of a gap that found no room
+  std::uint64_t send_refused = 0;     // application sends that found the send buffer full
+  std::uint64_t logons = 0;
+  std::uint64_t disconnects = 0;  // connections that stood and ended
+};
+
+class SessionHandle {
+ public:
+  [[nodiscard]] virtual const SessionConfig& config() const noexcept = 0;
+  [[nodiscard]] virtual std::size_t id() const noexcept = 0;  // position in EngineConfig::sessions
+  [[nodiscard]] virtual bool logged_on() const noexcept = 0;
+  [[nodiscard]] virtual SeqNum next_inbound() const noexcept = 0;
+  [[nodiscard]] virtual SeqNum next_outbound() const noexcept = 0;
+  [[nodiscard]] virtual const SessionCounters& counters() const noexcept = 0;
+  [[nodiscard]] virtual Instant now() const noexcept = 0;  // the time of the event being handled
+
+  // Encodes and queues the message; it leaves with the end of this turn of the poll loop. Returns its number.
+  virtual std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept = 0;
+  // Tells the peer that its application message is refused.
+  virtual std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
+                                                           std::string_view text) noexcept = 0;
+  // Logs out and stays so: an initiator reconnects only after logon().
+  virtual void logout(std::string_view text) noexcept = 0;
+  virtual void logon() noexcept = 0;
+  // Both counters start over at 1, by Logon with ResetSeqNumFlag=Y on the open session.
+  virtual void reset_sequence_numbers() noexcept = 0;
+  // Cuts the connection without Logout, as a failing network would.
+  virtual void drop_connection() noexcept = 0;
+
+ protected:
+  ~SessionHandle() = default;
+};
+
+enum class Direction : std::uint8_t { in, out };
+
+class Application {
+ public:
+  virtual ~Application() = default;
+
+  virtual void on_logon(SessionHandle& session) { static_cast<void>(session); }
+  // An application message, in sequence, each once. PossDupFlag(43) and PossResend(97) are for the program to read.
+  virtual void on_message(SessionHandle& session, const MessageView& message) = 0;
+  // The peer's session-level Reject of a message of ours.
+  virtual void on_reject(SessionHandle& session, const MessageView& reject) {
+    static_cast<void>(session);
+    static_cast<void>(reject);
+  }
+  // The session ended, or its Logon was refused; `reason` is the peer's Text or ours.
+  virtual void on_logout(SessionHandle& session, std::string_view reason) {
+    static_cast<void>(session);
+    static_cast<void>(reason);
+  }
+  // Whether a kept message may be sent again; false puts a gap fill in its place. Only looks on, as on_traffic does.
+  virtual bool on_resend(SessionHandle& session, const MessageView& message) {
+    static_cast<void>(session);
+    static_cast<void>(message);
+    return true;
+  }
+  // Every message in and out, session messages included, as its bytes. Only looks on: the bytes lie where the session
+  // would write, so within this call it sends nothing (no_room) and ignores the other requests.
+  virtual void on_traffic(SessionHandle& session, Direction direction, std::string_view message) {
+    static_cast<void>(session);
+    static_cast<void>(direction);
+    static_cast<void>(message);
+  }
+  // Something out of the ordinary that the session dealt with.
+  virtual void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) {
+    static_cast<void>(session);
+    static_cast<void>(notice);
+    static_cast<void>(seq);
+    static_cast<void>(text);
+  }
+  // Once per turn of each poll thread's loop, before it looks at the network. Returns how long the loop may sleep in
+  // block mode before the next turn is wanted; Duration::max() for no wish.
+  virtual Duration on_turn(Instant now) {
+    static_cast<void>(now);
+    return Duration::max();
+  }
+};
+
+}  // namespace nfx

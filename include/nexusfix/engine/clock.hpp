@@ -1,0 +1,34 @@
+// Where time enters: the poll loop reads a clock and passes Instants down. Tests bring a clock they move themselves.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+template <class C>
+concept Clock = requires(const C& clock) {
+  { clock.now() } noexcept -> std::same_as<Instant>;
+};
+
+struct SystemClock {
+  [[nodiscard]] Instant now() const noexcept {
+    return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
+            std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
+  }
+};
+static_assert(Clock<SystemClock>);
+
+struct ManualClock {
+  Instant time{};
+  [[nodiscard]] Instant now() const noexcept { return time; }
+  void advance(Duration by) noexcept {
+    time.utc += by;
+    time.monotonic += by;
+  }
+};
+static_assert(Clock<ManualClock>);
+
+}  // namespace nfx

@@ -1,0 +1,182 @@
+// One poll thread: a transport, a clock and the sessions that live on them, run to completion.
+// Thread: everything here belongs to the thread that calls turn(), but request_stop() and submit(), which any thread
+// may call. Cost: no allocation, lock or throw between a message's bytes and its answer's, once a session has logged
+// on. Errors: start() throws when a listener cannot be opened; afterwards whatever happens becomes a callback or a
+// counter.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/clock.hpp"
+#include "nexusfix/engine/deadline_heap.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/engine/output_buffer.hpp"
+#include "nexusfix/engine/submit_queue.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/store/memory_message_store.hpp"
+#include "nexusfix/transport/transport.hpp"
+#include "nexusfix/wire/framer.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+
+struct PollLoopCounters {
+  std::uint64_t pending_accepted = 0;   // connections that came in
+  std::uint64_t pending_refused = 0;    // beyond max_pending_logons
+  std::uint64_t pending_timed_out = 0;  // no complete Logon in time
+  std::uint64_t pending_rejected = 0;   // not FIX, no Logon, an unknown session, or one already connected
+};
+
+// The random half of a back-off, seeded by the caller.
+class Jitter {
+ public:
+  explicit Jitter(std::uint64_t seed) noexcept : state_(seed) {}
+  // Between half of `delay` and all of it.
+  [[nodiscard]] Duration spread(Duration delay) noexcept {
+    state_ += 0x9E3779B97F4A7C15u;
+    std::uint64_t x = state_;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    x ^= x >> 31;
+    const std::int64_t half = delay.count() / 2;
+    return Duration{delay.count() - half +
+                    (half == 0 ? 0 : static_cast<std::int64_t>(x % static_cast<std::uint64_t>(half)))};
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+template <Transport T, Clock C>
+class PollLoop {
+ public:
+  // `config` and `application` outlive the loop; it serves the sessions whose poll_thread is `thread`.
+  PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock, Application& application);
+  PollLoop(const PollLoop&) = delete;
+  PollLoop& operator=(const PollLoop&) = delete;
+
+  // Opens the listeners and starts the first connects. Throws ConfigError naming the address that failed.
+  void start();
+
+  // One turn: due timers, submissions, the application's turn, the network. Waits at most max_wait. Returns how much
+  // happened, so that a caller knows whether to idle.
+  std::size_t turn(Duration max_wait);
+
+  // Logs every session out; finished() once all are gone and their last bytes delivered.
+  void request_stop() noexcept { stop_requested_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool finished() const noexcept;
+
+  // How long until something is due; Duration::max() when nothing is.
+  [[nodiscard]] Duration until_next_deadline() const noexcept;
+
+  // From any other thread: queues a message for a session. False when the queue is full or the message too long.
+  [[nodiscard]] bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept;
+
+  [[nodiscard]] SessionHandle* find(std::size_t session) noexcept;
+  [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
+  [[nodiscard]] const PollLoopCounters& counters() const noexcept { return counters_; }
+
+  // TransportSink.
+  void on_accept(ListenerId listener, ConnectionId id, std::string_view peer);
+  void on_connect(ConnectionId id);
+  void on_receive(ConnectionId id, std::span<const char> bytes);
+  void on_writable(ConnectionId id);
+  void on_close(ConnectionId id, CloseReason reason);
+
+ private:
+  class Slot;
+
+  // A connection whose Logon has not come yet.
+  struct Pending {
+    ConnectionId id = no_connection;
+    ListenerId listener = no_listener;
+    MonotonicTime deadline{};
+    std::size_t size = 0;
+    std::unique_ptr<char[]> bytes;
+  };
+  struct Listening {
+    ListenerId id;
+    Endpoint configured;
+  };
+  struct Owner {  // of a connection, by its slot number
+    enum class Kind : std::uint8_t { none, pending, session } kind = Kind::none;
+    std::uint32_t index = 0;
+    ConnectionId id = no_connection;
+  };
+
+  static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, kept from the application
+  // Answers to a read this small leave at once, message by message: there is time, and the next answer need not wait
+  // for the messages behind it. Larger reads mean load, where one send for all answers is worth more.
+  static constexpr std::size_t eager_flush_limit = 2048;
+  static constexpr std::size_t replay_batch = 64 * 1024;  // bytes of resent messages per turn and session
+
+  [[nodiscard]] Owner owner_of(ConnectionId id) const noexcept;
+  void set_owner(ConnectionId id, typename Owner::Kind kind, std::uint32_t index);
+  void clear_owner(ConnectionId id) noexcept;
+
+  void receive_pending(std::uint32_t index, std::span<const char> bytes);
+  void drop_pending(std::uint32_t index) noexcept;
+  void expire_pending() noexcept;
+  [[nodiscard]] Slot* slot_for_logon(const MessageView& logon, ListenerId listener) noexcept;
+
+  void attach(Slot& slot, ConnectionId id);
+  void detach(Slot& slot) noexcept;
+  void begin_connect(Slot& slot);
+  void schedule_reconnect(Slot& slot) noexcept;
+  void receive(Slot& slot, std::string_view bytes);
+  [[nodiscard]] std::size_t receive_frames(Slot& slot, std::string_view bytes);
+  void receive_frame(Slot& slot, const Frame& frame, std::string_view bytes);
+  void drain_queue(Slot& slot);
+  void fire_timer(Slot& slot);
+  void pump_replay(Slot& slot);
+  void flush(Slot& slot);
+  void flush_all();
+  void log_everyone_out();
+  void submit_pending();
+
+  // Runs one session event with the slot's output space and carries its actions out.
+  template <class Event>
+  auto step(Slot& slot, std::size_t reserve, Event&& event);
+  void execute(Slot& slot, const Actions& actions);
+  void execute_one(Slot& slot, const Action& action);
+  void observe(Slot& slot, Direction direction, std::string_view message);
+  void rearm(Slot& slot) noexcept;
+  void mark_dirty(Slot& slot) noexcept;
+
+  const EngineConfig& config_;
+  T& transport_;
+  C& clock_;
+  Application& application_;
+  Instant now_;
+  Jitter jitter_;
+
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::uint32_t> slot_of_session_;  // by position in config; npos when another thread's
+  std::unordered_map<std::string, std::uint32_t> by_identity_;
+  std::vector<Listening> listening_;
+  std::vector<Pending> pending_;
+  std::size_t pending_count_ = 0;
+  MonotonicTime pending_deadline_ = MonotonicTime::max();
+  std::vector<Owner> owners_;
+  DeadlineHeap deadlines_;
+  std::vector<std::uint32_t> dirty_;      // slots with something to flush, each once
+  std::vector<std::uint32_t> replaying_;  // slots with a resend under way, each once
+  MessageView message_;
+  MessageView queued_message_;
+  MessageView replayed_message_;
+  SubmitQueue submissions_;
+  Duration wanted_turn_ = Duration::max();
+  std::atomic<bool> stop_requested_{false};
+  bool stopping_ = false;
+  PollLoopCounters counters_;
+};
+
+}  // namespace nfx
+
+#include "nexusfix/engine/poll_loop_impl.hpp"

@@ -1,0 +1,103 @@
+// One session of a PollLoop and what the loop keeps for it; included by poll_loop_impl.hpp alone.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "nexusfix/engine/poll_loop.hpp"
+
+namespace nfx {
+
+template <Transport T, Clock C>
+class PollLoop<T, C>::Slot final : public SessionHandle {
+ public:
+  Slot(PollLoop& owner, const SessionSettings& its_settings, std::size_t its_id, std::uint32_t its_index,
+       std::size_t max_message_size, UtcTime created)
+      : loop(owner),
+        settings(its_settings),
+        session_id(its_id),
+        index(its_index),
+        session(its_settings.session),
+        store(its_settings.store, created),
+        output(its_settings.send_buffer_size),
+        partial(std::make_unique_for_overwrite<char[]>(max_message_size)) {
+    store.set_next_inbound(its_settings.next_inbound);
+    store.set_next_outbound(its_settings.next_outbound);
+    session.restore(store.next_inbound(), store.next_outbound());
+    if (its_settings.prefault) store.prefault();
+  }
+
+  [[nodiscard]] const SessionConfig& config() const noexcept override { return session.config(); }
+  [[nodiscard]] std::size_t id() const noexcept override { return session_id; }
+  [[nodiscard]] bool logged_on() const noexcept override { return session.logged_on(); }
+  [[nodiscard]] SeqNum next_inbound() const noexcept override { return session.next_inbound(); }
+  [[nodiscard]] SeqNum next_outbound() const noexcept override { return session.next_outbound(); }
+  [[nodiscard]] const SessionCounters& counters() const noexcept override { return counts; }
+  [[nodiscard]] Instant now() const noexcept override { return loop.now_; }
+
+  std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept override {
+    if (looking_on) return std::unexpected(SendError::no_room);
+    auto sent = loop.step(*this, admin_reserve, [&](Actions& out) { return session.send(message, loop.now_, out); });
+    if (!sent && sent.error() == SendError::no_room) ++counts.send_refused;
+    return sent;
+  }
+  std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
+                                                   std::string_view text) noexcept override {
+    if (looking_on) return std::unexpected(SendError::no_room);
+    return loop.step(*this, 0,
+                     [&](Actions& out) { return session.reject_business(refused, reason, text, loop.now_, out); });
+  }
+  void logout(std::string_view text) noexcept override {
+    if (looking_on) return;
+    enabled = false;
+    if (connecting) return drop_connection();
+    reconnect_at = MonotonicTime::max();
+    loop.rearm(*this);
+    loop.step(*this, 0, [&](Actions& out) { session.logout(text, loop.now_, out); });
+  }
+  void logon() noexcept override {
+    if (looking_on || std::exchange(enabled, true) || settings.session.role == Role::acceptor) return;
+    // A connection whose Logout is still under way is followed by the next one when it ends.
+    if (connection != no_connection) return;
+    reconnect_at = loop.now_.monotonic;
+    loop.rearm(*this);
+  }
+  void reset_sequence_numbers() noexcept override {
+    if (looking_on) return;
+    loop.step(*this, 0, [&](Actions& out) { session.reset_sequence_numbers(loop.now_, out); });
+  }
+  void drop_connection() noexcept override {
+    if (looking_on || connection == no_connection) return;
+    output.clear();
+    loop.transport_.close(connection);
+    if (connecting) return loop.detach(*this);  // the session has not heard of this connection
+    loop.step(*this, 0, [&](Actions& out) { session.on_disconnect(loop.now_, out); });
+  }
+
+  PollLoop& loop;
+  const SessionSettings& settings;
+  std::size_t session_id;
+  std::uint32_t index;  // in slots_
+  Session session;
+  MemoryMessageStore store;
+  OutputBuffer output;
+  SessionCounters counts;
+
+  ConnectionId connection = no_connection;
+  bool connecting = false;
+  bool enabled = true;
+  bool dirty = false;
+  bool in_replay_list = false;
+  bool blocked = false;     // the kernel took less than it was given: on_writable comes
+  bool looking_on = false;  // in a callback that lends bytes which acting on the session would move
+
+  std::unique_ptr<char[]> partial;  // the front of a message whose end has not come yet
+  std::size_t partial_size = 0;
+  std::size_t partial_wanted = 0;
+
+  MonotonicTime reconnect_at = MonotonicTime::max();
+  std::uint32_t failures = 0;  // connects since the last Logon
+  std::size_t next_endpoint = 0;
+};
+
+}  // namespace nfx

@@ -1,0 +1,145 @@
+#include "nexusfix/engine/engine.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/transport/epoll_transport.hpp"
+
+namespace nfx {
+namespace {
+
+EpollOptions transport_options(const EngineConfig& config) {
+  EpollOptions options;
+  // Every session, everybody who has not logged on yet, and as many again that are delivering their last bytes.
+  options.max_connections = 2 * (config.sessions.size() + config.max_pending_logons) + 16;
+  options.max_listeners = config.sessions.size() + 1;
+  return options;
+}
+
+// Sessions are told to log out, then given this much longer than their own timeout to be closed.
+constexpr std::chrono::seconds stop_grace{3};
+
+}  // namespace
+
+struct Engine::PollThread {
+  PollThread(const EngineConfig& config, std::uint32_t number, Application& application)
+      : transport(transport_options(config)), loop(config, number, transport, clock, application), idle(config.idle) {}
+
+  std::size_t turn(Duration max_wait) {
+    const std::size_t work = loop.turn(idle.max_wait(max_wait));
+    idle.idle(work);
+    return work;
+  }
+
+  void run() {
+    MonotonicTime give_up = MonotonicTime::max();
+    for (;;) {
+      turn(give_up == MonotonicTime::max() ? Duration::max() : Duration{std::chrono::milliseconds{20}});
+      if (!stop.load(std::memory_order_acquire)) continue;
+      const MonotonicTime now = clock.now().monotonic;
+      if (give_up == MonotonicTime::max()) {
+        loop.request_stop();
+        give_up = now + longest_logout + stop_grace;
+      }
+      if (loop.finished() || now >= give_up) return;
+    }
+  }
+
+  SystemClock clock;
+  EpollTransport transport;
+  PollLoop<EpollTransport, SystemClock> loop;
+  IdleStrategy idle;
+  std::atomic<bool> stop{false};
+  std::chrono::seconds longest_logout{0};
+};
+
+struct Engine::Parts {
+  EngineConfig config;
+  std::vector<std::unique_ptr<PollThread>> threads;
+  bool started = false;
+};
+
+Engine::Engine(EngineConfig config, Application& application) : parts_(std::make_unique<Parts>()) {
+  check_config(config);
+  parts_->config = std::move(config);
+  for (SessionSettings& settings : parts_->config.sessions) {
+    if (settings.dictionary) settings.session.dictionary = settings.dictionary.get();
+  }
+  for (std::uint32_t i = 0; i < parts_->config.poll_threads; ++i) {
+    parts_->threads.push_back(std::make_unique<PollThread>(parts_->config, i, application));
+    for (const SessionSettings& settings : parts_->config.sessions) {
+      auto& longest = parts_->threads.back()->longest_logout;
+      if (settings.poll_thread == i) longest = std::max(longest, settings.session.logout_timeout);
+    }
+  }
+}
+
+Engine::~Engine() = default;
+
+void Engine::start() {
+  if (std::exchange(parts_->started, true)) return;
+  for (const auto& thread : parts_->threads) thread->loop.start();
+}
+
+void Engine::run() {
+  start();
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < parts_->threads.size(); ++i) {
+    others.emplace_back([this, i] { parts_->threads[i]->run(); });
+    pthread_setname_np(others.back().native_handle(), ("nfx-poll-" + std::to_string(i)).c_str());
+  }
+  parts_->threads[0]->run();
+}
+
+std::size_t Engine::turn(Duration max_wait) {
+  start();
+  PollThread& thread = *parts_->threads[0];
+  if (thread.stop.load(std::memory_order_acquire)) thread.loop.request_stop();
+  return thread.turn(max_wait);
+}
+
+void Engine::stop() noexcept {
+  for (const auto& thread : parts_->threads) {
+    thread->stop.store(true, std::memory_order_release);
+    thread->transport.wake();
+  }
+}
+
+bool Engine::finished() const noexcept {
+  return std::ranges::all_of(parts_->threads, [](const auto& thread) { return thread->loop.finished(); });
+}
+
+bool Engine::submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept {
+  if (session >= parts_->config.sessions.size()) return false;
+  return parts_->threads[parts_->config.sessions[session].poll_thread]->loop.submit(session, msg_type, body);
+}
+
+std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {
+  const SessionSettings& settings = parts_->config.sessions.at(session);
+  return parts_->threads[settings.poll_thread]->loop.local_endpoint(settings.listen);
+}
+
+const EngineConfig& Engine::config() const noexcept { return parts_->config; }
+
+PollLoopCounters Engine::counters() const noexcept {
+  PollLoopCounters sum;
+  for (const auto& thread : parts_->threads) {
+    const PollLoopCounters& one = thread->loop.counters();
+    sum.pending_accepted += one.pending_accepted;
+    sum.pending_refused += one.pending_refused;
+    sum.pending_timed_out += one.pending_timed_out;
+    sum.pending_rejected += one.pending_rejected;
+  }
+  return sum;
+}
+
+SessionHandle* Engine::session(std::size_t id) noexcept {
+  if (id >= parts_->config.sessions.size()) return nullptr;
+  return parts_->threads[parts_->config.sessions[id].poll_thread]->loop.find(id);
+}
+
+}  // namespace nfx

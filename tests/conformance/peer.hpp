@@ -1,0 +1,45 @@
+// What a scenario is played against: the wire as the counterparty sees it, the application behind the session, and
+// time. An implementation holds the session under test, alone or inside a whole engine behind a socket. What the
+// session has not done yet when next_message, delivered or closed is called, the implementation waits for within its
+// own patience; so only what is expected is asked for, and quiet() tells that nothing comes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/session/session.hpp"
+
+namespace nfx::conformance {
+
+class Peer {
+ public:
+  virtual ~Peer() = default;
+
+  // The wire. The counterparty of an acceptor opens a connection; that of an initiator lets one in.
+  virtual void connect() = 0;
+  virtual void cut() = 0;
+  virtual void send(std::string_view bytes) = 0;
+  // The next message that the session has sent, whole; nothing when none comes.
+  [[nodiscard]] virtual std::optional<std::string> next_message() = 0;
+  // Whether the session has closed the connection; bytes it sent before can still be read.
+  [[nodiscard]] virtual bool closed() = 0;
+  // Nothing more comes, on the wire or to the application, before time moves on.
+  [[nodiscard]] virtual bool quiet() = 0;
+
+  // The application.
+  [[nodiscard]] virtual std::optional<std::string> delivered() = 0;  // the next message it got
+  [[nodiscard]] virtual std::optional<std::string> reported() = 0;   // the next Reject it was told of
+  [[nodiscard]] virtual bool app_send(const Outgoing& message) = 0;
+  [[nodiscard]] virtual bool app_reject(std::string_view refused, BusinessRejectReason reason,
+                                        std::string_view text) = 0;
+  virtual void app_log_out(std::string_view text) = 0;
+  virtual void app_reset() = 0;
+
+  // Time, which passes only here.
+  virtual void advance(Duration time) = 0;
+  [[nodiscard]] virtual UtcTime now() const = 0;
+};
+
+}  // namespace nfx::conformance

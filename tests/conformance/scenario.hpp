@@ -1,0 +1,68 @@
+// A scenario file, read: the session's settings and the steps to play. README.md describes the format.
+// Errors: ScenarioError names the file, the line and what is wrong with it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/session/session_config.hpp"
+
+namespace nfx::conformance {
+
+class ScenarioError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class StepKind : std::uint8_t {
+  connect,      // the transport comes up
+  cut,          // the network drops the connection
+  say,          // > the peer sends a message
+  raw,          // the peer sends bytes
+  hear,         // < the session sends exactly this
+  silence,      // nothing was sent and nothing delivered since the last step
+  disconnects,  // the session closes the connection
+  delivers,     // the application gets this message
+  reports,      // the application is told of this Reject
+  advance,      // time passes
+  app_sends,
+  app_rejects,
+  app_logs_out,
+  app_resets,
+};
+
+struct Step {
+  StepKind kind{};
+  int line = 0;
+  std::string text{};  // what follows the word
+  Duration time{};     // of advance
+};
+
+// How the session under test is set up.
+struct Setup {
+  SessionConfig config;    // ours: US, the peer's: PEER
+  std::string dictionary;  // "FIX44", or empty for none
+  SeqNum next_inbound = first_seq_num;
+  SeqNum next_outbound = first_seq_num;
+  bool keep_messages = true;
+};
+
+struct Scenario {
+  std::string name;  // the file's, without ".txt"
+  Setup setup;
+  std::vector<Step> steps;
+
+  // The longest time that passes in one step: what a runner on the real clock would have to wait.
+  [[nodiscard]] Duration longest_wait() const noexcept;
+};
+
+[[nodiscard]] Scenario parse_scenario(std::string_view text, std::string_view name);
+[[nodiscard]] Scenario load_scenario(const std::filesystem::path& file);
+
+}  // namespace nfx::conformance

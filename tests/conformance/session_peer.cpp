@@ -1,0 +1,59 @@
+#include "session_peer.hpp"
+
+#include <map>
+
+#include "nexusfix/dictionary/load.hpp"
+
+namespace nfx::conformance {
+namespace {
+
+// Dictionaries are read once for all scenarios.
+const Dictionary* dictionary(const std::string& name) {
+  if (name.empty()) return nullptr;
+  static std::map<std::string, Dictionary> loaded;
+  auto found = loaded.find(name);
+  if (found == loaded.end()) {
+    found = loaded.emplace(name, load_dictionary(std::string{NFX_SOURCE_DIR "/dictionaries/"} + name + ".xml")).first;
+  }
+  return &found->second;
+}
+
+std::optional<std::string> take_first(std::deque<std::string>& messages) {
+  if (messages.empty()) return std::nullopt;
+  std::string first = std::move(messages.front());
+  messages.pop_front();
+  return first;
+}
+
+}  // namespace
+
+SessionConfig complete(const Setup& setup) {
+  SessionConfig config = setup.config;
+  config.dictionary = dictionary(setup.dictionary);
+  return config;
+}
+
+SessionPeer::SessionPeer(const Setup& setup) : rig_(complete(setup)) {
+  rig_.keep_messages = setup.keep_messages;
+  rig_.session.restore(setup.next_inbound, setup.next_outbound);
+}
+
+void SessionPeer::send(std::string_view bytes) { rig_.receive(bytes); }
+
+std::optional<std::string> SessionPeer::next_message() { return take_first(rig_.sent); }
+
+bool SessionPeer::quiet() { return rig_.sent.empty() && rig_.delivered.empty() && rig_.rejects.empty(); }
+
+std::optional<std::string> SessionPeer::delivered() { return take_first(rig_.delivered); }
+
+std::optional<std::string> SessionPeer::reported() { return take_first(rig_.rejects); }
+
+bool SessionPeer::app_send(const Outgoing& message) {
+  return rig_.send(message.msg_type, message.body, message.header_fields).has_value();
+}
+
+bool SessionPeer::app_reject(std::string_view refused, BusinessRejectReason reason, std::string_view text) {
+  return rig_.reject_business(refused, reason, text).has_value();
+}
+
+}  // namespace nfx::conformance

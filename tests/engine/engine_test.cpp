@@ -1,0 +1,233 @@
+// Whole engines over real TCP on this host: starting, serving on several threads, stopping.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include "nexusfix/engine/engine.hpp"
+#include "nexusfix/wire/field_writer.hpp"
+
+namespace nfx {
+namespace {
+
+using namespace std::chrono_literals;
+
+SessionSettings acceptor_on(std::string host, std::string peer, std::uint32_t poll_thread) {
+  SessionSettings settings;
+  settings.session.role = Role::acceptor;
+  settings.session.sender_comp_id = "VENUE";
+  settings.session.target_comp_id = std::move(peer);
+  settings.listen = {std::move(host), 0};
+  settings.poll_thread = poll_thread;
+  return settings;
+}
+
+SessionSettings initiator_to(const Endpoint& endpoint, std::string name, std::uint32_t poll_thread) {
+  SessionSettings settings;
+  settings.session.role = Role::initiator;
+  settings.session.sender_comp_id = std::move(name);
+  settings.session.target_comp_id = "VENUE";
+  settings.connect = {endpoint};
+  settings.reconnect_delay = 10ms;
+  settings.poll_thread = poll_thread;
+  return settings;
+}
+
+class Echo final : public Application {
+ public:
+  void on_message(SessionHandle& session, const MessageView& message) override {
+    std::array<char, 64> buffer;
+    FieldWriter body{buffer};
+    body.append(Tag::ClOrdID, message.get_view(Tag::ClOrdID));
+    session.send({.msg_type = "8", .body = body.view()});
+  }
+};
+
+// Sends the next number with each answer; says when the last one has come back.
+class Counting final : public Application {
+ public:
+  Counting(std::size_t sessions, std::int64_t last)
+      : done(static_cast<std::ptrdiff_t>(sessions)), counts_(sessions), last_(last) {}
+  void on_logon(SessionHandle& session) override { send(session, counts_[session.id()].next); }
+  void on_message(SessionHandle& session, const MessageView& message) override {
+    One& one = counts_[session.id()];
+    if (message.get_int(Tag::ClOrdID) != one.next) one.wrong = true;
+    if (one.next == last_) return done.count_down();
+    send(session, ++one.next);
+  }
+  void on_logout(SessionHandle&, std::string_view) override { ++logouts; }
+  bool all_right() const {
+    return std::ranges::all_of(counts_, [this](const One& one) { return !one.wrong && one.next == last_; });
+  }
+
+  std::latch done;
+  std::atomic<int> logouts{0};
+
+ private:
+  struct alignas(64) One {  // each is touched by the session's own poll thread
+    std::int64_t next = 1;
+    bool wrong = false;
+  };
+  static void send(SessionHandle& session, std::int64_t number) {
+    std::array<char, 64> buffer;
+    FieldWriter body{buffer};
+    body.append(Tag::ClOrdID, number);
+    session.send({.msg_type = "D", .body = body.view()});
+  }
+  std::vector<One> counts_;
+  std::int64_t last_;
+};
+
+EngineConfig two_threads(IdleMode idle) {
+  EngineConfig config;
+  config.poll_threads = 2;
+  config.idle = idle;
+  return config;
+}
+
+TEST(Engine, serves_sessions_on_two_poll_threads_and_stops_cleanly) {
+  for (const IdleMode idle : {IdleMode::block, IdleMode::yield}) {
+    Echo echo;
+    EngineConfig venue_config = two_threads(idle);
+    venue_config.sessions = {acceptor_on("127.0.0.1", "A", 0), acceptor_on("127.0.0.2", "B", 1)};
+    Engine venue{venue_config, echo};
+    venue.start();
+    Counting counting{2, 300};
+    EngineConfig trader_config = two_threads(idle);
+    trader_config.sessions = {initiator_to(*venue.local_endpoint(0), "A", 1),
+                              initiator_to(*venue.local_endpoint(1), "B", 0)};
+    Engine trader{trader_config, counting};
+    std::jthread venue_thread{[&] { venue.run(); }};
+    std::jthread trader_thread{[&] { trader.run(); }};
+    counting.done.wait();
+    trader.stop();
+    trader_thread.join();
+    venue.stop();
+    venue_thread.join();
+    EXPECT_TRUE(counting.all_right());
+    EXPECT_EQ(counting.logouts, 2);
+    EXPECT_TRUE(trader.finished());
+    EXPECT_TRUE(venue.finished());
+    EXPECT_EQ(venue.counters().pending_accepted, 2U);
+    for (const std::size_t id : {0U, 1U}) {
+      EXPECT_EQ(venue.session(id)->next_inbound(), trader.session(id)->next_outbound());
+      EXPECT_EQ(trader.session(id)->next_inbound(), venue.session(id)->next_outbound());
+    }
+  }
+}
+
+// Tells when the poll thread has reached its loop.
+class FirstTurn final : public Application {
+ public:
+  void on_message(SessionHandle&, const MessageView&) override {}
+  Duration on_turn(Instant) override {
+    if (!std::exchange(seen_, true)) reached.count_down();
+    return Duration::max();
+  }
+  std::latch reached{1};
+
+ private:
+  bool seen_ = false;
+};
+
+TEST(Engine, is_stopped_by_another_thread_while_it_sleeps) {
+  FirstTurn application;
+  EngineConfig config;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Engine engine{config, application};
+  std::jthread thread{[&] { engine.run(); }};
+  application.reached.wait();
+  const auto begin = std::chrono::steady_clock::now();
+  engine.stop();
+  thread.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+  EXPECT_TRUE(engine.finished());
+}
+
+TEST(Engine, stopped_before_it_runs_does_not_run) {
+  FirstTurn application;
+  EngineConfig config;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Engine engine{config, application};
+  engine.stop();
+  engine.run();
+  EXPECT_TRUE(engine.finished());
+}
+
+TEST(Engine, says_which_port_is_taken_and_what_to_do) {
+  Echo application;
+  EngineConfig config;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Engine first{config, application};
+  first.start();
+  config.sessions[0].listen = *first.local_endpoint(0);
+  Engine second{config, application};
+  try {
+    second.start();
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(std::string{error.what()}, "cannot listen: bind " + to_string(config.sessions[0].listen) +
+                                             ": Address already in use; choose a free address for 'listen'");
+  }
+}
+
+TEST(Engine, refuses_a_configuration_that_contradicts_itself) {
+  Echo application;
+  EngineConfig config;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 1)};
+  EXPECT_THROW((Engine{config, application}), ConfigError);
+}
+
+TEST(Engine, sends_what_other_threads_submit_and_refuses_sessions_that_do_not_exist) {
+  Echo echo;
+  EngineConfig venue_config;
+  venue_config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Engine venue{venue_config, echo};
+  venue.start();
+  Counting counting{1, 1};
+  EngineConfig trader_config;
+  trader_config.sessions = {initiator_to(*venue.local_endpoint(0), "A", 0)};
+  Engine trader{trader_config, counting};
+  std::jthread venue_thread{[&] { venue.run(); }};
+  std::jthread trader_thread{[&] { trader.run(); }};
+  counting.done.wait();
+  EXPECT_FALSE(venue.submit(1, "8", ""));
+  EXPECT_FALSE(venue.submit(0, "8", std::string(100'000, 'x')));
+  EXPECT_TRUE(venue.submit(0, "8", "11=1\x01"));
+  venue.stop();
+  venue_thread.join();
+  trader.stop();
+  trader_thread.join();
+  // Logon, the echo, the submitted message and Logout.
+  EXPECT_EQ(venue.session(0)->next_outbound(), SeqNum{5});
+}
+
+TEST(Engine, can_be_turned_by_a_loop_of_the_programs_own) {
+  Echo echo;
+  EngineConfig venue_config;
+  venue_config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Engine venue{venue_config, echo};
+  venue.start();
+  Counting counting{1, 5};
+  EngineConfig trader_config;
+  trader_config.sessions = {initiator_to(*venue.local_endpoint(0), "A", 0)};
+  Engine trader{trader_config, counting};
+  for (int i = 0; i < 20'000 && !counting.done.try_wait(); ++i) {
+    trader.turn(1ms);
+    venue.turn(1ms);
+  }
+  EXPECT_TRUE(counting.all_right());
+  trader.stop();
+  for (int i = 0; i < 5000 && !trader.finished(); ++i) {
+    trader.turn(1ms);
+    venue.turn(1ms);
+  }
+  EXPECT_TRUE(trader.finished());
+  EXPECT_FALSE(venue.session(0)->logged_on());
+}
+
+}  // namespace
+}  // namespace nfx

@@ -1,0 +1,155 @@
+// Answering ResendRequests: everything asked for, at a pace that leaves room for everybody else.
+#include <gtest/gtest.h>
+
+#include "engine/loop_rig.hpp"
+
+namespace nfx::test {
+namespace {
+
+class Resend : public ::testing::Test {
+ protected:
+  Resend() {
+    rig.venue.config.sessions = {acceptor("ASKER"), acceptor()};
+    rig.trader.config.sessions = {initiator()};
+    rig.venue.application.when_message = [](SessionHandle& session, const MessageView& message) {
+      if (session.id() == 1) session.send({.msg_type = "8", .body = field(11, message.get_view(Tag::ClOrdID))});
+    };
+    rig.start_both();
+    asker.connect();
+    rig.turn();
+    asker.send(asker.logon());
+    turn();
+  }
+  void turn() {
+    rig.turn();
+    asker.read();
+  }
+  void send_orders(std::size_t count) {
+    for (std::size_t i = 1; i <= count; ++i) {
+      ASSERT_TRUE(
+          rig.venue.session(0).send({.msg_type = "8", .body = order(i) + field(58, std::string(60, 'x'))}).has_value());
+      if (i % 100 == 0) turn();
+    }
+    turn();
+    asker.received.clear();
+    rig.venue.application.at(0).traffic_out.clear();
+  }
+  void ask(std::uint64_t from, std::uint64_t to) {
+    asker.send(asker.next("2", field(7, std::to_string(from)) + field(16, std::to_string(to))));
+  }
+
+  LoopRig rig;
+  RawPeer asker{rig.network, rig.clock, "ASKER"};
+};
+
+TEST_F(Resend, of_ten_thousand_messages_is_paced_and_holds_nobody_up) {
+  constexpr std::size_t count = 10'000;
+  send_orders(count);
+  ask(2, 0);
+  std::size_t turns = 0, most_bytes_a_turn = 0, echoed = 0, out_before = 0;
+  bool live_sent = false;
+  while (asker.messages().size() < count + 1 && turns < 2000) {
+    ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(turns)}).has_value());
+    rig.turn(2);
+    asker.read();
+    turns += 2;
+    ASSERT_EQ(rig.trader.application.at().orders.size(), ++echoed) << "another session waits";
+    std::size_t bytes = 0;
+    const auto& out = rig.venue.application.at(0).traffic_out;
+    for (; out_before < out.size(); ++out_before) bytes += out[out_before].size();
+    most_bytes_a_turn = std::max(most_bytes_a_turn, bytes / 2);
+    if (turns == 6) live_sent = rig.venue.session(0).send({.msg_type = "8", .body = field(11, "LIVE")}).has_value();
+  }
+  EXPECT_TRUE(live_sent);
+  EXPECT_LE(most_bytes_a_turn, 2 * 64U * 1024U);
+  EXPECT_GE(turns, 10U);
+  const std::vector<std::string> ids = asker.all(Tag::ClOrdID);
+  ASSERT_EQ(ids.size(), count + 1);
+  const auto live = std::ranges::find(ids, "LIVE");
+  EXPECT_LT(live - ids.begin(), static_cast<std::ptrdiff_t>(count / 2)) << "a live message waits for the whole resend";
+  std::size_t expected = 0;
+  for (const std::string& id : ids) {
+    if (id != "LIVE") {
+      ASSERT_EQ(id, std::to_string(++expected));
+    }
+  }
+  EXPECT_EQ(rig.venue.session(0).counters().resent, count);
+}
+
+TEST_F(Resend, of_a_peer_that_does_not_read_waits_within_bounds) {
+  send_orders(10'000);
+  ask(2, 0);
+  for (int i = 0; i < 300; ++i) rig.turn();
+  std::size_t bytes = 0;
+  for (const std::string& each : rig.venue.application.at(0).traffic_out) bytes += each.size();
+  EXPECT_LE(bytes, 4 * 64U * 1024U);
+  EXPECT_TRUE(rig.venue.session(0).logged_on());
+  for (int i = 0; i < 2000 && asker.messages().size() < 10'000; ++i) turn();
+  EXPECT_EQ(asker.messages().size(), 10'000U);
+}
+
+TEST_F(Resend, that_the_application_vetoes_becomes_a_gap_fill) {
+  send_orders(6);
+  rig.venue.application.when_resent = [](SessionHandle&, const MessageView& message) {
+    const auto id = message.get_view(Tag::ClOrdID);
+    return id != "3" && id != "4" && id != "6";
+  };
+  ask(1, 0);
+  turn();
+  turn();
+  EXPECT_EQ(asker.all(Tag::MsgType), (std::vector<std::string>{"4", "8", "8", "4", "8", "4"}));
+  EXPECT_EQ(asker.all(Tag::MsgSeqNum), (std::vector<std::string>{"1", "2", "3", "4", "6", "7"}));
+  EXPECT_EQ(asker.all(Tag::NewSeqNo), (std::vector<std::string>{"2", "", "", "6", "", "8"}));
+  EXPECT_EQ(rig.venue.session(0).counters().resent, 3U) << "gap fills do not count";
+}
+
+TEST_F(Resend, of_messages_no_longer_kept_becomes_a_gap_fill) {
+  LoopRig own;
+  own.venue.config.sessions = {acceptor()};
+  own.venue.config.sessions[0].store.retain_messages = 3;
+  own.venue.start();
+  RawPeer peer{own.network, own.clock};
+  peer.connect();
+  own.turn();
+  peer.send(peer.logon());
+  own.turn();
+  for (std::size_t i = 1; i <= 10; ++i) own.venue.session().send({.msg_type = "8", .body = order(i)});
+  own.turn();
+  peer.read();
+  peer.received.clear();
+  peer.send(peer.next("2", field(7, "1") + field(16, "0")));
+  own.turn(2);
+  peer.read();
+  EXPECT_EQ(peer.all(Tag::ClOrdID), (std::vector<std::string>{"", "8", "9", "10"}));
+  EXPECT_EQ(peer.all(Tag::NewSeqNo)[0], "9");
+}
+
+TEST_F(Resend, under_way_ends_with_its_connection_and_starts_anew_on_the_next) {
+  send_orders(5000);
+  ask(2, 0);
+  turn();
+  asker.close();
+  rig.turn(3);
+  asker.connect();
+  rig.turn();
+  asker.send(asker.logon());
+  turn();
+  asker.received.clear();
+  ask(2, 4);
+  turn();
+  turn();
+  EXPECT_EQ(asker.all(Tag::ClOrdID), (std::vector<std::string>{"1", "2", "3"}));
+}
+
+TEST_F(Resend, several_requests_at_once_are_answered_one_after_the_other) {
+  send_orders(5);
+  ask(2, 3);
+  ask(4, 5);
+  ask(2, 2);
+  turn();
+  turn();
+  EXPECT_EQ(asker.all(Tag::ClOrdID), (std::vector<std::string>{"1", "2", "3", "4", "1"}));
+}
+
+}  // namespace
+}  // namespace nfx::test

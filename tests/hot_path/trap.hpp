@@ -1,0 +1,31 @@
+// Counts what the calling thread does that a hot path must not: memory taken or given back, locks, exceptions.
+// Thread: each counts for itself, while a Trap lives on it. One Trap per thread at a time.
+#pragma once
+
+#include <cstdint>
+
+namespace nfx::test {
+
+struct TrapCounts {
+  std::uint64_t allocations = 0;  // malloc, calloc, realloc, aligned ones, operator new, mmap
+  std::uint64_t releases = 0;     // free, operator delete, munmap
+  std::uint64_t locks = 0;        // pthread_mutex_lock and its like
+  std::uint64_t throws = 0;
+
+  friend bool operator==(const TrapCounts&, const TrapCounts&) = default;
+};
+
+class Trap {
+ public:
+  Trap() noexcept;
+  ~Trap();
+  Trap(const Trap&) = delete;
+  Trap& operator=(const Trap&) = delete;
+
+  [[nodiscard]] TrapCounts counts() const noexcept;
+
+  // False in builds whose sanitizer owns these functions.
+  [[nodiscard]] static bool works() noexcept;
+};
+
+}  // namespace nfx::test
