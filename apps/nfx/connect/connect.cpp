@@ -1,0 +1,373 @@
+// nfx connect: logs on, sends what is typed or piped in, shows what comes back.
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+#include "command.hpp"
+#include "connect/input.hpp"
+#include "nexusfix/engine/engine.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+#include "stop_on_signal.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+namespace {
+
+struct ConnectOptions {
+  std::string config;
+  std::size_t session = 0;  // counted from 1; 0: the only initiator
+  double wait_s = 2;
+  double logon_wait_s = 10;
+  bool no_reset = false;
+  bool raw = false;
+  std::string color = "auto";
+};
+
+Duration seconds(double count) { return Duration{std::llround(count * 1e9)}; }
+
+// One write per line, so that lines of several threads do not mix.
+void complain(const std::string& text) { std::cerr << "nfx: " + text + '\n'; }
+
+// The session seen from both threads: callbacks on the poll thread, the sender on its own.
+class Client final : public Application {
+ public:
+  enum class Sent : std::uint8_t { pending, sent, no_room, not_logged_on, refused };
+
+  Client(const ConnectOptions& options, const SessionSettings& settings)
+      : options_(options),
+        settings_(settings),
+        out_(use_colour(options.color, STDOUT_FILENO)),
+        err_(use_colour(options.color, STDERR_FILENO)) {}
+
+  void set_engine(Engine& engine) noexcept { engine_ = &engine; }
+
+  // Callbacks.
+
+  void on_logon(SessionHandle& session) override {
+    event(session, "logged on");
+    change([this] { up_ = was_up_ = true; });
+  }
+  void on_logout(SessionHandle& session, std::string_view reason) override {
+    const bool was_logged_on = up_;
+    std::string text = was_logged_on ? "logged out" : "no logon";
+    if (!reason.empty() && reason != text) {
+      text += ": ";
+      append_printable(text, reason);
+    }
+    event(session, text);
+    logon_deadline_ = MonotonicTime::min();
+    // With several addresses the next one may do better.
+    if (!was_logged_on && settings_.connect.size() == 1) fail(text);
+    change([this] { up_ = false; });
+  }
+  void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) override {
+    if (notice == Notice::not_sent) return change([&] { outcome_ = outcome_of(text); });
+    std::string line{to_string(notice)};
+    if (seq != SeqNum{}) line += ", message " + std::to_string(value(seq));
+    if (!text.empty()) {
+      line += ": ";
+      append_printable(line, text);
+    }
+    event(session, line);
+  }
+  void on_message(SessionHandle& session, const MessageView& message) override {
+    show(session, message, Colour::green);
+  }
+  void on_reject(SessionHandle& session, const MessageView& reject) override { show(session, reject, Colour::red); }
+  void on_traffic(SessionHandle&, Direction direction, std::string_view message) override {
+    if (direction == Direction::in || view_.parse(message) != WireError::none) return;
+    // Resent messages are no answer to a submission.
+    if (is_session_msg_type(view_.msg_type()) || view_.get_view(Tag::PossDupFlag) == "Y") return;
+    change([this] { outcome_ = Sent::sent; });
+  }
+  Duration on_turn(Instant now) override {
+    if (!text_.empty()) {
+      std::cout.write(text_.data(), static_cast<std::streamsize>(text_.size())).flush();
+      text_.clear();
+    }
+    if (up_ || stopping_) return Duration::max();
+    if (logon_deadline_ == MonotonicTime::min()) logon_deadline_ = now.monotonic + seconds(options_.logon_wait_s);
+    if (now.monotonic >= logon_deadline_) {
+      fail("no logon within the time that --logon-wait allows");
+      return Duration::max();
+    }
+    return logon_deadline_ - now.monotonic;
+  }
+
+  // For the sender's thread.
+
+  // False when the session will not come up any more.
+  [[nodiscard]] bool wait_until_up() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return up_ || stopping_; });
+    return !stopping_;
+  }
+  // Hands one message over and says what became of it; pending when everything stops. Empty: it is too long.
+  [[nodiscard]] std::optional<Sent> submit(const LineMessage& message) {
+    std::unique_lock lock{mutex_};
+    outcome_ = Sent::pending;
+    // One message at a time is under way, so the queue is never full: only the length can be at fault.
+    if (!engine_->submit(0, message.msg_type, message.body)) return std::nullopt;
+    changed_.wait(lock, [this] { return outcome_ != Sent::pending || stopping_; });
+    return outcome_;
+  }
+  // Until the time is over, the session down or everything stopping.
+  void linger(Duration time) {
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, time, [this] { return stopping_ || !up_; });
+  }
+
+  void stop() noexcept {
+    change([this] { stopping_ = true; });
+    engine_->stop();
+  }
+  // The engine is done: nobody will answer the sender any more.
+  void engine_stopped() {
+    change([this] { stopping_ = true; });
+    if (!text_.empty()) std::cout << text_ << std::flush;
+  }
+
+  [[nodiscard]] bool was_up() const {
+    const std::lock_guard lock{mutex_};
+    return was_up_;
+  }
+  [[nodiscard]] std::string failure() const {
+    const std::lock_guard lock{mutex_};
+    return failure_;
+  }
+
+ private:
+  template <class Change>
+  void change(Change&& what) {
+    {
+      const std::lock_guard lock{mutex_};
+      what();
+    }
+    changed_.notify_all();
+  }
+  void fail(const std::string& text) {
+    change([&] {
+      if (failure_.empty() && !stopping_) failure_ = text;
+    });
+    stop();
+  }
+  static Sent outcome_of(std::string_view text) noexcept {
+    if (text == to_string(SendError::no_room)) return Sent::no_room;
+    return text == to_string(SendError::not_logged_on) ? Sent::not_logged_on : Sent::refused;
+  }
+
+  void event(SessionHandle& session, const std::string& text) {
+    std::string line;
+    line += err_(Colour::dim);
+    line += timestamp(session.now().utc) + ' ' + session.config().sender_comp_id + "->" +
+            session.config().target_comp_id + ' ';
+    line += err_(Colour::plain);
+    line += text;
+    line += '\n';
+    std::cerr << line;
+  }
+  void show(SessionHandle& session, const MessageView& message, Colour colour) {
+    if (options_.raw) {
+      append_raw(text_, message, false);
+    } else {
+      const Dictionary* dictionary = settings_.dictionary.get();
+      const std::string_view name =
+          dictionary == nullptr ? std::string_view{} : dictionary->message_name(message.msg_type());
+      text_ += out_(Colour::dim);
+      text_ += timestamp(session.now().utc) + ' ';
+      text_ += out_(Colour::plain);
+      text_ += out_(colour);
+      append_printable(text_, name.empty() ? message.msg_type() : name);
+      text_ += out_(Colour::plain);
+      text_ += " #";
+      append_printable(text_, message.get_view(Tag::MsgSeqNum));
+      text_ += ' ';
+      append_summary(text_, message, dictionary, false);
+    }
+    text_ += '\n';
+  }
+
+  const ConnectOptions& options_;
+  const SessionSettings& settings_;
+  Engine* engine_ = nullptr;
+  Palette out_, err_;
+
+  // The poll thread's own.
+  std::string text_;
+  MessageView view_{32768};
+  MonotonicTime logon_deadline_ = MonotonicTime::min();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<bool> up_{false};  // changed under the mutex, read by the poll thread without
+  std::atomic<bool> stopping_{false};
+  bool was_up_ = false;
+  Sent outcome_ = Sent::pending;
+  std::string failure_;
+};
+
+// Sends line by line, in order; returns how many lines failed.
+class Sender {
+ public:
+  Sender(Client& client, LineInput& input) : client_(client), input_(input) {}
+
+  void run(Duration wait) {
+    if (!client_.wait_until_up()) return;
+    std::string line;
+    for (;;) {
+      switch (input_.next(line)) {
+        case LineInput::Status::stopped: return;
+        case LineInput::Status::end: client_.linger(wait); return client_.stop();
+        case LineInput::Status::too_long: bad("longer than 64 KiB"); continue;
+        case LineInput::Status::line: break;
+      }
+      while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
+      line.erase(0, line.find_first_not_of(" \t"));
+      if (line.empty() || line.front() == '#') continue;
+      if (const auto message = read_line_message(line); !message) {
+        bad(message.error());
+      } else if (!send(*message)) {
+        return;
+      }
+    }
+  }
+  [[nodiscard]] std::uint64_t failed_lines() const noexcept { return failed_lines_; }
+
+ private:
+  void bad(const std::string& text) {
+    ++failed_lines_;
+    complain("line " + std::to_string(input_.line_number()) + ": " + text);
+  }
+  // False when everything stops.
+  bool send(const LineMessage& message) {
+    while (client_.wait_until_up()) {
+      const auto outcome = client_.submit(message);
+      if (!outcome) {
+        bad("the message is too long: 8000 bytes are safe");
+        return true;
+      }
+      switch (*outcome) {
+        case Client::Sent::sent: return true;
+        case Client::Sent::refused: bad("not accepted as an application message"); return true;
+        case Client::Sent::not_logged_on: continue;
+        // The peer does not read fast enough: it gets time to.
+        case Client::Sent::no_room: client_.linger(std::chrono::milliseconds{10}); continue;
+        case Client::Sent::pending: break;
+      }
+      break;
+    }
+    bad("not sent: the session ended");
+    return false;
+  }
+
+  Client& client_;
+  LineInput& input_;
+  std::uint64_t failed_lines_ = 0;
+};
+
+// The configuration reduced to the one session asked for.
+EngineConfig load_one_session(const ConnectOptions& options) {
+  EngineConfig config = load_config(options.config);
+  std::vector<std::size_t> initiators;
+  for (std::size_t i = 0; i < config.sessions.size(); ++i) {
+    if (config.sessions[i].session.role == Role::initiator) initiators.push_back(i);
+  }
+  if (initiators.empty())
+    throw ConfigError(options.config +
+                      ": no session is an initiator: set role = \"initiator\" and connect = \"host:port\"");
+  std::size_t chosen = initiators.front();
+  if (options.session != 0) {
+    chosen = options.session - 1;
+    if (std::ranges::find(initiators, chosen) == initiators.end()) {
+      throw ConfigError(options.config + ": session " + std::to_string(options.session) + " of " +
+                        std::to_string(config.sessions.size()) + " is no initiator; session " +
+                        std::to_string(initiators.front() + 1) + " is");
+    }
+  } else if (initiators.size() > 1) {
+    throw ConfigError(options.config + ": " + std::to_string(initiators.size()) +
+                      " sessions are initiators: choose one, such as --session " +
+                      std::to_string(initiators.front() + 1));
+  }
+  SessionSettings settings = std::move(config.sessions[chosen]);
+  settings.poll_thread = 0;
+  // Nothing is remembered from one run to the next, so the numbers of the last one are unknown.
+  if (!options.no_reset) settings.session.reset_on_logon = true;
+  config.poll_threads = 1;
+  config.sessions.clear();
+  config.sessions.push_back(std::move(settings));
+  return config;
+}
+
+int connect(const ConnectOptions& options) {
+  EngineConfig config = load_one_session(options);
+  const SessionSettings settings = config.sessions.front();
+  Client client{options, settings};
+  Engine engine{std::move(config), client};
+  client.set_engine(engine);
+  LineInput input;
+  Sender sender{client, input};
+  const StopOnSignal stop_on_signal{engine};
+  std::jthread sending{[&] { sender.run(seconds(options.wait_s)); }};
+  engine.run();
+  client.engine_stopped();
+  input.stop();
+  sending.join();
+  if (const std::string failure = client.failure(); !failure.empty()) {
+    complain(failure);
+    return exit_failed;
+  }
+  return client.was_up() && sender.failed_lines() == 0 ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+void add_connect(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("connect", "Log on as an initiator, send messages, show the answers");
+  auto options = std::make_shared<ConnectOptions>();
+  command->add_option("CONFIG", options->config, "TOML configuration; 'nfx serve --help' lists all keys")->required();
+  command
+      ->add_option("--session", options->session,
+                   "Which [[session]] of the file, counted from 1; needed when several\nare initiators")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--wait", options->wait_s, "How long to go on receiving once the input has ended; default 2")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 86400.0));
+  command
+      ->add_option("--logon-wait", options->logon_wait_s,
+                   "How long to try to log on, first and after a lost connection;\ndefault 10")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 86400.0));
+  command->add_flag("--no-reset", options->no_reset,
+                    "Log on without ResetSeqNumFlag(141) unless the configuration sets\n"
+                    "reset_on_logon; our numbers still start at 1 with every run");
+  command->add_flag("--raw", options->raw, "Show messages as their fields, '|' for SOH, instead of by name");
+  command->add_option("--color", options->color, "auto, always or never; auto: on a terminal, unless NO_COLOR is set")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command->footer(
+      "Reads one message per line: 35=D|11=1|55=IBM|54=1, with '|' or SOH between fields. 35 is needed; 8, 9, 10, 34, "
+      "43,\n"
+      "49, 52, 56 and 122 are left out, as the session sets them. Empty lines and lines that begin with # are "
+      "skipped.\n"
+      "Messages received go to standard output, what happens to the session goes to standard error. Passwords are "
+      "masked.\n"
+      "At the end of the input, or with Ctrl-C, logs out. Exit code 1: no logon, or a line could not be sent.\n\n"
+      "Examples:\n"
+      "  nfx connect initiator.toml\n"
+      "  echo '35=D|11=1|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00' | nfx connect initiator.toml --wait 1\n\n"
+      "The least a configuration needs:\n"
+      "  [[session]]\n"
+      "  role = \"initiator\"\n"
+      "  sender_comp_id = \"CLIENT\"\n"
+      "  target_comp_id = \"NEXUSFIX\"\n"
+      "  connect = \"127.0.0.1:9878\"");
+  command->callback([options, &exit_code] { exit_code = connect(*options); });
+}
+
+}  // namespace nfx::app

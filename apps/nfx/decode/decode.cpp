@@ -1,0 +1,254 @@
+// nfx decode: makes FIX logs readable.
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+
+#include "command.hpp"
+#include "decode/decoder.hpp"
+#include "decode/dictionaries.hpp"
+#include "decode/print.hpp"
+#include "decode/scanner.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+namespace {
+
+struct DecodeOptions {
+  std::string file = "-";
+  std::vector<std::string> dictionaries;
+  std::vector<std::string> only;
+  std::string color = "auto";
+  bool show_secrets = false;
+  bool validate = false;
+  bool one_line = false;
+  bool json = false;
+  bool summary = false;
+};
+
+// Gathers output and writes it in large pieces, or whenever the input pauses.
+class Output {
+ public:
+  std::string text;
+
+  void flush() {
+    if (text.empty()) return;
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written) throw std::runtime_error("cannot write the output: " + std::generic_category().message(errno));
+    text.clear();
+  }
+  void flush_when_large() {
+    if (text.size() >= 64 * 1024) flush();
+  }
+};
+
+class Input {
+ public:
+  explicit Input(const std::string& file)
+      : name_(file), fd_(file == "-" ? STDIN_FILENO : open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) {
+      throw ConfigError(file + ": " + std::generic_category().message(errno) +
+                        "; give the path of a readable file, or - for stdin");
+    }
+  }
+  ~Input() {
+    if (fd_ != STDIN_FILENO) close(fd_);
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+
+  // Whether bytes, or the end, come within this time; -1 waits for ever.
+  [[nodiscard]] bool ready(int timeout_ms) const {
+    pollfd wait{fd_, POLLIN, 0};
+    int result;
+    do {
+      result = poll(&wait, 1, timeout_ms);
+    } while (result < 0 && errno == EINTR);
+    return result != 0;
+  }
+  // Empty at the end.
+  [[nodiscard]] std::string_view read_some() {
+    ssize_t size;
+    do {
+      size = read(fd_, buffer_.get(), buffer_size);
+    } while (size < 0 && errno == EINTR);
+    if (size < 0) throw std::runtime_error(name_ + ": cannot be read: " + std::generic_category().message(errno));
+    return {buffer_.get(), static_cast<std::size_t>(size)};
+  }
+
+ private:
+  static constexpr std::size_t buffer_size = 256 * 1024;
+
+  std::string name_;
+  int fd_;
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size);
+};
+
+// How many messages of each type there were.
+class Summary {
+ public:
+  void count(const DecodedMessage& message) {
+    ++total_;
+    if (message.bad()) ++bad_;
+    if (!message.violation.empty()) ++invalid_;
+    std::string type{message.msg_type.empty() ? "?" : message.msg_type};
+    // Garbage can look like any number of types.
+    if (counts_.size() >= max_types && !counts_.contains(type)) type = "(others)";
+    Row& row = counts_[type];
+    ++row.count;
+    if (row.name.empty()) row.name = message.type_name;
+  }
+
+  void print(std::string& out, bool validated) const {
+    for (const auto& [type, row] : counts_) {
+      std::string count = std::to_string(row.count);
+      if (count.size() < 10) count.insert(0, 10 - count.size(), ' ');
+      out += count + "  ";
+      append_printable(out, type);
+      if (!row.name.empty()) out += "  " + row.name;
+      out += '\n';
+    }
+    out += std::to_string(total_) + (total_ == 1 ? " message, " : " messages, ") + std::to_string(bad_) + " bad";
+    if (validated) out += ", " + std::to_string(invalid_) + " invalid";
+    out += '\n';
+  }
+
+ private:
+  static constexpr std::size_t max_types = 4096;
+  struct Row {
+    std::uint64_t count = 0;
+    std::string name;
+  };
+  std::map<std::string, Row> counts_;
+  std::uint64_t total_ = 0, bad_ = 0, invalid_ = 0;
+};
+
+class Decode {
+ public:
+  explicit Decode(const DecodeOptions& options)
+      : options_(options),
+        decoder_(dictionaries_, options.validate),
+        print_{options.show_secrets, Palette{use_colour(options.color, STDOUT_FILENO)}} {
+    for (const std::string& file : options.dictionaries) dictionaries_.add(file);
+  }
+
+  int run() {
+    Input input{options_.file};
+    for (bool settled = false;;) {
+      // What is known is shown before waiting; a message that seems whole does not wait for ever for a better end.
+      if (!input.ready(0)) output_.flush();
+      if (scanner_.waiting() && !settled && !input.ready(200)) {
+        settled = true;
+        scanner_.settle();
+        show_messages();
+        continue;
+      }
+      if (!input.ready(-1)) continue;
+      const std::string_view bytes = input.read_some();
+      if (bytes.empty()) break;
+      settled = false;
+      scanner_.feed(bytes);
+      show_messages();
+    }
+    scanner_.finish();
+    show_messages();
+    if (options_.summary) summary_.print(output_.text, options_.validate);
+    output_.flush();
+    if (found_ == 0) throw std::runtime_error("no FIX message found: a message starts with 8=FIX");
+    return options_.validate && wrong_ ? exit_failed : exit_done;
+  }
+
+ private:
+  void show_messages() {
+    while (const auto found = scanner_.next()) {
+      ++found_;
+      const DecodedMessage& message = decoder_.decode(*found);
+      if (!wanted(message)) continue;
+      wrong_ = wrong_ || message.bad() || !message.violation.empty();
+      if (options_.summary) {
+        summary_.count(message);
+      } else if (options_.json) {
+        print_json(output_.text, message, print_);
+      } else if (options_.one_line) {
+        print_one_line(output_.text, message, print_);
+      } else {
+        print_fields(output_.text, message, print_);
+      }
+      output_.flush_when_large();
+    }
+  }
+
+  [[nodiscard]] bool wanted(const DecodedMessage& message) const {
+    return options_.only.empty() || std::ranges::any_of(options_.only, [&](const std::string& type) {
+             return type == message.msg_type || (!message.type_name.empty() && type == message.type_name);
+           });
+  }
+
+  const DecodeOptions& options_;
+  Dictionaries dictionaries_;
+  Decoder decoder_;
+  PrintOptions print_;
+  MessageScanner scanner_;
+  Output output_;
+  Summary summary_;
+  std::uint64_t found_ = 0;
+  bool wrong_ = false;
+};
+
+}  // namespace
+
+void add_decode(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("decode", "Make the FIX messages in a log of any engine readable");
+  auto options = std::make_shared<DecodeOptions>();
+  command->add_option("FILE", options->file, "Log file; - or nothing: standard input");
+  command
+      ->add_option("--dictionary", options->dictionaries,
+                   "Dictionary in QuickFIX XML, used for its BeginString; repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--only", options->only, "Only messages of these types, by code or name")
+      ->type_name("TYPE[,TYPE]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--validate", options->validate,
+                    "Also name the first thing in each message that its dictionary objects to;\n"
+                    "exit code 1 if any message is bad or invalid");
+  CLI::Option* one_line = command->add_flag("--one-line", options->one_line, "One line per message");
+  CLI::Option* json = command->add_flag("--json", options->json, "One JSON object per message and line");
+  CLI::Option* summary =
+      command->add_flag("--summary", options->summary, "Only how many messages there are of each type");
+  one_line->excludes(json)->excludes(summary);
+  json->excludes(summary);
+  command->add_option("--color", options->color, "auto, always or never; auto: on a terminal, unless NO_COLOR is set")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command->add_flag("--show-secrets", options->show_secrets,
+                    "Show passwords and RawData(96), masked with *** otherwise");
+  command->footer(
+      "Messages may stand anywhere in a line, behind timestamps or other text, several to a line or without any "
+      "lines.\n"
+      "Fields may be separated by SOH, ^A, \\x01, <SOH>, '|', ';' and other characters: each message is looked at by\n"
+      "itself. BodyLength and CheckSum are verified with SOH in the separator's place; byte numbers count from 0 in "
+      "that\n"
+      "form. Bad messages are explained and shown as far as they can be read. Control characters are shown as \\xNN.\n"
+      "A message may have 8 MiB; a longer one is reported and skipped. Works on a growing pipe.\n\n"
+      "Examples:\n"
+      "  nfx decode messages.log\n"
+      "  tail -f session.log | nfx decode --one-line --only NewOrderSingle,8\n"
+      "  nfx decode --json messages.log | jq 'select(.ok | not)'\n"
+      "  nfx decode --summary --validate messages.log");
+  command->callback([options, &exit_code] { exit_code = Decode{*options}.run(); });
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,224 @@
+#include "decode/decoder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "nexusfix/wire/encoder.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+namespace {
+
+constexpr std::uint32_t max_fields = 32768;  // in one step; the rest is read in further ones
+
+// The tag and value of one piece of text without SOH; readable is false when it is no field.
+DecodedField read_one(std::string_view text) noexcept {
+  DecodedField field{.value = text, .readable = false};
+  std::int32_t tag = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tag);
+  if (error != std::errc{} || end == text.data() + text.size() || *end != '=') return field;
+  field.tag = Tag{tag};
+  field.value.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+  field.readable = true;
+  return field;
+}
+
+std::string at_byte(std::size_t offset) { return " (byte " + std::to_string(offset) + ")"; }
+
+std::string three_digits(unsigned number) {
+  std::string text = std::to_string(number);
+  text.insert(0, 3 - std::min<std::size_t>(text.size(), 3), '0');
+  return text;
+}
+
+// One group that is open while fields are gone through.
+struct OpenGroup {
+  const GroupDef* group;
+  std::uint32_t entry = 0;
+  std::vector<Tag> seen;  // in this entry
+};
+
+}  // namespace
+
+Decoder::Decoder(Dictionaries& dictionaries, bool validate)
+    : dictionaries_(dictionaries), validate_(validate), view_(max_fields), rest_view_(max_fields) {}
+
+const DecodedMessage& Decoder::decode(const FoundMessage& found) {
+  std::vector<DecodedField> fields = std::move(decoded_.fields);
+  fields.clear();
+  decoded_ = {};
+  decoded_.fields = std::move(fields);
+  decoded_.found = found;
+  read_fields(found.text);
+
+  const auto first = [this](Tag tag) {
+    const auto field =
+        std::ranges::find_if(decoded_.fields, [tag](const DecodedField& f) { return f.readable && f.tag == tag; });
+    return field == decoded_.fields.end() ? std::string_view{} : field->value;
+  };
+  decoded_.begin_string = first(Tag::BeginString);
+  decoded_.msg_type = first(Tag::MsgType);
+  decoded_.sender = first(Tag::SenderCompID);
+  decoded_.target = first(Tag::TargetCompID);
+  decoded_.seq = first(Tag::MsgSeqNum);
+  decoded_.time = first(Tag::SendingTime);
+  decoded_.dictionary = dictionaries_.for_version(decoded_.begin_string).dictionary;
+  if (decoded_.dictionary != nullptr) {
+    if (const MessageDef* message = decoded_.dictionary->find_message(decoded_.msg_type)) {
+      decoded_.type_name = message->name;
+      find_groups(*message);
+    }
+  }
+  decoded_.problem = explain();
+  if (validate_) validate_message();
+  return decoded_;
+}
+
+void Decoder::read_fields(std::string_view text) {
+  decoded_.error = view_.parse_leniently(text);
+  const MessageView* view = &view_;
+  WireError error = decoded_.error;
+  bool after_secret = false;
+  for (;;) {
+    std::size_t used = 0;
+    for (std::uint32_t i = 0; i < view->size(); ++i) {
+      const Field field = (*view)[i];
+      decoded_.fields.push_back({.tag = field.tag, .value = field.value, .secret = is_secret(field.tag)});
+      used = view->offset_at(i) + field.value.size() + 1;
+      after_secret = is_secret(field.tag);
+    }
+    text.remove_prefix(used);
+    if (text.empty()) return;
+    if (error != WireError::too_many_fields) {
+      // This piece is at fault; what is behind it may be readable again.
+      const std::size_t end = text.find(soh);
+      DecodedField field = read_one(text.substr(0, end));
+      // What looks like no field behind a password may be the rest of one.
+      field.secret = field.readable ? is_secret(field.tag) : after_secret;
+      after_secret = field.secret;
+      if (!field.readable && !decoded_.fields.empty() && !decoded_.fields.back().readable) {
+        // One piece of garbage, however many separators are in it.
+        std::string_view& before = decoded_.fields.back().value;
+        before = {before.data(), static_cast<std::size_t>(field.value.data() + field.value.size() - before.data())};
+      } else {
+        decoded_.fields.push_back(field);
+      }
+      text.remove_prefix(std::min(text.size(), end == std::string_view::npos ? end : end + 1));
+      if (text.empty()) return;
+    }
+    error = rest_view_.parse_leniently(text);
+    view = &rest_view_;
+  }
+}
+
+// Follows the fields in wire order with the groups that are open, the innermost last. Lenient where the validator is
+// strict: a group that is wrong is still shown as one.
+void Decoder::find_groups(const MessageDef& message) {
+  std::vector<OpenGroup> open;
+  for (DecodedField& field : decoded_.fields) {
+    const auto belongs = [&](std::size_t level) {
+      return level == 0 ? message.find(field.tag) != nullptr : open[level - 1].group->find(field.tag) != nullptr;
+    };
+    while (!open.empty() && field.readable) {
+      OpenGroup& inner = open.back();
+      const bool delimiter = inner.group->scope.members().front().tag == field.tag;
+      const bool repeated = !delimiter && std::ranges::find(inner.seen, field.tag) != inner.seen.end();
+      // A member that comes twice ends the group when what is around it has that field too.
+      if (belongs(open.size()) && !(repeated && belongs(open.size() - 1))) break;
+      open.pop_back();
+    }
+    field.depth = static_cast<std::uint8_t>(open.size());
+    const MemberDef* member = nullptr;
+    if (open.empty()) {
+      member = message.find(field.tag);
+    } else {
+      OpenGroup& inner = open.back();
+      if (field.readable && (inner.entry == 0 || inner.group->scope.members().front().tag == field.tag)) {
+        ++inner.entry;
+        inner.seen.clear();
+        field.starts_entry = true;
+      }
+      field.entry = inner.entry;
+      if (std::ranges::find(inner.seen, field.tag) == inner.seen.end()) inner.seen.push_back(field.tag);
+      member = inner.group->find(field.tag);
+    }
+    if (field.readable && member != nullptr && member->group != nullptr && field.value != "0")
+      open.push_back({member->group, 0, {}});
+  }
+}
+
+std::string Decoder::explain() const {
+  if (decoded_.found.too_long) {
+    return "longer than " + std::to_string(MessageScanner::default_max_message_size / (1024 * 1024)) + " MiB: skipped";
+  }
+  if (decoded_.error == WireError::none) return {};
+  const std::string_view text = decoded_.found.text;
+  const std::size_t field_end =
+      view_.size() == 0 ? 0 : view_.offset_at(view_.size() - 1) + view_[view_.size() - 1].value.size() + 1;
+  const std::size_t trailer = text.rfind(
+                                  "\x01"
+                                  "10=") +
+                              1;
+  const auto offset_of = [this](Tag tag) { return std::size_t{view_.has(tag) ? view_.offset_at(view_.find(tag)) : 0}; };
+  std::string problem{to_string(decoded_.error)};
+  switch (decoded_.error) {
+    case WireError::none: return {};
+    case WireError::too_many_fields:
+      return "more than " + std::to_string(max_fields) + " fields: BodyLength and CheckSum are not verified";
+    case WireError::body_length_mismatch: {
+      const std::size_t length = offset_of(Tag::BodyLength);
+      const std::size_t body = text.find(soh, length) + 1;
+      problem = "BodyLength is " + std::string{view_.get_view(Tag::BodyLength)} + ", the body has " +
+                std::to_string(trailer - body) + " bytes" + at_byte(length);
+      const std::string sum = three_digits(check_sum(text.substr(0, trailer)));
+      if (const std::string_view declared = view_.get_view(Tag::CheckSum); declared != sum) {
+        problem +=
+            "; CheckSum is " + std::string{declared} + ", the bytes sum to " + sum + at_byte(offset_of(Tag::CheckSum));
+      }
+      return problem;
+    }
+    case WireError::check_sum_mismatch:
+      return "CheckSum is " + std::string{view_.get_view(Tag::CheckSum)} + ", the bytes sum to " +
+             three_digits(check_sum(text.substr(0, trailer))) + at_byte(offset_of(Tag::CheckSum));
+    case WireError::header_order: {
+      constexpr std::array<Tag, 3> expected{Tag::BeginString, Tag::BodyLength, Tag::MsgType};
+      std::uint32_t i = 0;
+      while (i < 3 && i < view_.size() && view_[i].tag == expected[i]) ++i;
+      const std::size_t value_at = i < view_.size() ? view_.offset_at(i) : field_end;
+      const std::size_t before = value_at == 0 ? std::string_view::npos : text.rfind(soh, value_at - 1);
+      return problem + at_byte(i >= view_.size() || before == std::string_view::npos ? field_end : before + 1);
+    }
+    case WireError::bad_body_length: return problem + at_byte(offset_of(Tag::BodyLength));
+    case WireError::bad_check_sum:
+      if (decoded_.found.cut_off) return "cut off: no CheckSum ends it";
+      return problem + at_byte(view_.has(Tag::CheckSum) ? offset_of(Tag::CheckSum) : text.size());
+    case WireError::bad_tag:
+    case WireError::bad_data_length:
+    case WireError::truncated:
+    case WireError::too_large:
+    case WireError::not_fix: break;
+  }
+  problem += at_byte(field_end);
+  if (decoded_.found.cut_off) problem += "; cut off: no CheckSum ends it";
+  return problem;
+}
+
+void Decoder::validate_message() {
+  if (decoded_.bad()) return;
+  const DictionaryChoice choice = dictionaries_.for_version(decoded_.begin_string);
+  if (!choice.exact) {
+    decoded_.not_validated = "no dictionary for " + std::string{decoded_.begin_string} + ": give one with --dictionary";
+    return;
+  }
+  const auto violation = validate(view_, *choice.dictionary, ValidationOptions{});
+  if (!violation) return;
+  decoded_.violation = to_text(violation->reason);
+  if (!violation->has_tag()) return;
+  decoded_.violation += ": " + std::to_string(value(violation->tag));
+  const std::string_view name = choice.dictionary->field_name(violation->tag);
+  if (!name.empty()) decoded_.violation += " " + std::string{name};
+}
+
+}  // namespace nfx::app

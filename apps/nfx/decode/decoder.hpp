@@ -1,0 +1,59 @@
+// A message taken apart for showing: every field that can be read, groups recognised, and what is wrong explained.
+// Thread: one owner. Lifetime: a DecodedMessage borrows the text given and lasts until the next decode().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decode/dictionaries.hpp"
+#include "decode/scanner.hpp"
+#include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx::app {
+
+struct DecodedField {
+  Tag tag{};
+  std::string_view value;
+  std::uint32_t entry = 0;  // of its group, counted from 1; 0 outside of groups
+  std::uint8_t depth = 0;   // groups around it
+  bool starts_entry = false;
+  bool readable = true;  // false: `value` is raw text that is no field
+  bool secret = false;
+};
+
+struct DecodedMessage {
+  FoundMessage found;
+  WireError error = WireError::none;
+  std::string problem;        // what is wrong with the bytes; empty: nothing
+  std::string violation;      // what the dictionary objects to; empty: nothing, or not asked
+  std::string not_validated;  // why it was not asked, though it should have been
+  std::vector<DecodedField> fields;
+  std::string_view begin_string, msg_type, sender, target, seq, time;
+  std::string_view type_name;  // empty when unknown
+  const Dictionary* dictionary = nullptr;
+
+  [[nodiscard]] bool bad() const noexcept { return !problem.empty(); }
+};
+
+class Decoder {
+ public:
+  Decoder(Dictionaries& dictionaries, bool validate);
+  [[nodiscard]] const DecodedMessage& decode(const FoundMessage& found);
+
+ private:
+  void read_fields(std::string_view text);
+  void find_groups(const MessageDef& message);
+  void validate_message();
+  [[nodiscard]] std::string explain() const;
+
+  Dictionaries& dictionaries_;
+  bool validate_;
+  MessageView view_;
+  MessageView rest_view_;
+  DecodedMessage decoded_;
+};
+
+}  // namespace nfx::app

@@ -1,0 +1,275 @@
+#include "decode/print.hpp"
+
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx::app {
+namespace {
+
+void pad_to(std::string& out, std::size_t from, std::size_t width) {
+  if (out.size() - from < width) out.append(width - (out.size() - from), ' ');
+}
+
+void append_type(std::string& out, const DecodedMessage& message) {
+  if (message.found.too_long) {
+    out += "FIX message";
+  } else if (message.type_name.empty()) {
+    out += message.msg_type.empty() ? "message without MsgType" : "MsgType ";
+    append_printable(out, message.msg_type);
+  } else {
+    out += message.type_name;
+    out += " (";
+    append_printable(out, message.msg_type);
+    out += ')';
+  }
+}
+
+// "line 3: NewOrderSingle (D) #2 CLIENT -> VENUE 20240102-12:00:00 FIX.4.4  [prefix]"
+void append_header(std::string& out, const DecodedMessage& message, const Palette& palette) {
+  out += palette(Colour::dim);
+  out += "line " + std::to_string(message.found.line) + ": ";
+  out += palette(Colour::plain);
+  out += palette(Colour::bold);
+  append_type(out, message);
+  out += palette(Colour::plain);
+  if (!message.seq.empty()) {
+    out += " #";
+    append_printable(out, message.seq);
+  }
+  if (!message.sender.empty() || !message.target.empty()) {
+    out += ' ';
+    append_printable(out, message.sender);
+    out += " -> ";
+    append_printable(out, message.target);
+  }
+  for (const std::string_view text : {message.time, message.begin_string}) {
+    if (text.empty()) continue;
+    out += ' ';
+    append_printable(out, text);
+  }
+  if (!message.found.prefix.empty()) {
+    out += palette(Colour::dim);
+    out += "  [";
+    append_printable(out, message.found.prefix);
+    out += ']';
+    out += palette(Colour::plain);
+  }
+}
+
+// What is wrong, if anything, each piece after `before`.
+void append_verdicts(std::string& out, const DecodedMessage& message, const Palette& palette, std::string_view before,
+                     std::string_view after) {
+  const auto append = [&](Colour colour, std::string_view label, const std::string& text) {
+    if (text.empty()) return;
+    out += before;
+    out += palette(colour);
+    out += label;
+    append_printable(out, text);
+    out += palette(Colour::plain);
+    out += after;
+  };
+  append(Colour::red, "BAD: ", message.problem);
+  append(Colour::red, "INVALID: ", message.violation);
+  append(Colour::yellow, "not validated: ", message.not_validated);
+}
+
+std::string_view meaning_of(const DecodedMessage& message, const DecodedField& field) {
+  if (message.dictionary == nullptr || field.secret) return {};
+  if (field.tag == Tag::MsgType) return message.dictionary->message_name(field.value);
+  return message.dictionary->value_name(field.tag, field.value);
+}
+
+std::string_view name_of(const DecodedMessage& message, const DecodedField& field) {
+  return message.dictionary == nullptr ? std::string_view{} : message.dictionary->field_name(field.tag);
+}
+
+void append_field_value(std::string& out, const DecodedField& field, bool show_secrets) {
+  if (field.secret && !show_secrets) {
+    out += "***";
+  } else {
+    append_printable(out, field.value);
+  }
+}
+
+void append_field(std::string& out, const DecodedMessage& message, const DecodedField& field,
+                  const PrintOptions& options) {
+  const Palette& palette = options.palette;
+  const std::size_t indent = 2 + 4 * std::size_t{field.depth};
+  std::size_t start = out.size();
+  if (field.starts_entry) {
+    out.append(indent - 4, ' ');
+    out += '[' + std::to_string(field.entry) + ']';
+  }
+  pad_to(out, start, indent);
+  if (!field.readable) {
+    out += palette(Colour::red);
+    out += "    ? not a field              ";
+    append_field_value(out, field, options.show_secrets);
+    out += palette(Colour::plain);
+    out += '\n';
+    return;
+  }
+  const std::string tag = std::to_string(value(field.tag));
+  out += palette(Colour::cyan);
+  if (tag.size() < 5) out.append(5 - tag.size(), ' ');
+  out += tag;
+  out += palette(Colour::plain);
+  out += ' ';
+  start = out.size();
+  out += name_of(message, field);
+  pad_to(out, start, 24);
+  out += ' ';
+  append_field_value(out, field, options.show_secrets);
+  if (const std::string_view meaning = meaning_of(message, field); !meaning.empty()) {
+    out += palette(Colour::green);
+    out += " (";
+    append_printable(out, meaning);
+    out += ')';
+    out += palette(Colour::plain);
+  }
+  out += '\n';
+}
+
+// JSON.
+
+void append_json_byte(std::string& out, unsigned char byte) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  out += "\\u00";
+  out += digits[byte >> 4];
+  out += digits[byte & 15];
+}
+
+void append_json_text(std::string& out, std::string_view text) {
+  out += '"';
+  std::string safe;
+  for (std::size_t i = 0; i < text.size();) {
+    // One character at a time: append_printable says which of them are well-formed UTF-8.
+    const char c = text[i];
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+      ++i;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    // A control character of Latin-1 is good UTF-8, but nothing a terminal should see.
+    const bool control =
+        byte == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
+    if (control) {
+      append_json_byte(out, static_cast<unsigned char>(text[i + 1]));
+      i += 2;
+      continue;
+    }
+    std::size_t size = byte < 0x80 ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
+    safe.clear();
+    append_printable(safe, text.substr(i, size));
+    if (safe == text.substr(i, size)) {
+      out += safe;
+    } else {
+      append_json_byte(out, byte);
+      size = 1;
+    }
+    i += size;
+  }
+  out += '"';
+}
+
+void append_json_member(std::string& out, std::string_view name, std::string_view text) {
+  if (text.empty()) return;
+  out += ",\"";
+  out += name;
+  out += "\":";
+  append_json_text(out, text);
+}
+
+// The fields from `at` on that stand at this depth and in this entry; returns where they end.
+std::size_t append_json_fields(std::string& out, const DecodedMessage& message, std::size_t at, std::uint8_t depth,
+                               bool show_secrets) {
+  const auto& fields = message.fields;
+  out += '[';
+  for (const std::size_t first = at; at < fields.size() && fields[at].depth >= depth;) {
+    const DecodedField& field = fields[at];
+    if (depth != 0 && field.starts_entry && field.depth == depth && at != first) break;
+    if (at != first) out += ',';
+    out += field.readable ? "{\"tag\":" + std::to_string(value(field.tag)) : std::string{"{\"tag\":null"};
+    if (field.readable) append_json_member(out, "name", name_of(message, field));
+    out += ",\"value\":";
+    append_json_text(out, field.secret && !show_secrets ? std::string_view{"***"} : field.value);
+    append_json_member(out, "meaning", meaning_of(message, field));
+    ++at;
+    if (at < fields.size() && fields[at].depth > depth) {
+      out += ",\"entries\":[";
+      for (bool more = false; at < fields.size() && fields[at].depth > depth; more = true) {
+        if (more) out += ',';
+        at = append_json_fields(out, message, at, static_cast<std::uint8_t>(depth + 1), show_secrets);
+      }
+      out += ']';
+    }
+    out += '}';
+  }
+  out += ']';
+  return at;
+}
+
+}  // namespace
+
+void print_fields(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
+  append_header(out, message, options.palette);
+  out += '\n';
+  append_verdicts(out, message, options.palette, "  ", "\n");
+  if (!message.found.too_long) {
+    for (const DecodedField& field : message.fields) append_field(out, message, field, options);
+  }
+  out += '\n';
+}
+
+void print_one_line(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
+  append_header(out, message, options.palette);
+  append_verdicts(out, message, options.palette, "  ", "");
+  for (const DecodedField& field : message.fields) {
+    const bool in_header = is_header_tag(field.tag) && field.tag != Tag::PossDupFlag && field.tag != Tag::PossResend;
+    if (message.found.too_long || (field.readable && (in_header || is_trailer_tag(field.tag)))) continue;
+    out += ' ';
+    if (!field.readable) {
+      out += '?';
+      append_field_value(out, field, options.show_secrets);
+      continue;
+    }
+    const std::string_view name = name_of(message, field);
+    out += options.palette(Colour::cyan);
+    out += name.empty() ? std::to_string(value(field.tag)) : std::string{name};
+    out += options.palette(Colour::plain);
+    out += '=';
+    append_field_value(out, field, options.show_secrets);
+    if (const std::string_view meaning = meaning_of(message, field); !meaning.empty()) {
+      out += '(';
+      append_printable(out, meaning);
+      out += ')';
+    }
+  }
+  out += '\n';
+}
+
+void print_json(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
+  out += "{\"line\":" + std::to_string(message.found.line);
+  append_json_member(out, "type", message.msg_type);
+  append_json_member(out, "name", message.type_name);
+  append_json_member(out, "begin_string", message.begin_string);
+  append_json_member(out, "seq", message.seq);
+  append_json_member(out, "sender", message.sender);
+  append_json_member(out, "target", message.target);
+  append_json_member(out, "time", message.time);
+  append_json_member(out, "prefix", message.found.prefix);
+  out += message.bad() ? ",\"ok\":false" : ",\"ok\":true";
+  append_json_member(out, "problem", message.problem);
+  append_json_member(out, "violation", message.violation);
+  append_json_member(out, "not_validated", message.not_validated);
+  out += ",\"fields\":";
+  if (message.found.too_long) {
+    out += "[]";
+  } else {
+    append_json_fields(out, message, 0, 0, options.show_secrets);
+  }
+  out += "}\n";
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,26 @@
+// Decoded messages as text: one field per line, one message per line, or JSON.
+// Thread: any, no state. Lifetime: appends to the caller's string.
+#pragma once
+
+#include <string>
+
+#include "decode/decoder.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+
+struct PrintOptions {
+  bool show_secrets = false;
+  Palette palette{false};
+};
+
+// A header line, what is wrong, then one line per field, groups indented.
+void print_fields(std::string& out, const DecodedMessage& message, const PrintOptions& options);
+
+// All of it on one line.
+void print_one_line(std::string& out, const DecodedMessage& message, const PrintOptions& options);
+
+// One JSON object on one line (RFC 8259, UTF-8). Bytes that are no UTF-8 are written as \u00NN.
+void print_json(std::string& out, const DecodedMessage& message, const PrintOptions& options);
+
+}  // namespace nfx::app

@@ -1,0 +1,287 @@
+#include "decode/scanner.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "nexusfix/wire/encoder.hpp"
+
+namespace nfx::app {
+namespace {
+
+constexpr std::string_view start_text = "8=FIX";
+constexpr std::size_t max_begin_string_size = 16;
+// From "8=" to the '=' of the second field: what look_at() may need to see.
+constexpr std::size_t start_size = 2 + max_begin_string_size + 8 + 11;
+constexpr std::size_t max_prefix_size = 200;
+constexpr std::size_t max_check_sums = 16;  // looked at in one message
+constexpr std::array<std::string_view, 7> spellings_of_soh{"\x01", "\\x01", "\\u0001", "\\001", "<SOH>", "^A", "&#1;"};
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_letter(char c) noexcept { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+// Whether "digits=" stands at the front.
+bool starts_with_tag(std::string_view text) noexcept {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  std::size_t digits = 0;
+  while (digits < text.size() && digits <= 10 && is_digit(text[digits])) ++digits;
+  return digits != 0 && digits <= 10 && digits < text.size() && text[digits] == '=';
+}
+
+// The separator at the front of what follows BeginString; 0 when there is none.
+std::size_t separator_size(std::string_view text) noexcept {
+  for (const std::string_view spelling : spellings_of_soh) {
+    if (text.starts_with(spelling)) return spelling.size();
+  }
+  std::size_t size = 0;
+  while (size < text.size() && size < 3 && !is_digit(text[size]) && !is_letter(text[size]) && text[size] != '=' &&
+         static_cast<unsigned char>(text[size]) >= ' ' && static_cast<unsigned char>(text[size]) < 0x7F) {
+    ++size;
+  }
+  if (size == 0 && text.starts_with('\t')) size = 1;
+  return size != 0 && (text[0] == '|' || starts_with_tag(text.substr(size))) ? size : 0;
+}
+
+// What BodyLength says, and where the body begins, in text separated by SOH.
+struct Body {
+  std::size_t begin = 0;
+  std::size_t size = 0;
+};
+
+std::optional<Body> declared_body(std::string_view text) noexcept {
+  const std::size_t length = text.find(soh);
+  if (length == std::string_view::npos || !text.substr(length + 1).starts_with("9=")) return std::nullopt;
+  Body body{length + 3, 0};
+  std::size_t digits = 0;
+  for (; body.begin < text.size() && digits < 8 && is_digit(text[body.begin]); ++body.begin, ++digits) {
+    body.size = body.size * 10 + static_cast<std::size_t>(text[body.begin] - '0');
+  }
+  if (digits == 0 || digits > 7 || body.begin >= text.size() || text[body.begin] != soh) return std::nullopt;
+  ++body.begin;
+  return body;
+}
+
+bool check_sum_ends(std::string_view text) noexcept {
+  return text.size() >= 6 && text.starts_with("10=") && is_digit(text[3]) && is_digit(text[4]) && is_digit(text[5]);
+}
+
+bool body_length_fits(std::string_view text) noexcept {
+  const auto body = declared_body(text);
+  return body && body->begin + body->size + 7 == text.size() && text[body->begin + body->size - 1] == soh;
+}
+
+bool verified(std::string_view text) noexcept {
+  if (!body_length_fits(text)) return false;
+  std::array<char, 7> expected;
+  write_check_sum_field(expected.data(), check_sum(text.substr(0, text.size() - 7)));
+  return text.ends_with(std::string_view{expected.data(), expected.size()});
+}
+
+// Log prefixes can quote parts of messages.
+void hide_secrets(std::string& prefix) {
+  for (const std::string_view field : {"554=", "925=", "96=", "1402=", "1404="}) {
+    for (std::size_t at = prefix.find(field); at != std::string::npos; at = prefix.find(field, at + 1)) {
+      if (at != 0 && is_digit(prefix[at - 1])) continue;
+      prefix.replace(at + field.size(), std::string::npos, "***");
+    }
+  }
+}
+
+}  // namespace
+
+void to_soh(std::string_view text, std::string_view separator, bool only_before_tags, std::string& out) {
+  out.clear();
+  out.reserve(text.size() + 1);
+  while (!text.empty()) {
+    const std::size_t next = text.find(separator);
+    if (next == std::string_view::npos) break;
+    out += text.substr(0, next);
+    text.remove_prefix(next + separator.size());
+    if (text.empty() || !only_before_tags || starts_with_tag(text)) {
+      out += soh;
+    } else {
+      out += separator;
+    }
+  }
+  out += text;
+  if (out.empty() || out.back() != soh) out += soh;
+}
+
+MessageScanner::MessageScanner(std::size_t max_message_size) : max_message_size_(max_message_size) {}
+
+void MessageScanner::feed(std::string_view bytes) {
+  if (at_ >= buffer_.size() / 2) {
+    buffer_.erase(0, at_);
+    looked_at_ -= std::min(looked_at_, at_);
+    wanted_ -= std::min(wanted_, at_);
+    at_ = 0;
+  }
+  buffer_ += bytes;
+  settled_ = false;
+}
+
+std::optional<FoundMessage> MessageScanner::next() {
+  if (waiting_ && !ended_ && !settled_ && buffer_.size() < wanted_) {
+    const bool line_ended = line_decides_ && buffer_.find('\n', looked_at_) != std::string::npos;
+    looked_at_ = buffer_.size();
+    if (!line_ended) return std::nullopt;
+  }
+  waiting_ = false;
+  const Start start = find_start(rest(), before_, ended_ || settled_);
+  if (start.at == std::string_view::npos) {
+    // The beginning of a message start may stand at the end.
+    const std::size_t kept = ended_ ? 0 : std::min(rest().size(), start_text.size() - 1);
+    consume(rest().size() - kept);
+    return std::nullopt;
+  }
+  consume(start.at);
+  const std::string separator{rest().substr(start.begin_string_size, start.separator_size)};
+  const Extent extent = start.unsure ? Extent{} : measure(rest(), separator);
+  if (extent.size == 0) {
+    waiting_ = true;
+    looked_at_ = buffer_.size();
+    line_decides_ = start.unsure || extent.line_decides;
+    wanted_ = start.unsure ? looked_at_ + 1 : extent.wanted != 0 ? at_ + extent.wanted : at_ + 2 * rest().size();
+    // Each attempt may look at everything that is there, so they must not come with every few bytes.
+    wanted_ = std::min(wanted_, at_ + max_message_size_ + 1);
+    return std::nullopt;
+  }
+  FoundMessage found;
+  take(extent, separator, found);
+  return found;
+}
+
+auto MessageScanner::find_start(std::string_view text, char before, bool whole) const -> Start {
+  for (std::size_t at = text.find(start_text, before == 0 ? 1 : 0); at != std::string_view::npos;
+       at = text.find(start_text, at + 1)) {
+    const char front = at == 0 ? before : text[at - 1];
+    // "58=8=FIX" and "108=FIX" are fields.
+    if (is_digit(front) || front == '=') continue;
+    const Start start = look_at(text, at, whole);
+    if (start.unsure || start.separator_size != 0) return start;
+  }
+  return {};
+}
+
+auto MessageScanner::look_at(std::string_view text, std::size_t at, bool whole) const -> Start {
+  const std::string_view here = text.substr(at);
+  Start start{at, 2, 0, false};
+  if (here.size() < start_size && !whole && here.find('\n') == std::string_view::npos) {
+    start.unsure = true;
+    return start;
+  }
+  const auto in_begin_string = [](char c) { return is_digit(c) || is_letter(c) || c == '.'; };
+  while (start.begin_string_size < here.size() && in_begin_string(here[start.begin_string_size]))
+    ++start.begin_string_size;
+  if (start.begin_string_size <= 2 + max_begin_string_size) {
+    start.separator_size = separator_size(here.substr(start.begin_string_size, start_size));
+  }
+  return start;
+}
+
+auto MessageScanner::measure(std::string_view text, std::string_view separator) const -> Extent {
+  if (separator.front() == soh) {
+    const Extent exact = measure_by_length(text);
+    if (exact.size != 0 || exact.wanted != 0) return exact;
+  }
+  return measure_by_check_sum(text, separator);
+}
+
+// Where BodyLength leads. Neither size nor wanted are set when it leads nowhere.
+auto MessageScanner::measure_by_length(std::string_view text) const -> Extent {
+  const auto body = declared_body(text);
+  if (!body) return {};
+  const std::size_t end = body->begin + body->size;
+  const std::size_t total = end + 7;
+  if (total > max_message_size_) return {};
+  if (text.size() < total && !ended_ && !settled_) return {.wanted = total};
+  if (text.size() < end + 6 || text[end - 1] != soh || !check_sum_ends(text.substr(end))) return {};
+  return {.size = text.size() > end + 6 && text[end + 6] == soh ? total : end + 6};
+}
+
+// The text up to the end of its line or to the next message, if either is there.
+std::string_view MessageScanner::up_to_line_or_message_end(std::string_view text, bool& bounded) const {
+  const std::size_t line = text.find('\n');
+  bounded = line != std::string_view::npos;
+  text = text.substr(0, line);
+  if (const Start other = find_start(text, 0, bounded || ended_ || settled_);
+      other.at != std::string_view::npos && !other.unsure) {
+    bounded = true;
+    text = text.substr(0, other.at);
+  }
+  return text;
+}
+
+auto MessageScanner::measure_by_check_sum(std::string_view text, std::string_view separator) const -> Extent {
+  bool bounded = false;
+  const bool too_long = text.size() > max_message_size_;
+  const std::string_view line = up_to_line_or_message_end(text.substr(0, max_message_size_), bounded);
+  const std::string check_sum_start = std::string{separator} + "10=";
+  std::size_t first_end = 0;
+  std::string converted;
+  std::size_t at = line.find(check_sum_start);
+  for (std::size_t i = 0; i < max_check_sums && at != std::string_view::npos; ++i) {
+    std::size_t end = at + check_sum_start.size();
+    // More than its three digits when it is a bad one.
+    const std::size_t most = std::min(line.size(), end + 8);
+    while (end < most && (is_digit(line[end]) || is_letter(line[end]))) ++end;
+    const bool all_there = end < line.size() || bounded || ended_ || settled_;
+    if (line.substr(end).starts_with(separator)) end += separator.size();
+    if (first_end == 0 && all_there) first_end = end;
+    if (separator.front() == soh) break;
+    to_soh(line.substr(0, end), separator, true, converted);
+    if (all_there && body_length_fits(converted)) return {.size = end};
+    at = line.find(check_sum_start, end - separator.size());
+  }
+  const bool decided = bounded || ended_ || settled_ || separator.front() == soh;
+  if (first_end != 0 && (decided || too_long)) return {.size = first_end};
+  if (bounded || ended_) {
+    // Not what the line's end adds.
+    const std::size_t last = line.find_last_not_of("\r \t");
+    return {.size = last == std::string_view::npos ? line.size() : last + 1, .cut_off = true};
+  }
+  if (too_long) return {.size = start_text.size(), .too_long = true};
+  return {.line_decides = true};
+}
+
+void MessageScanner::take(const Extent& extent, std::string_view separator, FoundMessage& found) {
+  const std::string_view text = rest().substr(0, extent.size);
+  to_soh(text, separator, true, message_);
+  if (separator.front() != soh && !verified(message_)) {
+    // Perhaps none was part of a value: then the sum is right.
+    std::string other;
+    to_soh(text, separator, false, other);
+    if (verified(other)) message_ = std::move(other);
+  } else if (separator.front() == soh) {
+    message_.assign(text);
+    if (message_.back() != soh) message_ += soh;
+  }
+  // What follows a message that was skipped is the rest of it.
+  const std::size_t first = skipping_ ? std::string::npos : prefix_.find_first_not_of(" \t");
+  shown_prefix_ = first == std::string::npos ? std::string{} : prefix_.substr(first);
+  skipping_ = extent.too_long;
+  while (!shown_prefix_.empty() && (shown_prefix_.back() == ' ' || shown_prefix_.back() == '\t'))
+    shown_prefix_.pop_back();
+  hide_secrets(shown_prefix_);
+  found = {message_, shown_prefix_, line_, extent.cut_off, extent.too_long};
+  consume(extent.size);
+  prefix_.clear();
+}
+
+void MessageScanner::consume(std::size_t size) {
+  if (size == 0) return;
+  const std::string_view gone = rest().substr(0, size);
+  line_ += static_cast<std::uint64_t>(std::ranges::count(gone, '\n'));
+  before_ = gone.back();
+  const std::size_t line_end = gone.rfind('\n');
+  if (line_end != std::string_view::npos) {
+    prefix_.clear();
+    skipping_ = false;
+  }
+  std::string_view tail = line_end == std::string_view::npos ? gone : gone.substr(line_end + 1);
+  if (tail.size() > max_prefix_size) tail.remove_prefix(tail.size() - max_prefix_size);
+  prefix_ += tail;
+  if (prefix_.size() > max_prefix_size) prefix_.erase(0, prefix_.size() - max_prefix_size);
+  at_ += size;
+}
+
+}  // namespace nfx::app

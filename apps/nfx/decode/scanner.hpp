@@ -1,0 +1,91 @@
+// Finds FIX messages in whatever surrounds them: log prefixes, several to a line, streams without lines.
+// A message starts at "8=FIX" and ends where BodyLength leads to CheckSum; failing that behind the first CheckSum, or
+// where the line ends or the next message starts. Fields may be separated by SOH, by one of its spellings (^A, \x01,
+// \u0001, \001, <SOH>) or by up to three other characters, such as '|', ';' or " | ": whatever stands behind
+// BeginString. Thread: one owner. Cost: one search over the text, and a copy of each message. Lifetime: a FoundMessage
+// lasts until the next call. Bounds: holds one message of max_message_size at most; text between messages is not kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nfx::app {
+
+struct FoundMessage {
+  std::string_view text;    // separated by SOH and ending with one, whatever it was in the input
+  std::string_view prefix;  // what stands in front of it on its line, the last 200 bytes
+  std::uint64_t line = 1;   // where it starts, counted from 1
+  bool cut_off = false;     // the line or the input ended before a CheckSum
+  bool too_long = false;    // longer than the maximum: text is its beginning, the rest was skipped
+};
+
+class MessageScanner {
+ public:
+  static constexpr std::size_t default_max_message_size = 8 * 1024 * 1024;
+
+  explicit MessageScanner(std::size_t max_message_size = default_max_message_size);
+
+  void feed(std::string_view bytes);
+  // No more bytes will come.
+  void finish() noexcept { ended_ = true; }
+  // None have come for a while: what looks whole is taken, though more bytes could make more of it.
+  void settle() noexcept { settled_ = true; }
+
+  // The next message, or empty until more is fed.
+  [[nodiscard]] std::optional<FoundMessage> next();
+
+  // Whether the beginning of a message waits for its end.
+  [[nodiscard]] bool waiting() const noexcept { return waiting_; }
+
+ private:
+  struct Extent {
+    std::size_t size = 0;       // of the message; 0: more bytes are needed
+    std::size_t wanted = 0;     // how many, when that is known
+    bool line_decides = false;  // a line end decides too
+    bool cut_off = false;
+    bool too_long = false;
+  };
+  struct Start {
+    std::size_t at = std::string_view::npos;
+    std::size_t begin_string_size = 0;
+    std::size_t separator_size = 0;
+    bool unsure = false;  // more bytes are needed to tell
+  };
+
+  // `before` is the byte in front of the text; 0: the text is a message itself and another one is looked for behind its
+  // first byte. `whole`: nothing will follow the text.
+  [[nodiscard]] Start find_start(std::string_view text, char before, bool whole) const;
+  [[nodiscard]] Start look_at(std::string_view text, std::size_t at, bool whole) const;
+  [[nodiscard]] std::string_view rest() const noexcept { return std::string_view{buffer_}.substr(at_); }
+  [[nodiscard]] Extent measure(std::string_view text, std::string_view separator) const;
+  [[nodiscard]] Extent measure_by_length(std::string_view text) const;
+  [[nodiscard]] Extent measure_by_check_sum(std::string_view text, std::string_view separator) const;
+  [[nodiscard]] std::string_view up_to_line_or_message_end(std::string_view text, bool& bounded) const;
+  void take(const Extent& extent, std::string_view separator, FoundMessage& found);
+  void consume(std::size_t size);
+
+  std::size_t max_message_size_;
+  std::string buffer_;
+  std::size_t at_ = 0;  // what is in front of it has been dealt with
+  char before_ = '\n';  // the byte in front of at_
+  std::uint64_t line_ = 1;
+  std::string prefix_;  // the end of what was consumed of this line
+  std::string shown_prefix_;
+  std::string message_;
+  std::size_t looked_at_ = 0;  // size of buffer_ at the last attempt
+  std::size_t wanted_ = 0;     // size of buffer_ from which the next attempt may succeed
+  bool line_decides_ = false;
+  bool waiting_ = false;
+  bool skipping_ = false;  // behind a message that was too long, on its last line
+  bool ended_ = false;
+  bool settled_ = false;
+};
+
+// The text with each separator turned into SOH, ending with one. `only_before_tags` leaves those alone that no
+// "digits=" follows: they are part of a value.
+void to_soh(std::string_view text, std::string_view separator, bool only_before_tags, std::string& out);
+
+}  // namespace nfx::app

@@ -1,0 +1,175 @@
+// nfx demo: two processes, one FIX session, orders through a matching book, and proof that both sides agree.
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "command.hpp"
+#include "demo/floor.hpp"
+#include "demo/report.hpp"
+#include "demo/trader.hpp"
+#include "demo/venue_process.hpp"
+#include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/engine/engine.hpp"
+
+namespace nfx::app {
+namespace {
+
+using namespace demo;
+
+struct Options {
+  std::uint32_t orders = 50000;
+  std::uint32_t rate = 20000;
+  std::uint32_t window = 256;
+  std::string idle = std::thread::hardware_concurrency() > 1 ? "spin" : "block";
+  std::string json;
+  std::uint64_t seed = 1;
+  bool no_dictionary = false;
+};
+
+std::vector<PhasePlan> plan_of(const Options& options) {
+  return {
+      {.name = "warm-up", .requests = std::min(options.orders, 20000u), .window = 16, .reported = false},
+      {.name = "open loop, at the set rate", .requests = options.orders, .rate_per_s = options.rate},
+      {.name = "closed loop, one at a time", .requests = options.orders, .window = 1},
+      {.name = "closed loop, window full", .requests = options.orders * 4, .window = options.window},
+  };
+}
+
+// Tells on stderr how far it is, from its own thread, which sleeps nearly all the time: rarely when nobody watches.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const Trader& trader)
+      : trader_(trader), terminal_(::isatty(STDERR_FILENO) != 0), thread_([this] { run(); }) {}
+  ~ProgressLine() {
+    {
+      const std::lock_guard lock{mutex_};
+      done_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+    if (terminal_) std::fputs("\r\x1b[K", stderr);
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+ private:
+  void run() {
+    const auto pause = terminal_ ? std::chrono::milliseconds{250} : std::chrono::milliseconds{2000};
+    std::unique_lock lock{mutex_};
+    while (!changed_.wait_for(lock, pause, [this] { return done_; })) {
+      const std::uint32_t done = trader_.progress(), total = trader_.total_requests();
+      std::fprintf(stderr,
+                   terminal_ ? "\r%u of %u requests answered (%u%%)\x1b[K" : "%u of %u requests answered (%u%%)\n",
+                   done, total, static_cast<unsigned>(std::uint64_t{done} * 100 / total));
+    }
+  }
+
+  const Trader& trader_;
+  bool terminal_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+// Runs the trader's engine until it has logged out. False when nothing moved for ten seconds.
+bool trade(Engine& engine, const Trader& trader) {
+  constexpr std::chrono::seconds patience{10};
+  auto last_change = std::chrono::steady_clock::now();
+  std::uint32_t last_progress = 0;
+  engine.start();
+  for (std::uint32_t turns = 0; !trader.done(); ++turns) {
+    engine.turn(std::chrono::milliseconds{100});
+    if (turns % 1024 != 0 && engine.config().idle != IdleMode::block) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (trader.progress() != last_progress) {
+      last_progress = trader.progress();
+      last_change = now;
+    } else if (now - last_change > patience) {
+      return false;
+    }
+  }
+  engine.stop();
+  while (!engine.finished()) engine.turn(std::chrono::milliseconds{10});
+  return true;
+}
+
+int run(const Options& options) {
+  const IdleMode idle = *parse_idle_mode(options.idle);
+  SessionSettings venue_session = demo_session(Role::acceptor), trader_session = demo_session(Role::initiator);
+  if (!options.no_dictionary) {
+    const auto path = find_shipped_dictionary("FIX44.xml");
+    if (!path)
+      throw ConfigError("no dictionary FIX44.xml found: set NFX_DICTIONARIES to its folder, or give --no-dictionary");
+    venue_session.dictionary = trader_session.dictionary = std::make_shared<const Dictionary>(load_dictionary(*path));
+  }
+  const std::vector<PhasePlan> plan = plan_of(options);
+  Trader trader{plan, options.seed};
+  VenueProcess venue{venue_session, idle, trader.total_requests()};
+  const auto port = venue.port();
+  if (!port) throw std::runtime_error("the venue's process did not start");
+
+  trader_session.connect = {{"127.0.0.1", *port}};
+  EngineConfig config;
+  config.idle = idle;
+  config.sessions = {trader_session};
+  Outcome outcome;
+  outcome.trader = &trader;
+  outcome.idle = options.idle;
+  Engine engine{config, trader};
+  {
+    const ProgressLine line{trader};
+    if (!trade(engine, trader)) throw std::runtime_error("nothing moved for ten seconds: the demonstration is stuck");
+  }
+  if (!trader.completed()) throw std::runtime_error("the session ended before all requests were answered");
+  auto report = venue.report();
+  if (!report) throw std::runtime_error("the venue's process ended without its report");
+  outcome.venue = std::move(*report);
+  const SessionHandle& session = *engine.session(0);
+  outcome.trader_session = session.counters();
+  outcome.trader_next_inbound = value(session.next_inbound());
+  outcome.trader_next_outbound = value(session.next_outbound());
+  outcome.floor =
+      measure_floor({.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});
+
+  const std::vector<std::string> problems = disagreements(outcome);
+  print_table(stdout, outcome, problems);
+  if (!options.json.empty()) write_json(options.json, outcome, problems);
+  return problems.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("demo", "Trade between two processes on this machine and show how long it took");
+  command
+      ->add_option("--orders", options->orders, "requests per measured phase (four times as many with the window full)")
+      ->check(CLI::Range(100u, 5'000'000u))
+      ->capture_default_str();
+  command->add_option("--rate", options->rate, "requests per second in the open loop")
+      ->check(CLI::Range(1u, 10'000'000u))
+      ->capture_default_str();
+  command->add_option("--window", options->window, "unanswered requests in the last phase")
+      ->check(CLI::Range(1u, 4096u))
+      ->capture_default_str();
+  command->add_option("--idle", options->idle, "what the poll threads do when nothing happens")
+      ->check(CLI::IsMember({"spin", "yield", "block"}))
+      ->capture_default_str();
+  command->add_option("--json", options->json, "write the result to this file too");
+  command->add_option("--seed", options->seed, "chooses the sequence of orders")->capture_default_str();
+  command->add_flag("--no-dictionary", options->no_dictionary, "check only what the session layer needs");
+  command->footer(
+      "Example: nfx demo --orders 200000 --rate 50000 --idle spin --json demo.json\n"
+      "Ends with 1 when the two sides disagree on a sequence number or an order.");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace nfx::app

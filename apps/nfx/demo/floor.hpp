@@ -1,0 +1,21 @@
+// The floor under every round trip: the same bytes through a raw TCP connection between two spinning threads.
+// Thread: starts two of its own and waits for them. Errors: an empty result when the sockets cannot be had.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "nexusfix/observe/latency_histogram.hpp"
+
+namespace nfx::app::demo {
+
+struct FloorPlan {
+  std::size_t request_bytes = 0;
+  std::size_t answer_bytes = 0;
+  std::size_t round_trips = 20000;
+  std::size_t warm_up = 2000;  // not counted
+};
+
+[[nodiscard]] std::optional<LatencyHistogram> measure_floor(const FloorPlan& plan);
+
+}  // namespace nfx::app::demo

@@ -1,0 +1,170 @@
+#include "demo/report.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <stdexcept>
+
+namespace nfx::app::demo {
+namespace {
+
+constexpr double percentiles[] = {50, 90, 99, 99.9};
+
+double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
+
+void print_latencies(std::FILE* out, std::string_view name, const LatencyHistogram& h,
+                     std::optional<double> messages_per_s) {
+  std::fprintf(out, "  %-28.*s %9" PRIu64, static_cast<int>(name.size()), name.data(), h.count());
+  for (const double p : percentiles) std::fprintf(out, " %9.1f", microseconds(h.percentile(p)));
+  std::fprintf(out, " %9.1f", microseconds(h.max()));
+  if (messages_per_s) std::fprintf(out, " %11.0f", *messages_per_s);
+  std::fputc('\n', out);
+}
+
+std::optional<std::uint64_t> difference(std::optional<std::uint64_t> after, std::optional<std::uint64_t> before) {
+  if (!after || !before) return std::nullopt;
+  return *after - *before;
+}
+
+std::string text_of(std::optional<std::uint64_t> value) { return value ? std::to_string(*value) : "unknown"; }
+
+struct ThreadRun {
+  std::string core;
+  std::string migrations;
+  std::string involuntary;
+  std::string voluntary;
+
+  ThreadRun(const ThreadStats& before, const ThreadStats& after)
+      : core(after.core ? std::to_string(*after.core) : "unknown"),
+        migrations(
+            text_of(after.migrations_are_sampled ? std::nullopt : difference(after.migrations, before.migrations))),
+        involuntary(text_of(difference(after.involuntary_switches, before.involuntary_switches))),
+        voluntary(text_of(difference(after.voluntary_switches, before.voluntary_switches))) {}
+};
+
+void print_thread(std::FILE* out, const char* name, const ThreadStats& before, const ThreadStats& after,
+                  const SessionCounters& session) {
+  const ThreadRun run{before, after};
+  std::fprintf(
+      out, "  %-8s in %9" PRIu64 "  out %9" PRIu64 "   core %s, migrations %s, involuntary switches %s, voluntary %s\n",
+      name, session.messages_in, session.messages_out, run.core.c_str(), run.migrations.c_str(),
+      run.involuntary.c_str(), run.voluntary.c_str());
+}
+
+void json_histogram(std::FILE* out, const LatencyHistogram& h) {
+  std::fprintf(out,
+               "\"count\": %" PRIu64 ", \"p50_ns\": %" PRIu64 ", \"p90_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64
+               ", \"p99_9_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64,
+               h.count(), h.percentile(50), h.percentile(90), h.percentile(99), h.percentile(99.9), h.max());
+}
+
+std::string json_number(std::optional<std::uint64_t> value) { return value ? std::to_string(*value) : "null"; }
+
+void json_side(std::FILE* out, const char* name, const ThreadStats& before, const ThreadStats& after,
+               const SessionCounters& s) {
+  std::fprintf(
+      out,
+      "  \"%s\": {\"messages_in\": %" PRIu64 ", \"messages_out\": %" PRIu64
+      ", \"core\": %s, \"migrations\": %s, "
+      "\"involuntary_switches\": %s, \"voluntary_switches\": %s},\n",
+      name, s.messages_in, s.messages_out,
+      json_number(after.core ? std::optional<std::uint64_t>{*after.core} : std::nullopt).c_str(),
+      json_number(after.migrations_are_sampled ? std::nullopt : difference(after.migrations, before.migrations))
+          .c_str(),
+      json_number(difference(after.involuntary_switches, before.involuntary_switches)).c_str(),
+      json_number(difference(after.voluntary_switches, before.voluntary_switches)).c_str());
+}
+
+}  // namespace
+
+std::vector<std::string> disagreements(const Outcome& outcome) {
+  std::vector<std::string> problems;
+  const auto expect_equal = [&](const char* what, std::uint64_t trader, std::uint64_t venue) {
+    if (trader == venue) return;
+    problems.push_back(std::string{what} + ": trader has " + std::to_string(trader) + ", venue " +
+                       std::to_string(venue));
+  };
+  const TraderCounts& t = outcome.trader->counts();
+  const VenueCounts& v = outcome.venue.counts;
+  expect_equal("sequence numbers trader to venue", outcome.trader_next_outbound, outcome.venue.next_inbound);
+  expect_equal("sequence numbers venue to trader", outcome.trader_next_inbound, outcome.venue.next_outbound);
+  expect_equal("orders", t.orders, v.orders);
+  expect_equal("fills", t.fills, v.fills);
+  expect_equal("rejects", t.rejects, v.rejects);
+  expect_equal("replaces and cancels, those rejected included", t.replaces + t.cancels,
+               v.replaces + v.cancels + v.rejects);
+  if (t.unexpected != 0) problems.push_back("trader: " + std::to_string(t.unexpected) + " reports that fit no request");
+  if (v.unsent != 0) problems.push_back("venue: " + std::to_string(v.unsent) + " reports that could not be sent");
+  const std::vector<OrderSummary> orders = outcome.trader->summaries();
+  if (orders.size() != outcome.venue.orders.size()) {
+    problems.push_back("the two sides have tables of different sizes");
+    return problems;
+  }
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    if (orders[i] == outcome.venue.orders[i]) continue;
+    if (differing++ == 0)
+      problems.push_back("order " + std::to_string(i) + ": the two sides see another state, price or quantity");
+  }
+  if (differing > 1) problems.push_back("and " + std::to_string(differing - 1) + " more orders");
+  return problems;
+}
+
+void print_table(std::FILE* out, const Outcome& outcome, const std::vector<std::string>& problems) {
+  const TraderCounts& t = outcome.trader->counts();
+  std::fprintf(out, "\nnfx demo: trader and venue, two processes over TCP on loopback, FIX.4.4, idle %s\n\n",
+               outcome.idle.c_str());
+  std::fprintf(out,
+               "  orders %" PRIu64 "   replaces %" PRIu64 "   cancels %" PRIu64 "   fills %" PRIu64
+               "   rejects %" PRIu64 "\n\n",
+               t.orders, t.replaces, t.cancels, t.fills, t.rejects);
+  std::fprintf(out, "  %-28s %9s %9s %9s %9s %9s %9s %11s\n", "round trip in us", "requests", "p50", "p90", "p99",
+               "p99.9", "max", "messages/s");
+  for (const PhaseResult& phase : outcome.trader->phases()) {
+    if (phase.plan.reported) print_latencies(out, phase.plan.name, phase.round_trip, phase.messages_per_s());
+  }
+  if (outcome.floor) print_latencies(out, "raw TCP, same bytes, no FIX", *outcome.floor, std::nullopt);
+  std::fputc('\n', out);
+  print_thread(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session);
+  print_thread(out, "venue", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session);
+  std::fputc('\n', out);
+  if (problems.empty()) {
+    std::fprintf(out,
+                 "  check: both sides agree on every sequence number (%" PRIu64 " and %" PRIu64
+                 ") and on the state of all %" PRIu64 " orders\n",
+                 outcome.trader_next_outbound, outcome.trader_next_inbound, t.orders);
+  }
+  for (const std::string& problem : problems) std::fprintf(out, "  CHECK FAILED: %s\n", problem.c_str());
+}
+
+void write_json(const std::filesystem::path& file, const Outcome& outcome, const std::vector<std::string>& problems) {
+  std::FILE* out = std::fopen(file.c_str(), "w");
+  if (out == nullptr) throw std::runtime_error("cannot write " + file.string() + ": give --json a writable path");
+  const TraderCounts& t = outcome.trader->counts();
+  std::fprintf(out,
+               "{\n  \"idle\": \"%s\",\n  \"orders\": %" PRIu64 ", \"replaces\": %" PRIu64 ", \"cancels\": %" PRIu64
+               ", \"fills\": %" PRIu64 ", \"rejects\": %" PRIu64 ",\n  \"phases\": [",
+               outcome.idle.c_str(), t.orders, t.replaces, t.cancels, t.fills, t.rejects);
+  const char* separator = "\n";
+  for (const PhaseResult& phase : outcome.trader->phases()) {
+    if (!phase.plan.reported) continue;
+    std::fprintf(out, "%s    {\"name\": \"%.*s\", ", separator, static_cast<int>(phase.plan.name.size()),
+                 phase.plan.name.data());
+    json_histogram(out, phase.round_trip);
+    std::fprintf(out, ", \"messages_per_s\": %.0f}", phase.messages_per_s());
+    separator = ",\n";
+  }
+  std::fprintf(out, "\n  ],\n");
+  if (outcome.floor) {
+    std::fprintf(out, "  \"floor\": {");
+    json_histogram(out, *outcome.floor);
+    std::fprintf(out, "},\n");
+  }
+  json_side(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session);
+  json_side(out, "venue", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session);
+  std::fprintf(out, "  \"agree\": %s\n}\n", problems.empty() ? "true" : "false");
+  const bool failed = std::ferror(out) != 0;
+  if (std::fclose(out) != 0 || failed)
+    throw std::runtime_error("cannot write " + file.string() + ": is the disk full?");
+}
+
+}  // namespace nfx::app::demo

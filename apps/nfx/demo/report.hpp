@@ -1,0 +1,33 @@
+// What the demonstration shows at its end: one table for people, one JSON file for programs, and its own verdict.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demo/trader.hpp"
+#include "demo/venue_process.hpp"
+
+namespace nfx::app::demo {
+
+struct Outcome {
+  const Trader* trader = nullptr;
+  VenueReport venue;
+  SessionCounters trader_session;
+  std::uint64_t trader_next_inbound = 0;
+  std::uint64_t trader_next_outbound = 0;
+  std::optional<LatencyHistogram> floor;
+  std::string idle;
+};
+
+// Everything that does not agree between the two sides; empty when all does.
+[[nodiscard]] std::vector<std::string> disagreements(const Outcome& outcome);
+
+void print_table(std::FILE* out, const Outcome& outcome, const std::vector<std::string>& problems);
+
+// Throws std::runtime_error naming the file when it cannot be written.
+void write_json(const std::filesystem::path& file, const Outcome& outcome, const std::vector<std::string>& problems);
+
+}  // namespace nfx::app::demo

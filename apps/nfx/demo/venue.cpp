@@ -1,0 +1,219 @@
+#include "demo/venue.hpp"
+
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx::app::demo {
+namespace {
+
+char order_status(OrderState state) noexcept {
+  switch (state) {
+    case OrderState::none:
+    case OrderState::open: return '0';
+    case OrderState::partly_filled: return '1';
+    case OrderState::filled: return '2';
+    case OrderState::canceled: return '4';
+    case OrderState::rejected: return '8';
+  }
+  return '0';
+}
+
+// A price on the venue's grid, in ticks; price_levels when it is not.
+std::uint32_t ticks_of(const MessageView& message) {
+  const auto price = message.get_decimal(Tag::Price);
+  if (!price || price->scale() > 2) return price_levels;
+  std::int64_t cents = price->mantissa();
+  for (int scale = price->scale(); scale < 2; ++scale) cents *= 10;
+  cents -= lowest_price;
+  return cents < 0 || cents >= price_levels ? price_levels : static_cast<std::uint32_t>(cents);
+}
+
+}  // namespace
+
+Venue::Venue(std::uint32_t max_requests)
+    : orders_(max_requests + 1),
+      book_orders_(max_requests + 1),
+      order_of_request_(max_requests + 1, no_order),
+      books_(symbols.size(), Book{price_levels}) {}
+
+void Venue::on_logon(SessionHandle&) { thread_before_ = ThreadStatsReader{}.read(); }
+
+void Venue::on_logout(SessionHandle&, std::string_view) {
+  thread_after_ = ThreadStatsReader{}.read();
+  done_ = true;
+}
+
+void Venue::on_message(SessionHandle& session, const MessageView& message) {
+  const std::string_view type = message.msg_type();
+  if (type == msg_type::new_order_single) return new_order(session, message);
+  if (type == msg_type::order_cancel_replace_request) return replace(session, message);
+  if (type == msg_type::order_cancel_request) return cancel(session, message);
+  session.reject_business(message, BusinessRejectReason::unsupported_message_type,
+                          "this venue takes orders, replaces and cancels");
+}
+
+Venue::Request Venue::read_request(const MessageView& message) const {
+  Request request;
+  const auto id = message.get_int(Tag::ClOrdID);
+  const auto quantity = message.get_decimal(Tag::OrderQty);
+  const std::string_view side = message.get_view(Tag::Side);
+  const std::string_view symbol = message.get_view(Tag::Symbol);
+  const auto known = std::ranges::find(symbols, symbol);
+  request.price_ticks = ticks_of(message);
+  if (!id || *id < 1 || *id >= static_cast<std::int64_t>(orders_.size()) || !quantity || quantity->scale() != 0 ||
+      quantity->mantissa() < 1 || quantity->mantissa() > max_quantity || (side != "1" && side != "2") ||
+      known == symbols.end() || request.price_ticks == price_levels) {
+    return request;
+  }
+  request.id = static_cast<std::uint32_t>(*id);
+  request.quantity = static_cast<std::uint32_t>(quantity->mantissa());
+  request.side = side == "1" ? Side::buy : Side::sell;
+  request.symbol = static_cast<std::uint8_t>(known - symbols.begin());
+  request.valid = order_of_request_[request.id] == no_order;
+  return request;
+}
+
+// The open order that OrigClOrdID names by its latest ClOrdID, or no_order.
+std::uint32_t Venue::find_open(const MessageView& message) const {
+  const auto id = message.get_int(Tag::OrigClOrdID);
+  if (!id || *id < 1 || *id >= static_cast<std::int64_t>(orders_.size())) return no_order;
+  const std::uint32_t order = order_of_request_[static_cast<std::size_t>(*id)];
+  if (order == no_order || orders_[order].cl_ord_id != static_cast<std::uint32_t>(*id)) return no_order;
+  const OrderState state = orders_[order].state;
+  return state == OrderState::open || state == OrderState::partly_filled ? order : no_order;
+}
+
+void Venue::new_order(SessionHandle& session, const MessageView& message) {
+  const Request request = read_request(message);
+  if (!request.valid)
+    return reject_order(session, message, "unknown symbol, price off the grid, bad quantity or used ClOrdID");
+  ++counts_.orders;
+  order_of_request_[request.id] = request.id;
+  Order& order = orders_[request.id];
+  order = {.quantity = request.quantity, .cl_ord_id = request.id, .symbol = request.symbol, .state = OrderState::open};
+  book_orders_[request.id] = {.price_ticks = request.price_ticks, .leaves = request.quantity, .side = request.side};
+  report(session, request.id, '0', 0, 0, 0);
+  match(session, request.id);
+}
+
+void Venue::replace(SessionHandle& session, const MessageView& message) {
+  const Request request = read_request(message);
+  const std::uint32_t id = find_open(message);
+  if (!request.valid || id == no_order || orders_[id].symbol != request.symbol ||
+      book_orders_[id].side != request.side) {
+    return reject_cancel(session, message, '2', "no such open order");
+  }
+  Order& order = orders_[id];
+  if (request.quantity <= order.filled)
+    return reject_cancel(session, message, '2', "already filled beyond that quantity");
+  ++counts_.replaces;
+  BookOrder& book_order = book_orders_[id];
+  Book& book = books_[order.symbol];
+  book.remove(book_orders_, id);
+  order_of_request_[request.id] = id;
+  const std::uint32_t previous_id = std::exchange(order.cl_ord_id, request.id);
+  order.quantity = request.quantity;
+  book_order.price_ticks = request.price_ticks;
+  book_order.leaves = request.quantity - order.filled;
+  report(session, id, '5', previous_id, 0, 0);
+  match(session, id);
+}
+
+void Venue::cancel(SessionHandle& session, const MessageView& message) {
+  const auto request = message.get_int(Tag::ClOrdID);
+  const std::uint32_t id = find_open(message);
+  if (id == no_order || !request || *request < 1 || *request >= static_cast<std::int64_t>(orders_.size()) ||
+      order_of_request_[static_cast<std::size_t>(*request)] != no_order) {
+    return reject_cancel(session, message, '1', "no such open order");
+  }
+  ++counts_.cancels;
+  Order& order = orders_[id];
+  books_[order.symbol].remove(book_orders_, id);
+  book_orders_[id].leaves = 0;
+  order_of_request_[static_cast<std::size_t>(*request)] = id;
+  const std::uint32_t previous_id = std::exchange(order.cl_ord_id, static_cast<std::uint32_t>(*request));
+  order.state = OrderState::canceled;
+  report(session, id, '4', previous_id, 0, 0);
+}
+
+void Venue::match(SessionHandle& session, std::uint32_t id) {
+  books_[orders_[id].symbol].add(book_orders_, id,
+                                 [&](std::uint32_t resting, std::uint32_t quantity, std::uint32_t ticks) {
+                                   fill(session, id, quantity, ticks);
+                                   fill(session, resting, quantity, ticks);
+                                 });
+}
+
+void Venue::fill(SessionHandle& session, std::uint32_t id, std::uint32_t quantity, std::uint32_t ticks) {
+  Order& order = orders_[id];
+  order.filled += quantity;
+  order.notional_ticks += std::uint64_t{quantity} * static_cast<std::uint64_t>(lowest_price + ticks);
+  order.state = order.filled == order.quantity ? OrderState::filled : OrderState::partly_filled;
+  ++counts_.fills;
+  report(session, id, 'F', 0, quantity, ticks);
+}
+
+void Venue::report(SessionHandle& session, std::uint32_t id, char exec_type, std::uint32_t orig_cl_ord_id,
+                   std::uint32_t last_quantity, std::uint32_t last_ticks) {
+  const Order& order = orders_[id];
+  const BookOrder& book_order = book_orders_[id];
+  FieldWriter body{buffer_};
+  body.append(Tag::OrderID, id).append(Tag::ExecID, next_exec_id_++).append(Tag::ExecType, exec_type);
+  body.append(Tag::OrdStatus, order_status(order.state)).append(Tag::ClOrdID, order.cl_ord_id);
+  if (orig_cl_ord_id != 0) body.append(Tag::OrigClOrdID, orig_cl_ord_id);
+  body.append(Tag::Symbol, symbols[order.symbol]).append(Tag::Side, book_order.side == Side::buy ? '1' : '2');
+  body.append(Tag::OrderQty, order.quantity)
+      .append(Tag::OrdType, '2')
+      .append(Tag::Price, price_of(book_order.price_ticks));
+  body.append(Tag::TimeInForce, '0');
+  if (last_quantity != 0) body.append(Tag::LastQty, last_quantity).append(Tag::LastPx, price_of(last_ticks));
+  body.append(Tag::LeavesQty, order.state == OrderState::canceled ? 0 : order.quantity - order.filled);
+  body.append(Tag::CumQty, order.filled);
+  // To four digits, rounded down: an average need not be a decimal.
+  const std::uint64_t average = order.filled == 0 ? 0 : order.notional_ticks * 100 / order.filled;
+  body.append(Tag::AvgPx, Decimal{static_cast<std::int64_t>(average), 4})
+      .append(Tag::TransactTime, session.now().utc, 6);
+  send(session, msg_type::execution_report, body);
+}
+
+void Venue::reject_order(SessionHandle& session, const MessageView& message, std::string_view text) {
+  ++counts_.rejects;
+  FieldWriter body{buffer_};
+  body.append(Tag::OrderID, "NONE")
+      .append(Tag::ExecID, next_exec_id_++)
+      .append(Tag::ExecType, '8')
+      .append(Tag::OrdStatus, '8');
+  body.append(Tag::ClOrdID, message.get_view(Tag::ClOrdID)).append(Tag::Symbol, message.get_view(Tag::Symbol));
+  body.append(Tag::Side, message.get_view(Tag::Side))
+      .append(Tag::LeavesQty, 0)
+      .append(Tag::CumQty, 0)
+      .append(Tag::AvgPx, 0);
+  body.append(Tag::Text, text);
+  send(session, msg_type::execution_report, body);
+}
+
+void Venue::reject_cancel(SessionHandle& session, const MessageView& message, char response_to, std::string_view text) {
+  ++counts_.rejects;
+  FieldWriter body{buffer_};
+  body.append(Tag::OrderID, "NONE").append(Tag::ClOrdID, message.get_view(Tag::ClOrdID));
+  body.append(Tag::OrigClOrdID, message.get_view(Tag::OrigClOrdID)).append(Tag::OrdStatus, '8');
+  body.append(Tag::CxlRejResponseTo, response_to).append(Tag::CxlRejReason, 1).append(Tag::Text, text);
+  send(session, msg_type::order_cancel_reject, body);
+}
+
+void Venue::send(SessionHandle& session, std::string_view type, const FieldWriter& body) {
+  if (!body.ok() || !session.send({.msg_type = type, .body = body.view()})) ++counts_.unsent;
+}
+
+std::vector<OrderSummary> Venue::summaries() const {
+  std::vector<OrderSummary> result(orders_.size());
+  for (std::size_t i = 0; i < orders_.size(); ++i) {
+    if (orders_[i].state == OrderState::none) continue;
+    result[i] = {.price_ticks = book_orders_[i].price_ticks,
+                 .quantity = orders_[i].quantity,
+                 .filled = orders_[i].filled,
+                 .state = orders_[i].state};
+  }
+  return result;
+}
+
+}  // namespace nfx::app::demo

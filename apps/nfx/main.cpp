@@ -1,0 +1,77 @@
+// nfx: the NexusFIX program. One subcommand per file; errors are one line on stderr.
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "nexusfix/base/suggest.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+
+namespace {
+
+using namespace nfx::app;
+
+int fail(std::string text, int exit_code) {
+  std::ranges::replace(text, '\n', ' ');
+  std::cerr << "nfx: " << text << '\n';
+  return exit_code;
+}
+
+// A first word that is no command deserves a better answer than "not expected".
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (std::ranges::find(names, argv[1]) != names.end()) return {};
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  return "unknown command \"" + std::string{argv[1]} + '"' + nfx::did_you_mean(argv[1], candidates) +
+         " ('nfx --help' lists the commands)";
+}
+
+std::string help_hint(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return " ('nfx " + (chosen.empty() ? "" : chosen.front()->get_name() + ' ') + "--help' explains)";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"NexusFIX: a low-latency FIX engine.", "nfx"};
+  app.require_subcommand(0, 1);
+  int exit_code = exit_done;
+  add_demo(app, exit_code);
+  add_serve(app, exit_code);
+  add_connect(app, exit_code);
+  add_decode(app, exit_code);
+  add_version(app, exit_code);
+  // Last, as commands take over the footer that is there when they are added.
+  app.footer(
+      "Examples:\n"
+      "  nfx demo                          a venue and a trader in one process, to see the engine work\n"
+      "  nfx serve acceptor.toml --echo    wait for counterparties\n"
+      "  nfx connect initiator.toml        log on, type messages, see the answers\n"
+      "  nfx decode messages.log           make a FIX log of any engine readable\n"
+      "'nfx COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.");
+
+  if (const std::string error = unknown_command(app, argc, argv); !error.empty()) return fail(error, exit_wrong_usage);
+  try {
+    app.parse(argc, argv);
+    if (app.get_subcommands().empty()) std::cout << app.help();
+    return exit_code;
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return fail(error.what() + help_hint(app), exit_wrong_usage);
+  } catch (const nfx::ConfigError& error) {
+    return fail(error.what(), exit_wrong_usage);
+  } catch (const nfx::DictionaryError& error) {
+    return fail(error.what(), exit_wrong_usage);
+  } catch (const std::exception& error) {
+    return fail(error.what(), exit_failed);
+  }
+}

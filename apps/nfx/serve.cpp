@@ -1,0 +1,225 @@
+// nfx serve: an engine on a configuration file, with an application that echoes or refuses.
+#include <unistd.h>
+
+#include <iostream>
+#include <mutex>
+
+#include "command.hpp"
+#include "nexusfix/engine/engine.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+#include "stop_on_signal.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+namespace {
+
+struct ServeOptions {
+  std::string config;
+  bool check = false;
+  bool echo = false;
+  bool messages = false;
+};
+
+std::string identity(const SessionConfig& session) {
+  return session.begin_string + ':' + session.sender_comp_id + "->" + session.target_comp_id;
+}
+
+// Lines gather and leave with one write per turn of a poll loop, or when there are many.
+// Thread: any; a mutex, as several poll threads may log.
+class Log {
+ public:
+  void line(UtcTime time, const std::string& text) {
+    const std::lock_guard lock{mutex_};
+    lines_ += timestamp(time);
+    lines_ += ' ';
+    lines_ += text;
+    lines_ += '\n';
+    if (lines_.size() >= flush_at) write();
+  }
+  void flush() {
+    const std::lock_guard lock{mutex_};
+    if (!lines_.empty()) write();
+  }
+
+ private:
+  static constexpr std::size_t flush_at = 64 * 1024;
+
+  void write() {
+    std::cout.write(lines_.data(), static_cast<std::streamsize>(lines_.size())).flush();
+    lines_.clear();
+  }
+
+  std::mutex mutex_;
+  std::string lines_;
+};
+
+// An optional header field that an echo takes over: what the session does not set by itself.
+bool is_echoed_header(Tag tag) noexcept {
+  switch (tag) {
+    case Tag::BeginString:
+    case Tag::BodyLength:
+    case Tag::MsgType:
+    case Tag::MsgSeqNum:
+    case Tag::SenderCompID:
+    case Tag::TargetCompID:
+    case Tag::SendingTime:
+    case Tag::PossDupFlag:
+    case Tag::OrigSendingTime:
+    case Tag::LastMsgSeqNumProcessed:
+    case Tag::SecureDataLen:
+    case Tag::SecureData: return false;
+    default: return is_header_tag(tag);
+  }
+}
+
+class Server final : public Application {
+ public:
+  Server(const ServeOptions& options, Log& log) : options_(options), log_(log) {}
+
+  void on_logon(SessionHandle& session) override {
+    line(session, "logged on, next in " + std::to_string(value(session.next_inbound())) + ", next out " +
+                      std::to_string(value(session.next_outbound())));
+  }
+  void on_logout(SessionHandle& session, std::string_view reason) override {
+    line(session, "logged out", reason == "logged out" ? std::string_view{} : reason);
+  }
+  void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) override {
+    std::string what = "notice: ";
+    what += to_string(notice);
+    if (seq != SeqNum{}) what += ", message " + std::to_string(value(seq));
+    line(session, what, text);
+  }
+  void on_reject(SessionHandle& session, const MessageView& reject) override {
+    line(session, "the peer rejected message " + std::string{reject.get_view(Tag::RefSeqNum)},
+         reject.get_view(Tag::Text));
+  }
+  void on_message(SessionHandle& session, const MessageView& message) override {
+    // Two programs that refuse refusals would never stop.
+    if (message.msg_type() == msg_type::business_message_reject) {
+      return line(session, "the peer refused message " + std::string{message.get_view(Tag::RefSeqNum)},
+                  message.get_view(Tag::Text));
+    }
+    const auto sent =
+        options_.echo ? echo(session, message)
+                      : session.reject_business(message, BusinessRejectReason::application_not_available,
+                                                "nfx serve runs without an application; --echo sends messages back");
+    if (!sent)
+      line(session, "no answer to message " + std::string{message.get_view(Tag::MsgSeqNum)}, to_string(sent.error()));
+  }
+  void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override {
+    if (!options_.messages) return;
+    const MessageView& view = parsed(session, message);
+    std::string text{direction == Direction::in ? "in   " : "out  "};
+    append_raw(text, view, false);
+    line(session, text);
+  }
+  Duration on_turn(Instant) override {
+    log_.flush();
+    return Duration::max();
+  }
+
+ private:
+  static std::expected<SeqNum, SendError> echo(SessionHandle& session, const MessageView& message) {
+    std::string header, body;
+    for (std::uint32_t i = 0; i < message.size(); ++i) {
+      const Field field = message[i];
+      const bool in_header = is_header_tag(field.tag);
+      if (is_trailer_tag(field.tag) || (in_header && !is_echoed_header(field.tag))) continue;
+      std::string& fields = in_header ? header : body;
+      fields += std::to_string(value(field.tag));
+      fields += '=';
+      fields += field.value;
+      fields += soh;
+    }
+    return session.send({.msg_type = message.msg_type(), .body = body, .header_fields = header});
+  }
+
+  // Callbacks of several poll threads each need a view of their own.
+  static const MessageView& parsed(SessionHandle&, std::string_view message) {
+    thread_local MessageView view{32768};
+    view.parse_leniently(message);
+    return view;
+  }
+
+  void line(SessionHandle& session, std::string text, std::string_view detail = {}) {
+    text.insert(0, identity(session.config()) + ' ');
+    if (!detail.empty()) {
+      text += ": ";
+      append_printable(text, detail);
+    }
+    log_.line(session.now().utc, text);
+  }
+
+  const ServeOptions& options_;
+  Log& log_;
+};
+
+void announce(const Engine& engine, Log& log) {
+  const UtcTime now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  for (std::size_t i = 0; i < engine.config().sessions.size(); ++i) {
+    const SessionSettings& settings = engine.config().sessions[i];
+    std::string text = identity(settings.session);
+    if (settings.session.role == Role::acceptor) {
+      const auto endpoint = engine.local_endpoint(i);
+      text += " listens on " + to_string(endpoint ? *endpoint : settings.listen);
+    } else {
+      text += " connects to " + to_string(settings.connect.front());
+    }
+    log.line(now, text);
+  }
+  log.flush();
+}
+
+int serve(const ServeOptions& options) {
+  EngineConfig config = load_config(options.config);
+  if (options.check) {
+    const std::size_t count = config.sessions.size();
+    std::cout << options.config << ": ok, " << count << (count == 1 ? " session\n" : " sessions\n");
+    for (const SessionSettings& each : config.sessions) {
+      std::cout << "  " << to_string(each.session.role) << ' ' << identity(each.session)
+                << (each.dictionary ? "" : ", without a dictionary") << '\n';
+    }
+    return exit_done;
+  }
+  Log log;
+  Server server{options, log};
+  Engine engine{std::move(config), server};
+  const StopOnSignal stop_on_signal{engine};
+  engine.start();
+  announce(engine, log);
+  engine.run();
+  log.flush();
+  return exit_done;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("serve", "Run an engine on a configuration file");
+  auto options = std::make_shared<ServeOptions>();
+  command->add_option("CONFIG", options->config, "TOML configuration, see below")->required();
+  command->add_flag("--check", options->check, "Only check the configuration");
+  command->add_flag("--echo", options->echo,
+                    "Send every application message back: same type, body and optional header\n"
+                    "fields. Without it each is answered with BusinessMessageReject (before FIX\n"
+                    "4.2 with Reject)");
+  command->add_flag("--messages", options->messages, "Show every message in and out, '|' for SOH, passwords masked");
+  command->footer([] {
+    return "Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.\n"
+           "Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program at once.\n"
+           "Lines are written by the poll threads: --messages costs latency.\n\n"
+           "Examples:\n"
+           "  nfx serve acceptor.toml --check\n"
+           "  nfx serve acceptor.toml --echo --messages\n\n"
+           "The least a configuration needs:\n"
+           "  [[session]]\n"
+           "  sender_comp_id = \"NEXUSFIX\"\n"
+           "  target_comp_id = \"CLIENT\"\n"
+           "  listen = \"127.0.0.1:9878\"\n\n"
+           "All keys with their defaults:\n" +
+           config_reference();
+  });
+  command->callback([options, &exit_code] { exit_code = serve(*options); });
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,53 @@
+// Text for people: bytes made safe to show, secrets masked, colours where a terminal shows them.
+// Thread: any, no state. Cost: allocates; no part of a hot path.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "nexusfix/base/tag.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx::app {
+
+// Passwords and whatever may carry one: RawData(96) does in Logons of many venues.
+[[nodiscard]] constexpr bool is_secret(Tag tag) noexcept {
+  return tag == Tag::Password || tag == Tag::NewPassword || tag == Tag::RawData || tag == Tag::EncryptedPassword ||
+         tag == Tag{1404};
+}
+
+enum class Colour : std::uint8_t { plain, bold, dim, red, green, yellow, cyan };
+
+class Palette {
+ public:
+  explicit Palette(bool on) noexcept : on_(on) {}
+  // Starts a colour; plain ends it. Empty when colours are off.
+  [[nodiscard]] std::string_view operator()(Colour colour) const noexcept;
+  [[nodiscard]] bool on() const noexcept { return on_; }
+
+ private:
+  bool on_;
+};
+
+// What --color says, for output to this file descriptor: "auto" means a terminal, unless NO_COLOR is set.
+[[nodiscard]] bool use_colour(std::string_view choice, int fd);
+
+// Appends `bytes` with everything that is no printable UTF-8 as \xNN: values come from the network, and a terminal
+// obeys control characters.
+void append_printable(std::string& out, std::string_view bytes);
+
+// Appends a field's value as it may be shown: printable, and *** for a secret unless show_secrets.
+void append_value(std::string& out, Tag tag, std::string_view value, bool show_secrets);
+
+// Appends all fields as "8=FIX.4.4|9=..|", printable and with secrets masked.
+void append_raw(std::string& out, const MessageView& message, bool show_secrets);
+
+// Appends the body as "ClOrdID=abc Side=1(BUY) ...", printable. `dictionary` may be null.
+void append_summary(std::string& out, const MessageView& message, const Dictionary* dictionary, bool show_secrets);
+
+// "YYYYMMDD-HH:MM:SS.mmm".
+[[nodiscard]] std::string timestamp(UtcTime time);
+
+}  // namespace nfx::app

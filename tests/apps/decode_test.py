@@ -1,0 +1,277 @@
+"""nfx decode on logs as engines write them, and as they should not."""
+import codecs
+import json
+import os
+import pathlib
+import pty
+import random
+import subprocess
+import tempfile
+import unittest
+
+from support import ENVIRONMENT, HEADER, ORDER, PATIENCE_S, PROGRAM, fix, run
+
+PARTIES = [(453, 2), (448, "B1"), (447, "D"), (452, 1), (802, 2), (523, "s1"), (803, 1), (523, "s2"), (803, 2),
+           (448, "B2"), (447, "D"), (452, 3)]
+LOGON = [(35, "A"), (34, 1), (49, "C"), (56, "V"), (52, "20240102-12:00:00"), (98, 0), (108, 30)]
+
+# What nfx does with bytes that are no UTF-8.
+codecs.register_error("as_latin_1", lambda e: (e.object[e.start:e.end].decode("latin-1"), e.end))
+
+
+def decode(data, *options):
+    code, out, err = run("decode", *options, data=data)
+    if code != 0:
+        raise AssertionError(f"exit code {code}: {err}")
+    return out
+
+
+def decode_json(data, *options):
+    return [json.loads(line) for line in decode(data, "--json", *options).splitlines()]
+
+
+class Finding(unittest.TestCase):
+    def test_every_usual_separator_is_understood(self):
+        for separator in ["\x01", "|", "^A", "\\x01", "\\u0001", "<SOH>", ";", " | ", "~", "\t"]:
+            with self.subTest(separator=separator):
+                [message] = decode_json(b"12:00 out: " + fix(ORDER, separator=separator) + b"\n")
+                self.assertTrue(message["ok"], message.get("problem"))
+                self.assertEqual(message["fields"][-2], {"tag": 44, "name": "Price", "value": "12.5"})
+
+    def test_prefix_line_and_header_are_shown(self):
+        out = decode(b"nothing here\n2024-01-02 12:00:00 INFO out " + fix(ORDER) + b"\n")
+        self.assertIn("line 2: NewOrderSingle (D) #2 CLIENT -> VENUE 20240102-12:00:00.000 FIX.4.4  "
+                      "[2024-01-02 12:00:00 INFO out]\n", out)
+
+    def test_fields_show_tag_name_value_and_meaning(self):
+        out = decode(fix(ORDER))
+        self.assertIn("\n     54 Side                     1 (BUY)\n", out)
+        self.assertIn("\n     55 Symbol                   IBM\n", out)
+
+    def test_several_messages_without_lines_are_separated(self):
+        self.assertEqual([m["type"] for m in decode_json(fix(ORDER) * 3 + fix(LOGON))], ["D", "D", "D", "A"])
+
+    def test_several_messages_on_one_text_line_are_separated(self):
+        self.assertEqual([m["ok"] for m in decode_json(fix(ORDER, separator="|") * 3)], [True, True, True])
+
+    def test_a_last_separator_that_is_missing_does_no_harm(self):
+        [soh, text] = decode_json(fix(ORDER)[:-1] + b"\n" + fix(ORDER, separator="|")[:-1] + b" (sent)\n")
+        self.assertTrue(soh["ok"])
+        self.assertTrue(text["ok"])
+
+    def test_a_separator_within_a_text_stays_there(self):
+        [message] = decode_json(fix(HEADER + [(58, "a|b")], separator="|"))
+        self.assertTrue(message["ok"])
+        self.assertIn({"tag": 58, "name": "Text", "value": "a|b"}, message["fields"])
+
+    def test_8_equals_fix_within_a_text_starts_no_message(self):
+        self.assertEqual(len(decode_json(fix(HEADER + [(58, "8=FIX.4.4")]) + fix(HEADER + [(108, "8=FIX.4.4")]))), 2)
+
+    def test_data_fields_may_hold_separators_lines_and_check_sums(self):
+        data = "x\x0110=123\x01\n8=y"
+        [message, other] = decode_json(fix(HEADER + [(354, len(data)), (355, data)]) + fix(ORDER))
+        self.assertTrue(message["ok"], message.get("problem"))
+        self.assertIn(data, [f["value"] for f in message["fields"]])
+        self.assertEqual(other["line"], 2)
+
+    def test_the_outcome_does_not_depend_on_how_input_is_cut(self):
+        log = (b"prefix " + fix(ORDER) + b"\nx " + fix(HEADER + PARTIES, separator="|") + b"\n" + fix(ORDER, length_off=9) +
+               fix(LOGON, length_off=-3) + b"\n" + fix(ORDER)[:70] + b"\ntext 8=FIX and more\n" +
+               fix(ORDER, separator="^A", sum_off=1) + fix(LOGON))
+        whole = decode(log)
+        for seed in range(5):
+            random.seed(seed)
+            process = subprocess.Popen([PROGRAM, "decode"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
+            at = 0
+            while at < len(log):
+                size = random.choice([1, 2, 3, 5, 17, 64])
+                process.stdin.write(log[at:at + size])
+                process.stdin.flush()
+                at += size
+            out, _ = process.communicate(timeout=PATIENCE_S)
+            self.assertEqual(out.decode("utf-8"), whole, f"seed {seed}")
+
+    def test_a_growing_pipe_is_shown_as_it_grows(self):
+        process = subprocess.Popen([PROGRAM, "decode", "--one-line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   env=ENVIRONMENT)
+        # The second one's BodyLength points beyond what has come: its CheckSum has to do.
+        for message, expected in [(fix(ORDER), b"ClOrdID=abc"), (fix(LOGON, length_off=500), b"BAD: BodyLength is")]:
+            process.stdin.write(message)
+            process.stdin.flush()
+            self.assertIn(expected, process.stdout.readline())
+        process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_message_beyond_the_limit_is_reported_and_skipped(self):
+        long = fix(HEADER + [(58, "x" * (9 * 1024 * 1024))], separator="|")
+        [first, second] = decode_json(long + b"\n" + fix(ORDER))
+        self.assertIn("longer than 8 MiB", first["problem"])
+        self.assertTrue(second["ok"])
+
+    def test_input_without_messages_fails(self):
+        code, out, err = run("decode", data=b"no message\n")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("no FIX message found", err)
+
+
+class Explaining(unittest.TestCase):
+    def problem(self, data):
+        [message] = decode_json(data)
+        self.assertFalse(message["ok"])
+        return message["problem"], message["fields"]
+
+    def test_wrong_check_sum_and_body_length_are_shown_beside_the_right_ones(self):
+        for separator in ["\x01", "|"]:
+            with self.subTest(separator=separator):
+                good = fix(ORDER)
+                length = len(good) - good.index(b"35=") - 7
+                total = int(good[-4:-1])
+                problem, fields = self.problem(fix(ORDER, separator=separator, sum_off=1))
+                self.assertIn(f"CheckSum is {(total + 1) % 256:03d}, the bytes sum to {total:03d} (byte {len(good) - 4})", problem)
+                self.assertEqual(len(fields), len(ORDER) + 3)
+                problem, _ = self.problem(fix(ORDER, separator=separator, length_off=2) + b"\n")
+                self.assertIn(f"BodyLength is {length + 2}, the body has {length} bytes (byte 12)", problem)
+
+    def test_a_tag_that_is_no_number_is_found_and_what_follows_is_read(self):
+        problem, fields = self.problem(fix(HEADER + [("x1", "1"), (55, "Q")]))
+        where = fix(HEADER + [("x1", "1"), (55, "Q")]).index(b"x1=")
+        self.assertEqual(problem, f"a tag is not a number (byte {where})")
+        self.assertIn({"tag": None, "value": "x1=1"}, fields)
+        self.assertIn({"tag": 55, "name": "Symbol", "value": "Q"}, fields)
+
+    def test_a_data_length_that_does_not_fit_is_explained(self):
+        problem, _ = self.problem(fix(HEADER + [(354, 50), (355, "abc")]))
+        self.assertIn("a data field does not have the length announced", problem)
+
+    def test_a_wrong_header_order_is_explained(self):
+        problem, _ = self.problem(b"8=FIX.4.4|35=0|9=5|10=000|\n")
+        self.assertIn("not the first three fields (byte 10)", problem)
+
+    def test_a_cut_off_message_is_shown_as_far_as_it_goes(self):
+        [cut, whole] = decode_json(fix(ORDER)[:70] + b"\n" + fix(ORDER) + b"\n")
+        self.assertIn("cut off", cut["problem"])
+        self.assertEqual(cut["type"], "D")
+        self.assertTrue(whole["ok"])
+
+    def test_validation_names_the_field_and_sets_the_exit_code(self):
+        code, out, _ = run("decode", "--validate", data=fix(HEADER + [(11, "abc")]))
+        self.assertEqual(code, 1)
+        self.assertIn("INVALID: Required tag missing: ", out)
+        code, out, _ = run("decode", "--validate", data=fix(ORDER))
+        self.assertEqual(code, 0, out)
+        self.assertNotIn("INVALID", out)
+
+    def test_a_version_without_a_dictionary_is_not_validated(self):
+        [message] = decode_json(fix(ORDER, begin="FIX.9.9"), "--validate")
+        self.assertIn("no dictionary for FIX.9.9", message["not_validated"])
+
+    def test_a_given_dictionary_names_its_own_fields(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "venue.xml"
+            file.write_text(
+                '<fix type="FIX" major="9" minor="9" servicepack="0"><header>'
+                '<field name="BeginString" required="Y"/><field name="BodyLength" required="Y"/>'
+                '<field name="MsgType" required="Y"/></header>'
+                '<messages><message name="VenueNews" msgtype="U1" msgcat="app"><field name="Mood" required="Y"/></message>'
+                '</messages><trailer><field name="CheckSum" required="Y"/></trailer><components/><fields>'
+                '<field number="8" name="BeginString" type="STRING"/><field number="9" name="BodyLength" type="LENGTH"/>'
+                '<field number="35" name="MsgType" type="STRING"/><field number="10" name="CheckSum" type="STRING"/>'
+                '<field number="7001" name="Mood" type="CHAR"><value enum="G" description="GOOD"/></field>'
+                '</fields></fix>', encoding="utf-8")
+            out = decode(fix([(35, "U1"), (7001, "G")], begin="FIX.9.9"), "--dictionary", str(file))
+        self.assertIn("VenueNews (U1)", out)
+        self.assertIn("Mood                     G (GOOD)", out)
+
+
+class Showing(unittest.TestCase):
+    def test_groups_are_indented_by_nesting(self):
+        out = decode(fix(HEADER + PARTIES + [(55, "IBM")]))
+        self.assertIn("    453 NoPartyIDs               2\n"
+                      "  [1]   448 PartyID                  B1\n", out)
+        self.assertIn("        802 NoPartySubIDs            2\n"
+                      "      [1]   523 PartySubID               s1\n"
+                      "            803 PartySubIDType           1 (FIRM)\n"
+                      "      [2]   523 PartySubID               s2\n", out)
+        self.assertIn("\n     55 Symbol                   IBM\n", out)
+
+    def test_json_nests_groups(self):
+        [message] = decode_json(fix(HEADER + PARTIES + [(55, "IBM")]))
+        [parties] = [f for f in message["fields"] if f["tag"] == 453]
+        self.assertEqual([entry[0]["value"] for entry in parties["entries"]], ["B1", "B2"])
+        [subs] = [f for f in parties["entries"][0] if f["tag"] == 802]
+        self.assertEqual([[f["value"] for f in entry] for entry in subs["entries"]], [["s1", "1"], ["s2", "2"]])
+        self.assertEqual([f["tag"] for f in message["fields"]][-2:], [55, 10])
+
+    def test_secrets_are_masked_everywhere_unless_asked_for(self):
+        fields = LOGON + [(95, 7), (96, "raw\x01sec"), (553, "user"), (554, "oldpass"), (925, "newpass"),
+                          (1401, 8), (1402, "cipher77")]
+        log = b"quoted 554=inprefix " + fix(fields) + b"\n" + fix([(35, "A"), (554, "oldpass")], separator="|", sum_off=1)
+        broken = fix(LOGON + [(95, 70), (96, "raw\x01sec")])
+        for options in [[], ["--one-line"], ["--json"]]:
+            out = decode(log + b"\n" + broken, *options)
+            for secret in ["raw", "sec\n", "oldpass", "newpass", "cipher77", "inprefix"]:
+                self.assertNotIn(secret, out, options)
+            self.assertIn("***", out)
+            self.assertIn("user", out)
+            self.assertRegex(out, r"RawDataLength\W+(value\W+)?7")
+            shown = decode(log, "--show-secrets", *options)
+            for secret in ["oldpass", "newpass", "cipher77", "raw"]:
+                self.assertIn(secret, shown, options)
+
+    def test_control_characters_never_reach_the_terminal(self):
+        out = decode(b"\x1b[2J" + fix(HEADER + [(58, "\x1b[31mred\xe9\x7f"), ("\x1b", "x")]))
+        self.assertNotIn("\x1b", out)
+        self.assertIn("\\x1b[31mred\\xe9\\x7f", out)
+
+    def test_json_keeps_every_byte(self):
+        for seed in range(20):
+            random.seed(seed)
+            text = "".join(chr(random.choice([*range(2, 256), 34, 92])) for _ in range(200))
+            [message] = decode_json(fix(HEADER + [(58, text)]), "--show-secrets")
+            [field] = [f for f in message["fields"] if f["tag"] == 58]
+            self.assertEqual(field["value"], text.encode("latin-1").decode("utf-8", "as_latin_1"), f"seed {seed}")
+
+    def test_json_keeps_utf8_and_escapes_other_bytes(self):
+        text = "caf\xc3\xa9 \"q\" \\ \xff\t\xc2\x85"
+        [message] = decode_json(fix(HEADER + [(58, text)]))
+        [field] = [f for f in message["fields"] if f["tag"] == 58]
+        self.assertEqual(field["value"], "caf\u00e9 \"q\" \\ \u00ff\t\u0085")
+
+    def on_a_terminal(self, *options, environment=None):
+        """The first bytes printed when standard output is a terminal."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([PROGRAM, "decode", *options], stdin=subprocess.PIPE, stdout=theirs,
+                                   env={**ENVIRONMENT, **(environment or {})})
+        os.close(theirs)
+        process.communicate(fix(LOGON), timeout=PATIENCE_S)
+        out = os.read(ours, 4096)
+        os.close(ours)
+        return out
+
+    def test_colour_is_used_only_when_asked_for_or_on_a_terminal(self):
+        self.assertNotIn("\x1b", decode(fix(ORDER)))
+        self.assertIn("\x1b[", decode(fix(ORDER), "--color", "always"))
+        self.assertIn(b"\x1b[", self.on_a_terminal())
+        self.assertNotIn(b"\x1b", self.on_a_terminal("--color", "never"))
+        self.assertNotIn(b"\x1b", self.on_a_terminal(environment={"NO_COLOR": "1"}))
+
+    def test_only_selects_by_code_or_name(self):
+        log = fix(ORDER) + fix(LOGON) + fix([(35, "0"), (34, 3), (49, "C"), (56, "V"), (52, "20240102-12:00:00")])
+        self.assertEqual([m["type"] for m in decode_json(log, "--only", "A,0")], ["A", "0"])
+        self.assertEqual([m["type"] for m in decode_json(log, "--only", "NewOrderSingle", "--only", "0")], ["D", "0"])
+
+    def test_only_leaves_the_file_argument_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "messages.log"
+            file.write_bytes(fix(ORDER))
+            code, out, _ = run("decode", "--only", "D", str(file))
+        self.assertEqual(code, 0)
+        self.assertIn("NewOrderSingle", out)
+
+    def test_summary_counts_by_type(self):
+        out = decode(fix(ORDER) * 3 + fix(LOGON, sum_off=1), "--summary")
+        self.assertEqual(out, "         1  A  Logon\n         3  D  NewOrderSingle\n4 messages, 1 bad\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,203 @@
+"""nfx serve and nfx connect with each other, over loopback."""
+import datetime
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, fix, run
+
+ORDER = "35=D|11=abc|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00"
+
+
+class Server:
+    """A running nfx serve. It listens on a port of the kernel's choice, which its first line names."""
+
+    def __init__(self, folder, *options):
+        config = pathlib.Path(folder) / "serve.toml"
+        config.write_text('[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n',
+                          encoding="utf-8")
+        self.process = subprocess.Popen([PROGRAM, "serve", str(config), *options], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
+        self.first_line = self.process.stdout.readline()
+        self.port = int(re.search(r"listens on 127\.0\.0\.1:(\d+)", self.first_line).group(1))
+
+    def stop(self, number=signal.SIGTERM):
+        """Exit code and everything printed behind the first line."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, out, err
+
+
+class ServeAndConnect(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.server = None
+
+    def serve(self, *options):
+        self.server = Server(self.folder, *options)
+        self.addCleanup(self.end_server)
+        return self.server
+
+    def end_server(self):
+        if self.server.process.poll() is None:
+            self.server.process.kill()
+        self.server.process.communicate()
+
+    def config(self, port, sender="CLIENT"):
+        file = pathlib.Path(self.folder) / "connect.toml"
+        file.write_text(f'[[session]]\nrole = "initiator"\nsender_comp_id = "{sender}"\ntarget_comp_id = "NEXUSFIX"\n'
+                        f'connect = "127.0.0.1:{port}"\n', encoding="utf-8")
+        return str(file)
+
+    def connect(self, lines, *options, port=None, sender="CLIENT"):
+        config = self.config(port or self.server.port, sender)
+        return run("connect", config, "--wait", "1", *options, data=lines.encode("latin-1"))
+
+    def test_an_order_comes_back_as_an_echo(self):
+        server = self.serve("--echo")
+        code, out, err = self.connect(ORDER + "\n")
+        self.assertEqual(code, 0, err)
+        self.assertIn("NewOrderSingle #2 ClOrdID=abc Symbol=IBM Side=1(BUY)", out)
+        self.assertIn("CLIENT->NEXUSFIX logged on", err)
+        self.assertIn("CLIENT->NEXUSFIX logged out", err)
+        code, log, err = server.stop()
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("FIX.4.4:NEXUSFIX->CLIENT logged on, next in 2, next out 2\n", log)
+        self.assertIn("FIX.4.4:NEXUSFIX->CLIENT logged out", log)
+
+    def test_optional_header_fields_travel_in_the_header_and_back(self):
+        self.serve("--echo")
+        code, out, _ = self.connect("11=abc|8=FIX.4.2|9=1|34=77|49=X|52=y|35=B|148=hello|33=1|58=line|50=desk|10=000\n", "--raw")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"^8=FIX\.4\.4\|9=\d+\|35=B\|34=2\|49=NEXUSFIX\|52=[-\d:.]+\|56=CLIENT\|50=desk\|11=abc\|148=hello"
+                              r"\|33=1\|58=line\|10=\d{3}\|\n$")
+
+    def test_without_echo_messages_are_refused(self):
+        self.serve()
+        code, out, _ = self.connect(ORDER + "\n")
+        self.assertEqual(code, 0)
+        self.assertIn("BusinessMessageReject #2 RefSeqNum=2", out)
+        self.assertIn("BusinessRejectReason=4", out)
+
+    def test_all_lines_arrive_in_order(self):
+        count = 2000
+        self.serve("--echo")
+        lines = "".join(f"35=B|148=n{i}|33=1|58={'x' * 500}\n" for i in range(count))
+        code, out, err = self.connect(lines, "--raw")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(re.findall(r"\|148=(n\d+)\|", out), [f"n{i}" for i in range(count)])
+
+    def test_a_second_run_logs_on_again(self):
+        self.serve("--echo")
+        for _ in range(2):
+            code, out, err = self.connect(ORDER + "\n")
+            self.assertEqual(code, 0, err)
+            self.assertIn("ClOrdID=abc", out)
+
+    def test_a_second_run_that_may_not_reset_is_refused_for_its_sequence_number(self):
+        self.serve("--echo")
+        self.assertEqual(self.connect(ORDER + "\n", "--no-reset")[0], 0)
+        code, _, err = self.connect(ORDER + "\n", "--no-reset")
+        self.assertEqual(code, 1)
+        self.assertIn("nfx: no logon: MsgSeqNum too low", err)
+
+    def test_the_session_chosen_is_the_one_that_connects(self):
+        server = self.serve("--echo")
+        config = self.config(server.port, "STRANGER")
+        with open(config, "a", encoding="utf-8") as file:
+            file.write('[[session]]\nrole = "initiator"\nsender_comp_id = "CLIENT"\ntarget_comp_id = "NEXUSFIX"\n'
+                       f'connect = "127.0.0.1:{server.port}"\n')
+        code, _, err = run("connect", config, "--session", "2", "--wait", "0")
+        self.assertEqual(code, 0, err)
+        self.assertIn("CLIENT->NEXUSFIX logged on", err)
+        self.assertNotIn("STRANGER", err)
+
+    def test_no_input_is_a_test_of_the_connection(self):
+        self.serve()
+        code, out, err = self.connect("")
+        self.assertEqual((code, out), (0, ""), err)
+
+    def test_lines_that_are_no_messages_are_named_and_the_rest_is_sent(self):
+        self.serve("--echo")
+        code, out, err = self.connect(f"# a comment\n\nfoo\n55=IBM\n35=0\n35=D|55=\n35=B|58={'x' * 70000}\n"
+                                      f"35=B|58={'x' * 9000}\n{ORDER}\n")
+        self.assertEqual(code, 1)
+        self.assertIn('nfx: line 3: a tag is not a number at "foo": write fields as 35=D', err)
+        self.assertIn("nfx: line 4: no MsgType(35)", err)
+        self.assertIn("nfx: line 5: 35=0 is a message of the session", err)
+        self.assertIn("nfx: line 6: 55= has no value", err)
+        self.assertIn("nfx: line 7: longer than 64 KiB", err)
+        self.assertIn("nfx: line 8: the message is too long", err)
+        self.assertIn("ClOrdID=abc", out)
+
+    def test_passwords_are_masked_in_what_is_printed(self):
+        server = self.serve("--echo", "--messages")
+        for options in [[], ["--raw"]]:
+            code, out, _ = self.connect(ORDER + "|554=hunter2\n", *options)
+            self.assertEqual(code, 0)
+            self.assertIn("***", out)
+            self.assertNotIn("hunter2", out)
+        _, log, _ = server.stop()
+        self.assertIn(" in   8=FIX.4.4|", log)
+        self.assertIn(" out  8=FIX.4.4|", log)
+        self.assertIn("554=***|", log)
+        self.assertNotIn("hunter2", log)
+
+    def test_a_refused_logon_fails(self):
+        self.serve()
+        code, out, err = self.connect(ORDER + "\n", sender="STRANGER")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("nfx: no logon", err)
+
+    def test_nobody_listening_fails_after_the_time_allowed(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            code, _, err = self.connect(ORDER + "\n", "--logon-wait", "0.3", port=unused.getsockname()[1])
+        self.assertEqual(code, 1)
+        self.assertIn("cannot connect", err)
+        self.assertIn("nfx: no logon within the time", err)
+
+    def test_an_address_in_use_is_a_configuration_error(self):
+        server = self.serve()
+        config = pathlib.Path(self.folder) / "same.toml"
+        config.write_text('[[session]]\nsender_comp_id = "A"\ntarget_comp_id = "B"\n'
+                          f'listen = "127.0.0.1:{server.port}"\n', encoding="utf-8")
+        code, _, err = run("serve", str(config))
+        self.assertEqual(code, 2)
+        self.assertIn(f"127.0.0.1:{server.port}: Address already in use; choose a free address", err)
+
+    def test_interrupting_either_side_logs_out_cleanly(self):
+        server = self.serve("--echo")
+        client = subprocess.Popen([PROGRAM, "connect", self.config(server.port)], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
+        self.assertIn("logged on", client.stderr.readline())
+        client.send_signal(signal.SIGINT)
+        self.assertIn("logged out", client.stderr.readline())
+        client.communicate(timeout=PATIENCE_S)
+        self.assertEqual(client.returncode, 0)
+        code, log, _ = server.stop(signal.SIGINT)
+        self.assertEqual(code, 0)
+        self.assertEqual(len(re.findall("logged out", log)), 1)
+
+    def test_a_second_signal_ends_the_program_at_once(self):
+        server = self.serve()
+        # A peer that logs on and then never answers the Logout keeps the server waiting.
+        with socket.create_connection(("127.0.0.1", server.port)) as peer:
+            now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%d-%H:%M:%S")
+            peer.sendall(fix([(35, "A"), (34, 1), (49, "CLIENT"), (52, now), (56, "NEXUSFIX"), (98, 0), (108, 30)]))
+            self.assertIn(b"35=A", peer.recv(4096))
+            server.process.send_signal(signal.SIGTERM)
+            self.assertIn(b"35=5", peer.recv(4096))
+            server.process.send_signal(signal.SIGTERM)
+            server.process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(server.process.returncode, -signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+#include "engine_rig.hpp"
+
+#include <ostream>
+
+#include "nexusfix/dictionary/load.hpp"
+
+namespace nfx::interop {
+namespace {
+
+std::string dictionary_path(const std::string& begin_string) {
+  return std::string{NFX_SOURCE_DIR "/dictionaries/"} + (begin_string == "FIX.4.2" ? "FIX42.xml" : "FIX44.xml");
+}
+
+}  // namespace
+
+void PrintTo(const Matchup& matchup, std::ostream* out) {
+  *out << to_string(matchup.our_role) << ' ' << matchup.begin_string;
+}
+
+std::vector<Matchup> every_matchup() {
+  return {{Role::acceptor, "FIX.4.2"},
+          {Role::acceptor, "FIX.4.4"},
+          {Role::initiator, "FIX.4.2"},
+          {Role::initiator, "FIX.4.4"}};
+}
+
+std::string matchup_name(const testing::TestParamInfo<Matchup>& info) {
+  return std::string{info.param.our_role == Role::acceptor ? "we_accept_" : "we_connect_"} +
+         (info.param.begin_string == "FIX.4.2" ? "fix42" : "fix44");
+}
+
+EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options) : matchup_(matchup) {
+  const auto dictionary = std::make_shared<const Dictionary>(load_dictionary(dictionary_path(matchup.begin_string)));
+  SessionSettings settings;
+  settings.session.begin_string = matchup.begin_string;
+  settings.session.sender_comp_id = "NEXUS";
+  settings.session.target_comp_id = "PEER";
+  settings.session.role = matchup.our_role;
+  settings.session.validation = {};  // strict
+  settings.reconnect_delay = std::chrono::milliseconds{50};
+  settings.reconnect_delay_max = std::chrono::milliseconds{400};
+  if (options.we_validate) settings.dictionary = dictionary;
+  if (options.adjust) options.adjust(settings.session);
+  if (we_connect()) {
+    // A free port can be taken by somebody else before the peer opens it: then another is tried.
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const std::uint16_t port = free_port();
+      start_peer("--acceptor", std::to_string(port), options);
+      settings.connect = {{"127.0.0.1", port}};
+      if (peer_->wait_for("READY")) break;
+    }
+  } else {
+    settings.listen = {"127.0.0.1", 0};
+  }
+  EngineConfig config;
+  config.sessions = {std::move(settings)};
+  application_ = std::make_unique<TradingApplication>(matchup.begin_string, dictionary, options.rich);
+  engine_ = std::make_unique<Engine>(std::move(config), *application_);
+  application_->attach(session());
+  engine_->start();
+  if (!we_connect()) start_peer("--initiator", to_string(engine_->local_endpoint(0).value()), options);
+}
+
+void EngineRig::start_peer(const std::string& role, const std::string& address, const RigOptions& options) {
+  std::vector<std::string> arguments = {role, address, "--begin-string", matchup_.begin_string};
+  arguments.insert(arguments.end(), {"--dictionary", dictionary_path(matchup_.begin_string)});
+  if (options.rich) arguments.emplace_back("--rich");
+  arguments.insert(arguments.end(), options.peer.begin(), options.peer.end());
+  peer_.emplace(NFX_QUICKFIX_PEER, std::move(arguments));
+}
+
+bool EngineRig::pump_until(const std::function<bool()>& done, std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    engine_->turn(std::chrono::milliseconds{1});
+    peer_->read_available();
+  }
+  return true;
+}
+
+std::optional<std::string> EngineRig::peer_says(std::string_view prefix) {
+  std::optional<std::string> found;
+  static_cast<void>(pump_until([&] {
+    found = peer_->wait_for(prefix, std::chrono::milliseconds::zero());
+    return found.has_value();
+  }));
+  return found;
+}
+
+std::optional<std::string> EngineRig::peer_says_while_we_are_silent(std::string_view prefix) {
+  return peer_->wait_for(prefix, limit_);
+}
+
+bool EngineRig::pause_peer() {
+  // Commands that arrive together are carried out without a look at the network in between.
+  tell("seq\npause");
+  return peer_says("SEQ").has_value();
+}
+
+bool EngineRig::logged_on() {
+  return peer_says("LOGON").has_value() && pump_until([&] { return session().logged_on(); });
+}
+
+bool EngineRig::peer_trades(std::size_t count) {
+  tell("order " + std::to_string(count));
+  peer_orders_ += count;
+  const std::string last = "EXEC id-" + std::to_string(peer_orders_) + ' ';
+  return pump_until([&] { return ours().orders_in() >= peer_orders_; }) && peer_says(last) && peer_says(last);
+}
+
+bool EngineRig::we_trade(std::size_t count) {
+  our_orders_ += count;
+  ours().ask_orders(count);
+  return pump_until([&] { return ours().idle() && ours().reports_in() >= 2 * our_orders_; });
+}
+
+std::string EngineRig::numbers() {
+  tell("seq");
+  return "ours out " + std::to_string(value(session().next_outbound())) + " in " +
+         std::to_string(value(session().next_inbound())) + ", the peer's " + peer_says("SEQ").value_or("unknown");
+}
+
+bool EngineRig::numbers_agree() {
+  // What is still on its way may need a few looks.
+  const auto deadline = std::chrono::steady_clock::now() + limit_;
+  do {
+    tell("seq");
+    const std::string seq = peer_says("SEQ").value_or("");
+    if (word(seq, 1) == std::to_string(value(session().next_inbound())) &&
+        word(seq, 2) == std::to_string(value(session().next_outbound()))) {
+      return true;
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
+  return false;
+}
+
+bool EngineRig::both_finish_cleanly() {
+  engine_->stop();
+  if (!pump_until([&] { return engine_->finished(); })) return false;
+  return peer_->finish() == 0;
+}
+
+}  // namespace nfx::interop

@@ -1,0 +1,91 @@
+// Our engine and a quickfix_peer process, both driven from the test's thread: the engine turns while the peer's events
+// are read, so no wait of the one ever stops the other. Every wait has a limit.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/engine/engine.hpp"
+#include "peer_process.hpp"
+#include "trading_application.hpp"
+
+namespace nfx::interop {
+
+// Which side of which version our engine is.
+struct Matchup {
+  Role our_role = Role::acceptor;
+  std::string begin_string = "FIX.4.4";
+};
+void PrintTo(const Matchup& matchup, std::ostream* out);
+[[nodiscard]] std::vector<Matchup> every_matchup();
+[[nodiscard]] std::string matchup_name(const testing::TestParamInfo<Matchup>& info);
+
+struct RigOptions {
+  std::vector<std::string> peer{};  // further options of the peer
+  bool we_validate = true;
+  bool rich = false;  // orders with nested groups and SOH in a data field, both ways
+  std::function<void(SessionConfig&)> adjust = nullptr;
+};
+
+class EngineRig {
+ public:
+  explicit EngineRig(const Matchup& matchup, const RigOptions& options = {});
+
+  // Turns the engine and reads the peer until `done` or the limit.
+  [[nodiscard]] bool pump_until(const std::function<bool()>& done, std::chrono::milliseconds limit = limit_);
+  // The next event of the peer that starts with `prefix`.
+  [[nodiscard]] std::optional<std::string> peer_says(std::string_view prefix);
+  // The engine stands still meanwhile, as a stopped process would.
+  [[nodiscard]] std::optional<std::string> peer_says_while_we_are_silent(std::string_view prefix);
+
+  [[nodiscard]] bool logged_on();
+  // The peer sends orders, and has every one answered by New and Filled.
+  [[nodiscard]] bool peer_trades(std::size_t count);
+  // The same the other way round.
+  [[nodiscard]] bool we_trade(std::size_t count);
+  // The initiator of the matchup is the client.
+  [[nodiscard]] bool trade(std::size_t count) { return we_connect() ? we_trade(count) : peer_trades(count); }
+
+  // What each side would send next is what the other expects.
+  [[nodiscard]] bool numbers_agree();
+  [[nodiscard]] std::string numbers();
+
+  // We stop, with Logout; the peer's process ends without having complained.
+  [[nodiscard]] bool both_finish_cleanly();
+
+  [[nodiscard]] bool we_connect() const noexcept { return matchup_.our_role == Role::initiator; }
+  [[nodiscard]] SessionHandle& session() { return *engine_->session(0); }
+  [[nodiscard]] TradingApplication& ours() noexcept { return *application_; }
+  [[nodiscard]] PeerProcess& peer() { return *peer_; }
+  void tell(std::string_view command) { peer_->tell(command); }
+  // From here on the peer neither reads nor sends, until told to resume.
+  [[nodiscard]] bool pause_peer();
+  [[nodiscard]] std::string story() const { return application_->tail() + peer_->tail(); }
+
+ private:
+  static constexpr std::chrono::milliseconds limit_{30000};
+
+  void start_peer(const std::string& role, const std::string& address, const RigOptions& options);
+
+  Matchup matchup_;
+  std::unique_ptr<TradingApplication> application_;
+  std::unique_ptr<Engine> engine_;
+  std::optional<PeerProcess> peer_;
+  std::size_t peer_orders_ = 0;
+  std::size_t our_orders_ = 0;
+};
+
+// Fixture of the tests that hold for every matchup.
+class EngineAgainstQuickFix : public testing::TestWithParam<Matchup> {
+ protected:
+  [[nodiscard]] static bool we_connect() { return GetParam().our_role == Role::initiator; }
+};
+
+}  // namespace nfx::interop

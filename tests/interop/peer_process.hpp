@@ -1,0 +1,67 @@
+// A quickfix_peer running as a child process: commands go to its standard input, its event lines are read from its
+// output. Thread: one. Every wait has a limit and ends early when the process does. Errors: the constructor throws
+// std::system_error; later a process that is gone shows as an event that does not come.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nfx::interop {
+
+inline constexpr std::chrono::seconds event_limit{20};
+
+// A TCP port of the loopback address that was free a moment ago; QuickFIX cannot choose one itself.
+[[nodiscard]] std::uint16_t free_port();
+
+class PeerProcess {
+ public:
+  // Starts the program at `path`. Its standard error goes to ours.
+  PeerProcess(std::string path, std::vector<std::string> arguments);
+  PeerProcess(const PeerProcess&) = delete;
+  PeerProcess& operator=(const PeerProcess&) = delete;
+  ~PeerProcess();
+
+  void tell(std::string_view command);
+
+  // The next event line that starts with `prefix`; those before it count as read. Nothing when the limit passes or the
+  // process ends first.
+  [[nodiscard]] std::optional<std::string> wait_for(std::string_view prefix,
+                                                    std::chrono::milliseconds limit = event_limit);
+
+  // Reads what it has said by now, without waiting: a process whose output nobody reads would stand still.
+  void read_available();
+
+  // Closes its input, reads what it still says and returns its exit code; nothing when it does not end in time or was
+  // ended by a signal.
+  [[nodiscard]] std::optional<int> finish(std::chrono::milliseconds limit = event_limit);
+
+  // Every line read so far that starts with `prefix`, whether waited for or passed over.
+  [[nodiscard]] std::vector<std::string> events(std::string_view prefix = {}) const;
+
+  [[nodiscard]] std::size_t count(std::string_view prefix) const;
+
+  // The last lines read, for the message of a failed assertion.
+  [[nodiscard]] std::string tail() const;
+
+ private:
+  [[nodiscard]] bool read_more(std::chrono::steady_clock::time_point deadline);
+
+  pid_t pid_ = -1;
+  int input_ = -1;   // we write
+  int output_ = -1;  // we read
+  std::string partial_;
+  std::vector<std::string> lines_;
+  std::size_t next_ = 0;  // first line not yet looked at by wait_for
+};
+
+// The word at `index` of an event line, the event's name being 0; empty when there are fewer.
+[[nodiscard]] std::string word(std::string_view line, std::size_t index);
+
+}  // namespace nfx::interop
