@@ -1,6 +1,7 @@
 // Runs a fuzz target without libFuzzer: every seed of a corpus folder, then a bounded number of mutations of them.
 // The same target, the same promises, in every build and with every compiler.
 // Usage: <target>_replay CORPUS_FOLDER [MUTATIONS [SEED]]. In text seeds '|' stands for SOH.
+//        <target>_replay --write-seeds CORPUS_FOLDER TO_FOLDER writes them as the bytes that libFuzzer starts from.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -119,9 +120,22 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
+int write_seeds(const char* from, const std::filesystem::path& to) {
+  std::size_t number = 0;
+  for (const std::string& seed : read_seeds(from)) {
+    std::ofstream out{to / ("seed-" + std::to_string(number++)), std::ios::binary};
+    if (!out.write(seed.data(), static_cast<std::streamsize>(seed.size()))) {
+      std::fprintf(stderr, "cannot write to %s\n", to.c_str());
+      return 1;
+    }
+  }
+  return number == 0 ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::string{argv[1]} == "--write-seeds") return write_seeds(argv[2], argv[3]);
   if (argc < 2 || argc > 4) {
     std::fprintf(stderr, "usage: %s CORPUS_FOLDER [MUTATIONS [SEED]]\n", argv[0]);
     return 2;

@@ -1,0 +1,109 @@
+"""Checks that README.md and docs/configuration.md tell the truth about this tree and this build."""
+
+import argparse
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+failures = []
+
+
+def check(right, message):
+    if not right:
+        failures.append(message)
+
+
+def blocks(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.S | re.M)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for_port(port, process, seconds=20):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return True
+        except OSError:
+            pass
+    return False
+
+
+def check_text(root, nfx):
+    readme = (root / "README.md").read_text()
+    check(readme.count("\n") <= 150, f"README.md has {readme.count(chr(10))} lines; 150 are allowed")
+    programs = blocks(readme, "cpp")
+    check((root / "examples/desk.cpp").read_text() in programs, "README.md: its program is not examples/desk.cpp")
+    configurations = blocks(readme, "toml")
+    check((root / "examples/desk.toml").read_text() in configurations, "README.md: its configuration is not examples/desk.toml")
+    for target in re.findall(r"\]\(((?!http)[^)#]+)", readme):
+        check((root / target).exists(), f"README.md: link to {target}, which does not exist")
+    folders = re.findall(r"^    ([a-z_.]+)/ ", readme, re.M)
+    check(len(folders) > 5, "README.md: the folder map is missing")
+    for folder in folders:
+        check((root / folder).is_dir(), f"README.md: the folder map names {folder}/, which does not exist")
+    usage = subprocess.run([str(root / "dev")], capture_output=True, text=True).stdout
+    commands = [line.strip() for block in blocks(readme, "sh") for line in block.splitlines() if line.strip()]
+    check(len(commands) > 3, "README.md: no commands found")
+    for line in commands:
+        words = line.split("#")[0].split()
+        if words[0] == "./dev":
+            check(f"./dev {words[1]} " in usage.replace("\n", " \n"), f"README.md: './dev {words[1]}' is not in ./dev's own list")
+        if words[0] == "nfx":
+            helped = subprocess.run([nfx, words[1], "--help"], capture_output=True, text=True)
+            check(helped.returncode == 0, f"README.md: 'nfx {words[1]}' is no command")
+            for option in re.findall(r"--[a-z-]+", line):
+                check(option in helped.stdout, f"README.md: 'nfx {words[1]}' has no {option}")
+
+
+def check_configuration(root, nfx):
+    described = blocks((root / "docs/configuration.md").read_text(), "text")
+    helped = subprocess.run([nfx, "serve", "--help"], capture_output=True, text=True).stdout
+    keys = "".join(line.rstrip() + "\n" for line in helped[helped.index("[engine]"):].splitlines())
+    check(any(block.rstrip() in keys for block in described), "docs/configuration.md: the list of keys is not that of 'nfx serve --help'")
+
+
+def check_program(root, nfx, desk):
+    port = free_port()
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in ("desk.toml", "trader.toml"):
+            text = (root / "examples" / name).read_text().replace("9878", str(port))
+            (pathlib.Path(scratch) / name).write_text(text)
+        server = subprocess.Popen([desk, f"{scratch}/desk.toml"])
+        try:
+            check(wait_for_port(port, server), "examples/desk does not listen")
+            order = "35=D|11=first|55=ALFA|54=1|38=100|40=2|44=101.5|60=20260102-10:00:00\n"
+            client = subprocess.run([nfx, "connect", f"{scratch}/trader.toml", "--raw"], input=order, capture_output=True, text=True, timeout=60)
+            check(client.returncode == 0, f"nfx connect ended with {client.returncode}: {client.stderr}")
+            check(re.search(r"35=8.*11=first.*151=100", client.stdout), f"the desk did not confirm the order:\n{client.stdout}")
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=pathlib.Path, required=True)
+    parser.add_argument("--nfx", required=True)
+    parser.add_argument("--desk", required=True)
+    options = parser.parse_args()
+    options.root = options.root.resolve()
+    check_text(options.root, options.nfx)
+    check_configuration(options.root, options.nfx)
+    check_program(options.root, options.nfx, options.desk)
+    for failure in failures:
+        print(failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
