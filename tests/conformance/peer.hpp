@@ -4,9 +4,11 @@
 // own patience; so only what is expected is asked for, and quiet() tells that nothing comes.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/session/session.hpp"
@@ -41,5 +43,13 @@ class Peer {
   virtual void advance(Duration time) = 0;
   [[nodiscard]] virtual UtcTime now() const = 0;
 };
+
+// The oldest of what has gathered, taken out.
+[[nodiscard]] inline std::optional<std::string> take_first(std::deque<std::string>& messages) {
+  if (messages.empty()) return std::nullopt;
+  std::string first = std::move(messages.front());
+  messages.pop_front();
+  return first;
+}
 
 }  // namespace nfx::conformance

@@ -18,13 +18,6 @@ const Dictionary* dictionary(const std::string& name) {
   return &found->second;
 }
 
-std::optional<std::string> take_first(std::deque<std::string>& messages) {
-  if (messages.empty()) return std::nullopt;
-  std::string first = std::move(messages.front());
-  messages.pop_front();
-  return first;
-}
-
 }  // namespace
 
 SessionConfig complete(const Setup& setup) {

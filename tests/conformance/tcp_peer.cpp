@@ -35,13 +35,6 @@ void check(bool right, const char* what) {
   if (!right) throw std::runtime_error(std::string{what} + ": " + std::system_category().message(errno));
 }
 
-std::optional<std::string> take_first(std::deque<std::string>& messages) {
-  if (messages.empty()) return std::nullopt;
-  std::string first = std::move(messages.front());
-  messages.pop_front();
-  return first;
-}
-
 }  // namespace
 
 TcpPeer::TcpPeer(const Setup& setup) {

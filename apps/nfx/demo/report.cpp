@@ -1,6 +1,7 @@
 #include "demo/report.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cinttypes>
 #include <stdexcept>
 
@@ -41,13 +42,22 @@ struct ThreadRun {
         voluntary(text_of(difference(after.voluntary_switches, before.voluntary_switches))) {}
 };
 
+// Messages per second over all phases, warm-up included.
+double overall_rate(const Trader& trader, const SessionCounters& session) {
+  Duration elapsed{};
+  for (const PhaseResult& phase : trader.phases()) elapsed += phase.elapsed;
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  return seconds > 0 ? static_cast<double>(session.messages_in + session.messages_out) / seconds : 0;
+}
+
 void print_thread(std::FILE* out, const char* name, const ThreadStats& before, const ThreadStats& after,
-                  const SessionCounters& session) {
+                  const SessionCounters& session, double messages_per_s) {
   const ThreadRun run{before, after};
-  std::fprintf(
-      out, "  %-8s in %9" PRIu64 "  out %9" PRIu64 "   core %s, migrations %s, involuntary switches %s, voluntary %s\n",
-      name, session.messages_in, session.messages_out, run.core.c_str(), run.migrations.c_str(),
-      run.involuntary.c_str(), run.voluntary.c_str());
+  std::fprintf(out,
+               "  %-6s in %9" PRIu64 "  out %9" PRIu64
+               "  %8.0f messages/s   core %s, migrations %s, switches: involuntary %s, voluntary %s\n",
+               name, session.messages_in, session.messages_out, messages_per_s, run.core.c_str(),
+               run.migrations.c_str(), run.involuntary.c_str(), run.voluntary.c_str());
 }
 
 void json_histogram(std::FILE* out, const LatencyHistogram& h) {
@@ -124,8 +134,10 @@ void print_table(std::FILE* out, const Outcome& outcome, const std::vector<std::
   }
   if (outcome.floor) print_latencies(out, "raw TCP, same bytes, no FIX", *outcome.floor, std::nullopt);
   std::fputc('\n', out);
-  print_thread(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session);
-  print_thread(out, "venue", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session);
+  print_thread(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session,
+               overall_rate(*outcome.trader, outcome.trader_session));
+  print_thread(out, "venue", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session,
+               overall_rate(*outcome.trader, outcome.venue.session));
   std::fputc('\n', out);
   if (problems.empty()) {
     std::fprintf(out,

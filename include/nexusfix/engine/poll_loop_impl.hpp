@@ -96,7 +96,9 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
     }
   }
   flush_all();
-  if (!replaying_.empty()) max_wait = Duration::zero();
+  // A resend goes on at once, but not while a peer that does not read holds it up: then on_writable wakes the loop.
+  const auto can_go_on = [this](std::uint32_t index) { return slots_[index]->output.pending().size() < replay_batch; };
+  if (std::ranges::any_of(replaying_, can_go_on)) max_wait = Duration::zero();
   work += transport_.poll(*this, std::min({max_wait, until_next_deadline(), wanted_turn_}));
   flush_all();
   return work;
