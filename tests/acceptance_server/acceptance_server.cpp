@@ -46,7 +46,7 @@ void append_field(std::string& out, const nfx::Field& field) {
 }
 
 std::string joined(std::vector<Item>& items) {
-  std::ranges::stable_sort(items, {}, &Item::tag);
+  std::ranges::sort(items, {}, &Item::tag);
   std::string out;
   for (const Item& item : items) out += item.text;
   return out;
