@@ -20,10 +20,6 @@ struct ServeOptions {
   bool messages = false;
 };
 
-std::string identity(const SessionConfig& session) {
-  return session.begin_string + ':' + session.sender_comp_id + "->" + session.target_comp_id;
-}
-
 // Lines gather and leave with one write per turn of a poll loop, or when there are many.
 // Thread: any; a mutex, as several poll threads may log.
 class Log {

@@ -25,10 +25,6 @@ struct Problem {
   std::string text;
 };
 
-std::string identity(const SessionConfig& s) {
-  return s.begin_string + ":" + s.sender_comp_id + "->" + s.target_comp_id;
-}
-
 bool usable_comp_id(std::string_view id) {
   return !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](char c) { return c > ' ' && c <= '~'; });
 }
@@ -246,6 +242,10 @@ void describe(std::ostringstream& out, std::string_view section_name, std::span<
 }
 
 }  // namespace
+
+std::string identity(const SessionConfig& s) {
+  return s.begin_string + ":" + s.sender_comp_id + "->" + s.target_comp_id;
+}
 
 EngineConfig parse_config(std::string_view toml, std::string_view name, const std::filesystem::path& folder) {
   return Reader{name, folder}.read(toml);

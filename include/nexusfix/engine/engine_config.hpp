@@ -50,6 +50,9 @@ struct EngineConfig {
   std::vector<SessionSettings> sessions;
 };
 
+// "FIX.4.4:OURS->THEIRS", as messages and logs name a session.
+[[nodiscard]] std::string identity(const SessionConfig& session);
+
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
