@@ -21,6 +21,23 @@ macro(nfx_common_options)
   endif()
 endmacro()
 
+# Each vector kernel is one file with the flags of its instruction set, which nothing else gets. On other architectures
+# the file is empty.
+function(nfx_kernel_flags)
+  set(kernels ${PROJECT_SOURCE_DIR}/src/wire/kernels)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    set_source_files_properties(${kernels}/sse42.cpp PROPERTIES COMPILE_OPTIONS "-msse4.2;-mpopcnt")
+    set(avx2 -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt)
+    set_source_files_properties(${kernels}/avx2.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
+    set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+      # Its own headers build "undefined" vectors from uninitialised variables.
+      list(APPEND avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
+    endif()
+    set_source_files_properties(${kernels}/avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
+  endif()
+endfunction()
+
 function(nfx_add_modules layers_file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${layers_file})
   file(STRINGS ${layers_file} lines REGEX "^[a-z]+:")
@@ -39,6 +56,7 @@ function(nfx_add_modules layers_file)
       target_sources(nexusfix PRIVATE $<TARGET_OBJECTS:nfx_${module}>)
     endif()
   endforeach()
+  nfx_kernel_flags()
   # The outside libraries, each seen by the one module that uses it.
   if(TARGET nfx_dictionary)
     target_link_libraries(nfx_dictionary PRIVATE pugixml::pugixml)

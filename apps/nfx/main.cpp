@@ -9,6 +9,7 @@
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/wire/scan.hpp"
 
 namespace {
 
@@ -56,9 +57,11 @@ int main(int argc, char** argv) {
       "  nfx serve acceptor.toml --echo    wait for counterparties\n"
       "  nfx connect initiator.toml        log on, type messages, see the answers\n"
       "  nfx decode messages.log           make a FIX log of any engine readable\n"
-      "'nfx COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.");
+      "'nfx COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n"
+      "The environment variable NFX_ISA names the instruction set to parse with; 'nfx version' lists them.");
 
   if (const std::string error = unknown_command(app, argc, argv); !error.empty()) return fail(error, exit_wrong_usage);
+  if (const std::string error = nfx::kernel_override_error(); !error.empty()) return fail(error, exit_wrong_usage);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) std::cout << app.help();

@@ -18,7 +18,8 @@ void add_version(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("version", "Show the version, the compiler and the instruction set in use");
   command->footer("Example:\n  nfx version");
   command->callback([&exit_code] {
-    std::cout << "nfx " NFX_VERSION "\ncompiler  " << compiler << "\nkernel    " << active_kernel_name() << '\n';
+    std::cout << "nfx " NFX_VERSION "\ncompiler  " << compiler << "\nkernel    " << active_kernel_name() << "  (of "
+              << available_kernel_names() << "; NFX_ISA chooses)\n";
     exit_code = exit_done;
   });
 }

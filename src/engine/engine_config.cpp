@@ -11,6 +11,7 @@
 #include "engine/config_keys.hpp"
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/wire/scan.hpp"
 
 namespace nfx {
 namespace {
@@ -261,6 +262,7 @@ EngineConfig load_config(const std::filesystem::path& file) {
 }
 
 void check_config(const EngineConfig& engine) {
+  if (const std::string problem = kernel_override_error(); !problem.empty()) throw ConfigError(problem);
   if (const auto problem = find_engine_problem(engine))
     throw ConfigError(std::string{problem->key} + ": " + problem->text);
   if (const auto problem = find_problem(engine)) {

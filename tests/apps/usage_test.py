@@ -1,5 +1,6 @@
 """Help, versions and what is said about wrong usage."""
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -57,7 +58,17 @@ class Usage(unittest.TestCase):
     def test_version_names_version_compiler_and_kernel(self):
         code, out, _ = run("version")
         self.assertEqual(code, 0)
-        self.assertRegex(out, r"^nfx \d+\.\d+\.\d+\ncompiler  \S+ \d+\..*\nkernel    \w+\n$")
+        self.assertRegex(out, r"^nfx \d+\.\d+\.\d+\ncompiler  \S+ \d+\..*\nkernel    \w+  \(of scalar.*; NFX_ISA chooses\)\n$")
+
+    def test_the_instruction_set_can_be_chosen(self):
+        _, out, _ = run("version")
+        for name in re.search(r"\(of (.*);", out)[1].split(", "):
+            code, chosen, _ = run("version", environment={"NFX_ISA": name})
+            self.assertEqual(code, 0)
+            self.assertIn(f"\nkernel    {name}  ", chosen)
+
+    def test_an_instruction_set_that_is_none_names_those_there_are(self):
+        self.assert_one_line(run("version", environment={"NFX_ISA": "mmx"}), "NFX_ISA=mmx", "scalar")
 
     def test_an_unknown_command_names_the_nearest_one(self):
         self.assert_one_line(run("decod"), 'unknown command "decod"', "did you mean decode?")

@@ -1,7 +1,9 @@
 // One FIX message, its fields found in one pass and looked up by tag in constant time.
-// Thread: one owner; reuse one object per poll thread. Cost: parse() is one pass and never allocates; look-up O(1).
-// Lifetime: values borrow the buffer given to parse(); they die with it, or at the next parse().
-// Errors: parse() says what is wrong and leaves the view empty; nothing is read outside the given bytes.
+// Thread: one owner, for look-ups too; reuse one object per poll thread. Cost: parse() is one pass and never allocates.
+// Look-up is O(1): the first 128 fields are compared a vector of tags at a time, any further ones are in a table that
+// the first look-up to miss there fills. Messages above 65535 bytes or with a tag above 65535 take a slower, wider
+// index. Lifetime: values borrow the buffer given to parse(); they die with it, or at the next parse(). Errors: parse()
+// says what is wrong and leaves the view empty; nothing is read outside the given bytes.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +35,9 @@ class MessageView {
 
   // Allocates room for max_fields fields, once. Throws std::invalid_argument unless there are 1 to 32768.
   explicit MessageView(std::uint32_t max_fields = default_max_fields);
-  MessageView(MessageView&&) noexcept = default;
-  MessageView& operator=(MessageView&&) noexcept = default;
+  MessageView(MessageView&&) noexcept;
+  MessageView& operator=(MessageView&&) noexcept;
+  ~MessageView();
 
   // Indexes exactly one message: every field's tag and value in wire order, BodyLength and CheckSum verified,
   // length-prefixed data fields taken by their length.
@@ -45,15 +48,25 @@ class MessageView {
   // begin_string() and msg_type() are then whatever stands in the first and third place.
   WireError parse_leniently(std::string_view message) noexcept;
 
-  [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
 
   // Fields in wire order, from BeginString(8) to CheckSum(10).
   [[nodiscard]] std::uint32_t size() const noexcept { return count_; }
-  [[nodiscard]] Field operator[](std::uint32_t index) const noexcept {
-    return {Tag{tags_[index]}, bytes_.substr(offsets_[index], lengths_[index])};
+  [[nodiscard]] Field operator[](std::uint32_t index) const noexcept { return {tag_at(index), value_at(index)}; }
+  [[nodiscard]] Tag tag_at(std::uint32_t index) const noexcept {
+    if (wide_) [[unlikely]]
+      return Tag{wide_tags_[index]};
+    return Tag{tags_[index]};
   }
-  [[nodiscard]] Tag tag_at(std::uint32_t index) const noexcept { return Tag{tags_[index]}; }
-  [[nodiscard]] std::uint32_t offset_at(std::uint32_t index) const noexcept { return offsets_[index]; }
+  [[nodiscard]] std::string_view value_at(std::uint32_t index) const noexcept {
+    if (wide_) [[unlikely]]
+      return {data_ + wide_begins_[index], wide_ends_[index] - wide_begins_[index]};
+    return {data_ + begins_[index], static_cast<std::size_t>(ends_[index] - begins_[index])};
+  }
+  // Where the value begins, from the start of the message.
+  [[nodiscard]] std::uint32_t offset_at(std::uint32_t index) const noexcept {
+    return wide_ ? wide_begins_[index] : begins_[index];
+  }
 
   static constexpr std::uint32_t npos = UINT32_MAX;
 
@@ -64,7 +77,7 @@ class MessageView {
   // The value of the first field with this tag; empty when missing. has() tells missing from empty.
   [[nodiscard]] std::string_view get_view(Tag tag) const noexcept {
     const std::uint32_t index = find(tag);
-    return index == npos ? std::string_view{} : bytes_.substr(offsets_[index], lengths_[index]);
+    return index == npos ? std::string_view{} : value_at(index);
   }
 
   [[nodiscard]] std::expected<std::int64_t, FieldError> get_int(Tag tag) const noexcept;
@@ -74,37 +87,34 @@ class MessageView {
   [[nodiscard]] std::expected<bool, FieldError> get_bool(Tag tag) const noexcept;  // Y or N
   [[nodiscard]] std::expected<UtcTimestamp, FieldError> get_utc_timestamp(Tag tag) const noexcept;
 
-  [[nodiscard]] std::string_view begin_string() const noexcept {
-    return count_ > 0 ? (*this)[0].value : std::string_view{};
-  }
-  [[nodiscard]] std::string_view msg_type() const noexcept {
-    return count_ > 2 ? (*this)[2].value : std::string_view{};
-  }
+  [[nodiscard]] std::string_view begin_string() const noexcept { return count_ > 0 ? value_at(0) : std::string_view{}; }
+  [[nodiscard]] std::string_view msg_type() const noexcept { return count_ > 2 ? value_at(2) : std::string_view{}; }
 
   // The repeating group counted by shape.count; empty when the message has none. See group_view.hpp.
   [[nodiscard]] GroupView group(const GroupShape& shape) const noexcept;
 
  private:
-  struct Slot {
-    std::uint16_t generation;
-    std::uint16_t index;
-  };
+  struct Storage;
 
   WireError index_fields(std::string_view message, bool lenient) noexcept;
-  void build_table() noexcept;
-  [[nodiscard]] std::uint32_t slot_of(std::int32_t tag) const noexcept {
-    return (static_cast<std::uint32_t>(tag) * 0x9E3779B1u) >> shift_;
-  }
+  WireError index_wide_fields(std::string_view message, std::uint32_t& count) noexcept;
+  [[nodiscard]] std::uint32_t find_further(std::uint16_t tag) const noexcept;
+  [[nodiscard]] std::uint32_t find_wide(Tag tag) const noexcept;
 
-  std::string_view bytes_;
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
   std::uint32_t count_ = 0;
   std::uint32_t max_fields_ = 0;
-  std::uint32_t shift_ = 0;  // 32 - log2(number of slots)
-  std::uint16_t generation_ = 0;
-  std::unique_ptr<std::int32_t[]> tags_;
-  std::unique_ptr<std::uint32_t[]> offsets_;
-  std::unique_ptr<std::uint32_t[]> lengths_;
-  std::unique_ptr<Slot[]> slots_;  // open addressing, at most half full; stale generations are empty
+  bool wide_ = false;
+  mutable bool table_filled_ = false;
+  // One of the two sets of arrays is in use; a value is the bytes [begin, end).
+  std::uint16_t* tags_ = nullptr;
+  std::uint16_t* begins_ = nullptr;
+  std::uint16_t* ends_ = nullptr;
+  std::int32_t* wide_tags_ = nullptr;
+  std::uint32_t* wide_begins_ = nullptr;
+  std::uint32_t* wide_ends_ = nullptr;
+  std::unique_ptr<Storage> storage_;
 };
 
 }  // namespace nfx

@@ -1,8 +1,11 @@
-// The byte scans below the parser, for callers that handle raw FIX text themselves.
+// The byte scans below the parser, for callers that handle raw FIX text themselves, and which instruction set they use.
+// The best one of the processor is chosen once, at start; the environment variable NFX_ISA names another.
 // Thread: any, no state. Cost: one pass, no allocation. Errors: none; nothing is read outside the span.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace nfx {
@@ -13,7 +16,16 @@ namespace nfx {
 // The same by the instruction set chosen for this machine.
 [[nodiscard]] const char* scan_soh(std::span<const char> bytes) noexcept;
 
-// The instruction set that parsing, summing and scanning use: "scalar" is the portable one.
+// The same by the named instruction set; empty when this machine does not have it.
+[[nodiscard]] std::optional<const char*> scan_soh(std::string_view isa, std::span<const char> bytes) noexcept;
+
+// The instruction set that parsing, summing and scanning use: "scalar" (portable), "sse42", "avx2", "avx512" or "neon".
 [[nodiscard]] std::string_view active_kernel_name() noexcept;
+
+// Those that this machine has, the portable one first and the best last: "scalar, sse42, avx2".
+[[nodiscard]] std::string available_kernel_names();
+
+// Empty, or why the value of NFX_ISA could not be honoured. The best instruction set is then in use.
+[[nodiscard]] std::string kernel_override_error();
 
 }  // namespace nfx

@@ -1,34 +1,17 @@
-// What every kernel does at a SOH: end the field, check its tag, honour data lengths.
-// The anonymous namespace gives each kernel its own copy, compiled for its own instruction set.
+// The sequential reading of fields: what a kernel does at each SOH. End the field, check its tag, honour data lengths.
+// Every other kernel hands what is unusual or wrong to it, so it has the last word.
 #pragma once
 
 #include "kernels.hpp"
-#include "nexusfix/wire/standard_fields.hpp"
+#include "length_tags.hpp"
 
 namespace nfx::kernels {
 namespace {
 
-constexpr std::int32_t max_length_tag = 1733;
-
-// One bit per tag that announces a data field, so that ordinary fields pay one load.
-struct LengthTagBits {
-  std::uint64_t words[max_length_tag / 64 + 1];
-};
-
-constexpr LengthTagBits make_length_tag_bits() noexcept {
-  LengthTagBits bits{};
-  for (std::int32_t tag = 0; tag <= max_length_tag; ++tag) {
-    if (data_tag_of(Tag{tag}) != Tag{0}) bits.words[tag / 64] |= std::uint64_t{1} << (tag % 64);
-  }
-  return bits;
-}
-
-constexpr LengthTagBits length_tag_bits = make_length_tag_bits();
-static_assert(data_tag_of(Tag{max_length_tag}) != Tag{0}, "the largest length tag bounds the bit set");
-
+template <class Arrays>
 class FieldIndexer {
  public:
-  FieldIndexer(const char* message, std::size_t size, const FieldArrays& out) noexcept
+  FieldIndexer(const char* message, std::size_t size, const Arrays& out) noexcept
       : message_(message), size_(size), out_(out) {}
 
   // A kernel found SOH at `at`; positions ascend. False when the message is at fault and the kernel must stop.
@@ -48,62 +31,58 @@ class FieldIndexer {
     }
     const auto tag =
         static_cast<std::int32_t>(negative ? -static_cast<std::int64_t>(number) : static_cast<std::int64_t>(number));
+    if (is_narrow && (negative || number > 0xFFFF)) {
+      needs_wide_ = true;
+      return false;
+    }
     const auto value = static_cast<std::size_t>(p + 1 - message_);
     if (data_tag_ != 0) {
       if (tag == data_tag_ && !end_of_data(value, at)) return fail(WireError::bad_data_length);
       data_tag_ = 0;
     }
     if (count_ == out_.capacity) return fail(WireError::too_many_fields);
-    out_.tags[count_] = tag;
-    out_.offsets[count_] = static_cast<std::uint32_t>(value);
-    out_.lengths[count_] = static_cast<std::uint32_t>(at - value);
+    out_.tags[count_] = static_cast<typename Arrays::tag_type>(tag);
+    out_.begins[count_] = static_cast<typename Arrays::position_type>(value);
+    out_.ends[count_] = static_cast<typename Arrays::position_type>(at);
     ++count_;
     start_ = at + 1;
-    if (is_length_tag(tag)) data_tag_ = data_tag_behind(tag);
+    if (is_length_tag(static_cast<std::uint32_t>(tag))) data_tag_ = data_tag_behind(tag);
     return true;
   }
 
   [[nodiscard]] IndexResult result(std::uint8_t sum) const noexcept {
-    if (error_ != WireError::none) return {error_, 0, count_};
-    if (start_ != size_ || count_ == 0) return {WireError::truncated, 0, count_};
-    return {WireError::none, sum, count_};
+    if (needs_wide_ || error_ != WireError::none) return {error_, 0, needs_wide_, count_};
+    if (start_ != size_ || count_ == 0) return {WireError::truncated, 0, false, count_};
+    return {WireError::none, sum, false, count_};
   }
 
  private:
+  static constexpr bool is_narrow = sizeof(typename Arrays::tag_type) == 2;
+
   bool fail(WireError error) noexcept {
     error_ = error;
     return false;
   }
 
-  static bool is_length_tag(std::int32_t tag) noexcept {
-    const auto t = static_cast<std::uint32_t>(tag);
-    return t <= static_cast<std::uint32_t>(max_length_tag) && (length_tag_bits.words[t / 64] >> (t % 64) & 1) != 0;
-  }
-
   // Moves `at` to the SOH behind the data that starts at `value` and has the length of the field before.
   [[gnu::cold, gnu::noinline]] bool end_of_data(std::size_t value, std::size_t& at) const noexcept {
-    const char* const text = message_ + out_.offsets[count_ - 1];
-    const std::uint32_t text_size = out_.lengths[count_ - 1];
+    const std::size_t text = out_.begins[count_ - 1];
     const std::size_t room = size_ - value;  // at least 1: the SOH at `at`
     std::size_t length = 0;
-    for (std::uint32_t i = 0; i < text_size; ++i) {
-      const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
-      if (digit > 9) return false;
-      length = length * 10 + digit;
-      if (length >= room) return false;  // also keeps the product from overflowing
-    }
-    if (text_size == 0 || message_[value + length] != '\x01') return false;
+    if (!read_data_length(message_ + text, out_.ends[count_ - 1] - text, room, length)) return false;
+    if (message_[value + length] != '\x01') return false;
     at = value + length;
     return true;
   }
 
   const char* message_;
   std::size_t size_;
-  FieldArrays out_;
+  Arrays out_;
   std::size_t start_ = 0;  // of the current field
   std::uint32_t count_ = 0;
   std::int32_t data_tag_ = 0;  // announced by the previous field
   WireError error_ = WireError::none;
+  bool needs_wide_ = false;
 };
 
 }  // namespace

@@ -1,12 +1,77 @@
 #include "kernels.hpp"
 
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "length_tags.hpp"
 #include "nexusfix/wire/scan.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 namespace kernels {
+namespace {
 
-const KernelTable& kernels() noexcept { return scalar; }
+constexpr LengthTags make_length_tags() noexcept {
+  LengthTags tags{};
+  for (std::uint32_t tag = 0; tag < LengthTags::count; ++tag) {
+    tags.is_length[tag] = data_tag_of(Tag{static_cast<std::int32_t>(tag)}) != Tag{0} ? 1 : 0;
+  }
+  return tags;
+}
+
+// The compiler's run-time library asks cpuid what the processor has and xgetbv what the system saves.
+KernelList find_available() noexcept {
+  KernelList list{{&scalar}, 1};
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool has_sse42 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  const bool has_avx2 =
+      has_sse42 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                          __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+  if (has_sse42) list.tables[list.count++] = &sse42;
+  if (has_avx2) list.tables[list.count++] = &avx2;
+  if (has_avx512) list.tables[list.count++] = &avx512;
+#elif defined(__aarch64__)
+  list.tables[list.count++] = &neon;
+#endif
+  return list;
+}
+
+constexpr const char* override_variable = "NFX_ISA";
+
+const KernelTable* find_named(std::string_view name) noexcept {
+  for (const KernelTable* table : available_kernels()) {
+    if (name == table->name) return table;
+  }
+  return nullptr;
+}
+
+const KernelTable& choose() noexcept {
+  const char* const wanted = std::getenv(override_variable);
+  const KernelTable* const named = wanted != nullptr ? find_named(wanted) : nullptr;
+  const KernelList list = available_kernels();
+  return named != nullptr ? *named : *list.tables[list.count - 1];
+}
+
+// Code that runs before this file's initialisation gets the portable table.
+constinit const KernelTable* in_use = &scalar;
+[[maybe_unused]] const bool chosen = (in_use = &choose(), true);
+
+}  // namespace
+
+const LengthTags length_tags = make_length_tags();
+
+KernelList available_kernels() noexcept {
+  static const KernelList list = find_available();
+  return list;
+}
+
+const KernelTable& kernels() noexcept { return *in_use; }
+
+void use_kernels(const KernelTable& table) noexcept { in_use = &table; }
 
 std::int32_t data_tag_behind(std::int32_t length_tag) noexcept { return value(data_tag_of(Tag{length_tag})); }
 
@@ -20,6 +85,27 @@ const char* scan_soh(std::span<const char> bytes) noexcept {
   return kernels::kernels().scan_soh(bytes.data(), bytes.size());
 }
 
+std::optional<const char*> scan_soh(std::string_view isa, std::span<const char> bytes) noexcept {
+  const kernels::KernelTable* const table = kernels::find_named(isa);
+  if (table == nullptr) return std::nullopt;
+  return table->scan_soh(bytes.data(), bytes.size());
+}
+
 std::string_view active_kernel_name() noexcept { return kernels::kernels().name; }
+
+std::string available_kernel_names() {
+  std::string names;
+  for (const kernels::KernelTable* table : kernels::available_kernels()) {
+    names += (names.empty() ? "" : ", ") + std::string{table->name};
+  }
+  return names;
+}
+
+std::string kernel_override_error() {
+  const char* const wanted = std::getenv(kernels::override_variable);
+  if (wanted == nullptr || kernels::find_named(wanted) != nullptr) return {};
+  return std::string{kernels::override_variable} + "=" + wanted + ": this machine runs " + available_kernel_names() +
+         "; unset the variable to take the last";
+}
 
 }  // namespace nfx

@@ -11,33 +11,64 @@
 
 namespace nfx::kernels {
 
-// Where index_fields puts what it finds: three arrays of `capacity` elements.
-struct FieldArrays {
-  std::int32_t* tags;
-  std::uint32_t* offsets;  // of the value, from the start of the message
-  std::uint32_t* lengths;  // of the value
+// Where index_fields puts what it finds: three arrays with room for `capacity` elements and array_padding more, which
+// kernels use as scratch. A value is the bytes [begin, end) of the message; its SOH is at `end`.
+template <class TagNumber, class Position>
+struct BasicFieldArrays {
+  using tag_type = TagNumber;
+  using position_type = Position;
+  TagNumber* tags;
+  Position* begins;
+  Position* ends;
   std::uint32_t capacity;
 };
+using FieldArrays = BasicFieldArrays<std::uint16_t, std::uint16_t>;     // messages up to 65535 bytes
+using WideFieldArrays = BasicFieldArrays<std::int32_t, std::uint32_t>;  // any tag, messages below 4 GiB
+
+// One block of 64 bytes is written before the capacity is looked at, and positions of '=' run one ahead of those of
+// SOH.
+inline constexpr std::uint32_t array_padding = 80;
 
 struct IndexResult {
   WireError error;      // none, truncated, bad_tag, bad_data_length or too_many_fields
   std::uint8_t sum;     // of all bytes, modulo 256; only meaningful without an error
+  bool needs_wide;      // a tag does not fit 16 bits: nothing else is meaningful
   std::uint32_t count;  // fields stored: all of them, or those in front of the error
 };
 
 struct KernelTable {
   const char* name;
-  // Splits a message of less than 4 GiB into fields and sums its bytes, in one pass.
+  // Splits a message into fields and sums its bytes, in one pass.
   IndexResult (*index_fields)(const char* message, std::size_t size, const FieldArrays& out) noexcept;
+  IndexResult (*index_wide_fields)(const char* message, std::size_t size, const WideFieldArrays& out) noexcept;
   std::uint8_t (*check_sum)(const char* bytes, std::size_t size) noexcept;
   // The first SOH, or bytes + size.
   const char* (*scan_soh)(const char* bytes, std::size_t size) noexcept;
 };
 
 extern const KernelTable scalar;
+#if defined(__x86_64__)
+extern const KernelTable sse42;
+extern const KernelTable avx2;
+extern const KernelTable avx512;  // F, BW, DQ, VL, VBMI, VBMI2
+#elif defined(__aarch64__)
+extern const KernelTable neon;
+#endif
+
+// The tables that this machine can run, the portable one first and the one chosen at start last.
+struct KernelList {
+  const KernelTable* tables[4];
+  std::size_t count;
+  [[nodiscard]] const KernelTable* const* begin() const noexcept { return tables; }
+  [[nodiscard]] const KernelTable* const* end() const noexcept { return tables + count; }
+};
+[[nodiscard]] KernelList available_kernels() noexcept;
 
 // The table in use.
 [[nodiscard]] const KernelTable& kernels() noexcept;
+
+// Puts another table in use: for tests and benchmarks, while no other thread parses.
+void use_kernels(const KernelTable& table) noexcept;
 
 // data_tag_of() as one shared function outside of every kernel.
 [[nodiscard]] std::int32_t data_tag_behind(std::int32_t length_tag) noexcept;

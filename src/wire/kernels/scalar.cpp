@@ -50,15 +50,18 @@ std::uint8_t total(std::uint64_t sums) noexcept {
 }
 
 // Reports every SOH of one word; false stops.
-[[gnu::always_inline]] inline bool index_word(FieldIndexer& fields, std::uint64_t word, std::size_t base) noexcept {
+template <class Arrays>
+[[gnu::always_inline]] inline bool index_word(FieldIndexer<Arrays>& fields, std::uint64_t word,
+                                              std::size_t base) noexcept {
   for (std::uint64_t bits = soh_bits(word); bits != 0; bits &= bits - 1) {
     if (!fields.on_soh(base + first_byte(bits))) return false;
   }
   return true;
 }
 
-IndexResult index_fields(const char* message, std::size_t size, const FieldArrays& out) noexcept {
-  FieldIndexer fields{message, size, out};
+template <class Arrays>
+IndexResult index_any(const char* message, std::size_t size, const Arrays& out) noexcept {
+  FieldIndexer<Arrays> fields{message, size, out};
   std::uint64_t sums = 0;
   std::size_t at = 0;
   for (; size - at >= 8; at += 8) {
@@ -90,6 +93,6 @@ const char* scan_soh(const char* bytes, std::size_t size) noexcept {
 
 }  // namespace
 
-const KernelTable scalar{"scalar", index_fields, check_sum, scan_soh};
+const KernelTable scalar{"scalar", index_any<FieldArrays>, index_any<WideFieldArrays>, check_sum, scan_soh};
 
 }  // namespace nfx::kernels

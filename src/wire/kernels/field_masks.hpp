@@ -1,0 +1,108 @@
+// Fields as bit masks over a block of 64 bytes, shared by all vector kernels. Bit 0 is the first byte.
+//
+//   bytes    8=FIX|35=D=E|49=ME|
+//   soh      .....1......1.....1
+//   equals   .1......1.1...1....
+//   starts   1.....1......1.....      soh shifted by one, and the start of the message
+//   first    .1......1.....1....      ~equals + starts carries each start up to the next '='; an '=' inside a value has
+//                                     no start in front of it and stays out
+//   tags     1.....11.....11....      first - starts: from each start up to its '='
+//
+// A field without '=' leaves its start to the next one's, so that fewer are found than there are SOH.
+#pragma once
+
+#include "field_indexer.hpp"
+#include "kernels.hpp"
+#include "length_tags.hpp"
+
+namespace nfx::kernels {
+namespace {
+
+struct FieldMasks {
+  std::uint64_t first;      // the '=' that ends a tag
+  std::uint64_t tags;       // the bytes of tags
+  std::uint64_t long_tags;  // among first: tags of five bytes and more
+  std::uint64_t empty;      // the ends of empty values, and '=' with no tag in front
+};
+
+// Carries from block to block what began in one and ends in the next.
+class FieldMasker {
+ public:
+  // `inside` are the bits of bytes that belong to the message.
+  [[gnu::always_inline]] FieldMasks operator()(std::uint64_t soh, std::uint64_t equals, std::uint64_t inside) noexcept {
+    const std::uint64_t starts = (soh << 1 | start_) & inside;
+    start_ = soh >> 63;
+    unsigned long long sum = 0;
+    unsigned long long tags = 0;
+    const bool carry = __builtin_add_overflow(~equals, starts, &sum);
+    carry_ = carry | __builtin_add_overflow(sum, std::uint64_t{carry_}, &sum);
+    const std::uint64_t first = sum & equals;
+    const bool borrow = __builtin_sub_overflow(first, starts, &tags);
+    borrow_ = borrow | __builtin_sub_overflow(tags, std::uint64_t{borrow_}, &tags);
+    // When no value is empty, three bytes at least stand between two tags, so four and five bytes in front of a '='
+    // are in a tag together only when it is that one's.
+    const std::uint64_t long_tags = first & (tags << 4 | tags_ >> 60) & (tags << 5 | tags_ >> 59);
+    const std::uint64_t empty = ((first << 1 | first_ >> 63) & soh) | (first & starts);
+    tags_ = tags;
+    first_ = first;
+    return {first, tags, long_tags, empty};
+  }
+
+  [[nodiscard]] std::uint64_t tags() const noexcept { return tags_; }  // of the last block
+
+ private:
+  std::uint64_t start_ = 1;
+  std::uint64_t tags_ = 0;
+  std::uint64_t first_ = 0;
+  bool carry_ = false;
+  bool borrow_ = false;
+};
+
+// Reads the tags of five digits and more of one block into their places, the first field of which is `index`.
+// False when one is no number or does not fit.
+template <class Arrays>
+[[gnu::cold, gnu::noinline]] bool put_long_tags(const char* block, std::uint64_t long_tags, std::uint64_t first,
+                                                typename Arrays::tag_type* out) noexcept {
+  using TagNumber = typename Arrays::tag_type;
+  constexpr std::uint64_t max = sizeof(TagNumber) == 2 ? 0xFFFF : 0x7FFFFFFF;
+  for (; long_tags != 0; long_tags &= long_tags - 1) {
+    const std::uint64_t bit = long_tags & (~long_tags + 1);
+    const char* const equals = block + __builtin_ctzll(bit);
+    // At least five bytes of tag are in front, and the first field's tag ends the search if no SOH does.
+    std::uint64_t number = 0;
+    std::uint64_t power = 1;
+    int digits = 0;
+    for (const char* p = equals - 1;; --p) {
+      const unsigned digit = static_cast<unsigned char>(*p) - unsigned{'0'};
+      if (*p == '\x01') break;
+      if (digit > 9 || ++digits > 10) return false;
+      number += digit * power;
+      power *= 10;
+    }
+    if (number > max) return false;
+    out[__builtin_popcountll(first & (bit - 1))] = static_cast<TagNumber>(number);
+  }
+  return true;
+}
+
+// Whether every data field is as long as the field in front of it says. Then it holds no SOH, and reading it like any
+// other field was right.
+template <class Arrays>
+[[gnu::cold, gnu::noinline]] bool data_lengths_agree(const char* message, Arrays out, std::uint32_t count) noexcept {
+  for (std::uint32_t i = 0; i + 1 < count; ++i) {
+    const auto tag = static_cast<std::int32_t>(out.tags[i]);
+    if (!is_length_tag(static_cast<std::uint32_t>(tag)) ||
+        static_cast<std::int32_t>(out.tags[i + 1]) != data_tag_behind(tag)) {
+      continue;
+    }
+    std::size_t length = 0;
+    const std::size_t data_size = static_cast<std::size_t>(out.ends[i + 1]) - out.begins[i + 1];
+    const std::size_t text = out.begins[i];
+    if (!read_data_length(message + text, out.ends[i] - text, data_size + 1, length) || length != data_size)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace nfx::kernels
