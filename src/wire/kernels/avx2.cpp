@@ -43,10 +43,11 @@ struct Vector {
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), v);
   }
 
-  static type add_sum(type sums, type v) noexcept { return _mm256_add_epi64(sums, _mm256_sad_epu8(v, zero())); }
+  // Only the low byte of the sum is wanted, so each lane may wrap.
   static std::uint8_t total(type sums) noexcept {
-    const __m128i half = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-    return static_cast<std::uint8_t>(_mm_cvtsi128_si32(half) + _mm_extract_epi16(half, 4));
+    const __m128i half = _mm_add_epi8(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    const __m128i quarters = _mm_sad_epu8(half, _mm_setzero_si128());
+    return static_cast<std::uint8_t>(_mm_cvtsi128_si32(quarters) + _mm_extract_epi16(quarters, 4));
   }
 };
 

@@ -86,6 +86,11 @@ static_assert(all_length_tags_have_their_own_place());
                       _mm256_add_epi16(ones, _mm256_mullo_epi16(hundreds, _mm256_set1_epi16(100))));
 }
 
+// Only the low byte of the sum is wanted, so each lane may wrap.
+[[gnu::always_inline]] inline std::uint8_t total(__m512i sums) noexcept {
+  return static_cast<std::uint8_t>(_mm512_reduce_add_epi64(_mm512_sad_epu8(sums, _mm512_setzero_si512())));
+}
+
 IndexResult index_fields(const char* message, std::size_t size, const FieldArrays& out) noexcept {
   constexpr std::uint32_t most_per_block = 16;  // fields of four bytes; more are possible when values are empty
   if (size == 0 || message[size - 1] != '\x01') return scalar.index_fields(message, size, out);
@@ -107,7 +112,7 @@ IndexResult index_fields(const char* message, std::size_t size, const FieldArray
   for (std::size_t at = 0; at < size; at += 64) {
     const __mmask64 inside = first_bits(size - at);
     const __m512i v = _mm512_maskz_loadu_epi8(inside, message + at);
-    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(v, zero));
+    sums = _mm512_add_epi8(sums, v);
     std::uint64_t soh = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\x01'));
     std::uint64_t equals = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('='));
     NFX_IN_GENERAL_REGISTER(soh);
@@ -145,7 +150,7 @@ IndexResult index_fields(const char* message, std::size_t size, const FieldArray
   }
   if (wrong != 0 || ends != begins || (data != 0 && !data_lengths_agree(message, out, ends))) [[unlikely]]
     return scalar.index_fields(message, size, out);
-  return {WireError::none, static_cast<std::uint8_t>(_mm512_reduce_add_epi64(sums)), false, ends};
+  return {WireError::none, total(sums), false, ends};
 }
 
 // Large messages and tags beyond 16 bits are rare enough for the vectors of half the width.
@@ -157,9 +162,9 @@ std::uint8_t check_sum(const char* bytes, std::size_t size) noexcept {
   __m512i sums = _mm512_setzero_si512();
   for (std::size_t at = 0; at < size; at += 64) {
     const __m512i v = _mm512_maskz_loadu_epi8(first_bits(size - at), bytes + at);
-    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(v, _mm512_setzero_si512()));
+    sums = _mm512_add_epi8(sums, v);
   }
-  return static_cast<std::uint8_t>(_mm512_reduce_add_epi64(sums));
+  return total(sums);
 }
 
 const char* scan_soh(const char* bytes, std::size_t size) noexcept {

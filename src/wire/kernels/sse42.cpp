@@ -40,9 +40,10 @@ struct Vector {
     return _mm_shuffle_epi8(_mm_setr_epi8(0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 0, 0, 0, 0, 0, 0), v);
   }
 
-  static type add_sum(type sums, type v) noexcept { return _mm_add_epi64(sums, _mm_sad_epu8(v, zero())); }
+  // Only the low byte of the sum is wanted, so each lane may wrap.
   static std::uint8_t total(type sums) noexcept {
-    return static_cast<std::uint8_t>(_mm_cvtsi128_si32(sums) + _mm_extract_epi16(sums, 4));
+    const type halves = _mm_sad_epu8(sums, zero());
+    return static_cast<std::uint8_t>(_mm_cvtsi128_si32(halves) + _mm_extract_epi16(halves, 4));
   }
 };
 

@@ -49,7 +49,7 @@ struct Block {
     for (int i = 0; i < parts; ++i) {
       const auto rest =
           seen == 0 ? part[i] : Vector::both(part[i], Vector::load(tail_mask.bytes + 64 - seen + i * Vector::width));
-      sums = Vector::add_sum(sums, rest);
+      sums = Vector::add(sums, rest);
     }
   }
 };
