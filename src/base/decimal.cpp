@@ -1,6 +1,10 @@
 #include "nexusfix/base/decimal.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/write_digits.hpp"
 
 namespace nfx {
 namespace {
@@ -19,50 +23,46 @@ std::optional<Decimal> narrow(Wide mantissa, std::uint8_t scale) noexcept {
   return Decimal{static_cast<std::int64_t>(mantissa), scale};
 }
 
+// `count` characters behind the sign: none, or more than one word holds.
+[[gnu::noinline]] std::optional<Decimal> parse_long(const char* p, std::size_t count, std::uint64_t negative) noexcept {
+  constexpr std::uint64_t limit = 1'000'000'000'000'000'000;  // the first number of more than 18 digits
+  if (count == 0) return std::nullopt;
+  const char* const end = p + count;
+  const std::size_t in_first = (count - 1) % 8 + 1;
+  digits::Part whole;
+  if (!digits::read_part(digits::load_last(p, in_first), whole)) return std::nullopt;
+  for (p += in_first; p != end; p += 8) {
+    digits::Part part;
+    if (!digits::read_part(digits::load_8(p), part) || (part.has_point && whole.has_point)) return std::nullopt;
+    const std::uint64_t weight = part.has_point ? 10'000'000 : 100'000'000;
+    if (whole.number >= (part.has_point ? limit / 10'000'000 : limit / 100'000'000)) return std::nullopt;
+    whole.number = whole.number * weight + part.number;
+    whole.scale = static_cast<std::uint8_t>(whole.has_point ? whole.scale + 8 : part.scale);
+    if (whole.scale > Decimal::max_scale) return std::nullopt;
+    whole.has_point |= part.has_point;
+  }
+  return Decimal{digits::with_sign(whole.number, negative), whole.scale};
+}
+
 }  // namespace
 
 std::optional<Decimal> Decimal::parse(std::string_view text) noexcept {
-  std::size_t i = 0;
-  const bool negative = !text.empty() && text[0] == '-';
-  if (negative) ++i;
-  std::int64_t mantissa = 0;
-  unsigned significant = 0;
-  unsigned scale = 0;
-  bool any_digit = false;
-  bool after_point = false;
-  for (; i < text.size(); ++i) {
-    if (text[i] == '.') {
-      if (after_point) return std::nullopt;
-      after_point = true;
-      continue;
-    }
-    const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
-    if (digit > 9) return std::nullopt;
-    any_digit = true;
-    if (significant != 0 || digit != 0) ++significant;
-    if (after_point) ++scale;
-    if (significant > 18 || scale > max_scale) return std::nullopt;
-    mantissa = mantissa * 10 + static_cast<std::int64_t>(digit);
-  }
-  if (!any_digit) return std::nullopt;
-  return Decimal{negative ? -mantissa : mantissa, static_cast<std::uint8_t>(scale)};
+  if (text.empty()) return std::nullopt;
+  const std::uint64_t negative = text[0] == '-';
+  const char* const p = text.data() + negative;
+  const std::size_t count = text.size() - negative;
+  if (count - 1 >= 8) return parse_long(p, count, negative);
+  digits::Part part;
+  if (!digits::read_part(digits::load_last(p, count), part)) return std::nullopt;
+  if (part.has_point && count == 1) return std::nullopt;
+  return Decimal{digits::with_sign(part.number, negative), part.scale};
 }
 
 std::size_t Decimal::write(char* out) const noexcept {
-  char reversed[max_text_size];
-  std::size_t count = 0;
-  // Negate as unsigned: the smallest mantissa has no positive counterpart.
-  std::uint64_t rest =
-      mantissa_ < 0 ? 0 - static_cast<std::uint64_t>(mantissa_) : static_cast<std::uint64_t>(mantissa_);
-  unsigned written = 0;
-  do {
-    reversed[count++] = static_cast<char>('0' + rest % 10);
-    rest /= 10;
-    if (++written == scale_) reversed[count++] = '.';
-  } while (rest != 0 || written <= scale_);
-  if (mantissa_ < 0) reversed[count++] = '-';
-  std::reverse_copy(reversed, reversed + count, out);
-  return count;
+  char text[41];  // write_scaled stores more than the text is long
+  const std::size_t size = write_scaled(text, mantissa_, scale_).size;
+  std::memcpy(out, text, size);
+  return size;
 }
 
 std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept {

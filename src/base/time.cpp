@@ -1,108 +1,145 @@
 #include "nexusfix/base/time.hpp"
 
+#include <algorithm>
 #include <cstring>
+
+#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/write_digits.hpp"
 
 namespace nfx {
 namespace {
 
-// The value of `count` decimal digits, or -1.
-constexpr int digits(const char* p, int count) noexcept {
-  int result = 0;
-  for (int i = 0; i < count; ++i) {
-    const unsigned digit = static_cast<unsigned char>(p[i]) - unsigned{'0'};
-    if (digit > 9) return -1;
-    result = result * 10 + static_cast<int>(digit);
+// Years beyond what nanoseconds in 64 bits hold (1677 to 2262) are no time a session can mean.
+constexpr unsigned first_year = 1678, last_year = 2261;
+
+constexpr bool is_leap(unsigned year) noexcept { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+// For every year: the day before its first one, counted from 1970, times two; and whether it is a leap year.
+constexpr auto years = [] {
+  std::array<std::int32_t, last_year - first_year + 1> table{};
+  std::int32_t day = -1;
+  for (unsigned year = first_year; year < 1970; ++year) day -= is_leap(year) ? 366 : 365;
+  for (unsigned year = first_year; year <= last_year; ++year) {
+    table[year - first_year] = day * 2 + is_leap(year);
+    day += is_leap(year) ? 366 : 365;
   }
-  return result;
-}
+  return table;
+}();
 
-void put_digits(char* out, unsigned value, int count) noexcept {
-  for (int i = count - 1; i >= 0; --i) {
-    out[i] = static_cast<char>('0' + value % 10);
-    value /= 10;
+// For every month of a common and of a leap year: the days before it, times 32; and its length. Month 0 has no days.
+constexpr auto months = [] {
+  constexpr unsigned lengths[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  std::array<std::array<std::uint16_t, 13>, 2> table{};
+  for (unsigned leap = 0; leap < 2; ++leap) {
+    unsigned before = 0;
+    for (unsigned month = 1; month <= 12; ++month) {
+      const unsigned length = lengths[month] + (month == 2 ? leap : 0);
+      table[leap][month] = static_cast<std::uint16_t>(before * 32 + length);
+      before += length;
+    }
   }
-}
+  return table;
+}();
 
-constexpr std::array<std::uint32_t, 10> powers_of_ten{1,      10,      100,      1000,      10000,
-                                                      100000, 1000000, 10000000, 100000000, 1000000000};
+struct Fraction {
+  std::uint64_t nanoseconds = 0;
+  unsigned picoseconds = 0;  // below the nanosecond
+  std::uint8_t digits = 0;
+  std::uint64_t bad = 0;  // 0 if all digits were digits
+};
 
-void put_seconds(char* out, std::chrono::sys_seconds time) noexcept {
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss clock{time - day};
-  put_digits(out, static_cast<unsigned>(static_cast<int>(date.year())), 4);
-  put_digits(out + 4, static_cast<unsigned>(date.month()), 2);
-  put_digits(out + 6, static_cast<unsigned>(date.day()), 2);
-  out[8] = '-';
-  put_digits(out + 9, static_cast<unsigned>(clock.hours().count()), 2);
-  out[11] = ':';
-  put_digits(out + 12, static_cast<unsigned>(clock.minutes().count()), 2);
-  out[14] = ':';
-  put_digits(out + 15, static_cast<unsigned>(clock.seconds().count()), 2);
-}
-
-std::size_t put_fraction(char* out, std::int64_t nanoseconds, unsigned fraction_digits) noexcept {
-  if (fraction_digits == 0) return 17;
-  if (fraction_digits > 9) fraction_digits = 9;
-  out[17] = '.';
-  put_digits(out + 18, static_cast<unsigned>(nanoseconds) / powers_of_ten[9 - fraction_digits],
-             static_cast<int>(fraction_digits));
-  return 18 + fraction_digits;
+// The fraction of `count` digits at `p`, 1 to 12, behind at least seven other characters.
+// Its parts stay in registers only if this is inlined; through memory they cost as much as all the rest.
+[[gnu::always_inline]] inline Fraction read_fraction(const char* p, std::size_t count) noexcept {
+  // The last eight characters, moved so that digits begin the word and zeros fill it: the value of eight digits then.
+  const std::size_t in_last = count > 8 ? count - 8 : count;
+  const std::uint64_t last = digits::load_8(p + count - 8) >> (64 - 8 * in_last);
+  Fraction fraction;
+  fraction.digits = static_cast<std::uint8_t>(count);
+  fraction.bad = digits::non_digits(last);
+  if (count <= 8) {
+    fraction.nanoseconds = digits::value(last) * 10;
+  } else {
+    const std::uint64_t first = digits::load_8(p);
+    const auto rest = static_cast<unsigned>(digits::value(last) / 10'000);  // digits 9 to 12
+    fraction.nanoseconds = digits::value(first) * 10 + rest / 1000;
+    fraction.picoseconds = rest % 1000;
+    fraction.bad |= digits::non_digits(first);
+  }
+  return fraction;
 }
 
 }  // namespace
 
 std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept {
   if (text.size() < 17 || text.size() > 30) return std::nullopt;
-  const char* p = text.data();
-  const int year = digits(p, 4), month = digits(p + 4, 2), day = digits(p + 6, 2);
-  const int hour = digits(p + 9, 2), minute = digits(p + 12, 2), second = digits(p + 15, 2);
-  if (p[8] != '-' || p[11] != ':' || p[14] != ':') return std::nullopt;
-  if (year < 0 || month < 0 || day < 0 || hour < 0 || minute < 0 || second < 0) return std::nullopt;
-  if (hour > 23 || minute > 59 || second > 60) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
-                                         std::chrono::day{static_cast<unsigned>(day)}};
-  if (!date.ok()) return std::nullopt;
-
-  UtcTimestamp result;
-  std::int64_t nanoseconds = 0;
+  const char* const p = text.data();
+  if (p[8] != '-') return std::nullopt;
+  Fraction fraction;
   if (text.size() > 17) {
-    const std::size_t count = text.size() - 18;
-    if (p[17] != '.' || count == 0) return std::nullopt;
-    std::int64_t picoseconds = 0;
-    for (std::size_t i = 0; i < 12; ++i) {
-      unsigned digit = 0;
-      if (i < count) {
-        digit = static_cast<unsigned char>(p[18 + i]) - unsigned{'0'};
-        if (digit > 9) return std::nullopt;
-      }
-      picoseconds = picoseconds * 10 + digit;
-    }
-    nanoseconds = picoseconds / 1000;
-    result.picoseconds = static_cast<std::uint16_t>(picoseconds % 1000);
-    result.fraction_digits = static_cast<std::uint8_t>(count);
+    if (p[17] != '.' || text.size() == 18) return std::nullopt;
+    fraction = read_fraction(p + 18, text.size() - 18);
   }
-  // Years beyond what nanoseconds in 64 bits hold (1677 to 2262) are no time a session can mean.
-  if (year < 1678 || year > 2261) return std::nullopt;
-  result.time = UtcTime{std::chrono::sys_days{date}} + std::chrono::hours{hour} + std::chrono::minutes{minute} +
-                std::chrono::seconds{second} + Duration{nanoseconds};
-  return result;
+  // "YYYYMMDD" and "HH:MM:SS". The colons become zeros, and nothing above zero may stand in their places.
+  constexpr std::uint64_t colons = std::uint64_t{':' ^ '0'} << 16 | std::uint64_t{':' ^ '0'} << 40;
+  constexpr std::uint64_t nine_or_colon = digits::up_to_nine + (std::uint64_t{9} << 16 | std::uint64_t{9} << 40);
+  const std::uint64_t date = digits::load_8(p);
+  const std::uint64_t clock = digits::load_8(p + 9) ^ colons;
+  // Hour, minute and second stand in bytes 0, 3 and 6; what exceeds 23, 59 or 60 carries into their top bits.
+  constexpr std::uint64_t clock_limits = (0x7F - 23) | std::uint64_t{0x7F - 59} << 24 | std::uint64_t{0x7F - 60} << 48;
+  const std::uint64_t date_pairs = digits::pairs(date);
+  const std::uint64_t clock_pairs = digits::pairs(clock);
+  const std::uint64_t bad = digits::non_digits(date) | (clock + nine_or_colon) | clock | (clock_pairs + clock_limits);
+  if (((bad | fraction.bad) & digits::top_bits) != 0) return std::nullopt;
+
+  const unsigned year = (static_cast<std::uint32_t>(date_pairs) & 0x00FF00FF) * (1 + (100u << 16)) >> 16;
+  const unsigned month = date_pairs >> 32 & 0xFF;
+  const unsigned day = date_pairs >> 48 & 0xFF;
+  if (year < first_year || year > last_year || month > 12) return std::nullopt;
+  const std::int32_t of_year = years[year - first_year];
+  const unsigned of_month = months[of_year & 1][month];
+  if (day - 1 >= of_month % 32) return std::nullopt;
+  const std::int64_t days = (of_year >> 1) + static_cast<std::int32_t>(of_month / 32 + day);
+
+  // The product adds hours and minutes, in units of four seconds, in the top 16 bits: whole seconds would not fit.
+  const std::uint64_t units = clock_pairs & 0x00FF0000FF0000FF;
+  const std::uint64_t of_day = (units * (std::uint64_t{900} << 48 | 15 << 24) >> 48) * 4 + (units >> 48);
+  const std::int64_t seconds = days * 86'400 + static_cast<std::int64_t>(of_day);
+  return UtcTimestamp{UtcTime{Duration{seconds * 1'000'000'000 + static_cast<std::int64_t>(fraction.nanoseconds)}},
+                      static_cast<std::uint16_t>(fraction.picoseconds), fraction.digits};
 }
 
 std::size_t write_utc_timestamp(char* out, UtcTime time, unsigned fraction_digits) noexcept {
-  const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  put_seconds(out, second);
-  return put_fraction(out, (time - second).count(), fraction_digits);
+  UtcTimestampWriter writer;
+  return writer.write(out, time, fraction_digits);
 }
 
 std::size_t UtcTimestampWriter::write(char* out, UtcTime time, unsigned fraction_digits) noexcept {
-  const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  if (second.time_since_epoch().count() != second_) {
-    put_seconds(text_.data(), second);
-    second_ = second.time_since_epoch().count();
-  }
-  std::memcpy(out, text_.data(), text_.size());
-  return put_fraction(out, (time - second).count(), fraction_digits);
+  const std::uint32_t nanoseconds = settle(time);
+  std::memcpy(out, text_.data(), 17);
+  if (fraction_digits == 0) return 17;  // nothing behind it is promised room
+  return 17 + write_fraction(out + 17, nanoseconds, std::min(fraction_digits, 9u)).size;
+}
+
+std::uint32_t UtcTimestampWriter::renew(UtcTime time) noexcept {
+  constexpr auto first_whole_second = std::chrono::ceil<std::chrono::seconds>(UtcTime::min());
+  const auto second = std::max(std::chrono::floor<std::chrono::seconds>(time), first_whole_second);
+  const auto day = std::chrono::floor<std::chrono::days>(second);
+  const std::chrono::year_month_day date{day};
+  const auto of_day = static_cast<unsigned>((second - day).count());
+  const auto year = static_cast<unsigned>(static_cast<int>(date.year()));
+  const std::uint64_t days =
+      digit_words::eight(year * 10000 + static_cast<unsigned>(date.month()) * 100 + static_cast<unsigned>(date.day()));
+  // "HH0MM0SS": where a zero stands between the pairs comes the colon.
+  const std::uint64_t clock = digit_words::eight(of_day / 3600 * 1000000 + of_day / 60 % 60 * 1000 + of_day % 60);
+  constexpr std::uint64_t colons = std::uint64_t{':' - '0'} << 16 | std::uint64_t{':' - '0'} << 40;
+  const std::uint64_t clock_text = clock + digit_words::zero_characters + colons;
+  digit_words::store(text_.data(), days + digit_words::zero_characters);
+  digit_words::store(text_.data() + 8, '-' | clock_text << 8);
+  digit_words::store(text_.data() + 16, clock_text >> 56 | std::uint64_t{'.'} << 8);
+  sum_ = digit_words::digit_sum(days) + digit_words::digit_sum(clock) + 14 * '0' + '-' + 2 * ':';
+  begin_ = static_cast<std::uint64_t>(UtcTime{second}.time_since_epoch().count());
+  return time < UtcTime{second} ? 0 : static_cast<std::uint32_t>((time - UtcTime{second}).count());
 }
 
 }  // namespace nfx

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/hostile_text.hpp"
 #include "base/seeded.hpp"
 
 namespace nfx {
@@ -107,6 +111,87 @@ TEST(decimal, random_values_survive_writing_and_reading) {
   }
 }
 
+// The reader one character at a time that every other way of reading has to equal.
+std::optional<Decimal> plainly(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::size_t scale = point < text.size() ? text.size() - point - 1 : 0;
+  if (text.size() - (point < text.size()) == 0 || scale > Decimal::max_scale) return std::nullopt;
+  std::int64_t mantissa = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i == point) continue;
+    if (text[i] < '0' || text[i] > '9' || mantissa >= 100'000'000'000'000'000) return std::nullopt;
+    mantissa = mantissa * 10 + (text[i] - '0');
+  }
+  return Decimal{negative ? -mantissa : mantissa, static_cast<std::uint8_t>(scale)};
+}
+
+// Value and scale: 1.5 and 1.50 differ here.
+bool reads_as_plainly(std::string_view text) {
+  const auto value = Decimal::parse(text);
+  const auto expected = plainly(text);
+  if (!value || !expected) return value.has_value() == expected.has_value();
+  return value->mantissa() == expected->mantissa() && value->scale() == expected->scale();
+}
+
+TEST(decimal, reads_every_short_text_like_a_reader_of_single_characters) {
+  test::every_text_of(test::number_alphabet, 4,
+                      [](std::string_view text) { ASSERT_TRUE(reads_as_plainly(text)) << text; });
+  test::every_text_of("09.", 9, [](std::string_view text) { ASSERT_TRUE(reads_as_plainly(text)) << text; });
+}
+
+TEST(decimal, reads_every_byte_in_every_place_like_a_reader_of_single_characters) {
+  for (const std::string text : {"123456789012345678901234567890", "-98765432109876543210987654321",
+                                 "000000000000000000000000000001", "1234.567890123456789012345678"}) {
+    for (std::size_t size = 1; size <= text.size(); ++size) {
+      test::with_every_byte_everywhere(text.substr(0, size),
+                                       [](std::string_view t) { ASSERT_TRUE(reads_as_plainly(t)) << t; });
+    }
+  }
+}
+
+TEST(decimal, reads_a_point_in_every_place_of_every_length) {
+  for (const char digit : {'0', '1', '9'}) {
+    for (std::size_t size = 1; size <= 40; ++size) {
+      for (std::size_t point = 0; point < size; ++point) {
+        std::string text(size, digit);
+        text[point] = '.';
+        ASSERT_TRUE(reads_as_plainly(text)) << text;
+        ASSERT_TRUE(reads_as_plainly("-" + text)) << text;
+        ASSERT_TRUE(reads_as_plainly("0000000" + text)) << text;
+      }
+    }
+  }
+}
+
+TEST(decimal, reads_random_texts_like_a_reader_of_single_characters) {
+  test::Seeded random;
+  SCOPED_TRACE(random.trace());
+  test::RandomNumberText texts;
+  int accepted = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    const std::string_view text = texts.next(random);
+    ASSERT_TRUE(reads_as_plainly(text)) << text;
+    accepted += plainly(text).has_value();
+  }
+  EXPECT_GT(accepted, 300'000);
+  EXPECT_LT(accepted, 900'000);
+}
+
+TEST(decimal, reads_nothing_outside_the_text) {
+  test::GuardedText memory;
+  const std::string text = "-123456.78901234567890123";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    for (std::size_t from = 0; from <= size; ++from) {
+      const std::string_view part = std::string_view{text}.substr(from, size - from);
+      ASSERT_TRUE(reads_as_plainly(memory.at_start(part))) << part;
+      ASSERT_TRUE(reads_as_plainly(memory.at_end(part))) << part;
+    }
+  }
+  EXPECT_FALSE(Decimal::parse(std::string_view{}));
+}
+
 TEST(decimal, subtracting_what_was_added_gives_the_start) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());
@@ -122,6 +207,17 @@ TEST(decimal, subtracting_what_was_added_gives_the_start) {
     ASSERT_TRUE(back);
     ASSERT_EQ(*back, a);
     ASSERT_EQ(a < b, *sum < *add(b, b));
+  }
+}
+
+TEST(decimal, writes_nothing_behind_the_longest_text) {
+  for (const std::int64_t mantissa : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}, std::int64_t{7}}) {
+    for (std::uint8_t scale = 0; scale <= Decimal::max_scale; ++scale) {
+      std::string out(Decimal::max_text_size + 16, '#');
+      const std::size_t size = Decimal(mantissa, scale).write(out.data());
+      EXPECT_LE(size, Decimal::max_text_size);
+      EXPECT_EQ(out.substr(Decimal::max_text_size), std::string(16, '#'));
+    }
   }
 }
 

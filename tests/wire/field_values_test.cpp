@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/hostile_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
@@ -32,6 +35,78 @@ TEST(parse_int, tells_too_many_digits_from_nonsense) {
   EXPECT_EQ(parse_int("1000000000000000000").error(), FieldError::out_of_range);
   EXPECT_EQ(parse_int("99999999999999999999999999999999").error(), FieldError::out_of_range);
   EXPECT_EQ(parse_int("99999999999999999999999999999999x").error(), FieldError::bad_format);
+}
+
+// The reader one character at a time that every other way of reading has to equal.
+std::expected<std::int64_t, FieldError> plainly(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  if (text.empty()) return std::unexpected(FieldError::bad_format);
+  std::int64_t magnitude = 0;
+  bool in_range = true;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::unexpected(FieldError::bad_format);
+    in_range = in_range && magnitude < 100'000'000'000'000'000;
+    if (in_range) magnitude = magnitude * 10 + (c - '0');
+  }
+  if (!in_range) return std::unexpected(FieldError::out_of_range);
+  return negative ? -magnitude : magnitude;
+}
+
+TEST(parse_int, reads_every_short_text_like_a_reader_of_single_characters) {
+  test::every_text_of(test::number_alphabet, 4,
+                      [](std::string_view text) { ASSERT_EQ(parse_int(text), plainly(text)) << text; });
+  test::every_text_of("-09", 9, [](std::string_view text) { ASSERT_EQ(parse_int(text), plainly(text)) << text; });
+}
+
+TEST(parse_int, reads_every_byte_in_every_place_like_a_reader_of_single_characters) {
+  for (const std::string text : {"123456789012345678901234567890", "-98765432109876543210987654321",
+                                 "000000000000000000000000000001", "999999999999999999999999999999"}) {
+    for (std::size_t size = 1; size <= text.size(); ++size) {
+      test::with_every_byte_everywhere(text.substr(0, size),
+                                       [](std::string_view t) { ASSERT_EQ(parse_int(t), plainly(t)) << t; });
+    }
+  }
+}
+
+TEST(parse_int, knows_the_limit_behind_any_number_of_zeros) {
+  for (std::size_t zeros = 0; zeros <= 100; ++zeros) {
+    const std::string front(zeros, '0');
+    EXPECT_EQ(parse_int(front + "999999999999999999"), 999999999999999999);
+    EXPECT_EQ(parse_int(front + "1000000000000000000").error(), FieldError::out_of_range);
+    // Multiples of 2^64, which a sum that wraps would take for 0.
+    EXPECT_EQ(parse_int(front + "18446744073709551616").error(), FieldError::out_of_range);
+    EXPECT_EQ(parse_int(front + "340282366920938463463374607431768211456").error(), FieldError::out_of_range);
+    EXPECT_EQ(parse_int(front + "1844674407370955161600000001").error(), FieldError::out_of_range);
+    EXPECT_EQ(parse_int("-" + front + "7"), -7);
+  }
+}
+
+TEST(parse_int, reads_random_texts_like_a_reader_of_single_characters) {
+  test::Seeded random;
+  SCOPED_TRACE(random.trace());
+  test::RandomNumberText texts;
+  int accepted = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    const std::string_view text = texts.next(random);
+    ASSERT_EQ(parse_int(text), plainly(text)) << text;
+    accepted += plainly(text).has_value();
+  }
+  EXPECT_GT(accepted, 200'000);
+  EXPECT_LT(accepted, 800'000);
+}
+
+TEST(parse_int, reads_nothing_outside_the_text) {
+  test::GuardedText memory;
+  const std::string text = "-12345678901234567890123456789";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    for (const std::size_t from : {std::size_t{0}, std::min(size, std::size_t{1})}) {
+      const std::string_view part = std::string_view{text}.substr(from, size - from);
+      ASSERT_EQ(parse_int(memory.at_start(part)), plainly(part)) << part;
+      ASSERT_EQ(parse_int(memory.at_end(part)), plainly(part)) << part;
+    }
+  }
+  EXPECT_FALSE(parse_int(std::string_view{}));
 }
 
 TEST(parse_bool, knows_only_y_and_n) {

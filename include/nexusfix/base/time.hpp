@@ -40,13 +40,34 @@ std::size_t write_utc_timestamp(char* out, UtcTime time, unsigned fraction_digit
 
 // write_utc_timestamp that remembers the text of the last second, which successive messages share.
 // Thread: one owner. Cost: a compare and the fraction's digits when the second is unchanged.
+// The part of a second in which the range of UtcTime begins (in 1677) counts as its first whole second.
 class UtcTimestampWriter {
  public:
   std::size_t write(char* out, UtcTime time, unsigned fraction_digits) noexcept;
 
+  // For writers that put the timestamp together themselves. settle() makes the second of `time` the remembered one
+  // and returns the nanoseconds within it; text() is that second, "YYYYMMDD-HH:MM:SS.", in 24 characters of which
+  // the last six mean nothing; sum() is the sum of its bytes without the point.
+  [[nodiscard]] bool covers(UtcTime time) const noexcept { return since_begin(time) < nanoseconds_per_second; }
+  std::uint32_t settle(UtcTime time) noexcept {
+    const std::uint64_t since = since_begin(time);
+    return since < nanoseconds_per_second ? static_cast<std::uint32_t>(since) : renew(time);
+  }
+  [[nodiscard]] const char* text() const noexcept { return text_.data(); }
+  [[nodiscard]] std::uint32_t sum() const noexcept { return sum_; }
+
  private:
-  std::int64_t second_ = INT64_MIN;
-  std::array<char, 17> text_{};
+  static constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
+
+  // Times before the remembered second come out as huge numbers.
+  [[nodiscard]] std::uint64_t since_begin(UtcTime time) const noexcept {
+    return static_cast<std::uint64_t>(time.time_since_epoch().count()) - begin_;
+  }
+  std::uint32_t renew(UtcTime time) noexcept;
+
+  std::uint64_t begin_ = 0;  // of the remembered second, in nanoseconds since 1970
+  std::uint32_t sum_ = 14 * '0' + (1 + 9 + 7 + 1 + 1) + '-' + 2 * ':';
+  std::array<char, 24> text_{'1', '9', '7', '0', '0', '1', '0', '1', '-', '0', '0', ':', '0', '0', ':', '0', '0', '.'};
 };
 
 }  // namespace nfx

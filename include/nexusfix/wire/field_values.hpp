@@ -1,7 +1,6 @@
 // Typed reading of one field's text. No allocation, no locale; the whole text must be the value.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <expected>
 #include <string_view>
