@@ -1,73 +1,74 @@
 #include "nexusfix/wire/encoder.hpp"
 
-#include <charconv>
 #include <cstring>
 
 #include "kernels/kernels.hpp"
 
 namespace nfx {
-namespace {
 
-constexpr std::size_t max_begin_string_size = 16;
-constexpr std::size_t max_body_length_digits = 7;
-constexpr std::size_t max_body_length = 9'999'999;
-static_assert(2 + max_begin_string_size + 1 + 2 + max_body_length_digits + 1 <= Encoder::prefix_size);
-
-}  // namespace
+static_assert(HeaderTemplate::max_front_size <= Encoder::prefix_size);
 
 Encoder::Encoder(std::span<char> buffer) noexcept
-    : buffer_(buffer),
-      fields_(std::span<char>{}),
-      trailer_room_(buffer.size() < prefix_size + trailer_size ? 0 : trailer_size) {}
+    : fields_(buffer.size() < prefix_size + trailer_size
+                  ? std::span<char>{}
+                  : buffer.subspan(prefix_size, buffer.size() - prefix_size - trailer_size)),
+      has_room_(buffer.size() >= prefix_size + trailer_size) {}
 
 void Encoder::begin(std::string_view begin_string, std::string_view msg_type) noexcept {
   begin_string_ = begin_string;
-  fields_ = trailer_room_ == 0
-                ? FieldWriter{std::span<char>{}}
-                : FieldWriter{buffer_.subspan(prefix_size, buffer_.size() - prefix_size - trailer_room_)};
-  fields_.append(Tag::MsgType, msg_type);
+  header_ = nullptr;
+  fields_.clear();
+  fields_.append<Tag::MsgType>(msg_type);
+}
+
+void Encoder::begin(HeaderTemplate& header, std::string_view msg_type, SeqNum seq, UtcTime now) noexcept {
+  header_ = &header;
+  fields_.clear();
+  const MessageHeader fields{.msg_type = msg_type, .seq = seq, .sending_time = now};
+  char* end;
+  if (msg_type.size() == 1 && msg_type[0] != soh && static_cast<std::size_t>(fields_.room()) >= header.ample_room(1))
+      [[likely]] {
+    end = header.write_amply(fields, fields_.begin_, fields_.sum_);
+  } else {
+    end = header.write(fields, fields_.begin_, fields_.end_, fields_.sum_);
+    if (end == nullptr) {
+      fields_.fail();
+      return;
+    }
+  }
+  fields_.at_ = end;
 }
 
 std::string_view Encoder::finish() noexcept {
+  if (header_ == nullptr) return finish_without_template();
+  const std::size_t body_length = fields_.size();
+  if (!fields_.ok_ || body_length > HeaderTemplate::max_body_length) [[unlikely]]
+    return {};
+  std::uint32_t sum = fields_.sum_;
+  char* const message = header_->write_front(fields_.begin_, body_length, sum);
+  write_check_sum_field(fields_.at_, static_cast<std::uint8_t>(sum));
+  return {message, static_cast<std::size_t>(fields_.at_ + trailer_size - message)};
+}
+
+std::string_view Encoder::finish_without_template() noexcept {
   const std::string_view body = fields_.view();
-  if (!fields_.ok() || body.empty() || body.size() > max_body_length) return {};
-  if (begin_string_.empty() || begin_string_.size() > max_begin_string_size ||
+  if (!has_room_ || !fields_.ok() || body.empty() || body.size() > HeaderTemplate::max_body_length) return {};
+  if (begin_string_.empty() || begin_string_.size() > HeaderTemplate::max_begin_string_size ||
       begin_string_.find(soh) != std::string_view::npos) {
     return {};
   }
   // The prefix is as long as it needs to be and ends right where the fields begin.
   char prefix[prefix_size];
-  char* at = prefix;
-  *at++ = '8';
-  *at++ = '=';
-  std::memcpy(at, begin_string_.data(), begin_string_.size());
-  at += begin_string_.size();
-  *at++ = soh;
-  *at++ = '9';
-  *at++ = '=';
-  at = std::to_chars(at, prefix + sizeof prefix, body.size()).ptr;
-  *at++ = soh;
-  const auto used = static_cast<std::size_t>(at - prefix);
-  char* const message = buffer_.data() + prefix_size - used;
-  std::memcpy(message, prefix, used);
-
-  const std::size_t summed = used + body.size();
-  write_check_sum_field(message + summed, check_sum({message, summed}));
-  return {message, summed + trailer_size};
+  FieldWriter front{prefix};
+  front.append<Tag::BeginString>(begin_string_).append<Tag::BodyLength>(body.size());
+  char* const message = fields_.begin_ - front.size();
+  std::memcpy(message, prefix, front.size());
+  write_check_sum_field(fields_.at_, static_cast<std::uint8_t>(front.sum() + fields_.sum()));
+  return {message, front.size() + body.size() + trailer_size};
 }
 
 std::uint8_t check_sum(std::string_view bytes) noexcept {
   return kernels::kernels().check_sum(bytes.data(), bytes.size());
-}
-
-void write_check_sum_field(char* out, std::uint8_t sum) noexcept {
-  out[0] = '1';
-  out[1] = '0';
-  out[2] = '=';
-  out[3] = static_cast<char>('0' + sum / 100);
-  out[4] = static_cast<char>('0' + sum / 10 % 10);
-  out[5] = static_cast<char>('0' + sum % 10);
-  out[6] = soh;
 }
 
 }  // namespace nfx

@@ -3,88 +3,166 @@
 #include <algorithm>
 #include <charconv>
 
+#include "kernels/kernels.hpp"
+
 namespace nfx {
 namespace {
 
-constexpr std::size_t max_number_size = 20;  // "-9223372036854775808"
+// From here on a copy and a separate sum by the widest kernel are faster than both in one pass.
+constexpr std::size_t long_text_size = 1024;
+
+// Copies whole steps of 16 bytes in front of `size` and adds their sum; returns how many bytes that were.
+#ifdef __SSE2__
+std::size_t copy_steps(char* out, const char* bytes, std::size_t size, std::uint32_t& sum) noexcept {
+  const __m128i zero = _mm_setzero_si128();
+  __m128i sums = zero;
+  std::size_t done = 0;
+  for (; size - done >= 16; done += 16) {
+    const __m128i step = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + done));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + done), step);
+    sums = _mm_add_epi64(sums, _mm_sad_epu8(step, zero));
+  }
+  sums = _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums));
+  sum += static_cast<std::uint32_t>(_mm_cvtsi128_si32(sums));
+  return done;
+}
+#else
+std::size_t copy_steps(char* out, const char* bytes, std::size_t size, std::uint32_t& sum) noexcept {
+  std::size_t done = 0;
+  for (; size - done >= 16; done += 16) {
+    const std::uint64_t first = digit_words::load<std::uint64_t>(bytes + done),
+                        second = digit_words::load<std::uint64_t>(bytes + done + 8);
+    digit_words::store(out + done, first);
+    digit_words::store(out + done + 8, second);
+    sum += ByteWord{first}.sum() + ByteWord{second}.sum();
+  }
+  return done;
+}
+#endif
+
+// The last 0 to 15 bytes.
+std::uint32_t copy_rest(char* out, const char* bytes, std::size_t size) noexcept {
+  if (size > 8) {
+    const auto first = digit_words::load<std::uint64_t>(bytes);
+    const auto last = digit_words::load<std::uint64_t>(bytes + size - 8);
+    digit_words::store(out, first);
+    digit_words::store(out + size - 8, last);
+    return ByteWord{first}.sum() + ByteWord{last >> 8 * (16 - size)}.sum();
+  }
+  const std::uint64_t word = load_short(bytes, size);
+  if (size >= 4) {
+    digit_words::store(out, static_cast<std::uint32_t>(word));
+    digit_words::store(out + size - 4, static_cast<std::uint32_t>(word >> 8 * (size - 4)));
+  } else {
+    for (std::size_t i = 0; i < size; ++i) out[i] = bytes[i];
+  }
+  return ByteWord{word}.sum();
+}
 
 }  // namespace
 
-char* FieldWriter::open(Tag tag, std::size_t size) noexcept {
-  if (!ok_) return nullptr;
-  char text[max_number_size];
-  const auto tag_size = static_cast<std::size_t>(std::to_chars(text, text + sizeof text, nfx::value(tag)).ptr - text);
-  const auto room = static_cast<std::size_t>(end_ - at_);
-  // In this order nothing can overflow, however large `size` is.
-  if (room < tag_size + 2 || room - tag_size - 2 < size) {
-    ok_ = false;
-    return nullptr;
+std::uint32_t copy_and_sum(char* out, const char* bytes, std::size_t size) noexcept {
+  if (size >= long_text_size) {
+    std::memcpy(out, bytes, size);
+    return kernels::kernels().check_sum(bytes, size);
   }
-  std::memcpy(at_, text, tag_size);
-  at_[tag_size] = '=';
-  return at_ + tag_size + 1;
+  std::uint32_t sum = 0;
+  const std::size_t done = copy_steps(out, bytes, size, sum);
+  return sum + copy_rest(out + done, bytes + done, size - done);
 }
 
-FieldWriter& FieldWriter::append(Tag tag, std::string_view text) noexcept {
-  char* out = open(tag, text.size());
-  if (out == nullptr) return *this;
-  if (!text.empty()) {
-    if (std::memchr(text.data(), soh, text.size()) != nullptr) {
-      ok_ = false;
-      return *this;
-    }
-    std::memcpy(out, text.data(), text.size());
-    out += text.size();
-  }
-  *out++ = soh;
-  at_ = out;
+FieldWriter& FieldWriter::fail() noexcept {
+  ok_ = false;
+  limit_ = begin_;
   return *this;
 }
 
-FieldWriter& FieldWriter::append(Tag tag, Decimal value) noexcept {
-  char text[Decimal::max_text_size];
-  return append(tag, std::string_view{text, value.write(text)});
+bool FieldWriter::append_exactly(Tag tag, std::string_view value) noexcept {
+  TagText head = tag_text(tag);
+  char text[16];  // "-2147483648="
+  if (head.size == 0) {
+    char* const end = std::to_chars(text, text + sizeof text - 1, nfx::value(tag)).ptr;
+    *end = '=';
+    head.size = static_cast<std::uint32_t>(end + 1 - text);
+    for (const char* p = text; p <= end; ++p) head.sum += static_cast<unsigned char>(*p);
+  } else {
+    digit_words::store(text, head.word);
+  }
+  // In this order nothing can overflow, however large the value is.
+  const auto left = static_cast<std::size_t>(std::max(room(), std::ptrdiff_t{0}));
+  if (left < head.size + 1 || left - head.size - 1 < value.size()) {
+    fail();
+    return false;
+  }
+  std::memcpy(at_, text, head.size);
+  char* const out = at_ + head.size;
+  const std::uint32_t sum = copy_and_sum(out, value.data(), value.size());
+  out[value.size()] = soh;
+  advance(place(), head.size + value.size() + 1, head.sum + sum + static_cast<unsigned char>(soh));
+  return true;
 }
 
-FieldWriter& FieldWriter::append(Tag tag, UtcTime time, unsigned fraction_digits) noexcept {
+FieldWriter& FieldWriter::append_text_anyhow(Tag tag, std::string_view text) noexcept {
+  if (!text.empty() && std::memchr(text.data(), soh, text.size()) != nullptr) return fail();
+  append_exactly(tag, text);
+  return *this;
+}
+
+FieldWriter& FieldWriter::append_char_anyhow(Tag tag, char value) noexcept {
+  return append_text_anyhow(tag, {&value, 1});
+}
+
+FieldWriter& FieldWriter::append_decimal_anyhow(Tag tag, Decimal value) noexcept {
+  char text[Decimal::max_text_size];
+  append_exactly(tag, {text, value.write(text)});
+  return *this;
+}
+
+FieldWriter& FieldWriter::append_unsigned_anyhow(Tag tag, std::uint64_t value) noexcept {
+  char text[40];
+  append_exactly(tag, {text, write_digits(text, value).size});
+  return *this;
+}
+
+FieldWriter& FieldWriter::append_time_anyhow(Tag tag, UtcTime time, unsigned fraction_digits) noexcept {
   char text[max_utc_timestamp_size];
-  return append(tag, std::string_view{text, write_utc_timestamp(text, time, fraction_digits)});
+  append_exactly(tag, {text, clock_.write(text, time, fraction_digits)});
+  return *this;
+}
+
+FieldWriter& FieldWriter::append(Tag tag, std::string_view text) noexcept { return put_text(tag, tag_text(tag), text); }
+
+FieldWriter& FieldWriter::append(Tag tag, char value) noexcept { return put_char(tag, tag_text(tag), value); }
+
+FieldWriter& FieldWriter::append(Tag tag, Decimal value) noexcept { return put_decimal(tag, tag_text(tag), value); }
+
+FieldWriter& FieldWriter::append(Tag tag, UtcTime time, unsigned fraction_digits) noexcept {
+  return put_time(tag, tag_text(tag), time, fraction_digits);
 }
 
 FieldWriter& FieldWriter::append_signed(Tag tag, std::int64_t value) noexcept {
-  char text[max_number_size];
-  const char* const end = std::to_chars(text, text + sizeof text, value).ptr;
-  return append(tag, std::string_view{text, static_cast<std::size_t>(end - text)});
+  return put_signed(tag, tag_text(tag), value);
 }
 
 FieldWriter& FieldWriter::append_unsigned(Tag tag, std::uint64_t value) noexcept {
-  char text[max_number_size];
-  const char* const end = std::to_chars(text, text + sizeof text, value).ptr;
-  return append(tag, std::string_view{text, static_cast<std::size_t>(end - text)});
+  return put_unsigned(tag, tag_text(tag), value);
 }
 
 FieldWriter& FieldWriter::append_data(Tag length_tag, Tag data_tag, std::string_view data) noexcept {
   char* const before = at_;
+  const std::uint32_t sum_before = sum_;
   append_unsigned(length_tag, data.size());
-  char* out = open(data_tag, data.size());
-  if (out == nullptr) {
-    at_ = before;  // never a length without its data
-    return *this;
-  }
-  out = std::copy(data.begin(), data.end(), out);
-  *out++ = soh;
-  at_ = out;
+  if (ok_ && append_exactly(data_tag, data)) return *this;
+  at_ = before;  // never a length without its data
+  sum_ = sum_before;
   return *this;
 }
 
 FieldWriter& FieldWriter::append_raw(std::string_view fields) noexcept {
   if (!ok_ || fields.empty()) return *this;
-  if (fields.back() != soh || static_cast<std::size_t>(end_ - at_) < fields.size()) {
-    ok_ = false;
-    return *this;
-  }
-  at_ = std::copy(fields.begin(), fields.end(), at_);
-  return *this;
+  if (fields.back() != soh || static_cast<std::size_t>(room()) < fields.size()) return fail();
+  const std::uint32_t sum = copy_and_sum(at_, fields.data(), fields.size());
+  return advance(place(), fields.size(), sum);
 }
 
 }  // namespace nfx

@@ -126,6 +126,64 @@ TEST(encoder, random_messages_parse_back_to_what_was_written) {
   }
 }
 
+HeaderTemplate session_header() {
+  return HeaderTemplate{{.begin_string = "FIX.4.4", .sender_comp_id = "BUYER", .target_comp_id = "SELLER"}};
+}
+
+constexpr UtcTime noon{std::chrono::sys_days{std::chrono::year{2024} / 3 / 15} + std::chrono::hours{12}};
+
+TEST(encoder_with_header, frames_a_message_with_the_sessions_header) {
+  char buffer[256];
+  Encoder encoder{buffer};
+  HeaderTemplate header = session_header();
+  encoder.begin(header, "A", SeqNum{1}, noon + std::chrono::milliseconds{123});
+  encoder.fields().append<Tag{98}>(0).append<Tag::HeartBtInt>(30).append<Tag::ResetSeqNumFlag>(true);
+  EXPECT_EQ(encoder.finish(), test::logon);
+  EXPECT_EQ(encoder.finish(), test::logon) << "finishing twice changes nothing";
+}
+
+TEST(encoder_with_header, succeeds_from_the_exact_size_on_and_never_below) {
+  const std::string header_text = "35=AE|34=123456|49=BUYER|52=20240315-12:00:00.000|56=SELLER|";
+  const std::size_t needed = Encoder::prefix_size + header_text.size() + 8 + Encoder::trailer_size;
+  HeaderTemplate header = session_header();
+  for (std::size_t size = 0; size < needed + 80; ++size) {
+    std::vector<char> buffer(size + 64, '#');
+    Encoder encoder{std::span{buffer.data(), size}};
+    encoder.begin(header, "AE", SeqNum{123456}, noon);
+    encoder.fields().append<Tag::Text>("four");
+    EXPECT_EQ(encoder.finish(), size >= needed ? test::frame(header_text + "58=four|") : "") << size;
+    EXPECT_EQ(std::string_view(buffer.data() + size, 64), std::string(64, '#')) << size;
+  }
+}
+
+TEST(encoder_with_header, refuses_a_type_with_soh_and_recovers) {
+  char buffer[256];
+  Encoder encoder{buffer};
+  HeaderTemplate header = session_header();
+  encoder.begin(header, "\x01", SeqNum{1}, noon);
+  encoder.fields().append<Tag::Text>("lost");
+  EXPECT_TRUE(encoder.finish().empty());
+  encoder.begin(header, "0", SeqNum{2}, noon);
+  EXPECT_EQ(encoder.finish(), test::frame("35=0|34=2|49=BUYER|52=20240315-12:00:00.000|56=SELLER|"));
+  encoder.begin("FIXT.1.1", "0");
+  EXPECT_EQ(encoder.finish(), test::frame("35=0|", "FIXT.1.1")) << "without the template again";
+}
+
+TEST(encoder_with_header, writes_body_lengths_of_every_width) {
+  std::vector<char> buffer(300000);
+  Encoder encoder{buffer};
+  HeaderTemplate header = session_header();
+  for (std::uint64_t seq = 1;
+       const std::size_t text : {0u, 1u, 31u, 32u, 33u, 34u, 931u, 932u, 933u, 934u, 9999u, 200000u}) {
+    encoder.begin(header, "B", SeqNum{seq}, noon);
+    encoder.fields().append<Tag::Text>(std::string(text, 'x'));
+    ASSERT_EQ(encoder.finish(),
+              test::frame("35=B|34=" + std::to_string(seq) +
+                          "|49=BUYER|52=20240315-12:00:00.000|56=SELLER|58=" + std::string(text, 'x') + "|"));
+    ++seq;
+  }
+}
+
 TEST(check_sum_field, has_three_digits) {
   for (unsigned sum = 0; sum < 256; ++sum) {
     char out[7];

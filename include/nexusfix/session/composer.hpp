@@ -1,15 +1,15 @@
 // Puts the session's header and trailer around a body: one write of each byte, exact BodyLength, no padding.
-// Thread: that of the session. Cost: no allocation; the parts that never change are prepared once.
+// Thread: that of the session. Cost: no allocation; the header comes from the session's HeaderTemplate.
 // Field order: 8 9 35 34 [43] 49 52 56, other header fields ascending with 122 among them, body, 10.
 #pragma once
 
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/wire/header_template.hpp"
 
 namespace nfx {
 
@@ -35,15 +35,10 @@ class Composer {
                                                    std::span<char> out) noexcept;
 
   // "YYYYMMDD-HH:MM:SS[.fff]" as this session writes it; the view lasts until the next call.
-  [[nodiscard]] std::string_view sending_time(UtcTime now) noexcept;
+  [[nodiscard]] std::string_view sending_time(UtcTime now) noexcept { return header_.sending_time(now); }
 
  private:
-  std::string begin_;   // 8=FIX.4.4|9=
-  std::string sender_;  // 49=SENDER|52=
-  std::string target_;  // |56=TARGET|
-  unsigned timestamp_digits_;
-  UtcTimestampWriter clock_;
-  char time_text_[max_utc_timestamp_size]{};
+  HeaderTemplate header_;
 };
 
 }  // namespace nfx

@@ -1,13 +1,19 @@
 // Builds one complete message: BeginString and BodyLength in front, CheckSum behind, written in place.
-// Thread: one owner. Cost: the bytes written plus one sum over them; no allocation. Lifetime: borrows the buffer.
-// Errors: finish() is empty when the buffer was too small or a field invalid.
+// Thread: one owner. Cost: the bytes written, each once and none read again; no allocation. Lifetime: borrows the
+// buffer. Errors: finish() is empty when the buffer was too small or a field invalid.
+//
+//   Encoder encoder{buffer};                                     // once
+//   HeaderTemplate header{{.begin_string = "FIX.4.4", ...}};     // once per session
+//   encoder.begin(header, "D", seq, now);
+//   encoder.fields().append<Tag::ClOrdID>(id).append<Tag::Price>(price);
+//   send(encoder.finish());
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string_view>
 
 #include "nexusfix/wire/field_writer.hpp"
+#include "nexusfix/wire/header_template.hpp"
 
 namespace nfx {
 
@@ -22,23 +28,35 @@ class Encoder {
   // Starts a message over. begin_string: at most 16 characters, kept by reference until finish().
   void begin(std::string_view begin_string, std::string_view msg_type) noexcept;
 
-  // The fields behind MsgType(35): MsgSeqNum and the other header fields first, then the body.
+  // Starts a message over with a session's whole header. The template is kept by reference until finish().
+  void begin(HeaderTemplate& header, std::string_view msg_type, SeqNum seq, UtcTime now) noexcept;
+
+  // The fields behind MsgType(35): MsgSeqNum and the other header fields first, unless begin() wrote them, then the
+  // body.
   [[nodiscard]] FieldWriter& fields() noexcept { return fields_; }
 
   // The whole message, somewhere inside the buffer. Empty on failure.
   [[nodiscard]] std::string_view finish() noexcept;
 
  private:
-  std::span<char> buffer_;
+  std::string_view finish_without_template() noexcept;
+
   FieldWriter fields_;
   std::string_view begin_string_;
-  std::size_t trailer_room_ = 0;
+  const HeaderTemplate* header_ = nullptr;
+  bool has_room_;
 };
 
 // Sum of all bytes modulo 256.
 [[nodiscard]] std::uint8_t check_sum(std::string_view bytes) noexcept;
 
 // Writes "10=ddd<SOH>", seven bytes.
-void write_check_sum_field(char* out, std::uint8_t sum) noexcept;
+inline void write_check_sum_field(char* out, std::uint8_t sum) noexcept {
+  const std::uint32_t digits = digit_words::three(sum).bytes;
+  constexpr std::uint32_t head = '1' | '0' << 8 | '=' << 16 | '0' << 24;
+  constexpr std::uint32_t tail = digit_words::three_zero_characters | std::uint32_t{soh} << 24;
+  digit_words::store(out, head + (digits << 24));
+  digit_words::store(out + 3, tail + digits);
+}
 
 }  // namespace nfx

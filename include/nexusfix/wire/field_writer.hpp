@@ -1,7 +1,10 @@
-// Appends "tag=value<SOH>" fields to a caller's buffer.
+// Appends "tag=value<SOH>" fields to a caller's buffer, and keeps the sum of what it has written for CheckSum(10).
 // Thread: one owner. Cost: the bytes written; no allocation. Lifetime: borrows the buffer.
 // Errors: when the buffer is full, or a value holds SOH, the writer is marked and later appends do nothing; ok() tells.
 // Whether a tag or an empty value makes sense is not judged here.
+// Of the buffer, bytes behind view() may be overwritten as well, bytes behind its end never are.
+//   writer.append(tag, value)               for any tag
+//   writer.append<Tag::Price>(value)        faster, for a tag that is known at compile time
 #pragma once
 
 #include <concepts>
@@ -13,25 +16,26 @@
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/wire/field_text.hpp"
 
 namespace nfx {
 
-inline constexpr char soh = '\x01';
+template <typename T>
+concept FieldInteger = std::integral<T> && !std::same_as<T, char> && !std::same_as<T, bool>;
 
 class FieldWriter {
  public:
   explicit FieldWriter(std::span<char> buffer) noexcept
-      : begin_(buffer.data()), at_(buffer.data()), end_(buffer.data() + buffer.size()) {}
+      : begin_(buffer.data()), at_(begin_), limit_(begin_ + buffer.size()), end_(limit_) {}
 
   // Text. SOH inside would end the field: use append_data for such values.
   FieldWriter& append(Tag tag, std::string_view text) noexcept;
   FieldWriter& append(Tag tag, const char* text) noexcept { return append(tag, std::string_view{text}); }
-  FieldWriter& append(Tag tag, char value) noexcept { return append(tag, std::string_view{&value, 1}); }
+  FieldWriter& append(Tag tag, char value) noexcept;
   FieldWriter& append(Tag tag, bool value) noexcept { return append(tag, value ? 'Y' : 'N'); }
   FieldWriter& append(Tag tag, Decimal value) noexcept;
   FieldWriter& append(Tag tag, SeqNum value) noexcept { return append_unsigned(tag, nfx::value(value)); }
-  template <std::integral Int>
-    requires(!std::same_as<Int, char> && !std::same_as<Int, bool>)
+  template <FieldInteger Int>
   FieldWriter& append(Tag tag, Int value) noexcept {
     if constexpr (std::is_signed_v<Int>) {
       return append_signed(tag, value);
@@ -39,8 +43,56 @@ class FieldWriter {
       return append_unsigned(tag, value);
     }
   }
-  // UTCTimestamp with 0 to 9 digits of fraction.
+  // UTCTimestamp with 0 to 9 digits of fraction. A writer used for many messages remembers the last second's text.
   FieldWriter& append(Tag tag, UtcTime time, unsigned fraction_digits = 3) noexcept;
+
+  // The same values for a tag known at compile time.
+  template <Tag tag>
+  [[gnu::always_inline]] FieldWriter& append(std::string_view text) noexcept {
+    return put_text(tag, tag_text_of<tag>, text);
+  }
+  template <Tag tag>
+  [[gnu::always_inline]] FieldWriter& append(const char* text) noexcept {
+    return put_text(tag, tag_text_of<tag>, std::string_view{text});
+  }
+  template <Tag tag>
+  [[gnu::always_inline]] FieldWriter& append(char value) noexcept {
+    return put_char(tag, tag_text_of<tag>, value);
+  }
+  template <Tag tag>
+  [[gnu::always_inline]] FieldWriter& append(bool value) noexcept {
+    return put_char(tag, tag_text_of<tag>, value ? 'Y' : 'N');
+  }
+  template <Tag tag>
+  [[gnu::always_inline]] FieldWriter& append(Decimal value) noexcept {
+    return put_decimal(tag, tag_text_of<tag>, value);
+  }
+  template <Tag tag>
+  [[gnu::always_inline]] FieldWriter& append(SeqNum value) noexcept {
+    return put_unsigned(tag, tag_text_of<tag>, nfx::value(value));
+  }
+  template <Tag tag, FieldInteger Int>
+  [[gnu::always_inline]] FieldWriter& append(Int value) noexcept {
+    if constexpr (std::is_signed_v<Int>) {
+      return put_signed(tag, tag_text_of<tag>, value);
+    } else {
+      return put_unsigned(tag, tag_text_of<tag>, value);
+    }
+  }
+  template <Tag tag>
+  [[gnu::always_inline]] FieldWriter& append(UtcTime time, unsigned fraction_digits = 3) noexcept {
+    return put_time(tag, tag_text_of<tag>, time, fraction_digits);
+  }
+
+  // Fields that never change: append(constant_fields<"21=1|59=0|">).
+  template <std::size_t padded_size>
+  [[gnu::always_inline]] FieldWriter& append(const ConstantFields<padded_size>& fields) noexcept {
+    if (room() < static_cast<std::ptrdiff_t>(padded_size)) [[unlikely]]
+      return append_raw(fields.view());
+    const Place from = place();
+    std::memcpy(from.at, fields.bytes.data(), padded_size);
+    return advance(from, fields.size, fields.sum);
+  }
 
   // A length field and its data field; the data may hold any byte.
   FieldWriter& append_data(Tag length_tag, Tag data_tag, std::string_view data) noexcept;
@@ -49,23 +101,133 @@ class FieldWriter {
   FieldWriter& append_raw(std::string_view fields) noexcept;
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
-  [[nodiscard]] std::string_view view() const noexcept { return {begin_, static_cast<std::size_t>(at_ - begin_)}; }
+  [[nodiscard]] std::string_view view() const noexcept { return {begin_, size()}; }
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
+  // Sum of all bytes of view(); modulo 256 it is their part of CheckSum(10).
+  [[nodiscard]] std::uint32_t sum() const noexcept { return sum_; }
   void clear() noexcept {
     at_ = begin_;
+    limit_ = end_;
+    sum_ = 0;
     ok_ = true;
   }
 
  private:
+  friend class Encoder;
+
+  // Room that the quick writers below ask for: whole words are stored, so it is more than any of their fields takes.
+  static constexpr std::ptrdiff_t quick_room = 64;
+
+  [[nodiscard, gnu::always_inline]] std::ptrdiff_t room() const noexcept { return limit_ - at_; }
+  // A writer's place and sum are read once in front of a field's bytes and written once behind them: bytes may alias
+  // anything, so that the compiler would otherwise go through memory for each of them.
+  struct Place {
+    char* at;
+    std::uint32_t sum;
+  };
+  [[nodiscard, gnu::always_inline]] Place place() const noexcept { return {at_, sum_}; }
+  [[gnu::always_inline]] FieldWriter& advance(Place from, std::size_t size, std::uint32_t sum) noexcept {
+    at_ = from.at + size;
+    sum_ = from.sum + sum;
+    return *this;
+  }
+  // Behind "tag=" and its value: SOH, and the field counts.
+  [[gnu::always_inline]] FieldWriter& close(Place from, const TagText& tag, WrittenText value) noexcept {
+    const std::size_t size = tag.size + value.size;
+    from.at[size] = soh;
+    return advance(from, size + 1, tag.sum + value.sum + static_cast<unsigned char>(soh));
+  }
+  // The quick writers: they write into ample room and leave everything else to the append_*_anyhow below.
+  [[gnu::always_inline]] FieldWriter& put_text(Tag tag, const TagText& head, std::string_view text) noexcept {
+    const Place from = place();
+    const std::size_t size = text.size();
+    if (limit_ - from.at < quick_room || size > 16 || head.size == 0) [[unlikely]] {
+      return append_text_anyhow(tag, text);
+    }
+    digit_words::store(from.at, head.word);
+    char* const out = from.at + head.size;
+    std::uint32_t sum;
+    if (size <= 8) {
+      const std::uint64_t word = load_short(text.data(), size);
+      const ByteWord bytes{word};
+      digit_words::store(out, word);
+      if (bytes.holds_soh()) [[unlikely]]
+        return fail();
+      sum = bytes.sum();
+    } else {
+      // Two overlapping words; what both hold is shifted out of the second before it is summed.
+      const auto first = digit_words::load<std::uint64_t>(text.data());
+      const auto last = digit_words::load<std::uint64_t>(text.data() + size - 8);
+      const ByteWord front{first}, back{last >> 8 * (16 - size)};
+      digit_words::store(out, first);
+      digit_words::store(out + size - 8, last);
+      if (front.holds_soh() || back.holds_soh()) [[unlikely]]
+        return fail();
+      sum = front.sum() + back.sum();
+    }
+    return close(from, head, {static_cast<std::uint32_t>(size), sum});
+  }
+  [[gnu::always_inline]] FieldWriter& put_char(Tag tag, const TagText& head, char value) noexcept {
+    const Place from = place();
+    if (limit_ - from.at < quick_room || value == soh || head.size == 0) [[unlikely]] {
+      return append_char_anyhow(tag, value);
+    }
+    digit_words::store(from.at, head.word);
+    const auto byte = static_cast<unsigned char>(value);
+    digit_words::store(from.at + head.size, static_cast<std::uint16_t>(byte | soh << 8));
+    return advance(from, head.size + 2, head.sum + byte + static_cast<unsigned char>(soh));
+  }
+  [[gnu::always_inline]] FieldWriter& put_decimal(Tag tag, const TagText& head, Decimal value) noexcept {
+    const Place from = place();
+    if (limit_ - from.at < quick_room || head.size == 0) [[unlikely]]
+      return append_decimal_anyhow(tag, value);
+    digit_words::store(from.at, head.word);
+    return close(from, head, write_scaled(from.at + head.size, value.mantissa(), value.scale()));
+  }
+  [[gnu::always_inline]] FieldWriter& put_unsigned(Tag tag, const TagText& head, std::uint64_t value) noexcept {
+    const Place from = place();
+    if (limit_ - from.at < quick_room || head.size == 0) [[unlikely]]
+      return append_unsigned_anyhow(tag, value);
+    digit_words::store(from.at, head.word);
+    return close(from, head, write_digits(from.at + head.size, value));
+  }
+  [[gnu::always_inline]] FieldWriter& put_signed(Tag tag, const TagText& head, std::int64_t value) noexcept {
+    if (value < 0) [[unlikely]]
+      return append_decimal_anyhow(tag, Decimal{value});
+    return put_unsigned(tag, head, static_cast<std::uint64_t>(value));
+  }
+  [[gnu::always_inline]] FieldWriter& put_time(Tag tag, const TagText& head, UtcTime time, unsigned digits) noexcept {
+    const std::uint32_t nanoseconds = clock_.settle(time);
+    const Place from = place();
+    if (limit_ - from.at < quick_room || head.size == 0 || digits > 9) [[unlikely]] {
+      return append_time_anyhow(tag, time, digits);
+    }
+    const std::uint32_t second_sum = clock_.sum();
+    digit_words::store(from.at, head.word);
+    char* const out = from.at + head.size;
+    std::memcpy(out, clock_.text(), 24);
+    const WrittenText fraction = write_fraction(out + 17, nanoseconds, digits);
+    return close(from, head, {17 + fraction.size, second_sum + fraction.sum});
+  }
+
   FieldWriter& append_signed(Tag tag, std::int64_t value) noexcept;
   FieldWriter& append_unsigned(Tag tag, std::uint64_t value) noexcept;
-  // Room for "tag=" and a value of `size` bytes and SOH; writes "tag=". Null, and the writer marked, without room.
-  char* open(Tag tag, std::size_t size) noexcept;
+  FieldWriter& append_text_anyhow(Tag tag, std::string_view text) noexcept;
+  FieldWriter& append_char_anyhow(Tag tag, char value) noexcept;
+  FieldWriter& append_decimal_anyhow(Tag tag, Decimal value) noexcept;
+  FieldWriter& append_unsigned_anyhow(Tag tag, std::uint64_t value) noexcept;
+  FieldWriter& append_time_anyhow(Tag tag, UtcTime time, unsigned fraction_digits) noexcept;
+  // Writes one field of exact size; the value's bytes are not looked at. False, and the writer marked, without room.
+  bool append_exactly(Tag tag, std::string_view value) noexcept;
+  FieldWriter& fail() noexcept;
 
   char* begin_;
   char* at_;
+  char* limit_;  // end_, or begin_ once the writer is marked: then no append finds room
   char* end_;
+  std::uint32_t sum_ = 0;
   bool ok_ = true;
+  UtcTimestampWriter clock_;
 };
 
 }  // namespace nfx
