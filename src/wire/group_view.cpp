@@ -2,25 +2,11 @@
 
 #include <algorithm>
 
-#include "nexusfix/wire/field_values.hpp"
-
 namespace nfx {
 
 bool GroupShape::contains(Tag tag) const noexcept {
   return std::ranges::find(members, tag) != members.end() ||
          std::ranges::any_of(nested, [tag](const GroupShape& inner) { return inner.contains(tag); });
-}
-
-std::uint32_t GroupEntry::find(Tag tag) const noexcept {
-  for (std::uint32_t i = begin_; i < end_; ++i) {
-    if (message_->tag_at(i) == tag) return i;
-  }
-  return MessageView::npos;
-}
-
-std::string_view GroupEntry::get_view(Tag tag) const noexcept {
-  const std::uint32_t index = find(tag);
-  return index == MessageView::npos ? std::string_view{} : (*message_)[index].value;
 }
 
 GroupView GroupEntry::group(const GroupShape& shape) const noexcept {
@@ -30,28 +16,28 @@ GroupView GroupEntry::group(const GroupShape& shape) const noexcept {
 
 GroupView::GroupView(const MessageView& message, const GroupShape& shape, std::uint32_t count_index,
                      std::uint32_t limit) noexcept
-    : message_(&message), shape_(&shape), begin_(count_index + 1), end_(begin_) {
-  const auto declared = parse_int(message[count_index].value);
+    : message_(&message), shape_(&shape), begin_(count_index + 1), limit_(limit) {
+  if (shape.members.empty()) {
+    begin_ = limit_;  // nothing can start an entry
+    return;
+  }
+  delimiter_ = shape.members.front();
+  const auto declared = message.int_at(count_index);
   if (declared && *declared >= 0) declared_ = *declared;
-  // Fields that do not start with the delimiter are no entry, whatever NumInGroup says.
-  if (begin_ == limit || shape.members.empty() || message.tag_at(begin_) != shape.members.front()) return;
-  while (end_ != limit && shape.contains(message.tag_at(end_))) ++end_;
+  if (!starts_entry(begin_)) begin_ = limit_;
 }
 
-std::uint32_t GroupView::entry_end(std::uint32_t begin) const noexcept {
-  std::uint32_t end = begin + 1;
-  while (end < end_ && message_->tag_at(end) != shape_->members.front()) ++end;
-  return end;
+bool GroupView::goes_on_with(Tag tag, std::size_t& next) const noexcept {
+  const std::span<const Tag> members = shape_->members;
+  if (tag == delimiter_) return false;
+  const auto found = std::ranges::find(members, tag);
+  if (found != members.end()) {
+    next = static_cast<std::size_t>(found - members.begin()) + 1;
+    return true;
+  }
+  return std::ranges::any_of(shape_->nested, [tag](const GroupShape& inner) { return inner.contains(tag); });
 }
 
 std::uint32_t GroupView::size() const noexcept { return static_cast<std::uint32_t>(std::distance(begin(), end())); }
-
-GroupView::Iterator::Iterator(const GroupView* group, std::uint32_t begin) noexcept
-    : group_(group), begin_(begin), end_(begin == group->end_ ? begin : group->entry_end(begin)) {}
-
-GroupView::Iterator& GroupView::Iterator::operator++() noexcept {
-  *this = Iterator{group_, end_};
-  return *this;
-}
 
 }  // namespace nfx

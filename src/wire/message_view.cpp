@@ -7,9 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "find_tag.hpp"
+#include "envelope.hpp"
 #include "kernels/kernels.hpp"
-#include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/field_values.hpp"
 #include "nexusfix/wire/group_view.hpp"
 
@@ -17,52 +16,6 @@ namespace nfx {
 namespace {
 
 constexpr std::uint32_t max_max_fields = 32768;
-constexpr std::uint32_t check_sum_field_size = 7;  // "10=ddd<SOH>"
-
-// The value of at most nine digits, or -1.
-std::int64_t small_number(std::string_view text) noexcept {
-  if (text.empty() || text.size() > 9) return -1;
-  std::int64_t number = 0;
-  for (const char c : text) {
-    const unsigned digit = static_cast<unsigned char>(c) - unsigned{'0'};
-    if (digit > 9) return -1;
-    number = number * 10 + digit;
-  }
-  return number;
-}
-
-// What the standard header and trailer promise about the whole message. Every field ends in front of a SOH.
-template <class Arrays>
-[[gnu::always_inline]] inline WireError check_envelope(std::string_view message, const Arrays& fields,
-                                                       std::uint32_t count, std::uint8_t sum_of_all) noexcept {
-  if (count < 3 || fields.tags[0] != value(Tag::BeginString) || fields.tags[1] != value(Tag::BodyLength) ||
-      fields.tags[2] != value(Tag::MsgType)) {
-    return WireError::header_order;
-  }
-  const auto value_of = [&](std::uint32_t i) {
-    return std::string_view{message.data() + fields.begins[i], std::size_t{fields.ends[i]} - fields.begins[i]};
-  };
-  const std::string_view length_text = value_of(1);
-  const std::int64_t body_length = length_text.size() <= 7 ? small_number(length_text) : -1;
-  if (body_length < 0) return WireError::bad_body_length;
-
-  const std::uint32_t last = count - 1;
-  const std::size_t body_begin = std::size_t{fields.ends[1]} + 1;
-  const std::size_t body_end = std::size_t{fields.ends[last - 1]} + 1;
-  const std::string_view sum_text = value_of(last);
-  const std::int64_t declared_sum = sum_text.size() == 3 ? small_number(sum_text) : -1;
-  if (fields.tags[last] != value(Tag::CheckSum) || declared_sum < 0 ||
-      message.size() - body_end != check_sum_field_size) {
-    return WireError::bad_check_sum;
-  }
-  if (body_end - body_begin != static_cast<std::size_t>(body_length)) return WireError::body_length_mismatch;
-
-  // The field of seven bytes that holds the sum is "10=ddd<SOH>", and not part of it.
-  const unsigned own = unsigned{'1'} + '0' + '=' + 1 + static_cast<unsigned char>(sum_text[0]) +
-                       static_cast<unsigned char>(sum_text[1]) + static_cast<unsigned char>(sum_text[2]);
-  return ((sum_of_all - own) & 0xFF) == declared_sum ? WireError::none : WireError::check_sum_mismatch;
-}
-
 std::uint32_t checked_max_fields(std::uint32_t max_fields) {
   if (max_fields < 1 || max_fields > max_max_fields) {
     throw std::invalid_argument("MessageView: max_fields is " + std::to_string(max_fields) + ", must be 1 to 32768");
@@ -89,12 +42,8 @@ class AlignedArray {
   T* data_ = nullptr;
 };
 
-// Fields behind the first so many are looked up in a table.
-constexpr std::uint32_t compared_fields = 128;
-static_assert(compared_fields % tags_per_step == 0);
-
-constexpr std::uint32_t padded(std::uint32_t max_fields) noexcept {
-  return (max_fields + kernels::array_padding + tags_per_step - 1) / tags_per_step * tags_per_step;
+constexpr std::size_t padded(std::uint32_t max_fields) noexcept {
+  return std::size_t{max_fields} + kernels::array_padding + tag_scan::places_per_step;
 }
 
 // Look-up of any tag among at most `max_fields`: open addressing, at most half full. A slot of an older generation is
@@ -191,6 +140,7 @@ WireError MessageView::parse_leniently(std::string_view message) noexcept { retu
 WireError MessageView::index_fields(std::string_view message, bool lenient) noexcept {
   count_ = 0;
   size_ = 0;
+  padded_values_ = 0;
   wide_ = false;
   table_filled_ = false;
   std::uint32_t count = 0;
@@ -202,7 +152,9 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
     needs_wide = result.needs_wide;
     count = result.count;
     error = result.error;
-    if (error == WireError::none && !needs_wide) error = check_envelope(message, fields, count, result.sum);
+    if (error == WireError::none && !needs_wide && !is_ordinary_envelope(message, fields, count, result.sum))
+        [[unlikely]]
+      error = check_envelope(message, fields, count, result.sum);
   }
   if (needs_wide) [[unlikely]]
     error = index_wide_fields(message, count);
@@ -210,6 +162,7 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
     data_ = message.data();
     size_ = message.size();
     count_ = count;
+    if (error == WireError::none && !wide_) padded_values_ = count - 1;
   }
   return error;
 }
@@ -226,20 +179,6 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
   return result.error == WireError::none ? check_envelope(message, fields, count, result.sum) : result.error;
 }
 
-std::uint32_t MessageView::find(Tag tag) const noexcept {
-  const auto number = static_cast<std::uint32_t>(nfx::value(tag));
-  if (wide_ || number > 0xFFFF) [[unlikely]]
-    return find_wide(tag);
-  const std::uint32_t compared = std::min(count_, compared_fields);
-  for (std::uint32_t from = 0; from < compared; from += tags_per_step) {
-    const std::uint32_t equal = equal_tags(tags_ + from, static_cast<std::uint16_t>(number));
-    if (equal == 0) continue;
-    const std::uint32_t index = from + static_cast<std::uint32_t>(std::countr_zero(equal));
-    return index < count_ ? index : npos;
-  }
-  return count_ > compared_fields ? find_further(static_cast<std::uint16_t>(number)) : npos;
-}
-
 [[gnu::noinline]] std::uint32_t MessageView::find_further(std::uint16_t tag) const noexcept {
   std::uint16_t* const table = storage_->table.get();
   if (!table_filled_) {
@@ -250,16 +189,28 @@ std::uint32_t MessageView::find(Tag tag) const noexcept {
   return index >= compared_fields && index < count_ && tags_[index] == tag ? index : npos;
 }
 
+[[gnu::cold, gnu::noinline]] std::uint32_t MessageView::find_wide_between(std::uint32_t begin, std::uint32_t end,
+                                                                          Tag tag) const noexcept {
+  for (std::uint32_t i = begin; i < end; ++i) {
+    if (tag_at(i) == tag) return i;
+  }
+  return npos;
+}
+
 [[gnu::cold, gnu::noinline]] std::uint32_t MessageView::find_wide(Tag tag) const noexcept {
   if (!wide_ || count_ == 0) return npos;  // no tag of a narrow index is that large
   const std::uint32_t index = storage_->hash.find(wide_tags_, nfx::value(tag));
   return index < count_ ? index : npos;
 }
 
-std::expected<std::int64_t, FieldError> MessageView::get_int(Tag tag) const noexcept {
-  const std::uint32_t index = find(tag);
+std::expected<std::int64_t, FieldError> MessageView::any_int_at(std::uint32_t index) const noexcept {
   if (index == npos) return std::unexpected(FieldError::missing);
   return parse_int(value_at(index));
+}
+
+std::expected<Decimal, FieldError> MessageView::any_decimal_at(std::uint32_t index) const noexcept {
+  if (index == npos) return std::unexpected(FieldError::missing);
+  return parse_decimal(value_at(index));
 }
 
 std::expected<SeqNum, FieldError> MessageView::get_seq_num(Tag tag) const noexcept {
@@ -269,26 +220,7 @@ std::expected<SeqNum, FieldError> MessageView::get_seq_num(Tag tag) const noexce
   return SeqNum{static_cast<std::uint64_t>(*number)};
 }
 
-std::expected<Decimal, FieldError> MessageView::get_decimal(Tag tag) const noexcept {
-  const std::uint32_t index = find(tag);
-  if (index == npos) return std::unexpected(FieldError::missing);
-  return parse_decimal(value_at(index));
-}
-
-std::expected<char, FieldError> MessageView::get_char(Tag tag) const noexcept {
-  const std::uint32_t index = find(tag);
-  if (index == npos) return std::unexpected(FieldError::missing);
-  return parse_char(value_at(index));
-}
-
-std::expected<bool, FieldError> MessageView::get_bool(Tag tag) const noexcept {
-  const std::uint32_t index = find(tag);
-  if (index == npos) return std::unexpected(FieldError::missing);
-  return parse_bool(value_at(index));
-}
-
-std::expected<UtcTimestamp, FieldError> MessageView::get_utc_timestamp(Tag tag) const noexcept {
-  const std::uint32_t index = find(tag);
+std::expected<UtcTimestamp, FieldError> MessageView::utc_timestamp_at(std::uint32_t index) const noexcept {
   if (index == npos) return std::unexpected(FieldError::missing);
   if (const auto time = parse_utc_timestamp(value_at(index))) return *time;
   return std::unexpected(FieldError::bad_format);

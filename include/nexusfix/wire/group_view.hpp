@@ -1,6 +1,7 @@
 // Repeating groups, read in wire order without copying; entries can hold nested groups.
-// Thread: that of the MessageView. Cost: one step per field of the group. Lifetime: borrows view and shape.
-// Errors: an entry count that differs from NumInGroup is not hidden: compare size() with declared_size().
+// Thread: that of the MessageView. Cost: making a view is a look-up; iterating takes a step per field, and a search
+// among the members only for fields that are not in the shape's order. Lifetime: borrows view and shape. Errors: an
+// entry count that differs from NumInGroup is not hidden: compare size() with declared_size().
 #pragma once
 
 #include <cstdint>
@@ -31,15 +32,36 @@ class GroupEntry {
   [[nodiscard]] Field operator[](std::uint32_t i) const noexcept { return (*message_)[begin_ + i]; }
 
   // First field of the entry with this tag; empty when missing. Cost: linear in the entry.
-  [[nodiscard]] std::string_view get_view(Tag tag) const noexcept;
+  [[nodiscard]] std::string_view get_view(Tag tag) const noexcept {
+    const std::uint32_t index = find(tag);
+    return index == MessageView::npos ? std::string_view{} : message_->value_at(index);
+  }
   [[nodiscard]] bool has(Tag tag) const noexcept { return find(tag) != MessageView::npos; }
+
+  // Its index in the message, or MessageView::npos; MessageView::int_at and its like read the value.
+  [[nodiscard]] std::uint32_t find(Tag tag) const noexcept { return message_->find_between(begin_, end_, tag); }
+
+  // The typed values of MessageView, of this entry's fields.
+  [[nodiscard]] std::expected<std::int64_t, FieldError> get_int(Tag tag) const noexcept {
+    return message_->int_at(find(tag));
+  }
+  [[nodiscard]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept {
+    return message_->decimal_at(find(tag));
+  }
+  [[nodiscard]] std::expected<char, FieldError> get_char(Tag tag) const noexcept {
+    return message_->char_at(find(tag));
+  }
+  [[nodiscard]] std::expected<bool, FieldError> get_bool(Tag tag) const noexcept {
+    return message_->bool_at(find(tag));
+  }
+  [[nodiscard]] std::expected<UtcTimestamp, FieldError> get_utc_timestamp(Tag tag) const noexcept {
+    return message_->utc_timestamp_at(find(tag));
+  }
 
   // A group nested in this entry.
   [[nodiscard]] GroupView group(const GroupShape& shape) const noexcept;
 
  private:
-  [[nodiscard]] std::uint32_t find(Tag tag) const noexcept;
-
   const MessageView* message_;
   std::uint32_t begin_;
   std::uint32_t end_;
@@ -54,9 +76,23 @@ class GroupView {
     using iterator_concept = std::forward_iterator_tag;
 
     Iterator() noexcept = default;
-    Iterator(const GroupView* group, std::uint32_t begin) noexcept;
+    Iterator(const GroupView* group, std::uint32_t begin) noexcept
+        : group_(group), begin_(begin), end_(group->entry_end(begin)), more_(group->starts_entry(end_)) {}
     [[nodiscard]] GroupEntry operator*() const noexcept { return {*group_->message_, begin_, end_}; }
-    Iterator& operator++() noexcept;
+    Iterator& operator++() noexcept {
+      const std::uint32_t last = begin_;
+      const std::uint32_t size = end_ - begin_;
+      begin_ = more_ ? end_ : group_->limit_;
+      // Entries mostly look alike. One with the tags of the last, and another behind it, needs no search among the
+      // members.
+      if (more_ && group_->starts_entry(begin_ + size) && group_->message_->same_tags(last, begin_, size)) {
+        end_ = begin_ + size;
+      } else {
+        end_ = group_->entry_end(begin_);
+        more_ = group_->starts_entry(end_);
+      }
+      return *this;
+    }
     Iterator operator++(int) noexcept {
       Iterator before = *this;
       ++*this;
@@ -68,6 +104,7 @@ class GroupView {
     const GroupView* group_ = nullptr;
     std::uint32_t begin_ = 0;
     std::uint32_t end_ = 0;
+    bool more_ = false;  // another entry begins where this one ends
   };
 
   GroupView() noexcept = default;
@@ -76,20 +113,42 @@ class GroupView {
             std::uint32_t limit) noexcept;
 
   [[nodiscard]] Iterator begin() const noexcept { return {this, begin_}; }
-  [[nodiscard]] Iterator end() const noexcept { return {this, end_}; }
-  [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+  [[nodiscard]] Iterator end() const noexcept { return {this, limit_}; }
+  [[nodiscard]] bool empty() const noexcept { return begin_ == limit_; }
 
   // Entries present, and entries announced (-1 when NumInGroup is no number or the group is absent).
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] std::int64_t declared_size() const noexcept { return declared_; }
 
  private:
-  [[nodiscard]] std::uint32_t entry_end(std::uint32_t begin) const noexcept;
+  // The delimiter starts every entry; fields that do not start with it are no entry, whatever NumInGroup says.
+  [[nodiscard]] bool starts_entry(std::uint32_t index) const noexcept {
+    return index < limit_ && message_->tag_at(index) == delimiter_;
+  }
+  // One behind the last field of the entry that begins at `begin`; the limit of the limit.
+  [[nodiscard]] std::uint32_t entry_end(std::uint32_t begin) const noexcept {
+    if (begin == limit_) return limit_;
+    const std::span<const Tag> members = shape_->members;
+    std::size_t next = 1;  // the member to expect
+    std::uint32_t end = begin + 1;
+    for (; end < limit_; ++end) {
+      const Tag tag = message_->tag_at(end);
+      if (next < members.size() && tag == members[next]) {
+        ++next;
+      } else if (!goes_on_with(tag, next)) {
+        break;
+      }
+    }
+    return end;
+  }
+  // Whether the field that is not the expected one belongs to the entry, and which member to expect then.
+  [[nodiscard]] bool goes_on_with(Tag tag, std::size_t& next) const noexcept;
 
   const MessageView* message_ = nullptr;
   const GroupShape* shape_ = nullptr;
-  std::uint32_t begin_ = 0;
-  std::uint32_t end_ = 0;
+  Tag delimiter_{};
+  std::uint32_t begin_ = 0;  // of the first entry, or the limit
+  std::uint32_t limit_ = 0;  // no field of the group is at or behind it
   std::int64_t declared_ = -1;
 };
 

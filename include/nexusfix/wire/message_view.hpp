@@ -14,9 +14,12 @@
 #include <string_view>
 
 #include "nexusfix/base/decimal.hpp"
+#include "nexusfix/base/read_digits.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/wire/field_values.hpp"
+#include "nexusfix/wire/tag_scan.hpp"
 #include "nexusfix/wire/wire_error.hpp"
 
 namespace nfx {
@@ -71,7 +74,15 @@ class MessageView {
   static constexpr std::uint32_t npos = UINT32_MAX;
 
   // Index of the first field with this tag, or npos.
-  [[nodiscard]] std::uint32_t find(Tag tag) const noexcept;
+  [[nodiscard]] std::uint32_t find(Tag tag) const noexcept {
+    const auto number = static_cast<std::uint32_t>(nfx::value(tag));
+    if (wide_ || number > 0xFFFF) [[unlikely]]
+      return find_wide(tag);
+    const auto narrow = static_cast<std::uint16_t>(number);
+    const std::uint32_t index = tag_scan::find(tags_, count_ < compared_fields ? count_ : compared_fields, narrow);
+    if (index < count_ && index < compared_fields) return index;
+    return count_ > compared_fields ? find_further(narrow) : npos;
+  }
   [[nodiscard]] bool has(Tag tag) const noexcept { return find(tag) != npos; }
 
   // The value of the first field with this tag; empty when missing. has() tells missing from empty.
@@ -80,12 +91,46 @@ class MessageView {
     return index == npos ? std::string_view{} : value_at(index);
   }
 
-  [[nodiscard]] std::expected<std::int64_t, FieldError> get_int(Tag tag) const noexcept;
-  [[nodiscard]] std::expected<SeqNum, FieldError> get_seq_num(Tag tag) const noexcept;  // not negative
-  [[nodiscard]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept;
-  [[nodiscard]] std::expected<char, FieldError> get_char(Tag tag) const noexcept;
-  [[nodiscard]] std::expected<bool, FieldError> get_bool(Tag tag) const noexcept;  // Y or N
-  [[nodiscard]] std::expected<UtcTimestamp, FieldError> get_utc_timestamp(Tag tag) const noexcept;
+  // The value of the first field with this tag. Not negative: get_seq_num; Y or N: get_bool.
+  [[nodiscard]] std::expected<std::int64_t, FieldError> get_int(Tag tag) const noexcept { return int_at(find(tag)); }
+  [[nodiscard]] std::expected<SeqNum, FieldError> get_seq_num(Tag tag) const noexcept;
+  [[nodiscard]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept { return decimal_at(find(tag)); }
+  [[nodiscard]] std::expected<char, FieldError> get_char(Tag tag) const noexcept { return char_at(find(tag)); }
+  [[nodiscard]] std::expected<bool, FieldError> get_bool(Tag tag) const noexcept { return bool_at(find(tag)); }
+  [[nodiscard]] std::expected<UtcTimestamp, FieldError> get_utc_timestamp(Tag tag) const noexcept {
+    return utc_timestamp_at(find(tag));
+  }
+
+  // The same for the field at an index that find() gave; npos is missing.
+  [[nodiscard]] std::expected<std::int64_t, FieldError> int_at(std::uint32_t index) const noexcept {
+    if (index < padded_values_) [[likely]] {
+      const ShortValue value = short_value_at(index);
+      if (value.size - 1 < 8 && digits::non_digits(value.word) == 0) [[likely]] {
+        return static_cast<std::int64_t>(digits::value(value.word));
+      }
+    }
+    return any_int_at(index);
+  }
+  [[nodiscard]] std::expected<Decimal, FieldError> decimal_at(std::uint32_t index) const noexcept {
+    if (index < padded_values_) [[likely]] {
+      const ShortValue value = short_value_at(index);
+      digits::Part part;
+      if (value.size - 1 < 8 && digits::read_part(value.word, part) && value.size > part.has_point) [[likely]] {
+        return Decimal{static_cast<std::int64_t>(part.number), part.scale};
+      }
+    }
+    return any_decimal_at(index);
+  }
+  [[nodiscard]] std::expected<char, FieldError> char_at(std::uint32_t index) const noexcept {
+    if (index == npos) [[unlikely]]
+      return std::unexpected(FieldError::missing);
+    return parse_char(value_at(index));
+  }
+  [[nodiscard]] std::expected<bool, FieldError> bool_at(std::uint32_t index) const noexcept {
+    if (index == npos) return std::unexpected(FieldError::missing);
+    return parse_bool(value_at(index));
+  }
+  [[nodiscard]] std::expected<UtcTimestamp, FieldError> utc_timestamp_at(std::uint32_t index) const noexcept;
 
   [[nodiscard]] std::string_view begin_string() const noexcept { return count_ > 0 ? value_at(0) : std::string_view{}; }
   [[nodiscard]] std::string_view msg_type() const noexcept { return count_ > 2 ? value_at(2) : std::string_view{}; }
@@ -96,14 +141,49 @@ class MessageView {
  private:
   struct Storage;
 
+  // Groups look among neighbours: the first field from `begin` on, before `end`, with the tag, or npos.
+  friend class GroupEntry;
+  friend class GroupView;
+  [[nodiscard]] std::uint32_t find_between(std::uint32_t begin, std::uint32_t end, Tag tag) const noexcept {
+    const auto number = static_cast<std::uint32_t>(nfx::value(tag));
+    if (wide_ || number > 0xFFFF) [[unlikely]]
+      return find_wide_between(begin, end, tag);
+    const std::uint32_t place = tag_scan::find(tags_ + begin, end - begin, static_cast<std::uint16_t>(number));
+    return place < end - begin ? begin + place : npos;
+  }
+  // Whether `count` fields, at least one, have the same tags at both places.
+  [[nodiscard]] bool same_tags(std::uint32_t at, std::uint32_t other, std::uint32_t count) const noexcept {
+    return !wide_ && tag_scan::same(tags_ + at, tags_ + other, count);
+  }
+  [[nodiscard]] std::uint32_t find_wide_between(std::uint32_t begin, std::uint32_t end, Tag tag) const noexcept;
+
+  // The digits of a value of 1 to 8 characters, in one load whatever the length; of another size they mean nothing.
+  struct ShortValue {
+    std::uint64_t word;
+    std::uint64_t size;
+  };
+  [[nodiscard]] ShortValue short_value_at(std::uint32_t index) const noexcept {
+    const std::uint64_t begin = begins_[index];
+    const std::uint64_t size = ends_[index] - begin;
+    return {digits::load_8(data_ + begin) << ((0 - 8 * size) % 64), size};
+  }
+  // The same for all others: negative, longer, or wrong.
+  [[nodiscard]] std::expected<std::int64_t, FieldError> any_int_at(std::uint32_t index) const noexcept;
+  [[nodiscard]] std::expected<Decimal, FieldError> any_decimal_at(std::uint32_t index) const noexcept;
+
   WireError index_fields(std::string_view message, bool lenient) noexcept;
   WireError index_wide_fields(std::string_view message, std::uint32_t& count) noexcept;
+  // Fields behind the first so many are looked up in a table.
+  static constexpr std::uint32_t compared_fields = 128;
   [[nodiscard]] std::uint32_t find_further(std::uint16_t tag) const noexcept;
   [[nodiscard]] std::uint32_t find_wide(Tag tag) const noexcept;
 
   const char* data_ = nullptr;
   std::size_t size_ = 0;
   std::uint32_t count_ = 0;
+  // So many fields in front have eight bytes of the message from their value's start on: in a right message all but
+  // CheckSum, in others none.
+  std::uint32_t padded_values_ = 0;
   std::uint32_t max_fields_ = 0;
   bool wide_ = false;
   mutable bool table_filled_ = false;

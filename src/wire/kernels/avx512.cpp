@@ -24,9 +24,8 @@ struct alignas(64) Bytes64 {
   std::uint8_t at[64];
 };
 
-// A byte table of 128 entries for the two registers of one permutation.
-struct alignas(64) Bytes128 {
-  std::uint8_t at[128];
+struct alignas(64) Words64 {
+  std::uint16_t at[64];
 };
 
 constexpr Bytes64 ascending(int from) noexcept {
@@ -41,13 +40,17 @@ constexpr Bytes64 make_times_ten() noexcept {
   return bytes;
 }
 
-// At low ^ 2 high of every length tag 100 high + low: its high. 255 where there is none.
-constexpr Bytes128 make_length_highs() noexcept {
-  Bytes128 table{};
-  for (auto& high : table.at) high = 255;
-  for (std::uint32_t tag = 0; tag <= 9999; ++tag) {
+// Every length tag at its own place of 64. In the others stands a number that has another place, so it is never found.
+constexpr std::uint32_t place_factor = 611;
+
+constexpr std::uint32_t place_of(std::uint32_t tag) noexcept { return (tag * place_factor & 0xFFFF) >> 10; }
+
+constexpr Words64 make_length_tag_places() noexcept {
+  Words64 table{};
+  for (std::uint32_t place = 0; place < 64; ++place) table.at[place] = place == place_of(0) ? 0xFFFF : 0;
+  for (std::uint32_t tag = 0; tag < 10000; ++tag) {
     if (data_tag_of(Tag{static_cast<std::int32_t>(tag)}) == Tag{0}) continue;
-    table.at[(tag % 100 ^ tag / 100 * 2) & 127] = static_cast<std::uint8_t>(tag / 100);
+    table.at[place_of(tag)] = static_cast<std::uint16_t>(tag);
   }
   return table;
 }
@@ -56,18 +59,20 @@ constexpr Bytes64 iota = ascending(0);
 constexpr Bytes64 one_before = ascending(63);  // into {previous, current}: byte i of the result is byte i - 1
 constexpr Bytes64 three_before = ascending(61);
 constexpr Bytes64 times_ten = make_times_ten();
-constexpr Bytes128 length_highs = make_length_highs();
+constexpr Words64 length_tag_places = make_length_tag_places();
 
-constexpr bool all_length_tags_have_their_own_place() noexcept {
-  for (std::uint32_t tag = 0; tag <= 9999; ++tag) {
-    if (data_tag_of(Tag{static_cast<std::int32_t>(tag)}) == Tag{0}) continue;
-    if (length_highs.at[(tag % 100 ^ tag / 100 * 2) & 127] != tag / 100) return false;
+constexpr bool length_tags_do_not_share_places() noexcept {
+  for (std::uint32_t tag = 0; tag < 10000; ++tag) {
+    const bool found = length_tag_places.at[place_of(tag)] == tag;
+    if (found != (data_tag_of(Tag{static_cast<std::int32_t>(tag)}) != Tag{0})) return false;
   }
   return true;
 }
-static_assert(all_length_tags_have_their_own_place());
+static_assert(length_tags_do_not_share_places());
 
-[[gnu::always_inline]] inline __m512i load(const std::uint8_t* p) noexcept { return _mm512_load_si512(p); }
+[[gnu::always_inline]] inline __m512i load(const void* p) noexcept { return _mm512_load_si512(p); }
+
+[[gnu::always_inline]] inline __m512i load_any(const void* p) noexcept { return _mm512_loadu_si512(p); }
 
 [[gnu::always_inline]] inline __mmask64 first_bits(std::size_t count) noexcept {
   return count >= 64 ? ~__mmask64{0} : _bzhi_u64(~0ull, static_cast<unsigned>(count));
@@ -91,27 +96,34 @@ static_assert(all_length_tags_have_their_own_place());
   return static_cast<std::uint8_t>(_mm512_reduce_add_epi64(_mm512_sad_epu8(sums, _mm512_setzero_si512())));
 }
 
-IndexResult index_fields(const char* message, std::size_t size, const FieldArrays& out) noexcept {
-  constexpr std::uint32_t most_per_block = 16;  // fields of four bytes; more are possible when values are empty
-  if (size == 0 || message[size - 1] != '\x01') return scalar.index_fields(message, size, out);
-  const __m512i zero = _mm512_setzero_si512();
-  const __m512i positions = load(iota.at);
-  const __m512i by_one = load(one_before.at);
-  const __m512i by_three = load(three_before.at);
-  const __m512i tens = load(times_ten.at);
-  const __m512i highs0 = load(length_highs.at);
-  const __m512i highs1 = load(length_highs.at + 64);
+[[gnu::always_inline]] inline bool any_length_tag(const std::uint16_t* tags, std::uint32_t count) noexcept {
+  const __m512i places0 = load(length_tag_places.at);
+  const __m512i places1 = load(length_tag_places.at + 32);
+  __mmask32 found = 0;
+  for (std::uint32_t i = 0; i < count; i += 32) {
+    const __m512i some = _mm512_loadu_si512(tags + i);
+    const __m512i place = _mm512_srli_epi16(_mm512_mullo_epi16(some, _mm512_set1_epi16(place_factor)), 10);
+    const __m512i there = _mm512_permutex2var_epi16(places0, place, places1);
+    found |= _mm512_mask_cmpeq_epi16_mask(static_cast<__mmask32>(first_bits(count - i)), there, some);
+  }
+  return found != 0;
+}
+
+// What is carried from block to block.
+struct Indexer {
+  const char* message;
+  FieldArrays out;
   FieldMasker masker;
-  __m512i sums = zero;
-  __m512i digits_before = zero;
-  __m512i pairs_before = zero;
-  std::uint64_t wrong = 0;
-  std::uint64_t data = 0;
+  __m512i sums = _mm512_setzero_si512();
+  __m512i digits_before = _mm512_setzero_si512();
+  __m512i pairs_before = _mm512_setzero_si512();
+  __m512i largest_digits = _mm512_setzero_si512();
+  std::uint64_t empty = 0;
   std::uint32_t ends = 0;
   std::uint32_t begins = 0;
-  for (std::size_t at = 0; at < size; at += 64) {
-    const __mmask64 inside = first_bits(size - at);
-    const __m512i v = _mm512_maskz_loadu_epi8(inside, message + at);
+
+  // False when the sequential reading must decide.
+  [[gnu::always_inline]] bool add(__m512i v, std::size_t at, __mmask64 inside) noexcept {
     sums = _mm512_add_epi8(sums, v);
     std::uint64_t soh = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\x01'));
     std::uint64_t equals = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('='));
@@ -119,18 +131,19 @@ IndexResult index_fields(const char* message, std::size_t size, const FieldArray
     NFX_IN_GENERAL_REGISTER(equals);
     FieldMasks masks = masker(soh, equals, inside);
     NFX_IN_GENERAL_REGISTER(masks.first);
+    empty |= masks.empty;
 
+    const __m512i by_one = load(one_before.at);
     const __m512i digits = _mm512_maskz_sub_epi8(masks.tags, v, _mm512_set1_epi8('0'));
     const __m512i before = _mm512_permutex2var_epi8(digits_before, by_one, digits);
-    const __m512i pairs = _mm512_add_epi8(digits, _mm512_shuffle_epi8(tens, before));
+    const __m512i pairs = _mm512_add_epi8(digits, _mm512_shuffle_epi8(load(times_ten.at), before));
     const __m512i low = _mm512_permutex2var_epi8(pairs_before, by_one, pairs);
-    const __m512i high = _mm512_permutex2var_epi8(pairs_before, by_three, pairs);
+    const __m512i high = _mm512_permutex2var_epi8(pairs_before, load(three_before.at), pairs);
     digits_before = digits;
     pairs_before = pairs;
-    wrong |= _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9)) | masks.empty;
-    const __m512i key = _mm512_xor_si512(low, _mm512_add_epi8(high, high));
-    data |= _mm512_mask_cmpeq_epi8_mask(masks.first, _mm512_permutex2var_epi8(highs0, key, highs1), high);
+    largest_digits = _mm512_max_epu8(largest_digits, digits);
 
+    const __m512i positions = load(iota.at);
     const __m256i base = _mm256_set1_epi16(static_cast<short>(at));
     const __m256i behind = _mm256_set1_epi16(static_cast<short>(at + 1));
     put_positions(_mm512_maskz_compress_epi8(soh, positions), base, out.ends + ends);
@@ -139,18 +152,39 @@ IndexResult index_fields(const char* message, std::size_t size, const FieldArray
              out.tags + begins);
     const auto end_count = static_cast<std::uint32_t>(_mm_popcnt_u64(soh));
     const auto begin_count = static_cast<std::uint32_t>(_mm_popcnt_u64(masks.first));
-    if (masks.long_tags != 0 &&
-        !put_long_tags<FieldArrays>(message + at, masks.long_tags, masks.first, out.tags + begins)) [[unlikely]] {
-      return scalar.index_fields(message, size, out);
+    if (masks.long_tags != 0 && !put_long_tags(message, at, masks.long_tags, masks.first, out.tags + begins))
+        [[unlikely]] {
+      return false;
     }
     ends += end_count;
     begins += begin_count;
-    if (end_count > most_per_block || begin_count > most_per_block || ends > out.capacity) [[unlikely]]
+    return end_count <= most_per_block && begin_count <= most_per_block && ends <= out.capacity;
+  }
+
+  [[gnu::always_inline]] bool ok() const noexcept {
+    return ends == begins && empty == 0 && _mm512_cmpgt_epu8_mask(largest_digits, _mm512_set1_epi8(9)) == 0 &&
+           (!any_length_tag(out.tags, ends) || data_lengths_agree(message, out, ends));
+  }
+
+  static constexpr std::uint32_t most_per_block = 16;  // fields of four bytes; only empty values make room for more
+};
+
+IndexResult index_fields(const char* message, std::size_t size, const FieldArrays& out) noexcept {
+  if (size == 0 || message[size - 1] != '\x01') return scalar.index_fields(message, size, out);
+  Indexer indexer{message, out, {}};
+  std::size_t at = 0;
+  for (; size - at >= 64; at += 64) {
+    if (!indexer.add(load_any(message + at), at, ~__mmask64{0})) [[unlikely]]
       return scalar.index_fields(message, size, out);
   }
-  if (wrong != 0 || ends != begins || (data != 0 && !data_lengths_agree(message, out, ends))) [[unlikely]]
+  if (at != size) {
+    const __mmask64 inside = first_bits(size - at);
+    if (!indexer.add(_mm512_maskz_loadu_epi8(inside, message + at), at, inside)) [[unlikely]]
+      return scalar.index_fields(message, size, out);
+  }
+  if (!indexer.ok()) [[unlikely]]
     return scalar.index_fields(message, size, out);
-  return {WireError::none, total(sums), false, ends};
+  return {WireError::none, total(indexer.sums), false, indexer.ends};
 }
 
 // Large messages and tags beyond 16 bits are rare enough for the vectors of half the width.

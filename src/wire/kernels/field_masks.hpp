@@ -58,24 +58,21 @@ class FieldMasker {
   bool borrow_ = false;
 };
 
-// Reads the tags of five digits and more of one block into their places, the first field of which is `index`.
-// False when one is no number or does not fit.
-template <class Arrays>
-[[gnu::cold, gnu::noinline]] bool put_long_tags(const char* block, std::uint64_t long_tags, std::uint64_t first,
-                                                typename Arrays::tag_type* out) noexcept {
-  using TagNumber = typename Arrays::tag_type;
+// Reads the tags of five digits and more that end in one block into their places; `out` is that of the first field
+// whose
+// '=' is in the block. False when one is no number or does not fit.
+template <class TagNumber>
+[[gnu::cold, gnu::noinline]] bool put_long_tags(const char* message, std::size_t block, std::uint64_t long_tags,
+                                                std::uint64_t first, TagNumber* out) noexcept {
   constexpr std::uint64_t max = sizeof(TagNumber) == 2 ? 0xFFFF : 0x7FFFFFFF;
   for (; long_tags != 0; long_tags &= long_tags - 1) {
     const std::uint64_t bit = long_tags & (~long_tags + 1);
-    const char* const equals = block + __builtin_ctzll(bit);
-    // At least five bytes of tag are in front, and the first field's tag ends the search if no SOH does.
+    std::size_t at = block + static_cast<std::size_t>(__builtin_ctzll(bit));
     std::uint64_t number = 0;
     std::uint64_t power = 1;
-    int digits = 0;
-    for (const char* p = equals - 1;; --p) {
-      const unsigned digit = static_cast<unsigned char>(*p) - unsigned{'0'};
-      if (*p == '\x01') break;
-      if (digit > 9 || ++digits > 10) return false;
+    for (int digits = 0; at != 0 && message[at - 1] != '\x01'; --at, ++digits) {
+      const unsigned digit = static_cast<unsigned char>(message[at - 1]) - unsigned{'0'};
+      if (digit > 9 || digits == 10) return false;
       number += digit * power;
       power *= 10;
     }

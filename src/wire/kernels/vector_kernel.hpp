@@ -128,8 +128,7 @@ class VectorIndexer {
                          data |= length_tags.is_length[tag];
                        });
     data_ |= data;
-    if (masks.long_tags != 0 && !put_long_tags<Arrays>(message_ + at_, masks.long_tags, masks.first, tags))
-      return false;
+    if (masks.long_tags != 0 && !put_long_tags(message_, at_, masks.long_tags, masks.first, tags)) return false;
     end_count_ += end_count;
     begin_count_ += begin_count;
     at_ += 64 - seen;

@@ -1,0 +1,92 @@
+// Comparing the 16-bit tags of an index several at a time; below MessageView and GroupView.
+// Thread: any, no state. Cost: a few instructions. Every machine of the architecture can do it, so it is chosen by the
+// compiler and not at run time.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+namespace nfx::tag_scan {
+
+// A set of places among a step of tags: `bits_per_place` equal bits each, the first place lowest.
+struct Places {
+#if defined(__SSE2__)
+  static constexpr unsigned bits_per_place = 2;
+#elif defined(__ARM_NEON)
+  static constexpr unsigned bits_per_place = 8;
+#else
+  static constexpr unsigned bits_per_place = 1;
+#endif
+  std::uint64_t bits;
+
+  [[nodiscard]] bool none() const noexcept { return bits == 0; }
+  [[nodiscard]] std::uint32_t first() const noexcept {
+    return static_cast<std::uint32_t>(std::countr_zero(bits)) / bits_per_place;
+  }
+  // Whether the first `count` places, at most 8, are all in it.
+  [[nodiscard]] bool all_of_first(std::uint32_t count) const noexcept {
+    const std::uint64_t wanted = ~std::uint64_t{0} >> (64 - bits_per_place * count);
+    return (bits & wanted) == wanted;
+  }
+};
+
+inline constexpr std::uint32_t places_per_step = 8;
+
+#if defined(__SSE2__)
+using Tags = __m128i;
+inline Tags load(const std::uint16_t* tags) noexcept { return _mm_loadu_si128(reinterpret_cast<const Tags*>(tags)); }
+inline Tags repeated(std::uint16_t tag) noexcept { return _mm_set1_epi16(static_cast<short>(tag)); }
+inline Places equal(Tags a, Tags b) noexcept {
+  return {static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi16(a, b)))};
+}
+#elif defined(__ARM_NEON)
+using Tags = uint16x8_t;
+inline Tags load(const std::uint16_t* tags) noexcept { return vld1q_u16(tags); }
+inline Tags repeated(std::uint16_t tag) noexcept { return vdupq_n_u16(tag); }
+inline Places equal(Tags a, Tags b) noexcept {
+  return {vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vceqq_u16(a, b), 4)), 0)};
+}
+#else
+struct Tags {
+  std::uint16_t at[places_per_step];
+};
+inline Tags load(const std::uint16_t* tags) noexcept {
+  Tags result;
+  std::memcpy(&result, tags, sizeof result);
+  return result;
+}
+inline Tags repeated(std::uint16_t tag) noexcept { return {{tag, tag, tag, tag, tag, tag, tag, tag}}; }
+inline Places equal(Tags a, Tags b) noexcept {
+  std::uint64_t bits = 0;
+  for (unsigned i = 0; i < places_per_step; ++i) bits |= static_cast<std::uint64_t>(a.at[i] == b.at[i]) << i;
+  return {bits};
+}
+#endif
+
+// The place of the first of `count` tags that equals `tag`, or something at or above `count`. Reads up to 7 tags
+// behind.
+[[nodiscard]] inline std::uint32_t find(const std::uint16_t* tags, std::uint32_t count, std::uint16_t tag) noexcept {
+  const Tags wanted = repeated(tag);
+  std::uint32_t from = 0;
+  for (; from < count; from += places_per_step) {
+    if (const Places found = equal(load(tags + from), wanted); !found.none()) return from + found.first();
+  }
+  return from;
+}
+
+// Whether two runs of `count` tags, at least one, are the same. Reads up to 7 tags behind each.
+[[nodiscard]] inline bool same(const std::uint16_t* a, const std::uint16_t* b, std::uint32_t count) noexcept {
+  for (; count > places_per_step; a += places_per_step, b += places_per_step, count -= places_per_step) {
+    if (!equal(load(a), load(b)).all_of_first(places_per_step)) return false;
+  }
+  return equal(load(a), load(b)).all_of_first(count);
+}
+
+}  // namespace nfx::tag_scan
