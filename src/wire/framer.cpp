@@ -1,7 +1,10 @@
 #include "nexusfix/wire/framer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+
+#include "nexusfix/base/read_digits.hpp"
 
 namespace nfx {
 namespace {
@@ -107,6 +110,39 @@ Frame next_frame(std::string_view buffer, std::size_t max_message_size) noexcept
     return {FrameStatus::complete, WireError::none, total};
   }
   return search_check_sum(buffer, body_end, max_message_size);
+}
+
+Frame FrameReader::next(std::string_view buffer) noexcept {
+  if (const std::size_t size = familiar_message_size(buffer)) return {FrameStatus::complete, WireError::none, size};
+  const Frame frame = next_frame(buffer, max_message_size_);
+  if (frame.status == FrameStatus::complete) remember(buffer);
+  return frame;
+}
+
+// The size of a whole message that begins like the last one; 0 for whatever needs a closer look.
+std::size_t FrameReader::familiar_message_size(std::string_view buffer) const noexcept {
+  using digits::load;
+  if (start_size_ == 0 || buffer.size() < start_size_ + 8) return 0;
+  const char* const start = buffer.data();
+  if (load<std::uint64_t>(start) != load<std::uint64_t>(start_) ||
+      load<std::uint64_t>(start + start_size_ - 8) != load<std::uint64_t>(start_ + start_size_ - 8)) {
+    return 0;
+  }
+  const std::uint64_t word = digits::load_8(start + start_size_);
+  const std::uint64_t marks = digits::non_digits(word);
+  const auto count = static_cast<std::size_t>(std::countr_zero(marks)) / 8;
+  if (count - 1 >= max_body_length_digits || (word >> 8 * count & 0xFF) != (soh ^ '0')) return 0;
+  const std::size_t body_length = digits::value(word << (64 - 8 * count));
+  const std::size_t body_end = start_size_ + count + 1 + body_length;
+  const std::size_t total = body_end + check_sum_field_size;
+  if (total > max_message_size_ || total > buffer.size() || !ends_with_check_sum(start + body_end)) return 0;
+  return total;
+}
+
+void FrameReader::remember(std::string_view message) noexcept {
+  const std::size_t size = message.find(soh) + sizeof "9=";  // SOH and "9="
+  start_size_ = size >= 8 && size <= sizeof start_ ? size : 0;
+  std::memcpy(start_, message.data(), start_size_);
 }
 
 }  // namespace nfx

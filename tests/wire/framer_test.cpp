@@ -222,5 +222,47 @@ TEST(framer, finds_the_message_behind_several_false_starts) {
   }
 }
 
+// A stream of right, broken and foreign messages, cut anywhere.
+std::string random_stream(test::Seeded& random) {
+  const std::string bodies[] = {"35=0|34=1|", "35=D|34=12|11=A|", "35=8|34=1|58=" + std::string(130, 'x') + "|"};
+  const std::string starts[] = {"FIX.4.4", "FIX.4.2", "FIXT.1.1", "FIX", "FIX.a.very.long.one"};
+  std::string stream;
+  for (auto n = random.below(6) + 1; n > 0; --n) {
+    const std::string body = test::with_soh(bodies[random.below(std::size(bodies))]);
+    std::string message = "8=" + starts[random.below(10) < 8 ? 0 : random.below(std::size(starts))] + "\x01" +
+                          "9=" + std::to_string(body.size()) + "\x01" + body;
+    message += test::check_sum_of(message);
+    if (random.below(4) == 0) message[random.below(message.size())] = "\x01=9810\xFF"[random.below(7)];
+    stream += message;
+  }
+  return stream.substr(0, random.below(stream.size() * 2) + 1);
+}
+
+TEST(frame_reader, answers_like_next_frame_whatever_came_before) {
+  test::Seeded random;
+  SCOPED_TRACE(random.trace());
+  FrameReader reader{600};
+  for (int i = 0; i < 20000; ++i) {
+    const std::string stream = random_stream(random);
+    std::string_view rest = stream;
+    while (!rest.empty()) {
+      const Frame expected = next_frame(rest, 600), got = reader.next(rest);
+      ASSERT_EQ(got.status, expected.status) << testing::PrintToString(rest);
+      ASSERT_EQ(got.error, expected.error) << testing::PrintToString(rest);
+      ASSERT_EQ(got.size, expected.size) << testing::PrintToString(rest);
+      if (expected.status == FrameStatus::need_more || expected.status == FrameStatus::too_large) break;
+      rest.remove_prefix(expected.size);
+    }
+  }
+}
+
+TEST(frame_reader, keeps_to_the_maximum_for_messages_it_knows_the_start_of) {
+  const std::string small = test::frame("35=0|34=1|"), large = test::frame("35=0|58=" + std::string(100, 'x') + "|");
+  FrameReader reader{small.size()};
+  EXPECT_EQ(reader.next(small).status, FrameStatus::complete);
+  EXPECT_EQ(reader.next(small).status, FrameStatus::complete);
+  EXPECT_EQ(reader.next(large).status, FrameStatus::too_large);
+}
+
 }  // namespace
 }  // namespace nfx

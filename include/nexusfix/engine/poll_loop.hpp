@@ -21,7 +21,7 @@
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
 #include "nexusfix/transport/transport.hpp"
-#include "nexusfix/wire/framer.hpp"
+#include "nexusfix/wire/batch.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
@@ -130,8 +130,8 @@ class PollLoop {
   void begin_connect(Slot& slot);
   void schedule_reconnect(Slot& slot) noexcept;
   void receive(Slot& slot, std::string_view bytes);
-  [[nodiscard]] std::size_t receive_frames(Slot& slot, std::string_view bytes);
-  void receive_frame(Slot& slot, const Frame& frame, std::string_view bytes);
+  BatchEnd receive_batch(Slot& slot, std::string_view bytes);
+  void receive_item(Slot& slot, const BatchItem& item);
   void drain_queue(Slot& slot);
   void fire_timer(Slot& slot);
   void pump_replay(Slot& slot);
@@ -167,6 +167,7 @@ class PollLoop {
   DeadlineHeap deadlines_;
   std::vector<std::uint32_t> dirty_;      // slots with something to flush, each once
   std::vector<std::uint32_t> replaying_;  // slots with a resend under way, each once
+  FrameReader frames_;
   MessageView message_;
   MessageView queued_message_;
   MessageView replayed_message_;

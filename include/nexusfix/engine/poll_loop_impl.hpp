@@ -35,6 +35,7 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
       slot_of_session_(config.sessions.size(), no_slot),
       pending_(config.max_pending_logons),
       deadlines_(config.sessions.size()),
+      frames_(config.max_message_size),
       message_(config.max_fields),
       queued_message_(config.max_fields),
       replayed_message_(config.max_fields) {
@@ -354,10 +355,11 @@ void PollLoop<T, C>::receive(Slot& slot, std::string_view bytes) {
   const ConnectionId id = slot.connection;
   while (!bytes.empty() && slot.connection == id) {
     if (slot.partial_size == 0) {
-      bytes.remove_prefix(receive_frames(slot, bytes));
+      const BatchEnd end = receive_batch(slot, bytes);
+      bytes.remove_prefix(end.used);
       if (slot.connection != id || bytes.empty()) return;
       // Less than one message is left, so it fits.
-      slot.partial_wanted = next_frame(bytes, config_.max_message_size).size;
+      slot.partial_wanted = end.wanted;
       std::memcpy(slot.partial.get(), bytes.data(), bytes.size());
       slot.partial_size = bytes.size();
       return;
@@ -368,51 +370,40 @@ void PollLoop<T, C>::receive(Slot& slot, std::string_view bytes) {
     bytes.remove_prefix(taken);
     const std::size_t size = slot.partial_size + taken;
     slot.partial_size = 0;
-    const std::size_t used = receive_frames(slot, {slot.partial.get(), size});
+    const BatchEnd end = receive_batch(slot, {slot.partial.get(), size});
     if (slot.connection != id) return;
-    std::memmove(slot.partial.get(), slot.partial.get() + used, size - used);
-    slot.partial_size = size - used;
-    if (slot.partial_size != 0) {
-      slot.partial_wanted = next_frame({slot.partial.get(), slot.partial_size}, config_.max_message_size).size;
-    }
+    std::memmove(slot.partial.get(), slot.partial.get() + end.used, size - end.used);
+    slot.partial_size = size - end.used;
+    slot.partial_wanted = end.wanted;
   }
 }
 
-// Handles all whole messages at the front of `bytes`; returns how many bytes that took.
+// Handles all whole messages at the front of `bytes`.
 template <Transport T, Clock C>
-std::size_t PollLoop<T, C>::receive_frames(Slot& slot, std::string_view bytes) {
+BatchEnd PollLoop<T, C>::receive_batch(Slot& slot, std::string_view bytes) {
   const ConnectionId id = slot.connection;
-  std::size_t used = 0;
-  while (used < bytes.size() && slot.connection == id) {
-    const Frame frame = next_frame(bytes.substr(used), config_.max_message_size);
-    if (frame.status == FrameStatus::need_more) break;
-    receive_frame(slot, frame, bytes.substr(used));
-    if (frame.status == FrameStatus::too_large) return bytes.size();
-    used += frame.size;
-    if (used < bytes.size() && bytes.size() <= eager_flush_limit) flush(slot);
-  }
-  return used;
+  return read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
+    receive_item(slot, item);
+    if (slot.connection != id) return false;
+    if (item.bytes_behind != 0 && bytes.size() <= eager_flush_limit) flush(slot);
+    return slot.connection == id;
+  });
 }
 
 template <Transport T, Clock C>
-void PollLoop<T, C>::receive_frame(Slot& slot, const Frame& frame, std::string_view bytes) {
-  WireError error = frame.error;
-  if (frame.status == FrameStatus::complete) {
-    bytes = bytes.substr(0, frame.size);
-    error = message_.parse(bytes);
-    if (error == WireError::none) {
-      ++slot.counts.messages_in;
-      observe(slot, Direction::in, bytes);
-      step(slot, 0, [&](Actions& out) { slot.session.on_message(message_, now_, out); });
-      return drain_queue(slot);
-    }
+void PollLoop<T, C>::receive_item(Slot& slot, const BatchItem& item) {
+  if (item.error == WireError::none) {
+    ++slot.counts.messages_in;
+    observe(slot, Direction::in, item.bytes);
+    step(slot, 0, [&](Actions& out) { slot.session.on_message(message_, now_, out); });
+    return drain_queue(slot);
   }
   ++slot.counts.garbled;
-  if (frame.status == FrameStatus::too_large) {
+  if (item.frame.status == FrameStatus::too_large) {
     application_.on_notice(slot, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
     return slot.drop_connection();
   }
-  step(slot, 0, [&](Actions& out) { slot.session.on_garbled(error, bytes.substr(0, frame.size), now_, out); });
+  step(slot, 0, [&](Actions& out) { slot.session.on_garbled(item.error, item.bytes, now_, out); });
 }
 
 template <Transport T, Clock C>

@@ -31,4 +31,23 @@ struct Frame {
 [[nodiscard]] Frame next_frame(std::string_view buffer,
                                std::size_t max_message_size = default_max_message_size) noexcept;
 
+// next_frame() for a stream: the same answers, sooner where a message begins like the last one.
+// Thread: one owner. Cost: four loads of a whole message that does; no allocation.
+class FrameReader {
+ public:
+  explicit FrameReader(std::size_t max_message_size = default_max_message_size) noexcept
+      : max_message_size_(max_message_size) {}
+
+  [[nodiscard]] Frame next(std::string_view buffer) noexcept;
+  [[nodiscard]] std::size_t max_message_size() const noexcept { return max_message_size_; }
+
+ private:
+  [[nodiscard]] std::size_t familiar_message_size(std::string_view buffer) const noexcept;
+  void remember(std::string_view message) noexcept;
+
+  std::size_t max_message_size_;
+  std::size_t start_size_ = 0;  // 0: nothing remembered
+  char start_[16] = {};         // "8=FIX.4.4<SOH>9=" of the last message
+};
+
 }  // namespace nfx

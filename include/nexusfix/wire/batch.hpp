@@ -1,0 +1,45 @@
+// Many messages in one receive buffer, framed and indexed one after the other in a single call.
+// Thread: that of the reader and the view. Cost: per message one frame and one parse; no allocation.
+// Lifetime: bytes and view are the handler's until it returns. Errors: handed to the handler message by message.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "nexusfix/wire/framer.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+
+// What was found at the front of the rest of the buffer.
+struct BatchItem {
+  Frame frame;                        // complete, garbled or too_large
+  WireError error = WireError::none;  // none: the view holds the message; otherwise nothing of use
+  std::string_view bytes;             // the message, or the bytes to drop; of too_large everything that is left
+  std::size_t bytes_behind = 0;       // in the buffer
+};
+
+struct BatchEnd {
+  std::size_t used = 0;    // bytes at the front of the buffer that are done with
+  std::size_t wanted = 0;  // not 0: what is left is part of a message, and this many bytes of it are needed
+};
+
+// Calls on_item(const BatchItem&) -> bool for every whole message, and for garbage between them, until it says false,
+// the buffer holds no more whole message, or one is too large, which uses up everything.
+template <class OnItem>
+BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& view, OnItem&& on_item) {
+  std::size_t used = 0;
+  while (used < buffer.size()) {
+    const std::string_view rest = buffer.substr(used);
+    const Frame frame = reader.next(rest);
+    if (frame.status == FrameStatus::need_more) return {used, frame.size};
+    const std::size_t size = frame.status == FrameStatus::too_large ? rest.size() : frame.size;
+    used += size;
+    BatchItem item{frame, frame.error, rest.substr(0, size), rest.size() - size};
+    if (frame.status == FrameStatus::complete) item.error = view.parse(item.bytes);
+    if (!on_item(item)) break;
+  }
+  return {used, 0};
+}
+
+}  // namespace nfx
