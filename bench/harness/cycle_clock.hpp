@@ -1,0 +1,70 @@
+// Reads the processor's own counter, fenced so that the work between two readings is exactly what is timed.
+// Thread: any, but both readings of a pair on the same core. Cost: tens of cycles a reading, measured and subtracted.
+// One step of the counter may be 10 ns: what is shorter than a microsecond must be timed in batches.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#elif !defined(__aarch64__)
+#include <chrono>
+#endif
+
+namespace nfx::bench {
+
+#if defined(__x86_64__)
+
+// Everything before has ended, and nothing behind has begun.
+[[gnu::always_inline]] inline std::uint64_t ticks_before() noexcept {
+  _mm_lfence();
+  const std::uint64_t ticks = __rdtsc();
+  _mm_lfence();
+  return ticks;
+}
+
+[[gnu::always_inline]] inline std::uint64_t ticks_after() noexcept {
+  unsigned core;
+  const std::uint64_t ticks = __rdtscp(&core);  // waits for everything before by itself
+  _mm_lfence();
+  return ticks;
+}
+
+#elif defined(__aarch64__)
+
+[[gnu::always_inline]] inline std::uint64_t ticks_before() noexcept {
+  std::uint64_t ticks;
+  asm volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
+  return ticks;
+}
+
+[[gnu::always_inline]] inline std::uint64_t ticks_after() noexcept { return ticks_before(); }
+
+#else
+
+inline std::uint64_t ticks_before() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+inline std::uint64_t ticks_after() noexcept { return ticks_before(); }
+
+#endif
+
+// Keeps the compiler from dropping what computes `value`.
+template <typename Value>
+[[gnu::always_inline]] inline void keep(const Value& value) noexcept {
+  asm volatile("" : : "r,m"(value) : "memory");
+}
+
+struct CycleClock {
+  const char* source = "";
+  double ticks_per_ns = 1;
+  double step_ns = 0;  // what every difference between two readings is a multiple of
+
+  [[nodiscard]] double to_ns(double ticks) const noexcept { return ticks / ticks_per_ns; }
+};
+
+// Compares the counter with the kernel's clock for about 100 ms.
+[[nodiscard]] CycleClock calibrate_clock() noexcept;
+
+}  // namespace nfx::bench

@@ -1,0 +1,155 @@
+#include "harness/report.hpp"
+
+#include <algorithm>
+
+#include "harness/json.hpp"
+
+namespace nfx::bench {
+namespace {
+
+double ns(std::uint64_t ps) noexcept { return static_cast<double>(ps) / 1000; }
+
+std::string hex(std::uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+const RowResult* baseline_of(const GroupResult& group, const std::string& section) noexcept {
+  for (const RowResult& row : group.rows) {
+    if (row.baseline && row.section == section) return &row;
+  }
+  return nullptr;
+}
+
+// Half of what lies between the slowest and the fastest repeat, in percent.
+double spread_percent(const RowResult& row) noexcept {
+  if (row.ns_of_repeats.empty() || row.ns_median <= 0) return 0;
+  const auto [least, most] = std::ranges::minmax(row.ns_of_repeats);
+  return 50 * (most - least) / row.ns_median;
+}
+
+void print_row(std::FILE* out, const GroupResult& group, const RowResult& row) {
+  std::fprintf(out, "    %-40s %9.1f %5.1f %9.1f %9.1f %10.1f %5u", row.name.c_str(), row.ns_median,
+               spread_percent(row), ns(row.ps.percentile(99)), ns(row.ps.percentile(99.9)), ns(row.ps.max()),
+               row.messages_per_batch);
+  if (row.bytes_per_message > 0 && row.ns_median > 0) {
+    std::fprintf(out, " %7.2f %7.3f", row.bytes_per_message / row.ns_median, row.ns_median / row.bytes_per_message);
+  } else {
+    std::fprintf(out, " %7s %7s", "", "");
+  }
+  const double ratio = ratio_to_baseline(group, row);
+  if (ratio > 0) std::fprintf(out, " %8.2f", ratio);
+  std::fputc('\n', out);
+}
+
+void write_machine(Json& json, const RunFacts& facts) {
+  const Machine& machine = facts.machine;
+  json.key("machine").begin_object();
+  json.member("cpu", machine.cpu_model).member("architecture", machine.architecture);
+  json.member("cores", machine.cores).member("kernel", machine.kernel);
+  json.member("compiler", machine.compiler).member("flags", machine.flags);
+  json.member("assertions", machine.assertions);
+  json.key("instruction_sets").begin_array();
+  for (const std::string& name : facts.instruction_sets) json.value(name);
+  json.end_array().end_object();
+  json.key("clock").begin_object();
+  json.member("source", facts.clock.source).member("hz", facts.clock.ticks_per_ns * 1e9);
+  json.member("step_ns", facts.clock.step_ns);
+  json.member("own_cost_ns", facts.clock.to_ns(facts.own_cost_ticks)).end_object();
+}
+
+void write_row(Json& json, const GroupResult& group, const RowResult& row) {
+  json.begin_object().member("section", row.section).member("name", row.name).member("baseline", row.baseline);
+  json.member("ns_median", row.ns_median);
+  json.key("ns_of_repeats").begin_array();
+  for (const double value : row.ns_of_repeats) json.value(value);
+  json.end_array();
+  json.member("ns_min", ns(row.ps.min())).member("ns_p50", ns(row.ps.percentile(50)));
+  json.member("ns_p99", ns(row.ps.percentile(99))).member("ns_p99_9", ns(row.ps.percentile(99.9)));
+  json.member("ns_max", ns(row.ps.max())).member("batches", row.ps.count());
+  json.member("messages_per_batch", row.messages_per_batch).member("bytes_per_message", row.bytes_per_message);
+  const double ratio = ratio_to_baseline(group, row);
+  if (ratio > 0) json.member("baseline_over_this", ratio);
+  json.end_object();
+}
+
+}  // namespace
+
+double ratio_to_baseline(const GroupResult& group, const RowResult& row) {
+  const RowResult* const baseline = baseline_of(group, row.section);
+  if (baseline == nullptr) return 0;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < row.ns_of_repeats.size(); ++i) {
+    if (row.ns_of_repeats[i] > 0) ratios.push_back(baseline->ns_of_repeats[i] / row.ns_of_repeats[i]);
+  }
+  return median(std::move(ratios));
+}
+
+void print_facts(std::FILE* out, const RunFacts& facts) {
+  const Machine& machine = facts.machine;
+  std::fprintf(out, "machine    %s, %u cores, %s, %s, pinned to core %u\n", machine.cpu_model.c_str(), machine.cores,
+               machine.architecture.c_str(), machine.kernel.c_str(), facts.core);
+  std::fprintf(out, "compiler   %s, %s%s\n", machine.compiler.c_str(), machine.flags.c_str(),
+               machine.assertions ? ", WITH ASSERTIONS: not for quoting" : "");
+  std::string sets;
+  for (const std::string& name : facts.instruction_sets) sets += (sets.empty() ? "" : " ") + name;
+  std::fprintf(out, "kernels    %s\n", sets.c_str());
+  std::fprintf(out, "clock      %s at %.1f MHz, step %.1f ns, own cost %.1f ns a batch, subtracted\n",
+               facts.clock.source, facts.clock.ticks_per_ns * 1000, facts.clock.step_ns,
+               facts.clock.to_ns(facts.own_cost_ticks));
+  std::fprintf(out, "method     medians of %u repeats of %u interleaved rounds, seed %llu\n", facts.options.repeats,
+               facts.options.rounds, static_cast<unsigned long long>(facts.seed));
+  for (const CorpusFacts& corpus : facts.corpora) {
+    std::fprintf(out, "corpus     %-28s %6u messages, %6.1f bytes on average, digest %s\n", corpus.name.c_str(),
+                 corpus.messages, static_cast<double>(corpus.bytes) / std::max(1U, corpus.messages),
+                 hex(corpus.digest).c_str());
+  }
+  for (const std::string& note : facts.notes) std::fprintf(out, "note       %s\n", note.c_str());
+  std::fputs(
+      "columns    ns per message; +-% is half the span of the repeats; p99, p99.9 and max are of batches of so many "
+      "messages\n",
+      out);
+}
+
+void print_table(std::FILE* out, const GroupResult& group) {
+  std::fprintf(out, "\n%s: %s\n", group.name.c_str(), group.title.c_str());
+  std::string section;
+  bool first = true;
+  for (const RowResult& row : group.rows) {
+    if (first || row.section != section) {
+      section = row.section;
+      const RowResult* const baseline = baseline_of(group, section);
+      std::fprintf(out, "  %-42s %9s %5s %9s %9s %10s %5s %7s %7s  %s\n", section.c_str(), "ns", "+-%", "p99", "p99.9",
+                   "max", "batch", "GB/s", "ns/byte",
+                   baseline == nullptr ? "" : ("times \"" + baseline->name + "\"").c_str());
+      first = false;
+    }
+    print_row(out, group, row);
+  }
+}
+
+std::string to_json(const RunFacts& facts, const std::vector<GroupResult>& groups) {
+  Json json;
+  json.begin_object().member("benchmark", facts.benchmark);
+  write_machine(json, facts);
+  json.member("core", facts.core).member("seed", facts.seed).member("repeats", facts.options.repeats);
+  json.member("rounds", facts.options.rounds);
+  json.key("corpora").begin_array();
+  for (const CorpusFacts& corpus : facts.corpora) {
+    json.begin_object().member("name", corpus.name).member("messages", corpus.messages);
+    json.member("bytes", corpus.bytes).member("digest", hex(corpus.digest)).end_object();
+  }
+  json.end_array().key("notes").begin_array();
+  for (const std::string& note : facts.notes) json.value(note);
+  json.end_array().key("groups").begin_array();
+  for (const GroupResult& group : groups) {
+    json.begin_object().member("name", group.name).member("title", group.title).key("rows").begin_array();
+    for (const RowResult& row : group.rows) write_row(json, group, row);
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  return json.text() + '\n';
+}
+
+}  // namespace nfx::bench

@@ -1,0 +1,44 @@
+// What a run shows: a header that says where it was measured, one table per group, and all of it as JSON.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "harness/cycle_clock.hpp"
+#include "harness/machine.hpp"
+#include "harness/measure.hpp"
+
+namespace nfx::bench {
+
+struct CorpusFacts {
+  std::string name;
+  std::uint32_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t digest = 0;  // of all bytes, so that two runs can be seen to have measured the same
+};
+
+struct RunFacts {
+  std::string benchmark;
+  Machine machine;
+  std::vector<std::string> instruction_sets;
+  CycleClock clock;
+  double own_cost_ticks = 0;
+  unsigned core = 0;
+  std::uint64_t seed = 0;
+  MeasureOptions options;
+  std::vector<CorpusFacts> corpora;
+  std::vector<std::string> notes;  // what is missing, and what a row means
+};
+
+void print_facts(std::FILE* out, const RunFacts& facts);
+void print_table(std::FILE* out, const GroupResult& group);
+
+// How many times longer the baseline of the row's section takes: the median of the repeats' own ratios, since a slow
+// phase of the machine slows all rows of a repeat alike. 0 when the section has no baseline.
+[[nodiscard]] double ratio_to_baseline(const GroupResult& group, const RowResult& row);
+
+[[nodiscard]] std::string to_json(const RunFacts& facts, const std::vector<GroupResult>& groups);
+
+}  // namespace nfx::bench

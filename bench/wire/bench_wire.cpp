@@ -1,0 +1,163 @@
+// What the wire layer costs, beside its floor and beside others, in one run: bench_wire --help.
+// Exit status 1 when a row gives a wrong answer, 2 when the run cannot be done as asked.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <fstream>
+
+#include "harness/random.hpp"
+#include "harness/report.hpp"
+#include "nexusfix/observe/thread_stats.hpp"
+#include "wire/index_peer.hpp"
+#include "wire/rows.hpp"
+
+namespace {
+
+using namespace nfx::bench;
+
+constexpr int wrong_answer = 1;
+constexpr int cannot_run = 2;
+
+struct Options {
+  bool quick = false;
+  std::uint32_t repeats = 5;
+  std::uint64_t seed = 20240315;
+  std::optional<unsigned> core;
+  std::string json_file;
+  std::string only;
+  bool ladder = false;
+  bool lookup = false;
+};
+
+struct NamedGroup {
+  const char* name;
+  Group (*make)(const Inputs&);
+};
+
+constexpr NamedGroup groups[] = {{"index", index_group},   {"reads", reads_group},   {"encode", encode_group},
+                                 {"stream", stream_group}, {"ladder", ladder_group}, {"lookup", lookup_group}};
+
+// Empty when the corpora are fit to measure with.
+std::string make_inputs(Inputs& inputs, std::uint64_t seed, bool with_quickfix) {
+  inputs.seed = seed;
+  for (const Kind kind :
+       {Kind::heartbeat, Kind::new_order_single, Kind::execution_report, Kind::market_data, Kind::wide}) {
+    inputs.corpora.push_back(make_corpus(kind, seed));
+    const Corpus& corpus = inputs.corpora.back();
+    if (std::string wrong = what_is_wrong_with(corpus); !wrong.empty()) return wrong;
+    std::vector<PlainMessage> plain;
+    for (std::uint32_t i = 0; i < corpus.size(); ++i) plain.push_back(*read_plainly(corpus[i]));
+    inputs.plain.push_back(std::move(plain));
+  }
+  if (with_quickfix) inputs.quickfix = make_quickfix_peer(NFX_SOURCE_DIR "/dictionaries/FIX44.xml");
+  return {};
+}
+
+MeasureOptions measure_options(const Options& options, const Group& group) {
+  MeasureOptions measure;
+  measure.repeats = options.repeats;
+  measure.seed = options.seed;
+  // The stream's rounds make up its million messages, however quick the run is to be.
+  measure.rounds = !group.shuffled ? 16 : options.quick ? 16 : 60;
+  measure.slice_ns = options.quick ? 250'000 : 500'000;
+  return measure;
+}
+
+RunFacts make_facts(const Options& options, const Inputs& inputs, unsigned core) {
+  RunFacts facts;
+  facts.benchmark = "wire";
+  facts.machine = this_machine();
+  for (const auto* table : all_kernels()) facts.instruction_sets.emplace_back(table->name);
+  facts.clock = calibrate_clock();
+  facts.own_cost_ticks = own_cost_ticks();
+  facts.core = core;
+  facts.seed = options.seed;
+  facts.options = measure_options(options, Group{});
+  for (const Corpus& corpus : inputs.corpora) {
+    facts.corpora.push_back(
+        {std::string{to_string(corpus.kind)}, corpus.size(), corpus.bytes.size(), digest(corpus.bytes)});
+  }
+  facts.notes.emplace_back(
+      inputs.quickfix
+          ? "QuickFIX verifies BodyLength, CheckSum and the dictionary's rules, and its prices are doubles; "
+            "\"no verdict\" leaves the dictionary's rules out"
+          : "QuickFIX was not found when this was built (package libquickfix-dev): its rows are left out");
+  if (index_peer_available()) {
+    facts.notes.emplace_back(
+        "the experimental header is an index outside of this tree; the product reads time stamps for it");
+  }
+  facts.notes.emplace_back("each corpus is one busy second of a session, in random order");
+  facts.notes.emplace_back(
+      "the floor reads every byte once and finds nothing; no parser that verifies CheckSum is faster");
+  return facts;
+}
+
+int run(const Options& options) {
+  const auto core = pin_to_core(options.core);
+  if (!core) {
+    std::fprintf(stderr, "bench_wire: %s; choose another --core\n", core.error().c_str());
+    return cannot_run;
+  }
+  Inputs inputs;
+  if (const std::string wrong = make_inputs(inputs, options.seed, true); !wrong.empty()) {
+    std::fprintf(stderr, "bench_wire: WRONG corpus: %s\n", wrong.c_str());
+    return wrong_answer;
+  }
+  const RunFacts facts = make_facts(options, inputs, *core);
+  print_facts(stdout, facts);
+
+  nfx::ThreadStatsReader thread;
+  const auto switches_before = thread.read().involuntary_switches;
+  std::vector<GroupResult> results;
+  for (const NamedGroup& named : groups) {
+    if (!options.only.empty() && options.only != named.name) continue;
+    const Group group = named.make(inputs);
+    auto result = measure(group, measure_options(options, group), facts.clock, facts.own_cost_ticks);
+    if (!result) {
+      std::fprintf(stderr, "bench_wire: WRONG ANSWER: %s: message %u: %s\n", result.error().row.c_str(),
+                   result.error().item, result.error().what.c_str());
+      return wrong_answer;
+    }
+    print_table(stdout, *result);
+    std::fflush(stdout);
+    results.push_back(*std::move(result));
+  }
+  if (const auto switches = thread.read().involuntary_switches; switches && switches_before) {
+    std::printf("\nthe kernel gave the core to others %llu times; those batches are in p99.9 and max\n",
+                static_cast<unsigned long long>(*switches - *switches_before));
+  }
+  if (options.json_file.empty()) return 0;
+  std::ofstream out{options.json_file};
+  out << to_json(facts, results);
+  out.close();
+  if (out) return 0;
+  std::fprintf(stderr, "bench_wire: cannot write %s\n", options.json_file.c_str());
+  return cannot_run;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Cost of indexing, reading and encoding FIX messages, beside the floor and beside QuickFIX"};
+  Options options;
+  app.add_flag("--quick", options.quick, "all groups in less than 30 seconds");
+  app.add_option("--repeats", options.repeats, "figures are medians over these")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "of the corpora and their order")->capture_default_str();
+  app.add_option("--core", options.core, "the core to pin to (the last allowed one)");
+  app.add_option("--json", options.json_file, "also write everything to this file");
+  auto* const only = app.add_option("--only", options.only, "one group")
+                         ->check(CLI::IsMember({"index", "reads", "encode", "stream", "ladder", "lookup"}));
+  auto* const ladder = app.add_flag("--ladder", options.ladder, "the same as --only ladder")->excludes(only);
+  app.add_flag("--lookup", options.lookup, "the same as --only lookup")->excludes(only)->excludes(ladder);
+  CLI11_PARSE(app, argc, argv);
+  if (options.ladder) options.only = "ladder";
+  if (options.lookup) options.only = "lookup";
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_wire: %s\n", error.what());
+    return cannot_run;
+  }
+}
