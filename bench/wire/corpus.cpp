@@ -215,11 +215,11 @@ Corpus make_corpus(Kind kind, std::uint64_t seed, std::uint32_t messages) {
   Corpus corpus;
   corpus.kind = kind;
   corpus.offsets.push_back(0);
-  std::uint64_t seq_num = 9'000;
+  std::uint64_t seq_num = 12'000;
   // One busy second of a session, as encoders that remember the text of the last second meet it.
   const auto second = static_cast<std::int64_t>(random.below(6 * 60 * 60));
   for (std::uint32_t i = 0; i < messages; ++i) {
-    seq_num += random.between(1, 97);
+    ++seq_num;
     const std::int64_t sent_ms = first_moment_ms + second * 1000 + std::int64_t{i} * 1000 / messages;
     OrderValues values = random_values(random, seq_num, sent_ms, kind != Kind::new_order_single);
     corpus.bytes += make_message(kind, random, values);

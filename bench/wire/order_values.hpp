@@ -18,15 +18,19 @@ struct PriceValue {
   }
 };
 
+// What every message has stands in front, what only reports have behind, as a program that cares for its caches would.
 struct OrderValues {
-  std::string sender, target;
   std::uint64_t seq_num = 0;
   std::int64_t sending_time_ms = 0;  // since 1970, UTC
   std::int64_t transact_time_ms = 0;
-  std::string cl_ord_id, order_id, exec_id, account, symbol;
+  std::int64_t order_qty = 0;
+  PriceValue price{};
   char side = '1', ord_type = '2', time_in_force = '0', handl_inst = '1', exec_type = 'F', ord_status = '1';
-  std::int64_t order_qty = 0, last_qty = 0, leaves_qty = 0, cum_qty = 0;
-  PriceValue price{}, last_px{}, avg_px{};
+  std::string cl_ord_id, account, symbol;
+  std::string order_id, exec_id;
+  std::int64_t last_qty = 0, leaves_qty = 0, cum_qty = 0;
+  PriceValue last_px{}, avg_px{};
+  std::string sender, target;
 };
 
 }  // namespace bench

@@ -76,8 +76,8 @@ void HeaderTemplate::lay_second(UtcTime time) noexcept {
 }
 
 WrittenText HeaderTemplate::write_other_seq(char* out, std::uint64_t seq) noexcept {
-  if (seq < 1000 || seq >= digit_words::limit_8) return write_digits(out, seq);
-  seq_base_ = seq - seq % 1000;
+  if (seq < seq_step || seq >= digit_words::limit_8) return write_digits(out, seq);
+  seq_base_ = seq - seq % seq_step;
   char text[40];
   const WrittenText written = write_digits(text, seq_base_);
   seq_word_ = digit_words::load<std::uint64_t>(text);

@@ -61,7 +61,7 @@ TEST(Corpus, varies_the_sizes_and_the_places_of_fields) {
     const Corpus corpus = make_corpus(kind, 1);
     std::set<std::size_t> sizes;
     for (std::uint32_t i = 0; i < corpus.size(); ++i) sizes.insert(corpus[i].size());
-    EXPECT_GE(sizes.size(), 8U) << to_string(kind);
+    EXPECT_GE(sizes.size(), 6U) << to_string(kind);
   }
 }
 

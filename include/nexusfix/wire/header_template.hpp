@@ -107,6 +107,7 @@ class HeaderTemplate {
       "43=Y";
   static constexpr std::uint32_t poss_dup_sum = 1 + '4' + '3' + '=' + 'Y';
 
+  static constexpr std::uint64_t seq_step = 10'000;
   static constexpr std::size_t step = 16;  // of the copies, which may write up to 15 bytes too much
 
   template <bool roomy>
@@ -131,11 +132,11 @@ class HeaderTemplate {
   std::size_t front_size_ = 0;
   std::uint32_t front_sum_ = 0;
   unsigned timestamp_digits_ = 0;
-  // The text of a MsgSeqNum that ends in 000; the thousand numbers from there on differ in three digits only.
-  std::uint64_t seq_base_ = 1000;
-  std::uint64_t seq_word_ = '1' | std::uint64_t{digit_words::three_zero_characters} << 8;
-  std::uint32_t seq_size_ = 4;
-  std::uint32_t seq_sum_ = '1' + 3 * '0';
+  // The text of a MsgSeqNum that ends in 0000; the numbers from there on differ in four digits only.
+  std::uint64_t seq_base_ = seq_step;
+  std::uint64_t seq_word_ = '1' | std::uint64_t{digit_words::four_zero_characters} << 8;
+  std::uint32_t seq_size_ = 5;
+  std::uint32_t seq_sum_ = '1' + 4 * '0';
   UtcTimestampWriter clock_;
   std::array<char, 32> front_{};
   std::array<char, max_utc_timestamp_size> time_text_{};
@@ -154,11 +155,11 @@ template <bool roomy>
 
 [[gnu::always_inline]] inline WrittenText HeaderTemplate::write_seq(char* out, std::uint64_t seq) noexcept {
   const std::uint64_t behind_base = seq - seq_base_;
-  if (behind_base >= 1000) [[unlikely]]
+  if (behind_base >= seq_step) [[unlikely]]
     return write_other_seq(out, seq);
-  const digit_words::ThreeDigits digits = digit_words::three(static_cast<std::uint32_t>(behind_base));
-  digit_words::store(out, seq_word_ + (std::uint64_t{digits.bytes} << 8 * (seq_size_ - 3)));
-  return {seq_size_, seq_sum_ + digits.sum};
+  const std::uint32_t digits = digit_words::four(static_cast<std::uint32_t>(behind_base));
+  digit_words::store(out, seq_word_ + (std::uint64_t{digits} << 8 * (seq_size_ - 4)));
+  return {seq_size_, seq_sum_ + (digits * 0x01010101 >> 24)};
 }
 
 // Every part is written in front of the next one, which covers what a wide store wrote too much.
