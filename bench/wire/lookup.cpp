@@ -1,10 +1,9 @@
 // Four ways to find a field by its tag, each built from the tags of a parsed message and then asked 0 to 16 times. What
 // it costs to build counts as much as what it costs to ask: most messages are asked a few times.
-#include <bit>
-#include <cstring>
 
 #include "harness/random.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "nexusfix/wire/tag_scan.hpp"
 #include "wire/rows.hpp"
 
 namespace nfx::bench {
@@ -93,7 +92,7 @@ class Hash {
 // one.
 class VectorCompare {
  public:
-  static constexpr const char* name = "vector compare, 8 tags a step";
+  static constexpr const char* name = "vector compare, 32 tags a step";
 
   void build(Tags tags) noexcept {
     tags_ = tags;
@@ -106,33 +105,17 @@ class VectorCompare {
   }
   [[nodiscard]] std::uint32_t find(std::int32_t tag) const noexcept {
     if (has_large_ || static_cast<std::uint32_t>(tag) > 0xFFFF) return find_linearly(tags_, tag);
-    const Eight wanted = Eight{} + static_cast<std::uint16_t>(tag);
-    for (std::uint32_t i = 0; i < tags_.size(); i += 8) {
-      Eight some;
-      std::memcpy(&some, narrow_.data() + i, sizeof some);
-      const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(some == wanted);
-      if ((halves[0] | halves[1]) == 0) continue;
-      const std::uint32_t place = halves[0] != 0 ? lane(halves[0]) : 4 + lane(halves[1]);
-      // Behind the last tag lie those of an earlier message.
-      return i + place < tags_.size() ? i + place : npos;
-    }
+    const std::uint32_t place = tag_scan::find_far(narrow_.data(), static_cast<std::uint32_t>(tags_.size()),
+                                                   static_cast<std::uint16_t>(tag));
+    // Behind the last tag lie those of an earlier message.
+    if (place < tags_.size()) return place;
     return npos;
   }
 
  private:
-  using Eight [[gnu::vector_size(16)]] = std::uint16_t;
-
-  static std::uint32_t lane(std::uint64_t half) noexcept {
-    if constexpr (std::endian::native == std::endian::little) {
-      return static_cast<std::uint32_t>(std::countr_zero(half)) / 16;
-    } else {
-      return static_cast<std::uint32_t>(std::countl_zero(half)) / 16;
-    }
-  }
-
   Tags tags_;
   bool has_large_ = false;
-  alignas(64) std::array<std::uint16_t, fields_max> narrow_{};
+  alignas(64) std::array<std::uint16_t, fields_max + tag_scan::places_per_stride> narrow_{};
 };
 
 class Linear {

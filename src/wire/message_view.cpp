@@ -43,7 +43,7 @@ class AlignedArray {
 };
 
 constexpr std::size_t padded(std::uint32_t max_fields) noexcept {
-  return std::size_t{max_fields} + kernels::array_padding + tag_scan::places_per_step;
+  return std::size_t{max_fields} + kernels::array_padding + tag_scan::places_per_stride;
 }
 
 // Look-up of any tag among at most `max_fields`: open addressing, at most half full. A slot of an older generation is

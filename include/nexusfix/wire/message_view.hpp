@@ -79,7 +79,7 @@ class MessageView {
     if (wide_ || number > 0xFFFF) [[unlikely]]
       return find_wide(tag);
     const auto narrow = static_cast<std::uint16_t>(number);
-    const std::uint32_t index = tag_scan::find(tags_, count_ < compared_fields ? count_ : compared_fields, narrow);
+    const std::uint32_t index = tag_scan::find_far(tags_, count_ < compared_fields ? count_ : compared_fields, narrow);
     if (index < count_ && index < compared_fields) return index;
     return count_ > compared_fields ? find_further(narrow) : npos;
   }
