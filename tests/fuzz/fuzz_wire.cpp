@@ -17,6 +17,7 @@
 #include "nexusfix/wire/scan.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" const std::size_t nfx_fuzz_control_size = 0;
 
 namespace nfx {
 namespace {

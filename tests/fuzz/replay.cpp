@@ -14,6 +14,8 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// So many bytes at the front of an input steer the target and are no part of the message.
+extern "C" const std::size_t nfx_fuzz_control_size;
 
 namespace {
 
@@ -38,6 +40,13 @@ std::string framed(const std::string& body) {
       std::to_string(body.size()) + '\x01' + body);
 }
 
+// Applies f to what is behind the control bytes.
+template <class F>
+std::string behind_control(const std::string& input, F&& f) {
+  const std::size_t size = std::min(input.size(), nfx_fuzz_control_size);
+  return input.substr(0, size) + f(input.substr(size));
+}
+
 std::vector<std::string> read_seeds(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator{folder}) {
@@ -52,13 +61,16 @@ std::vector<std::string> read_seeds(const std::filesystem::path& folder) {
     std::ranges::replace(text, '|', '\x01');
     seeds.push_back(text);
     // A seed that starts with MsgType is a body: it also runs as a right message, and as a broken one.
-    if (text.starts_with("35=")) {
-      seeds.push_back(framed(text));
-      seeds.push_back(framed(text) + framed(text));
-      seeds.push_back(with_check_sum("8=FIX.4.4\x01"
-                                     "9=" +
-                                     std::to_string(text.size() + 20) + '\x01' + text) +
-                      framed(text));
+    if (text.substr(std::min(text.size(), nfx_fuzz_control_size)).starts_with("35=")) {
+      seeds.push_back(behind_control(text, framed));
+      seeds.push_back(behind_control(text, [](const std::string& body) { return framed(body) + framed(body); }));
+      seeds.push_back(behind_control(text, [](const std::string& body) {
+        return with_check_sum(
+                   "8=FIX.4.4\x01"
+                   "9=" +
+                   std::to_string(body.size() + 20) + '\x01' + body) +
+               framed(body);
+      }));
     }
   }
   return seeds;
@@ -72,7 +84,9 @@ class Mutator {
     std::string input = any_seed();
     for (auto n = below(6); n > 0; --n) mutate(input);
     // Half of the inputs get a right header and trailer, to come past those checks.
-    if (below(2) == 0) input = framed("35=" + input + '\x01');
+    if (below(2) == 0) {
+      input = behind_control(input, [](const std::string& body) { return framed("35=" + body + '\x01'); });
+    }
     input.resize(std::min(input.size(), max_input_size));
     return input;
   }

@@ -1,0 +1,38 @@
+// The shapes of messages that every kernel must read: what sessions and markets send, and what is unusual but right.
+// Thread: one per generator. Cost: builds strings; used at the start, and for single fields later on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nfx::test {
+
+class FastRandom;
+
+class BaseMessages {
+ public:
+  explicit BaseMessages(FastRandom& random) noexcept : random_(random) {}
+
+  [[nodiscard]] std::string any();
+  // A message of many market data entries and exactly that many bytes.
+  [[nodiscard]] std::string of_size(std::size_t size);
+
+  // One or several fields, each with the SOH behind it.
+  [[nodiscard]] std::string tiny_fields(std::uint32_t count);         // "1=a|22=|3=c|"
+  [[nodiscard]] std::string data_field(bool right);                   // or with a length that lies
+  [[nodiscard]] std::string field_with_long_tag(bool beyond_narrow);  // of five digits and more
+  [[nodiscard]] std::string field_without_value();
+
+ private:
+  [[nodiscard]] std::string header(std::string_view type);
+  [[nodiscard]] std::string order();
+  [[nodiscard]] std::string market_data(std::uint32_t entries);
+  [[nodiscard]] std::string long_values();
+  [[nodiscard]] std::string value(std::size_t size);
+  [[nodiscard]] std::string number(std::uint32_t digits);
+
+  FastRandom& random_;
+};
+
+}  // namespace nfx::test
