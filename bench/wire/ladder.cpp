@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "nexusfix/wire/message_view.hpp"
-#include "wire/typed_reads.hpp"
 #include "wire/rows.hpp"
+#include "wire/typed_reads.hpp"
 
 namespace nfx::bench {
 namespace {

@@ -105,8 +105,8 @@ class VectorCompare {
   }
   [[nodiscard]] std::uint32_t find(std::int32_t tag) const noexcept {
     if (has_large_ || static_cast<std::uint32_t>(tag) > 0xFFFF) return find_linearly(tags_, tag);
-    const std::uint32_t place = tag_scan::find_far(narrow_.data(), static_cast<std::uint32_t>(tags_.size()),
-                                                   static_cast<std::uint16_t>(tag));
+    const std::uint32_t place =
+        tag_scan::find_far(narrow_.data(), static_cast<std::uint32_t>(tags_.size()), static_cast<std::uint16_t>(tag));
     // Behind the last tag lie those of an earlier message.
     if (place < tags_.size()) return place;
     return npos;

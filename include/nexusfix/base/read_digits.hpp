@@ -20,7 +20,7 @@ inline constexpr std::uint64_t zero_characters = every_byte * '0';
 inline constexpr std::uint64_t up_to_nine = every_byte * (0x7F - 9);
 
 template <typename Word>
-[[nodiscard]] inline Word load(const char* p) noexcept {
+[[nodiscard, gnu::always_inline]] inline Word load(const char* p) noexcept {
   Word word;
   std::memcpy(&word, p, sizeof word);
   if constexpr (std::endian::native == std::endian::big) word = std::byteswap(word);

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/read_digits.hpp"
 
 namespace nfx {
 
@@ -22,8 +23,9 @@ struct WrittenText {
 
 namespace digit_words {
 
-inline constexpr std::uint64_t one_per_byte = 0x0101010101010101;
-inline constexpr std::uint64_t zero_characters = one_per_byte * '0';
+using digits::every_byte;
+using digits::load;
+using digits::zero_characters;
 inline constexpr std::uint64_t limit_8 = 100'000'000;              // the first number with more than 8 digits
 inline constexpr std::uint64_t limit_16 = 10'000'000'000'000'000;  // and with more than 16
 
@@ -32,15 +34,6 @@ template <typename Word>
 [[gnu::always_inline]] inline void store(char* out, Word word) noexcept {
   if constexpr (std::endian::native == std::endian::big) word = std::byteswap(word);
   std::memcpy(out, &word, sizeof word);
-}
-
-// Such a word from bytes.
-template <typename Word>
-[[nodiscard, gnu::always_inline]] inline Word load(const char* bytes) noexcept {
-  Word word;
-  std::memcpy(&word, bytes, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = std::byteswap(word);
-  return word;
 }
 
 // The eight digits of a number below limit_8, each a byte from 0 to 9, leading zeros included.
@@ -78,7 +71,7 @@ inline constexpr std::uint32_t three_zero_characters = '0' | '0' << 8 | '0' << 1
 
 // The sum of eight digits that are bytes from 0 to 9: at most 72, so that nothing carries into the highest byte.
 [[nodiscard]] constexpr std::uint32_t digit_sum(std::uint64_t digit_bytes) noexcept {
-  return static_cast<std::uint32_t>(digit_bytes * one_per_byte >> 56);
+  return static_cast<std::uint32_t>(digit_bytes * every_byte >> 56);
 }
 
 // How many zeros stand in front of eight digits, when at least `least` digits (1 to 8) shall remain.

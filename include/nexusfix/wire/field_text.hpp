@@ -71,8 +71,8 @@ class ByteWord {
     return static_cast<std::uint32_t>(pairs * 0x0001000100010001 >> 48);
   }
   [[nodiscard]] bool holds_soh() const noexcept {
-    const std::uint64_t other = word_ ^ digit_words::one_per_byte;
-    return ((other - digit_words::one_per_byte) & ~other & digit_words::one_per_byte * 0x80) != 0;
+    const std::uint64_t other = word_ ^ digit_words::every_byte;
+    return ((other - digit_words::every_byte) & ~other & digit_words::every_byte * 0x80) != 0;
   }
 
  private:
