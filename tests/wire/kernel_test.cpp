@@ -209,7 +209,23 @@ TEST(kernel, sums_bytes_modulo_256_at_every_length) {
   }
 }
 
-TEST(kernel, has_a_name) { EXPECT_FALSE(active_kernel_name().empty()); }
+TEST(kernel, every_instruction_set_scans_alike_by_its_name) {
+  const std::string names = available_kernel_names();
+  std::string bytes(300, '\x02');
+  bytes[200] = '\x01';
+  for (std::size_t begin = 0; begin < bytes.size(); begin += 7) {
+    const std::span<const char> rest{bytes.data() + begin, bytes.size() - begin};
+    for (const kernels::KernelTable* table : kernels::available_kernels()) {
+      EXPECT_NE(names.find(table->name), std::string::npos) << names;
+      EXPECT_EQ(scan_soh(table->name, rest), scan_soh_scalar(rest)) << table->name << ' ' << begin;
+    }
+  }
+  EXPECT_EQ(scan_soh("mmx", bytes), std::nullopt);
+}
+
+TEST(kernel, the_one_in_use_is_one_of_those_there_are) {
+  EXPECT_NE(available_kernel_names().find(active_kernel_name()), std::string::npos);
+}
 
 }  // namespace
 }  // namespace nfx
