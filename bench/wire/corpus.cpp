@@ -52,11 +52,11 @@ class PlainBuilder {
     add(35, msg_type);
     switch (order) {
       case HeaderOrder::comp_ids_first:
-        add(49, values.sender).add(56, values.target).add(34, std::to_string(values.seq_num));
+        add(49, values.sender.str()).add(56, values.target.str()).add(34, std::to_string(values.seq_num));
         return add(52, time_text(values.sending_time_ms));
       case HeaderOrder::by_tag:
-        add(34, std::to_string(values.seq_num)).add(49, values.sender).add(52, time_text(values.sending_time_ms));
-        return add(56, values.target);
+        add(34, std::to_string(values.seq_num)).add(49, values.sender.str()).add(52, time_text(values.sending_time_ms));
+        return add(56, values.target.str());
     }
     return *this;
   }
@@ -107,16 +107,16 @@ std::int64_t random_quantity(Random& random) {
 
 OrderValues random_values(Random& random, std::uint64_t seq_num, std::int64_t sent_ms, bool from_venue) {
   OrderValues v;
-  v.sender = from_venue ? "VENUE" : "BUYSIDE";
-  v.target = from_venue ? "BUYSIDE" : "VENUE";
+  v.sender = ShortText{from_venue ? "VENUE" : "BUYSIDE"};
+  v.target = ShortText{from_venue ? "BUYSIDE" : "VENUE"};
   v.seq_num = seq_num;
   v.sending_time_ms = sent_ms;
   v.transact_time_ms = v.sending_time_ms - static_cast<std::int64_t>(random.below(5));
-  v.cl_ord_id = letters(random, 2, 4) + digits(random, 7, 9);
-  v.order_id = digits(random, 8, 12);
-  v.exec_id = digits(random, 9, 12);
-  v.account = "AC" + digits(random, 2, 6);
-  v.symbol = letters(random, 3, 5);
+  v.cl_ord_id = ShortText{letters(random, 2, 4) + digits(random, 7, 9)};
+  v.order_id = ShortText{digits(random, 8, 12)};
+  v.exec_id = ShortText{digits(random, 9, 12)};
+  v.account = ShortText{"AC" + digits(random, 2, 6)};
+  v.symbol = ShortText{letters(random, 3, 5)};
   v.side = one_of(random, "125");
   v.ord_type = '2';
   v.time_in_force = one_of(random, "0134");
@@ -194,15 +194,23 @@ std::string_view to_string(Kind kind) noexcept {
 
 std::string plain_new_order(const OrderValues& v, HeaderOrder order) {
   PlainBuilder message;
-  message.header("D", v, order).add(11, v.cl_ord_id).add(1, v.account).add(21, v.handl_inst).add(55, v.symbol);
+  message.header("D", v, order)
+      .add(11, v.cl_ord_id.str())
+      .add(1, v.account.str())
+      .add(21, v.handl_inst)
+      .add(55, v.symbol.str());
   message.add(54, v.side).add(60, time_text(v.transact_time_ms)).add(38, v.order_qty).add(40, v.ord_type);
   return message.add(44, v.price).add(59, v.time_in_force).finish();
 }
 
 std::string plain_report(const OrderValues& v, HeaderOrder order) {
   PlainBuilder message;
-  message.header("8", v, order).add(37, v.order_id).add(11, v.cl_ord_id).add(17, v.exec_id).add(150, v.exec_type);
-  message.add(39, v.ord_status).add(1, v.account).add(55, v.symbol).add(54, v.side).add(38, v.order_qty);
+  message.header("8", v, order)
+      .add(37, v.order_id.str())
+      .add(11, v.cl_ord_id.str())
+      .add(17, v.exec_id.str())
+      .add(150, v.exec_type);
+  message.add(39, v.ord_status).add(1, v.account.str()).add(55, v.symbol.str()).add(54, v.side).add(38, v.order_qty);
   message.add(40, v.ord_type).add(44, v.price).add(59, v.time_in_force).add(32, v.last_qty).add(31, v.last_px);
   message.add(151, v.leaves_qty).add(14, v.cum_qty).add(6, v.avg_px);
   return message.add(60, time_text(v.transact_time_ms)).finish();

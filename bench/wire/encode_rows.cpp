@@ -21,7 +21,7 @@ struct Session {
   HeaderTemplate header;
 
   explicit Session(const OrderValues& v)
-      : header({.begin_string = "FIX.4.4", .sender_comp_id = v.sender, .target_comp_id = v.target}) {}
+      : header({.begin_string = "FIX.4.4", .sender_comp_id = v.sender.view(), .target_comp_id = v.target.view()}) {}
 };
 
 // Header template and tags known at compile time: how an application is meant to write.
@@ -32,10 +32,10 @@ FieldWriter& begin(Session& session, std::string_view msg_type, const OrderValue
 
 std::string_view encode_order(Session& session, const OrderValues& v) noexcept {
   begin(session, "D", v)
-      .append<Tag::ClOrdID>(v.cl_ord_id)
-      .append<Tag::Account>(v.account)
+      .append<Tag::ClOrdID>(v.cl_ord_id.view())
+      .append<Tag::Account>(v.account.view())
       .append<Tag::HandlInst>(v.handl_inst)
-      .append<Tag::Symbol>(v.symbol)
+      .append<Tag::Symbol>(v.symbol.view())
       .append<Tag::Side>(v.side)
       .append<Tag::TransactTime>(time_of(v.transact_time_ms))
       .append<Tag::OrderQty>(v.order_qty)
@@ -47,13 +47,13 @@ std::string_view encode_order(Session& session, const OrderValues& v) noexcept {
 
 std::string_view encode_report(Session& session, const OrderValues& v) noexcept {
   begin(session, "8", v)
-      .append<Tag::OrderID>(v.order_id)
-      .append<Tag::ClOrdID>(v.cl_ord_id)
-      .append<Tag::ExecID>(v.exec_id)
+      .append<Tag::OrderID>(v.order_id.view())
+      .append<Tag::ClOrdID>(v.cl_ord_id.view())
+      .append<Tag::ExecID>(v.exec_id.view())
       .append<Tag::ExecType>(v.exec_type)
       .append<Tag::OrdStatus>(v.ord_status)
-      .append<Tag::Account>(v.account)
-      .append<Tag::Symbol>(v.symbol)
+      .append<Tag::Account>(v.account.view())
+      .append<Tag::Symbol>(v.symbol.view())
       .append<Tag::Side>(v.side)
       .append<Tag::OrderQty>(v.order_qty)
       .append<Tag::OrdType>(v.ord_type)
@@ -73,17 +73,17 @@ FieldWriter& begin_plainly(Session& session, std::string_view msg_type, const Or
   session.encoder.begin("FIX.4.4", msg_type);
   return session.encoder.fields()
       .append(Tag::MsgSeqNum, v.seq_num)
-      .append(Tag::SenderCompID, v.sender)
+      .append(Tag::SenderCompID, v.sender.view())
       .append(Tag::SendingTime, time_of(v.sending_time_ms))
-      .append(Tag::TargetCompID, v.target);
+      .append(Tag::TargetCompID, v.target.view());
 }
 
 std::string_view encode_order_plainly(Session& session, const OrderValues& v) noexcept {
   begin_plainly(session, "D", v)
-      .append(Tag::ClOrdID, v.cl_ord_id)
-      .append(Tag::Account, v.account)
+      .append(Tag::ClOrdID, v.cl_ord_id.view())
+      .append(Tag::Account, v.account.view())
       .append(Tag::HandlInst, v.handl_inst)
-      .append(Tag::Symbol, v.symbol)
+      .append(Tag::Symbol, v.symbol.view())
       .append(Tag::Side, v.side)
       .append(Tag::TransactTime, time_of(v.transact_time_ms))
       .append(Tag::OrderQty, v.order_qty)
@@ -95,13 +95,13 @@ std::string_view encode_order_plainly(Session& session, const OrderValues& v) no
 
 std::string_view encode_report_plainly(Session& session, const OrderValues& v) noexcept {
   begin_plainly(session, "8", v)
-      .append(Tag::OrderID, v.order_id)
-      .append(Tag::ClOrdID, v.cl_ord_id)
-      .append(Tag::ExecID, v.exec_id)
+      .append(Tag::OrderID, v.order_id.view())
+      .append(Tag::ClOrdID, v.cl_ord_id.view())
+      .append(Tag::ExecID, v.exec_id.view())
       .append(Tag::ExecType, v.exec_type)
       .append(Tag::OrdStatus, v.ord_status)
-      .append(Tag::Account, v.account)
-      .append(Tag::Symbol, v.symbol)
+      .append(Tag::Account, v.account.view())
+      .append(Tag::Symbol, v.symbol.view())
       .append(Tag::Side, v.side)
       .append(Tag::OrderQty, v.order_qty)
       .append(Tag::OrdType, v.ord_type)

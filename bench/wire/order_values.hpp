@@ -3,7 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <stdexcept>
 #include <string>
+#if __cplusplus >= 201703L
+#include <string_view>
+#endif
 
 namespace nfx {
 namespace bench {
@@ -18,7 +23,25 @@ struct PriceValue {
   }
 };
 
-// What every message has stands in front, what only reports have behind, as a program that cares for its caches would.
+// At most 15 characters, as programs that care for their caches keep ids and symbols.
+class ShortText {
+ public:
+  ShortText() = default;
+  explicit ShortText(const std::string& text) : size_(static_cast<unsigned char>(text.size())) {
+    if (text.size() > sizeof bytes_) throw std::length_error("a text of more than 15 characters: " + text);
+    std::memcpy(bytes_, text.data(), text.size());
+  }
+  std::string str() const { return std::string(bytes_, size_); }
+#if __cplusplus >= 201703L
+  std::string_view view() const noexcept { return {bytes_, size_}; }
+#endif
+
+ private:
+  char bytes_[15] = {};
+  unsigned char size_ = 0;
+};
+
+// What every message has stands in front, what only reports have behind, for the same reason.
 struct OrderValues {
   std::uint64_t seq_num = 0;
   std::int64_t sending_time_ms = 0;  // since 1970, UTC
@@ -26,11 +49,11 @@ struct OrderValues {
   std::int64_t order_qty = 0;
   PriceValue price{};
   char side = '1', ord_type = '2', time_in_force = '0', handl_inst = '1', exec_type = 'F', ord_status = '1';
-  std::string cl_ord_id, account, symbol;
-  std::string order_id, exec_id;
+  ShortText cl_ord_id, account, symbol;
+  ShortText order_id, exec_id;
   std::int64_t last_qty = 0, leaves_qty = 0, cum_qty = 0;
   PriceValue last_px{}, avg_px{};
-  std::string sender, target;
+  ShortText sender, target;
 };
 
 }  // namespace bench

@@ -29,6 +29,7 @@ FIX::UtcTimeStamp time_of(std::int64_t ms) {
 // An order's values as an application of QuickFIX would hold them.
 struct Values {
   OrderValues plain;
+  std::string cl_ord_id, account, symbol, order_id, exec_id, sender, target;
   FIX::UtcTimeStamp sending_time, transact_time;
   double order_qty, last_qty, leaves_qty, cum_qty, price, last_px, avg_px;
 };
@@ -36,6 +37,13 @@ struct Values {
 Values values_of(const OrderValues& v) {
   const auto quantity = [](std::int64_t number) { return static_cast<double>(number); };
   return {v,
+          v.cl_ord_id.str(),
+          v.account.str(),
+          v.symbol.str(),
+          v.order_id.str(),
+          v.exec_id.str(),
+          v.sender.str(),
+          v.target.str(),
           time_of(v.sending_time_ms),
           time_of(v.transact_time_ms),
           quantity(v.order_qty),
@@ -171,8 +179,8 @@ class QuickFix final : public QuickFixPeer {
     const Values& v = values_[number];
     begin(report_, "8", v);
     set_common(report_, v);
-    report_.setField(FIX::StringField(tag::order_id, v.plain.order_id));
-    report_.setField(FIX::StringField(tag::exec_id, v.plain.exec_id));
+    report_.setField(FIX::StringField(tag::order_id, v.order_id));
+    report_.setField(FIX::StringField(tag::exec_id, v.exec_id));
     report_.setField(FIX::CharField(tag::exec_type, v.plain.exec_type));
     report_.setField(FIX::CharField(tag::ord_status, v.plain.ord_status));
     report_.setField(FIX::DoubleField(tag::last_qty, v.last_qty));
@@ -192,17 +200,17 @@ class QuickFix final : public QuickFixPeer {
     if (!header.isSetField(tag::begin_string)) {
       header.setField(FIX::StringField(tag::begin_string, "FIX.4.4"));
       header.setField(FIX::StringField(tag::msg_type, msg_type));
-      header.setField(FIX::StringField(tag::sender, v.plain.sender));
-      header.setField(FIX::StringField(tag::target, v.plain.target));
+      header.setField(FIX::StringField(tag::sender, v.sender));
+      header.setField(FIX::StringField(tag::target, v.target));
     }
     header.setField(FIX::IntField(tag::seq_num, static_cast<int>(v.plain.seq_num)));
     header.setField(FIX::UtcTimeStampField(tag::sending_time, v.sending_time, milliseconds));
   }
 
   void set_common(FIX::Message& message, const Values& v) {
-    message.setField(FIX::StringField(tag::cl_ord_id, v.plain.cl_ord_id));
-    message.setField(FIX::StringField(tag::account, v.plain.account));
-    message.setField(FIX::StringField(tag::symbol, v.plain.symbol));
+    message.setField(FIX::StringField(tag::cl_ord_id, v.cl_ord_id));
+    message.setField(FIX::StringField(tag::account, v.account));
+    message.setField(FIX::StringField(tag::symbol, v.symbol));
     message.setField(FIX::CharField(tag::side, v.plain.side));
     message.setField(FIX::UtcTimeStampField(tag::transact_time, v.transact_time, milliseconds));
     message.setField(FIX::DoubleField(tag::order_qty, v.order_qty));
