@@ -102,7 +102,8 @@ PriceValue close_to(Random& random, PriceValue price) {
 
 std::int64_t random_quantity(Random& random) {
   static constexpr std::array<std::int64_t, 4> lots{1, 10, 100, 1000};
-  return static_cast<std::int64_t>(random.between(1, 99)) * lots[random.below(lots.size())];
+  const auto count = static_cast<std::int64_t>(random.between(1, 99));
+  return count * lots[random.below(lots.size())];
 }
 
 OrderValues random_values(Random& random, std::uint64_t seq_num, std::int64_t sent_ms, bool from_venue) {
@@ -112,7 +113,9 @@ OrderValues random_values(Random& random, std::uint64_t seq_num, std::int64_t se
   v.seq_num = seq_num;
   v.sending_time_ms = sent_ms;
   v.transact_time_ms = v.sending_time_ms - static_cast<std::int64_t>(random.below(5));
-  v.cl_ord_id = ShortText{letters(random, 2, 4) + digits(random, 7, 9)};
+  // One draw a statement: the order of operands is the compiler's, and the corpus must not be.
+  const std::string trader = letters(random, 2, 4);
+  v.cl_ord_id = ShortText{trader + digits(random, 7, 9)};
   v.order_id = ShortText{digits(random, 8, 12)};
   v.exec_id = ShortText{digits(random, 9, 12)};
   v.account = ShortText{"AC" + digits(random, 2, 6)};

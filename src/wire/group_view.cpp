@@ -27,6 +27,22 @@ GroupView::GroupView(const MessageView& message, const GroupShape& shape, std::u
   if (!starts_entry(begin_)) begin_ = limit_;
 }
 
+std::uint32_t GroupView::entry_end(std::uint32_t begin) const noexcept {
+  if (begin == limit_) return limit_;
+  const std::span<const Tag> members = shape_->members;
+  std::size_t next = 1;  // the member to expect
+  std::uint32_t end = begin + 1;
+  for (; end < limit_; ++end) {
+    const Tag tag = message_->tag_at(end);
+    if (next < members.size() && tag == members[next]) {
+      ++next;
+    } else if (!goes_on_with(tag, next)) {
+      break;
+    }
+  }
+  return end;
+}
+
 bool GroupView::goes_on_with(Tag tag, std::size_t& next) const noexcept {
   const std::span<const Tag> members = shape_->members;
   if (tag == delimiter_) return false;

@@ -76,7 +76,7 @@ struct Part {
 };
 
 // Reads the digits in `word`, which end where it ends. False unless they are digits and at most one point.
-[[nodiscard]] inline bool read_part(std::uint64_t word, Part& part) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool read_part(std::uint64_t word, Part& part) noexcept {
   constexpr std::uint64_t point = '.' ^ '0';
   const std::uint64_t marks = non_digits(word);
   part.has_point = marks != 0;

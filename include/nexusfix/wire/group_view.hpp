@@ -39,13 +39,15 @@ class GroupEntry {
   [[nodiscard]] bool has(Tag tag) const noexcept { return find(tag) != MessageView::npos; }
 
   // Its index in the message, or MessageView::npos; MessageView::int_at and its like read the value.
-  [[nodiscard]] std::uint32_t find(Tag tag) const noexcept { return message_->find_between(begin_, end_, tag); }
+  [[nodiscard, gnu::always_inline]] std::uint32_t find(Tag tag) const noexcept {
+    return message_->find_between(begin_, end_, tag);
+  }
 
   // The typed values of MessageView, of this entry's fields.
-  [[nodiscard]] std::expected<std::int64_t, FieldError> get_int(Tag tag) const noexcept {
+  [[nodiscard, gnu::always_inline]] std::expected<std::int64_t, FieldError> get_int(Tag tag) const noexcept {
     return message_->int_at(find(tag));
   }
-  [[nodiscard]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept {
+  [[nodiscard, gnu::always_inline]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept {
     return message_->decimal_at(find(tag));
   }
   [[nodiscard]] std::expected<char, FieldError> get_char(Tag tag) const noexcept {
@@ -78,8 +80,10 @@ class GroupView {
     Iterator() noexcept = default;
     Iterator(const GroupView* group, std::uint32_t begin) noexcept
         : group_(group), begin_(begin), end_(group->entry_end(begin)), more_(group->starts_entry(end_)) {}
-    [[nodiscard]] GroupEntry operator*() const noexcept { return {*group_->message_, begin_, end_}; }
-    Iterator& operator++() noexcept {
+    [[nodiscard, gnu::always_inline]] GroupEntry operator*() const noexcept {
+      return {*group_->message_, begin_, end_};
+    }
+    [[gnu::always_inline]] Iterator& operator++() noexcept {
       const std::uint32_t last = begin_;
       const std::uint32_t size = end_ - begin_;
       begin_ = more_ ? end_ : group_->limit_;
@@ -122,25 +126,11 @@ class GroupView {
 
  private:
   // The delimiter starts every entry; fields that do not start with it are no entry, whatever NumInGroup says.
-  [[nodiscard]] bool starts_entry(std::uint32_t index) const noexcept {
+  [[nodiscard, gnu::always_inline]] bool starts_entry(std::uint32_t index) const noexcept {
     return index < limit_ && message_->tag_at(index) == delimiter_;
   }
   // One behind the last field of the entry that begins at `begin`; the limit of the limit.
-  [[nodiscard]] std::uint32_t entry_end(std::uint32_t begin) const noexcept {
-    if (begin == limit_) return limit_;
-    const std::span<const Tag> members = shape_->members;
-    std::size_t next = 1;  // the member to expect
-    std::uint32_t end = begin + 1;
-    for (; end < limit_; ++end) {
-      const Tag tag = message_->tag_at(end);
-      if (next < members.size() && tag == members[next]) {
-        ++next;
-      } else if (!goes_on_with(tag, next)) {
-        break;
-      }
-    }
-    return end;
-  }
+  [[nodiscard]] std::uint32_t entry_end(std::uint32_t begin) const noexcept;
   // Whether the field that is not the expected one belongs to the entry, and which member to expect then.
   [[nodiscard]] bool goes_on_with(Tag tag, std::size_t& next) const noexcept;
 

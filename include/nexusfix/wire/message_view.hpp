@@ -92,9 +92,13 @@ class MessageView {
   }
 
   // The value of the first field with this tag. Not negative: get_seq_num; Y or N: get_bool.
-  [[nodiscard]] std::expected<std::int64_t, FieldError> get_int(Tag tag) const noexcept { return int_at(find(tag)); }
+  [[nodiscard, gnu::always_inline]] std::expected<std::int64_t, FieldError> get_int(Tag tag) const noexcept {
+    return int_at(find(tag));
+  }
   [[nodiscard]] std::expected<SeqNum, FieldError> get_seq_num(Tag tag) const noexcept;
-  [[nodiscard]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept { return decimal_at(find(tag)); }
+  [[nodiscard, gnu::always_inline]] std::expected<Decimal, FieldError> get_decimal(Tag tag) const noexcept {
+    return decimal_at(find(tag));
+  }
   [[nodiscard]] std::expected<char, FieldError> get_char(Tag tag) const noexcept { return char_at(find(tag)); }
   [[nodiscard]] std::expected<bool, FieldError> get_bool(Tag tag) const noexcept { return bool_at(find(tag)); }
   [[nodiscard]] std::expected<UtcTimestamp, FieldError> get_utc_timestamp(Tag tag) const noexcept {
@@ -102,7 +106,7 @@ class MessageView {
   }
 
   // The same for the field at an index that find() gave; npos is missing.
-  [[nodiscard]] std::expected<std::int64_t, FieldError> int_at(std::uint32_t index) const noexcept {
+  [[nodiscard, gnu::always_inline]] std::expected<std::int64_t, FieldError> int_at(std::uint32_t index) const noexcept {
     if (index < padded_values_) [[likely]] {
       const ShortValue value = short_value_at(index);
       if (value.size - 1 < 8 && digits::non_digits(value.word) == 0) [[likely]] {
@@ -111,7 +115,7 @@ class MessageView {
     }
     return any_int_at(index);
   }
-  [[nodiscard]] std::expected<Decimal, FieldError> decimal_at(std::uint32_t index) const noexcept {
+  [[nodiscard, gnu::always_inline]] std::expected<Decimal, FieldError> decimal_at(std::uint32_t index) const noexcept {
     if (index < padded_values_) [[likely]] {
       const ShortValue value = short_value_at(index);
       digits::Part part;
@@ -144,7 +148,8 @@ class MessageView {
   // Groups look among neighbours: the first field from `begin` on, before `end`, with the tag, or npos.
   friend class GroupEntry;
   friend class GroupView;
-  [[nodiscard]] std::uint32_t find_between(std::uint32_t begin, std::uint32_t end, Tag tag) const noexcept {
+  [[nodiscard, gnu::always_inline]] std::uint32_t find_between(std::uint32_t begin, std::uint32_t end,
+                                                               Tag tag) const noexcept {
     const auto number = static_cast<std::uint32_t>(nfx::value(tag));
     if (wide_ || number > 0xFFFF) [[unlikely]]
       return find_wide_between(begin, end, tag);
@@ -162,7 +167,7 @@ class MessageView {
     std::uint64_t word;
     std::uint64_t size;
   };
-  [[nodiscard]] ShortValue short_value_at(std::uint32_t index) const noexcept {
+  [[nodiscard, gnu::always_inline]] ShortValue short_value_at(std::uint32_t index) const noexcept {
     const std::uint64_t begin = begins_[index];
     const std::uint64_t size = ends_[index] - begin;
     return {digits::load_8(data_ + begin) << ((0 - 8 * size) % 64), size};
