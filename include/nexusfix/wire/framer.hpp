@@ -39,7 +39,6 @@ class FrameReader {
       : max_message_size_(max_message_size) {}
 
   [[nodiscard]] Frame next(std::string_view buffer) noexcept;
-  [[nodiscard]] std::size_t max_message_size() const noexcept { return max_message_size_; }
 
  private:
   [[nodiscard]] std::size_t familiar_message_size(std::string_view buffer) const noexcept;
