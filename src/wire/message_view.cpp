@@ -16,6 +16,7 @@ namespace nfx {
 namespace {
 
 constexpr std::uint32_t max_max_fields = 32768;
+
 std::uint32_t checked_max_fields(std::uint32_t max_fields) {
   if (max_fields < 1 || max_fields > max_max_fields) {
     throw std::invalid_argument("MessageView: max_fields is " + std::to_string(max_fields) + ", must be 1 to 32768");
