@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "nexusfix/base/assert.hpp"
 #include "transport/address.hpp"
@@ -70,8 +71,6 @@ void check_options(const EpollOptions& options) {
   require(options.max_listeners <= 1024, "max_listeners is at most 1024");
   require(options.accept_limit >= 1, "accept_limit is at least 1");
   require(options.listen_backlog >= 1, "listen_backlog is at least 1");
-  require(options.socket_send_buffer >= 0 && options.socket_receive_buffer >= 0,
-          "socket buffer sizes are not negative");
   require(options.linger_time >= Duration::zero() && options.linger_time <= longest_wait, "linger_time is 0 to 1 hour");
   require(options.accept_pause > Duration::zero() && options.accept_pause <= longest_wait,
           "accept_pause is up to 1 hour");
@@ -123,7 +122,8 @@ EpollTransport::~EpollTransport() {
 
 // ---- listening ----
 
-std::expected<ListenerId, TransportError> EpollTransport::listen(const Endpoint& endpoint) {
+std::expected<ListenerId, TransportError> EpollTransport::listen(const Endpoint& endpoint,
+                                                                 const SocketOptions& options) {
   const auto fail = [&](const char* operation, int code) {
     return std::unexpected(TransportError{code, operation + to_string(endpoint)});
   };
@@ -135,7 +135,8 @@ std::expected<ListenerId, TransportError> EpollTransport::listen(const Endpoint&
   const int fd = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return fail("socket for ", errno);
   set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-  prepare_socket(fd);
+  const Tuning tuning{options.nodelay, options.send_buffer, options.receive_buffer};
+  prepare_socket(fd, tuning);
   const char* failed = nullptr;
   if (::bind(fd, address.ai_addr, address.ai_addrlen) != 0) {
     failed = "bind ";
@@ -150,6 +151,7 @@ std::expected<ListenerId, TransportError> EpollTransport::listen(const Endpoint&
     if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0) {
       place->fd = fd;
       place->paused = false;
+      place->tuning = tuning;
       ++place->generation;
       return id;
     }
@@ -206,7 +208,8 @@ std::size_t EpollTransport::greet(const detail::SinkRef& sink, ListenerId listen
     ::close(fd);
     return 0;
   }
-  prepare_socket(fd);
+  connection->tuning = find(listener)->tuning;
+  prepare_socket(fd, connection->tuning);
   connection->fd = fd;
   connection->state = State::open;
   enlist(open_, *connection);
@@ -248,20 +251,25 @@ void EpollTransport::resume_accepting() noexcept {
 
 // ---- connecting ----
 
-std::expected<ConnectionId, TransportError> EpollTransport::connect(const Endpoint& endpoint) {
+std::expected<ConnectionId, TransportError> EpollTransport::connect(const Endpoint& endpoint,
+                                                                    const SocketOptions& options) {
   auto addresses = detail::look_up(endpoint);
   if (!addresses) return std::unexpected(std::move(addresses.error()));
+  std::optional<SocketAddress> from;
+  if (!options.from.host.empty()) {
+    auto local = detail::look_up(options.from);
+    if (!local) return std::unexpected(std::move(local.error()));
+    from = socket_address(**local);
+  }
   Connection* connection = take_slot();
   if (connection == nullptr) {
     return std::unexpected(TransportError{ENOSPC, "no connection left for connect " + to_string(endpoint)});
   }
   connection->state = State::connecting;
+  connection->tuning = {options.nodelay, options.send_buffer, options.receive_buffer};
+  connection->from = from;
   for (const addrinfo* at = addresses->get(); at != nullptr; at = at->ai_next) {
-    SocketAddress address;
-    if (at->ai_addrlen > address.bytes.size()) continue;
-    std::memcpy(address.bytes.data(), at->ai_addr, at->ai_addrlen);
-    address.size = at->ai_addrlen;
-    connection->untried.insert(connection->untried.begin(), address);
+    if (const auto address = socket_address(*at)) connection->untried.insert(connection->untried.begin(), *address);
   }
   const int error = start_connect(*connection);
   if (error != 0 && reason_of(error) == CloseReason::local_error) {
@@ -270,6 +278,14 @@ std::expected<ConnectionId, TransportError> EpollTransport::connect(const Endpoi
   }
   if (error != 0) defer_close(*connection, reason_of(error));
   return id_of(*connection);
+}
+
+std::optional<EpollTransport::SocketAddress> EpollTransport::socket_address(const addrinfo& from) noexcept {
+  SocketAddress address;
+  if (from.ai_addrlen > address.bytes.size()) return std::nullopt;
+  std::memcpy(address.bytes.data(), from.ai_addr, from.ai_addrlen);
+  address.size = from.ai_addrlen;
+  return address;
 }
 
 // Begins with the next address that takes a beginning. 0, or the error of the last one.
@@ -285,7 +301,16 @@ int EpollTransport::start_connect(Connection& connection) noexcept {
       error = errno;
       continue;
     }
-    prepare_socket(connection.fd);
+    prepare_socket(connection.fd, connection.tuning);
+    if (connection.from) {
+      // A local port that a connection of a moment ago had may be used again.
+      set_option(connection.fd, SOL_SOCKET, SO_REUSEADDR, 1);
+      const auto* local = reinterpret_cast<const sockaddr*>(connection.from->bytes.data());
+      if (::bind(connection.fd, local, connection.from->size) != 0) {
+        error = errno;
+        continue;
+      }
+    }
     if (::connect(connection.fd, target, address.size) == 0 || errno == EINPROGRESS) {
       watch(connection, EPOLL_CTL_ADD, EPOLLOUT);
       return 0;
@@ -327,9 +352,26 @@ SendResult EpollTransport::try_send(ConnectionId id, std::span<const char> bytes
   }
   if (!connection->wants_write) {
     connection->wants_write = true;
-    watch(*connection, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
+    watch_for_more(*connection);
   }
   return {sent < 0 ? 0 : static_cast<std::size_t>(sent), false};
+}
+
+// Bytes stay in the kernel's buffer while a connection is held, and then in the peer's.
+void EpollTransport::hold(ConnectionId id, bool held) noexcept {
+  Connection* connection = find(id);
+  if (connection == nullptr || connection->state != State::open || connection->held == held) return;
+  connection->held = held;
+  if (std::exchange(connection->unwatched, false)) {
+    watch(*connection, EPOLL_CTL_ADD, EPOLLIN);
+  } else {
+    watch_for_more(*connection);
+  }
+}
+
+void EpollTransport::watch_for_more(Connection& connection) noexcept {
+  if (connection.unwatched) return;
+  watch(connection, EPOLL_CTL_MOD, (connection.held ? 0U : EPOLLIN) | (connection.wants_write ? EPOLLOUT : 0U));
 }
 
 void EpollTransport::defer_close(Connection& connection, CloseReason reason) noexcept {
@@ -357,10 +399,10 @@ void EpollTransport::begin_lingering(Connection& connection) noexcept {
   ++connection.generation;  // the caller's id is stale from here on
   if (connection.generation == 0) connection.generation = 1;
   connection.state = State::lingering;
-  connection.wants_write = false;
+  connection.wants_write = connection.held = false;
   connection.linger_until = monotonic_now() + options_.linger_time;
   enlist(lingering_, connection);
-  watch(connection, EPOLL_CTL_MOD, EPOLLIN);
+  watch(connection, std::exchange(connection.unwatched, false) ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, EPOLLIN);
 }
 
 void EpollTransport::serve_lingering(Connection& connection) noexcept {
@@ -403,7 +445,9 @@ std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
   for (std::size_t i = 0; i < count; ++i) ids[i] = id_of(connections_[open_[i]]);
   std::size_t handled = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (Connection* connection = find(ids[i])) handled += receive(sink, ids[i], *connection);
+    if (Connection* connection = find(ids[i]); connection != nullptr && !connection->held) {
+      handled += receive(sink, ids[i], *connection);
+    }
   }
   return handled;
 }
@@ -449,6 +493,7 @@ std::size_t EpollTransport::serve_broken(const detail::SinkRef& sink) {
     const ConnectionId id = broken_[i];
     Connection* connection = find(id);
     NFX_ASSERT(connection != nullptr);
+    if (connection->held) continue;
     const bool may_have_input = connection->state == State::open && connection->reason != CloseReason::local_error;
     handled +=
         may_have_input ? receive(sink, id, *connection) : report_close(sink, id, *connection, connection->reason);
@@ -465,14 +510,20 @@ std::size_t EpollTransport::serve(const detail::SinkRef& sink, ConnectionId id, 
     return 0;
   }
   std::size_t handled = 0;
-  if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) {
+  const bool readable = (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0;
+  if (readable && connection->held) {
+    if ((events & (EPOLLERR | EPOLLHUP)) == 0) return 0;
+    connection->unwatched = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, connection->fd, nullptr) == 0;
+    return 0;
+  }
+  if (readable) {
     handled += receive(sink, id, *connection);
     connection = find(id);
     if (connection == nullptr) return handled;
   }
   if ((events & EPOLLOUT) != 0 && connection->wants_write && !connection->broken) {
     connection->wants_write = false;
-    watch(*connection, EPOLL_CTL_MOD, EPOLLIN);
+    watch_for_more(*connection);
     sink.on_writable(sink.sink, id);
     ++handled;
   }
@@ -558,9 +609,10 @@ void EpollTransport::free_slot(Connection& connection) noexcept {
   if (connection.fd >= 0) ::close(connection.fd);
   connection.fd = -1;
   connection.state = State::free;
-  connection.wants_write = false;
+  connection.wants_write = connection.held = connection.unwatched = false;
   connection.broken = false;
   connection.untried.clear();
+  connection.from.reset();
   free_.push_back(static_cast<std::uint32_t>(&connection - connections_.data()));
 }
 
@@ -587,10 +639,10 @@ void EpollTransport::watch(Connection& connection, int operation, std::uint32_t 
   }
 }
 
-void EpollTransport::prepare_socket(int fd) const noexcept {
-  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  if (options_.socket_send_buffer > 0) set_option(fd, SOL_SOCKET, SO_SNDBUF, options_.socket_send_buffer);
-  if (options_.socket_receive_buffer > 0) set_option(fd, SOL_SOCKET, SO_RCVBUF, options_.socket_receive_buffer);
+void EpollTransport::prepare_socket(int fd, const Tuning& tuning) noexcept {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, tuning.nodelay ? 1 : 0);
+  if (tuning.send_buffer > 0) set_option(fd, SOL_SOCKET, SO_SNDBUF, tuning.send_buffer);
+  if (tuning.receive_buffer > 0) set_option(fd, SOL_SOCKET, SO_RCVBUF, tuning.receive_buffer);
 }
 
 }  // namespace nfx

@@ -48,7 +48,7 @@ LoopbackTransport::~LoopbackTransport() {
   }
 }
 
-std::expected<ListenerId, TransportError> LoopbackTransport::listen(const Endpoint& endpoint) {
+std::expected<ListenerId, TransportError> LoopbackTransport::listen(const Endpoint& endpoint, const SocketOptions&) {
   Endpoint local = endpoint;
   if (local.port == 0) {
     while (network_.listeners_.contains(network_.next_port_)) ++network_.next_port_;
@@ -90,7 +90,7 @@ void LoopbackTransport::close_listener(ListenerId id) noexcept {
   listener.active = false;
 }
 
-std::expected<ConnectionId, TransportError> LoopbackTransport::connect(const Endpoint& endpoint) {
+std::expected<ConnectionId, TransportError> LoopbackTransport::connect(const Endpoint& endpoint, const SocketOptions&) {
   Connection* connection = take_slot();
   if (connection == nullptr) {
     return std::unexpected(TransportError{ENOSPC, "no connection left for connect " + to_string(endpoint)});
@@ -124,6 +124,10 @@ void LoopbackTransport::close(ConnectionId id) noexcept {
   if (Connection* connection = find(id)) release(*connection);
 }
 
+void LoopbackTransport::hold(ConnectionId id, bool held) noexcept {
+  if (Connection* connection = find(id)) connection->held = held;
+}
+
 LoopbackTransport::Connection* LoopbackTransport::find(ConnectionId id) noexcept {
   const std::uint32_t slot = detail::id_slot(id);
   if (slot >= connections_.size() || connections_[slot].state == State::free) return nullptr;
@@ -144,7 +148,7 @@ void LoopbackTransport::release(Connection& connection) noexcept {
   }
   connection.link.reset();
   connection.state = State::free;
-  connection.wants_write = false;
+  connection.wants_write = connection.held = false;
 }
 
 ConnectionId LoopbackTransport::id_of(const Connection& connection) const noexcept {

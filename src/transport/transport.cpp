@@ -1,9 +1,30 @@
 #include "nexusfix/transport/transport.hpp"
 
+#include <arpa/inet.h>
+
+#include <array>
+
 #include <charconv>
 #include <system_error>
 
 namespace nfx {
+
+std::optional<std::string> canonical_address(std::string_view host) {
+  const std::string text{host};
+  std::array<char, INET6_ADDRSTRLEN> written{};
+  in_addr v4{};
+  in6_addr v6{};
+  if (::inet_pton(AF_INET, text.c_str(), &v4) == 1) {
+    ::inet_ntop(AF_INET, &v4, written.data(), written.size());
+  } else if (::inet_pton(AF_INET6, text.c_str(), &v6) != 1) {
+    return std::nullopt;
+  } else if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    ::inet_ntop(AF_INET, &v6.s6_addr[12], written.data(), written.size());
+  } else {
+    ::inet_ntop(AF_INET6, &v6, written.data(), written.size());
+  }
+  return std::string{written.data()};
+}
 
 std::optional<Endpoint> Endpoint::parse(std::string_view text) {
   std::string_view host;

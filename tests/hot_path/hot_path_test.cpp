@@ -47,15 +47,18 @@ class Counted {
  public:
   template <class... Arguments>
   explicit Counted(Arguments&&... arguments) : inner_(std::forward<Arguments>(arguments)...) {}
-  auto listen(const Endpoint& endpoint) { return inner_.listen(endpoint); }
+  auto listen(const Endpoint& endpoint, const SocketOptions& options = {}) { return inner_.listen(endpoint, options); }
   auto local_endpoint(ListenerId id) const { return inner_.local_endpoint(id); }
   void close_listener(ListenerId id) noexcept { inner_.close_listener(id); }
-  auto connect(const Endpoint& endpoint) { return inner_.connect(endpoint); }
+  auto connect(const Endpoint& endpoint, const SocketOptions& options = {}) {
+    return inner_.connect(endpoint, options);
+  }
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept {
     ++sends;
     return inner_.try_send(id, bytes);
   }
   void close(ConnectionId id) noexcept { inner_.close(id); }
+  void hold(ConnectionId id, bool held) noexcept { inner_.hold(id, held); }
   std::size_t lingering() const noexcept { return inner_.lingering(); }
   template <TransportSink Sink>
   std::size_t poll(Sink& sink, Duration max_wait) {

@@ -37,10 +37,12 @@ struct CountingSink {
 
 TEST(EpollTransport, allocates_nothing_while_bytes_flow_and_a_connection_ends) {
   for (const std::size_t direct_receive_limit : {0U, 8U}) {
-    EpollTransport transport({.direct_receive_limit = direct_receive_limit, .socket_send_buffer = 8192});
+    EpollTransport transport({.direct_receive_limit = direct_receive_limit});
+    SocketOptions small;
+    small.send_buffer = 8192;
     CountingSink sink;
-    const auto listener = transport.listen({"127.0.0.1", 0});
-    ASSERT_TRUE(transport.connect(*transport.local_endpoint(*listener)).has_value());
+    const auto listener = transport.listen({"127.0.0.1", 0}, small);
+    ASSERT_TRUE(transport.connect(*transport.local_endpoint(*listener), small).has_value());
     const auto deadline = std::chrono::steady_clock::now() + 20s;
     while (sink.accepted == no_connection || sink.connected == no_connection) {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline);

@@ -294,7 +294,8 @@ TEST(EpollTransport, hands_on_at_most_one_receive_buffer_at_a_time) {
 // The kernel doubles what it is asked for; what counts is that a small buffer fills sooner than a large one.
 TEST(EpollTransport, sizes_its_socket_buffers_as_told) {
   const auto room = [](int size) {
-    TcpPair pair(EpollOptions{.socket_send_buffer = size, .socket_receive_buffer = size});
+    TcpPair pair;
+    pair.socket.send_buffer = pair.socket.receive_buffer = size;
     const auto ids = pair.join();
     const std::string chunk(1024, 'x');
     std::size_t sent = 0;
@@ -305,6 +306,33 @@ TEST(EpollTransport, sizes_its_socket_buffers_as_told) {
     }
   };
   EXPECT_LT(4 * room(4096), room(131072));
+}
+
+TEST(EpollTransport, connects_from_the_address_it_is_told) {
+  TcpPair pair;
+  pair.socket.from = Endpoint{"127.0.0.7", 0};
+  pair.join();
+  EXPECT_TRUE(pair.server_sink.peer.starts_with("127.0.0.7:")) << pair.server_sink.peer;
+}
+
+TEST(EpollTransport, says_so_when_the_address_to_connect_from_is_not_ours) {
+  EpollTransport transport;
+  const auto id = transport.connect({"127.0.0.1", 9}, {.from = Endpoint{"192.0.2.1", 0}});
+  ASSERT_FALSE(id.has_value());
+  EXPECT_EQ(id.error().code, EADDRNOTAVAIL);
+}
+
+TEST(EpollTransport, a_held_connection_whose_peer_resets_does_not_keep_the_poll_busy) {
+  TcpPair pair;
+  const auto ids = pair.join();
+  pair.server.hold(ids.server, true);
+  ASSERT_EQ(pair.client.try_send(ids.client, bytes_of("last words")).sent, 10U);
+  pair.client.close(ids.client);
+  pair.turns(3);
+  EXPECT_TRUE(pair.server_sink.received[ids.server].empty());
+  pair.server.hold(ids.server, false);
+  EXPECT_TRUE(pair.turn_until([&] { return pair.server_sink.closed.contains(ids.server); }));
+  EXPECT_EQ(pair.server_sink.received[ids.server], "last words");
 }
 
 TEST(EpollTransport, listens_and_connects_over_ipv6) {

@@ -56,6 +56,30 @@ TYPED_TEST(EveryTransport, reports_a_refused_connect_as_a_close) {
   EXPECT_TRUE(pair.client_sink.connected.empty());
 }
 
+TYPED_TEST(EveryTransport, holds_back_what_a_held_connection_receives) {
+  auto& pair = this->pair_;
+  const auto ids = pair.join();
+  pair.server.hold(ids.server, true);
+  ASSERT_EQ(pair.client.try_send(ids.client, bytes_of("wait")).sent, 4U);
+  ASSERT_EQ(pair.server.try_send(ids.server, bytes_of("go on")).sent, 5U);
+  EXPECT_TRUE(pair.turn_until([&] { return pair.client_sink.received[ids.client] == "go on"; }));
+  pair.turns(50);
+  EXPECT_EQ(pair.server_sink.receive_calls, 0U);
+  pair.server.hold(ids.server, false);
+  EXPECT_TRUE(pair.turn_until([&] { return pair.server_sink.received[ids.server] == "wait"; }));
+}
+
+TYPED_TEST(EveryTransport, tells_of_a_held_connections_end_only_when_it_goes_on) {
+  auto& pair = this->pair_;
+  const auto ids = pair.join();
+  pair.server.hold(ids.server, true);
+  pair.client.close(ids.client);
+  pair.turns(50);
+  EXPECT_TRUE(pair.server_sink.closed.empty());
+  pair.server.hold(ids.server, false);
+  EXPECT_TRUE(pair.turn_until([&] { return pair.server_sink.closed.contains(ids.server); }));
+}
+
 TYPED_TEST(EveryTransport, takes_no_bytes_before_the_connection_stands) {
   auto& pair = this->pair_;
   const auto listener = pair.server.listen({"127.0.0.1", 0});

@@ -110,11 +110,11 @@ class Pair : public Ends {
   };
   Ids join() {
     if (!listener) {
-      const auto made = this->server.listen({"127.0.0.1", 0});
+      const auto made = this->server.listen({"127.0.0.1", 0}, socket);
       EXPECT_TRUE(made.has_value());
       listener = *made;
     }
-    const auto id = this->client.connect(*this->server.local_endpoint(*listener));
+    const auto id = this->client.connect(*this->server.local_endpoint(*listener), socket);
     EXPECT_TRUE(id.has_value());
     const std::size_t accepted = server_sink.accepted.size();
     const std::size_t connected = client_sink.connected.size();
@@ -124,6 +124,7 @@ class Pair : public Ends {
   }
 
   std::optional<ListenerId> listener;
+  SocketOptions socket;
 };
 
 struct TcpEnds {

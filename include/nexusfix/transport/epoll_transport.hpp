@@ -20,6 +20,8 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"
 
+struct addrinfo;
+
 namespace nfx {
 
 struct EpollOptions {
@@ -29,8 +31,6 @@ struct EpollOptions {
   std::size_t max_listeners = 16;
   std::size_t accept_limit = 16;  // per listener and poll
   int listen_backlog = 128;
-  int socket_send_buffer = 0;                             // SO_SNDBUF in bytes; 0 leaves it to the kernel
-  int socket_receive_buffer = 0;                          // SO_RCVBUF in bytes; 0 leaves it to the kernel
   Duration linger_time = std::chrono::seconds(2);         // how long close() goes on delivering behind the scenes
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 };
@@ -79,14 +79,17 @@ class EpollTransport {
   EpollTransport(const EpollTransport&) = delete;
   EpollTransport& operator=(const EpollTransport&) = delete;
 
-  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint);
+  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
+                                                                 const SocketOptions& options = {});
   [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const;
   void close_listener(ListenerId id) noexcept;
 
   // A name with several addresses is tried in their order until one accepts.
-  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint);
+  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                                    const SocketOptions& options = {});
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
+  void hold(ConnectionId id, bool held) noexcept;
   [[nodiscard]] std::size_t lingering() const noexcept { return lingering_.size(); }
 
   template <TransportSink Sink>
@@ -109,22 +112,34 @@ class EpollTransport {
     std::uint32_t size = 0;
   };
 
+  // SocketOptions without their text.
+  struct Tuning {
+    bool nodelay = true;
+    int send_buffer = 0;
+    int receive_buffer = 0;
+  };
+
   struct Connection {
     int fd = -1;
     std::uint32_t generation = 0;
     State state = State::free;
     bool wants_write = false;  // a send fell short: epoll watches for room
+    bool held = false;         // nothing is read
+    bool unwatched = false;    // held, and ended: epoll would report the end over and over
     bool broken = false;       // a send found the connection dead: `reason` says how
     CloseReason reason = CloseReason::local_error;
     std::uint32_t position = 0;  // in open_ or lingering_
     MonotonicTime linger_until{};
     std::vector<SocketAddress> untried;  // further addresses of a connect, last one next
+    std::optional<SocketAddress> from;   // and the local one
+    Tuning tuning;
   };
 
   struct Listener {
     int fd = -1;
     std::uint32_t generation = 0;
     bool paused = false;
+    Tuning tuning;
   };
 
   static constexpr std::size_t events_per_wait = 128;
@@ -158,7 +173,9 @@ class EpollTransport {
   void enlist(std::vector<std::uint32_t>& list, Connection& connection) noexcept;
   void unlist(std::vector<std::uint32_t>& list, Connection& connection) noexcept;
   void watch(Connection& connection, int operation, std::uint32_t events) noexcept;
-  void prepare_socket(int fd) const noexcept;
+  [[nodiscard]] static std::optional<SocketAddress> socket_address(const addrinfo& from) noexcept;
+  void watch_for_more(Connection& connection) noexcept;
+  static void prepare_socket(int fd, const Tuning& tuning) noexcept;
   [[nodiscard]] int start_connect(Connection& connection) noexcept;
   void defer_close(Connection& connection, CloseReason reason) noexcept;
 

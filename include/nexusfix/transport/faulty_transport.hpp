@@ -106,14 +106,16 @@ class FaultyTransport {
   FaultyTransport(const FaultyTransport&) = delete;
   FaultyTransport& operator=(const FaultyTransport&) = delete;
 
-  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint) {
-    return inner_.listen(endpoint);
+  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
+                                                                 const SocketOptions& options = {}) {
+    return inner_.listen(endpoint, options);
   }
   [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const { return inner_.local_endpoint(id); }
   void close_listener(ListenerId id) noexcept { inner_.close_listener(id); }
 
-  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint) {
-    const auto inner_id = inner_.connect(endpoint);
+  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                                    const SocketOptions& options = {}) {
+    const auto inner_id = inner_.connect(endpoint, options);
     if (!inner_id) return std::unexpected(inner_id.error());
     return id_of(begin(*inner_id));
   }
@@ -138,6 +140,13 @@ class FaultyTransport {
     ++connection->generation;
     connection->closing = true;
     flush(*connection);
+  }
+
+  void hold(ConnectionId id, bool held) noexcept {
+    Connection* connection = find(id);
+    if (connection == nullptr) return;
+    connection->held = held;
+    inner_.hold(connection->inner, held);
   }
 
   [[nodiscard]] std::size_t lingering() const noexcept {
@@ -184,7 +193,7 @@ class FaultyTransport {
     for (const Connection& connection : connections_) {
       if (!connection.used) continue;
       if (!connection.out.pieces.empty()) consider(connection.out.pieces.front().due);
-      if (!connection.events.empty()) consider(due_of(connection));
+      if (!connection.events.empty() && !connection.held) consider(due_of(connection));
     }
     return earliest;
   }
@@ -210,6 +219,7 @@ class FaultyTransport {
     bool established = false;
     bool wants_write = false;
     bool closing = false;      // closed by the user; late bytes still go out
+    bool held = false;         // its events wait
     std::deque<Event> events;  // for the sink; one `received` per piece of `in`
     detail::FaultyFlow in;
     detail::FaultyFlow out;
@@ -336,7 +346,7 @@ class FaultyTransport {
     forget_input(connection);
     connection.inner = no_connection;
     connection.used = false;
-    connection.closing = false;
+    connection.closing = connection.held = false;
   }
 
   template <TransportSink Sink>
@@ -345,7 +355,8 @@ class FaultyTransport {
     const std::uint32_t generation = connection.generation;  // changes when a callback closes the connection
     const auto alive = [&] { return connection.used && connection.generation == generation; };
     const MonotonicTime now = clock_();
-    while (alive() && handled < pieces_per_poll && !connection.events.empty() && due_of(connection) <= now) {
+    while (alive() && !connection.held && handled < pieces_per_poll && !connection.events.empty() &&
+           due_of(connection) <= now) {
       const Event event = std::move(connection.events.front());
       connection.events.pop_front();
       hand_over(sink, connection, event);

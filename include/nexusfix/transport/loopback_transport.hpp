@@ -85,12 +85,15 @@ class LoopbackTransport {
   LoopbackTransport(const LoopbackTransport&) = delete;
   LoopbackTransport& operator=(const LoopbackTransport&) = delete;
 
-  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint);
+  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
+                                                                 const SocketOptions& options = {});
   [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const;
   void close_listener(ListenerId id) noexcept;
-  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint);
+  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                                    const SocketOptions& options = {});
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
+  void hold(ConnectionId id, bool held) noexcept;
   [[nodiscard]] std::size_t lingering() const noexcept { return 0; }  // the ring keeps what was sent
   void wake() noexcept {}                                             // no poll ever waits
 
@@ -108,6 +111,7 @@ class LoopbackTransport {
   struct Connection {
     State state = State::free;
     bool wants_write = false;
+    bool held = false;
     std::uint32_t generation = 0;
     std::size_t side = 0;
     std::shared_ptr<detail::LoopbackLink> link;  // null while connecting to nobody
@@ -153,9 +157,9 @@ class LoopbackTransport {
       return 1;
     }
     detail::LoopbackStream& in = connection.in();
-    if (in.empty() && in.ended) return report_close(sink, connection, false);
+    if (in.empty() && in.ended && !connection.held) return report_close(sink, connection, false);
     std::size_t handled = 0;
-    if (const auto bytes = in.front(options_.receive_limit); !bytes.empty()) {
+    if (const auto bytes = in.front(options_.receive_limit); !bytes.empty() && !connection.held) {
       sink.on_receive(id, bytes);
       in.consume(bytes.size());
       ++handled;

@@ -63,6 +63,20 @@ struct Endpoint {
 // The text that parse reads: an IPv6 host stands in brackets.
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 
+// A literal IPv4 or IPv6 address (without brackets) in the one way it is written here, so that texts can be compared;
+// an IPv4 address mapped into IPv6 becomes the former. Empty when it is none.
+[[nodiscard]] std::optional<std::string> canonical_address(std::string_view host);
+
+// What is wanted of a socket. A listener's options are those of the connections it accepts.
+struct SocketOptions {
+  bool nodelay = true;     // TCP_NODELAY: small segments leave at once
+  int send_buffer = 0;     // SO_SNDBUF in bytes; 0 leaves it to the kernel
+  int receive_buffer = 0;  // SO_RCVBUF in bytes; 0 leaves it to the kernel
+  Endpoint from;           // of connect: the local address, port 0 for any; without a host the kernel chooses
+
+  friend bool operator==(const SocketOptions&, const SocketOptions&) = default;
+};
+
 enum class CloseReason : std::uint8_t {
   peer_closed,  // orderly end of the peer's stream
   reset,        // the peer or something between broke the connection
@@ -125,24 +139,28 @@ struct SinkArchetype {
 //   close           the sink hears nothing more of the connection. Bytes that try_send took still reach the peer before
 //                   the end of the stream, also while input lies unread; the transport does that behind the scenes
 //                   while it is polled, for a bounded time. A stale id is ignored
+//   hold            with true the sink hears neither on_receive nor on_close of the connection until hold(id, false):
+//   the
+//                   peer's bytes wait in the network, which in the end slows the peer. A stale id is ignored
 //   lingering       closed connections still delivering their last bytes: a program that ends polls until this is 0
 //   poll            serves every ready connection once, with one bounded read each, so no peer can starve another;
 //   waits
 //                   up to max_wait for something to happen (zero or less: does not wait). Returns the callbacks it made
 //   wake            ends a waiting poll, or the next one
 template <class T>
-concept Transport =
-    requires(T& transport, const T& constant, const Endpoint& endpoint, ListenerId listener, ConnectionId id,
-             std::span<const char> bytes, detail::SinkArchetype& sink, Duration max_wait) {
-      { transport.listen(endpoint) } -> std::same_as<std::expected<ListenerId, TransportError>>;
-      { constant.local_endpoint(listener) } -> std::same_as<std::optional<Endpoint>>;
-      { transport.close_listener(listener) } noexcept;
-      { transport.connect(endpoint) } -> std::same_as<std::expected<ConnectionId, TransportError>>;
-      { transport.try_send(id, bytes) } noexcept -> std::same_as<SendResult>;
-      { transport.close(id) } noexcept;
-      { constant.lingering() } noexcept -> std::same_as<std::size_t>;
-      { transport.poll(sink, max_wait) } -> std::same_as<std::size_t>;
-      { transport.wake() } noexcept;
-    };
+concept Transport = requires(T& transport, const T& constant, const Endpoint& endpoint, ListenerId listener,
+                             ConnectionId id, std::span<const char> bytes, detail::SinkArchetype& sink,
+                             Duration max_wait, const SocketOptions& options) {
+  { transport.listen(endpoint, options) } -> std::same_as<std::expected<ListenerId, TransportError>>;
+  { constant.local_endpoint(listener) } -> std::same_as<std::optional<Endpoint>>;
+  { transport.close_listener(listener) } noexcept;
+  { transport.connect(endpoint, options) } -> std::same_as<std::expected<ConnectionId, TransportError>>;
+  { transport.try_send(id, bytes) } noexcept -> std::same_as<SendResult>;
+  { transport.close(id) } noexcept;
+  { transport.hold(id, true) } noexcept;
+  { constant.lingering() } noexcept -> std::same_as<std::size_t>;
+  { transport.poll(sink, max_wait) } -> std::same_as<std::size_t>;
+  { transport.wake() } noexcept;
+};
 
 }  // namespace nfx
