@@ -9,19 +9,28 @@ bool GroupShape::contains(Tag tag) const noexcept {
          std::ranges::any_of(nested, [tag](const GroupShape& inner) { return inner.contains(tag); });
 }
 
-GroupView GroupEntry::group(const GroupShape& shape) const noexcept {
+GroupView GroupEntry::group(const GroupShape& shape, EntryStart start) const noexcept {
   const std::uint32_t count_index = find(shape.count);
-  return count_index == MessageView::npos ? GroupView{} : GroupView{*message_, shape, count_index, end_};
+  return count_index == MessageView::npos ? GroupView{} : GroupView{*message_, shape, count_index, end_, start};
+}
+
+GroupView::GroupView(const MessageView& message, const GroupShape& shape, EntryStart start) noexcept {
+  const std::uint32_t count_index = message.find(shape.count);
+  if (count_index != MessageView::npos) *this = GroupView{message, shape, count_index, message.size(), start};
 }
 
 GroupView::GroupView(const MessageView& message, const GroupShape& shape, std::uint32_t count_index,
-                     std::uint32_t limit) noexcept
+                     std::uint32_t limit, EntryStart start) noexcept
     : message_(&message), shape_(&shape), begin_(count_index + 1), limit_(limit) {
   if (shape.members.empty()) {
     begin_ = limit_;  // nothing can start an entry
     return;
   }
   delimiter_ = shape.members.front();
+  if (start == EntryStart::first_field && begin_ < limit_ &&
+      std::ranges::find(shape.members, message.tag_at(begin_)) != shape.members.end()) {
+    delimiter_ = message.tag_at(begin_);
+  }
   const auto declared = message.int_at(count_index);
   if (declared && *declared >= 0) declared_ = *declared;
   if (!starts_entry(begin_)) begin_ = limit_;
@@ -30,6 +39,8 @@ GroupView::GroupView(const MessageView& message, const GroupShape& shape, std::u
 std::uint32_t GroupView::entry_end(std::uint32_t begin) const noexcept {
   if (begin == limit_) return limit_;
   const std::span<const Tag> members = shape_->members;
+  if (delimiter_ != members.front()) [[unlikely]]
+    return entry_end_in_any_order(begin);
   std::size_t next = 1;  // the member to expect
   std::uint32_t end = begin + 1;
   for (; end < limit_; ++end) {
@@ -37,8 +48,18 @@ std::uint32_t GroupView::entry_end(std::uint32_t begin) const noexcept {
     if (next < members.size() && tag == members[next]) {
       ++next;
     } else if (!goes_on_with(tag, next)) {
-      break;
+      return tag == delimiter_ ? end : end_past_stranger(begin, end);
     }
+  }
+  return end;
+}
+
+std::uint32_t GroupView::entry_end_in_any_order(std::uint32_t begin) const noexcept {
+  std::uint32_t end = begin + 1;
+  for (; end < limit_; ++end) {
+    const Tag tag = message_->tag_at(end);
+    if (tag == delimiter_) break;
+    if (!shape_->contains(tag)) return end_past_stranger(begin, end);
   }
   return end;
 }
@@ -52,6 +73,34 @@ bool GroupView::goes_on_with(Tag tag, std::size_t& next) const noexcept {
     return true;
   }
   return std::ranges::any_of(shape_->nested, [tag](const GroupShape& inner) { return inner.contains(tag); });
+}
+
+std::uint32_t GroupView::end_past_stranger(std::uint32_t begin, std::uint32_t stranger) const noexcept {
+  const std::uint32_t behind = stranger + 1;
+  if (behind == limit_) return stranger;
+  // The next entry's delimiter says where this one ends, whatever stands between.
+  const std::uint32_t next_entry = message_->find_between(behind, limit_, delimiter_);
+  if (next_entry != MessageView::npos) return next_entry;
+  // Nearly always the stranger is the first field behind the group, and none of its members follows.
+  const auto follows = [&](const auto& self, const GroupShape& shape) -> bool {
+    return std::ranges::any_of(
+               shape.members,
+               [&](Tag tag) { return message_->find_between(behind, limit_, tag) != MessageView::npos; }) ||
+           std::ranges::any_of(shape.nested, [&](const GroupShape& inner) { return self(self, inner); });
+  };
+  if (!follows(follows, *shape_)) return stranger;
+  std::uint32_t end = stranger;
+  for (std::uint32_t i = behind; i < limit_; ++i) {
+    const Tag tag = message_->tag_at(i);
+    if (std::ranges::find(shape_->members, tag) != shape_->members.end()) {
+      // A member the entry has already is another field of that tag, around the group.
+      if (message_->find_between(begin, end, tag) != MessageView::npos) break;
+      end = i + 1;
+    } else if (shape_->contains(tag)) {
+      end = i + 1;
+    }
+  }
+  return end;
 }
 
 std::uint32_t GroupView::size() const noexcept { return static_cast<std::uint32_t>(std::distance(begin(), end())); }

@@ -16,7 +16,7 @@ struct LengthTag {
   std::int32_t data;
 };
 
-constexpr std::int32_t highest_length_tag = 1733;
+constexpr std::int32_t highest_length_tag = 43'111;
 
 constexpr std::size_t count_length_tags() {
   std::size_t count = 0;
@@ -34,7 +34,7 @@ constexpr auto make_length_tags() {
 }
 
 constexpr auto length_tags = make_length_tags();
-static_assert(length_tags.size() >= 32 && length_tags.back().length == highest_length_tag);
+static_assert(length_tags.size() >= 83 && length_tags.back().length == highest_length_tag);
 
 std::string with_soh(std::string_view text) {
   std::string result{text};

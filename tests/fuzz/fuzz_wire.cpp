@@ -66,7 +66,7 @@ void check_typed_reads(const MessageView& view, Tag tag) {
 void check_entry(const GroupEntry& entry, const MessageView& view, const GroupShape& shape) {
   NFX_REQUIRE(entry.size() > 0 && entry[0].tag == shape.members.front());
   for (std::uint32_t i = 0; i < entry.size(); ++i) {
-    NFX_REQUIRE(shape.contains(entry[i].tag));
+    NFX_REQUIRE(i == 0 || entry[i].tag != shape.members.front());
     NFX_REQUIRE(entry.has(entry[i].tag) && is_inside(entry[i].value, view.bytes()));
   }
   for (const GroupShape& inner : shape.nested) {
@@ -96,11 +96,21 @@ void check_fields(const MessageView& view) {
   }
   const GroupView group = view.group(parties);
   std::uint32_t count = 0;
+  GroupEntry last{view, 0, 0};
   for (const GroupEntry entry : group) {
     check_entry(entry, view, parties);
+    last = entry;
     ++count;
   }
+  NFX_REQUIRE(count == 0 || parties.contains(last[last.size() - 1].tag));
   NFX_REQUIRE(count == group.size() && group.declared_size() >= -1);
+  std::uint32_t any_start_count = 0;
+  const GroupView any_start{view, parties, EntryStart::first_field};
+  for (const GroupEntry entry : any_start) {
+    NFX_REQUIRE(entry[0].tag == (*any_start.begin())[0].tag && parties.contains(entry[0].tag));
+    ++any_start_count;
+  }
+  NFX_REQUIRE(any_start_count == any_start.size() && any_start_count >= count);
 }
 
 void check_message(std::string_view message) {

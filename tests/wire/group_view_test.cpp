@@ -129,5 +129,87 @@ TEST(group_view, three_levels_of_nesting_keep_their_entries_apart) {
   EXPECT_EQ(leaves, (std::vector<std::string>{"Aa1", "Aa2", "Ba1"}));
 }
 
+// The tags of each entry: "448 9001 | 448".
+std::string tags(const GroupView& group) {
+  std::string result;
+  for (const GroupEntry entry : group) {
+    if (!result.empty()) result += " |";
+    for (std::uint32_t i = 0; i < entry.size(); ++i) {
+      if (!result.empty()) result += ' ';
+      result += std::to_string(value(entry[i].tag));
+    }
+  }
+  return result;
+}
+
+struct Strangers {
+  std::string fields;
+  std::string entries;
+};
+
+class group_strangers : public testing::TestWithParam<Strangers> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , group_strangers,
+    testing::Values(Strangers{"453=2|448=A|9001=x|452=1|448=B|452=2|55=x|", "448 9001 452 | 448 452"},
+                    Strangers{"453=2|448=A|452=1|1023=x|448=B|55=x|", "448 452 1023 | 448"},
+                    Strangers{"453=2|448=A|9001=x|452=1|448=B|9001=y|452=2|55=x|54=1|", "448 9001 452 | 448 9001 452"},
+                    Strangers{"453=1|448=A|9001=x|9002=y|452=1|9003=z|55=x|", "448 9001 9002 452"},
+                    Strangers{"453=1|448=A|452=1|9001=z|55=x|", "448 452"},
+                    Strangers{"453=1|448=A|9001=x|452=1|1023=y|447=D|", "448 9001 452 1023 447"},
+                    Strangers{"453=1|448=A|802=1|9001=x|523=a|9002=y|803=1|55=x|", "448 802 9001 523 9002 803"},
+                    Strangers{"453=1|448=A|452=1|9001=x|452=2|55=x|", "448 452"},
+                    Strangers{"453=3|448=A|9001=x|448=B|9001=x|448=C|9001=x|", "448 9001 | 448 9001 | 448"},
+                    Strangers{"453=1|448=A|", "448"}),
+    [](const auto& suite) { return "case_" + std::to_string(suite.index); });
+
+TEST_P(group_strangers, stay_in_their_entry_and_out_of_what_is_behind_the_last) {
+  const Parsed p{test::frame("35=D|" + GetParam().fields)};
+  EXPECT_EQ(tags(p.view.group(party_ids)), GetParam().entries);
+  EXPECT_EQ(tags(GroupView(p.view, party_ids, EntryStart::first_field)), GetParam().entries);
+}
+
+TEST_P(group_strangers, are_the_same_with_tags_too_large_for_the_narrow_index) {
+  const Parsed p{test::frame("35=D|70000=x|" + GetParam().fields)};
+  EXPECT_EQ(tags(p.view.group(party_ids)), GetParam().entries);
+}
+
+TEST(group_view, nested_groups_keep_strangers_too) {
+  const Parsed p{
+      test::frame("35=D|453=2|448=A|802=2|523=a1|9001=x|803=1|523=a2|9001=y|452=1|448=B|802=1|9002=z|55=x|")};
+  EXPECT_EQ(describe(p.view), "A(a1 a2) B()");
+  const GroupEntry first = *p.view.group(party_ids).begin();
+  EXPECT_EQ(tags(first.group(sub_ids)), "523 9001 803 | 523") << "the last entry ends with its last member";
+}
+
+TEST(group_view, first_field_lets_any_member_start_the_entries) {
+  const Parsed p{test::frame("35=D|453=2|452=1|448=A|447=D|452=3|9001=x|447=D|448=B|55=x|")};
+  EXPECT_TRUE(p.view.group(party_ids).empty());
+  const GroupView group{p.view, party_ids, EntryStart::first_field};
+  EXPECT_EQ(tags(group), "452 448 447 | 452 9001 447 448");
+  EXPECT_EQ(group.size(), 2u);
+  EXPECT_EQ(group.declared_size(), 2);
+  EXPECT_EQ((*std::next(group.begin())).get_view(Tag::PartyID), "B");
+}
+
+TEST(group_view, first_field_is_asked_for_each_nested_group) {
+  const Parsed p{test::frame("35=D|453=2|447=D|448=A|802=2|803=1|523=a1|803=2|523=a2|447=D|448=B|55=x|")};
+  const GroupView group{p.view, party_ids, EntryStart::first_field};
+  ASSERT_EQ(group.size(), 2u);
+  const GroupEntry first = *group.begin();
+  EXPECT_TRUE(first.group(sub_ids).empty());
+  EXPECT_EQ(tags(first.group(sub_ids, EntryStart::first_field)), "803 523 | 803 523");
+}
+
+TEST(group_view, first_field_needs_a_member_behind_the_count) {
+  for (const char* fields : {"453=1|9001=x|448=A|", "453=1|", "453=0|55=x|", "453=1|523=a|448=A|"}) {
+    const Parsed p{test::frame(std::string("35=D|") + fields)};
+    EXPECT_TRUE(GroupView(p.view, party_ids, EntryStart::first_field).empty()) << fields;
+  }
+  const Parsed p{test::order};
+  EXPECT_TRUE(GroupView(p.view, party_ids, EntryStart::first_field).empty());
+  EXPECT_EQ(GroupView(p.view, party_ids, EntryStart::first_field).declared_size(), -1);
+}
+
 }  // namespace
 }  // namespace nfx

@@ -1,7 +1,12 @@
 // Repeating groups, read in wire order without copying; entries can hold nested groups.
 // Thread: that of the MessageView. Cost: making a view is a look-up; iterating takes a step per field, and a search
-// among the members only for fields that are not in the shape's order. Lifetime: borrows view and shape. Errors: an
-// entry count that differs from NumInGroup is not hidden: compare size() with declared_size().
+// among the members only for fields that are not in the shape's order; where the last entry ends, each member is once
+// looked for among the fields behind. Lifetime: borrows view and shape. Errors: an entry count that differs from
+// NumInGroup is not hidden: compare size() with declared_size().
+//
+// Fields that are not in the shape, as counterparties add them, stay in the entry they stand in: an entry has
+// everything up to the next one, the last entry everything up to its last member. FIX has no tag both in a group and
+// around it; where a dictionary does, strangers followed by such a tag are taken for the last entry's.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +26,10 @@ struct GroupShape {
 
   [[nodiscard]] bool contains(Tag tag) const noexcept;  // a member, or a member of a nested group
 };
+
+// What starts an entry: FIX's rule, or, for counterparties that keep to an order of their own, whichever member comes
+// first behind the count.
+enum class EntryStart : std::uint8_t { first_member, first_field };
 
 // Fields [begin, end) of a message: one entry of a group.
 class GroupEntry {
@@ -61,7 +70,7 @@ class GroupEntry {
   }
 
   // A group nested in this entry.
-  [[nodiscard]] GroupView group(const GroupShape& shape) const noexcept;
+  [[nodiscard]] GroupView group(const GroupShape& shape, EntryStart start = EntryStart::first_member) const noexcept;
 
  private:
   const MessageView* message_;
@@ -113,8 +122,10 @@ class GroupView {
 
   GroupView() noexcept = default;
   // The group whose count field is at `count_index`, within fields that end at `limit`.
-  GroupView(const MessageView& message, const GroupShape& shape, std::uint32_t count_index,
-            std::uint32_t limit) noexcept;
+  GroupView(const MessageView& message, const GroupShape& shape, std::uint32_t count_index, std::uint32_t limit,
+            EntryStart start = EntryStart::first_member) noexcept;
+  // The group counted by shape.count, as MessageView::group() finds it, its entries started by what `start` says.
+  GroupView(const MessageView& message, const GroupShape& shape, EntryStart start) noexcept;
 
   [[nodiscard]] Iterator begin() const noexcept { return {this, begin_}; }
   [[nodiscard]] Iterator end() const noexcept { return {this, limit_}; }
@@ -131,8 +142,12 @@ class GroupView {
   }
   // One behind the last field of the entry that begins at `begin`; the limit of the limit.
   [[nodiscard]] std::uint32_t entry_end(std::uint32_t begin) const noexcept;
+  // The same, when another member than the shape's first starts the entries.
+  [[nodiscard]] std::uint32_t entry_end_in_any_order(std::uint32_t begin) const noexcept;
   // Whether the field that is not the expected one belongs to the entry, and which member to expect then.
   [[nodiscard]] bool goes_on_with(Tag tag, std::size_t& next) const noexcept;
+  // The same, when the entry has come to a field that is not in the shape.
+  [[nodiscard]] std::uint32_t end_past_stranger(std::uint32_t begin, std::uint32_t stranger) const noexcept;
 
   const MessageView* message_ = nullptr;
   const GroupShape* shape_ = nullptr;

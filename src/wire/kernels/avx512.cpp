@@ -40,15 +40,18 @@ constexpr Bytes64 make_times_ten() noexcept {
   return bytes;
 }
 
-// Every length tag at its own place of 64. In the others stands a number that has another place, so it is never found.
+// Every length tag of the messages that are common at its own place of 64. In the others stands a number that has
+// another place, so it is never found. Length tags beyond lie in two ranges, where any tag is looked at twice.
 constexpr std::uint32_t place_factor = 611;
+constexpr std::uint32_t rare_from = 1578, rare_to = 2815;
+constexpr std::uint32_t rarest_from = 40'004;
 
 constexpr std::uint32_t place_of(std::uint32_t tag) noexcept { return (tag * place_factor & 0xFFFF) >> 10; }
 
 constexpr Words64 make_length_tag_places() noexcept {
   Words64 table{};
   for (std::uint32_t place = 0; place < 64; ++place) table.at[place] = place == place_of(0) ? 0xFFFF : 0;
-  for (std::uint32_t tag = 0; tag < 10000; ++tag) {
+  for (std::uint32_t tag = 0; tag < rare_from; ++tag) {
     if (data_tag_of(Tag{static_cast<std::int32_t>(tag)}) == Tag{0}) continue;
     table.at[place_of(tag)] = static_cast<std::uint16_t>(tag);
   }
@@ -61,14 +64,16 @@ constexpr Bytes64 three_before = ascending(61);
 constexpr Bytes64 times_ten = make_times_ten();
 constexpr Words64 length_tag_places = make_length_tag_places();
 
-constexpr bool length_tags_do_not_share_places() noexcept {
-  for (std::uint32_t tag = 0; tag < 10000; ++tag) {
+constexpr bool no_length_tag_is_missed() noexcept {
+  for (std::uint32_t tag = 0; tag <= 0xFFFF; ++tag) {
     const bool found = length_tag_places.at[place_of(tag)] == tag;
-    if (found != (data_tag_of(Tag{static_cast<std::int32_t>(tag)}) != Tag{0})) return false;
+    const bool rare = (tag >= rare_from && tag <= rare_to) || tag >= rarest_from;
+    const bool is_length = data_tag_of(Tag{static_cast<std::int32_t>(tag)}) != Tag{0};
+    if (rare ? found : found != is_length) return false;
   }
   return true;
 }
-static_assert(length_tags_do_not_share_places());
+static_assert(no_length_tag_is_missed());
 
 [[gnu::always_inline]] inline __m512i load(const void* p) noexcept { return _mm512_load_si512(p); }
 
@@ -104,7 +109,11 @@ static_assert(length_tags_do_not_share_places());
     const __m512i some = _mm512_loadu_si512(tags + i);
     const __m512i place = _mm512_srli_epi16(_mm512_mullo_epi16(some, _mm512_set1_epi16(place_factor)), 10);
     const __m512i there = _mm512_permutex2var_epi16(places0, place, places1);
-    found |= _mm512_mask_cmpeq_epi16_mask(static_cast<__mmask32>(first_bits(count - i)), there, some);
+    const auto here = static_cast<__mmask32>(first_bits(count - i));
+    found |= _mm512_mask_cmpeq_epi16_mask(here, there, some);
+    found |= _mm512_mask_cmple_epu16_mask(here, _mm512_sub_epi16(some, _mm512_set1_epi16(rare_from)),
+                                          _mm512_set1_epi16(rare_to - rare_from));
+    found |= _mm512_mask_cmpge_epu16_mask(here, some, _mm512_set1_epi16(static_cast<short>(rarest_from)));
   }
   return found != 0;
 }

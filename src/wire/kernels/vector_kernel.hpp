@@ -128,7 +128,10 @@ class VectorIndexer {
                          data |= length_tags.is_length[tag];
                        });
     data_ |= data;
-    if (masks.long_tags != 0 && !put_long_tags(message_, at_, masks.long_tags, masks.first, tags)) return false;
+    if (masks.long_tags != 0) [[unlikely]] {
+      if (!put_long_tags(message_, at_, masks.long_tags, masks.first, tags)) return false;
+      data_ = 1;  // some of FIX 5.0 SP2's are length tags
+    }
     end_count_ += end_count;
     begin_count_ += begin_count;
     at_ += 64 - seen;
