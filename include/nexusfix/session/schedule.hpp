@@ -1,0 +1,158 @@
+// When a session is open, when it may log on, and when its sequence numbers start over, in the local time of a zone.
+//
+//   session        begin ├──────────────────────────────────────────┤ end        half-open: the end is outside
+//   logon window            ├────────────────────────────────────┤               inside it, or all of it
+//   numbers        reset ▲               reset ▲ (reset_time)                    at every begin, and once a day if
+//   asked
+//
+// A boundary that daylight saving makes ambiguous is where TimeZone puts it: a time that is leapt over counts at the
+// change, one that comes twice at the first. A session whose whole time is leapt over does not take place that day.
+//
+// Thread: any, read-only once made. Cost of a query: some binary searches over the zone, no allocation, bounded loops;
+// meant to be asked at boundaries (next_boundary), not per message. Pure: no clock; every query is given the time.
+// Errors: find_problem names what is wrong with a configuration; making a Schedule of such a one aborts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/session/time_zone.hpp"
+
+namespace nfx {
+
+class WeekdaySet {
+ public:
+  constexpr WeekdaySet() = default;
+
+  [[nodiscard]] static constexpr WeekdaySet all() noexcept { return WeekdaySet{0x7F}; }
+  [[nodiscard]] static constexpr WeekdaySet only(std::chrono::weekday day) noexcept { return WeekdaySet{bit(day)}; }
+
+  constexpr void insert(std::chrono::weekday day) noexcept { bits_ |= bit(day); }
+  [[nodiscard]] constexpr bool contains(std::chrono::weekday day) const noexcept { return (bits_ & bit(day)) != 0; }
+  [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+
+  friend constexpr bool operator==(WeekdaySet, WeekdaySet) = default;
+
+ private:
+  constexpr explicit WeekdaySet(std::uint8_t bits) noexcept : bits_(bits) {}
+  [[nodiscard]] static constexpr std::uint8_t bit(std::chrono::weekday day) noexcept {
+    return static_cast<std::uint8_t>(1U << day.c_encoding());
+  }
+
+  std::uint8_t bits_ = 0;
+};
+
+// Times of day are counted from local midnight, from 0 to below 24 hours.
+struct ScheduleConfig {
+  TimeZone zone = TimeZone::utc();
+
+  // Both or neither. Neither: always open. A session whose end is not after its start ends a day (weekly: a week)
+  // later; start == end is a session of 24 hours (of a week) after the other.
+  std::optional<std::chrono::seconds> start_time;
+  std::optional<std::chrono::seconds> end_time;
+
+  // Both: one session a week. Neither: one a day.
+  std::optional<std::chrono::weekday> start_day;
+  std::optional<std::chrono::weekday> end_day;
+
+  // Daily sessions begin on these days only; empty: on all.
+  WeekdaySet weekdays;
+
+  // Default: when the session begins and ends. In a weekly session both times without days are a window of every day,
+  // which makes a daily break; with days there is one window in the session.
+  std::optional<std::chrono::seconds> logon_time;
+  std::optional<std::chrono::seconds> logout_time;
+  std::optional<std::chrono::weekday> logon_day;
+  std::optional<std::chrono::weekday> logout_day;
+
+  // Sequence numbers also start over at this time of every day, within a session.
+  std::optional<std::chrono::seconds> reset_time;
+};
+
+// The member to blame, by its name, and what is wrong with it.
+struct ScheduleProblem {
+  std::string_view key;
+  std::string_view text;
+};
+
+[[nodiscard]] std::optional<ScheduleProblem> find_problem(const ScheduleConfig& config) noexcept;
+
+struct TimeWindow {
+  UtcTime begin;
+  UtcTime end;  // the first instant outside; UtcTime::max() when never
+
+  friend bool operator==(const TimeWindow&, const TimeWindow&) = default;
+};
+
+class Schedule {
+ public:
+  explicit Schedule(ScheduleConfig config);
+
+  [[nodiscard]] const ScheduleConfig& config() const noexcept { return config_; }
+
+  // The session that is open at this time, and the first one that begins after it. An always open schedule has one,
+  // from UtcTime::min() to UtcTime::max().
+  [[nodiscard]] std::optional<TimeWindow> session_at(UtcTime time) const noexcept;
+  [[nodiscard]] std::optional<TimeWindow> next_session(UtcTime time) const noexcept;
+
+  // The same for the times at which a connection may be logged on.
+  [[nodiscard]] std::optional<TimeWindow> logon_window_at(UtcTime time) const noexcept;
+  [[nodiscard]] std::optional<TimeWindow> next_logon_window(UtcTime time) const noexcept;
+  [[nodiscard]] bool logon_allowed(UtcTime time) const noexcept { return logon_window_at(time).has_value(); }
+
+  // The last instant at or before `time` at which the sequence numbers started over, and the first one after it.
+  // Between two sessions those of the last one still count. UtcTime::min() and max(): none.
+  [[nodiscard]] UtcTime numbers_since(UtcTime time) const noexcept;
+  [[nodiscard]] UtcTime next_reset(UtcTime time) const noexcept;
+
+  // True when numbers of the one time are good at the other: no reset lies between. Asked with the time at which a
+  // store was created, it tells whether a reset was missed while the process was down.
+  [[nodiscard]] bool same_session(UtcTime a, UtcTime b) const noexcept { return numbers_since(a) == numbers_since(b); }
+
+  // The first instant after `time` at which session_at, logon_window_at or numbers_since answer differently;
+  // UtcTime::max() when never. Until then their answers may be kept.
+  [[nodiscard]] UtcTime next_boundary(UtcTime time) const noexcept;
+
+ private:
+  // What happens every day or every week: it begins on some weekdays at a time of day, and lasts, by local clocks, at
+  // most until it begins again.
+  struct Recurrence {
+    WeekdaySet weekdays;
+    std::chrono::seconds start;
+    std::chrono::seconds length;
+
+    [[nodiscard]] std::chrono::local_days begun_at(std::chrono::local_seconds time) const noexcept;
+    [[nodiscard]] std::chrono::local_days after(std::chrono::local_days day) const noexcept;
+    [[nodiscard]] std::chrono::local_days before(std::chrono::local_days day) const noexcept;
+  };
+  struct Span {
+    std::chrono::sys_seconds begin;
+    std::chrono::sys_seconds end;
+  };
+
+  [[nodiscard]] static std::optional<Recurrence> sessions_of(const ScheduleConfig& config) noexcept;
+  [[nodiscard]] static std::optional<Recurrence> logons_of(const ScheduleConfig& config) noexcept;
+  friend std::optional<ScheduleProblem> find_problem(const ScheduleConfig& config) noexcept;
+
+  [[nodiscard]] Span span_of(const Recurrence& recurrence, std::chrono::local_days day) const noexcept;
+  [[nodiscard]] std::optional<Span> current(const Recurrence&, std::chrono::sys_seconds time) const noexcept;
+  [[nodiscard]] std::optional<Span> following(const Recurrence&, std::chrono::sys_seconds time) const noexcept;
+  [[nodiscard]] std::optional<Span> latest(const Recurrence&, std::chrono::sys_seconds time) const noexcept;
+
+  [[nodiscard]] std::optional<Span> session_span(std::chrono::sys_seconds time) const noexcept;
+  [[nodiscard]] std::optional<Span> next_session_span(std::chrono::sys_seconds time) const noexcept;
+  [[nodiscard]] std::optional<Span> logon_span(std::chrono::sys_seconds time) const noexcept;
+  [[nodiscard]] std::optional<Span> next_logon_span(std::chrono::sys_seconds time) const noexcept;
+  [[nodiscard]] std::optional<Span> first_logon_in(const Span& session, std::chrono::sys_seconds time) const noexcept;
+  [[nodiscard]] std::chrono::sys_seconds next_reset_after(std::chrono::sys_seconds time) const noexcept;
+
+  ScheduleConfig config_;
+  std::optional<Recurrence> sessions_;  // none: always open
+  std::optional<Recurrence> logons_;    // none: whenever a session is open
+};
+
+}  // namespace nfx
