@@ -12,13 +12,14 @@ What is put right on the way, so that a validating engine can rely on the files:
   * a field stands once in a message, group or component, however often the source repeats it;
   * placeholders such as "ISO Country Code" in a list of values are no values: they leave the list, and the field is
     marked allowOtherValues="Y";
-  * components without fields, or that nothing refers to, are left out.
+  * components without fields, or that nothing refers to, are left out;
+  * what put_right() lists: places where the source contradicts the specification, or itself.
 
 The output depends on the source alone: fields by number, messages by category and type, components by name.
 
-    scripts/make_dictionaries.py                      # the shipped versions
-    scripts/make_dictionaries.py FIX50SP2 FIXT11      # others
-    scripts/make_dictionaries.py --all --out /tmp/dictionaries
+    scripts/make_dictionaries.py                      # all nine versions, into dictionaries/
+    scripts/make_dictionaries.py FIX50SP2 FIXT11      # only these
+    scripts/make_dictionaries.py --out /tmp/dictionaries
 """
 
 import argparse
@@ -34,7 +35,6 @@ from xml.sax.saxutils import quoteattr
 PACKAGE = "quickfix"
 PACKAGE_VERSION = "1.16.0"
 ALL_VERSIONS = ["FIX40", "FIX41", "FIX42", "FIX43", "FIX44", "FIX50", "FIX50SP1", "FIX50SP2", "FIXT11"]
-SHIPPED_VERSIONS = ["FIX42", "FIX44"]
 
 # Fields that FIX 4.3 and later give the type SeqNum, by number.
 SEQUENCE_NUMBERS = {7, 16, 34, 36, 45, 369, 630, 789}
@@ -45,6 +45,68 @@ VALUE = re.compile(r"[!-<>-~]+")  # printable, no space, no '='
 
 class SpecificationError(Exception):
     pass
+
+
+# The group of FIXT 1.1's Logon that the source leaves out: (name, number, type, values).
+MSG_TYPE_GROUP = [
+    ("RefMsgType", 372, "STRING", []),
+    ("MsgDirection", 385, "CHAR", [("R", "RECEIVE"), ("S", "SEND")]),
+    ("RefApplVerID", 1130, "STRING", []),
+    ("RefApplExtID", 1406, "INT", []),
+    ("RefCstmApplVerID", 1131, "STRING", []),
+    ("DefaultVerIndicator", 1410, "BOOLEAN", [("N", "NO"), ("Y", "YES")]),
+]
+
+
+def put_right(version, root):
+    """Changes what the source has wrong. Each step names what is wrong and fails once the source is right."""
+    fields = {node.get("name"): node for node in root.find("fields")}
+    messages = {node.get("name"): node for node in root.find("messages")}
+    if version in ("FIX40", "FIX41"):
+        # "If more than one instruction is applicable to an order, this field can contain multiple instructions
+        # separated by space": a list from the first version on, which the types of 4.0 and 4.1 have no name for.
+        expect(fields["ExecInst"].get("type") == "CHAR", "ExecInst is a list already")
+        fields["ExecInst"].set("type", "MULTIPLEVALUESTRING")
+    if version == "FIX40":
+        # Text repeats as often as LinesOfText says, as 4.1 spells out with a group.
+        for name in ("News", "Email"):
+            lines = messages[name].find("field[@name='LinesOfText']")
+            text = messages[name].find("field[@name='Text']")
+            expect(lines is not None and text is not None, f"{name} has LinesOfText as a group already")
+            messages[name].remove(text)
+            lines.tag = "group"
+            lines.append(text)
+    if version == "FIX43":
+        # NoRpts is the number of messages that make up one status, not of entries.
+        expect(fields["NoRpts"].get("type") == "NUMINGROUP", "NoRpts is no count already")
+        fields["NoRpts"].set("type", "INT")
+    if version == "FIX50SP2":
+        # The list is a sample of three: which BeginString is right, the session decides.
+        expect(len(fields["BeginString"]) == 3, "BeginString has another list")
+        for value in list(fields["BeginString"]):
+            fields["BeginString"].remove(value)
+    if version in ("FIX50SP1", "FIX50SP2"):
+        for value in fields["MsgType"]:
+            if value.get("description") == "XM_LNON_FIX":
+                value.set("description", "XML_NON_FIX")
+    if version == "FIXT11":
+        logon = messages["Logon"]
+        expect(logon.find("group[@name='NoMsgTypes']") is None, "Logon has its message types already")
+        after = [node.get("name") for node in logon].index("MaxMessageSize")
+        group = ElementTree.Element("group", name="NoMsgTypes", required="N")
+        logon.insert(after + 1, group)
+        for name, number, kind, values in [("NoMsgTypes", 384, "NUMINGROUP", []), *MSG_TYPE_GROUP]:
+            if name != "NoMsgTypes":
+                ElementTree.SubElement(group, "field", name=name, required="N")
+            if name not in fields:
+                field = ElementTree.SubElement(root.find("fields"), "field", number=str(number), name=name, type=kind)
+                for value, description in values:
+                    ElementTree.SubElement(field, "value", enum=value, description=description)
+
+
+def expect(condition, otherwise):
+    if not condition:
+        raise SpecificationError(f"{otherwise}: take that step out of put_right()")
 
 
 class Specification:
@@ -233,12 +295,11 @@ def fetch_specification(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"of {', '.join(ALL_VERSIONS)}")
-    parser.add_argument("--all", action="store_true", help="all nine versions")
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"of {', '.join(ALL_VERSIONS)} (default: all)")
     parser.add_argument("--spec", type=pathlib.Path, help="folder with the specification files (default: download)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "dictionaries")
     options = parser.parse_args()
-    versions = ALL_VERSIONS if options.all else options.versions or SHIPPED_VERSIONS
+    versions = options.versions or ALL_VERSIONS
     unknown = set(versions) - set(ALL_VERSIONS)
     if unknown:
         parser.error(f"unknown version {', '.join(sorted(unknown))}: choose of {', '.join(ALL_VERSIONS)}")
@@ -246,7 +307,9 @@ def main():
         spec = options.spec or fetch_specification(pathlib.Path(temporary))
         for version in versions:
             try:
-                specification = Specification(ElementTree.parse(spec / f"{version}.xml").getroot())
+                root = ElementTree.parse(spec / f"{version}.xml").getroot()
+                put_right(version, root)
+                specification = Specification(root)
             except SpecificationError as error:
                 sys.exit(f"{spec / version}.xml: {error}")
             options.out.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,10 @@ void add_demo(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 void add_connect(CLI::App& app, int& exit_code);
 void add_decode(CLI::App& app, int& exit_code);
+void add_config(CLI::App& app, int& exit_code);
+void add_schedule(CLI::App& app, int& exit_code);
+void add_dict(CLI::App& app, int& exit_code);
+void add_codegen(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);
 
 inline constexpr int exit_done = 0;

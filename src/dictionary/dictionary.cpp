@@ -92,6 +92,8 @@ Dictionary& Dictionary::operator=(Dictionary&&) noexcept = default;
 Dictionary::~Dictionary() = default;
 
 std::string_view Dictionary::begin_string() const noexcept { return tables_->begin_string; }
+std::string_view Dictionary::version_name() const noexcept { return tables_->version_name; }
+std::string_view Dictionary::appl_ver_id() const noexcept { return appl_ver_id_of(tables_->version_name); }
 
 const FieldDef* Dictionary::find_field(Tag tag) const noexcept {
   const std::uint16_t at = tables_->field_index.find(tag);

@@ -1,29 +1,115 @@
 #include "nexusfix/dictionary/load.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include "dictionary/model_reader.hpp"
+#include "nexusfix/dictionary/model_overlay.hpp"
 
 #ifndef NFX_DICTIONARY_PATH
 #define NFX_DICTIONARY_PATH ""
 #endif
 
 namespace nfx {
+namespace {
 
-Dictionary load_dictionary(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string xml{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad()) {
-    throw DictionaryError(file.string() + ": cannot be read (" + std::generic_category().message(errno) +
-                          "); give the path of a dictionary file");
-  }
-  return Dictionary::parse(xml, file.string());
+constexpr std::size_t max_overlay_chain = 16;
+
+[[noreturn]] void fail_to_read(const std::filesystem::path& file, const std::string& why) {
+  throw DictionaryError(file.string() + ": cannot be read (" + why + "); give the path of a dictionary file");
 }
+
+// Never takes in more than the bound, whatever the file turns out to be.
+std::string read_file(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  const bool too_large = !error && size > max_dictionary_size;
+  std::ifstream in(file, std::ios::binary);
+  if (!in.is_open()) fail_to_read(file, std::generic_category().message(errno));
+  std::string text;
+  constexpr std::size_t step = 1 << 20;
+  while (!too_large && in && text.size() <= max_dictionary_size) {
+    const std::size_t before = text.size();
+    text.resize(before + step);
+    in.read(text.data() + before, step);
+    text.resize(before + static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad() || (!too_large && text.empty())) {
+    fail_to_read(file, in.bad() ? std::generic_category().message(errno) : "it is empty");
+  }
+  if (too_large || text.size() > max_dictionary_size) {
+    fail_to_read(file, "larger than " + std::to_string(max_dictionary_size >> 20) + " MiB");
+  }
+  return text;
+}
+
+std::string chain_of(const std::vector<std::filesystem::path>& files) {
+  std::string text;
+  for (const std::filesystem::path& file : files) text += (text.empty() ? "" : " -> ") + file.string();
+  return text;
+}
+
+// A file that an overlay names: beside it, or among the shipped dictionaries.
+std::filesystem::path named_by(const OverlayModel& overlay, const std::filesystem::path& file,
+                               const std::string& name) {
+  if (name.empty()) {
+    Problems::fail(overlay.place, "the overlay names no base; write base=\"FIX44.xml\", or give it together with one");
+  }
+  const std::filesystem::path beside = file.parent_path() / name;
+  std::error_code ignored;
+  if (std::filesystem::exists(beside, ignored)) return beside;
+  if (const auto shipped = find_shipped_dictionary(name)) return *shipped;
+  Problems::fail(overlay.place, "the base " + in_quotes(name) +
+                                    " is neither beside the overlay nor a shipped dictionary; write its path");
+}
+
+// `chain` are the overlays that led here, each naming the next as its base.
+DictionaryModel load_based(const std::filesystem::path& file, std::vector<std::filesystem::path> chain,
+                           std::vector<std::string>* problems) {
+  Problems sink(problems);
+  std::error_code ignored;
+  const bool again = std::ranges::any_of(
+      chain, [&](const std::filesystem::path& before) { return std::filesystem::equivalent(before, file, ignored); });
+  chain.push_back(file);
+  if (again || chain.size() > max_overlay_chain) {
+    throw DictionaryError(chain.front().string() +
+                          (again ? ": the overlay is its own base (" : ": too many overlays are each other's bases (") +
+                          chain_of(chain) + "); let the last one name a dictionary");
+  }
+  auto any = read_any(read_file(file), file.string(), sink);
+  if (auto* model = std::get_if<DictionaryModel>(&any)) return std::move(*model);
+  const auto& overlay = std::get<OverlayModel>(any);
+  DictionaryModel base = load_based(named_by(overlay, file, overlay.base), chain, problems);
+  if (!overlay.transport.empty()) {
+    base = combine(load_based(named_by(overlay, file, overlay.transport), chain, problems), base, problems);
+  }
+  return apply_overlay(base, overlay, problems);
+}
+
+}  // namespace
+
+DictionaryModel load_model(const std::filesystem::path& file, std::vector<std::string>* problems) {
+  return load_based(file, {}, problems);
+}
+
+DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string>* problems) {
+  DictionaryModel model = load_model(files.application, problems);
+  if (!files.transport.empty()) model = combine(load_model(files.transport, problems), model, problems);
+  for (const std::filesystem::path& file : files.overlays) {
+    model = apply_overlay(model, read_overlay(read_file(file), file.string(), problems), problems);
+  }
+  return model;
+}
+
+Dictionary load_dictionary(const std::filesystem::path& file) { return Dictionary::build(load_model(file)); }
+
+Dictionary load_dictionary(const DictionaryFiles& files) { return Dictionary::build(load_model(files)); }
 
 std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view file,
                                                              const std::filesystem::path& folder) {

@@ -50,6 +50,7 @@ struct StoredGroup {
 
 struct Dictionary::Tables {
   std::string begin_string;
+  std::string version_name;
   std::deque<std::string> texts;
   std::vector<FieldDef> fields;
   TagIndex field_index;

@@ -1,5 +1,7 @@
 #include "nexusfix/dictionary/validator.hpp"
 
+#include "nexusfix/wire/standard_fields.hpp"
+
 #include <array>
 #include <bit>
 
@@ -20,14 +22,15 @@ class Seen {
   }
   void insert(std::uint16_t position) noexcept { bits_[position / 64] |= std::uint64_t{1} << (position % 64); }
 
-  // The first required member that has not been met, or TagIndex::npos.
-  [[nodiscard]] std::uint16_t first_missing() const noexcept {
+  // No required member is missing.
+  [[nodiscard]] bool complete() const noexcept {
     for (std::size_t i = 0; i < required_.size(); ++i) {
-      if (const std::uint64_t missing = required_[i] & ~bits_[i]) {
-        return static_cast<std::uint16_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(missing)));
-      }
+      if ((required_[i] & ~bits_[i]) != 0) return false;
     }
-    return TagIndex::npos;
+    return true;
+  }
+  [[nodiscard]] bool is_missing(std::uint16_t position) const noexcept {
+    return (required_[position / 64] >> (position % 64) & 1) != 0 && !contains(position);
   }
 
  private:
@@ -70,141 +73,244 @@ std::int64_t entry_count(std::string_view text) noexcept {
 class Validation {
  public:
   Validation(const MessageView& message, const Dictionary& dictionary, const MessageDef& def,
-             const ValidationOptions& options) noexcept
-      : message_(message), dictionary_(dictionary), scope_(def.scope), options_(options) {}
+             const ValidationPolicy& policy, ValidationReport& report) noexcept
+      : message_(message),
+        dictionary_(dictionary),
+        scope_(def.scope),
+        admin_(def.admin),
+        policy_(policy),
+        checks_(policy.checks()),
+        any_order_(policy.checks().groups != GroupMode::strict),
+        report_(report) {}
 
   std::optional<Violation> run() noexcept;
+
+  // Only the header fields in front, up to a group, of a message whose own definition is unknown.
+  std::optional<Violation> run_header() noexcept;
+  [[nodiscard]] Violation what_is_missing_or(const Violation& found) const noexcept;
 
  private:
   // A position in the message no field has: a group cannot be walked through.
   static constexpr std::uint32_t broken = UINT32_MAX;
 
-  [[nodiscard]] std::optional<Violation> check_undefined(Tag tag) const noexcept;
+  struct Walk {
+    Section section = Section::header;
+    Seen seen;
+  };
+
+  [[nodiscard]] Violation undefined(Tag tag) const noexcept;
+  [[nodiscard]] bool member_is_right(std::uint16_t position, const Field& field, Walk& walk) noexcept;
   [[nodiscard]] bool value_is_right(const FieldDef& field, std::string_view value) noexcept;
-  [[nodiscard]] bool nothing_is_missing(const Scope& scope, const Seen& seen) noexcept;
+  [[gnu::cold, gnu::noinline]] bool missing_let_through(const Scope& scope, const Seen& seen) noexcept;
 
   [[nodiscard]] std::uint32_t walk_group(const GroupDef& group, std::uint32_t count_at, const Around& around) noexcept;
-  [[nodiscard]] std::uint32_t walk_entry(const GroupDef& group, std::uint32_t begin, const Around& around) noexcept;
+  [[nodiscard]] std::uint32_t walk_entry(const GroupDef& group, Tag delimiter, std::uint32_t begin,
+                                         const Around& around) noexcept;
   [[nodiscard]] std::uint32_t walk_member(const MemberDef& member, std::uint32_t at, const Around& inside) noexcept;
-  [[nodiscard]] bool count_is_right(const GroupDef& group, std::int64_t declared, std::int64_t entries,
-                                    std::uint32_t end, const Around& around) noexcept;
+  enum class Clash : std::uint8_t { goes_on, ends_group, rejected };
+  [[nodiscard]] Clash judge_clash(Tag tag, bool repeated, const Around& around) noexcept;
+  [[nodiscard]] bool walk_stranger(std::uint32_t at) noexcept;
+  [[nodiscard]] std::uint32_t judge_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
+                                          std::uint32_t end, const Around& around) noexcept;
+  [[nodiscard]] std::uint32_t skip_members(const GroupDef& group, std::uint32_t begin, const Around& around) noexcept;
 
-  // Every check that fails ends here; checks themselves only say yes or no, which costs nothing on the usual path.
-  [[gnu::cold, gnu::noinline]] bool reject(Reason reason, Tag tag) noexcept {
-    found_ = Violation{reason, tag};
-    return false;
+  [[nodiscard]] ValidationMode mode(const Violation& violation) const noexcept {
+    return policy_.mode(message_.msg_type(), violation.reason, violation.tag);
   }
-  [[gnu::cold]] std::uint32_t break_off(Reason reason, Tag tag) noexcept {
-    static_cast<void>(reject(reason, tag));
-    return broken;
+  // Every check that fails ends here; checks themselves only say yes or no, which costs nothing on the usual path.
+  // True when the message may go on.
+  [[gnu::cold, gnu::noinline]] bool let_through(const Violation& violation) noexcept;
+  [[gnu::cold, gnu::noinline]] bool let_through(Reason reason, Tag tag) noexcept {
+    return let_through(Violation{reason, tag});
   }
 
   const MessageView& message_;
   const Dictionary& dictionary_;
   const Scope& scope_;
-  const ValidationOptions& options_;
-  // The first thing wrong with the values of a group. It counts once the group has turned out to be whole, and
-  // break_off() overrides it when it has not.
+  const bool admin_;
+  const ValidationPolicy& policy_;
+  const ValidationChecks& checks_;
+  const bool any_order_;  // of the members of an entry
+  ValidationReport& report_;
+  // What has to be rejected. The first thing wrong with the values of a group counts once the group has turned out to
+  // be whole; when it has not, that overrides it.
   std::optional<Violation> found_;
 };
 
+bool Validation::let_through(const Violation& violation) noexcept {
+  switch (mode(violation)) {
+    case ValidationMode::off: return true;
+    case ValidationMode::lenient:
+      if (!found_) report_.add(violation);
+      return true;
+    case ValidationMode::strict: break;
+  }
+  found_ = violation;
+  return false;
+}
+
 std::optional<Violation> Validation::run() noexcept {
-  Seen seen(scope_);
+  Walk walk{.seen = Seen(scope_)};
   const Around around{&scope_, nullptr};
-  Section section = Section::header;
   for (std::uint32_t i = 0; i < message_.size();) {
     const Field field = message_[i];
-    if (field.value.empty() && options_.check_values_present) {
-      return Violation{Reason::tag_specified_without_a_value, field.tag};
+    if (field.value.empty() && checks_.values_present != ValidationMode::off &&
+        !let_through(Reason::tag_specified_without_a_value, field.tag)) {
+      return found_;
     }
     const std::uint16_t position = scope_.position(field.tag);
     if (position == TagIndex::npos) {
-      if (const auto violation = check_undefined(field.tag)) return violation;
+      if (!let_through(undefined(field.tag))) return what_is_missing_or(*found_);
       ++i;
       continue;
     }
-    const MemberDef& member = scope_.members()[position];
-    if (member.section != section) {
-      if (member.section > section) {
-        section = member.section;
-      } else if (options_.check_field_order) {
-        return Violation{Reason::tag_specified_out_of_required_order, field.tag};
-      }
-    }
-    if (seen.contains(position)) return Violation{Reason::tag_appears_more_than_once, field.tag};
-    seen.insert(position);
-    if (!value_is_right(*member.field, field.value)) return found_;
+    if (!member_is_right(position, field, walk)) return found_;
     ++i;
+    const MemberDef& member = scope_.members()[position];
     if (member.group != nullptr) {
       i = walk_group(*member.group, i - 1, around);
       if (found_) return found_;
     }
   }
-  if (options_.check_required_fields && !nothing_is_missing(scope_, seen)) return found_;
+  if (checks_.required_fields != ValidationMode::off && !walk.seen.complete() &&
+      !missing_let_through(scope_, walk.seen)) {
+    return found_;
+  }
   return std::nullopt;
 }
 
-std::optional<Violation> Validation::check_undefined(Tag tag) const noexcept {
-  if (value(tag) <= 0) return Violation{Reason::invalid_tag_number, tag};
-  const bool known = dictionary_.find_field(tag) != nullptr;
-  const bool rejected = tag >= first_user_defined_tag ? options_.reject_user_defined_fields
-                        : known                       ? options_.reject_fields_not_in_message
-                                                      : options_.reject_unknown_fields;
-  if (!rejected) return std::nullopt;
-  return Violation{known ? Reason::tag_not_defined_for_this_message_type : Reason::invalid_tag_number, tag};
+// A message of another kind than its type says has fields too many and others missing or misplaced: those say more.
+[[gnu::cold, gnu::noinline]] Violation Validation::what_is_missing_or(const Violation& found) const noexcept {
+  if (found.reason != Reason::tag_not_defined_for_this_message_type) return found;
+  bool body = false;
+  for (std::uint32_t i = 0; i < message_.size(); ++i) {
+    const Violation misplaced{Reason::tag_specified_out_of_required_order, message_.tag_at(i)};
+    if (!is_header_tag(misplaced.tag)) {
+      body = true;
+    } else if (body && mode(misplaced) == ValidationMode::strict) {
+      return misplaced;
+    }
+  }
+  for (const MemberDef& member : scope_.members()) {
+    const Violation missing{Reason::required_tag_missing, member.tag};
+    if (member.required && !message_.has(member.tag) && mode(missing) == ValidationMode::strict) return missing;
+  }
+  return found;
+}
+
+std::optional<Violation> Validation::run_header() noexcept {
+  Walk walk{.seen = Seen(scope_)};
+  for (std::uint32_t i = 0; i < message_.size(); ++i) {
+    const Field field = message_[i];
+    const MemberDef* member = scope_.find(field.tag);
+    // Where a group ends, the fields behind would have to be known.
+    if (member == nullptr || member->section != Section::header || member->group != nullptr) break;
+    if (field.tag == Tag::MsgType && !field.value.empty()) continue;  // known to be unknown
+    if (field.value.empty() && checks_.values_present != ValidationMode::off &&
+        !let_through(Reason::tag_specified_without_a_value, field.tag)) {
+      return found_;
+    }
+    if (!member_is_right(scope_.position(field.tag), field, walk)) return found_;
+  }
+  return std::nullopt;
+}
+
+// A field of the message itself: its section, whether it is the only one, its value.
+inline bool Validation::member_is_right(std::uint16_t position, const Field& field, Walk& walk) noexcept {
+  const MemberDef& member = scope_.members()[position];
+  if (member.section != walk.section) {
+    if (member.section > walk.section) {
+      walk.section = member.section;
+    } else if (!let_through(Reason::tag_specified_out_of_required_order, field.tag)) {
+      return false;
+    }
+  }
+  if (walk.seen.contains(position) && !let_through(Reason::tag_appears_more_than_once, field.tag)) return false;
+  walk.seen.insert(position);
+  return value_is_right(*member.field, field.value);
+}
+
+// What is wrong with a field that neither the message nor any group around it has.
+Violation Validation::undefined(Tag tag) const noexcept {
+  const FieldDef* field = value(tag) > 0 ? dictionary_.find_field(tag) : nullptr;
+  const bool known = field != nullptr && !(admin_ && field->application_only);
+  return {known ? Reason::tag_not_defined_for_this_message_type : Reason::invalid_tag_number, tag};
 }
 
 inline bool Validation::value_is_right(const FieldDef& field, std::string_view value) noexcept {
-  if (value.empty()) return true;  // check_values_present has had its say
+  if (value.empty()) return true;  // values_present has had its say
   // Most fields are texts: those are spared the call.
-  if (options_.check_formats && !takes_any_text(field.type) && !has_format(value, field.type)) {
-    return reject(Reason::incorrect_data_format, field.tag);
+  if (checks_.formats != ValidationMode::off && !takes_any_text(field.type) && !has_format(value, field.type) &&
+      !let_through(Reason::incorrect_data_format, field.tag)) {
+    return false;
   }
-  if (options_.check_enum_values && !field.open) {
+  if (checks_.enum_values != ValidationMode::off && !field.open) {
     const bool several = field.type == FieldType::multiple_char_value || field.type == FieldType::multiple_string_value;
     const bool listed = several ? all_listed(value, field.values) : field.values.contains(value);
-    if (!listed) return reject(Reason::value_is_incorrect, field.tag);
+    if (!listed) return let_through(Reason::value_is_incorrect, field.tag);
   }
   return true;
 }
 
-bool Validation::nothing_is_missing(const Scope& scope, const Seen& seen) noexcept {
-  const std::uint16_t missing = seen.first_missing();
-  return missing == TagIndex::npos || reject(Reason::required_tag_missing, scope.members()[missing].tag);
+bool Validation::missing_let_through(const Scope& scope, const Seen& seen) noexcept {
+  for (std::uint16_t i = 0; i < scope.members().size(); ++i) {
+    if (seen.is_missing(i) && !let_through(Reason::required_tag_missing, scope.members()[i].tag)) return false;
+  }
+  return true;
 }
 
 // Goes through all entries behind the count field. Returns where the group ends, or `broken`.
 std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_at, const Around& around) noexcept {
-  const Tag delimiter = group.shape.members.front();
   const std::int64_t declared = entry_count(message_[count_at].value);
   std::int64_t entries = 0;
   std::uint32_t i = count_at + 1;
+  Tag delimiter = group.shape.members.front();
+  if (checks_.groups == GroupMode::first_field && i < message_.size() && group.find(message_.tag_at(i)) != nullptr) {
+    delimiter = message_.tag_at(i);
+  }
   while (i < message_.size() && message_.tag_at(i) == delimiter) {
     if (entries == declared && around.has(delimiter)) break;  // the same field, standing behind the group
-    i = walk_entry(group, i, around);
+    i = walk_entry(group, delimiter, i, around);
     if (i == broken) return broken;
     ++entries;
   }
-  return count_is_right(group, declared, entries, i, around) ? i : broken;
+  return declared == entries ? i : judge_count(group, declared, entries, i, around);
 }
 
-bool Validation::count_is_right(const GroupDef& group, std::int64_t declared, std::int64_t entries, std::uint32_t end,
-                                const Around& around) noexcept {
-  if (!options_.check_group_counts || declared == entries) return true;
+// The count is wrong. Returns where the group ends, or `broken`.
+[[gnu::cold]] std::uint32_t Validation::judge_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
+                                                    std::uint32_t end, const Around& around) noexcept {
   Violation violation{Reason::incorrect_num_in_group_count, group.shape.count};
   if (entries < declared && end < message_.size()) {
     const Tag behind = message_.tag_at(end);
-    if (entries == 0 && group.find(behind) != nullptr && !around.has(behind)) {
-      violation = {Reason::repeating_group_fields_out_of_order, behind};
-    } else if (!around.has(behind)) {
-      if (const auto undefined = check_undefined(behind)) violation = *undefined;
+    if (!around.has(behind)) {
+      if (entries == 0 && group.find(behind) != nullptr) {
+        violation = {Reason::repeating_group_fields_out_of_order, behind};
+      } else if (const Violation stranger = undefined(behind); mode(stranger) == ValidationMode::strict) {
+        violation = stranger;
+      }
     }
   }
-  return reject(violation.reason, violation.tag);
+  if (!let_through(violation)) return broken;
+  return entries == 0 ? skip_members(group, end, around) : end;
+}
+
+// Behind a count whose entries cannot be told apart: passes what can only be a part of them. Returns where that ends.
+[[gnu::cold]] std::uint32_t Validation::skip_members(const GroupDef& group, std::uint32_t begin,
+                                                     const Around& around) noexcept {
+  std::uint32_t end = begin;
+  for (std::uint32_t i = begin; i < message_.size() && !around.has(message_.tag_at(i)); ++i) {
+    if (group.shape.contains(message_.tag_at(i))) end = i + 1;
+  }
+  for (std::uint32_t i = begin; i < end; ++i) {
+    if (!group.shape.contains(message_.tag_at(i)) && !walk_stranger(i)) return i;
+  }
+  return end;
 }
 
 // Goes through the fields of one entry, its delimiter at `begin`. Returns where the entry ends, or `broken`.
-std::uint32_t Validation::walk_entry(const GroupDef& group, std::uint32_t begin, const Around& around) noexcept {
+std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::uint32_t begin,
+                                     const Around& around) noexcept {
   Seen seen(group.scope);
   const Around inside{&group.scope, &around};
   std::uint16_t last = 0;
@@ -213,32 +319,54 @@ std::uint32_t Validation::walk_entry(const GroupDef& group, std::uint32_t begin,
     const Tag tag = message_.tag_at(i);
     const std::uint16_t position = group.scope.position(tag);
     if (position == TagIndex::npos) {
-      // A field that belongs nowhere, but is tolerated, does not end the entry.
-      if (around.has(tag) || check_undefined(tag)) break;
+      if (around.has(tag) || !walk_stranger(i)) break;
       ++i;
       continue;
     }
-    if (position == 0 && i != begin) break;
-    if (position < last || seen.contains(position)) {
-      if (around.has(tag)) break;
-      if (seen.contains(position)) return break_off(Reason::tag_appears_more_than_once, tag);
-      if (options_.check_field_order) return break_off(Reason::repeating_group_fields_out_of_order, tag);
+    if (tag == delimiter && i != begin) break;
+    if (position < last || seen.contains(position)) [[unlikely]] {
+      const Clash clash = judge_clash(tag, seen.contains(position), around);
+      if (clash == Clash::ends_group) break;
+      if (clash == Clash::rejected) return broken;
     }
     last = position;
     seen.insert(position);
     i = walk_member(group.scope.members()[position], i, inside);
     if (i == broken) return broken;
   }
-  if (!found_ && options_.check_required_fields) static_cast<void>(nothing_is_missing(group.scope, seen));
+  if (!found_ && checks_.required_fields != ValidationMode::off && !seen.complete()) {
+    static_cast<void>(missing_let_through(group.scope, seen));
+  }
   return i;
+}
+
+// A member that the entry has already, or that should have come earlier.
+[[gnu::cold, gnu::noinline]] Validation::Clash Validation::judge_clash(Tag tag, bool repeated,
+                                                                       const Around& around) noexcept {
+  if (!repeated && any_order_) return Clash::goes_on;
+  if (around.has(tag)) return Clash::ends_group;
+  const Reason reason = repeated ? Reason::tag_appears_more_than_once : Reason::repeating_group_fields_out_of_order;
+  return let_through(reason, tag) ? Clash::goes_on : Clash::rejected;
+}
+
+// A field that belongs nowhere, within an entry. False when it is not let through, and so ends the entry; whoever
+// meets it next rejects it.
+[[gnu::cold]] bool Validation::walk_stranger(std::uint32_t at) noexcept {
+  const Field field = message_[at];
+  const Violation violation = undefined(field.tag);
+  if (mode(violation) == ValidationMode::strict) return false;
+  if (field.value.empty() && checks_.values_present != ValidationMode::off && !found_) {
+    static_cast<void>(let_through(Reason::tag_specified_without_a_value, field.tag));
+  }
+  return let_through(violation);
 }
 
 // Judges the value of a group's member and walks through the group it counts, if it does. Returns what is behind.
 std::uint32_t Validation::walk_member(const MemberDef& member, std::uint32_t at, const Around& inside) noexcept {
   const std::string_view value = message_[at].value;
   if (!found_) {
-    if (value.empty() && options_.check_values_present) {
-      static_cast<void>(reject(Reason::tag_specified_without_a_value, member.tag));
+    if (value.empty() && checks_.values_present != ValidationMode::off) {
+      static_cast<void>(let_through(Reason::tag_specified_without_a_value, member.tag));
     } else {
       static_cast<void>(value_is_right(*member.field, value));
     }
@@ -249,10 +377,19 @@ std::uint32_t Validation::walk_member(const MemberDef& member, std::uint32_t at,
 }  // namespace
 
 std::optional<Violation> validate(const MessageView& message, const Dictionary& dictionary,
-                                  const ValidationOptions& options) noexcept {
-  const MessageDef* def = dictionary.find_message(message.msg_type());
-  if (def == nullptr) return Violation{Reason::invalid_msg_type, Tag::MsgType};
-  return Validation(message, dictionary, *def, options).run();
+                                  const ValidationPolicy& policy, ValidationReport& report) noexcept {
+  report.clear();
+  if (policy.is_off()) return std::nullopt;
+  if (const MessageDef* def = dictionary.find_message(message.msg_type())) {
+    return Validation(message, dictionary, *def, policy, report).run();
+  }
+  const Violation unknown{Reason::invalid_msg_type, Tag::MsgType};
+  const ValidationMode mode = policy.mode(message.msg_type(), unknown.reason, unknown.tag);
+  if (mode == ValidationMode::strict) return unknown;
+  if (mode == ValidationMode::lenient) report.add(unknown);
+  // Every message has the same header.
+  if (dictionary.messages().empty()) return std::nullopt;
+  return Validation(message, dictionary, dictionary.messages().front(), policy, report).run_header();
 }
 
 }  // namespace nfx

@@ -3,41 +3,29 @@
 #pragma once
 
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include <toml++/toml.h>
-
+#include "engine/config_value.hpp"
 #include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/engine/schedule_config.hpp"
 
 namespace nfx::config {
 
-// What is wrong with a value, and what would be right: "expected an integer from 0 to 9".
-class BadValue : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Read access to one value that complains in words.
-class Value {
- public:
-  explicit Value(const toml::node& node) noexcept : node_(&node) {}
-
-  [[nodiscard]] std::string text() const;
-  [[nodiscard]] bool boolean() const;
-  [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
-  [[nodiscard]] Endpoint endpoint() const;
-  [[nodiscard]] std::vector<Endpoint> endpoints() const;  // one text or a list of them
-
- private:
-  const toml::node* node_;
-};
-
 // A session as the file describes it; the dictionary is loaded when all keys are known.
 struct SessionDraft {
+  SessionDraft();  // in a file of its own: inlined, g++ 12 takes the settings for uninitialised
+
   SessionSettings settings;
-  std::string dictionary;  // file name, "none", or empty for the one that fits begin_string
+  std::string dictionary;  // file name, "none", or empty for the one that fits the version
+  std::string transport_dictionary;
+  std::vector<std::string> dictionary_overlays;
+  std::vector<std::string> application_dictionaries;  // "FIX.4.4=FIX44.xml"
+  ScheduleTexts schedule;
+  std::string password_env;
+  ValidationChecks checks;
+  ValidationMode validation = ValidationMode::strict;
+  std::vector<ValidationOverride> validation_overrides;
 };
 
 template <class Target>
@@ -47,6 +35,19 @@ struct Key {
   void (*read)(Target&, const Value&);
   std::string (*show)(const Target&);  // a default-made target's value, as it would stand in the file
   std::string_view meaning;
+};
+
+// Draft to settings but for the dictionaries: schedule, validation, password. Throws KeyProblem.
+void finish(SessionDraft& draft);
+
+// What is wrong with values that only make sense together.
+class KeyProblem : public BadValue {
+ public:
+  KeyProblem(std::string key, const std::string& text) : BadValue(text), key_(std::move(key)) {}
+  [[nodiscard]] const std::string& key() const noexcept { return key_; }
+
+ private:
+  std::string key_;
 };
 
 [[nodiscard]] std::span<const Key<EngineConfig>> engine_keys() noexcept;

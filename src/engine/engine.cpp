@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -15,9 +16,13 @@ namespace {
 EpollOptions transport_options(const EngineConfig& config) {
   EpollOptions options;
   // Every session, everybody who has not logged on yet, and as many again that are delivering their last bytes.
-  options.max_connections = 2 * (config.sessions.size() + config.max_pending_logons) + 16;
-  options.max_listeners = config.sessions.size() + 1;
+  options.max_connections = 2 * (config.sessions.size() + config.max_dynamic_sessions + config.max_pending_logons) + 16;
+  options.max_listeners = std::min<std::size_t>(config.sessions.size() + config.max_dynamic_sessions + 1, 1024);
   return options;
+}
+
+void take_dictionary(SessionSettings& settings) {
+  if (settings.dictionary) settings.session.dictionary = settings.dictionary.get();
 }
 
 // Sessions are told to log out, then given this much longer than their own timeout to be closed.
@@ -61,14 +66,19 @@ struct Engine::Parts {
   EngineConfig config;
   std::vector<std::unique_ptr<PollThread>> threads;
   bool started = false;
+
+  // The numbers of sessions made later say which thread serves them.
+  [[nodiscard]] PollThread& thread_of(std::size_t session) const noexcept {
+    const std::size_t configured = config.sessions.size();
+    return *threads[session < configured ? config.sessions[session].poll_thread
+                                         : (session - configured) % threads.size()];
+  }
 };
 
 Engine::Engine(EngineConfig config, Application& application) : parts_(std::make_unique<Parts>()) {
   check_config(config);
   parts_->config = std::move(config);
-  for (SessionSettings& settings : parts_->config.sessions) {
-    if (settings.dictionary) settings.session.dictionary = settings.dictionary.get();
-  }
+  for (SessionSettings& settings : parts_->config.sessions) take_dictionary(settings);
   for (std::uint32_t i = 0; i < parts_->config.poll_threads; ++i) {
     parts_->threads.push_back(std::make_unique<PollThread>(parts_->config, i, application));
     for (const SessionSettings& settings : parts_->config.sessions) {
@@ -114,8 +124,22 @@ bool Engine::finished() const noexcept {
 }
 
 bool Engine::submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept {
-  if (session >= parts_->config.sessions.size()) return false;
-  return parts_->threads[parts_->config.sessions[session].poll_thread]->loop.submit(session, msg_type, body);
+  return parts_->thread_of(session).loop.submit(session, msg_type, body);
+}
+
+std::size_t Engine::add_session(SessionSettings settings) {
+  take_dictionary(settings);
+  check_session(parts_->config, settings);
+  if (settings.is_template) throw ConfigError("a template cannot be added while the engine runs");
+  const std::string name = identity(settings.session);
+  for (const auto& thread : parts_->threads) {
+    if (thread->loop.knows(name)) throw ConfigError("the session " + name + " exists already");
+  }
+  return parts_->threads[settings.poll_thread]->loop.add(std::move(settings));
+}
+
+bool Engine::remove_session(std::size_t session, std::string_view text) {
+  return parts_->thread_of(session).loop.remove(session, std::string{text});
 }
 
 std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {
@@ -133,13 +157,11 @@ PollLoopCounters Engine::counters() const noexcept {
     sum.pending_refused += one.pending_refused;
     sum.pending_timed_out += one.pending_timed_out;
     sum.pending_rejected += one.pending_rejected;
+    sum.dynamic_refused += one.dynamic_refused;
   }
   return sum;
 }
 
-SessionHandle* Engine::session(std::size_t id) noexcept {
-  if (id >= parts_->config.sessions.size()) return nullptr;
-  return parts_->threads[parts_->config.sessions[id].poll_thread]->loop.find(id);
-}
+SessionHandle* Engine::session(std::size_t id) noexcept { return parts_->thread_of(id).loop.find(id); }
 
 }  // namespace nfx

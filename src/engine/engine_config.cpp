@@ -11,12 +11,15 @@
 #include "engine/config_keys.hpp"
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/engine/wildcard.hpp"
+#include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/scan.hpp"
 
 namespace nfx {
 namespace {
 
 using config::BadValue;
+using config::KeyProblem;
 using config::SessionDraft;
 
 // What is wrong with a configuration as a whole, and the key to blame.
@@ -26,8 +29,8 @@ struct Problem {
   std::string text;
 };
 
-bool usable_comp_id(std::string_view id) {
-  return !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](char c) { return c > ' ' && c <= '~'; });
+bool usable_text(std::string_view text) {
+  return text.size() <= 64 && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 std::optional<Problem> find_engine_problem(const EngineConfig& engine) {
@@ -37,50 +40,139 @@ std::optional<Problem> find_engine_problem(const EngineConfig& engine) {
   return std::nullopt;
 }
 
-std::optional<Problem> check_session(const EngineConfig& engine, std::size_t i) {
-  const SessionSettings& s = engine.sessions[i];
+using Bad = std::optional<std::pair<std::string_view, std::string>>;
+
+Bad find_identity_problem(const SessionSettings& s) {
   const SessionConfig& c = s.session;
-  static const std::set<std::string_view> versions{"FIX.4.0", "FIX.4.1", "FIX.4.2", "FIX.4.3", "FIX.4.4"};
-  const auto bad = [i](std::string_view key, std::string text) { return Problem{i, key, std::move(text)}; };
-  if (!versions.contains(c.begin_string))
-    return bad("begin_string", "expected one of FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4");
-  if (!usable_comp_id(c.sender_comp_id))
-    return bad("sender_comp_id", "expected our CompID: 1 to 64 printable characters without spaces");
-  if (!usable_comp_id(c.target_comp_id))
-    return bad("target_comp_id", "expected the peer's CompID: 1 to 64 printable characters without spaces");
-  if (c.role == Role::acceptor && s.listen.host.empty())
-    return bad("listen", "an acceptor needs an address, such as listen = \"0.0.0.0:9878\"");
-  if (c.role == Role::acceptor && !s.connect.empty())
-    return bad("connect", "an acceptor does not connect: remove it or set role = \"initiator\"");
-  if (c.role == Role::initiator && s.connect.empty())
-    return bad("connect", "an initiator needs an address, such as connect = \"venue:9878\"");
-  if (c.role == Role::initiator && !s.listen.host.empty())
-    return bad("listen", "an initiator does not listen: remove it or set role = \"acceptor\"");
-  if (c.heartbeat_interval > c.max_heartbeat_interval)
-    return bad("heartbeat_interval_s", "must not exceed max_heartbeat_interval_s");
-  if (s.reconnect_delay.count() < 1) return bad("reconnect_delay_ms", "expected at least 1");
-  if (s.reconnect_delay > s.reconnect_delay_max)
-    return bad("reconnect_delay_ms", "must not exceed reconnect_delay_max_ms");
-  if (s.send_buffer_size < 64 * 1024) return bad("send_buffer_size", "expected at least 65536");
-  if (s.send_buffer_size < 2 * engine.max_message_size)
-    return bad("send_buffer_size", "must be at least twice max_message_size");
-  if (c.max_queued_bytes < engine.max_message_size) return bad("max_queued_bytes", "must be at least max_message_size");
-  if (s.poll_thread >= engine.poll_threads) {
-    return bad("poll_thread", "there are " + std::to_string(engine.poll_threads) +
-                                  " poll threads: expected a number below that, or raise [engine] poll_threads");
+  static const std::set<std::string_view> versions{"FIX.4.0", "FIX.4.1", "FIX.4.2", "FIX.4.3", "FIX.4.4", "FIXT.1.1"};
+  if (!versions.contains(c.begin_string)) {
+    const bool fix5 = c.begin_string.starts_with("FIX.5");
+    return {{"begin_string", fix5 ? "FIX 5 is spoken over FIXT.1.1: write begin_string = \"FIXT.1.1\" and "
+                                    "default_appl_ver_id = \"" +
+                                        c.begin_string + '"'
+                                  : "expected one of FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4, FIXT.1.1"}};
   }
+  const bool fixt = c.begin_string == "FIXT.1.1";
+  if (fixt && version_of_appl_ver_id(c.default_appl_ver_id).empty()) {
+    return {{"default_appl_ver_id", "expected an application version such as \"FIX.5.0SP2\" or \"9\""}};
+  }
+  if (!fixt && !c.default_appl_ver_id.empty())
+    return {{"default_appl_ver_id", "only FIXT.1.1 has one: remove it, or set begin_string = \"FIXT.1.1\""}};
+  if (!usable_comp_id(c.sender_comp_id))
+    return {{"sender_comp_id", "expected our CompID: 1 to 64 printable characters without spaces"}};
+  if (!usable_comp_id(c.target_comp_id))
+    return {{"target_comp_id", "expected the peer's CompID: 1 to 64 printable characters without spaces"}};
+  for (const auto& [key, id] : {std::pair{"sender_sub_id", &c.sender_sub_id},
+                                {"target_sub_id", &c.target_sub_id},
+                                {"sender_location_id", &c.sender_location_id},
+                                {"target_location_id", &c.target_location_id},
+                                {"session_qualifier", &c.session_qualifier}}) {
+    if (!id->empty() && !usable_text(*id)) return {{key, "expected at most 64 printable characters"}};
+  }
+  const bool wildcard = c.sender_comp_id.contains('*') || c.target_comp_id.contains('*');
+  if (wildcard && !s.is_template) return {{"target_comp_id", "\"*\" stands in templates only: add template = true"}};
+  if (s.is_template && c.role == Role::initiator) return {{"template", "only an acceptor can be a template"}};
+  return std::nullopt;
+}
+
+Bad find_network_problem(const SessionSettings& s) {
+  const SessionConfig& c = s.session;
+  if (c.role == Role::acceptor && s.listen.host.empty())
+    return {{"listen", "an acceptor needs an address, such as listen = \"0.0.0.0:9878\""}};
+  if (c.role == Role::acceptor && !s.connect.empty())
+    return {{"connect", "an acceptor does not connect: remove it or set role = \"initiator\""}};
+  if (c.role == Role::initiator && s.connect.empty())
+    return {{"connect", "an initiator needs an address, such as connect = \"venue:9878\""}};
+  if (c.role == Role::initiator && !s.listen.host.empty())
+    return {{"listen", "an initiator does not listen: remove it or set role = \"acceptor\""}};
+  if (c.role == Role::acceptor && !s.socket.from.host.empty())
+    return {{"connect_from", "an acceptor does not connect: remove it or set role = \"initiator\""}};
+  if (c.role == Role::initiator && !s.allowed_addresses.empty())
+    return {{"allowed_addresses", "an initiator chooses its peer itself: remove it or set role = \"acceptor\""}};
+  for (const std::string& address : s.allowed_addresses) {
+    if (!canonical_address(address))
+      return {{"allowed_addresses", '"' + address + "\" is no IP address: names are not looked up here"}};
+  }
+  if (s.reconnect_delay.count() < 1) return {{"reconnect_delay_ms", "expected at least 1"}};
+  if (s.reconnect_delay > s.reconnect_delay_max)
+    return {{"reconnect_delay_ms", "must not exceed reconnect_delay_max_ms"}};
+  return std::nullopt;
+}
+
+Bad find_session_problem(const SessionSettings& s) {
+  const SessionConfig& c = s.session;
+  if (c.heartbeat_interval > c.max_heartbeat_interval)
+    return {{"heartbeat_interval_s", "must not exceed max_heartbeat_interval_s"}};
+  if (c.heartbeat_timeout_percent <= c.test_request_percent)
+    return {{"heartbeat_timeout_percent", "must be more than test_request_percent"}};
+  if (c.throttle_burst != 0 && c.throttle_rate == 0)
+    return {{"throttle_burst", "needs throttle_rate, the messages a second"}};
+  if (!c.username.empty() && !usable_text(c.username))
+    return {{"username", "expected at most 64 printable characters"}};
+  if (c.password.size() > 256 || c.password.contains(soh))
+    return {{"password", "expected at most 256 characters, none of them SOH"}};
+  if (c.logon_fields.size() > 1024) return {{"logon_fields", "expected at most 1024 characters altogether"}};
+  return std::nullopt;
+}
+
+Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
+  if (s.send_buffer_size < 64 * 1024) return {{"send_buffer_size", "expected at least 65536"}};
+  if (s.send_buffer_size < 2 * engine.max_message_size)
+    return {{"send_buffer_size", "must be at least twice max_message_size"}};
+  if (s.session.max_queued_bytes < engine.max_message_size)
+    return {{"max_queued_bytes", "must be at least max_message_size"}};
+  if (s.poll_thread >= engine.poll_threads) {
+    return {{"poll_thread", "there are " + std::to_string(engine.poll_threads) +
+                                " poll threads: expected a number below that, or raise [engine] poll_threads"}};
+  }
+  if (s.is_template && engine.max_dynamic_sessions == 0)
+    return {{"template", "needs [engine] max_dynamic_sessions above 0"}};
+  return std::nullopt;
+}
+
+// Two of the same name, or two acceptors that a Logon could not tell apart.
+Bad find_double(const SessionSettings& s, const SessionSettings& other) {
+  const SessionConfig& c = s.session;
+  const SessionConfig& o = other.session;
+  if (std::tie(o.begin_string, o.sender_comp_id, o.target_comp_id) !=
+      std::tie(c.begin_string, c.sender_comp_id, c.target_comp_id)) {
+    return std::nullopt;
+  }
+  if (o.session_qualifier == c.session_qualifier) {
+    return {{"target_comp_id", "the session " + identity(c) + " exists already: each needs CompIDs of its own"}};
+  }
+  if (c.role == Role::acceptor && o.role == Role::acceptor && s.listen == other.listen) {
+    return {
+        {"session_qualifier", "a Logon does not carry it: sessions with the same CompIDs need a listen of their own"}};
+  }
+  return std::nullopt;
+}
+
+// What sessions that listen at one address must have in common.
+Bad find_conflict(const SessionSettings& s, const SessionSettings& other) {
+  if (s.session.role != Role::acceptor || other.session.role != Role::acceptor || other.listen != s.listen) {
+    return std::nullopt;
+  }
+  const std::string shared = "sessions that share listen = \"" + to_string(s.listen) + "\" must share their ";
+  if (other.poll_thread != s.poll_thread) return {{"poll_thread", shared + "poll_thread"}};
+  if (other.socket != s.socket) return {{"listen", shared + "tcp_nodelay and socket buffers"}};
+  return std::nullopt;
+}
+
+Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
+  if (auto bad = find_identity_problem(s)) return bad;
+  if (auto bad = find_network_problem(s)) return bad;
+  if (auto bad = find_session_problem(s)) return bad;
+  return find_size_problem(engine, s);
+}
+
+std::optional<Problem> check_session(const EngineConfig& engine, std::size_t i) {
+  const auto problem = [i](Bad bad) { return Problem{i, bad->first, std::move(bad->second)}; };
+  const SessionSettings& s = engine.sessions[i];
+  if (auto bad = find_own_problem(engine, s)) return problem(std::move(bad));
   for (std::size_t j = 0; j < i; ++j) {
-    const SessionSettings& other = engine.sessions[j];
-    const SessionConfig& o = other.session;
-    if (std::tie(o.begin_string, o.sender_comp_id, o.target_comp_id) ==
-        std::tie(c.begin_string, c.sender_comp_id, c.target_comp_id)) {
-      return bad("target_comp_id", "the session " + identity(c) + " exists already: each needs CompIDs of its own");
-    }
-    if (c.role == Role::acceptor && o.role == Role::acceptor && other.listen == s.listen &&
-        other.poll_thread != s.poll_thread) {
-      return bad("poll_thread",
-                 "sessions that share listen = \"" + to_string(s.listen) + "\" must share their poll_thread");
-    }
+    if (auto bad = find_double(s, engine.sessions[j])) return problem(std::move(bad));
+    if (auto bad = find_conflict(s, engine.sessions[j])) return problem(std::move(bad));
   }
   return std::nullopt;
 }
@@ -121,7 +213,12 @@ class Reader {
     for (const toml::table* table : tables) {
       SessionDraft draft = defaults;
       apply(*table, "session", config::session_keys(), draft);
-      load_dictionary_of(draft, *table);
+      try {
+        config::finish(draft);
+      } catch (const KeyProblem& bad) {
+        fail(place_of(*table, bad.key()), "session", bad.key(), bad.what());
+      }
+      load_dictionaries(draft, *table);
       engine.sessions.push_back(std::move(draft.settings));
     }
     if (const auto problem = find_problem(engine)) {
@@ -192,38 +289,80 @@ class Reader {
     }
   }
 
-  void load_dictionary_of(SessionDraft& draft, const toml::table& table) {
+  static const toml::node& place_of(const toml::table& table, std::string_view key) {
+    const toml::node* node = table.get(key);
+    return node == nullptr ? static_cast<const toml::node&>(table) : *node;
+  }
+
+  // The dictionaries of a session: its own, and over FIXT.1.1 one for each further application version.
+  void load_dictionaries(SessionDraft& draft, const toml::table& table) {
     if (draft.dictionary == "none") return;
-    std::string file = draft.dictionary;
-    if (file.empty()) {
-      for (const char c : draft.settings.session.begin_string) {
-        if (c != '.') file += c;
+    SessionConfig& session = draft.settings.session;
+    const bool fixt = session.begin_string == "FIXT.1.1";
+    if (!fixt && !draft.transport_dictionary.empty())
+      fail(place_of(table, "transport_dictionary"), "session", "transport_dictionary",
+           "only FIXT.1.1 has one: remove it");
+    if (!fixt && !draft.application_dictionaries.empty()) {
+      fail(place_of(table, "application_dictionaries"), "session", "application_dictionaries",
+           "only FIXT.1.1 has several: use dictionary");
+    }
+    const std::string version{fixt ? version_of_appl_ver_id(session.default_appl_ver_id) : session.begin_string};
+    draft.settings.dictionary = load(draft, draft.dictionary, version, table, "dictionary");
+    session.dictionary = draft.settings.dictionary.get();
+    for (const std::string& text : draft.application_dictionaries) {
+      const std::size_t equals = text.find('=');
+      const std::string_view name = std::string_view{text}.substr(0, equals);
+      const std::string_view id = version_of_appl_ver_id(name).empty() ? appl_ver_id_of(name) : name;
+      if (equals == std::string::npos || id.empty()) {
+        fail(place_of(table, "application_dictionaries"), "session", "application_dictionaries",
+             '"' + text + "\": expected a version and a file, such as \"FIX.4.4=FIX44.xml\"");
       }
-      file += ".xml";
+      const std::size_t index = std::stoul(std::string{id});
+      if (index >= appl_ver_id_count) continue;
+      auto loaded = load(draft, text.substr(equals + 1), std::string{version_of_appl_ver_id(id)}, table,
+                         "application_dictionaries");
+      session.application_dictionaries[index] = loaded.get();
+      draft.settings.application_dictionaries.push_back(std::move(loaded));
     }
-    const toml::node* key = table.get("dictionary");
-    const toml::node& where = key == nullptr ? static_cast<const toml::node&>(table) : *key;
-    const auto path = find_shipped_dictionary(file, folder_.empty() ? "." : folder_);
-    if (!path) {
-      // Nothing was asked for, and there is none for this version: the session layer's own checks remain.
-      if (draft.dictionary.empty()) return;
-      fail(where, "session", "dictionary",
-           "no file \"" + file + "\" in " + folder_.string() +
-               " or among the shipped dictionaries; write a path, or \"none\"");
+  }
+
+  // Null when nothing was asked for and there is none for the version: the session layer's own checks remain.
+  std::shared_ptr<const Dictionary> load(const SessionDraft& draft, const std::string& file, const std::string& version,
+                                         const toml::table& table, std::string_view key) {
+    const toml::node& where = place_of(table, key);
+    const bool fixt = draft.settings.session.begin_string == "FIXT.1.1";
+    DictionaryFiles files;
+    if (file.empty() && shipped_file(version).empty()) return nullptr;
+    files.application = find(file.empty() ? std::string{shipped_file(version)} : file, where, key);
+    if (fixt) {
+      const std::string transport = draft.transport_dictionary.empty() ? "FIXT11.xml" : draft.transport_dictionary;
+      files.transport = find(transport, place_of(table, "transport_dictionary"), "transport_dictionary");
     }
-    auto& loaded = loaded_[path->string()];
+    std::string all = files.transport.string() + '\n' + files.application.string();
+    for (const std::string& overlay : draft.dictionary_overlays) {
+      files.overlays.push_back(find(overlay, place_of(table, "dictionary_overlays"), "dictionary_overlays"));
+      all += '\n' + files.overlays.back().string();
+    }
+    auto& loaded = loaded_[all];
     try {
-      if (!loaded) loaded = std::make_shared<const Dictionary>(load_dictionary(*path));
+      if (!loaded) loaded = std::make_shared<const Dictionary>(load_dictionary(files));
     } catch (const DictionaryError& error) {
-      fail(where, "session", "dictionary", error.what());
+      fail(where, "session", key, error.what());
     }
-    if (loaded->begin_string() != draft.settings.session.begin_string) {
-      fail(where, "session", "dictionary",
-           path->string() + " is for " + std::string{loaded->begin_string()} + ", the session speaks " +
-               draft.settings.session.begin_string + ": name another file, or none for the shipped one");
+    const std::string_view found = fixt ? loaded->version_name() : loaded->begin_string();
+    if (found != version) {
+      fail(where, "session", key,
+           files.application.string() + " is for " + std::string{found} + ", the session speaks " + version +
+               ": name another file, or none for the shipped one");
     }
-    draft.settings.dictionary = loaded;
-    draft.settings.session.dictionary = loaded.get();
+    return loaded;
+  }
+
+  std::filesystem::path find(const std::string& file, const toml::node& where, std::string_view key) const {
+    if (auto path = find_shipped_dictionary(file, folder_.empty() ? "." : folder_)) return *std::move(path);
+    fail(where, "session", key,
+         "no file \"" + file + "\" in " + folder_.string() +
+             " or among the shipped dictionaries; write a path, or \"none\"");
   }
 
   std::string name_;
@@ -244,8 +383,17 @@ void describe(std::ostringstream& out, std::string_view section_name, std::span<
 
 }  // namespace
 
+std::string_view to_string(HostSelection selection) noexcept {
+  switch (selection) {
+    case HostSelection::round_robin: return "round_robin";
+    case HostSelection::priority: return "priority";
+  }
+  return "?";
+}
+
 std::string identity(const SessionConfig& s) {
-  return s.begin_string + ":" + s.sender_comp_id + "->" + s.target_comp_id;
+  const std::string name = s.begin_string + ":" + s.sender_comp_id + "->" + s.target_comp_id;
+  return s.session_qualifier.empty() ? name : name + ':' + s.session_qualifier;
 }
 
 EngineConfig parse_config(std::string_view toml, std::string_view name, const std::filesystem::path& folder) {
@@ -270,6 +418,13 @@ void check_config(const EngineConfig& engine) {
                       identity(engine.sessions[problem->session].session) + "): " + std::string{problem->key} + ": " +
                       problem->text);
   }
+}
+
+void check_session(const EngineConfig& engine, const SessionSettings& session) {
+  auto bad = find_own_problem(engine, session);
+  for (std::size_t i = 0; i < engine.sessions.size() && !bad; ++i) bad = find_conflict(session, engine.sessions[i]);
+  if (bad)
+    throw ConfigError("session " + identity(session.session) + ": " + std::string{bad->first} + ": " + bad->second);
 }
 
 std::string config_reference() {

@@ -1,5 +1,11 @@
 #include "nexusfix/session/composer.hpp"
 
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "nexusfix/base/tag.hpp"
+#include "nexusfix/base/write_digits.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/encoder.hpp"
 
@@ -8,11 +14,44 @@ namespace {
 
 constexpr std::string_view orig_sending_time_tag = "122=";
 
-HeaderTexts texts_of(const SessionConfig& config) noexcept {
+constexpr std::string_view last_processed_tag = "369=";
+
+// Where a field with this tag belongs among complete header fields in ascending order.
+std::size_t place_of(Tag wanted, std::string_view fields) noexcept {
+  std::size_t at = 0;
+  while (at < fields.size()) {
+    std::int32_t tag = 0;
+    std::from_chars(fields.data() + at, fields.data() + fields.size(), tag);
+    if (tag > value(wanted)) return at;
+    at = fields.find(soh, at);
+    if (at == std::string_view::npos) return fields.size();
+    ++at;
+  }
+  return at;
+}
+
+std::string own_fields_of(const SessionConfig& config) {
+  const std::pair<Tag, const std::string&> fields[] = {{Tag::SenderSubID, config.sender_sub_id},
+                                                       {Tag::TargetSubID, config.target_sub_id},
+                                                       {Tag::SenderLocationID, config.sender_location_id},
+                                                       {Tag::TargetLocationID, config.target_location_id}};
+  std::string text;
+  for (const auto& [tag, content] : fields) {
+    if (content.empty()) continue;
+    text += std::to_string(value(tag));
+    text += '=';
+    text += content;
+    text += soh;
+  }
+  return text;
+}
+
+HeaderTexts texts_of(const SessionConfig& config, std::string_view own_fields) noexcept {
   const bool whole_seconds = config.begin_string == "FIX.4.0" || config.begin_string == "FIX.4.1";
   return {.begin_string = config.begin_string,
           .sender_comp_id = config.sender_comp_id,
           .target_comp_id = config.target_comp_id,
+          .more_fields = own_fields,
           .timestamp_digits = whole_seconds ? 0 : config.timestamp_digits};
 }
 
@@ -30,16 +69,19 @@ struct Cursor {
 
 }  // namespace
 
-Composer::Composer(const SessionConfig& config) : header_(texts_of(config)) {}
+Composer::Composer(const SessionConfig& config)
+    : own_fields_(own_fields_of(config)), header_(texts_of(config, own_fields_)) {}
 
 std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, UtcTime now,
                                              std::span<char> out) noexcept {
   const MessageHeader header{
       .msg_type = message.msg_type, .seq = message.seq, .sending_time = now, .poss_dup = message.poss_dup};
   const bool dup_time = !message.orig_sending_time.empty();
-  const std::size_t body_length = header_.size(header) + message.header_fields.size() +
-                                  (dup_time ? orig_sending_time_tag.size() + message.orig_sending_time.size() + 1 : 0) +
-                                  message.header_fields_behind.size() + message.body.size();
+  const std::size_t body_length =
+      header_.size(header) + message.header_fields.size() +
+      (dup_time ? orig_sending_time_tag.size() + message.orig_sending_time.size() + 1 : 0) +
+      (message.last_processed ? last_processed_tag.size() + count_digits(value(*message.last_processed)) + 1 : 0) +
+      message.header_fields_behind.size() + message.header_fields_last.size() + message.body.size();
   if (body_length > HeaderTemplate::max_body_length) return std::nullopt;
   const std::size_t front_size = header_.front_size(body_length);
   const std::size_t size = front_size + body_length + Encoder::trailer_size;
@@ -51,13 +93,26 @@ std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, Utc
   if (behind_header == nullptr) return std::nullopt;
   header_.write_front(body, body_length, sum);
   Cursor cursor{behind_header, sum};
-  cursor.put(message.header_fields);
+  char digits[40];
+  // Nothing stands between 122 and 369 unless 122 is there, so one of the two texts is split around 369.
+  const std::string_view behind = dup_time ? message.header_fields_behind : message.header_fields;
+  const std::size_t split = message.last_processed ? place_of(Tag::LastMsgSeqNumProcessed, behind) : behind.size();
   if (dup_time) {
+    cursor.put(message.header_fields);
     cursor.put(orig_sending_time_tag);
     cursor.put(message.orig_sending_time);
     cursor.put("\x01");
   }
-  cursor.put(message.header_fields_behind);
+  cursor.put(behind.substr(0, split));
+  if (message.last_processed) {
+    cursor.put(last_processed_tag);
+    const WrittenText written = write_digits(digits, value(*message.last_processed));
+    cursor.put({digits, written.size});
+    cursor.put("\x01");
+  }
+  cursor.put(behind.substr(split));
+  if (!dup_time) cursor.put(message.header_fields_behind);
+  cursor.put(message.header_fields_last);
   cursor.put(message.body);
   write_check_sum_field(cursor.at, static_cast<std::uint8_t>(cursor.sum));
   return size;

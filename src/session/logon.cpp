@@ -7,12 +7,19 @@
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
+namespace {
+
+constexpr std::size_t max_logon_body = 2048;
+
+}  // namespace
 
 void Session::on_connect(Instant now, Actions& out) noexcept {
   phase_ = Phase::awaiting_logon;
   phase_deadline_ = now.monotonic + config_.logon_timeout;
   last_received_ = last_sent_ = now.monotonic;
   test_pending_ = violated_ = reset_sent_ = reset_answered_ = false;
+  same_resend_count_ = 0;
+  peer_appl_ver_id_ = appl_ver_id_count;
   if (config_.role == Role::acceptor) return;
   heartbeat_ = config_.heartbeat_interval;
   if (config_.reset_on_logon) reset_counters(out);
@@ -20,14 +27,24 @@ void Session::on_connect(Instant now, Actions& out) noexcept {
 }
 
 void Session::send_logon(bool reset, std::optional<SeqNum> next_expected, Instant now, Actions& out) noexcept {
-  std::array<char, 128> buffer;
+  std::array<char, max_logon_body> buffer;
   FieldWriter body{buffer};
   body.append(Tag::EncryptMethod, 0).append(Tag::HeartBtInt, heartbeat_.count());
   if (reset && version_ >= Version::fix41) {
     body.append(Tag::ResetSeqNumFlag, true);
     reset_sent_ = config_.role == Role::initiator || phase_ == Phase::logged_on;
   }
+  if (config_.environment != Environment::unspecified) {
+    body.append(Tag::TestMessageIndicator, config_.environment == Environment::test);
+  }
+  const bool initiator = config_.role == Role::initiator;
+  if (initiator && !config_.username.empty()) body.append(Tag::Username, config_.username);
+  if (initiator && !config_.password.empty()) body.append(Tag::Password, config_.password);
   if (config_.send_next_expected_seq_num && next_expected) body.append(Tag::NextExpectedMsgSeqNum, *next_expected);
+  if (version_ == Version::fixt11) body.append(Tag::DefaultApplVerID, config_.default_appl_ver_id);
+  body.append_raw(config_.logon_fields);
+  if (!body.ok())
+    return disconnect("our Logon is too long: shorten username, password or logon_fields", Ending::failed, out);
   send_session_message(msg_type::logon, {}, body.view(), now, out);
 }
 
@@ -41,25 +58,62 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
       std::copy_n(text.begin(), size, text_.begin());
       return disconnect(
           size == 0 ? std::string_view{"the peer answered Logon with Logout"} : std::string_view{text_.data(), size},
-          out);
+          Ending::failed, out);
     }
-    return disconnect("the first message is not a Logon", out);
+    return disconnect("the first message is not a Logon", Ending::failed, out);
   }
-  if (message.begin_string() != config_.begin_string) return disconnect("Logon with another BeginString", out);
+  if (message.begin_string() != config_.begin_string)
+    return disconnect("Logon with another BeginString", Ending::failed, out);
   if (message.get_view(Tag::SenderCompID) != config_.target_comp_id ||
       message.get_view(Tag::TargetCompID) != config_.sender_comp_id) {
-    return disconnect("Logon with unknown CompIDs", out);
+    return disconnect("Logon with unknown CompIDs", Ending::failed, out);
   }
   const auto seq = message.get_seq_num(Tag::MsgSeqNum);
-  if (!seq || *seq >= seq_num_limit) return disconnect("Logon without a MsgSeqNum that can be used", out);
-  if (config_.dictionary != nullptr && validate(message, *config_.dictionary, config_.validation)) {
-    return disconnect("Logon does not conform to the dictionary", out);
+  if (!seq || *seq >= seq_num_limit) {
+    return disconnect("Logon without a MsgSeqNum that can be used", Ending::failed, out);
+  }
+  report_.clear();
+  if (config_.dictionary != nullptr && !config_.validation.is_off() &&
+      validate(message, *config_.dictionary, config_.validation, report_)) {
+    return disconnect("Logon does not conform to the dictionary", Ending::failed, out);
   }
   const auto sending_time = message.get_utc_timestamp(Tag::SendingTime);
   if (!sending_time || !within_latency(sending_time->time, now)) {
-    return disconnect("Logon with a SendingTime missing, malformed or too far from our clock", out);
+    return disconnect("Logon with a SendingTime missing, malformed or too far from our clock", Ending::failed, out);
   }
+  if (version_ == Version::fixt11 && !message.has(Tag::DefaultApplVerID)) {
+    return disconnect("Logon without DefaultApplVerID(1137)", Ending::failed, out);
+  }
+  // Before anything is reset or counted: a stranger leaves no trace in the session.
+  if (!credentials_acceptable(message)) {
+    return disconnect("Logon with a wrong Username(553) or Password(554)", Ending::failed, out);
+  }
+  processing_ = *seq;
+  take_application_version(message);
   receive_logon(message, *seq, now, out);
+}
+
+// Every byte is looked at, whether an earlier one differed or not, so that the time taken tells a stranger nothing.
+bool Session::credentials_acceptable(const MessageView& message) const noexcept {
+  if (config_.role == Role::initiator) return true;
+  const auto same = [&](Tag tag, std::string_view wanted) {
+    if (wanted.empty()) return true;
+    const std::string_view given = message.get_view(tag);
+    unsigned difference = given.size() == wanted.size() ? 0 : 1;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(wanted[i % wanted.size()]);
+    }
+    return difference == 0;
+  };
+  const bool user = same(Tag::Username, config_.username);
+  const bool password = same(Tag::Password, config_.password);
+  return user && password;
+}
+
+void Session::take_application_version(const MessageView& logon) noexcept {
+  const auto version = logon.get_int(Tag::DefaultApplVerID);
+  const bool known = version && *version >= 0 && *version < static_cast<std::int64_t>(appl_ver_id_count);
+  peer_appl_ver_id_ = static_cast<std::uint8_t>(known ? *version : appl_ver_id_count);
 }
 
 // What the Logon asks for. Refusals carry a text: the peer has proved who it is.
@@ -68,9 +122,18 @@ bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Ac
     refuse("EncryptMethod not supported: only 0 (none)", now, out);
     return false;
   }
+  if (config_.environment != Environment::unspecified) {
+    const bool peer_tests = message.get_view(Tag::TestMessageIndicator) == "Y";
+    if (peer_tests != (config_.environment == Environment::test)) {
+      refuse(peer_tests ? "TestMessageIndicator=Y, but this is a production session"
+                        : "this is a test session: TestMessageIndicator must be Y",
+             now, out);
+      return false;
+    }
+  }
   const auto interval = message.get_int(Tag::HeartBtInt);
   if (!interval) {
-    disconnect("Logon without a valid HeartBtInt", out);
+    disconnect("Logon without a valid HeartBtInt", Ending::failed, out);
     return false;
   }
   if (*interval < 0) {
@@ -87,7 +150,7 @@ bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Ac
 bool Session::numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   if (seq < next_in_) {
     if (message.get_view(Tag::PossDupFlag) == "Y") {
-      disconnect("Logon is a possible duplicate", out);
+      disconnect("Logon is a possible duplicate", Ending::failed, out);
     } else {
       refuse(format("MsgSeqNum too low, expecting ", next_in_, " but received ", seq), now, out);
     }
@@ -113,7 +176,7 @@ void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now,
   if (config_.role == Role::acceptor) {
     if (asks_reset || config_.reset_on_logon) reset_counters(out);
     if (!numbers_acceptable(message, seq, now, out)) return;
-    heartbeat_ = interval;
+    heartbeat_ = config_.heartbeat_override.count() == 0 ? interval : config_.heartbeat_override;
     const SeqNum our_next = next_out_;
     phase_ = Phase::logged_on;
     send_logon(asks_reset, seq == next_in_ ? next(next_in_) : next_in_, now, out);
@@ -175,7 +238,8 @@ void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instan
     set_next_inbound(next(seq), now, out);
     return;
   }
-  heartbeat_ = std::chrono::seconds{*message.get_int(Tag::HeartBtInt)};
+  const bool override_interval = config_.role == Role::acceptor && config_.heartbeat_override.count() != 0;
+  heartbeat_ = override_interval ? config_.heartbeat_override : std::chrono::seconds{*message.get_int(Tag::HeartBtInt)};
   reset_counters(out);
   next_in_ = next(seq);
   send_logon(true, next_in_, now, out);

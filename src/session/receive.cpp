@@ -31,14 +31,16 @@ void Session::on_message(const MessageView& message, Instant now, Actions& out) 
   test_pending_ = false;
   switch (phase_) {
     case Phase::disconnected: return;
-    case Phase::awaiting_logon: return receive_first(message, now, out);
+    case Phase::awaiting_logon: receive_first(message, now, out); break;
     case Phase::logged_on:
-    case Phase::logout_sent: return process(message, false, now, out);
+    case Phase::logout_sent: process(message, false, now, out); break;
   }
+  processing_ = {};
 }
 
 void Session::on_queued_message(const MessageView& message, Instant now, Actions& out) noexcept {
   if (phase_ == Phase::logged_on || phase_ == Phase::logout_sent) process(message, true, now, out);
+  processing_ = {};
 }
 
 std::optional<std::string_view> Session::take_queued() noexcept {
@@ -47,7 +49,8 @@ std::optional<std::string_view> Session::take_queued() noexcept {
 }
 
 void Session::on_garbled(WireError error, std::string_view bytes, Instant, Actions& out) noexcept {
-  if (phase_ == Phase::awaiting_logon) return disconnect("garbled bytes where a Logon was expected", out);
+  if (phase_ == Phase::awaiting_logon)
+    return disconnect("garbled bytes where a Logon was expected", Ending::failed, out);
   if (phase_ == Phase::disconnected) return;
   out.push({.kind = ActionKind::notice, .notice = Notice::garbled_message, .bytes = bytes, .text = to_string(error)});
 }
@@ -65,10 +68,11 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
   }
   const SeqNum seq = *number;
   if (seq >= seq_num_limit) return refuse("MsgSeqNum too large", now, out);
+  processing_ = seq;
   if (message.begin_string() != config_.begin_string) {
     if (seq == next_in_) next_in_ = next(seq);
     // One Logout is enough: another would put off the end of the wait for the peer's.
-    if (phase_ == Phase::logout_sent) return disconnect("Incorrect BeginString", out);
+    if (phase_ == Phase::logout_sent) return disconnect("Incorrect BeginString", Ending::failed, out);
     violated_ = true;
     return send_logout("Incorrect BeginString", now, out);
   }
@@ -83,13 +87,13 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
   } else if (position == Position::low && (!any_position || stale)) {
     if (sender_acceptable(message, seq, queued, now, out)) receive_low(message, seq, now, out);
   } else if (content_acceptable(message, seq, now, out) && sender_acceptable(message, seq, queued, now, out)) {
-    dispatch(message, seq, position, now, out);
+    dispatch(message, seq, position, queued, now, out);
   }
 }
 
 void Session::receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   if (!queue_.push(seq, message.bytes())) note(Notice::queue_full, seq, {}, out);
-  request_resend(previous(seq), now, out);
+  request_resend(previous(seq), now, out, config_.send_redundant_resend_requests);
 }
 
 void Session::receive_low(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
@@ -121,8 +125,9 @@ bool Session::poss_dup_acceptable(const MessageView& message, SeqNum seq, Instan
 }
 
 bool Session::content_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
-  if (config_.dictionary != nullptr) {
-    if (const auto violation = validate(message, *config_.dictionary, config_.validation)) {
+  report_.clear();
+  if (const Dictionary* dictionary = dictionary_for(message); dictionary != nullptr && !config_.validation.is_off()) {
+    if (const auto violation = validate(message, *dictionary, config_.validation, report_)) {
       reject(message, seq, violation->reason, violation->has_tag() ? std::optional{violation->tag} : std::nullopt, now,
              out);
       return false;
@@ -145,6 +150,18 @@ bool Session::content_acceptable(const MessageView& message, SeqNum seq, Instant
   return true;
 }
 
+// Over FIXT.1.1 every application message may be of another version: ApplVerID(1128), or what the peer's Logon said.
+const Dictionary* Session::dictionary_for(const MessageView& message) const noexcept {
+  if (version_ != Version::fixt11 || is_session_msg_type(message.msg_type())) return config_.dictionary;
+  std::size_t version = peer_appl_ver_id_;
+  if (const std::uint32_t at = message.find(Tag::ApplVerID); at != MessageView::npos) {
+    const auto id = message.int_at(at);
+    if (id && *id >= 0) version = static_cast<std::size_t>(std::min<std::int64_t>(*id, appl_ver_id_count));
+  }
+  const Dictionary* own = version < appl_ver_id_count ? config_.application_dictionaries[version] : nullptr;
+  return own != nullptr ? own : config_.dictionary;
+}
+
 bool Session::within_latency(UtcTime sending_time, Instant now) const noexcept {
   // Compared without a difference of the two, which need not fit when the peer's year is absurd.
   return !config_.check_latency ||
@@ -163,6 +180,7 @@ bool Session::sender_acceptable(const MessageView& message, SeqNum seq, bool que
     const std::uint32_t index = message.find(tag);
     return index != MessageView::npos && message[index].value != expected;
   };
+  if (!config_.check_comp_id) return true;
   if (differs(Tag::SenderCompID, config_.target_comp_id) || differs(Tag::TargetCompID, config_.sender_comp_id)) {
     reject_and_logout(message, seq, SessionRejectReason::comp_id_problem, now, out);
     return false;
@@ -170,8 +188,12 @@ bool Session::sender_acceptable(const MessageView& message, SeqNum seq, bool que
   return true;
 }
 
-void Session::dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept {
+void Session::dispatch(const MessageView& message, SeqNum seq, Position position, bool queued, Instant now,
+                       Actions& out) noexcept {
   const std::string_view type = message.msg_type();
+  if (!report_.empty() && is_session_msg_type(type)) {
+    note(Notice::validation_report, seq, to_text(report_.violations()[0].reason), out);
+  }
   if (type.size() == 1) {
     switch (type[0]) {
       case '2': return receive_resend_request(message, seq, position, now, out);
@@ -180,21 +202,42 @@ void Session::dispatch(const MessageView& message, SeqNum seq, Position position
       case 'A':
         if (phase_ == Phase::logout_sent) return note(Notice::unexpected_message, seq, "Logon behind our Logout", out);
         if (message.get_view(Tag::ResetSeqNumFlag) == "Y") return receive_reset_logon(message, seq, now, out);
-        return disconnect("a second Logon without ResetSeqNumFlag on an open session", out);
+        return disconnect("a second Logon without ResetSeqNumFlag on an open session", Ending::failed, out);
       default: break;
     }
   }
   if (possible_duplicate(message) && !poss_dup_acceptable(message, seq, now, out)) return;
-  receive_in_sequence(message, seq, now, out);
+  receive_in_sequence(message, seq, queued, now, out);
 }
 
-void Session::receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+// What comes beyond the throttle. Resent messages were asked for, and those from beyond a gap came at their own pace.
+void Session::receive_too_many(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  note(Notice::throttled, seq, to_string(config_.throttle_action), out);
+  if (config_.throttle_action == ThrottleAction::disconnect) {
+    return refuse("more application messages than allowed", now, out);
+  }
+  // Without room for the answer the peer does not read, and the next session message of ours ends the session.
+  static_cast<void>(
+      reject_business(message, BusinessRejectReason::other, "more application messages than allowed", now, out));
+}
+
+void Session::deliver(const MessageView& message, SeqNum seq, bool queued, Instant now, Actions& out) noexcept {
+  if (throttle_.limited() && !queued && throttled(message) && !throttle_.take(now.monotonic) &&
+      config_.throttle_action != ThrottleAction::delay) {
+    return receive_too_many(message, seq, now, out);
+  }
+  out.push(
+      {.kind = ActionKind::deliver, .seq = seq, .message = &message, .report = report_.empty() ? nullptr : &report_});
+}
+
+void Session::receive_in_sequence(const MessageView& message, SeqNum seq, bool queued, Instant now,
+                                  Actions& out) noexcept {
   // The number counts first and what it means to an open gap comes last: asking for more may end the session, and the
   // message must have been dealt with by then.
   next_in_ = next(seq);
   const std::string_view type = message.msg_type();
   if (!is_session_msg_type(type)) {
-    out.push({.kind = ActionKind::deliver, .seq = seq, .message = &message});
+    deliver(message, seq, queued, now, out);
   } else if (type == msg_type::test_request) {
     // Echoed as the very bytes that came, however long: the whole field is copied.
     const std::string_view id = message.get_view(Tag::TestReqID);
@@ -225,7 +268,15 @@ void Session::receive_sequence_reset(const MessageView& message, SeqNum seq, Pos
   if (*new_seq < next_in_ || (gap_fill && *new_seq == next_in_)) {
     return reject(message, seq, SessionRejectReason::value_is_incorrect, std::nullopt, now, out);
   }
-  if (gap_fill) return set_next_inbound(*new_seq, now, out);
+  if (gap_fill) {
+    set_next_inbound(*new_seq, now, out);
+    // Some peers count the last number of a chunk as filled without sending it: the next chunk begins with it then.
+    if (phase_ != Phase::disconnected && gap_.requested_to == *new_seq && gap_.wanted_to > gap_.requested_to) {
+      const SeqNum wanted_to = std::exchange(gap_, Gap{}).wanted_to;
+      request_resend(wanted_to, now, out);
+    }
+    return;
+  }
   // Reset mode: whatever was missing is given up, and so is what waited behind it.
   note(Notice::sequence_reset, *new_seq, *new_seq == next_in_ ? "to the number expected anyway" : std::string_view{},
        out);
@@ -242,7 +293,8 @@ void Session::receive_logout(const MessageView& message, SeqNum seq, Position po
   std::copy_n(text.begin(), size, text_.begin());
   if (phase_ == Phase::logged_on) send_logout({}, now, out);
   if (phase_ == Phase::disconnected) return;
-  disconnect(size == 0 ? std::string_view{"logged out"} : std::string_view{text_.data(), size}, out);
+  disconnect(size == 0 ? std::string_view{"logged out"} : std::string_view{text_.data(), size},
+             violated_ ? Ending::failed : Ending::logout, out);
   if (config_.reset_on_logout) reset_counters(out);
 }
 

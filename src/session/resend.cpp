@@ -9,15 +9,18 @@
 namespace nfx {
 
 // Outstanding only once the request is in the output space; cleared on disconnect; repeated by the timer alone.
-void Session::request_resend(SeqNum up_to, Instant now, Actions& out) noexcept {
-  if (gap_.requested_to != SeqNum{}) return;
+void Session::request_resend(SeqNum up_to, Instant now, Actions& out, bool redundant) noexcept {
+  if (gap_.requested_to != SeqNum{} && !redundant) return;
   const std::uint64_t chunk_end = value(next_in_) + config_.resend_chunk_size - 1;
   const bool chunked = config_.resend_chunk_size != 0 && chunk_end < value(up_to);
   const bool zero_is_infinity = version_ >= Version::fix42;
   std::array<char, 64> buffer;
   FieldWriter body{buffer};
   body.append(Tag::BeginSeqNo, next_in_);
-  body.append(Tag::EndSeqNo, chunked ? chunk_end : (zero_is_infinity ? 0 : 999999));
+  body.append(Tag::EndSeqNo, chunked                          ? chunk_end
+                             : config_.closed_resend_requests ? value(up_to)
+                             : zero_is_infinity               ? 0
+                                                              : 999999);
   if (!send_session_message(msg_type::resend_request, {}, body.view(), now, out)) return;
   const std::uint32_t attempts = gap_.attempts;
   gap_ = {.requested_to = chunked ? SeqNum{chunk_end} : up_to,
@@ -44,19 +47,31 @@ void Session::receive_resend_request(const MessageView& message, SeqNum seq, Pos
   if (*first == SeqNum{} || (!to_the_end && *last < *first)) {
     return reject(message, seq, SessionRejectReason::value_is_incorrect, Tag::BeginSeqNo, now, out);
   }
+  const SeqNum last_sent = previous(next_out_);
+  const SeqNum up_to = to_the_end ? last_sent : std::min(*last, last_sent);
+  if (config_.max_resent_messages != 0 && *first <= up_to &&
+      value(up_to) - value(*first) >= config_.max_resent_messages) {
+    note(Notice::resend_refused, *first, "ask for at most max_resent_messages at once", out);
+    return reject(message, seq, SessionRejectReason::value_is_incorrect, Tag::EndSeqNo, now, out);
+  }
+  same_resend_count_ = *first == same_resend_ ? same_resend_count_ + 1 : 1;
+  same_resend_ = *first;
+  if (same_resend_count_ > config_.max_same_resend_requests) {
+    note(Notice::resend_loop, *first, "the same messages were asked for too often", out);
+    return refuse("ResendRequest for the same messages again and again", now, out);
+  }
   if (position == Position::equal) advance_past(seq, now, out);
   if (phase_ == Phase::disconnected) return;  // there was no room to ask for the next chunk
   // It is answered whatever its own number; a gap in front of it is asked for behind the answer, so that two sides
   // that both miss messages do not wait for each other.
   if (position == Position::high) request_after_replay_ = std::max(request_after_replay_, seq);
 
-  const SeqNum last_sent = previous(next_out_);
   if (*first > last_sent) {
     note(Notice::resend_beyond_end, *first, "ResendRequest begins beyond the last message sent", out);
     if (!replaying()) finish_replay(now, out);
     return;
   }
-  queue_replay(*first, to_the_end ? last_sent : std::min(*last, last_sent), out);
+  queue_replay(*first, up_to, out);
 }
 
 void Session::queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept {
@@ -98,7 +113,12 @@ bool Session::replay_one(std::optional<std::string_view> stored, MessageView& sc
       if (!send_gap_fill(replay_.gap_begin, seq, now, out)) return false;
       replay_.gap_begin = {};
     }
+    if (!resend_bucket_.ready(now.monotonic)) {
+      replay_held_until_ = resend_bucket_.ready_at();
+      return false;
+    }
     if (!send_replayed(*stored, scratch, now, out)) return false;
+    static_cast<void>(resend_bucket_.take(now.monotonic));
   } else if (replay_.gap_begin == SeqNum{}) {
     replay_.gap_begin = seq;
   }
@@ -113,7 +133,7 @@ bool Session::replay_one(std::optional<std::string_view> stored, MessageView& sc
 
 // The stored message again: same number and body, PossDupFlag, the old SendingTime as OrigSendingTime.
 bool Session::send_replayed(std::string_view stored, MessageView& scratch, Instant now, Actions& out) noexcept {
-  std::size_t extra_begin = 0, behind_begin = 0, body_begin = 0;
+  std::size_t extra_begin = 0, behind_begin = 0, behind_end = 0, last_begin = 0, body_begin = 0;
   for (std::uint32_t i = 3; i < scratch.size() && body_begin == 0; ++i) {
     const Field field = scratch[i];
     const auto value_begin = static_cast<std::size_t>(field.value.data() - stored.data());
@@ -123,12 +143,20 @@ bool Session::send_replayed(std::string_view stored, MessageView& scratch, Insta
     if (!is_header_tag(field.tag)) {
       body_begin = field_begin;
     } else if (field.tag == Tag::TargetCompID) {
+      // The session's own fields behind it are put there again.
       extra_begin = field_end;
+      if (stored.substr(field_end).starts_with(composer_.own_fields())) extra_begin += composer_.own_fields().size();
+    } else if (field.tag == Tag::LastMsgSeqNumProcessed) {
+      // What was processed then means nothing now.
+      if (behind_begin == 0) behind_begin = field_begin;
+      behind_end = field_begin;
+      last_begin = field_end;
     } else if (extra_begin != 0 && behind_begin == 0 && field.tag > Tag::OrigSendingTime) {
       behind_begin = field_begin;
     }
   }
   if (behind_begin == 0) behind_begin = body_begin;
+  if (last_begin == 0) behind_end = last_begin = body_begin;
   const std::size_t body_end = stored.size() - 7;
   const auto seq = scratch.get_seq_num(Tag::MsgSeqNum);
   const auto size = composer_.compose({.msg_type = scratch.msg_type(),
@@ -136,7 +164,9 @@ bool Session::send_replayed(std::string_view stored, MessageView& scratch, Insta
                                        .poss_dup = true,
                                        .orig_sending_time = scratch.get_view(Tag::SendingTime),
                                        .header_fields = stored.substr(extra_begin, behind_begin - extra_begin),
-                                       .header_fields_behind = stored.substr(behind_begin, body_begin - behind_begin),
+                                       .header_fields_behind = stored.substr(behind_begin, behind_end - behind_begin),
+                                       .header_fields_last = stored.substr(last_begin, body_begin - last_begin),
+                                       .last_processed = last_processed(),
                                        .body = stored.substr(body_begin, body_end - body_begin)},
                                       now.utc, out.room());
   if (!size) return false;
@@ -156,6 +186,7 @@ bool Session::send_gap_fill(SeqNum begin, SeqNum next_seq, Instant now, Actions&
                                        .seq = begin,
                                        .poss_dup = true,
                                        .orig_sending_time = {time.data(), now_text.size()},
+                                       .last_processed = last_processed(),
                                        .body = body.view()},
                                       now.utc, out.room());
   if (!size) return false;

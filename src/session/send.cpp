@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t max_session_body = 512;
 
-// The routing fields of an answer are those of the message turned round, empty ones left out.
-void append_reversed_route(FieldWriter& out, const MessageView& message) noexcept {
+// The routing fields of an answer are those of the message turned round, empty ones left out. FIX 4.0 has no locations.
+void append_reversed_route(FieldWriter& out, const MessageView& message, bool with_locations) noexcept {
   constexpr std::array<std::pair<Tag, Tag>, 6> answers{{
       {Tag::OnBehalfOfCompID, Tag::DeliverToCompID},
       {Tag::OnBehalfOfSubID, Tag::DeliverToSubID},
@@ -22,8 +22,9 @@ void append_reversed_route(FieldWriter& out, const MessageView& message) noexcep
       {Tag::DeliverToLocationID, Tag::OnBehalfOfLocationID},
   }};
   for (const auto& [tag, source] : answers) {
+    const bool location = source == Tag::OnBehalfOfLocationID || source == Tag::DeliverToLocationID;
     const std::string_view text = message.get_view(source);
-    if (!text.empty()) out.append(tag, text);
+    if (!text.empty() && (with_locations || !location)) out.append(tag, text);
   }
 }
 
@@ -38,9 +39,12 @@ std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant 
     return std::unexpected(SendError::bad_message);
   }
   if (out.full()) return std::unexpected(SendError::no_room);
-  const auto size = composer_.compose(
-      {.msg_type = message.msg_type, .seq = next_out_, .header_fields = message.header_fields, .body = message.body},
-      now.utc, out.room());
+  const auto size = composer_.compose({.msg_type = message.msg_type,
+                                       .seq = next_out_,
+                                       .header_fields = message.header_fields,
+                                       .last_processed = last_processed(),
+                                       .body = message.body},
+                                      now.utc, out.room());
   if (!size) return std::unexpected(SendError::no_room);
   const SeqNum seq = next_out_;
   out.push({.kind = ActionKind::send, .keep = true, .seq = seq, .bytes = out.take(*size)});
@@ -51,10 +55,14 @@ std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant 
 
 bool Session::send_session_message(std::string_view type, std::string_view header_fields, std::string_view body,
                                    Instant now, Actions& out) noexcept {
-  const auto size = composer_.compose(
-      {.msg_type = type, .seq = next_out_, .header_fields = header_fields, .body = body}, now.utc, out.room());
+  const auto size = composer_.compose({.msg_type = type,
+                                       .seq = next_out_,
+                                       .header_fields = header_fields,
+                                       .last_processed = last_processed(),
+                                       .body = body},
+                                      now.utc, out.room());
   if (!size) {
-    disconnect("the peer does not read: no room to send", out);
+    disconnect("the peer does not read: no room to send", Ending::failed, out);
     return false;
   }
   out.push({.kind = ActionKind::send, .seq = next_out_, .bytes = out.take(*size)});
@@ -67,7 +75,7 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
                      Instant now, Actions& out) noexcept {
   std::array<char, max_session_body> header_buffer, buffer;
   FieldWriter header{header_buffer};
-  append_reversed_route(header, rejected);
+  append_reversed_route(header, rejected, version_ > Version::fix40);
   FieldWriter body{buffer};
   body.append(Tag::RefSeqNum, seq);
   const std::string_view text = to_text(reason);
@@ -113,7 +121,7 @@ std::expected<SeqNum, SendError> Session::reject_business(const MessageView& ref
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
   std::array<char, max_session_body> header_buffer, buffer;
   FieldWriter header{header_buffer};
-  append_reversed_route(header, refused);
+  append_reversed_route(header, refused, version_ > Version::fix40);
   FieldWriter body{buffer};
   const std::string_view seq = refused.get_view(Tag::MsgSeqNum);
   body.append(Tag::RefSeqNum, seq).append(Tag::Text, text);
@@ -145,7 +153,7 @@ void Session::send_logout(std::string_view text, Instant now, Actions& out) noex
 void Session::logout(std::string_view text, Instant now, Actions& out) noexcept {
   switch (phase_) {
     case Phase::logged_on: send_logout(text, now, out); break;
-    case Phase::awaiting_logon: disconnect("logout requested before the Logon completed", out); break;
+    case Phase::awaiting_logon: disconnect("logout requested before the Logon completed", Ending::logout, out); break;
     case Phase::disconnected:
     case Phase::logout_sent: break;
   }
@@ -153,10 +161,10 @@ void Session::logout(std::string_view text, Instant now, Actions& out) noexcept 
 
 void Session::refuse(std::string_view text, Instant now, Actions& out) noexcept {
   send_logout(text, now, out);
-  if (phase_ != Phase::disconnected) disconnect(text, out);
+  if (phase_ != Phase::disconnected) disconnect(text, Ending::failed, out);
 }
 
-void Session::disconnect(std::string_view text, Actions& out) noexcept {
+void Session::disconnect(std::string_view text, Ending ending, Actions& out) noexcept {
   out.push({.kind = ActionKind::disconnect, .text = text});
   // An acceptor's peer that has not proved who it is has no session to lose, and none to reset.
   const bool tell = config_.role == Role::initiator || phase_ == Phase::logged_on || phase_ == Phase::logout_sent;
@@ -169,8 +177,10 @@ void Session::disconnect(std::string_view text, Actions& out) noexcept {
   pending_replay_count_ = 0;
   request_after_replay_ = {};
   test_pending_ = violated_ = reset_sent_ = false;
-  if (tell) out.push({.kind = ActionKind::logged_out, .text = text});
-  if (tell && config_.reset_on_disconnect) reset_counters(out);
+  replay_held_until_ = MonotonicTime{};
+  if (!tell) return;
+  out.push({.kind = ActionKind::logged_out, .ending = ending, .text = text});
+  if (config_.reset_on_disconnect || (config_.reset_on_error && ending == Ending::failed)) reset_counters(out);
 }
 
 void Session::reset_counters(Actions& out) noexcept {

@@ -15,6 +15,33 @@ std::string_view to_string(Role role) noexcept {
   return "?";
 }
 
+std::string_view to_string(Environment environment) noexcept {
+  switch (environment) {
+    case Environment::unspecified: return "none";
+    case Environment::test: return "test";
+    case Environment::production: return "production";
+  }
+  return "?";
+}
+
+std::string_view to_string(ThrottleAction action) noexcept {
+  switch (action) {
+    case ThrottleAction::reject: return "reject";
+    case ThrottleAction::delay: return "delay";
+    case ThrottleAction::disconnect: return "disconnect";
+  }
+  return "?";
+}
+
+std::string_view to_string(Ending ending) noexcept {
+  switch (ending) {
+    case Ending::logout: return "logged out";
+    case Ending::lost: return "connection lost";
+    case Ending::failed: return "failed";
+  }
+  return "?";
+}
+
 std::string_view to_string(Phase phase) noexcept {
   switch (phase) {
     case Phase::disconnected: return "disconnected";
@@ -50,6 +77,12 @@ std::string_view to_string(Notice notice) noexcept {
     case Notice::unexpected_message: return "unexpected message";
     case Notice::connect_failed: return "cannot connect";
     case Notice::not_sent: return "message not sent";
+    case Notice::validation_report: return "session message taken that is not what the dictionary says";
+    case Notice::throttled: return "more application messages than allowed";
+    case Notice::resend_loop: return "resend loop";
+    case Notice::resend_refused: return "resend of too many messages refused";
+    case Notice::schedule: return "session time";
+    case Notice::logon_refused: return "Logon refused";
   }
   return "?";
 }
@@ -64,7 +97,9 @@ Session::Session(const SessionConfig& config)
                                                   : Version::fixt11),
       composer_(config_),
       queue_(config.max_queued_messages, config.max_queued_bytes),
-      heartbeat_(config.heartbeat_interval) {}
+      heartbeat_(config.heartbeat_interval),
+      throttle_(config.throttle_rate, config.throttle_burst),
+      resend_bucket_(config.resend_rate, 0) {}
 
 void Session::restore(SeqNum next_inbound, SeqNum next_outbound) noexcept {
   next_in_ = std::max(next_inbound, first_seq_num);
@@ -74,32 +109,47 @@ void Session::restore(SeqNum next_inbound, SeqNum next_outbound) noexcept {
 void Session::on_disconnect(Instant, Actions& out) noexcept {
   if (phase_ == Phase::disconnected) return;
   const bool ended = phase_ == Phase::logout_sent;
-  disconnect(ended ? "the peer closed the connection instead of answering Logout" : "connection lost", out);
+  disconnect(ended ? "the peer closed the connection instead of answering Logout" : "connection lost",
+             ended ? Ending::logout : Ending::lost, out);
   if (ended && config_.reset_on_logout) reset_counters(out);
+}
+
+void Session::start_over(Actions& out) noexcept {
+  if (phase_ == Phase::disconnected) reset_counters(out);
+}
+
+std::optional<SeqNum> Session::last_processed() const noexcept {
+  if (!config_.send_last_msg_seq_num_processed) return std::nullopt;
+  return processing_ == next_in_ ? processing_ : previous(next_in_);
 }
 
 MonotonicTime Session::next_deadline() const noexcept {
   MonotonicTime due = phase_deadline_;
   if (phase_ != Phase::logged_on) return due;
   if (gap_.requested_to != SeqNum{}) due = std::min(due, gap_.retry_at);
+  if (replay_held_until_ != MonotonicTime{}) due = std::min(due, replay_held_until_);
   if (heartbeat_.count() == 0) return due;
   const Duration interval = heartbeat_;
   if (test_pending_) return std::min(due, test_deadline_);
-  return std::min({due, last_sent_ + interval, last_received_ + interval * 6 / 5});
+  due = std::min(due, last_sent_ + interval);
+  return config_.check_heartbeats ? std::min(due, last_received_ + interval * config_.test_request_percent / 100) : due;
 }
 
 void Session::on_timer(Instant now, Actions& out) noexcept {
   const MonotonicTime time = now.monotonic;
   if (time >= phase_deadline_) {
-    if (phase_ == Phase::awaiting_logon) return disconnect("no Logon within the timeout", out);
-    if (phase_ == Phase::logged_on) return disconnect("no answer to ResetSeqNumFlag=Y within the timeout", out);
+    if (phase_ == Phase::awaiting_logon) return disconnect("no Logon within the timeout", Ending::failed, out);
+    if (phase_ == Phase::logged_on) {
+      return disconnect("no answer to ResetSeqNumFlag=Y within the timeout", Ending::failed, out);
+    }
     if (phase_ == Phase::logout_sent) {
-      disconnect("no answer to Logout within the timeout", out);
+      disconnect("no answer to Logout within the timeout", violated_ ? Ending::failed : Ending::logout, out);
       if (config_.reset_on_logout) reset_counters(out);
       return;
     }
   }
   if (phase_ != Phase::logged_on) return;
+  if (time >= replay_held_until_) replay_held_until_ = MonotonicTime{};
 
   if (gap_.requested_to != SeqNum{} && time >= gap_.retry_at) {
     if (next_in_ != gap_.progress) {
@@ -120,18 +170,18 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
   if (heartbeat_.count() == 0) return;
   const Duration interval = heartbeat_;
   if (test_pending_) {
-    if (time >= test_deadline_) disconnect("the peer is silent: TestRequest unanswered", out);
+    if (time >= test_deadline_) disconnect("the peer is silent: TestRequest unanswered", Ending::failed, out);
     return;
   }
   if (time >= last_sent_ + interval && !send_session_message(msg_type::heartbeat, {}, {}, now, out)) return;
-  if (time >= last_received_ + interval * 6 / 5) {
+  if (config_.check_heartbeats && time >= last_received_ + interval * config_.test_request_percent / 100) {
     std::array<char, 16> buffer;
     FieldWriter body{buffer};
     body.append(Tag::TestReqID, "TEST");
     if (!send_session_message(msg_type::test_request, {}, body.view(), now, out)) return;
     test_pending_ = true;
     // Counted from now, not from the last message: a thread that was late itself must not take it out on the peer.
-    test_deadline_ = time + interval * 6 / 5;
+    test_deadline_ = time + interval * (config_.heartbeat_timeout_percent - config_.test_request_percent) / 100;
   }
 }
 

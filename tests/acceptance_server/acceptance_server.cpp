@@ -3,15 +3,16 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/session/poss_resend_filter.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
@@ -20,16 +21,25 @@ namespace {
 struct Peer {
   std::string_view begin_string;
   std::string_view comp_id;
-  std::string_view dictionary;  // empty: the session layer's checks only
+  std::string_view version;  // of the application messages
   bool allow_empty_values = false;
 };
 
 constexpr Peer peers[] = {
-    {"FIX.4.2", "TW42", "FIX42.xml"},
-    {"FIX.4.3", "TW43", ""},
-    {"FIX.4.4", "TW44", "FIX44.xml"},
-    {"FIX.4.4", "TW", "FIX44.xml"},
-    {"FIX.4.4", "NO_CHECK_FIELDS_HAVE_VALUES", "FIX44.xml", true},
+    {"FIX.4.0", "TW40", "FIX.4.0"},        {"FIX.4.1", "TW41", "FIX.4.1"},
+    {"FIX.4.2", "TW42", "FIX.4.2"},        {"FIX.4.3", "TW43", "FIX.4.3"},
+    {"FIX.4.4", "TW44", "FIX.4.4"},        {"FIXT.1.1", "TW50", "FIX.5.0"},
+    {"FIXT.1.1", "TW50SP1", "FIX.5.0SP1"}, {"FIXT.1.1", "TW50SP2", "FIX.5.0SP2"},
+    {"FIX.4.4", "TW", "FIX.4.4"},          {"FIX.4.4", "NO_CHECK_FIELDS_HAVE_VALUES", "FIX.4.4", true},
+};
+
+// What the command line changes for all sessions.
+struct Modes {
+  bool reset_on_logon = true;
+  std::uint32_t resend_chunk_size = 0;
+  bool next_expected = false;
+  bool last_processed = false;
+  std::string one_version;  // "FIX.4.4": its session alone, with a peer called TW
 };
 
 // One field outside any group, or a group: its count and everything that belongs to it, kept in wire order.
@@ -58,13 +68,13 @@ class EchoApplication final : public nfx::Application {
     const std::string_view type = message.msg_type();
     const bool has_definitions = session.config().begin_string >= "FIX.4.2";
     if (type == nfx::msg_type::new_order_single) {
-      auto& seen = orders_[session.id()];
-      const std::string id{message.get_view(nfx::Tag::ClOrdID)};
-      if (message.get_view(nfx::Tag::PossResend) == "Y" && seen.contains(id)) return;
-      seen.insert(id);
+      auto& seen = orders_.try_emplace(session.id(), orders_kept).first->second;
+      const bool resend = message.get_view(nfx::Tag::PossResend) == "Y";
+      if (!seen.accept(message.get_view(nfx::Tag::ClOrdID), resend)) return;
       return echo(session, message);
     }
     if (type == "d" && has_definitions) return echo(session, message);
+    if (session.config().begin_string == "FIXT.1.1") return refuse_over_fixt(session, message);
     session.reject_business(message, nfx::BusinessRejectReason::unsupported_message_type,
                             has_definitions ? "Unsupported Message Type" : "Unsupported message type");
   }
@@ -72,10 +82,27 @@ class EchoApplication final : public nfx::Application {
   void on_logout(nfx::SessionHandle& session, std::string_view) override { orders_.erase(session.id()); }
 
  private:
+  static constexpr std::uint32_t orders_kept = 4096;
+
+  // The suite wants the application version at the end of this one message.
+  static void refuse_over_fixt(nfx::SessionHandle& session, const nfx::MessageView& message) {
+    std::array<char, 256> buffer;
+    nfx::FieldWriter body{buffer};
+    body.append(nfx::Tag::RefSeqNum, message.get_view(nfx::Tag::MsgSeqNum))
+        .append(nfx::Tag::Text, "Unsupported Message Type")
+        .append(nfx::Tag::RefMsgType, message.msg_type())
+        .append(nfx::Tag::BusinessRejectReason,
+                static_cast<unsigned>(nfx::BusinessRejectReason::unsupported_message_type))
+        .append(nfx::Tag::DefaultApplVerID, session.config().default_appl_ver_id);
+    session.send({.msg_type = nfx::msg_type::business_message_reject, .body = body.view()});
+  }
+
   static void echo(nfx::SessionHandle& session, const nfx::MessageView& message) {
-    constexpr nfx::Tag own[] = {nfx::Tag::BeginString, nfx::Tag::BodyLength,   nfx::Tag::MsgType,
-                                nfx::Tag::MsgSeqNum,   nfx::Tag::PossDupFlag,  nfx::Tag::SenderCompID,
-                                nfx::Tag::SendingTime, nfx::Tag::TargetCompID, nfx::Tag::OrigSendingTime};
+    constexpr nfx::Tag own[] = {nfx::Tag::BeginString,     nfx::Tag::BodyLength,
+                                nfx::Tag::MsgType,         nfx::Tag::MsgSeqNum,
+                                nfx::Tag::PossDupFlag,     nfx::Tag::SenderCompID,
+                                nfx::Tag::SendingTime,     nfx::Tag::TargetCompID,
+                                nfx::Tag::OrigSendingTime, nfx::Tag::LastMsgSeqNumProcessed};
     std::vector<Item> header, body;
     for (std::uint32_t i = 0; i < message.size(); ++i) {
       const nfx::Field field = message[i];
@@ -93,27 +120,40 @@ class EchoApplication final : public nfx::Application {
     session.send({.msg_type = message.msg_type(), .body = body_fields, .header_fields = header_fields});
   }
 
-  std::map<std::size_t, std::set<std::string>> orders_;
+  std::map<std::size_t, nfx::PossResendFilter> orders_;
 };
 
-nfx::EngineConfig make_config(const nfx::Endpoint& endpoint, bool reset_on_logon) {
+std::shared_ptr<const nfx::Dictionary> dictionary_of(const Peer& peer) {
+  static std::map<std::string_view, std::shared_ptr<const nfx::Dictionary>> loaded;
+  auto& dictionary = loaded[peer.version];
+  if (dictionary) return dictionary;
+  const auto path = [](std::string_view file) { return std::string{NFX_SOURCE_DIR "/dictionaries/"}.append(file); };
+  nfx::DictionaryFiles files;
+  if (peer.begin_string == "FIXT.1.1") files.transport = path("FIXT11.xml");
+  files.application = path(nfx::shipped_file(peer.version));
+  dictionary = std::make_shared<const nfx::Dictionary>(nfx::load_dictionary(files));
+  return dictionary;
+}
+
+nfx::EngineConfig make_config(const nfx::Endpoint& endpoint, const Modes& modes) {
   nfx::EngineConfig config;
-  std::map<std::string, std::shared_ptr<const nfx::Dictionary>> dictionaries;
   for (const Peer& peer : peers) {
+    const bool alone = !modes.one_version.empty();
+    if (alone && (peer.version != modes.one_version || !config.sessions.empty())) continue;
     nfx::SessionSettings settings;
     settings.session.begin_string = peer.begin_string;
+    if (peer.begin_string == "FIXT.1.1") settings.session.default_appl_ver_id = nfx::appl_ver_id_of(peer.version);
     settings.session.sender_comp_id = "ISLD";
-    settings.session.target_comp_id = peer.comp_id;
-    settings.session.reset_on_logon = reset_on_logon;
-    settings.session.validation = {};
-    settings.session.validation.check_values_present = !peer.allow_empty_values;
+    settings.session.target_comp_id = alone ? "TW" : peer.comp_id;
+    settings.session.reset_on_logon = modes.reset_on_logon;
+    settings.session.resend_chunk_size = modes.resend_chunk_size;
+    settings.session.send_next_expected_seq_num = modes.next_expected;
+    settings.session.send_last_msg_seq_num_processed = modes.last_processed;
+    nfx::ValidationChecks checks = nfx::ValidationPolicy::strict().checks();
+    if (peer.allow_empty_values) checks.values_present = nfx::ValidationMode::off;
+    settings.session.validation = nfx::ValidationPolicy{checks};
     settings.listen = endpoint;
-    if (!peer.dictionary.empty()) {
-      const std::string path = std::string{NFX_SOURCE_DIR "/dictionaries/"}.append(peer.dictionary);
-      auto& dictionary = dictionaries[path];
-      if (!dictionary) dictionary = std::make_shared<const nfx::Dictionary>(nfx::load_dictionary(path));
-      settings.dictionary = dictionary;
-    }
+    settings.dictionary = dictionary_of(peer);
     config.sessions.push_back(std::move(settings));
   }
   return config;
@@ -130,12 +170,20 @@ int main(int argc, char** argv) {
   app.add_option("--host", endpoint.host, "address to listen on")->capture_default_str();
   app.add_option("--port", endpoint.port, "port to listen on")->capture_default_str();
   app.add_option("--dir", directory, "working directory for whatever has to be kept")->check(CLI::ExistingDirectory);
+  Modes modes;
+  app.add_option("--resend-chunk-size", modes.resend_chunk_size, "messages per ResendRequest; 0: all");
+  app.add_flag("--next-expected", modes.next_expected, "NextExpectedMsgSeqNum(789) in Logon");
+  app.add_flag("--last-processed", modes.last_processed, "LastMsgSeqNumProcessed(369) in every header");
+  app.add_option("--one-version", modes.one_version, "this version's session alone, with a peer called TW");
+  bool no_reset = false;
+  app.add_flag("--no-reset", no_reset, "keep sequence numbers from Logon to Logon, as RESET_ON_LOGON=N does");
   CLI11_PARSE(app, argc, argv);
   try {
     if (!directory.empty()) std::filesystem::current_path(directory);
     const char* reset = std::getenv("RESET_ON_LOGON");
+    modes.reset_on_logon = !no_reset && (reset == nullptr || std::string_view{reset} != "N");
     EchoApplication application;
-    nfx::Engine engine{make_config(endpoint, reset == nullptr || std::string_view{reset} != "N"), application};
+    nfx::Engine engine{make_config(endpoint, modes), application};
     running = &engine;
     for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, [](int) { running->stop(); });
     engine.run();

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "nexusfix/wire/field_text.hpp"
+
 namespace nfx::conformance {
 namespace {
 
@@ -112,45 +114,103 @@ class Parser {
     }
   }
 
+  // Settings of the same type are rows of one table: the name here, the member there.
+  static constexpr std::pair<std::string_view, bool SessionConfig::*> flags[] = {
+      {"reset_on_logon", &SessionConfig::reset_on_logon},
+      {"reset_on_logout", &SessionConfig::reset_on_logout},
+      {"reset_on_disconnect", &SessionConfig::reset_on_disconnect},
+      {"reset_on_error", &SessionConfig::reset_on_error},
+      {"check_comp_id", &SessionConfig::check_comp_id},
+      {"check_latency", &SessionConfig::check_latency},
+      {"check_heartbeats", &SessionConfig::check_heartbeats},
+      {"require_orig_sending_time", &SessionConfig::require_orig_sending_time},
+      {"next_expected", &SessionConfig::send_next_expected_seq_num},
+      {"last_processed", &SessionConfig::send_last_msg_seq_num_processed},
+      {"closed_resends", &SessionConfig::closed_resend_requests},
+      {"redundant_resends", &SessionConfig::send_redundant_resend_requests},
+  };
+  static constexpr std::pair<std::string_view, std::chrono::seconds SessionConfig::*> times[] = {
+      {"heartbeat", &SessionConfig::heartbeat_interval},
+      {"max_heartbeat", &SessionConfig::max_heartbeat_interval},
+      {"heartbeat_override", &SessionConfig::heartbeat_override},
+      {"logon_timeout", &SessionConfig::logon_timeout},
+      {"logout_timeout", &SessionConfig::logout_timeout},
+      {"max_latency", &SessionConfig::max_latency},
+      {"resend_timeout", &SessionConfig::resend_timeout},
+  };
+  static constexpr std::pair<std::string_view, std::uint32_t SessionConfig::*> numbers[] = {
+      {"resend_chunk", &SessionConfig::resend_chunk_size},
+      {"resend_attempts", &SessionConfig::max_resend_attempts},
+      {"same_resends", &SessionConfig::max_same_resend_requests},
+      {"max_resent", &SessionConfig::max_resent_messages},
+      {"resend_rate", &SessionConfig::resend_rate},
+      {"throttle_rate", &SessionConfig::throttle_rate},
+      {"throttle_burst", &SessionConfig::throttle_burst},
+      {"queued_messages", &SessionConfig::max_queued_messages},
+      {"digits", &SessionConfig::timestamp_digits},
+      {"test_percent", &SessionConfig::test_request_percent},
+      {"timeout_percent", &SessionConfig::heartbeat_timeout_percent},
+  };
+  static constexpr std::pair<std::string_view, std::string SessionConfig::*> texts[] = {
+      {"begin", &SessionConfig::begin_string},          {"appl_ver_id", &SessionConfig::default_appl_ver_id},
+      {"username", &SessionConfig::username},           {"password", &SessionConfig::password},
+      {"sender_sub_id", &SessionConfig::sender_sub_id}, {"target_sub_id", &SessionConfig::target_sub_id},
+  };
+
+  template <class Table>
+  static auto member_named(const Table& table, std::string_view name) -> decltype(table[0].second) {
+    const auto row = std::ranges::find(table, name, [](const auto& each) { return each.first; });
+    return row == std::end(table) ? nullptr : row->second;
+  }
+
   bool set(std::string_view name, std::string_view text) {
     SessionConfig& config = scenario_.setup.config;
-    const auto seconds = [&] { return std::chrono::seconds{parse_number(text)}; };
-    if (name == "begin") return config.begin_string = text, true;
-    if (name == "dictionary") return scenario_.setup.dictionary = text, true;
-    if (name == "role") {
-      if (text != "acceptor" && text != "initiator") fail("role is acceptor or initiator");
-      return config.role = text == "acceptor" ? Role::acceptor : Role::initiator, true;
+    if (const auto member = member_named(flags, name)) return config.*member = parse_yes_no(text), true;
+    if (const auto member = member_named(times, name))
+      return config.*member = std::chrono::seconds{parse_number(text)}, true;
+    if (const auto member = member_named(numbers, name))
+      return config.*member = static_cast<std::uint32_t>(parse_number(text)), true;
+    if (const auto member = member_named(texts, name)) return config.*member = text, true;
+    return set_choice(config, name, text);
+  }
+
+  // One of several words.
+  template <class Enum>
+  Enum choice(std::string_view name, std::string_view text, std::initializer_list<Enum> values) const {
+    for (const Enum value : values) {
+      if (to_string(value) == text) return value;
     }
-    if (name == "heartbeat") return config.heartbeat_interval = seconds(), true;
-    if (name == "max_heartbeat") return config.max_heartbeat_interval = seconds(), true;
-    if (name == "logon_timeout") return config.logon_timeout = seconds(), true;
-    if (name == "logout_timeout") return config.logout_timeout = seconds(), true;
-    if (name == "reset_on_logon") return config.reset_on_logon = parse_yes_no(text), true;
-    if (name == "reset_on_logout") return config.reset_on_logout = parse_yes_no(text), true;
-    if (name == "reset_on_disconnect") return config.reset_on_disconnect = parse_yes_no(text), true;
-    if (name == "check_latency") return config.check_latency = parse_yes_no(text), true;
-    if (name == "max_latency") return config.max_latency = seconds(), true;
-    if (name == "require_orig_sending_time") return config.require_orig_sending_time = parse_yes_no(text), true;
-    if (name == "next_expected") return config.send_next_expected_seq_num = parse_yes_no(text), true;
-    if (name == "resend_chunk") return config.resend_chunk_size = static_cast<std::uint32_t>(parse_number(text)), true;
-    if (name == "resend_timeout") return config.resend_timeout = seconds(), true;
-    if (name == "resend_attempts")
-      return config.max_resend_attempts = static_cast<std::uint32_t>(parse_number(text)), true;
-    if (name == "queued_messages")
-      return config.max_queued_messages = static_cast<std::uint32_t>(parse_number(text)), true;
-    if (name == "digits") return config.timestamp_digits = static_cast<unsigned>(parse_number(text)), true;
-    if (name == "empty_values") return config.validation.check_values_present = !parse_yes_no(text), true;
-    if (name == "unexpected_fields") {
-      if (text != "rejected" && text != "delivered") fail("unexpected_fields are rejected or delivered");
-      config.validation.reject_unknown_fields = config.validation.reject_user_defined_fields =
-          config.validation.reject_fields_not_in_message = text == "rejected";
+    fail(std::string{name} + " is not " + std::string{text});
+  }
+
+  bool set_choice(SessionConfig& config, std::string_view name, std::string_view text) {
+    Setup& setup = scenario_.setup;
+    if (name == "dictionary") return setup.dictionary = text, true;
+    if (name == "role") return config.role = choice(name, text, {Role::acceptor, Role::initiator}), true;
+    if (name == "environment")
+      return config.environment = choice(name, text, {Environment::test, Environment::production}), true;
+    if (name == "throttle_action") {
+      return config.throttle_action = choice(name, text, {ThrottleAction::reject, ThrottleAction::disconnect}), true;
+    }
+    if (name == "logon_fields") {
+      config.logon_fields = text;
+      std::ranges::replace(config.logon_fields, '|', soh);
       return true;
     }
-    if (name == "keep_messages") return scenario_.setup.keep_messages = parse_yes_no(text), true;
+    if (name == "empty_values" && parse_yes_no(text)) return setup.checks.values_present = ValidationMode::off, true;
+    if (name == "unexpected_fields") {
+      if (text != "rejected" && text != "delivered") fail("unexpected_fields are rejected or delivered");
+      setup.checks.unknown_fields = setup.checks.user_defined_fields = setup.checks.fields_not_in_message =
+          text == "rejected" ? ValidationMode::strict : ValidationMode::off;
+      return true;
+    }
+    if (name == "validation")
+      return setup.validation = choice(name, text, {ValidationMode::off, ValidationMode::lenient}), true;
+    if (name == "keep_messages") return setup.keep_messages = parse_yes_no(text), true;
     if (name == "next_inbound")
-      return scenario_.setup.next_inbound = SeqNum{static_cast<std::uint64_t>(parse_number(text))}, true;
+      return setup.next_inbound = SeqNum{static_cast<std::uint64_t>(parse_number(text))}, true;
     if (name == "next_outbound")
-      return scenario_.setup.next_outbound = SeqNum{static_cast<std::uint64_t>(parse_number(text))}, true;
+      return setup.next_outbound = SeqNum{static_cast<std::uint64_t>(parse_number(text))}, true;
     return false;
   }
 

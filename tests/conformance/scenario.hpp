@@ -47,7 +47,9 @@ struct Step {
 // How the session under test is set up.
 struct Setup {
   SessionConfig config;    // ours: US, the peer's: PEER
-  std::string dictionary;  // "FIX44", or empty for none
+  std::string dictionary;  // "FIX44" or "FIXT11+FIX50SP2", or empty for none
+  ValidationChecks checks;
+  ValidationMode validation = ValidationMode::strict;
   SeqNum next_inbound = first_seq_num;
   SeqNum next_outbound = first_seq_num;
   bool keep_messages = true;

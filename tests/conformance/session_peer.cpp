@@ -13,7 +13,14 @@ const Dictionary* dictionary(const std::string& name) {
   static std::map<std::string, Dictionary> loaded;
   auto found = loaded.find(name);
   if (found == loaded.end()) {
-    found = loaded.emplace(name, load_dictionary(std::string{NFX_SOURCE_DIR "/dictionaries/"} + name + ".xml")).first;
+    const auto path = [](std::string_view file) {
+      return std::string{NFX_SOURCE_DIR "/dictionaries/"}.append(file).append(".xml");
+    };
+    DictionaryFiles files;
+    const std::size_t plus = name.find('+');
+    if (plus != std::string::npos) files.transport = path(std::string_view{name}.substr(0, plus));
+    files.application = path(std::string_view{name}.substr(plus == std::string::npos ? 0 : plus + 1));
+    found = loaded.emplace(name, load_dictionary(files)).first;
   }
   return &found->second;
 }
@@ -23,6 +30,7 @@ const Dictionary* dictionary(const std::string& name) {
 SessionConfig complete(const Setup& setup) {
   SessionConfig config = setup.config;
   config.dictionary = dictionary(setup.dictionary);
+  config.validation = ValidationPolicy{setup.checks, setup.validation};
   return config;
 }
 

@@ -9,6 +9,16 @@ namespace {
 
 using dictionary_test::fix44;
 
+// A group in a group in a group: each with a count of its own, as none may contain itself.
+std::string counts(int n) {
+  std::string fields;
+  for (int i = 0; i < n; ++i) {
+    fields += "<field number=\"" + std::to_string(900 + i) + "\" name=\"NoLevel" + std::to_string(i) +
+              "\" type=\"NUMINGROUP\"/>";
+  }
+  return fields;
+}
+
 constexpr std::string_view standard_fields = R"(
     <field number="8" name="BeginString" type="STRING"/>
     <field number="9" name="BodyLength" type="LENGTH"/>
@@ -152,17 +162,17 @@ TEST(ParseDictionary, suggests_the_field_that_a_mistyped_name_may_mean) {
 TEST(ParseDictionary, refuses_numbers_and_names_given_twice) {
   EXPECT_EQ(error_of(xml({.fields = "\n"
                                     R"(<field number="55" name="Sign" type="STRING"/>)"})),
-            "my.xml:13: field number 55 is already that of Sign; give Symbol a number of its own");
+            "my.xml:13: field number 55 is already that of Sign (my.xml:8); give Symbol a number of its own");
   EXPECT_EQ(error_of(xml({.fields = R"(<field number="1" name="Symbol" type="STRING"/>)"})),
-            "my.xml:12: field Symbol is defined twice; rename or remove one");
+            "my.xml:12: field Symbol is defined twice (my.xml:7); rename or remove one");
   EXPECT_EQ(error_of(xml({.messages = R"(<message name="Trade" msgtype="D" msgcat="app"/>)"})),
-            "my.xml:5: message type 'D' is already that of Order; give Trade a type of its own");
+            "my.xml:5: message type 'D' is already that of Order (my.xml:3); give Trade a type of its own");
   EXPECT_EQ(error_of(xml({.components = R"(<component name="A"/><component name="A"/>)"})),
-            "my.xml:6: component A is defined twice; rename or remove one");
+            "my.xml:6: component A is defined twice (my.xml:6); rename or remove one");
   EXPECT_EQ(
       error_of(xml(
           {.fields = R"(<field number="1" name="Account" type="STRING"><value enum="1"/><value enum="1"/></field>)"})),
-      "my.xml:7: field Account lists the value '1' twice; remove one");
+      "my.xml:7: field Account lists the value '1' twice (my.xml:7); remove one");
 }
 
 TEST(ParseDictionary, refuses_numbers_and_types_that_are_none) {
@@ -186,14 +196,14 @@ TEST(ParseDictionary, refuses_components_that_are_missing_or_contain_themselves)
                           .components = R"(<component name="A"><component name="B" required="N"/></component>)"
                                         "\n"
                                         R"(<component name="B"><component name="A" required="N"/></component>)"})),
-            "my.xml:7: component A contains itself; remove this reference");
+            "my.xml:7: component A contains itself (my.xml:6); remove this reference");
   EXPECT_EQ(
       error_of(xml(
           {.body = R"(<component name="A" required="N"/>)",
            .components =
                R"(<component name="A"><group name="NoAllocs" required="N"><field name="AllocAccount" required="N"/>)"
                R"(<component name="A" required="N"/></group></component>)"})),
-      "my.xml:6: component A contains itself; remove this reference");
+      "my.xml:6: component A contains itself (my.xml:6); remove this reference");
 }
 
 TEST(ParseDictionary, refuses_groups_without_fields_and_groups_too_deep) {
@@ -201,32 +211,34 @@ TEST(ParseDictionary, refuses_groups_without_fields_and_groups_too_deep) {
             "my.xml:4: group NoAllocs has no fields; list them, the one that starts each entry first");
   std::string deep = R"(<field name="Symbol" required="N"/>)";
   for (std::size_t i = 0; i < max_group_depth; ++i)
-    deep = R"(<group name="NoAllocs" required="N">)" + deep + "</group>";
-  EXPECT_EQ(error_of(xml({.body = deep})), "no error");
-  deep = R"(<group name="NoAllocs" required="N">)" + deep + "</group>";
-  EXPECT_EQ(error_of(xml({.body = deep})), "my.xml:4: group NoAllocs lies more than 8 groups deep; nest fewer");
+    deep = "<group name=\"NoLevel" + std::to_string(i) + "\" required=\"N\">" + deep + "</group>";
+  EXPECT_EQ(error_of(xml({.body = deep, .fields = counts(9)})), "no error");
+  deep = R"(<group name="NoLevel8" required="N">)" + deep + "</group>";
+  EXPECT_EQ(error_of(xml({.body = deep, .fields = counts(9)})),
+            "my.xml:4: group NoLevel0 lies more than 8 groups deep; nest fewer");
 }
 
 TEST(ParseDictionary, refuses_groups_too_deep_that_components_hide) {
   std::string components;
   for (int i = 0; i < 9; ++i) {
     const std::string n = std::to_string(i);
-    components = "<component name=\"C" + n +
-                 "\"><group name=\"NoAllocs\" required=\"N\"><field name=\"AllocAccount\" required=\"N\"/>" +
+    components = "<component name=\"C" + n + "\"><group name=\"NoLevel" + n +
+                 "\" required=\"N\"><field name=\"AllocAccount\" required=\"N\"/>" +
                  (i == 0 ? "" : "<component name=\"C" + std::to_string(i - 1) + "\" required=\"N\"/>") +
                  "</group></component>" + components;
   }
   // The deepest ones are resolved first, so that none is deep by itself when the last one adds its level.
   std::string body;
   for (int i = 0; i < 8; ++i) body += "<component name=\"C" + std::to_string(i) + "\" required=\"N\"/>";
-  EXPECT_EQ(error_of(xml({.body = body, .components = components})), "no error");
+  EXPECT_EQ(error_of(xml({.body = body, .components = components, .fields = counts(9)})), "no error");
   std::string messages;
   for (int i = 0; i < 9; ++i) {
     const std::string n = std::to_string(i);
     messages +=
         "<message name=\"M" + n + "\" msgtype=\"M" + n + "\"><component name=\"C" + n + "\" required=\"N\"/></message>";
   }
-  EXPECT_NE(error_of(xml({.messages = messages, .components = components})).find("holds groups more than 8 deep"),
+  EXPECT_NE(error_of(xml({.messages = messages, .components = components, .fields = counts(9)}))
+                .find("holds groups more than 8 deep"),
             std::string::npos);
 }
 

@@ -48,24 +48,30 @@ inline std::string message(std::string_view begin_string, std::string_view msg_t
 }
 
 inline std::optional<Violation> validate_bytes(const Dictionary& dictionary, std::string_view bytes,
-                                               const ValidationOptions& options = {}) {
+                                               const ValidationPolicy& policy = ValidationPolicy::strict(),
+                                               ValidationReport* report = nullptr) {
   static MessageView view(32768);
+  ValidationReport unread;
   const WireError error = view.parse(bytes);
   EXPECT_EQ(error, WireError::none) << to_string(error) << " in " << bytes;
-  return validate(view, dictionary, options);
+  return validate(view, dictionary, policy, report == nullptr ? unread : *report);
 }
 
 inline constexpr std::string_view header = "34=2|49=TW|52=20240102-03:04:05|56=ISLD|";
 
 inline std::optional<Violation> validate_fields(const Dictionary& dictionary, std::string_view msg_type,
-                                                std::string_view fields, const ValidationOptions& options = {}) {
-  return validate_bytes(dictionary, message(dictionary.begin_string(), msg_type, fields), options);
+                                                std::string_view fields,
+                                                const ValidationPolicy& policy = ValidationPolicy::strict(),
+                                                ValidationReport* report = nullptr) {
+  return validate_bytes(dictionary, message(dictionary.begin_string(), msg_type, fields), policy, report);
 }
 
 // With the standard header in front.
 inline std::optional<Violation> validate_body(const Dictionary& dictionary, std::string_view msg_type,
-                                              std::string_view body, const ValidationOptions& options = {}) {
-  return validate_fields(dictionary, msg_type, std::string(header) + std::string(body), options);
+                                              std::string_view body,
+                                              const ValidationPolicy& policy = ValidationPolicy::strict(),
+                                              ValidationReport* report = nullptr) {
+  return validate_fields(dictionary, msg_type, std::string(header) + std::string(body), policy, report);
 }
 
 inline std::optional<Violation> violation(SessionRejectReason reason, int tag) { return Violation{reason, Tag{tag}}; }

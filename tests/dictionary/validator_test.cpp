@@ -9,17 +9,26 @@ using Reason = SessionRejectReason;
 
 constexpr std::string_view order = "11=ID|21=1|40=1|54=1|38=002000.00|55=INTC|60=20240102-03:04:05|";
 
+// Strict in all but one check.
+ValidationPolicy without(ValidationMode ValidationChecks::* check) {
+  ValidationChecks checks = ValidationPolicy::strict().checks();
+  checks.*check = ValidationMode::off;
+  return checks;
+}
+
 std::string with(std::string_view more) { return std::string(order) + std::string(more); }
 
 class InBothVersions : public testing::TestWithParam<const Dictionary& (*)()> {
  protected:
   const Dictionary& dictionary() const { return GetParam()(); }
 
-  std::optional<Violation> heartbeat(std::string_view body, const ValidationOptions& options = {}) const {
-    return validate_body(dictionary(), "0", body, options);
+  std::optional<Violation> heartbeat(std::string_view body,
+                                     const ValidationPolicy& policy = ValidationPolicy::strict()) const {
+    return validate_body(dictionary(), "0", body, policy);
   }
-  std::optional<Violation> order_with(std::string_view more, const ValidationOptions& options = {}) const {
-    return validate_body(dictionary(), "D", with(more), options);
+  std::optional<Violation> order_with(std::string_view more,
+                                      const ValidationPolicy& policy = ValidationPolicy::strict()) const {
+    return validate_body(dictionary(), "D", with(more), policy);
   }
 };
 
@@ -171,8 +180,8 @@ TEST(ValidateGroups, of_fix44_may_be_empty) {
             std::nullopt);
 }
 
-std::optional<Violation> parties(std::string_view group, const ValidationOptions& options = {}) {
-  return validate_body(fix44(), "D", with(group), options);
+std::optional<Violation> parties(std::string_view group, const ValidationPolicy& policy = ValidationPolicy::strict()) {
+  return validate_body(fix44(), "D", with(group), policy);
 }
 
 TEST(ValidateGroups, walks_through_nested_groups) {
@@ -239,82 +248,96 @@ TEST(ValidateGroups, leaves_a_repeated_member_to_the_fields_around_the_group_whe
 }
 
 TEST_P(InBothVersions, tolerates_unknown_fields_when_told_to) {
-  const ValidationOptions options{.reject_unknown_fields = false};
-  EXPECT_EQ(heartbeat("999=x|", options), std::nullopt);
-  EXPECT_EQ(heartbeat("5000=x|", options), violation(Reason::invalid_tag_number, 5000));
-  EXPECT_EQ(heartbeat("55=x|", options), violation(Reason::tag_not_defined_for_this_message_type, 55));
-  EXPECT_EQ(heartbeat("0=x|", options), violation(Reason::invalid_tag_number, 0));
-  EXPECT_EQ(heartbeat("-7=x|", options), violation(Reason::invalid_tag_number, -7));
+  const ValidationPolicy policy = without(&ValidationChecks::unknown_fields);
+  EXPECT_EQ(heartbeat("999=x|", policy), std::nullopt);
+  EXPECT_EQ(heartbeat("5000=x|", policy), violation(Reason::invalid_tag_number, 5000));
+  EXPECT_EQ(heartbeat("55=x|", policy), violation(Reason::tag_not_defined_for_this_message_type, 55));
+  EXPECT_EQ(heartbeat("0=x|", policy), violation(Reason::invalid_tag_number, 0));
+  EXPECT_EQ(heartbeat("-7=x|", policy), violation(Reason::invalid_tag_number, -7));
 }
 
 TEST_P(InBothVersions, tolerates_user_defined_fields_when_told_to) {
-  const ValidationOptions options{.reject_user_defined_fields = false};
-  EXPECT_EQ(heartbeat("5000=x|20001=y|", options), std::nullopt);
-  EXPECT_EQ(heartbeat("4999=x|", options), violation(Reason::invalid_tag_number, 4999));
-  EXPECT_EQ(heartbeat("5000=|", options), violation(Reason::tag_specified_without_a_value, 5000));
+  const ValidationPolicy policy = without(&ValidationChecks::user_defined_fields);
+  EXPECT_EQ(heartbeat("5000=x|20001=y|", policy), std::nullopt);
+  EXPECT_EQ(heartbeat("4999=x|", policy), violation(Reason::invalid_tag_number, 4999));
+  EXPECT_EQ(heartbeat("5000=|", policy), violation(Reason::tag_specified_without_a_value, 5000));
 }
 
 TEST_P(InBothVersions, tolerates_user_defined_fields_within_a_group_when_told_to) {
-  const ValidationOptions options{.reject_user_defined_fields = false};
-  EXPECT_EQ(order_with("386=2|336=A|5001=x|336=B|5001=y|58=text|", options), std::nullopt);
-  EXPECT_EQ(order_with("386=2|336=A|5001=x|58=text|", options), violation(Reason::incorrect_num_in_group_count, 386));
+  const ValidationPolicy policy = without(&ValidationChecks::user_defined_fields);
+  EXPECT_EQ(order_with("386=2|336=A|5001=x|336=B|5001=y|58=text|", policy), std::nullopt);
+  EXPECT_EQ(order_with("386=2|336=A|5001=x|58=text|", policy), violation(Reason::incorrect_num_in_group_count, 386));
 }
 
 TEST_P(InBothVersions, tolerates_fields_of_other_messages_when_told_to) {
-  const ValidationOptions options{.reject_fields_not_in_message = false};
-  EXPECT_EQ(heartbeat("55=x|", options), std::nullopt);
-  EXPECT_EQ(heartbeat("999=x|", options), violation(Reason::invalid_tag_number, 999));
+  const ValidationPolicy policy = without(&ValidationChecks::fields_not_in_message);
+  EXPECT_EQ(heartbeat("55=x|", policy), std::nullopt);
+  EXPECT_EQ(heartbeat("999=x|", policy), violation(Reason::invalid_tag_number, 999));
 }
 
-TEST(ValidateOptions, known_user_defined_fields_follow_the_option_for_user_defined_ones) {
+TEST(ValidateChecks, known_user_defined_fields_follow_the_check_for_user_defined_ones) {
   const Dictionary d = Dictionary::parse(shared_member_xml, "shared.xml");
   EXPECT_EQ(validate_fields(d, "U1", "6000=x|"), violation(Reason::tag_not_defined_for_this_message_type, 6000));
-  EXPECT_EQ(validate_fields(d, "U1", "6000=x|", {.reject_user_defined_fields = false}), std::nullopt);
+  EXPECT_EQ(validate_fields(d, "U1", "6000=x|", without(&ValidationChecks::user_defined_fields)), std::nullopt);
 }
 
 TEST_P(InBothVersions, tolerates_sections_out_of_order_when_told_to) {
-  const ValidationOptions options{.check_field_order = false};
-  EXPECT_EQ(validate_fields(dictionary(), "D", with("34=2|49=TW|52=20240102-03:04:05|56=ISLD|"), options),
-            std::nullopt);
-  EXPECT_EQ(validate_fields(dictionary(), "D", with("34=x|49=TW|52=20240102-03:04:05|56=ISLD|"), options),
+  const ValidationPolicy policy = without(&ValidationChecks::field_order);
+  EXPECT_EQ(validate_fields(dictionary(), "D", with("34=2|49=TW|52=20240102-03:04:05|56=ISLD|"), policy), std::nullopt);
+  EXPECT_EQ(validate_fields(dictionary(), "D", with("34=x|49=TW|52=20240102-03:04:05|56=ISLD|"), policy),
             violation(Reason::incorrect_data_format, 34));
 }
 
-TEST(ValidateOptions, tolerates_group_members_out_of_order_but_not_repeated_when_told_to) {
-  const ValidationOptions options{.check_field_order = false};
-  EXPECT_EQ(parties("453=1|448=A|452=1|447=D|", options), std::nullopt);
-  EXPECT_EQ(parties("453=1|448=A|452=1|447=D|452=3|", options), violation(Reason::tag_appears_more_than_once, 452));
+TEST(ValidateChecks, tolerates_group_members_out_of_order_but_not_repeated_when_told_to) {
+  const ValidationPolicy policy = without(&ValidationChecks::field_order);
+  EXPECT_EQ(parties("453=1|448=A|452=1|447=D|", policy), std::nullopt);
+  EXPECT_EQ(parties("453=1|448=A|452=1|447=D|452=3|", policy), violation(Reason::tag_appears_more_than_once, 452));
 }
 
 TEST_P(InBothVersions, tolerates_empty_values_when_told_to) {
-  const ValidationOptions options{.check_values_present = false};
-  EXPECT_EQ(order_with("44=|167=|386=|126=|", options), std::nullopt);
-  EXPECT_EQ(validate_fields(dictionary(), "0", "34=2|49=TW|52=20240102-03:04:05|56=|", options), std::nullopt);
+  const ValidationPolicy policy = without(&ValidationChecks::values_present);
+  EXPECT_EQ(order_with("44=|167=|386=|126=|", policy), std::nullopt);
+  EXPECT_EQ(validate_fields(dictionary(), "0", "34=2|49=TW|52=20240102-03:04:05|56=|", policy), std::nullopt);
 }
 
 TEST_P(InBothVersions, leaves_formats_unchecked_when_told_to) {
-  const ValidationOptions options{.check_formats = false};
-  EXPECT_EQ(order_with("44=+200.00|126=x|", options), std::nullopt);
-  EXPECT_EQ(order_with("167=BOO|", options), violation(Reason::value_is_incorrect, 167));
-  EXPECT_EQ(order_with("386=x|", options), violation(Reason::incorrect_num_in_group_count, 386));
+  const ValidationPolicy policy = without(&ValidationChecks::formats);
+  EXPECT_EQ(order_with("44=+200.00|126=x|", policy), std::nullopt);
+  EXPECT_EQ(order_with("167=BOO|", policy), violation(Reason::value_is_incorrect, 167));
+  EXPECT_EQ(order_with("386=x|", policy), violation(Reason::incorrect_num_in_group_count, 386));
 }
 
 TEST_P(InBothVersions, leaves_listed_values_unchecked_when_told_to) {
-  const ValidationOptions options{.check_enum_values = false};
-  EXPECT_EQ(order_with("167=BOO|", options), std::nullopt);
-  EXPECT_EQ(order_with("44=+1|", options), violation(Reason::incorrect_data_format, 44));
+  const ValidationPolicy policy = without(&ValidationChecks::enum_values);
+  EXPECT_EQ(order_with("167=BOO|", policy), std::nullopt);
+  EXPECT_EQ(order_with("44=+1|", policy), violation(Reason::incorrect_data_format, 44));
 }
 
 TEST_P(InBothVersions, leaves_required_fields_unchecked_when_told_to) {
-  const ValidationOptions options{.check_required_fields = false};
-  EXPECT_EQ(validate_fields(dictionary(), "D", "34=2|", options), std::nullopt);
-  EXPECT_EQ(validate_fields(dictionary(), "D", "34=|", options), violation(Reason::tag_specified_without_a_value, 34));
+  const ValidationPolicy policy = without(&ValidationChecks::required_fields);
+  EXPECT_EQ(validate_fields(dictionary(), "D", "34=2|", policy), std::nullopt);
+  EXPECT_EQ(validate_fields(dictionary(), "D", "34=|", policy), violation(Reason::tag_specified_without_a_value, 34));
+}
+
+TEST_P(InBothVersions, tolerates_repeated_fields_when_told_to) {
+  const ValidationPolicy policy = without(&ValidationChecks::duplicate_fields);
+  EXPECT_EQ(order_with("40=2|386=1|336=A|386=1|336=B|", policy), std::nullopt);
+  EXPECT_EQ(order_with("40=x|", policy), violation(Reason::value_is_incorrect, 40));
+}
+
+TEST_P(InBothVersions, tolerates_unknown_message_types_when_told_to) {
+  const ValidationPolicy policy = without(&ValidationChecks::message_types);
+  EXPECT_EQ(validate_body(dictionary(), "ZZ9", "999=x|40=|", policy), std::nullopt);
+  EXPECT_EQ(validate_fields(dictionary(), "ZZ9", "34=2|49=TW|52=yesterday|56=ISLD|40=1|", policy),
+            violation(Reason::incorrect_data_format, 52));
+  EXPECT_EQ(validate_fields(dictionary(), "ZZ9", "34=2|49=|", policy),
+            violation(Reason::tag_specified_without_a_value, 49));
 }
 
 TEST_P(InBothVersions, leaves_group_counts_unchecked_when_told_to) {
-  const ValidationOptions options{.check_group_counts = false};
-  EXPECT_EQ(order_with("386=7|336=A|336=B|58=text|", options), std::nullopt);
-  EXPECT_EQ(order_with("386=7|336=A|58=|", options), violation(Reason::tag_specified_without_a_value, 58));
+  const ValidationPolicy policy = without(&ValidationChecks::group_counts);
+  EXPECT_EQ(order_with("386=7|336=A|336=B|58=text|", policy), std::nullopt);
+  EXPECT_EQ(order_with("386=7|336=A|58=|", policy), violation(Reason::tag_specified_without_a_value, 58));
 }
 
 }  // namespace

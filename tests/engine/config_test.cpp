@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/session/schedule.hpp"
 
 namespace nfx {
 namespace {
@@ -25,39 +27,107 @@ std::string document(const Keys& engine, const Keys& session, std::string_view s
 
 EngineConfig parsed(std::string_view toml) { return parse_config(toml, "test.toml", NFX_SOURCE_DIR "/dictionaries"); }
 
+void fingerprint(std::ostream& out, const ScheduleConfig& c) {
+  for (const auto& time : {c.start_time, c.end_time, c.logon_time, c.logout_time, c.reset_time}) {
+    out << ' ' << (time ? time->count() : -1);
+  }
+  for (const auto& day : {c.start_day, c.end_day, c.logon_day, c.logout_day})
+    out << ' ' << (day ? day->c_encoding() : 9);
+  for (unsigned day = 0; day < 7; ++day) out << c.weekdays.contains(std::chrono::weekday{day});
+  out << ' ' << c.zone.name();
+}
+
 // Every value that a file can set, as one text.
 std::string fingerprint(const EngineConfig& e) {
   std::ostringstream out;
   out << e.poll_threads << ' ' << to_string(e.idle) << ' ' << e.max_message_size << ' ' << e.max_fields << ' '
-      << e.max_pending_logons << ' ' << e.pending_logon_timeout.count() << ' ' << e.pending_logon_bytes << '\n';
+      << e.max_pending_logons << ' ' << e.pending_logon_timeout.count() << ' ' << e.pending_logon_bytes << ' '
+      << e.max_dynamic_sessions << '\n';
   for (const SessionSettings& s : e.sessions) {
     const SessionConfig& c = s.session;
-    const ValidationOptions& v = c.validation;
-    out << c.begin_string << ' ' << c.sender_comp_id << ' ' << c.target_comp_id << ' ' << to_string(c.role) << ' '
-        << c.heartbeat_interval.count() << ' ' << c.max_heartbeat_interval.count() << ' ' << c.logon_timeout.count()
-        << ' ' << c.logout_timeout.count() << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
-        << c.check_latency << ' ' << c.max_latency.count() << ' ' << c.require_orig_sending_time
-        << c.send_next_expected_seq_num << ' ' << c.resend_chunk_size << ' ' << c.resend_timeout.count() << ' '
-        << c.max_resend_attempts << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' '
+    const ValidationChecks& v = c.validation.checks();
+    out << c.begin_string << ' ' << c.default_appl_ver_id << ' ' << c.sender_comp_id << ' ' << c.target_comp_id << ' '
+        << c.session_qualifier << ' ' << c.sender_sub_id << ' ' << c.target_sub_id << ' ' << c.sender_location_id << ' '
+        << c.target_location_id << ' ' << to_string(c.role) << ' ' << c.heartbeat_interval.count() << ' '
+        << c.max_heartbeat_interval.count() << ' ' << c.heartbeat_override.count() << ' ' << c.test_request_percent
+        << ' ' << c.heartbeat_timeout_percent << ' ' << c.check_heartbeats << ' ' << c.logon_timeout.count() << ' '
+        << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password << ' ' << c.logon_fields << ' '
+        << to_string(c.environment) << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
+        << c.reset_on_error << c.refresh_on_logon << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count()
+        << ' ' << c.require_orig_sending_time << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed
+        << ' ' << c.resend_chunk_size << ' ' << c.closed_resend_requests << c.send_redundant_resend_requests << ' '
+        << c.resend_timeout.count() << ' ' << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' '
+        << c.max_resent_messages << ' ' << c.resend_rate << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' '
+        << to_string(c.throttle_action) << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' '
         << c.timestamp_digits << ' ' << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' '
-        << v.reject_unknown_fields << v.reject_user_defined_fields << v.reject_fields_not_in_message
-        << v.check_field_order << v.check_values_present << v.check_formats << v.check_enum_values
-        << v.check_required_fields << v.check_group_counts << ' ' << to_string(s.listen);
+        << s.application_dictionaries.size() << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' '
+        << to_string(c.validation.overall());
+    for (const ValidationMode mode :
+         {v.unknown_fields, v.user_defined_fields, v.fields_not_in_message, v.field_order, v.values_present, v.formats,
+          v.enum_values, v.required_fields, v.group_counts, v.duplicate_fields, v.message_types}) {
+      out << ' ' << to_string(mode);
+    }
+    out << ' ' << to_string(v.groups) << ' ' << c.validation.overrides().size() << ' ' << to_string(s.listen) << ' '
+        << s.is_template << ' ' << to_string(s.host_selection) << ' ' << s.host_priority_restart.count() << ' '
+        << s.connect_timeout.count() << ' ' << s.socket.nodelay << ' ' << s.socket.send_buffer << ' '
+        << s.socket.receive_buffer << ' ' << to_string(s.socket.from) << ' ' << s.cancel_on_disconnect
+        << s.cancel_on_logout << ' ' << s.cancel_delay.count();
+    for (const std::string& each : s.allowed_addresses) out << ' ' << each;
     for (const Endpoint& each : s.connect) out << ' ' << to_string(each);
+    if (s.schedule) fingerprint(out, s.schedule->config());
     out << ' ' << s.reconnect_delay.count() << ' ' << s.reconnect_delay_max.count() << ' ' << s.send_buffer_size << ' '
         << s.store.retain_messages << ' ' << s.store.retain_bytes << ' ' << s.poll_thread << ' ' << s.prefault << ' '
-        << value(s.next_inbound) << ' ' << value(s.next_outbound) << '\n';
+        << value(s.next_inbound) << ' ' << value(s.next_outbound) << ' ' << s.numbers_as_of.time_since_epoch().count()
+        << '\n';
   }
   return out.str();
 }
 
 // Another value than the default, in the default's own type.
+extern const std::string other_transport;
 std::string other_value(const std::string& key, const std::string& shown) {
-  static const Keys texts{
-      {"idle", "\"spin\""},           {"role", "\"initiator\""},       {"begin_string", "\"FIX.4.2\""},
-      {"sender_comp_id", "\"US2\""},  {"target_comp_id", "\"THEM2\""}, {"listen", "\"127.0.0.1:9\""},
-      {"connect", "\"127.0.0.1:9\""}, {"dictionary", "\"none\""}};
+  static const Keys texts{{"idle", "\"spin\""},
+                          {"role", "\"initiator\""},
+                          {"begin_string", "\"FIX.4.2\""},
+                          {"sender_comp_id", "\"US2\""},
+                          {"target_comp_id", "\"THEM2\""},
+                          {"listen", "\"127.0.0.1:9\""},
+                          {"connect", "\"127.0.0.1:9\""},
+                          {"dictionary", "\"none\""},
+                          {"default_appl_ver_id", "\"FIX.4.4\""},
+                          {"session_qualifier", "\"second\""},
+                          {"sender_sub_id", "\"DESK\""},
+                          {"target_sub_id", "\"DESK\""},
+                          {"sender_location_id", "\"LON\""},
+                          {"target_location_id", "\"NY\""},
+                          {"host_selection", "\"priority\""},
+                          {"connect_from", "\"127.0.0.1:8\""},
+                          {"allowed_addresses", "[\"192.0.2.1\"]"},
+                          {"transport_dictionary", '"' + other_transport + '"'},
+                          {"dictionary_overlays", "[\"" NFX_SOURCE_DIR "/tests/engine/data/overlay.xml\"]"},
+                          {"application_dictionaries", "[\"FIX.4.4=FIX44.xml\"]"},
+                          {"username", "\"me\""},
+                          {"password", "\"secret\""},
+                          {"password_env", "\"NFX_TEST_PASSWORD\""},
+                          {"logon_fields", "[\"1408=1.0\"]"},
+                          {"test_message_indicator", "\"test\""},
+                          {"throttle_action", "\"delay\""},
+                          {"groups", "\"lenient\""},
+                          {"validation_overrides", "[\"8=lenient\"]"},
+                          {"start_time", "\"08:00:00\""},
+                          {"end_time", "\"17:00:00\""},
+                          {"start_day", "\"monday\""},
+                          {"end_day", "\"friday\""},
+                          {"weekdays", "[\"monday\"]"},
+                          {"logon_time", "\"09:00:00\""},
+                          {"logout_time", "\"16:00:00\""},
+                          {"logon_day", "\"tuesday\""},
+                          {"logout_day", "\"thursday\""},
+                          {"reset_time", "\"12:00:00\""},
+                          {"time_zone", "\"Europe/London\""},
+                          {"numbers_as_of", "\"20260313-21:00:00\""}};
   if (const auto text = texts.find(key); text != texts.end()) return text->second;
+  if (shown == "\"strict\"" || shown == "\"lenient\"") return "\"off\"";
   if (shown == "true") return "false";
   if (shown == "false") return "true";
   EXPECT_FALSE(shown.empty()) << key;
@@ -97,54 +167,98 @@ std::vector<Documented> documented_keys() {
   return result;
 }
 
-TEST(Config, every_documented_key_changes_what_is_read) {
+// A session in which the key means something, without it or with another value than other_value() gives.
+Keys context(const std::string& key) {
+  static const std::set<std::string> initiators_keys{"connect", "host_selection", "host_priority_restart_s",
+                                                     "connect_from", "session_qualifier"};
+  static const std::set<std::string> with_dictionary{"dictionary", "dictionary_overlays", "transport_dictionary",
+                                                     "application_dictionaries"};
+  Keys keys = initiators_keys.contains(key) ? initiator_keys : acceptor_keys;
+  // Reading a dictionary takes long, so only the tests of its keys do.
+  if (!with_dictionary.contains(key)) keys["dictionary"] = "\"none\"";
+  if (key == "transport_dictionary" || key == "application_dictionaries" || key == "default_appl_ver_id") {
+    keys["begin_string"] = "\"FIXT.1.1\"";
+    keys["default_appl_ver_id"] = "\"FIX.5.0SP2\"";
+  }
+  if (key == "throttle_burst") keys["throttle_rate"] = "5";
+  static const std::set<std::string> of_schedules{"start_time",  "end_time",   "start_day", "end_day",
+                                                  "weekdays",    "logon_time", "logon_day", "logout_day",
+                                                  "logout_time", "reset_time", "time_zone"};
+  if (!of_schedules.contains(key)) return keys;
+  keys["start_time"] = "\"07:00:00\"";
+  keys["end_time"] = "\"18:00:00\"";
+  if (!key.ends_with("_day")) return keys;
+  keys["start_day"] = "\"sunday\"";
+  keys["end_day"] = "\"saturday\"";
+  if (key.starts_with("start") || key.starts_with("end")) return keys;
+  keys["logon_time"] = "\"09:00:00\"";
+  keys["logout_time"] = "\"16:00:00\"";
+  keys["logon_day"] = "\"monday\"";
+  keys["logout_day"] = "\"friday\"";
+  return keys;
+}
+
+extern const std::string other_transport = [] {
+  std::ifstream in{NFX_SOURCE_DIR "/dictionaries/FIXT11.xml"};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const std::string_view fields = "<fields>";
+  text.insert(text.find(fields) + fields.size(), "<field number=\"20001\" name=\"DeskColour\" type=\"STRING\"/>");
+  const auto path = std::filesystem::temp_directory_path() / ("nfx_transport_" + std::to_string(::getpid()) + ".xml");
+  std::ofstream{path} << text;
+  return path.string();
+}();
+
+class EveryKey : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { ::setenv("NFX_TEST_PASSWORD", "from the environment", 1); }
+  static void TearDownTestSuite() { std::filesystem::remove(other_transport); }
+};
+
+TEST_F(EveryKey, changes_what_is_read) {
   const std::vector<Documented> keys = documented_keys();
-  EXPECT_GE(keys.size(), 45U);
+  EXPECT_GE(keys.size(), 100U);
   for (const Documented& each : keys) {
     SCOPED_TRACE(each.section + " " + each.key);
-    // Reading a dictionary takes long, so only the test of its key does.
-    Keys engine{{"poll_threads", "2"}}, session = each.key == "connect" ? initiator_keys : acceptor_keys;
+    Keys engine{{"poll_threads", "2"}}, session = context(each.key);
     if (each.section == "[engine]") engine.erase("poll_threads");
-    if (each.key != "dictionary") session["dictionary"] = "\"none\"";
     const std::string before = fingerprint(parsed(document(engine, session)));
-    if (each.key == "role")
-      session = {{"sender_comp_id", "\"US\""},
-                 {"target_comp_id", "\"THEM\""},
-                 {"connect", "\"127.0.0.1:1\""},
-                 {"dictionary", "\"none\""}};
+    if (each.key == "role") {
+      session = initiator_keys;
+      session["dictionary"] = "\"none\"";
+    }
     (each.section == "[engine]" ? engine : session)[each.key] = other_value(each.key, each.shown);
     const std::string text = document(engine, session);
     EXPECT_NE(fingerprint(parsed(text)), before) << text;
   }
 }
 
-TEST(Config, defaults_section_sets_every_session_key_and_a_session_overrides_it) {
+TEST_F(EveryKey, may_stand_in_the_defaults_where_a_session_overrides_it) {
   for (const Documented& each : documented_keys()) {
-    if (each.section == "[engine]" || each.key == "role" || acceptor_keys.contains(each.key) || each.key == "connect")
-      continue;
+    if (each.section == "[engine]" || each.key == "role") continue;
     SCOPED_TRACE(each.key);
     const std::string other = other_value(each.key, each.shown);
-    Keys base = acceptor_keys;
-    if (each.key != "dictionary") base["dictionary"] = "\"none\"";
-    Keys with = base;
+    const Keys base = context(each.key);
+    Keys with = base, without = base;
     with[each.key] = other;
+    without.erase(each.key);
     const std::string defaults = "[engine]\npoll_threads = 2\n[defaults]\n" + each.key + " = " + other + "\n";
-    const std::string plain = document({}, base).substr(std::string{"[engine]\n"}.size());
-    EXPECT_EQ(fingerprint(parsed(defaults + plain)), fingerprint(parsed(document({{"poll_threads", "2"}}, with))));
+    const auto session = [](const Keys& keys) { return document({}, keys).substr(std::string{"[engine]\n"}.size()); };
+    EXPECT_EQ(fingerprint(parsed(defaults + session(without))),
+              fingerprint(parsed(document({{"poll_threads", "2"}}, with))));
     Keys back = base;
-    back[each.key] = each.shown;
-    EXPECT_EQ(fingerprint(parsed(defaults + document({}, back).substr(std::string{"[engine]\n"}.size()))),
+    if (!back.contains(each.key)) back[each.key] = each.shown;
+    if (back[each.key] == "none") continue;  // there is no text for it
+    EXPECT_EQ(fingerprint(parsed(defaults + session(back))),
               fingerprint(parsed(document({{"poll_threads", "2"}}, base))));
   }
 }
 
-TEST(Config, documented_defaults_are_what_a_file_without_the_key_means) {
+TEST_F(EveryKey, means_the_documented_default_when_it_is_not_there) {
   for (const Documented& each : documented_keys()) {
-    if (acceptor_keys.contains(each.key) || each.key == "connect") continue;
+    const Keys base = context(each.key);
+    if (base.contains(each.key) || each.shown == "none") continue;
     SCOPED_TRACE(each.key);
-    Keys engine, base = acceptor_keys;
-    if (each.key != "dictionary") base["dictionary"] = "\"none\"";
-    Keys session = base;
+    Keys engine, session = base;
     (each.section == "[engine]" ? engine : session)[each.key] = each.shown;
     EXPECT_EQ(fingerprint(parsed(document(engine, session))), fingerprint(parsed(document({}, base))));
   }
@@ -212,7 +326,8 @@ std::vector<Mistake> mistakes() {
        "test.toml:1:1: [engine] pending_logon_bytes: ", "must not exceed max_message_size"},
       {with("reset_on_logon = 1"), "test.toml:6:18: [session] reset_on_logon: ", "expected true or false"},
       {with("begin_string = 44"), "test.toml:6:16: [session] begin_string: ", "expected a text in quotes"},
-      {with("begin_string = \"FIX.5.0\""), "test.toml:6:16: [session] begin_string: ", "expected one of FIX.4.0"},
+      {with("begin_string = \"FIX.5.0\""),
+       "test.toml:6:16: [session] begin_string: ", "write begin_string = \"FIXT.1.1\""},
       {with("timestamp_digits = 10"),
        "test.toml:6:20: [session] timestamp_digits: ", "expected an integer from 0 to 9"},
       {with("poll_thread = 1"), "test.toml:6:15: [session] poll_thread: ", "raise [engine] poll_threads"},
@@ -253,6 +368,37 @@ std::vector<Mistake> mistakes() {
        "unknown section; did you mean session?; expected [engine], [defaults] or [[session]]"},
       {"[engine]\n", "test.toml:1:1: no session: ", "add a [[session]] section"},
       {"[engine]\nidle = \n" + good, "test.toml:2:", "not TOML: "},
+      {with("begin_string = \"FIXT.1.1\""),
+       "test.toml:1:1: [session] default_appl_ver_id: ", "expected an application version"},
+      {with("default_appl_ver_id = \"9\""), "test.toml:6:23: [session] default_appl_ver_id: ", "only FIXT.1.1 has one"},
+      {with("template = false\nsender_sub_id = \"" + std::string(65, 'x') + "\""),
+       "test.toml:7:17: [session] sender_sub_id: ", "at most 64 printable characters"},
+      {good + with("session_qualifier = \"b\""),
+       "test.toml:11:21: [session] session_qualifier: ", "a listen of their own"},
+      {"[[session]]\nsender_comp_id = \"US\"\ntarget_comp_id = \"*\"\nlisten = \"a:1\"\n",
+       "test.toml:3:18: [session] target_comp_id: ", "add template = true"},
+      {with("allowed_addresses = [\"venue\"]"), "test.toml:6:21: [session] allowed_addresses: ", "is no IP address"},
+      {with("connect_from = \"a:1\""), "test.toml:6:16: [session] connect_from: ", "an acceptor does not connect"},
+      {with("heartbeat_timeout_percent = 100"),
+       "test.toml:6:29: [session] heartbeat_timeout_percent: ", "more than test_request_percent"},
+      {with("throttle_burst = 5"), "test.toml:6:18: [session] throttle_burst: ", "needs throttle_rate"},
+      {with("throttle_action = \"drop\""),
+       "test.toml:6:19: [session] throttle_action: ", "expected \"reject\", \"delay\" or \"disconnect\""},
+      {with("unknown_fields = true"), "test.toml:6:18: [session] unknown_fields: ", "expected a text in quotes"},
+      {with("unknown_fields = \"maybe\""),
+       "test.toml:6:18: [session] unknown_fields: ", "expected \"strict\", \"lenient\" or \"off\""},
+      {with("validation_overrides = [\"8=never\"]"), "test.toml:6:24: [session] validation_overrides: ", ""},
+      {with("logon_fields = [\"554=secret\"]"),
+       "test.toml:6:16: [session] logon_fields: ", "the session writes field 554 itself"},
+      {with("logon_fields = \"name=x\""), "test.toml:6:16: [session] logon_fields: ", "expected a field such as"},
+      {with("password_env = \"NFX_NO_SUCH_VARIABLE\""),
+       "test.toml:6:16: [session] password_env: ", "the environment has no variable NFX_NO_SUCH_VARIABLE"},
+      {with("start_time = \"08:00:00\""), "test.toml:1:1: [session] end_time: ", ""},
+      {with("time_zone = \"Europe/Londn\""), "test.toml:6:13: [session] time_zone: ", "Europe/London"},
+      {with("transport_dictionary = \"FIXT11.xml\""),
+       "test.toml:6:24: [session] transport_dictionary: ", "only FIXT.1.1 has one"},
+      {with("application_dictionaries = [\"FIX.4.4=FIX44.xml\"]"),
+       "test.toml:6:28: [session] application_dictionaries: ", "only FIXT.1.1 has several"},
       {with("dictionary = \"missing.xml\""), "test.toml:6:14: [session] dictionary: ", "no file \"missing.xml\" in "},
       {with("dictionary = \"FIX42.xml\""),
        "test.toml:6:14: [session] dictionary: ", "is for FIX.4.2, the session speaks FIX.4.4"},

@@ -40,6 +40,8 @@ class RecordingApplication : public Application {
     std::vector<std::string> duplicates;  // and of those with PossDupFlag=Y
     std::vector<std::string> traffic_out;
     std::vector<std::string> logouts;
+    std::vector<std::string> cancels;
+    std::vector<Violation> violations;
     std::vector<Notice> notices;
     std::size_t logons = 0;
     std::size_t rejects = 0;
@@ -67,6 +69,20 @@ class RecordingApplication : public Application {
     at(session.id()).logouts.emplace_back(reason);
     if (when_logged_out) when_logged_out(session);
   }
+  bool on_logon_request(const LogonRequest& request) override {
+    return !when_logon_requested || when_logon_requested(request);
+  }
+  void on_added(SessionHandle& session) override { added.push_back(session.id()); }
+  void on_removed(SessionHandle& session) override {
+    removed.push_back(session.id());
+    at(session.id()).handle = nullptr;
+  }
+  void on_cancel(SessionHandle& session, std::string_view reason) override {
+    at(session.id()).cancels.emplace_back(reason);
+  }
+  void on_violations(SessionHandle& session, const MessageView&, const ValidationReport& report) override {
+    for (const Violation& each : report.violations()) at(session.id()).violations.push_back(each);
+  }
   bool on_resend(SessionHandle& session, const MessageView& message) override {
     return !when_resent || when_resent(session, message);
   }
@@ -88,6 +104,9 @@ class RecordingApplication : public Application {
   std::function<bool(SessionHandle&, const MessageView&)> when_resent;
   std::function<void(SessionHandle&, Direction)> when_traffic;
   std::function<void()> when_turn;
+  std::function<bool(const LogonRequest&)> when_logon_requested;
+  std::vector<std::size_t> added;
+  std::vector<std::size_t> removed;
 
  private:
   std::map<std::size_t, Session> sessions_;

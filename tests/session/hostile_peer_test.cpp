@@ -127,7 +127,8 @@ class HostilePeer {
       MessageView view;
       ASSERT_EQ(view.parse(rig_.sent.front()), WireError::none) << with_bars(rig_.sent.front());
       if (session.config().dictionary != nullptr && is_session_msg_type(view.msg_type())) {
-        const auto violation = validate(view, *session.config().dictionary, ValidationOptions{});
+        ValidationReport report;
+        const auto violation = validate(view, *session.config().dictionary, ValidationPolicy::strict(), report);
         ASSERT_FALSE(violation.has_value())
             << to_text(violation->reason) << ' ' << value(violation->tag) << ": " << with_bars(rig_.sent.front());
       }

@@ -210,9 +210,7 @@ void add_decode(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("decode", "Make the FIX messages in a log of any engine readable");
   auto options = std::make_shared<DecodeOptions>();
   command->add_option("FILE", options->file, "Log file; - or nothing: standard input");
-  command
-      ->add_option("--dictionary", options->dictionaries,
-                   "Dictionary in QuickFIX XML, used for its BeginString; repeatable")
+  command->add_option("--dictionary", options->dictionaries, "Dictionary or overlay, used for its version; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -242,6 +240,7 @@ void add_decode(CLI::App& app, int& exit_code) {
       "itself. BodyLength and CheckSum are verified with SOH in the separator's place; byte numbers count from 0 in "
       "that\n"
       "form. Bad messages are explained and shown as far as they can be read. Control characters are shown as \\xNN.\n"
+      "A message of FIXT.1.1 is taken for the version it names, or its sender's Logon did, or FIX 5.0 SP2.\n"
       "A message may have 8 MiB; a longer one is reported and skipped. Works on a growing pipe.\n\n"
       "Examples:\n"
       "  nfx decode messages.log\n"

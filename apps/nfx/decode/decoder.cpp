@@ -64,7 +64,10 @@ const DecodedMessage& Decoder::decode(const FoundMessage& found) {
   decoded_.target = first(Tag::TargetCompID);
   decoded_.seq = first(Tag::MsgSeqNum);
   decoded_.time = first(Tag::SendingTime);
-  decoded_.dictionary = dictionaries_.for_version(decoded_.begin_string).dictionary;
+  const DictionaryChoice choice =
+      dictionaries_.find(decoded_.begin_string, appl_ver_id(first(Tag{1128}), first(Tag{1137})));
+  decoded_.dictionary = choice.dictionary;
+  decoded_.exact_dictionary = choice.exact;
   if (decoded_.dictionary != nullptr) {
     if (const MessageDef* message = decoded_.dictionary->find_message(decoded_.msg_type)) {
       decoded_.type_name = message->name;
@@ -74,6 +77,20 @@ const DecodedMessage& Decoder::decode(const FoundMessage& found) {
   decoded_.problem = explain();
   if (validate_) validate_message();
   return decoded_;
+}
+
+std::string_view Decoder::appl_ver_id(std::string_view own, std::string_view of_logon) {
+  if (!of_logon.empty() && decoded_.msg_type == msg_type::logon) {
+    const auto known = default_appl_ver_ids_.find(decoded_.sender);
+    if (known != default_appl_ver_ids_.end()) {
+      known->second = of_logon;
+    } else if (default_appl_ver_ids_.size() < max_senders) {
+      default_appl_ver_ids_.emplace(decoded_.sender, of_logon);
+    }
+  }
+  if (!own.empty()) return own;
+  const auto known = default_appl_ver_ids_.find(decoded_.sender);
+  return known == default_appl_ver_ids_.end() ? std::string_view{} : known->second;
 }
 
 void Decoder::read_fields(std::string_view text) {
@@ -207,17 +224,16 @@ std::string Decoder::explain() const {
 
 void Decoder::validate_message() {
   if (decoded_.bad()) return;
-  const DictionaryChoice choice = dictionaries_.for_version(decoded_.begin_string);
-  if (!choice.exact) {
+  if (!decoded_.exact_dictionary) {
     decoded_.not_validated = "no dictionary for " + std::string{decoded_.begin_string} + ": give one with --dictionary";
     return;
   }
-  const auto violation = validate(view_, *choice.dictionary, ValidationOptions{});
+  const auto violation = validate(view_, *decoded_.dictionary, policy_, let_through_);
   if (!violation) return;
   decoded_.violation = to_text(violation->reason);
   if (!violation->has_tag()) return;
   decoded_.violation += ": " + std::to_string(value(violation->tag));
-  const std::string_view name = choice.dictionary->field_name(violation->tag);
+  const std::string_view name = decoded_.dictionary->field_name(violation->tag);
   if (!name.empty()) decoded_.violation += " " + std::string{name};
 }
 

@@ -2,6 +2,7 @@
 // Thread: one owner. Lifetime: a DecodedMessage borrows the text given and lasts until the next decode().
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,7 @@ struct DecodedMessage {
   std::string_view begin_string, msg_type, sender, target, seq, time;
   std::string_view type_name;  // empty when unknown
   const Dictionary* dictionary = nullptr;
+  bool exact_dictionary = false;  // of this very version
 
   [[nodiscard]] bool bad() const noexcept { return !problem.empty(); }
 };
@@ -48,9 +50,16 @@ class Decoder {
   void find_groups(const MessageDef& message);
   void validate_message();
   [[nodiscard]] std::string explain() const;
+  // The ApplVerID of a FIXT message: its own, or that of its sender's Logon.
+  [[nodiscard]] std::string_view appl_ver_id(std::string_view own, std::string_view of_logon);
+
+  static constexpr std::size_t max_senders = 4096;  // of which the Logon is remembered
 
   Dictionaries& dictionaries_;
+  std::map<std::string, std::string, std::less<>> default_appl_ver_ids_;  // by SenderCompID
   bool validate_;
+  ValidationPolicy policy_ = ValidationPolicy::strict();
+  ValidationReport let_through_;  // nothing is, but validate() wants a place for it
   MessageView view_;
   MessageView rest_view_;
   DecodedMessage decoded_;

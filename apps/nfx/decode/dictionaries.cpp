@@ -1,56 +1,75 @@
 #include "decode/dictionaries.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "nexusfix/dictionary/load.hpp"
 
 namespace nfx::app {
 namespace {
 
-// Which files know a version's names, the best first. A FIXT.1.1 session carries FIX 5.0 messages.
-struct Version {
-  std::string_view begin_string;
-  std::array<std::string_view, 3> files;
-};
-constexpr std::array<Version, 9> versions{{
-    {"FIX.4.0", {"FIX40.xml", "FIX42.xml", "FIX44.xml"}},
-    {"FIX.4.1", {"FIX41.xml", "FIX42.xml", "FIX44.xml"}},
-    {"FIX.4.2", {"FIX42.xml", "FIX44.xml", ""}},
-    {"FIX.4.3", {"FIX43.xml", "FIX44.xml", ""}},
-    {"FIX.4.4", {"FIX44.xml", "", ""}},
-    {"FIX.5.0", {"FIX50.xml", "FIX50SP2.xml", "FIX44.xml"}},
-    {"FIX.5.0SP1", {"FIX50SP1.xml", "FIX50SP2.xml", "FIX44.xml"}},
-    {"FIX.5.0SP2", {"FIX50SP2.xml", "FIX44.xml", ""}},
-    {"FIXT.1.1", {"FIX50SP2.xml", "FIX44.xml", ""}},
-}};
+constexpr std::string_view fixt = "FIXT.1.1";
+constexpr std::string_view newest = "FIX.5.0SP2";
+
+std::string key_of(std::string_view begin_string, std::string_view appl_ver_id) {
+  std::string key(begin_string);
+  if (begin_string == fixt) key.append("/").append(appl_ver_id);
+  return key;
+}
 
 }  // namespace
 
 void Dictionaries::add(const std::filesystem::path& file) {
-  Dictionary dictionary = load_dictionary(file);
-  std::string version{dictionary.begin_string()};
-  given_.insert_or_assign(std::move(version), std::move(dictionary));
-}
-
-DictionaryChoice Dictionaries::for_version(std::string_view begin_string) {
-  if (const auto given = given_.find(begin_string); given != given_.end()) return {&given->second, true};
-  const auto known = std::ranges::find(versions, begin_string, &Version::begin_string);
-  // A version unheard of is most likely a broken one: the newest names are the best guess.
-  const auto files = known == versions.end() ? std::array<std::string_view, 3>{"FIX44.xml", "", ""} : known->files;
-  for (const std::string_view file : files) {
-    if (file.empty()) break;
-    if (const Dictionary* found = shipped(std::string{file})) return {found, found->begin_string() == begin_string};
+  DictionaryModel model = load_model(file);
+  if (model.version.begin_string().starts_with("FIX.5.") && model.header.empty()) {
+    if (const auto transport = find_shipped_dictionary("FIXT11.xml")) model = combine(load_model(*transport), model);
   }
-  return {};
+  Dictionary dictionary = Dictionary::build(model);
+  std::string key = key_of(dictionary.begin_string(), dictionary.appl_ver_id());
+  given_.insert_or_assign(std::move(key), std::move(dictionary));
 }
 
-const Dictionary* Dictionaries::shipped(const std::string& file) {
-  const auto known = shipped_.find(file);
+DictionaryChoice Dictionaries::find(std::string_view begin_string, std::string_view appl_ver_id) {
+  if (begin_string == fixt) {
+    std::string_view version = version_of_appl_ver_id(appl_ver_id);
+    if (version.empty()) version = newest;
+    if (const auto given = given_.find(key_of(fixt, appl_ver_id_of(version))); given != given_.end()) {
+      return {&given->second, true};
+    }
+    if (const Dictionary* found = over_transport(version)) return {found, true};
+  }
+  if (const auto given = given_.find(begin_string); given != given_.end()) return {&given->second, true};
+  // FIX 5.0 has no sessions of its own, but logs may be written as if it had: names are known then.
+  if (begin_string.starts_with("FIX.5.0")) {
+    if (const Dictionary* found = over_transport(begin_string)) return {found, false};
+  }
+  if (const Dictionary* found = shipped(begin_string)) return {found, true};
+  // A version unheard of is most likely a broken one: much used names are the best guess.
+  return {shipped("FIX.4.4"), false};
+}
+
+const Dictionary* Dictionaries::shipped(std::string_view version_name) {
+  const auto known = shipped_.find(version_name);
   if (known != shipped_.end()) return known->second.get();
+  const std::string_view file = shipped_file(version_name);
+  // Whatever a log calls a version is not remembered, only versions are.
+  if (file.empty()) return nullptr;
   std::unique_ptr<Dictionary> loaded;
   if (const auto path = find_shipped_dictionary(file)) loaded = std::make_unique<Dictionary>(load_dictionary(*path));
-  return shipped_.emplace(file, std::move(loaded)).first->second.get();
+  return shipped_.emplace(version_name, std::move(loaded)).first->second.get();
+}
+
+const Dictionary* Dictionaries::over_transport(std::string_view version_name) {
+  const std::string key = std::string(fixt) + "+" + std::string(version_name);
+  const auto known = shipped_.find(key);
+  if (known != shipped_.end()) return known->second.get();
+  const std::string_view file = shipped_file(version_name);
+  if (file.empty()) return nullptr;
+  std::unique_ptr<Dictionary> loaded;
+  const auto transport = find_shipped_dictionary("FIXT11.xml");
+  const auto application = find_shipped_dictionary(file);
+  if (transport && application) {
+    loaded = std::make_unique<Dictionary>(
+        load_dictionary(DictionaryFiles{.transport = *transport, .application = *application, .overlays = {}}));
+  }
+  return shipped_.emplace(key, std::move(loaded)).first->second.get();
 }
 
 }  // namespace nfx::app

@@ -1,4 +1,5 @@
-// The dictionary for each FIX version met in a log: given files first, then the shipped ones.
+// The dictionary for each message met in a log: given files first, then the shipped ones. Messages of FIXT.1.1 say
+// which version they are of themselves (ApplVerID), or their sender's Logon did (DefaultApplVerID).
 // Errors: DictionaryError for a file that cannot be used. Bounds: one dictionary per known version and given file.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/dictionary/model.hpp"
 
 namespace nfx::app {
 
@@ -19,14 +21,17 @@ struct DictionaryChoice {
 
 class Dictionaries {
  public:
+  // A dictionary of FIX 5.0 and later without a header of its own is joined with the shipped FIXT11.xml.
   void add(const std::filesystem::path& file);
-  [[nodiscard]] DictionaryChoice for_version(std::string_view begin_string);
+  // appl_ver_id counts for FIXT.1.1; empty, or one unknown, means FIX 5.0 SP2.
+  [[nodiscard]] DictionaryChoice find(std::string_view begin_string, std::string_view appl_ver_id = {});
 
  private:
-  [[nodiscard]] const Dictionary* shipped(const std::string& file);
+  [[nodiscard]] const Dictionary* shipped(std::string_view version_name);
+  [[nodiscard]] const Dictionary* over_transport(std::string_view version_name);
 
-  std::map<std::string, Dictionary, std::less<>> given_;                     // by BeginString
-  std::map<std::string, std::unique_ptr<Dictionary>, std::less<>> shipped_;  // by file name; null: there is none
+  std::map<std::string, Dictionary, std::less<>> given_;                     // by BeginString, or that and ApplVerID
+  std::map<std::string, std::unique_ptr<Dictionary>, std::less<>> shipped_;  // by version; null: there is none
 };
 
 }  // namespace nfx::app

@@ -1,7 +1,7 @@
 // What one FIX version, or one counterparty's variant of it, defines: fields, messages, groups, enumerated values.
 // Thread: any; immutable once parsed. Cost: look-ups by tag and message type are O(1) and never allocate.
 // Lifetime: every pointer, span and string_view handed out belongs to the Dictionary and dies with it; moving the
-// Dictionary keeps them. Errors: parse() throws DictionaryError, one line that names file, line and mend.
+// Dictionary keeps them. Errors: parse() and build() throw DictionaryError, one line that names file, line and mend.
 #pragma once
 
 #include <array>
@@ -61,7 +61,8 @@ class EnumValues {
 struct alignas(64) FieldDef {
   Tag tag{};
   FieldType type = FieldType::string;
-  bool open = true;  // values outside the list are allowed, as when there is no list
+  bool open = true;               // values outside the list are allowed, as when there is no list
+  bool application_only = false;  // of two dictionaries in one: the transport's messages do not know it
   EnumValues values;
   std::string_view name;
 };
@@ -147,17 +148,24 @@ struct MessageDef {
   [[nodiscard]] const GroupDef* find_group(Tag count) const noexcept;
 };
 
+struct DictionaryModel;
+
 class Dictionary {
  public:
-  // Reads a dictionary in the QuickFIX XML format. source_name is what error messages call it: the file's name.
-  // A field that a message repeats, itself or through components, counts once, at its first place.
+  // Resolves what a file, or several joined, say (nexusfix/dictionary/model.hpp). A field that a message repeats,
+  // itself or through components, counts once, at its first place. Nothing of the model is borrowed.
+  [[nodiscard]] static Dictionary build(const DictionaryModel& model);
+
+  // Reads one file: QuickFIX XML or a FIX Orchestra repository. source_name is what error messages call it.
   [[nodiscard]] static Dictionary parse(std::string_view xml, std::string_view source_name);
 
   Dictionary(Dictionary&&) noexcept;
   Dictionary& operator=(Dictionary&&) noexcept;
   ~Dictionary();
 
-  [[nodiscard]] std::string_view begin_string() const noexcept;  // "FIX.4.4"
+  [[nodiscard]] std::string_view begin_string() const noexcept;  // "FIX.4.4"; with a transport of its own "FIXT.1.1"
+  [[nodiscard]] std::string_view version_name() const noexcept;  // of the application messages: "FIX.5.0SP2"
+  [[nodiscard]] std::string_view appl_ver_id() const noexcept;   // of version_name(): "9"; empty when FIX has none
 
   [[nodiscard]] const FieldDef* find_field(Tag tag) const noexcept;
   [[nodiscard]] const FieldDef* find_field(std::string_view name) const noexcept;
@@ -181,5 +189,9 @@ class Dictionary {
 
   std::unique_ptr<const Tables> tables_;
 };
+
+// ApplVerID(1128) of a version, "9" for "FIX.5.0SP2", and back. Empty when there is none.
+[[nodiscard]] std::string_view appl_ver_id_of(std::string_view version_name) noexcept;
+[[nodiscard]] std::string_view version_of_appl_ver_id(std::string_view appl_ver_id) noexcept;
 
 }  // namespace nfx

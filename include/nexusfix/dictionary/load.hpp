@@ -3,13 +3,33 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/dictionary/model.hpp"
 
 namespace nfx {
 
+// What makes up one session's dictionary.
+struct DictionaryFiles {
+  std::filesystem::path transport;              // FIXT11.xml; empty where the application's file has it all
+  std::filesystem::path application;            // FIX50SP2.xml
+  std::vector<std::filesystem::path> overlays;  // applied to both in this order, whatever base they name
+};
+
+// A dictionary in any of the formats, or an overlay that names its base.
 [[nodiscard]] Dictionary load_dictionary(const std::filesystem::path& file);
+[[nodiscard]] Dictionary load_dictionary(const DictionaryFiles& files);
+
+// The same before it is resolved. `problems` as in model.hpp; a file that cannot be read is thrown all the same.
+[[nodiscard]] DictionaryModel load_model(const std::filesystem::path& file,
+                                         std::vector<std::string>* problems = nullptr);
+[[nodiscard]] DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string>* problems = nullptr);
+
+// The name of the file that is shipped for a version, a BeginString or "FIX.5.0SP2": "FIX50SP2.xml". Empty: none is.
+[[nodiscard]] std::string_view shipped_file(std::string_view version_name) noexcept;
 
 // Where this file ("FIX44.xml") is: in `folder` unless that is empty, in the folder that the environment variable
 // NFX_DICTIONARIES names, or among the dictionaries shipped with the engine. Empty when it is in none of them.

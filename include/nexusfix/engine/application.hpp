@@ -1,8 +1,8 @@
 // What the engine and the user's program say to each other.
 // Thread: every callback of a session runs on that session's poll thread; with one poll thread (the default) no two
 // ever run at once. A SessionHandle is used on that thread only; from others, Engine::submit. Cost: one virtual call
-// per message. Lifetime: a handle lives as long as the engine; a message until its callback returns. Errors: send says
-// what is wrong at once and never blocks. Callbacks must not throw.
+// per message. Lifetime: a handle lives until on_removed, or as long as the engine; a message until its callback
+// returns. Errors: send says what is wrong at once and never blocks. Callbacks must not throw.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,8 @@ struct SessionCounters {
   std::uint64_t resent = 0;           // sent again for a ResendRequest
   std::uint64_t resend_requests = 0;  // sent by us
   std::uint64_t resend_not_kept = 0;  // asked of us, but no longer in the store: gap-filled
+  std::uint64_t reported = 0;         // delivered although not what the dictionary says
+  std::uint64_t throttled = 0;        // application messages beyond the throttle
   std::uint64_t queue_drops = 0;      // messages ahead of a gap that found no room
   std::uint64_t send_refused = 0;     // application sends that found the send buffer full
   std::uint64_t logons = 0;
@@ -34,7 +36,8 @@ struct SessionCounters {
 class SessionHandle {
  public:
   [[nodiscard]] virtual const SessionConfig& config() const noexcept = 0;
-  [[nodiscard]] virtual std::size_t id() const noexcept = 0;  // position in EngineConfig::sessions
+  // Position in EngineConfig::sessions; sessions made or added later get numbers beyond that are never used again.
+  [[nodiscard]] virtual std::size_t id() const noexcept = 0;
   [[nodiscard]] virtual bool logged_on() const noexcept = 0;
   [[nodiscard]] virtual SeqNum next_inbound() const noexcept = 0;
   [[nodiscard]] virtual SeqNum next_outbound() const noexcept = 0;
@@ -60,13 +63,38 @@ class SessionHandle {
 
 enum class Direction : std::uint8_t { in, out };
 
+// A Logon that names one of our acceptors, before the session has seen it and before anything is stored or reset.
+struct LogonRequest {
+  const SessionConfig& session;  // whom it names; of a template, with the CompIDs that its session would have
+  const MessageView& message;    // framing, BodyLength and CheckSum are right; nothing else has been looked at
+  std::string_view peer;         // where it comes from: "192.0.2.7:51234"
+  bool is_new;                   // the session does not exist yet: a template's
+};
+
 class Application {
  public:
   virtual ~Application() = default;
 
+  // Whether whoever sent this Logon may be that session: Username, Password, address, a client list. False closes the
+  // connection without an answer. Only looks on.
+  virtual bool on_logon_request(const LogonRequest& request) {
+    static_cast<void>(request);
+    return true;
+  }
+  // A session began to exist after the start: made from a template, or Engine::add_session.
+  virtual void on_added(SessionHandle& session) { static_cast<void>(session); }
+  // It was removed; the handle is dead when this returns.
+  virtual void on_removed(SessionHandle& session) { static_cast<void>(session); }
+
   virtual void on_logon(SessionHandle& session) { static_cast<void>(session); }
   // An application message, in sequence, each once. PossDupFlag(43) and PossResend(97) are for the program to read.
   virtual void on_message(SessionHandle& session, const MessageView& message) = 0;
+  // Before on_message: what is wrong with the message, which is delivered all the same.
+  virtual void on_violations(SessionHandle& session, const MessageView& message, const ValidationReport& report) {
+    static_cast<void>(session);
+    static_cast<void>(message);
+    static_cast<void>(report);
+  }
   // The peer's session-level Reject of a message of ours.
   virtual void on_reject(SessionHandle& session, const MessageView& reject) {
     static_cast<void>(session);
@@ -74,6 +102,12 @@ class Application {
   }
   // The session ended, or its Logon was refused; `reason` is the peer's Text or ours.
   virtual void on_logout(SessionHandle& session, std::string_view reason) {
+    static_cast<void>(session);
+    static_cast<void>(reason);
+  }
+  // cancel_on_disconnect or cancel_on_logout: the session ended and is not up again cancel_delay later, so the
+  // counterparty's open orders are to be cancelled. Once for each end.
+  virtual void on_cancel(SessionHandle& session, std::string_view reason) {
     static_cast<void>(session);
     static_cast<void>(reason);
   }

@@ -36,13 +36,19 @@ class Engine {
   // Queues a message from a thread that is no poll thread. False: queue full, message too long or no such session.
   [[nodiscard]] bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept;
 
+  // A session more while the engine runs, and one less: from any thread. What is added is checked as at start; its
+  // callbacks begin with Application::on_added. What is removed logs out first; its store goes with it. Throws
+  // ConfigError naming what to mend; remove_session says false when there is no such session.
+  std::size_t add_session(SessionSettings settings);
+  bool remove_session(std::size_t session, std::string_view text);
+
   // Where a session's acceptor really listens: the port when the configuration says 0. Valid after start().
   [[nodiscard]] std::optional<Endpoint> local_endpoint(std::size_t session) const;
 
   [[nodiscard]] const EngineConfig& config() const noexcept;
   // Of one poll thread, or of all together. Exact once run() has returned.
   [[nodiscard]] PollLoopCounters counters() const noexcept;
-  // For the poll thread's own use, and for anybody's once run() has returned.
+  // For the session's poll thread's own use, and for anybody's once run() has returned.
   [[nodiscard]] SessionHandle* session(std::size_t id) noexcept;
 
  private:

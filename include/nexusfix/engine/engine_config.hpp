@@ -19,20 +19,50 @@
 
 namespace nfx {
 
+class Schedule;
+
+// Which of several addresses an initiator tries next. An attempt succeeds when Logons are exchanged, not before.
+enum class HostSelection : std::uint8_t {
+  round_robin,  // the one behind the last
+  priority,     // the same, but from the first again once a session was up, or host_priority_restart has passed
+};
+
+[[nodiscard]] std::string_view to_string(HostSelection selection) noexcept;
+
 struct SessionSettings {
   SessionConfig session;
-  std::shared_ptr<const Dictionary> dictionary;  // keeps what session.dictionary points to
+  // Keep what session.dictionary and session.application_dictionaries point to.
+  std::shared_ptr<const Dictionary> dictionary;
+  std::vector<std::shared_ptr<const Dictionary>> application_dictionaries;
 
-  Endpoint listen;                                       // acceptor: where it is expected; sessions may share one
-  std::vector<Endpoint> connect;                         // initiator: tried in turn until one exchanges Logons
+  std::shared_ptr<const Schedule> schedule;  // null: open all the time
+
+  Endpoint listen;  // acceptor: where it is expected; sessions may share one
+  // Acceptor: a pattern for sessions that begin when somebody logs on; "*" in CompIDs and sub IDs stands for any text.
+  bool is_template = false;
+  std::vector<std::string> allowed_addresses;  // acceptor: literal addresses of peers; empty: all
+
+  std::vector<Endpoint> connect;  // initiator: tried until one exchanges Logons
+  HostSelection host_selection = HostSelection::round_robin;
+  std::chrono::seconds host_priority_restart{120};
+  std::chrono::seconds connect_timeout{10};              // for TCP to connect
   std::chrono::milliseconds reconnect_delay{1000};       // after the first failure; doubles each time
   std::chrono::milliseconds reconnect_delay_max{60000};  // with jitter of up to half of it subtracted
+
+  SocketOptions socket{};
+
+  // When a session that was up ends other than by Logout, Application::on_cancel is called unless it is up again in
+  // time.
+  bool cancel_on_disconnect = false;
+  bool cancel_on_logout = false;  // after a Logout too
+  std::chrono::milliseconds cancel_delay{0};
 
   std::size_t send_buffer_size = 1024 * 1024;  // bytes encoded but not yet taken by the kernel
   MemoryStoreOptions store;
   SeqNum next_inbound = first_seq_num;  // where the numbers stand at start, as agreed with the peer
   SeqNum next_outbound = first_seq_num;
-  bool prefault = false;          // touch the store's memory before the first message, all of it
+  UtcTime numbers_as_of{};  // when they stood so; a reset of the schedule since then starts over at 1. 0: at start
+  bool prefault = false;    // touch the store's memory before the first message, all of it
   std::uint32_t poll_thread = 0;  // below EngineConfig::poll_threads
 };
 
@@ -47,10 +77,13 @@ struct EngineConfig {
   std::chrono::milliseconds pending_logon_timeout{10000};
   std::size_t pending_logon_bytes = 4096;
 
+  // Sessions made from templates, or added while the engine runs, per poll thread.
+  std::uint32_t max_dynamic_sessions = 256;
+
   std::vector<SessionSettings> sessions;
 };
 
-// "FIX.4.4:OURS->THEIRS", as messages and logs name a session.
+// "FIX.4.4:OURS->THEIRS", as messages and logs name a session; with a qualifier "FIX.4.4:OURS->THEIRS:second".
 [[nodiscard]] std::string identity(const SessionConfig& session);
 
 class ConfigError : public std::runtime_error {
@@ -59,13 +92,16 @@ class ConfigError : public std::runtime_error {
 };
 
 // Reads [engine], [defaults] and one [[session]] per session. Relative dictionary paths count from the file's folder,
-// then from the installed dictionaries. Thread: any, before run.
+// then from the installed dictionaries. Thread: any, before run. Passwords named by password_env are taken from the
+// environment.
 [[nodiscard]] EngineConfig load_config(const std::filesystem::path& file);
 [[nodiscard]] EngineConfig parse_config(std::string_view toml, std::string_view name,
                                         const std::filesystem::path& folder);
 
 // What load_config checks of any configuration: identities unique, acceptors with an address, and so on.
 void check_config(const EngineConfig& config);
+// The same of a session that is added to a running engine, but for its name, which the poll loops know.
+void check_session(const EngineConfig& config, const SessionSettings& session);
 
 // One line per key: section, key, type, default, meaning. For --help and the documentation.
 [[nodiscard]] std::string config_reference();

@@ -1,13 +1,15 @@
 // One poll thread: a transport, a clock and the sessions that live on them, run to completion.
-// Thread: everything here belongs to the thread that calls turn(), but request_stop() and submit(), which any thread
-// may call. Cost: no allocation, lock or throw between a message's bytes and its answer's, once a session has logged
-// on. Errors: start() throws when a listener cannot be opened; afterwards whatever happens becomes a callback or a
-// counter.
+// Thread: everything here belongs to the thread that calls turn(), but request_stop(), submit(), add(), remove() and
+// knows(), which any thread may call. Cost: no allocation, lock or throw between a message's bytes and its answer's,
+// once a session has logged on. Errors: start() throws when a listener cannot be opened; afterwards whatever happens
+// becomes a callback or a counter.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,7 +32,8 @@ struct PollLoopCounters {
   std::uint64_t pending_accepted = 0;   // connections that came in
   std::uint64_t pending_refused = 0;    // beyond max_pending_logons
   std::uint64_t pending_timed_out = 0;  // no complete Logon in time
-  std::uint64_t pending_rejected = 0;   // not FIX, no Logon, an unknown session, or one already connected
+  std::uint64_t pending_rejected = 0;   // not FIX, no Logon, an unknown session, one connected or not open now, refused
+  std::uint64_t dynamic_refused = 0;    // of these: a template's session beyond max_dynamic_sessions
 };
 
 // The random half of a back-off, seeded by the caller.
@@ -78,6 +81,13 @@ class PollLoop {
   // From any other thread: queues a message for a session. False when the queue is full or the message too long.
   [[nodiscard]] bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept;
 
+  // From any other thread: a session more, checked before (check_session); it is there from the loop's next turn on.
+  // Returns its number. Throws ConfigError when max_dynamic_sessions are there or one of the same identity.
+  std::size_t add(SessionSettings settings);
+  // From any other thread: logs a session out and forgets it, store included. False: no such session.
+  bool remove(std::size_t session, std::string text);
+  [[nodiscard]] bool knows(const std::string& identity);
+
   [[nodiscard]] SessionHandle* find(std::size_t session) noexcept;
   [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
   [[nodiscard]] const PollLoopCounters& counters() const noexcept { return counters_; }
@@ -99,10 +109,16 @@ class PollLoop {
     MonotonicTime deadline{};
     std::size_t size = 0;
     std::unique_ptr<char[]> bytes;
+    std::string peer;
   };
   struct Listening {
     ListenerId id;
     Endpoint configured;
+  };
+  struct Command {  // of another thread
+    std::unique_ptr<Slot> added;
+    std::size_t removed = 0;  // when nothing was added
+    std::string text;
   };
   struct Owner {  // of a connection, by its slot number
     enum class Kind : std::uint8_t { none, pending, session } kind = Kind::none;
@@ -115,6 +131,8 @@ class PollLoop {
   // for the messages behind it. Larger reads mean load, where one send for all answers is worth more.
   static constexpr std::size_t eager_flush_limit = 2048;
   static constexpr std::size_t replay_batch = 64 * 1024;  // bytes of resent messages per turn and session
+  // Clocks are set now and then: a boundary further away is looked at again after so long.
+  static constexpr Duration schedule_check{std::chrono::minutes{1}};
 
   [[nodiscard]] Owner owner_of(ConnectionId id) const noexcept;
   void set_owner(ConnectionId id, typename Owner::Kind kind, std::uint32_t index);
@@ -123,11 +141,30 @@ class PollLoop {
   void receive_pending(std::uint32_t index, std::span<const char> bytes);
   void drop_pending(std::uint32_t index) noexcept;
   void expire_pending() noexcept;
-  [[nodiscard]] Slot* slot_for_logon(const MessageView& logon, ListenerId listener) noexcept;
+  [[nodiscard]] Slot* slot_for_logon(const MessageView& logon, const Pending& pending);
+  [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, const Pending& pending,
+                                bool is_new);
+  [[nodiscard]] Slot* make_from_template(const MessageView& logon, const Pending& pending);
+  [[nodiscard]] bool listens_at(ListenerId listener, const Endpoint& endpoint) const noexcept;
+
+  // Sessions that come and go, and their time.
+  [[nodiscard]] std::size_t claim(const std::string& name);
+  [[nodiscard]] bool may_exist(std::size_t session) const noexcept;
+  Slot& adopt(std::unique_ptr<Slot> slot);
+  void begin_session(Slot& slot);
+  void ensure_listener(const Endpoint& endpoint, const SocketOptions& options);
+  void take_commands();
+  void begin_removal(std::size_t session, std::string_view text);
+  void retire();
+  void apply_schedule(Slot& slot);
+  void start_over_when_due(Slot& slot);
 
   void attach(Slot& slot, ConnectionId id);
   void detach(Slot& slot) noexcept;
   void begin_connect(Slot& slot);
+  void connect_timed_out(Slot& slot);
+  void park(Slot& slot, std::string_view bytes, MonotonicTime until);
+  void resume(Slot& slot);
   void schedule_reconnect(Slot& slot) noexcept;
   void receive(Slot& slot, std::string_view bytes);
   BatchEnd receive_batch(Slot& slot, std::string_view bytes);
@@ -156,8 +193,12 @@ class PollLoop {
   Instant now_;
   Jitter jitter_;
 
-  std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<std::uint32_t> slot_of_session_;  // by position in config; npos when another thread's
+  std::uint32_t thread_;
+  std::vector<std::unique_ptr<Slot>> slots_;    // null where a session was removed
+  std::vector<std::uint32_t> slot_of_session_;  // by position in config; npos when another thread's, or a template
+  std::unordered_map<std::size_t, std::uint32_t> slot_of_dynamic_;
+  std::vector<const SessionSettings*> templates_;
+  std::vector<std::uint32_t> leaving_;  // slots to be removed once their connection has ended
   std::unordered_map<std::string, std::uint32_t> by_identity_;
   std::vector<Listening> listening_;
   std::vector<Pending> pending_;
@@ -171,13 +212,25 @@ class PollLoop {
   MessageView message_;
   MessageView queued_message_;
   MessageView replayed_message_;
+  std::string resumed_;  // what resume() hands on
   SubmitQueue submissions_;
   Duration wanted_turn_ = Duration::max();
   std::atomic<bool> stop_requested_{false};
   bool stopping_ = false;
+
+  // What other threads ask for. Sessions count against their maximum from when they are claimed.
+  std::mutex command_mutex_;
+  std::vector<Command> commands_;
+  std::set<std::string> identities_;
+  std::size_t dynamic_count_ = 0;             // alive
+  std::atomic<std::size_t> dynamic_made_{0};  // ever
+  std::atomic<bool> has_commands_{false};
+
   PollLoopCounters counters_;
 };
 
 }  // namespace nfx
 
+#include "nexusfix/engine/poll_loop_connections.hpp"
 #include "nexusfix/engine/poll_loop_impl.hpp"
+#include "nexusfix/engine/poll_loop_sessions.hpp"

@@ -1,7 +1,9 @@
-// One session of a PollLoop and what the loop keeps for it; included by poll_loop_impl.hpp alone.
+// One session of a PollLoop and what the loop keeps for it; included by poll_loop_*.hpp alone.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "nexusfix/engine/poll_loop.hpp"
@@ -11,20 +13,19 @@ namespace nfx {
 template <Transport T, Clock C>
 class PollLoop<T, C>::Slot final : public SessionHandle {
  public:
-  Slot(PollLoop& owner, const SessionSettings& its_settings, std::size_t its_id, std::uint32_t its_index,
-       std::size_t max_message_size, UtcTime created)
+  Slot(PollLoop& owner, SessionSettings its_settings, std::size_t its_id, std::size_t max_message_size, UtcTime now)
       : loop(owner),
-        settings(its_settings),
+        settings(std::move(its_settings)),
         session_id(its_id),
-        index(its_index),
-        session(its_settings.session),
-        store(its_settings.store, created),
-        output(its_settings.send_buffer_size),
+        session(settings.session),
+        store(settings.store, settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of),
+        output(settings.send_buffer_size),
         partial(std::make_unique_for_overwrite<char[]>(max_message_size)) {
-    store.set_next_inbound(its_settings.next_inbound);
-    store.set_next_outbound(its_settings.next_outbound);
+    store.set_next_inbound(settings.next_inbound);
+    store.set_next_outbound(settings.next_outbound);
     session.restore(store.next_inbound(), store.next_outbound());
-    if (its_settings.prefault) store.prefault();
+    if (settings.prefault) store.prefault();
+    if (delays()) parked.reserve(parking_space);
   }
 
   [[nodiscard]] const SessionConfig& config() const noexcept override { return session.config(); }
@@ -60,6 +61,7 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
     // A connection whose Logout is still under way is followed by the next one when it ends.
     if (connection != no_connection) return;
     reconnect_at = loop.now_.monotonic;
+    loop.apply_schedule(*this);
     loop.rearm(*this);
   }
   void reset_sequence_numbers() noexcept override {
@@ -74,10 +76,21 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
     loop.step(*this, 0, [&](Actions& out) { session.on_disconnect(loop.now_, out); });
   }
 
+  // ThrottleAction::delay: messages may have to wait, and so may everything behind them.
+  [[nodiscard]] bool delays() const noexcept {
+    return settings.session.throttle_rate != 0 && settings.session.throttle_action == ThrottleAction::delay;
+  }
+  [[nodiscard]] bool held() const noexcept { return held_until != MonotonicTime::max(); }
+  [[nodiscard]] MonotonicTime next_event() const noexcept {
+    return std::min({session.next_deadline(), reconnect_at, connect_deadline, schedule_at, held_until, cancel_at});
+  }
+
+  static constexpr std::size_t parking_space = 128 * 1024;
+
   PollLoop& loop;
-  const SessionSettings& settings;
+  const SessionSettings settings;
   std::size_t session_id;
-  std::uint32_t index;  // in slots_
+  std::uint32_t index = 0;  // in slots_
   Session session;
   MemoryMessageStore store;
   OutputBuffer output;
@@ -95,9 +108,20 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
   std::size_t partial_size = 0;
   std::size_t partial_wanted = 0;
 
+  std::string parked;  // received, but held back by the throttle; the connection is held meanwhile
+  MonotonicTime held_until = MonotonicTime::max();
+
   MonotonicTime reconnect_at = MonotonicTime::max();
+  MonotonicTime connect_deadline = MonotonicTime::max();
+  MonotonicTime schedule_at = MonotonicTime::max();
+  MonotonicTime cancel_at = MonotonicTime::max();
+  std::string cancel_reason;
   std::uint32_t failures = 0;  // connects since the last Logon
-  std::size_t next_endpoint = 0;
+  std::size_t endpoint = 0;    // in settings.connect: the one to try next
+  bool reached = false;        // Logons were exchanged on the connection of now, or of a moment ago
+  bool up = false;             // on_logon was called, and on_logout not yet
+  bool removing = false;
+  MonotonicTime first_host_since{};  // when the list of addresses was begun from its front
 };
 
 }  // namespace nfx

@@ -13,6 +13,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
@@ -20,7 +21,7 @@ namespace nfx {
 enum class ActionKind : std::uint8_t {
   send,            // `bytes` are in the output space; store them under `seq` when `keep`
   reset_store,     // both counters to 1, nothing kept
-  deliver,         // application message: on_message
+  deliver,         // application message: on_message; `report` says what validation let through
   deliver_reject,  // the peer rejected a message of ours: on_reject
   logged_on,       // the session is up
   logged_out,      // the session is down, or the Logon was refused; `text` says why
@@ -45,19 +46,36 @@ enum class Notice : std::uint8_t {
   unexpected_message,    // a message this state has no use for
   connect_failed,        // the transport could not connect; tried again later
   not_sent,              // a message submitted by another thread could not be sent
+  validation_report,     // a session message was taken although it is not what the dictionary says
+  throttled,             // the peer sent more application messages than allowed
+  resend_loop,           // the peer asked for the same messages again and again
+  resend_refused,        // the peer asked for more messages at once than allowed
+  schedule,              // the session's time began or ended, or its numbers were reset with it
+  logon_refused,         // a Logon that did not prove who sent it, or came outside the session's time
 };
 
 [[nodiscard]] std::string_view to_string(Notice notice) noexcept;
+
+// How a session came to its end.
+enum class Ending : std::uint8_t {
+  logout,  // Logouts were exchanged, or ours went unanswered
+  lost,    // the connection broke
+  failed,  // a side broke the protocol, refused the other, or fell silent
+};
+
+[[nodiscard]] std::string_view to_string(Ending ending) noexcept;
 
 struct Action {
   ActionKind kind{};
   Notice notice = Notice::none;
   bool keep = false;    // of send: the store has to keep it
   bool resent = false;  // of send: the answer to a ResendRequest, other than a gap fill
+  Ending ending{};      // of logged_out
   SeqNum seq{};
   std::string_view bytes{};
   std::string_view text{};
   const MessageView* message = nullptr;
+  const ValidationReport* report = nullptr;  // of deliver; null when there is nothing to report
 };
 
 static_assert(std::is_trivially_destructible_v<Action>);

@@ -1,10 +1,12 @@
 // Puts the session's header and trailer around a body: one write of each byte, exact BodyLength, no padding.
 // Thread: that of the session. Cost: no allocation; the header comes from the session's HeaderTemplate.
-// Field order: 8 9 35 34 [43] 49 52 56, other header fields ascending with 122 among them, body, 10.
+// Field order: 8 9 35 34 [43] 49 52 56, the session's own 50 57 142 143, other header fields ascending with 122 and
+// 369 among them, body, 10.
 #pragma once
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "nexusfix/base/seq_num.hpp"
@@ -23,6 +25,8 @@ struct OutgoingMessage {
   std::string_view orig_sending_time{};     // value of 122; empty: no such field
   std::string_view header_fields{};         // optional header fields in front of 122
   std::string_view header_fields_behind{};  // and those behind it
+  std::string_view header_fields_last{};    // and those behind 369, where that stood in between
+  std::optional<SeqNum> last_processed{};   // value of 369
   std::string_view body{};
 };
 
@@ -37,7 +41,11 @@ class Composer {
   // "YYYYMMDD-HH:MM:SS[.fff]" as this session writes it; the view lasts until the next call.
   [[nodiscard]] std::string_view sending_time(UtcTime now) noexcept { return header_.sending_time(now); }
 
+  // The complete fields behind TargetCompID(56) that every message of the session has.
+  [[nodiscard]] std::string_view own_fields() const noexcept { return own_fields_; }
+
  private:
+  std::string own_fields_;
   HeaderTemplate header_;
 };
 

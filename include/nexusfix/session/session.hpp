@@ -21,7 +21,9 @@
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/gap_queue.hpp"
 #include "nexusfix/session/session_config.hpp"
+#include "nexusfix/session/token_bucket.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 
@@ -90,6 +92,8 @@ class Session {
                                                                  Instant now, Actions& out) noexcept;
   // Sends Logout and waits for the peer's.
   void logout(std::string_view text, Instant now, Actions& out) noexcept;
+  // Both counters to 1 at a session's time boundary. Only between connections.
+  void start_over(Actions& out) noexcept;
   // Logon with ResetSeqNumFlag=Y on the open connection: both counters start over.
   void reset_sequence_numbers(Instant now, Actions& out) noexcept;
 
@@ -97,11 +101,21 @@ class Session {
   // session messages and for those not kept. Sends as many as fit the output space; call again while replaying().
   template <class Read>
   void continue_replay(Read&& read, MessageView& scratch, Instant now, Actions& out) noexcept {
+    replay_held_until_ = MonotonicTime{};
     for (int step = 0; step < max_replay_steps && replaying() && !out.nearly_full(); ++step) {
       if (!replay_one(read(replay_.next), scratch, now, out)) return;
     }
   }
   [[nodiscard]] bool replaying() const noexcept { return replay_.next != SeqNum{}; }
+  // When the next message may be resent, where resend_rate holds it back; otherwise the distant past.
+  [[nodiscard]] MonotonicTime replay_held_until() const noexcept { return replay_held_until_; }
+
+  // With ThrottleAction::delay: when this message may be handed to on_message. The caller keeps it until then and reads
+  // nothing more from the connection.
+  [[nodiscard]] MonotonicTime held_until(const MessageView& message) const noexcept {
+    if (config_.throttle_action != ThrottleAction::delay || !throttled(message)) return MonotonicTime{};
+    return throttle_.ready_at();
+  }
 
   // When on_timer is due; MonotonicTime::max() when nothing is.
   [[nodiscard]] MonotonicTime next_deadline() const noexcept;
@@ -142,13 +156,16 @@ class Session {
   void accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now, Actions& out) noexcept;
   void receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept;
+  [[nodiscard]] bool credentials_acceptable(const MessageView& message) const noexcept;
+  void take_application_version(const MessageView& logon) noexcept;
   void send_logon(bool reset, std::optional<SeqNum> next_expected, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
 
   // receive.cpp
   void process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept;
-  void dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;
-  void receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  void dispatch(const MessageView& message, SeqNum seq, Position position, bool queued, Instant now,
+                Actions& out) noexcept;
+  void receive_in_sequence(const MessageView& message, SeqNum seq, bool queued, Instant now, Actions& out) noexcept;
   void receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void receive_low(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void receive_sequence_reset(const MessageView& message, SeqNum seq, Position position, Instant now,
@@ -156,6 +173,12 @@ class Session {
   void receive_resend_request(const MessageView& message, SeqNum seq, Position position, Instant now,
                               Actions& out) noexcept;
   void receive_logout(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;
+  void deliver(const MessageView& message, SeqNum seq, bool queued, Instant now, Actions& out) noexcept;
+  void receive_too_many(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  [[nodiscard]] const Dictionary* dictionary_for(const MessageView& message) const noexcept;
+  [[nodiscard]] bool throttled(const MessageView& message) const noexcept {
+    return throttle_.limited() && !is_session_msg_type(message.msg_type()) && message.get_view(Tag::PossDupFlag) != "Y";
+  }
   [[nodiscard]] bool content_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool sender_acceptable(const MessageView& message, SeqNum seq, bool queued, Instant now,
                                        Actions& out) noexcept;
@@ -164,7 +187,7 @@ class Session {
   void advance_past(SeqNum seq, Instant now, Actions& out) noexcept;
   void set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept;
   void close_gap(Instant now, Actions& out) noexcept;
-  void request_resend(SeqNum up_to, Instant now, Actions& out) noexcept;
+  void request_resend(SeqNum up_to, Instant now, Actions& out, bool redundant = false) noexcept;
 
   // send.cpp
   bool send_session_message(std::string_view type, std::string_view header_fields, std::string_view body, Instant now,
@@ -176,7 +199,9 @@ class Session {
                          Actions& out) noexcept;
   void send_logout(std::string_view text, Instant now, Actions& out) noexcept;
   void refuse(std::string_view text, Instant now, Actions& out) noexcept;  // Logout with text, then disconnect
-  void disconnect(std::string_view text, Actions& out) noexcept;
+  void disconnect(std::string_view text, Ending ending, Actions& out) noexcept;
+  // What LastMsgSeqNumProcessed(369) says, where the session sends it.
+  [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept;
   void reset_counters(Actions& out) noexcept;
   void note(Notice notice, SeqNum seq, std::string_view text, Actions& out) noexcept;
   std::string_view format(std::string_view before, SeqNum first, std::string_view between, SeqNum second) noexcept;
@@ -202,21 +227,29 @@ class Session {
   Phase phase_ = Phase::disconnected;
   SeqNum next_in_ = first_seq_num;
   SeqNum next_out_ = first_seq_num;
+  SeqNum processing_{};  // number of the message being dealt with
   std::chrono::seconds heartbeat_{0};
-  bool reset_sent_ = false;      // our Logon carried ResetSeqNumFlag=Y and waits for its answer
-  bool reset_answered_ = false;  // the last reset on this connection was the peer's wish
-  bool violated_ = false;        // we logged out because of what the peer sent: only its Logout interests us now
+  std::uint8_t peer_appl_ver_id_ = appl_ver_id_count;  // the peer's DefaultApplVerID; the count: none known
+  bool reset_sent_ = false;                            // our Logon carried ResetSeqNumFlag=Y and waits for its answer
+  bool reset_answered_ = false;                        // the last reset on this connection was the peer's wish
+  bool violated_ = false;  // we logged out because of what the peer sent: only its Logout interests us now
   bool test_pending_ = false;
   MonotonicTime test_deadline_{};  // for the answer to a TestRequest
   MonotonicTime last_received_{};
   MonotonicTime last_sent_{};
   MonotonicTime phase_deadline_ = MonotonicTime::max();  // for the answers to Logon, reset and Logout
+  TokenBucket throttle_;
+  TokenBucket resend_bucket_;
+  MonotonicTime replay_held_until_{};
+  ValidationReport report_;
   Gap gap_;
   SeqNum logon_beyond_gap_{};  // counts as received once the gap that NextExpectedMsgSeqNum fills reaches it
   Replay replay_;
   static constexpr std::size_t max_pending_replays = 4;
   std::array<Range, max_pending_replays> pending_replays_{};
   std::size_t pending_replay_count_ = 0;
+  SeqNum same_resend_{};  // where the peer's last ResendRequest began, and how many in a row began there
+  std::uint32_t same_resend_count_ = 0;
   SeqNum request_after_replay_{};  // a gap that a ResendRequest beyond it revealed: asked for once that is answered
   // Text of the last Logout or disconnect, which outlives the step that made it.
   std::array<char, 160> text_{};

@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <iostream>
+
+#include "command.hpp"
+#include "dict/commands.hpp"
+#include "dict/files.hpp"
+
+namespace nfx::app {
+namespace {
+
+std::size_t groups_in(const Scope& scope) {
+  std::size_t count = 0;
+  for (const MemberDef& member : scope.members()) {
+    if (member.group != nullptr) count += 1 + groups_in(member.group->scope);
+  }
+  return count;
+}
+
+void print_summary(const std::string& name, const Dictionary& dictionary) {
+  const auto fields = dictionary.fields();
+  const auto messages = dictionary.messages();
+  const auto with_values = std::ranges::count_if(fields, [](const FieldDef& field) { return !field.values.empty(); });
+  const auto admin = std::ranges::count_if(messages, &MessageDef::admin);
+  std::size_t groups = 0, largest = 0;
+  for (const MessageDef& message : messages) {
+    groups += groups_in(message.scope);
+    largest = std::max(largest, message.scope.members().size());
+  }
+  std::cout << name << ": " << dictionary.version_name();
+  if (dictionary.begin_string() != dictionary.version_name()) {
+    std::cout << " in sessions of " << dictionary.begin_string();
+  }
+  std::cout << ": " << messages.size() << " messages (" << admin << " of the session), " << fields.size() << " fields ("
+            << with_values << " with listed values), " << groups << " groups in messages, at most " << largest
+            << " fields side by side; nothing is wrong\n";
+}
+
+}  // namespace
+
+int check_dictionary(const CheckOptions& options) {
+  DictionaryFiles files{.transport = options.transport.empty() ? "" : dictionary_path(options.transport),
+                        .application = dictionary_path(options.file),
+                        .overlays = {options.overlays.begin(), options.overlays.end()}};
+  std::vector<std::string> problems;
+  std::optional<DictionaryModel> model;
+  try {
+    model = load_model(files, &problems);
+  } catch (const DictionaryError& error) {
+    // Nothing to go on with; what was found before it comes first.
+    problems.push_back(error.what());
+  }
+  if (model) {
+    for (std::string& problem : find_problems(*model)) problems.push_back(std::move(problem));
+  }
+  for (const std::string& problem : problems) std::cout << problem << '\n';
+  if (problems.empty()) {
+    print_summary(options.file, Dictionary::build(*model));
+    return exit_done;
+  }
+  std::cout << problems.size() << (problems.size() == 1 ? " problem\n" : " problems\n");
+  if (problems.size() >= max_dictionary_problems) std::cout << "there may be more: mend these first\n";
+  return exit_failed;
+}
+
+}  // namespace nfx::app

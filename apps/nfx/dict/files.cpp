@@ -1,0 +1,63 @@
+#include "dict/files.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <system_error>
+#include <vector>
+
+#include "decode/scanner.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+
+namespace nfx::app {
+namespace {
+
+constexpr std::uint32_t max_fields = 32768;
+constexpr std::size_t read_size = 256 * 1024;
+
+}  // namespace
+
+std::filesystem::path dictionary_path(const std::string& name) {
+  std::error_code ignored;
+  if (std::filesystem::exists(name, ignored)) return name;
+  const std::string_view file = shipped_file(name);
+  if (const auto shipped = find_shipped_dictionary(file.empty() ? name : file)) return *shipped;
+  return name;
+}
+
+LogCount for_each_message(const std::string& log, const std::function<void(const MessageView&)>& visit) {
+  std::ifstream file;
+  if (log != "-") {
+    file.open(log, std::ios::binary);
+    if (!file.is_open()) {
+      throw ConfigError(log + ": " + std::generic_category().message(errno) +
+                        "; give the path of a readable file, or - for stdin");
+    }
+  }
+  std::istream& in = log == "-" ? std::cin : file;
+  MessageScanner scanner;
+  MessageView view(max_fields);
+  LogCount count;
+  const auto take = [&] {
+    while (const auto found = scanner.next()) {
+      if (found->too_long || view.parse(found->text) != WireError::none) {
+        ++count.unreadable;
+        continue;
+      }
+      ++count.messages;
+      visit(view);
+    }
+  };
+  std::vector<char> buffer(read_size);
+  while (in.read(buffer.data(), read_size), in.gcount() > 0) {
+    scanner.feed({buffer.data(), static_cast<std::size_t>(in.gcount())});
+    take();
+  }
+  if (in.bad()) throw std::runtime_error(log + ": cannot be read: " + std::generic_category().message(errno));
+  scanner.finish();
+  take();
+  return count;
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,25 @@
+// Dictionaries and logs as the dict commands take them.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx::app {
+
+// The file itself, or the shipped dictionary of that name ("FIX44.xml"), or of that version ("FIX.4.4").
+[[nodiscard]] std::filesystem::path dictionary_path(const std::string& name);
+
+// How much of a log could be read.
+struct LogCount {
+  std::uint64_t messages = 0;
+  std::uint64_t unreadable = 0;
+};
+
+// Calls `visit` with each message of the log that is whole; - is standard input. Holds one message at a time.
+LogCount for_each_message(const std::string& log, const std::function<void(const MessageView&)>& visit);
+
+}  // namespace nfx::app

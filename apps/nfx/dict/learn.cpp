@@ -1,0 +1,107 @@
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <stdexcept>
+
+#include "command.hpp"
+#include "dict/commands.hpp"
+#include "dict/files.hpp"
+#include "dict/learner.hpp"
+#include "nexusfix/dictionary/validator.hpp"
+
+namespace nfx::app {
+namespace {
+
+constexpr std::size_t max_kinds_shown = 20;
+
+// The base's file as an overlay names it: by its name when it is shipped, from the overlay's folder otherwise.
+std::string base_name(const std::string& given, const std::string& out) {
+  if (given.empty()) return {};
+  std::error_code ignored;
+  const std::filesystem::path path = dictionary_path(given);
+  if (!std::filesystem::exists(given, ignored)) return path.filename().string();
+  const std::filesystem::path folder = out.empty() ? "." : std::filesystem::path(out).parent_path();
+  return std::filesystem::proximate(std::filesystem::absolute(path), std::filesystem::absolute(folder)).string();
+}
+
+// What is left to object to once the overlay is applied; of each kind, how often.
+class Rest {
+ public:
+  explicit Rest(const Dictionary& dictionary) : dictionary_(dictionary) {}
+
+  void see(const MessageView& message) {
+    if (message.begin_string() != dictionary_.begin_string()) return;
+    ++messages_;
+    ValidationReport report;
+    const auto violation = validate(message, dictionary_, policy_, report);
+    if (!violation) return;
+    ++invalid_;
+    std::string kind = std::string(message.msg_type()) + ": " + std::string(to_text(violation->reason));
+    if (violation->has_tag()) kind += " (" + std::to_string(value(violation->tag)) + ")";
+    if (kinds_.size() < max_kinds_shown || kinds_.contains(kind)) ++kinds_[kind];
+  }
+
+  // Whether nothing is.
+  bool print(std::ostream& out) const {
+    out << messages_ - invalid_ << " of " << messages_ << " messages are valid with the overlay\n";
+    for (const auto& [kind, count] : kinds_) out << "  " << kind << ", " << count << " messages\n";
+    return invalid_ == 0;
+  }
+
+ private:
+  const Dictionary& dictionary_;
+  ValidationPolicy policy_ = ValidationPolicy::strict();
+  std::uint64_t messages_ = 0, invalid_ = 0;
+  std::map<std::string, std::uint64_t> kinds_;
+};
+
+}  // namespace
+
+int learn_dictionary(const LearnOptions& options) {
+  const DictionaryModel base =
+      load_model({.transport = options.transport.empty() ? "" : dictionary_path(options.transport),
+                  .application = dictionary_path(options.base),
+                  .overlays = {}});
+  const Dictionary dictionary = Dictionary::build(base);
+  Learner learner(dictionary);
+  std::uint64_t others = 0;
+  const LogCount count = for_each_message(options.log, [&](const MessageView& message) {
+    if (message.begin_string() == dictionary.begin_string()) {
+      learner.see(message);
+    } else {
+      ++others;
+    }
+  });
+  if (count.messages + count.unreadable == 0) {
+    throw std::runtime_error("no FIX message found: a message starts with 8=FIX");
+  }
+  OverlayModel overlay = learner.overlay();
+  overlay.base = base_name(options.base, options.out);
+  overlay.transport = base_name(options.transport, options.out);
+  const std::string xml = overlay_to_xml(overlay);
+  // The overlay is what is asked for: people's lines give way to it where both would go to standard output.
+  std::ostream& say = options.out.empty() ? std::cerr : std::cout;
+  if (options.out.empty()) {
+    std::cout << xml << std::flush;
+  } else {
+    std::ofstream out(options.out, std::ios::binary);
+    out << xml;
+    out.close();
+    if (!out)
+      throw std::runtime_error(options.out + ": cannot be written; give the path of a file in a folder of yours");
+  }
+  for (const std::string& line : learner.describe()) say << line << '\n';
+  if (learner.left_out() > 0) {
+    say << "too many findings: " << learner.left_out() << " times a field was left out (there may be "
+        << Learner::max_findings << ", of them " << Learner::max_per_scope << " in one message or group)\n";
+  }
+  if (others > 0) say << others << " messages are not " << dictionary.begin_string() << ": left out\n";
+  if (count.unreadable > 0) say << count.unreadable << " messages cannot be read: 'nfx decode' says why\n";
+  if (options.log == "-") return exit_done;
+  const Dictionary with_overlay = Dictionary::build(apply_overlay(base, overlay));
+  Rest rest(with_overlay);
+  static_cast<void>(for_each_message(options.log, [&](const MessageView& message) { rest.see(message); }));
+  return rest.print(say) && learner.left_out() == 0 ? exit_done : exit_failed;
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,123 @@
+// Finds what a log has and a dictionary does not: fields, fields of messages, listed values, message types, and groups
+// of undeclared fields; and writes that down as an overlay.
+// Where an undeclared field belongs is told by what follows it. Between two members of a group's entry it is the
+// group's, and stands in the entry's order behind the last member it was seen behind. Behind the last entry it is the
+// group's only if it was seen within an entry elsewhere. In front of a header field it is the header's.
+// Thread: one owner. Lifetime: the dictionary outlives it. Bounds: max_findings, and max_per_scope of them in one
+// message or group, so that the overlay stays within a dictionary's bounds; what is beyond is counted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dict/value_guess.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/dictionary/model_overlay.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx::app {
+
+class Learner {
+ public:
+  static constexpr std::size_t max_findings = 10'000;
+  static constexpr std::size_t max_per_scope = 300;
+  static constexpr std::size_t max_values = 200;  // per field; one with more gets allowOtherValues
+
+  explicit Learner(const Dictionary& base);
+
+  // One message of the dictionary's BeginString.
+  void see(const MessageView& message);
+
+  // All of it, for the dictionary given. The overlay names no base: the caller knows its file.
+  [[nodiscard]] OverlayModel overlay() const;
+  // One line per finding.
+  [[nodiscard]] std::vector<std::string> describe() const;
+  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+
+ private:
+  // "D", "D/453" for the entries of that group, "header", "trailer".
+  using Path = std::string;
+  using Key = std::pair<Path, Tag>;
+
+  struct Finding {
+    std::int32_t after = -1;  // the position of the last member in front; -1: none
+    std::uint64_t count = 0;
+    std::uint64_t order = 0;  // of the first occurrence
+  };
+  // A group of which the dictionary knows nothing, the first of its members first.
+  struct NewGroup {
+    std::vector<Tag> members;
+    std::uint64_t count = 0;
+  };
+  struct Candidate {
+    Path path;
+    std::int32_t after;
+  };
+  // A field that could belong to one of several scopes, the innermost first.
+  struct Doubt {
+    Tag tag;
+    std::vector<Candidate> candidates;
+    Finding finding;
+  };
+  struct Values {
+    std::set<std::string, std::less<>> values;
+    std::uint64_t count = 0;
+    bool too_many = false;
+  };
+  // A scope whose fields are being gone through: the message, or a group's entry.
+  struct Frame {
+    const Scope* scope;
+    Path path;
+    std::int32_t last = -1;  // position of the last member
+    std::vector<Tag> seen;   // in this entry
+  };
+  using Findings = std::map<Key, Finding>;
+
+  // Which frame this field belongs to, the innermost that can have it; or none.
+  [[nodiscard]] std::size_t frame_of(Tag tag) const;
+  void take_member(const Field& field, std::size_t frame, const MemberDef& member);
+  void take_value(const FieldDef& field, std::string_view value);
+  void take_pending(std::size_t frame, Section next);
+  // The members of a new group that `pending_` has at this index; returns how many fields they are, 0: there is none.
+  std::size_t take_new_group(std::size_t at, const Path& path);
+  void take_entries(NewGroup& group, std::size_t begin, std::size_t end);
+  void take_single(const Field& field, const std::vector<Candidate>& candidates);
+  [[nodiscard]] bool has_room();
+  [[nodiscard]] bool has_room_in(const Path& path);
+
+  [[nodiscard]] Findings settled() const;
+  [[nodiscard]] std::string name_of(Tag tag) const;
+  [[nodiscard]] std::string title_of(const Path& path) const;
+  void write_fields(OverlayModel& overlay, const Findings& findings) const;
+  void write_findings(OverlayModel& overlay, const Findings& findings) const;
+  void write_new_groups(OverlayModel& overlay) const;
+  std::vector<OverlayMember>& members_at(OverlayModel& overlay, const Path& path) const;
+  [[nodiscard]] OverlayMember whole_group(const GroupDef& group) const;
+
+  const Dictionary& base_;
+  Scope strange_scope_;                    // header and trailer, for messages of unknown types
+  std::map<Tag, const GroupDef*> groups_;  // all of the dictionary's, for the same
+  std::map<Path, const Scope*> scopes_;    // of the groups that were met
+  Findings findings_;
+  std::map<std::string, Doubt> doubts_;
+  std::map<Key, NewGroup> new_groups_;          // by the path around and the count
+  std::map<Tag, ValueGuess> guesses_;           // of fields the dictionary does not have
+  std::map<Tag, Values> values_;                // that are not listed
+  std::map<std::string, std::uint64_t> types_;  // that are not known
+  std::map<Path, std::size_t> in_scope_;        // how many findings each scope has
+  std::uint64_t seen_ = 0;
+  std::uint64_t left_out_ = 0;
+
+  // Of the message being looked at.
+  std::vector<Frame> frames_;
+  std::vector<Field> pending_;  // those that no frame has, since the last one that one had
+  std::string msg_type_;
+  Section section_ = Section::header;
+  bool strange_ = false;
+};
+
+}  // namespace nfx::app

@@ -1,0 +1,104 @@
+// What becomes of a message that is not what the dictionary says: rejected, delivered with a report, or delivered.
+// Thread: built before run, then read by any. Cost: a mode is looked up only once something is wrong, in time
+// logarithmic in the number of overrides, and without allocation. Errors: what a configuration spells wrong is a text
+// that says what is expected.
+//
+// A violation's mode, when no override names its message or field, is the lower of its check's mode and the overall
+// mode. With overrides it is that of the most specific one: message and tag, then tag, then message, then neither.
+// A check that is off stays off whatever the overrides say.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/base/tag.hpp"
+#include "nexusfix/dictionary/reject_reason.hpp"
+
+namespace nfx {
+
+// From the lowest: say nothing; deliver, with a report; reject.
+enum class ValidationMode : std::uint8_t { off, lenient, strict };
+
+// What divides a repeating group into entries.
+enum class GroupMode : std::uint8_t {
+  strict,       // the dictionary's first member starts each entry, the others follow in the dictionary's order
+  lenient,      // the dictionary's first member starts each entry, the others follow in any order
+  first_field,  // whatever member comes first behind the count starts each entry, the others follow in any order
+};
+
+[[nodiscard]] std::string_view to_string(ValidationMode mode) noexcept;
+[[nodiscard]] std::string_view to_string(GroupMode mode) noexcept;
+[[nodiscard]] std::optional<ValidationMode> parse_validation_mode(std::string_view text) noexcept;
+[[nodiscard]] std::optional<GroupMode> parse_group_mode(std::string_view text) noexcept;
+
+inline constexpr Tag first_user_defined_tag{5000};
+
+// Fields that nobody agreed on are delivered by default: counterparties add them all the time.
+struct ValidationChecks {
+  ValidationMode unknown_fields = ValidationMode::lenient;         // tags below 5000 that the dictionary does not have
+  ValidationMode user_defined_fields = ValidationMode::lenient;    // tags from 5000 that the message does not have
+  ValidationMode fields_not_in_message = ValidationMode::lenient;  // known tags below 5000 it does not have
+  ValidationMode field_order = ValidationMode::strict;             // header, body, trailer; members within an entry
+  ValidationMode values_present = ValidationMode::strict;  // unless strict, an empty value passes its other checks
+  ValidationMode formats = ValidationMode::strict;
+  ValidationMode enum_values = ValidationMode::strict;
+  ValidationMode required_fields = ValidationMode::strict;
+  ValidationMode group_counts = ValidationMode::strict;
+  ValidationMode duplicate_fields = ValidationMode::strict;
+  ValidationMode message_types = ValidationMode::strict;  // unless strict, of an unknown one only the header is judged
+  GroupMode groups = GroupMode::strict;
+
+  friend bool operator==(const ValidationChecks&, const ValidationChecks&) = default;
+};
+
+struct ValidationOverride {
+  std::string msg_type;  // empty: every message
+  Tag tag{};             // Tag{0}: every field
+  ValidationMode mode = ValidationMode::strict;
+
+  friend bool operator==(const ValidationOverride&, const ValidationOverride&) = default;
+};
+
+// "8=lenient" (a message), "8/9730=off" (a field of a message), "*/9730=off" (a field anywhere). The error says what
+// is expected.
+[[nodiscard]] std::expected<ValidationOverride, std::string> parse_validation_override(std::string_view text);
+
+class ValidationPolicy {
+ public:
+  ValidationPolicy(ValidationChecks checks = {}, ValidationMode overall = ValidationMode::strict)
+      : checks_(checks), overall_(overall) {}
+
+  // Every check rejects: what an acceptance suite wants.
+  [[nodiscard]] static ValidationPolicy strict();
+
+  // msg_type empty: every message. Tag{0}: every field. A later call for the same pair replaces the earlier one.
+  void set(std::string_view msg_type, Tag tag, ValidationMode mode);
+  void set(const ValidationOverride& override) { set(override.msg_type, override.tag, override.mode); }
+
+  [[nodiscard]] const ValidationChecks& checks() const noexcept { return checks_; }
+  [[nodiscard]] ValidationMode overall() const noexcept { return overall_; }
+  [[nodiscard]] std::span<const ValidationOverride> overrides() const noexcept { return overrides_; }
+
+  // What becomes of this violation in a message of this type.
+  [[nodiscard]] ValidationMode mode(std::string_view msg_type, SessionRejectReason reason, Tag tag) const noexcept;
+
+  // Nothing a message does is ever reported or rejected.
+  [[nodiscard]] bool is_off() const noexcept { return overall_ == ValidationMode::off && overrides_.empty(); }
+
+  friend bool operator==(const ValidationPolicy&, const ValidationPolicy&) = default;
+
+ private:
+  [[nodiscard]] const ValidationOverride* find(std::string_view msg_type, Tag tag) const noexcept;
+  [[nodiscard]] const ValidationOverride* most_specific(std::string_view msg_type, Tag tag) const noexcept;
+
+  ValidationChecks checks_;
+  ValidationMode overall_;
+  std::vector<ValidationOverride> overrides_;  // by tag, then message type
+};
+
+}  // namespace nfx

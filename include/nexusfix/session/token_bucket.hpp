@@ -1,0 +1,42 @@
+// How much may happen in a time: `burst` at once, and `rate` a second on average.
+// Thread: one owner. Cost: a few integer operations, no allocation. Errors: none; a rate of 0 lets everything through.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+class TokenBucket {
+ public:
+  TokenBucket() = default;
+  // A burst of 0 is one second's worth.
+  TokenBucket(std::uint32_t rate, std::uint32_t burst) noexcept
+      : interval_(rate == 0 ? Duration::zero() : std::max(Duration{1}, Duration{std::chrono::seconds{1}} / rate)),
+        allowance_(interval_ * std::max(burst == 0 ? rate : burst, 1U)) {}
+
+  [[nodiscard]] bool limited() const noexcept { return interval_ != Duration::zero(); }
+
+  // When the next token is there: now, or later.
+  [[nodiscard]] MonotonicTime ready_at() const noexcept {
+    return full_at_ == MonotonicTime{} ? MonotonicTime{} : full_at_ + interval_ - allowance_;
+  }
+  [[nodiscard]] bool ready(MonotonicTime now) const noexcept { return !limited() || ready_at() <= now; }
+
+  // Takes a token; false when there is none.
+  [[nodiscard]] bool take(MonotonicTime now) noexcept {
+    if (!limited()) return true;
+    if (ready_at() > now) return false;
+    full_at_ = std::max(full_at_, now) + interval_;
+    return true;
+  }
+
+ private:
+  Duration interval_{};  // between two tokens; zero: no limit
+  Duration allowance_{};
+  MonotonicTime full_at_{};  // when all tokens will be back
+};
+
+}  // namespace nfx

@@ -1,0 +1,156 @@
+#include "dictionary/model_reader.hpp"
+
+namespace nfx {
+namespace {
+
+class OverlayReader {
+ public:
+  explicit OverlayReader(const XmlSource& source) : source_(source) {}
+
+  OverlayModel run() {
+    const pugi::xml_node root = source_.root();
+    overlay_.place = source_.place(root);
+    overlay_.base = root.attribute("base").value();
+    overlay_.transport = root.attribute("transport").value();
+    overlay_.name = root.attribute("name").value();
+    for (const pugi::xml_node node : root.children()) {
+      if (node.type() == pugi::node_element) read_section(node);
+    }
+    return std::move(overlay_);
+  }
+
+ private:
+  void read_section(pugi::xml_node section);
+  void read_field(pugi::xml_node node);
+  void read_component(pugi::xml_node node);
+  void read_message(pugi::xml_node node);
+  std::vector<OverlayMember> read_members(pugi::xml_node parent, const std::string& where);
+  bool expect(pugi::xml_node node, std::string_view element);
+  bool removes(pugi::xml_node node) const { return source_.optional_yes_or_no(node, "remove").value_or(false); }
+
+  const XmlSource& source_;
+  OverlayModel overlay_;
+};
+
+bool OverlayReader::expect(pugi::xml_node node, std::string_view element) {
+  if (node.type() != pugi::node_element) return false;
+  if (node.name() == element) return true;
+  source_.report(
+      node, std::string("<") + node.parent().name() + "> holds <" + node.name() + ">; write " + std::string(element));
+  return false;
+}
+
+void OverlayReader::read_section(pugi::xml_node section) {
+  const std::string_view name = section.name();
+  if (name == "header") {
+    overlay_.header = read_members(section, "header");
+  } else if (name == "trailer") {
+    overlay_.trailer = read_members(section, "trailer");
+  } else if (name == "fields") {
+    for (const pugi::xml_node node : section.children()) {
+      if (expect(node, "field")) read_field(node);
+    }
+  } else if (name == "components") {
+    for (const pugi::xml_node node : section.children()) {
+      if (expect(node, "component")) read_component(node);
+    }
+  } else if (name == "messages") {
+    for (const pugi::xml_node node : section.children()) {
+      if (expect(node, "message")) read_message(node);
+    }
+  } else {
+    source_.report(section, "the overlay holds <" + std::string(name) +
+                                ">; write fields, messages, components, header or trailer");
+  }
+}
+
+void OverlayReader::read_field(pugi::xml_node node) {
+  OverlayField field{.name = node.attribute("name").value(),
+                     .type = {},
+                     .open = source_.optional_yes_or_no(node, "allowOtherValues"),
+                     .remove = removes(node),
+                     .values = {},
+                     .place = source_.place(node)};
+  const std::string_view number = node.attribute("number").value();
+  if (number.empty() && field.name.empty()) {
+    source_.report(node, "<field> has neither number nor name; write one of them");
+    return;
+  }
+  const std::string what = "field " + (field.name.empty() ? std::string(number) : field.name);
+  if (!number.empty()) {
+    field.tag = source_.tag(node, number, what);
+    if (field.tag == Tag{0}) return;
+  }
+  if (const std::string_view type = node.attribute("type").value(); !type.empty()) {
+    field.type = source_.type(node, type, what);
+  }
+  for (const pugi::xml_node child : node.children()) {
+    if (!expect(child, "value")) continue;
+    const std::string_view value = source_.attribute(child, "enum");
+    if (value.empty()) continue;
+    field.values.push_back(
+        {std::string(value), child.attribute("description").value(), removes(child), source_.place(child)});
+  }
+  overlay_.fields.push_back(std::move(field));
+}
+
+void OverlayReader::read_component(pugi::xml_node node) {
+  std::string name{source_.attribute(node, "name")};
+  if (name.empty()) return;
+  std::vector<OverlayMember> members = read_members(node, "component " + name);
+  overlay_.components.push_back({std::move(name), removes(node), std::move(members), source_.place(node)});
+}
+
+void OverlayReader::read_message(pugi::xml_node node) {
+  OverlayMessage message{.name = std::string(source_.attribute(node, "name")),
+                         .msg_type = node.attribute("msgtype").value(),
+                         .admin = {},
+                         .remove = removes(node),
+                         .members = {},
+                         .place = source_.place(node)};
+  if (message.name.empty()) return;
+  if (const std::string_view category = node.attribute("msgcat").value(); !category.empty()) {
+    message.admin = category == "admin";
+  }
+  message.members = read_members(node, "message " + message.name);
+  overlay_.messages.push_back(std::move(message));
+}
+
+// Recursion ends where XmlSource's bound on depth does.
+std::vector<OverlayMember> OverlayReader::read_members(pugi::xml_node parent, const std::string& where) {
+  std::vector<OverlayMember> members;
+  for (const pugi::xml_node node : parent.children()) {
+    if (node.type() != pugi::node_element) continue;
+    const std::optional<MemberKind> kind = member_kind(node.name());
+    if (!kind) {
+      source_.report(node, where + " holds <" + node.name() + ">; write field, group or component");
+      continue;
+    }
+    OverlayMember member{.kind = *kind,
+                         .name = std::string(source_.attribute(node, "name")),
+                         .required = source_.optional_yes_or_no(node, "required"),
+                         .remove = removes(node),
+                         .after = node.attribute("after").value(),
+                         .members = {},
+                         .place = source_.place(node)};
+    if (*kind == MemberKind::group) member.members = read_members(node, "group " + member.name);
+    if (!member.name.empty()) members.push_back(std::move(member));
+  }
+  return members;
+}
+
+}  // namespace
+
+OverlayModel read_overlay(const XmlSource& source) { return OverlayReader(source).run(); }
+
+OverlayModel read_overlay(std::string_view xml, std::string_view source_name, std::vector<std::string>* problems) {
+  Problems sink(problems);
+  const XmlSource source(xml, source_name, sink);
+  if (!is_overlay(source)) {
+    Problems::fail(source.place(source.root()), "the root element is <" + std::string(source.root().name()) +
+                                                    ">; write <overlay base=\"FIX44.xml\"> for an overlay");
+  }
+  return read_overlay(source);
+}
+
+}  // namespace nfx

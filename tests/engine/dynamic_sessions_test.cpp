@@ -1,0 +1,193 @@
+// Sessions that templates make, that are added and removed while the engine runs, and who may log on to them.
+#include <gtest/gtest.h>
+
+#include "engine/loop_rig.hpp"
+
+namespace nfx::test {
+namespace {
+
+class DynamicSessions : public ::testing::Test {
+ protected:
+  DynamicSessions() {
+    SessionSettings pattern = acceptor("CLIENT-*");
+    pattern.is_template = true;
+    rig.venue.config.sessions = {pattern};
+    rig.venue.config.max_dynamic_sessions = 2;
+  }
+  void log_on(RawPeer& peer, std::string_view more = {}) {
+    peer.connect();
+    rig.turn();
+    peer.send(peer.logon(more));
+    rig.turn(2);
+    peer.read();
+  }
+
+  LoopRig rig;
+  RecordingApplication& application = rig.venue.application;
+};
+
+TEST_F(DynamicSessions, template_makes_a_session_for_whoever_fits) {
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"};
+  log_on(one);
+  ASSERT_EQ(application.added, (std::vector<std::size_t>{1}));
+  EXPECT_TRUE(rig.venue.session(1).logged_on());
+  EXPECT_EQ(rig.venue.session(1).config().target_comp_id, "CLIENT-1");
+  EXPECT_EQ(one.all(Tag::MsgType), (std::vector<std::string>{"A"}));
+  EXPECT_EQ(rig.venue.loop->find(0), nullptr) << "the template itself is no session";
+}
+
+TEST_F(DynamicSessions, session_of_a_template_keeps_its_numbers_between_connections) {
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"};
+  log_on(one);
+  one.close();
+  rig.turn(2);
+  log_on(one);
+  EXPECT_EQ(one.all(Tag::MsgSeqNum), (std::vector<std::string>{"2"}));
+  EXPECT_EQ(application.added.size(), 1U);
+}
+
+TEST_F(DynamicSessions, template_takes_nobody_else) {
+  rig.venue.start();
+  RawPeer stranger{rig.network, rig.clock, "SOMEBODY"};
+  log_on(stranger);
+  EXPECT_TRUE(stranger.closed);
+  EXPECT_TRUE(stranger.received.empty());
+  EXPECT_TRUE(application.added.empty());
+}
+
+TEST_F(DynamicSessions, configured_session_goes_before_the_template) {
+  rig.venue.config.sessions.push_back(acceptor("CLIENT-1"));
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"};
+  log_on(one);
+  EXPECT_TRUE(rig.venue.session(1).logged_on());
+  EXPECT_TRUE(application.added.empty());
+}
+
+TEST_F(DynamicSessions, application_decides_who_may_log_on_before_a_session_exists) {
+  std::vector<std::string> asked;
+  application.when_logon_requested = [&](const LogonRequest& request) {
+    asked.push_back(request.session.target_comp_id + ' ' + std::string{request.message.get_view(Tag::Password)} + ' ' +
+                    std::string{request.peer} + (request.is_new ? " new" : " known"));
+    return request.message.get_view(Tag::Password) == "secret";
+  };
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"};
+  log_on(one, field(554, "guess"));
+  EXPECT_TRUE(one.closed);
+  EXPECT_TRUE(one.received.empty());
+  EXPECT_TRUE(application.added.empty());
+  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1U);
+  one.seq = 1;
+  log_on(one, field(554, "secret"));
+  EXPECT_TRUE(rig.venue.session(1).logged_on());
+  one.close();
+  rig.turn(2);
+  log_on(one, field(554, "secret"));
+  EXPECT_EQ(asked, (std::vector<std::string>{"CLIENT-1 guess loopback new", "CLIENT-1 secret loopback new",
+                                             "CLIENT-1 secret loopback known"}));
+}
+
+TEST_F(DynamicSessions, refused_logon_leaves_no_trace_in_a_known_session) {
+  rig.venue.config.sessions = {acceptor("CLIENT-1")};
+  rig.venue.config.sessions[0].next_inbound = SeqNum{5};
+  rig.venue.config.sessions[0].next_outbound = SeqNum{7};
+  application.when_logon_requested = [](const LogonRequest&) { return false; };
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"};
+  log_on(one, field(141, "Y"));
+  EXPECT_TRUE(one.closed);
+  EXPECT_EQ(rig.venue.session().next_inbound(), SeqNum{5});
+  EXPECT_EQ(rig.venue.session().next_outbound(), SeqNum{7});
+}
+
+TEST_F(DynamicSessions, are_limited_in_number_and_a_removed_one_makes_room) {
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"}, two{rig.network, rig.clock, "CLIENT-2"},
+      three{rig.network, rig.clock, "CLIENT-3"};
+  log_on(one);
+  log_on(two);
+  log_on(three);
+  EXPECT_TRUE(three.closed);
+  EXPECT_EQ(rig.venue.loop->counters().dynamic_refused, 1U);
+  EXPECT_TRUE(rig.venue.loop->remove(1, "good bye"));
+  rig.turn(2);
+  one.read();
+  EXPECT_EQ(one.all(Tag::MsgType), (std::vector<std::string>{"A", "5"}));
+  EXPECT_EQ(one.all(Tag::Text).back(), "good bye");
+  one.send(one.next(msg_type::logout));
+  rig.turn(3);
+  EXPECT_EQ(application.removed, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(rig.venue.loop->find(1), nullptr);
+  three.seq = 1;
+  log_on(three);
+  EXPECT_EQ(application.added, (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_TRUE(rig.venue.session(3).logged_on());
+}
+
+TEST_F(DynamicSessions, added_acceptor_listens_and_added_initiator_connects) {
+  rig.venue.start();
+  rig.trader.config.sessions = {initiator("CLIENT-9", 9009)};  // nobody is there yet
+  rig.trader.start();
+  rig.turn(2);
+  const std::size_t id = rig.venue.loop->add(acceptor("OTHER", 9001));
+  rig.turn(2);
+  EXPECT_EQ(application.added, (std::vector<std::size_t>{id}));
+  const std::size_t other = rig.trader.loop->add(initiator("OTHER", 9001));
+  rig.turn(6);
+  EXPECT_TRUE(rig.venue.session(id).logged_on());
+  EXPECT_TRUE(rig.trader.session(other).logged_on());
+  ASSERT_TRUE(rig.trader.session(other).send({.msg_type = "D", .body = order(1)}).has_value());
+  rig.turn(3);
+  EXPECT_EQ(application.at(id).orders, (std::vector<std::string>{"1"}));
+}
+
+TEST_F(DynamicSessions, one_that_exists_already_is_not_added_again) {
+  rig.venue.config.sessions.push_back(acceptor("CLIENT-1"));
+  rig.venue.start();
+  EXPECT_THROW(rig.venue.loop->add(acceptor("CLIENT-1")), ConfigError);
+  rig.venue.loop->add(acceptor("CLIENT-2"));
+  EXPECT_THROW(rig.venue.loop->add(acceptor("CLIENT-2")), ConfigError);
+  rig.venue.loop->add(acceptor("CLIENT-3"));
+  EXPECT_THROW(rig.venue.loop->add(acceptor("CLIENT-4")), ConfigError) << "max_dynamic_sessions is 2";
+}
+
+TEST_F(DynamicSessions, removed_one_disturbs_no_neighbour) {
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"}, two{rig.network, rig.clock, "CLIENT-2"};
+  log_on(one);
+  log_on(two);
+  rig.venue.loop->remove(1, {});
+  rig.turn();
+  one.close();
+  two.send(two.next("D", order(7)));
+  rig.turn(3);
+  EXPECT_EQ(application.removed, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(application.at(2).orders, (std::vector<std::string>{"7"}));
+  rig.pass(40s, 5s);
+  EXPECT_TRUE(application.at(2).logouts.empty() || !two.closed);
+}
+
+TEST_F(DynamicSessions, removal_of_a_session_that_is_not_connected_is_immediate) {
+  rig.venue.config.sessions.push_back(acceptor("CLIENT-1"));
+  rig.venue.start();
+  EXPECT_TRUE(rig.venue.loop->remove(1, {}));
+  EXPECT_FALSE(rig.venue.loop->remove(77, {}));
+  rig.turn(2);
+  EXPECT_EQ(application.removed, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(rig.venue.loop->add(acceptor("CLIENT-1")), 2U) << "its name is free, its number is not";
+}
+
+TEST_F(DynamicSessions, only_allowed_addresses_may_log_on) {
+  rig.venue.config.sessions = {acceptor("CLIENT-1")};
+  rig.venue.config.sessions[0].allowed_addresses = {"192.0.2.1"};
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"};
+  log_on(one);
+  EXPECT_TRUE(one.closed) << "the loopback network has no address at all";
+}
+
+}  // namespace
+}  // namespace nfx::test

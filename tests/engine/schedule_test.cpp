@@ -1,0 +1,157 @@
+// What the engine does at the boundaries of a session's time, also at those it slept through.
+#include <gtest/gtest.h>
+
+#include "engine/loop_rig.hpp"
+#include "nexusfix/engine/schedule_config.hpp"
+
+namespace nfx::test {
+namespace {
+
+std::shared_ptr<const Schedule> daily(std::string start, std::string end) {
+  ScheduleTexts texts;
+  texts.start_time = std::move(start);
+  texts.end_time = std::move(end);
+  return make_schedule(texts);
+}
+
+// The clock starts at 12:00 UTC.
+class Scheduled : public ::testing::Test {
+ protected:
+  Scheduled() {
+    rig.venue.config.sessions = {acceptor()};
+    rig.trader.config.sessions = {initiator()};
+    both([](SessionSettings& s) {
+      s.session.heartbeat_interval = std::chrono::seconds{600};
+      s.reconnect_delay = std::chrono::milliseconds{1000};
+      s.reconnect_delay_max = std::chrono::milliseconds{1000};
+    });
+  }
+  template <class Change>
+  void both(Change change) {
+    change(rig.venue.config.sessions[0]);
+    change(rig.trader.config.sessions[0]);
+  }
+  void schedule(const std::string& start, const std::string& end) {
+    both([&](SessionSettings& s) { s.schedule = daily(start, end); });
+  }
+  bool up() { return rig.trader.session().logged_on() && rig.venue.session().logged_on(); }
+
+  LoopRig rig;
+};
+
+TEST_F(Scheduled, initiator_waits_for_its_time_and_logs_on_then) {
+  schedule("12:10:00", "13:00:00");
+  rig.start_both();
+  rig.pass(9min, 10s);
+  EXPECT_FALSE(up());
+  EXPECT_EQ(rig.trader.application.count(Notice::connect_failed), 0U);
+  rig.pass(1min + 1s, 1s);
+  EXPECT_TRUE(up());
+}
+
+TEST_F(Scheduled, session_is_logged_out_at_its_end_and_does_not_come_back) {
+  schedule("11:00:00", "12:05:00");
+  rig.start_both();
+  ASSERT_TRUE(up());
+  rig.pass(5min - 1s, 1s);
+  EXPECT_TRUE(up());
+  rig.pass(2s, 1s);
+  EXPECT_FALSE(up());
+  ASSERT_EQ(rig.trader.application.at().logouts.size(), 1U);
+  rig.pass(10min, 1s);
+  EXPECT_EQ(rig.trader.application.at().logons, 1U);
+}
+
+TEST_F(Scheduled, acceptor_refuses_a_logon_outside_its_time) {
+  rig.venue.config.sessions[0].schedule = daily("13:00:00", "14:00:00");
+  rig.venue.start();
+  RawPeer peer{rig.network, rig.clock};
+  peer.connect();
+  rig.turn();
+  peer.send(peer.logon());
+  rig.turn(2);
+  peer.read();
+  EXPECT_TRUE(peer.closed);
+  EXPECT_TRUE(peer.received.empty());
+  EXPECT_EQ(rig.venue.application.count(Notice::logon_refused), 1U);
+}
+
+TEST_F(Scheduled, numbers_start_over_with_the_next_days_session) {
+  schedule("11:00:00", "12:05:00");
+  rig.start_both();
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
+  rig.pass(6min, 1s);
+  ASSERT_FALSE(up());
+  EXPECT_GT(rig.trader.session().next_outbound(), SeqNum{2}) << "until the next one begins the numbers stay";
+  rig.pass(22h + 53min, 30s);
+  rig.pass(2min, 1s);
+  ASSERT_TRUE(up());
+  EXPECT_EQ(rig.trader.session().next_outbound(), SeqNum{2});
+  EXPECT_EQ(rig.venue.session().next_outbound(), SeqNum{2});
+}
+
+TEST_F(Scheduled, session_of_24_hours_logs_out_and_in_again_with_new_numbers) {
+  schedule("12:30:00", "12:30:00");
+  rig.start_both();
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
+  rig.pass(29min, 1s);
+  EXPECT_EQ(rig.trader.application.at().logons, 1U);
+  rig.pass(2min, 1s);
+  EXPECT_TRUE(up());
+  EXPECT_EQ(rig.trader.application.at().logons, 2U);
+  EXPECT_EQ(rig.trader.session().next_outbound(), SeqNum{2});
+}
+
+TEST_F(Scheduled, boundary_that_passed_while_the_process_was_down_resets_at_start) {
+  schedule("11:00:00", "13:00:00");
+  both([&](SessionSettings& s) {
+    s.next_inbound = s.next_outbound = SeqNum{50};
+    s.numbers_as_of = rig.clock.now().utc - 24h;
+  });
+  rig.start_both();
+  ASSERT_TRUE(up());
+  EXPECT_EQ(rig.trader.session().next_outbound(), SeqNum{2});
+}
+
+TEST_F(Scheduled, numbers_of_the_same_session_are_taken_up_again) {
+  schedule("11:00:00", "13:00:00");
+  both([&](SessionSettings& s) {
+    s.next_inbound = s.next_outbound = SeqNum{50};
+    s.numbers_as_of = rig.clock.now().utc - 30min;
+  });
+  rig.start_both();
+  ASSERT_TRUE(up());
+  EXPECT_EQ(rig.trader.session().next_outbound(), SeqNum{51});
+}
+
+TEST_F(Scheduled, reset_time_within_the_session_starts_over_on_the_open_connection) {
+  ScheduleTexts texts;
+  texts.reset_time = "12:10:00";
+  both([&](SessionSettings& s) { s.schedule = make_schedule(texts); });
+  rig.start_both();
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
+  rig.pass(11min, 1s);
+  EXPECT_TRUE(up());
+  EXPECT_EQ(rig.trader.application.at().logons, 1U) << "no new connection";
+  EXPECT_EQ(rig.trader.session().next_outbound(), SeqNum{2});
+  EXPECT_EQ(rig.venue.session().next_outbound(), SeqNum{2});
+}
+
+TEST_F(Scheduled, logon_window_ends_before_the_session) {
+  ScheduleTexts texts;
+  texts.start_time = "11:00:00";
+  texts.end_time = "13:00:00";
+  texts.logon_time = "11:30:00";
+  texts.logout_time = "12:05:00";
+  both([&](SessionSettings& s) { s.schedule = make_schedule(texts); });
+  rig.start_both();
+  ASSERT_TRUE(up());
+  rig.pass(6min, 1s);
+  EXPECT_FALSE(up());
+  EXPECT_GT(rig.trader.session().next_outbound(), SeqNum{2}) << "no reset within the session";
+}
+
+}  // namespace
+}  // namespace nfx::test
