@@ -23,7 +23,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Whoever links the static library also links what it is made with; the shared library brings that itself.
 if(nfx_library_type STREQUAL "STATIC_LIBRARY")
   set(NFX_STATIC TRUE)
-  set(NFX_PC_REQUIRES "pugixml tomlplusplus")
+  set(NFX_PC_REQUIRES "pugixml tomlplusplus absl_time")
 else()
   set(NFX_STATIC FALSE)
   set(NFX_PC_REQUIRES "")
@@ -33,9 +33,10 @@ set(nfx_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nexusfix)
 install(EXPORT nexusfixTargets NAMESPACE nexusfix:: DESTINATION ${nfx_package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/nexusfixConfig.cmake.in
   ${PROJECT_BINARY_DIR}/nexusfixConfig.cmake INSTALL_DESTINATION ${nfx_package_dir}
-  PATH_VARS CMAKE_INSTALL_DATADIR)
+  PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nexusfixConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nexusfixConfig.cmake ${PROJECT_BINARY_DIR}/nexusfixConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/NexusfixGenerate.cmake
   DESTINATION ${nfx_package_dir})
 
 # The .pc file finds its prefix from where it lies, so that an installed tree can be moved.

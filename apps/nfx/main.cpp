@@ -49,6 +49,10 @@ int main(int argc, char** argv) {
   add_serve(app, exit_code);
   add_connect(app, exit_code);
   add_decode(app, exit_code);
+  add_config(app, exit_code);
+  add_schedule(app, exit_code);
+  add_dict(app, exit_code);
+  add_codegen(app, exit_code);
   add_version(app, exit_code);
   // Last, as commands take over the footer that is there when they are added.
   app.footer(
@@ -57,6 +61,8 @@ int main(int argc, char** argv) {
       "  nfx serve acceptor.toml --echo    wait for counterparties\n"
       "  nfx connect initiator.toml        log on, type messages, see the answers\n"
       "  nfx decode messages.log           make a FIX log of any engine readable\n"
+      "  nfx config check broker.cfg       what a configuration of ours or QuickFIX's means, and where it comes from\n"
+      "  nfx dict learn messages.log       write the dictionary overlay that a counterparty's messages need\n"
       "'nfx COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n"
       "The environment variable NFX_ISA names the instruction set to parse with; 'nfx version' lists them.");
 

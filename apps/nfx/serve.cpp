@@ -3,9 +3,11 @@
 
 #include <iostream>
 #include <mutex>
+#include <set>
 
 #include "command.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/quickfix_settings.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "stop_on_signal.hpp"
 #include "text.hpp"
@@ -89,6 +91,20 @@ class Server final : public Application {
     line(session, "the peer rejected message " + std::string{reject.get_view(Tag::RefSeqNum)},
          reject.get_view(Tag::Text));
   }
+  void on_added(SessionHandle& session) override { line(session, "added"); }
+  void on_removed(SessionHandle& session) override { line(session, "removed"); }
+  void on_cancel(SessionHandle& session, std::string_view reason) override {
+    line(session, "open orders are to be cancelled", reason);
+  }
+  // Each kind of violation once: a counterparty's extra tag comes with every message.
+  void on_violations(SessionHandle& session, const MessageView& message, const ValidationReport& report) override {
+    for (const Violation& each : report.violations()) {
+      std::string what = "delivered although: " + std::string{to_text(each.reason)};
+      if (each.has_tag()) what += ", tag " + std::to_string(value(each.tag));
+      what += ", message type " + std::string{message.msg_type()};
+      if (first_time(identity(session.config()) + what)) line(session, what);
+    }
+  }
   void on_message(SessionHandle& session, const MessageView& message) override {
     // Two programs that refuse refusals would never stop.
     if (message.msg_type() == msg_type::business_message_reject) {
@@ -115,6 +131,13 @@ class Server final : public Application {
   }
 
  private:
+  static constexpr std::size_t violations_remembered = 4096;
+
+  bool first_time(const std::string& violation) {
+    const std::lock_guard lock{violations_mutex_};
+    return violations_.size() < violations_remembered && violations_.insert(violation).second;
+  }
+
   static std::expected<SeqNum, SendError> echo(SessionHandle& session, const MessageView& message) {
     std::string header, body;
     for (std::uint32_t i = 0; i < message.size(); ++i) {
@@ -148,13 +171,15 @@ class Server final : public Application {
 
   const ServeOptions& options_;
   Log& log_;
+  std::mutex violations_mutex_;
+  std::set<std::string> violations_;
 };
 
 void announce(const Engine& engine, Log& log) {
   const UtcTime now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   for (std::size_t i = 0; i < engine.config().sessions.size(); ++i) {
     const SessionSettings& settings = engine.config().sessions[i];
-    std::string text = identity(settings.session);
+    std::string text = settings.is_template ? "template " + identity(settings.session) : identity(settings.session);
     if (settings.session.role == Role::acceptor) {
       const auto endpoint = engine.local_endpoint(i);
       text += " listens on " + to_string(endpoint ? *endpoint : settings.listen);
@@ -167,7 +192,9 @@ void announce(const Engine& engine, Log& log) {
 }
 
 int serve(const ServeOptions& options) {
-  EngineConfig config = load_config(options.config);
+  std::vector<std::string> warnings;
+  EngineConfig config = load_any_config(options.config, &warnings);
+  for (const std::string& warning : warnings) std::cerr << "nfx: " << warning << '\n';
   if (options.check) {
     const std::size_t count = config.sessions.size();
     std::cout << options.config << ": ok, " << count << (count == 1 ? " session\n" : " sessions\n");
@@ -193,7 +220,7 @@ int serve(const ServeOptions& options) {
 void add_serve(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("serve", "Run an engine on a configuration file");
   auto options = std::make_shared<ServeOptions>();
-  command->add_option("CONFIG", options->config, "TOML configuration, see below")->required();
+  command->add_option("CONFIG", options->config, "TOML configuration, see below, or QuickFIX settings")->required();
   command->add_flag("--check", options->check, "Only check the configuration");
   command->add_flag("--echo", options->echo,
                     "Send every application message back: same type, body and optional header\n"
@@ -204,9 +231,11 @@ void add_serve(CLI::App& app, int& exit_code) {
     return "Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.\n"
            "Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program at once.\n"
            "Lines are written by the poll threads: --messages costs latency.\n\n"
+           "Of messages delivered although the dictionary does not expect them, each kind is shown once.\n\n"
            "Examples:\n"
            "  nfx serve acceptor.toml --check\n"
-           "  nfx serve acceptor.toml --echo --messages\n\n"
+           "  nfx serve acceptor.toml --echo --messages\n"
+           "  nfx serve broker.cfg --echo           ('nfx config check broker.cfg' explains it)\n\n"
            "The least a configuration needs:\n"
            "  [[session]]\n"
            "  sender_comp_id = \"NEXUSFIX\"\n"

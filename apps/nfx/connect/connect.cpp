@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "connect/input.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/quickfix_settings.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "stop_on_signal.hpp"
 #include "text.hpp"
@@ -272,7 +273,9 @@ class Sender {
 
 // The configuration reduced to the one session asked for.
 EngineConfig load_one_session(const ConnectOptions& options) {
-  EngineConfig config = load_config(options.config);
+  std::vector<std::string> warnings;
+  EngineConfig config = load_any_config(options.config, &warnings);
+  for (const std::string& warning : warnings) std::cerr << "nfx: " << warning << '\n';
   std::vector<std::size_t> initiators;
   for (std::size_t i = 0; i < config.sessions.size(); ++i) {
     if (config.sessions[i].session.role == Role::initiator) initiators.push_back(i);

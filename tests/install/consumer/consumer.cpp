@@ -4,6 +4,10 @@
 #include <nexusfix/wire/message_view.hpp>
 #include <string>
 
+#ifdef WITH_TYPED_MESSAGES
+#include "fix44/new_order_single.hpp"
+#endif
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const nfx::Dictionary dictionary = nfx::load_dictionary(argv[1]);
@@ -11,5 +15,8 @@ int main(int argc, char** argv) {
   if (message.parse("8=FIX.4.4\0019=5\00135=0\00110=163\001") != nfx::WireError::none) return 1;
   const std::string name{dictionary.message_name(message.msg_type())};
   std::puts(name.c_str());
+#ifdef WITH_TYPED_MESSAGES
+  if (nfx::fix44::NewOrderSingle::msg_type != "D") return 1;
+#endif
   return name == "Heartbeat" ? 0 : 1;
 }

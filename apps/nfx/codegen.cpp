@@ -1,0 +1,161 @@
+// nfx codegen: typed C++ messages from a dictionary.
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "command.hpp"
+#include "nexusfix/dictionary/codegen.hpp"
+#include "nexusfix/dictionary/load.hpp"
+
+namespace nfx::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CodegenArguments {
+  std::string dictionary;
+  std::string transport;
+  std::vector<std::string> overlays;
+  std::vector<std::string> messages;
+  std::string name_space;
+  std::string out;
+};
+
+// A file of this name, or else the shipped dictionary that is called so. load_dictionary() explains a missing one.
+fs::path resolve(const std::string& name) {
+  std::error_code ignored;
+  if (fs::exists(name, ignored)) return name;
+  return find_shipped_dictionary(name).value_or(name);
+}
+
+// "FIX44.xml with venue.xml": file names only, so that the same dictionary gives the same text in every folder.
+std::string source_name(const DictionaryFiles& files) {
+  std::string name = files.application.filename().string();
+  if (!files.transport.empty()) name = files.transport.filename().string() + " and " + name;
+  const char* between = " with ";
+  for (const fs::path& overlay : files.overlays) {
+    name += between + overlay.filename().string();
+    between = ", ";
+  }
+  return name;
+}
+
+// FIX44.xml becomes fix44.
+std::string default_name_space(const fs::path& dictionary) {
+  std::string name;
+  for (const char c : dictionary.stem().string()) {
+    if (c >= 'A' && c <= 'Z') {
+      name += static_cast<char>(c - 'A' + 'a');
+    } else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9' && !name.empty())) {
+      name += c;
+    }
+  }
+  return name.empty() ? "messages" : name;
+}
+
+std::optional<std::string> read_text(const fs::path& file) {
+  std::error_code ignored;
+  std::ifstream in(file, std::ios::binary);
+  if (!fs::is_regular_file(file, ignored) || !in.is_open()) return std::nullopt;
+  return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+[[noreturn]] void cannot_write(const fs::path& path, const std::string& why) {
+  throw std::runtime_error(path.string() + ": cannot be written (" + why + "); give --out a folder that can");
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) cannot_write(folder, error.message());
+}
+
+// Leaves a file that is right already as it is: what includes it need not be compiled again. True when it was not.
+bool write_file(const fs::path& path, const std::string& text) {
+  if (read_text(path) == text) return false;
+  make_folder(path.parent_path());
+  errno = 0;
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) cannot_write(path, std::generic_category().message(errno));
+  return true;
+}
+
+// Headers of messages that are no longer chosen would go on to compile, and go stale. Only generated files are touched.
+std::size_t remove_others(const fs::path& folder, const std::set<fs::path>& written) {
+  std::size_t removed = 0;
+  for (const fs::path& each : {folder, folder / "groups"}) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(each, error)) {
+      if (entry.path().extension() != ".hpp" || written.contains(entry.path())) continue;
+      if (const auto text = read_text(entry.path()); !text || !text->starts_with(generated_file_mark)) continue;
+      if (fs::remove(entry.path(), error)) ++removed;
+    }
+  }
+  return removed;
+}
+
+int generate(const CodegenArguments& arguments) {
+  DictionaryFiles files;
+  files.application = resolve(arguments.dictionary);
+  if (!arguments.transport.empty()) files.transport = resolve(arguments.transport);
+  for (const std::string& overlay : arguments.overlays) files.overlays.emplace_back(overlay);
+  const Dictionary dictionary = load_dictionary(files);
+
+  CodegenOptions options;
+  options.source = source_name(files);
+  options.name_space = arguments.name_space.empty() ? default_name_space(files.application) : arguments.name_space;
+  options.messages = arguments.messages;
+  const std::vector<GeneratedFile> generated = generate_code(dictionary, options);
+
+  const fs::path folder = arguments.out;
+  std::size_t changed = 0;
+  std::set<fs::path> written;
+  // fields.hpp last: who watches that file finds everything else in place.
+  for (auto file = generated.rbegin(); file != generated.rend(); ++file) {
+    const fs::path path = folder / file->name;
+    if (write_file(path, file->text)) ++changed;
+    written.insert(path);
+  }
+  const std::size_t removed = remove_others(folder, written);
+  std::cout << folder.string() << ": " << generated.size() << " files from " << options.source << ", " << changed
+            << " changed, " << removed << " removed\n";
+  return exit_done;
+}
+
+}  // namespace
+
+void add_codegen(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("codegen", "Write typed C++ messages from a dictionary");
+  auto arguments = std::make_shared<CodegenArguments>();
+  command->add_option("dictionary", arguments->dictionary, "a dictionary file, or the name of a shipped one: FIX44.xml")
+      ->required();
+  command->add_option("--out", arguments->out, "the folder to write to; headers of an earlier run are replaced")
+      ->required();
+  command->add_option("--transport", arguments->transport, "header and session messages, for FIX 5.0: FIXT11.xml");
+  command->add_option("--overlay", arguments->overlays, "changes to the dictionary; several are applied in order")
+      ->allow_extra_args(false);
+  command->add_option("--messages", arguments->messages, "only these, by type or name: D,8,OrderCancelReject")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--namespace", arguments->name_space,
+                      "fix44 is nfx::fix44, venue::fix44 is just that (the dictionary's name)");
+  command->footer(
+      "Examples:\n"
+      "  nfx codegen FIX44.xml --out include/fix44\n"
+      "  nfx codegen FIX50SP2.xml --transport FIXT11.xml --overlay venue.xml --messages D,8 --out include/venue");
+  command->callback([arguments, &exit_code] { exit_code = generate(*arguments); });
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,144 @@
+// nfx config: QuickFIX settings become TOML, and what any configuration means and where each setting comes from.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+
+#include "command.hpp"
+#include "nexusfix/engine/quickfix_settings.hpp"
+
+namespace nfx::app {
+namespace {
+
+struct ConvertOptions {
+  std::string file;
+  std::string out;
+};
+
+struct CheckOptions {
+  std::string file;
+  bool given = false;
+};
+
+// Makes a file that does not exist yet: a configuration somebody edited is not to be lost.
+void write_new_file(const std::string& path, std::string_view text, bool secret) {
+  const auto fail = [&](const char* mend) {
+    throw std::runtime_error(path + ": cannot be written (" + std::generic_category().message(errno) + ')' + mend);
+  };
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, secret ? 0600 : 0666);
+  if (file < 0) fail(errno == EEXIST ? ": give another name, or remove it first" : "");
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int reason = errno;
+      ::close(file);
+      errno = reason;
+      fail("");
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::close(file) != 0) fail("");
+}
+
+int convert(const ConvertOptions& options) {
+  const std::filesystem::path file{options.file};
+  const std::filesystem::path out{options.out.empty() ? options.file : options.out};
+  const TranslatedSettings settings =
+      translate_quickfix_file(file, out.has_parent_path() ? out.parent_path() : std::filesystem::path{"."});
+  for (const QuickFixWarning& each : settings.warnings)
+    std::cerr << "warning: " << to_string(each, options.file) << '\n';
+  for (const std::string& each : settings.notes) std::cerr << "note: " << each << '\n';
+  if (!options.out.empty()) {
+    write_new_file(options.out, settings.toml, settings.secret_line != 0);
+    return exit_done;
+  }
+  if (settings.secret_line != 0) {
+    throw ConfigError(options.file + ':' + std::to_string(settings.secret_line) +
+                      ": holds a secret, which is not printed: give --out FILE, which only its owner may read, or "
+                      "write ${VARIABLE} in its place");
+  }
+  std::cout << settings.toml;
+  return exit_done;
+}
+
+void print(const std::string& title, const std::vector<ExplainedSetting>& settings, bool only_given) {
+  const auto is_shown = [&](const ExplainedSetting& each) { return each.given || !only_given; };
+  if (std::ranges::none_of(settings, is_shown)) return;
+  std::cout << title << '\n';
+  for (const ExplainedSetting& each : settings) {
+    if (!is_shown(each)) continue;
+    constexpr std::size_t from_column = 44;
+    std::string left = "  " + each.key + " = " + each.value;
+    if (left.size() < from_column) left.resize(from_column, ' ');
+    std::cout << left << "  " << each.from << '\n';
+  }
+}
+
+int check(const CheckOptions& options) {
+  const ExplainedConfig config = explain_config(options.file);
+  const std::size_t count = config.sessions.size();
+  std::cout << options.file << ": " << (config.is_quickfix ? "QuickFIX settings" : "TOML") << ", ok, " << count
+            << (count == 1 ? " session\n" : " sessions\n");
+  print("[engine]", config.engine, options.given);
+  for (const ExplainedSession& each : config.sessions) print(each.name, each.settings, options.given);
+  for (const std::string& each : config.warnings) std::cout << "warning: " << each << '\n';
+  for (const std::string& each : config.notes) std::cout << "note: " << each << '\n';
+  return exit_done;
+}
+
+void add_convert(CLI::App& config, int& exit_code) {
+  CLI::App* command = config.add_subcommand("convert", "Translate QuickFIX settings into TOML");
+  auto options = std::make_shared<ConvertOptions>();
+  command->add_option("FILE", options->file, "QuickFIX settings: sections [DEFAULT] and [SESSION]")->required();
+  command->add_option("--out", options->out, "Write to this file, which must not exist; otherwise to standard output");
+  command->footer(
+      "Every line of the result names the line it was made from. What has no effect here is a warning on\n"
+      "standard error; what would be wrong to leave out, such as TLS, is an error.\n\n"
+      "Example:\n"
+      "  nfx config convert broker.cfg --out broker.toml");
+  command->callback([options, &exit_code] { exit_code = convert(*options); });
+}
+
+void add_check(CLI::App& config, int& exit_code) {
+  CLI::App* command = config.add_subcommand("check", "Show every setting and where it comes from");
+  auto options = std::make_shared<CheckOptions>();
+  command->add_option("FILE", options->file, "TOML or QuickFIX settings")->required();
+  command->add_flag("--given", options->given, "Leave out what is a built-in default");
+  command->footer(
+      "Secrets are shown as ***. Exit code 2 when the configuration is wrong.\n\n"
+      "Example:\n"
+      "  nfx config check broker.cfg --given");
+  command->callback([options, &exit_code] { exit_code = check(*options); });
+}
+
+void add_keys(CLI::App& config, int& exit_code) {
+  CLI::App* command = config.add_subcommand("keys", "List all QuickFIX keys and what becomes of them, as Markdown");
+  command->footer("Example:\n  nfx config keys | grep Store");
+  command->callback([&exit_code] {
+    std::cout << quickfix_key_table();
+    exit_code = exit_done;
+  });
+}
+
+}  // namespace
+
+void add_config(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("config", "Check a configuration, or translate QuickFIX settings");
+  command->require_subcommand(1);
+  add_convert(*command, exit_code);
+  add_check(*command, exit_code);
+  add_keys(*command, exit_code);
+  command->footer(
+      "Examples:\n"
+      "  nfx config check engine.toml\n"
+      "  nfx config convert broker.cfg --out broker.toml\n"
+      "'nfx config COMMAND --help' explains a command.");
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,392 @@
+// What the messages that `nfx codegen` writes are made of: typed look-ups for readers, required fields and group counts
+// for builders. Programs include the generated headers, which include this one.
+// Thread: that of the MessageView or FieldWriter beneath. Cost: that of the same look-up or append written by hand; a
+// value of a closed enumeration is also tested for being listed, which is a shift and a mask. No allocation.
+// Lifetime: readers borrow the MessageView, builders the buffer or the FieldWriter. Errors: readers give FieldError as
+// MessageView does; builders are marked, and ok() tells.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "nexusfix/wire/field_writer.hpp"
+#include "nexusfix/wire/group_view.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx::generated {
+
+template <typename Value>
+using Result = std::expected<Value, FieldError>;
+
+// --- Enumerated values
+// ------------------------------------------------------------------------------------------------ Every generated
+// enumeration has its values on the wire as enumerators, values_of(E) with all that are listed, and to_text(E) with the
+// dictionary's name for one, empty for others.
+
+template <typename E>
+concept Enumeration = std::is_enum_v<E> && requires(E value) {
+  values_of(value);
+  to_text(value);
+};
+
+// The listed values below 128 as one bit each; the lower half of a vector's word first.
+template <Enumeration E>
+inline constexpr std::array<std::uint64_t, 2> listed_bits = [] {
+  std::array<std::uint64_t, 2> bits{};
+  for (const E each : values_of(E{})) {
+    const auto number = static_cast<std::int64_t>(std::to_underlying(each));
+    if (number >= 0 && number < 128) bits[static_cast<std::size_t>(number / 64)] |= std::uint64_t{1} << number % 64;
+  }
+  return bits;
+}();
+
+template <Enumeration E>
+inline constexpr bool all_listed_below_128 = [] {
+  for (const E each : values_of(E{})) {
+    const auto number = static_cast<std::int64_t>(std::to_underlying(each));
+    if (number < 0 || number >= 128) return false;
+  }
+  return true;
+}();
+
+template <Enumeration E>
+[[nodiscard, gnu::always_inline]] constexpr bool is_listed_number(std::int64_t number) noexcept {
+  const auto place = static_cast<std::uint64_t>(number);
+  if (place < 128) return (listed_bits<E>[place / 64] >> place % 64 & 1) != 0;
+  if constexpr (!all_listed_below_128<E>) {
+    for (const E each : values_of(E{})) {
+      if (static_cast<std::int64_t>(std::to_underlying(each)) == number) return true;
+    }
+  }
+  return false;
+}
+
+template <Enumeration E>
+[[nodiscard]] constexpr bool is_listed(E value) noexcept {
+  return is_listed_number<E>(std::to_underlying(value));
+}
+
+// The value that the dictionary calls so: the other way of to_text.
+template <Enumeration E>
+[[nodiscard]] constexpr std::optional<E> from_text(std::string_view name) noexcept {
+  for (const E each : values_of(E{})) {
+    if (to_text(each) == name) return each;
+  }
+  return std::nullopt;
+}
+
+// The value that stands on the wire as this text, if it is listed.
+template <Enumeration E>
+[[nodiscard]] Result<E> parse(std::string_view text) noexcept {
+  if constexpr (std::is_same_v<std::underlying_type_t<E>, char>) {
+    if (text.size() == 1 && is_listed_number<E>(static_cast<unsigned char>(text[0]))) return E{text[0]};
+  } else {
+    const auto number = parse_int(text);
+    if (!number) return std::unexpected(number.error());
+    if (is_listed_number<E>(*number)) return static_cast<E>(*number);
+  }
+  return std::unexpected(FieldError::bad_format);
+}
+
+// --- Readers
+// ---------------------------------------------------------------------------------------------------------- `View` is
+// a MessageView or a GroupEntry.
+
+enum class Listing : std::uint8_t { closed, open };  // open: other values than the listed ones are values too
+
+template <Enumeration E, Listing listing, typename View>
+[[nodiscard, gnu::always_inline]] inline Result<E> get_enum(const View& view, Tag tag) noexcept {
+  if constexpr (std::is_same_v<std::underlying_type_t<E>, char>) {
+    const auto character = view.get_char(tag);
+    if (!character) [[unlikely]]
+      return std::unexpected(character.error());
+    if constexpr (listing == Listing::closed) {
+      if (!is_listed_number<E>(static_cast<unsigned char>(*character))) [[unlikely]]
+        return std::unexpected(FieldError::bad_format);
+    }
+    return E{*character};
+  } else {
+    const auto number = view.get_int(tag);
+    if (!number) [[unlikely]]
+      return std::unexpected(number.error());
+    if constexpr (listing == Listing::closed) {
+      if (!is_listed_number<E>(*number)) [[unlikely]]
+        return std::unexpected(FieldError::bad_format);
+    } else {
+      using Limits = std::numeric_limits<std::underlying_type_t<E>>;
+      if (*number < Limits::min() || *number > Limits::max()) [[unlikely]]
+        return std::unexpected(FieldError::out_of_range);
+    }
+    return static_cast<E>(*number);
+  }
+}
+
+[[nodiscard, gnu::always_inline]] inline Result<SeqNum> get_seq_num(const MessageView& view, Tag tag) noexcept {
+  return view.get_seq_num(tag);
+}
+[[nodiscard]] inline Result<SeqNum> get_seq_num(const GroupEntry& entry, Tag tag) noexcept {
+  const auto number = entry.get_int(tag);
+  if (!number) return std::unexpected(number.error());
+  if (*number < 0) return std::unexpected(FieldError::bad_format);
+  return SeqNum{static_cast<std::uint64_t>(*number)};
+}
+
+// The entries of a group, each as `Entry`. Iterators borrow the range.
+template <typename Entry>
+class Group {
+ public:
+  class Iterator {
+   public:
+    using value_type = Entry;
+    using difference_type = std::ptrdiff_t;
+    using iterator_concept = std::forward_iterator_tag;
+
+    Iterator() noexcept = default;
+    [[gnu::always_inline]] explicit Iterator(GroupView::Iterator at) noexcept : at_(at) {}
+    [[nodiscard, gnu::always_inline]] Entry operator*() const noexcept { return Entry{*at_}; }
+    [[gnu::always_inline]] Iterator& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) noexcept {
+      const Iterator before = *this;
+      ++at_;
+      return before;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.at_ == b.at_; }
+
+   private:
+    GroupView::Iterator at_;
+  };
+
+  [[gnu::always_inline]] explicit Group(GroupView view) noexcept : view_(view) {}
+
+  [[nodiscard, gnu::always_inline]] Iterator begin() const noexcept { return Iterator{view_.begin()}; }
+  [[nodiscard, gnu::always_inline]] Iterator end() const noexcept { return Iterator{view_.end()}; }
+  [[nodiscard]] bool empty() const noexcept { return view_.empty(); }
+
+  // Entries present, and entries announced: they differ in a message that nobody has validated.
+  [[nodiscard]] std::uint32_t size() const noexcept { return view_.size(); }
+  [[nodiscard]] std::int64_t declared_size() const noexcept { return view_.declared_size(); }
+
+ private:
+  GroupView view_;
+};
+
+// --- Builders
+// ---------------------------------------------------------------------------------------------------------
+
+// Required fields that were not set: a range of tags in the dictionary's order.
+template <std::size_t required_count>
+class MissingFields {
+ public:
+  static constexpr std::size_t words = required_count / 64 + 1;
+  using Bits = std::array<std::uint64_t, words>;
+
+  class Iterator {
+   public:
+    using value_type = Tag;
+    using difference_type = std::ptrdiff_t;
+
+    Iterator() noexcept = default;
+    constexpr Iterator(const MissingFields* fields, std::size_t at) noexcept : fields_(fields), at_(at) { skip(); }
+    [[nodiscard]] constexpr Tag operator*() const noexcept { return (*fields_->required_)[at_]; }
+    constexpr Iterator& operator++() noexcept {
+      ++at_;
+      skip();
+      return *this;
+    }
+    constexpr Iterator operator++(int) noexcept {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend constexpr bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.at_ == b.at_; }
+
+   private:
+    constexpr void skip() noexcept {
+      while (at_ < required_count && (fields_->given_[at_ / 64] >> at_ % 64 & 1) != 0) ++at_;
+    }
+
+    const MissingFields* fields_ = nullptr;
+    std::size_t at_ = 0;
+  };
+
+  constexpr MissingFields(const std::array<Tag, required_count>& required, const Bits& given) noexcept
+      : required_(&required), given_(given) {}
+
+  [[nodiscard]] constexpr Iterator begin() const noexcept { return {this, 0}; }
+  [[nodiscard]] constexpr Iterator end() const noexcept { return {this, required_count}; }
+  [[nodiscard]] constexpr bool empty() const noexcept { return begin() == end(); }
+
+ private:
+  const std::array<Tag, required_count>* required_;
+  Bits given_;
+};
+
+inline constexpr std::size_t not_required = SIZE_MAX;
+
+template <typename Writer, template <typename> typename Entry>
+class GroupBuilder;
+
+// What a message's builder and those of its entries share. `Writer` is FieldWriter, or a reference to one.
+template <typename Writer>
+struct BuildState {
+  Writer writer;
+  std::uint32_t entries_owed = 0;  // announced by counts, but not begun
+  bool wrong = false;              // fields are not where they belong
+};
+
+// The parts that builders of messages and of entries have in common. The derived class says through begin_field()
+// whether a field may stand where it is.
+template <typename Derived, typename Writer, std::size_t required_count>
+class FieldSetter {
+ protected:
+  // `position`: of the field within the entry or message, in the dictionary's order. `bit`: its place among the
+  // required ones.
+  template <Tag tag, std::size_t position, std::size_t bit, typename... Value>
+  [[gnu::always_inline]] Derived& put(Value... value) noexcept {
+    BuildState<Writer>& state = begin<position, bit>();
+    state.writer.template append<tag>(value...);
+    return derived();
+  }
+  template <Tag length_tag, Tag data_tag, std::size_t position, std::size_t bit>
+  Derived& put_data(std::string_view data) noexcept {
+    begin<position, bit>().writer.append_data(length_tag, data_tag, data);
+    return derived();
+  }
+  template <Tag tag, std::size_t position, std::size_t bit, template <typename> typename Entry>
+  [[nodiscard, gnu::always_inline]] GroupBuilder<Writer, Entry> put_count(std::uint32_t count) noexcept {
+    BuildState<Writer>& state = begin<position, bit>();
+    state.writer.template append<tag>(count);
+    state.entries_owed += count;
+    return {state, count};
+  }
+  [[nodiscard]] MissingFields<required_count> missing_of(
+      const std::array<Tag, required_count>& required) const noexcept {
+    return {required, given_};
+  }
+  void forget() noexcept { given_ = {}; }
+
+ private:
+  template <std::size_t position, std::size_t bit>
+  [[gnu::always_inline]] BuildState<Writer>& begin() noexcept {
+    if constexpr (bit != not_required) given_[bit / 64] |= std::uint64_t{1} << bit % 64;
+    return derived().template begin_field<position>();
+  }
+  [[gnu::always_inline]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
+
+  typename MissingFields<required_count>::Bits given_{};
+};
+
+// Base of the messages' builders. Fields come in any order, except that a group's entries follow their count.
+template <typename Derived, typename Writer, std::size_t required_count>
+class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
+ public:
+  // Into a buffer of the caller's, or behind what a writer already holds: that of an Encoder, for example.
+  explicit MessageBuilder(std::span<char> buffer) noexcept
+    requires(!std::is_reference_v<Writer>)
+      : state_{FieldWriter{buffer}} {}
+  explicit MessageBuilder(FieldWriter& writer) noexcept
+    requires(std::is_reference_v<Writer>)
+      : state_{writer} {}
+
+  // For fields that the dictionary does not have.
+  [[nodiscard]] FieldWriter& fields() noexcept { return state_.writer; }
+
+  // Whether everything fitted, and every group has as many entries as its count says, each begun with its first field,
+  // its fields in order and together.
+  [[nodiscard]] bool ok() const noexcept { return state_.writer.ok() && state_.entries_owed == 0 && !state_.wrong; }
+
+  // The fields so far; empty unless ok().
+  [[nodiscard]] std::string_view body() const noexcept
+    requires(!std::is_reference_v<Writer>)
+  {
+    return ok() ? state_.writer.view() : std::string_view{};
+  }
+
+  // What SessionHandle::send takes: session.send(order). Unless ok() it has no type, so that it is refused.
+  template <typename Message>
+    requires(!std::is_reference_v<Writer> &&
+             requires { Message{.msg_type = std::string_view{}, .body = std::string_view{}}; })
+  [[nodiscard]] operator Message() const noexcept {  // NOLINT: meant implicit
+    return Message{.msg_type = ok() ? Derived::msg_type : std::string_view{}, .body = body()};
+  }
+
+  // Starts over in the same buffer.
+  void clear() noexcept
+    requires(!std::is_reference_v<Writer>)
+  {
+    this->forget();
+    state_.writer.clear();
+    state_.entries_owed = 0;
+    state_.wrong = false;
+  }
+
+ private:
+  friend FieldSetter<Derived, Writer, required_count>;
+  template <std::size_t>
+  [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
+    if (state_.entries_owed != 0) [[unlikely]]
+      state_.wrong = true;
+    return state_;
+  }
+
+  BuildState<Writer> state_;
+};
+
+// Base of the entries' builders. The first member comes first, the others in the dictionary's order: peers reject
+// anything else. Lifetime: borrows the message's builder, which must stay where it is.
+template <typename Derived, typename Writer, std::size_t required_count>
+class EntryBuilder : public FieldSetter<Derived, Writer, required_count> {
+ public:
+  explicit EntryBuilder(BuildState<Writer>& state) noexcept : state_(&state) {}
+
+ private:
+  friend FieldSetter<Derived, Writer, required_count>;
+  template <std::size_t position>
+  [[gnu::always_inline]] BuildState<Writer>& begin_field() noexcept {
+    if constexpr (position == 0) {
+      if (next_ != 0) [[unlikely]]
+        state_->wrong = true;
+      owed_ = --state_->entries_owed;
+    } else {
+      // Between two fields of an entry there is room for whole groups only.
+      if (next_ == 0 || position < next_ || state_->entries_owed != owed_) [[unlikely]]
+        state_->wrong = true;
+    }
+    next_ = position + 1;
+    return *state_;
+  }
+
+  BuildState<Writer>* state_;
+  std::uint32_t owed_ = 0;  // entries that others owe while this one is written
+  std::size_t next_ = 0;    // the first position that is still to come
+};
+
+// Adds the entries that a count has announced: no more of them, and no fewer.
+template <typename Writer, template <typename> typename Entry>
+class GroupBuilder {
+ public:
+  GroupBuilder(BuildState<Writer>& state, std::uint32_t count) noexcept : state_(&state), left_(count) {}
+
+  [[nodiscard, gnu::always_inline]] Entry<Writer> add() noexcept {
+    if (left_ == 0) [[unlikely]]
+      state_->wrong = true;
+    --left_;
+    return Entry<Writer>{*state_};
+  }
+
+ private:
+  BuildState<Writer>* state_;
+  std::uint32_t left_;
+};
+
+}  // namespace nfx::generated

@@ -1,0 +1,49 @@
+// One function per kind of output, each from the intermediate form to the text of a file.
+// The texts are put together line by line; their readers are compilers and people, so they keep an order and comments.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "dictionary/codegen/ir.hpp"
+
+namespace nfx::codegen {
+
+// `digest` is of everything else that is generated: fields.hpp says it.
+[[nodiscard]] std::string emit_fields(const Ir& ir, std::uint64_t digest);
+[[nodiscard]] std::string emit_group(const Ir& ir, const Group& group);
+[[nodiscard]] std::string emit_message(const Ir& ir, const Message& message);
+[[nodiscard]] std::string emit_header(const Ir& ir);
+[[nodiscard]] std::string emit_all_messages(const Ir& ir);
+
+// Where a group's file is, seen from the output folder.
+[[nodiscard]] std::string group_path(const Group& group);
+
+// What the files above share.
+
+template <typename... Part>
+void line(std::string& out, const Part&... parts) {
+  (out.append(std::string_view{parts}), ...);
+  out += '\n';
+}
+
+[[nodiscard]] std::string number(Tag tag);                      // "44"
+[[nodiscard]] std::string tag_text(Tag tag);                    // "nfx::Tag{44}"
+[[nodiscard]] std::string comment_text(std::string_view text);  // on one line, whatever it holds
+[[nodiscard]] std::string string_literal(std::string_view text);
+[[nodiscard]] std::string character_literal(char c);
+
+// The mark with the source's name, `about`, #pragma once.
+void emit_top(std::string& out, const Ir& ir, std::string_view about);
+
+// Readers and builders of a message, of the header, of an entry.
+enum class Scope : std::uint8_t { message, entry };
+void emit_reader_members(std::string& out, const Ir& ir, const std::vector<Member>& members, Scope scope);
+void emit_builder_members(std::string& out, const Ir& ir, const std::vector<Member>& members,
+                          std::string_view class_name);
+void emit_required(std::string& out, const std::vector<Member>& members);
+[[nodiscard]] std::size_t count_required(const std::vector<Member>& members);
+// #include lines for the groups among the members; `folder` leads from the including file to theirs.
+void emit_group_includes(std::string& out, const Ir& ir, const std::vector<Member>& members, std::string_view folder);
+
+}  // namespace nfx::codegen

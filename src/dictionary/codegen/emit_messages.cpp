@@ -1,0 +1,154 @@
+#include "dictionary/codegen/emit.hpp"
+
+namespace nfx::codegen {
+namespace {
+
+// The classes are templates so that of their many functions only those are compiled that a program calls.
+void emit_reader(std::string& out, const Ir& ir, std::string_view name, std::string_view msg_type,
+                 const std::vector<Member>& members) {
+  line(out, "template <typename View>");
+  line(out, "class ", name, "Fields {");
+  line(out, " public:");
+  if (!msg_type.empty()) {
+    line(out, "  static constexpr std::string_view msg_type = ", string_literal(msg_type), ";");
+    line(out);
+  }
+  line(out, "  explicit ", name, "Fields(const View& view) noexcept : view_(&view) {}");
+  line(out, "  explicit ", name, "Fields(const View&&) = delete;");
+  line(out);
+  line(out, "  [[nodiscard]] const View& view() const noexcept { return *view_; }");
+  emit_reader_members(out, ir, members, Scope::message);
+  line(out);
+  line(out, " private:");
+  line(out, "  const View* view_;");
+  line(out, "};");
+  line(out, "using ", name, " = ", name, "Fields<nfx::MessageView>;");
+}
+
+void emit_builder(std::string& out, const Ir& ir, const Message& message) {
+  const std::string name = message.name + "Builder";
+  const std::string base = "nfx::generated::MessageBuilder<" + name + "<Writer>, Writer, " +
+                           std::to_string(count_required(message.members)) + ">";
+  line(out, "template <typename Writer = nfx::FieldWriter>");
+  line(out, "class ", name, " : public ", base, " {");
+  line(out, "  using Base = ", base, ";");
+  line(out);
+  line(out, " public:");
+  line(out, "  static constexpr std::string_view msg_type = ", string_literal(message.msg_type), ";");
+  emit_required(out, message.members);
+  line(out);
+  line(out, "  using Base::Base;");
+  emit_builder_members(out, ir, message.members, name);
+  line(out, "};");
+  line(out, name, "(std::span<char>) -> ", name, "<nfx::FieldWriter>;");
+  line(out, name, "(nfx::FieldWriter&) -> ", name, "<nfx::FieldWriter&>;");
+}
+
+void emit_shape(std::string& out, const Ir& ir, const Group& group) {
+  std::string tags, nested;
+  for (const Member& member : group.members) {
+    tags += (tags.empty() ? "" : ", ") + tag_text(member.tag);
+    if (member.group != none) nested += (nested.empty() ? "" : ", ") + ir.groups[member.group].name + "::shape";
+  }
+  line(out, "  static constexpr nfx::Tag member_tags[] = {", tags, "};");
+  if (!nested.empty()) line(out, "  static constexpr nfx::GroupShape nested_shapes[] = {", nested, "};");
+  line(out, "  static constexpr nfx::GroupShape shape{", tag_text(group.count), ", member_tags, ",
+       nested.empty() ? "{}" : "nested_shapes", "};");
+}
+
+void emit_entry_reader(std::string& out, const Ir& ir, const Group& group) {
+  line(out, "template <typename View>");
+  line(out, "class ", group.name, "Fields {");
+  line(out, " public:");
+  emit_shape(out, ir, group);
+  line(out);
+  line(out, "  [[gnu::always_inline]] explicit ", group.name, "Fields(const View& entry) noexcept : entry_(entry) {}");
+  line(out);
+  line(out, "  [[nodiscard]] const View& view() const noexcept { return entry_; }");
+  emit_reader_members(out, ir, group.members, Scope::entry);
+  line(out);
+  line(out, " private:");
+  line(out, "  View entry_;");
+  line(out, "};");
+  line(out, "using ", group.name, " = ", group.name, "Fields<nfx::GroupEntry>;");
+}
+
+void emit_entry_builder(std::string& out, const Ir& ir, const Group& group) {
+  const std::string name = group.name + "Builder";
+  const std::string base = "nfx::generated::EntryBuilder<" + name + "<Writer>, Writer, " +
+                           std::to_string(count_required(group.members)) + ">";
+  line(out, "template <typename Writer>");
+  line(out, "class ", name, " : public ", base, " {");
+  line(out, "  using Base = ", base, ";");
+  line(out);
+  line(out, " public:");
+  emit_required(out, group.members);
+  line(out);
+  line(out, "  using Base::Base;");
+  emit_builder_members(out, ir, group.members, name);
+  line(out, "};");
+}
+
+void emit_includes(std::string& out, std::string_view fields, const Ir& ir, const std::vector<Member>& members,
+                   std::string_view folder) {
+  line(out, "#pragma once");
+  line(out);
+  line(out, "#include \"", fields, "\"");
+  emit_group_includes(out, ir, members, folder);
+  line(out);
+  line(out, "namespace ", ir.name_space, " {");
+  line(out);
+}
+
+void emit_end(std::string& out, const Ir& ir) {
+  line(out);
+  line(out, "}  // namespace ", ir.name_space);
+}
+
+}  // namespace
+
+std::string group_path(const Group& group) { return "groups/" + group.file + ".hpp"; }
+
+std::string emit_group(const Ir& ir, const Group& group) {
+  std::string out;
+  emit_top(out, ir, "An entry of the group counted by " + comment_text(group.field) + "(" + number(group.count) + ").");
+  emit_includes(out, "../fields.hpp", ir, group.members, "");
+  emit_entry_reader(out, ir, group);
+  line(out);
+  emit_entry_builder(out, ir, group);
+  emit_end(out, ir);
+  return out;
+}
+
+std::string emit_message(const Ir& ir, const Message& message) {
+  std::string out;
+  emit_top(out, ir, message.name + ", MsgType " + comment_text(message.msg_type) + ".");
+  emit_includes(out, "fields.hpp", ir, message.members, "groups/");
+  emit_reader(out, ir, message.name, message.msg_type, message.members);
+  line(out);
+  emit_builder(out, ir, message);
+  emit_end(out, ir);
+  return out;
+}
+
+std::string emit_header(const Ir& ir) {
+  std::string out;
+  emit_top(out, ir, "The header fields of every message.");
+  emit_includes(out, "fields.hpp", ir, ir.header, "groups/");
+  emit_reader(out, ir, "Header", {}, ir.header);
+  emit_end(out, ir);
+  return out;
+}
+
+std::string emit_all_messages(const Ir& ir) {
+  std::string out;
+  emit_top(out, ir, "All messages.");
+  line(out, "#pragma once");
+  line(out);
+  line(out, "#include \"fields.hpp\"");
+  line(out, "#include \"header.hpp\"");
+  for (const Message& message : ir.messages) line(out, "#include \"", message.file, ".hpp\"");
+  return out;
+}
+
+}  // namespace nfx::codegen

@@ -1,0 +1,92 @@
+// What is to be generated, with every name decided: between the dictionary's tables and the texts of a language.
+// Names are decided over the whole dictionary before anything is left out, so that a selection of messages changes no
+// name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nexusfix/base/tag.hpp"
+#include "nexusfix/dictionary/codegen.hpp"
+
+namespace nfx::codegen {
+
+inline constexpr std::size_t none = SIZE_MAX;
+
+enum class EnumKind : std::uint8_t {
+  character,  // every value is one character of a char field
+  integer,    // every value is a number of an integer field
+  text,       // constants to compare texts with
+};
+
+struct Enumerator {
+  std::string name;
+  std::string value;  // as on the wire
+  std::string label;  // as the dictionary calls it
+};
+
+struct Enumeration {
+  std::string name;  // of the type
+  std::string field;
+  std::string function;  // name of the field's getter
+  Tag tag{};
+  EnumKind kind = EnumKind::text;
+  bool open = false;  // other values are allowed too
+  std::vector<Enumerator> values;
+};
+
+enum class ValueKind : std::uint8_t {
+  integer,
+  seq_num,
+  decimal,
+  character,
+  boolean,
+  utc_timestamp,
+  text,
+  data,        // text that may hold any byte, if length_tag is there
+  enumerated,  // an enumeration of kind character or integer
+  group,       // counts the entries of one
+};
+
+// A field in its place within a message or a group's entry.
+struct Member {
+  Tag tag{};
+  std::string field;  // as FIX spells it
+  std::string name;   // of the getter and the setter
+  ValueKind kind = ValueKind::text;
+  bool required = false;
+  bool set_by_data = false;        // a length that its data field's setter writes
+  Tag length_tag{};                // of data
+  std::size_t enumeration = none;  // also of texts that have constants
+  std::size_t group = none;
+};
+
+struct Group {
+  std::string name;  // of the entry's reader
+  std::string file;
+  std::string field;
+  Tag count{};
+  std::vector<Member> members;  // the delimiter first
+};
+
+struct Message {
+  std::string name;
+  std::string file;
+  std::string msg_type;
+  std::vector<Member> members;  // of the body
+};
+
+struct Ir {
+  std::string source;
+  std::string name_space;
+  std::vector<Enumeration> enumerations;  // by tag
+  std::vector<Group> groups;              // nested ones before those that hold them
+  std::vector<Message> messages;          // as in the dictionary
+  std::vector<Member> header;
+};
+
+// Only the messages that the options name, and of groups and enumerations those that they need.
+[[nodiscard]] Ir build_ir(const Dictionary& dictionary, const CodegenOptions& options);
+
+}  // namespace nfx::codegen

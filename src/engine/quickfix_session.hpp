@@ -1,0 +1,52 @@
+// One [SESSION] of a QuickFIX settings file, turned into keys and values of our TOML.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/quickfix_file.hpp"
+
+namespace nfx::quickfix {
+
+struct Setting {
+  std::string key;
+  std::string value;                  // as TOML
+  std::vector<const Entry*> origins;  // what it was made of; empty when the file is silent
+  std::string_view default_of = {};   // then the QuickFIX key whose default this is
+  bool secret = false;
+};
+
+struct SessionSettingsText {
+  std::size_t line = 0;
+  std::vector<Setting> settings;
+  bool uses_dictionary = true;
+};
+
+// What the translation of a file has in common. Warnings come once per key.
+class Translation {
+ public:
+  Translation(const File& file, std::string_view name, const PathRewrite& dictionary_path)
+      : file_(file), name_(name), dictionary_path_(dictionary_path), warnings_(file.warnings) {}
+
+  [[nodiscard]] SessionSettingsText translate(const FileSection& section, bool dynamic_template);
+
+  void warn_once(const Entry& entry, std::string text);
+  [[noreturn]] void fail(const Entry& entry, const std::string& text) const;
+  [[noreturn]] void fail(std::size_t line, std::string_view section, std::string_view key,
+                         const std::string& text) const;
+
+  [[nodiscard]] const File& file() const noexcept { return file_; }
+  [[nodiscard]] const PathRewrite& dictionary_path() const noexcept { return dictionary_path_; }
+  [[nodiscard]] std::vector<QuickFixWarning>& warnings() noexcept { return warnings_; }
+
+ private:
+  const File& file_;
+  std::string_view name_;
+  const PathRewrite& dictionary_path_;
+  std::vector<QuickFixWarning> warnings_;
+  std::vector<std::string> warned_;
+};
+
+}  // namespace nfx::quickfix

@@ -1,0 +1,44 @@
+// The values of a QuickFIX settings file, one at a time: read, or empty when they are not of their kind.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nfx::quickfix {
+
+// "Y" or "N", in either case.
+[[nodiscard]] std::optional<bool> read_flag(std::string_view text) noexcept;
+
+// Digits only, at most 18.
+[[nodiscard]] std::optional<std::int64_t> read_count(std::string_view text) noexcept;
+
+// Seconds, or a duration as Go writes it: "30", "10s", "1m30s", "500ms". In milliseconds.
+[[nodiscard]] std::optional<std::int64_t> read_milliseconds(std::string_view text) noexcept;
+
+// "0.5" as 50, rounded to whole percent.
+[[nodiscard]] std::optional<std::int64_t> read_percent(std::string_view text) noexcept;
+
+// The English name of the day that begins with the same two letters, in lower case.
+[[nodiscard]] std::optional<std::string_view> read_day(std::string_view text) noexcept;
+
+// "HH:MM:SS", with the time zone that may follow it.
+struct LocalTime {
+  std::string time;
+  std::string zone;
+};
+[[nodiscard]] std::optional<LocalTime> read_time(std::string_view text);
+
+// The parts between separators, trimmed; empty parts are left out.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+// "host:port" for TOML, with brackets around an IPv6 address.
+[[nodiscard]] std::string endpoint_text(std::string_view host, std::string_view port);
+
+// A TOML basic string, or an array of them.
+[[nodiscard]] std::string toml_text(std::string_view text);
+[[nodiscard]] std::string toml_list(const std::vector<std::string>& texts);
+
+}  // namespace nfx::quickfix

@@ -1,0 +1,222 @@
+"""nfx dict: what it says of dictionaries, and what it learns from logs."""
+import pathlib
+import tempfile
+import unittest
+
+from support import fix, run
+
+HEADER = [(34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000")]
+PARTIES = [(453, 2), (448, "firm"), (447, "D"), (452, 1), (448, "desk"), (447, "D"), (452, 3)]
+ORDER = [(11, "abc"), (55, "IBM"), (54, 1), (60, "20240102-12:00:00"), (38, 100), (40, 2), (44, "12.5")]
+
+
+def message(kind, body, begin="FIX.4.4", header=()):
+    return fix([(35, kind), *HEADER[:2], *header, *HEADER[2:], *body], begin) + b"\n"
+
+
+# Ten tags that FIX 4.4 does not have: 9731 and 9732 within the entries of NoPartyIDs, 9739 in the header.
+def order(serial, extra=()):
+    parties = [(453, 2), (448, "firm"), (9731, serial), (447, "D"), (452, 1),
+               (448, "desk"), (9731, 7), (447, "D"), (452, 3), (9732, "x y")]
+    if serial % 2:
+        # The second tag of the group shows itself within an entry only here.
+        parties = [(453, 2), (448, "firm"), (447, "D"), (9732, "z"), (448, "desk"), (447, "D"), (452, 3)]
+    return message("D", [*ORDER, *parties, (9730, f"text {serial}"), (9733, f"{serial}.25"), *extra],
+                   header=[(9739, "route")])
+
+
+LOG = b"".join([
+    b"some other line\n",
+    order(1), order(2), order(3, [(9734, "20240102-12:00:00")]), order(4, [(9735, "0012")]),
+    message("8", [(37, "o1"), (17, "e1"), (150, "0"), (39, "0"), (55, "IBM"), (54, 1), (151, 100), (14, 0), (6, 0),
+                  (9736, -5), (9737, "Y"), (9738, "12:30:00")]),
+])
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name, content=None):
+        path = pathlib.Path(self.folder.name) / name
+        if content is not None:
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    def learn(self, log, *options, base="FIX44.xml"):
+        """Learns from the log; gives exit code, what is said, and the overlay's text and path."""
+        overlay = self.path("learned.xml")
+        code, out, err = run("dict", "learn", self.path("venue.log", log), "--base", base, "--out", overlay, *options)
+        self.assertEqual(err, "")
+        return code, out, pathlib.Path(overlay).read_text(), overlay
+
+    def assert_all_valid(self, log, overlay):
+        code, out, err = run("decode", "--validate", "--summary", "--dictionary", overlay, self.path("venue.log", log))
+        self.assertEqual((code, err), (0, ""), out)
+        self.assertIn("0 bad, 0 invalid", out)
+
+
+class Learn(Files):
+    def test_an_overlay_makes_a_log_with_ten_undeclared_tags_valid(self):
+        self.assertEqual(run("decode", "--validate", "--summary", self.path("venue.log", LOG))[0], 1)
+        code, out, overlay, path = self.learn(LOG)
+        self.assertEqual(code, 0, out)
+        self.assertEqual(overlay.count("<field number="), 10, overlay)
+        self.assertIn("5 of 5 messages are valid with the overlay", out)
+        self.assert_all_valid(LOG, path)
+
+    def test_tags_within_entries_belong_to_the_group_behind_what_they_followed(self):
+        _, _, overlay, _ = self.learn(LOG)
+        group = overlay[overlay.index('<group name="NoPartyIDs">'):overlay.index("</group>")]
+        self.assertIn('<field name="Tag9731" required="N" after="PartyID"/>', group)
+        self.assertIn('<field name="Tag9732" required="N" after="PartyRole"/>', group)
+        self.assertEqual(group.count("<field"), 2)
+        header = overlay[overlay.index("<header>"):overlay.index("</header>")]
+        self.assertIn("Tag9739", header)
+
+    def test_types_are_guessed_and_texts_in_doubt(self):
+        _, _, overlay, _ = self.learn(LOG)
+        for tag, kind in [(9730, "STRING"), (9731, "INT"), (9732, "STRING"), (9733, "FLOAT"), (9734, "UTCTIMESTAMP"),
+                          (9735, "STRING"), (9736, "INT"), (9737, "STRING"), (9738, "UTCTIMEONLY")]:
+            self.assertIn(f'<field number="{tag}" name="Tag{tag}" type="{kind}"/>', overlay)
+
+    def test_known_tags_values_and_message_types_are_learned_too(self):
+        log = (message("D", [*ORDER, (371, 5)]) + message("D", [(k, "Z" if k == 54 else v) for k, v in ORDER]) +
+               message("U7", [*ORDER, *PARTIES, (9730, 1)]))
+        code, out, overlay, path = self.learn(log)
+        self.assertEqual(code, 0, out)
+        self.assertIn("371 RefTagID is no field of NewOrderSingle (once): added", out)
+        self.assertIn("54 Side has Z outside its list (once): added", out)
+        self.assertIn("message type U7 is not in the dictionary (once): added", out)
+        self.assertIn('<message name="MessageU7" msgtype="U7" msgcat="app">', overlay)
+        self.assert_all_valid(log, path)
+
+    def test_a_group_of_undeclared_fields_is_recognised(self):
+        log = (message("D", [*ORDER, (9800, 1), (9801, "a"), (9802, 1), (9810, "behind")]) +
+               message("D", [*ORDER, (9800, 2), (9801, "a"), (9802, 1), (9801, "b"), (9802, 2), (9810, "behind")]))
+        code, out, overlay, path = self.learn(log)
+        self.assertEqual(code, 0, out)
+        self.assertIn('<field number="9800" name="Tag9800" type="NUMINGROUP"/>', overlay)
+        group = overlay[overlay.index('<group name="Tag9800"'):overlay.index("</group>")]
+        self.assertIn("Tag9801", group)
+        self.assertIn("Tag9802", group)
+        self.assertNotIn("Tag9810", group)
+        self.assert_all_valid(log, path)
+
+    def test_what_an_overlay_does_not_mend_is_named(self):
+        log = message("D", ORDER[1:])
+        code, out, _, _ = self.learn(log)
+        self.assertEqual(code, 1)
+        self.assertIn("0 of 1 messages are valid with the overlay", out)
+        self.assertIn("D: Required tag missing (11), 1 messages", out)
+
+    def test_a_log_of_fixt_is_compared_with_transport_and_application(self):
+        log = (message("A", [(98, 0), (108, 30), (1137, 9), (9900, "in Logon")], "FIXT.1.1") +
+               message("D", [*ORDER, (9901, "in an order")], "FIXT.1.1"))
+        code, out, overlay, path = self.learn(log, "--transport", "FIXT11.xml", base="FIX50SP2.xml")
+        self.assertEqual(code, 0, out)
+        self.assertIn('base="FIX50SP2.xml" transport="FIXT11.xml"', overlay)
+        self.assert_all_valid(log, path)
+
+    def test_findings_are_bounded_and_the_bound_is_said(self):
+        log = b"".join(message("D", [*ORDER, *((tag, 1) for tag in range(start, start + 2000))])
+                       for start in range(10000, 14000, 2000))
+        code, out, overlay, _ = self.learn(log)
+        self.assertEqual(code, 1)
+        self.assertIn("too many findings: 3700 times a field was left out", out)
+        self.assertEqual(overlay.count("<field number="), 300)
+
+    def test_without_a_file_the_overlay_goes_to_standard_output(self):
+        code, out, err = run("dict", "learn", "-", "--base", "FIX.4.4", data=LOG)
+        self.assertEqual(code, 0, err)
+        self.assertTrue(out.startswith("<?xml"))
+        self.assertTrue(out.endswith("</overlay>\n"))
+        self.assertIn("9730 is unknown: NewOrderSingle (4 times, STRING): added", err)
+
+    def test_a_log_without_messages_is_an_error(self):
+        code, _, err = run("dict", "learn", "-", "--base", "FIX44.xml", data=b"nothing here")
+        self.assertEqual(code, 1)
+        self.assertIn("no FIX message found", err)
+
+
+class Check(Files):
+    def test_a_shipped_dictionary_is_summed_up(self):
+        code, out, _ = run("dict", "check", "FIX44.xml")
+        self.assertEqual(code, 0)
+        self.assertIn("FIX.4.4: 93 messages (8 of the session), 912 fields", out)
+        self.assertIn("nothing is wrong", out)
+
+    def test_a_version_names_its_dictionary_and_a_transport_joins_it(self):
+        code, out, _ = run("dict", "check", "FIX.5.0SP2", "--transport", "FIXT.1.1")
+        self.assertEqual(code, 0)
+        self.assertIn("FIX.5.0SP2 in sessions of FIXT.1.1: 164 messages", out)
+
+    def test_all_problems_are_said_at_once(self):
+        path = self.path("bad.xml", """<fix type="FIX" major="4" minor="4">
+<header/><trailer/><messages><message name="M" msgtype="M" msgcat="app">
+<field name="Nope" required="Y"/>
+<field name="A" required="maybe"/></message></messages>
+<fields><field number="1" name="A" type="STRNG"/>
+<field number="1" name="B" type="INT"/></fields></fix>""")
+        code, out, _ = run("dict", "check", path)
+        self.assertEqual(code, 1)
+        for problem in [":3: message M names the field Nope", ":4: required is 'maybe'", ":5: field A has the unknown",
+                        ":6: field number 1 is already that of A"]:
+            self.assertIn(path + problem, out)
+        self.assertIn("4 problems", out)
+
+    def test_overlays_are_checked_with_what_they_change(self):
+        overlay = self.path("o.xml", '<overlay><messages><message name="Newz"/></messages></overlay>')
+        code, out, _ = run("dict", "check", "FIX44.xml", "--overlay", overlay)
+        self.assertEqual(code, 1)
+        self.assertIn("did you mean News?", out)
+
+    def test_a_missing_file_is_named(self):
+        code, out, _ = run("dict", "check", "Nope.xml")
+        self.assertEqual(code, 1)
+        self.assertIn("Nope.xml: cannot be read", out)
+
+
+class Diff(Files):
+    def test_a_dictionary_is_the_same_as_itself(self):
+        self.assertEqual(run("dict", "diff", "FIX44.xml", "FIX.4.4"), (0, "no differences\n", ""))
+
+    def test_each_kind_of_difference_has_a_line(self):
+        overlay = self.path("o.xml", """<overlay base="FIX44.xml">
+<fields><field number="9730" name="Flag" type="INT"/><field number="44" type="STRING"/>
+<field number="54"><value enum="Z" description="ODD"/><value enum="9" remove="Y"/></field></fields>
+<messages><message name="News"><field name="Flag" required="Y"/><field name="Headline" required="N"/></message>
+<message name="Ping" msgtype="U1"><field name="Text"/></message>
+<message name="NewOrderSingle"><group name="NoPartyIDs"><field name="Flag" after="PartyID"/></group></message>
+<message name="Email" remove="Y"/></messages></overlay>""")
+        code, out, _ = run("dict", "diff", "FIX44.xml", overlay)
+        self.assertEqual(code, 1)
+        for line in ["+ field 9730 Flag INT", "~ field 44 Price type: PRICE, then STRING", "+ value 54=Z ODD",
+                     "- value 54=9 ", "+ B News: 9730 Flag (required)", "~ B News: 148 Headline required: Y, then N",
+                     "+ message U1 Ping", "- message C Email", "+ D NewOrderSingle/453 NoPartyIDs: 9730 Flag"]:
+            self.assertIn("\n" + line, "\n" + out)
+        self.assertTrue(out.endswith("\n9 differences\n"), out)
+
+
+class DecodeFixt(unittest.TestCase):
+    def kinds(self, log):
+        return run("decode", "--validate", "--one-line", "--color", "never", "-", data=log)
+
+    def test_a_message_says_its_version_itself(self):
+        code, out, _ = self.kinds(message("6", [(1128, 7)], "FIXT.1.1") + message("CX", [(1128, 9)], "FIXT.1.1"))
+        self.assertEqual(code, 1)
+        self.assertIn("PartyDetailsDefinitionRequest", out)
+
+    def test_the_logon_says_it_for_its_sender(self):
+        logon = message("A", [(98, 0), (108, 30), (1137, 7)], "FIXT.1.1")
+        # FIX 5.0 has no such message, FIX 5.0 SP2 does.
+        strange = message("CX", [], "FIXT.1.1")
+        self.assertIn("PartyDetailsDefinitionRequest", self.kinds(strange)[1])
+        out = self.kinds(logon + strange)[1]
+        self.assertNotIn("PartyDetailsDefinitionRequest", out)
+        self.assertIn("Invalid MsgType", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

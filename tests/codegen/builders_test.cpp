@@ -1,0 +1,271 @@
+// Builders: what they write, what they notice, and that a strict counterparty would take it.
+#include "fix44/execution_report.hpp"
+#include "fix44/logon.hpp"
+#include "fix44/market_data_incremental_refresh.hpp"
+#include "fix44/new_order_single.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/header_template.hpp"
+#include "support.hpp"
+
+namespace nfx::codegen_test {
+namespace {
+
+using fix44::NewOrderSingle;
+using fix44::NewOrderSingleBuilder;
+using fix44::Side;
+
+constexpr UtcTime noon{std::chrono::seconds{1710504000}};
+
+// All that FIX44.xml requires of a limit order.
+template <typename Builder>
+void set_required(Builder& order) {
+  order.cl_ord_id("order-7").symbol("XYZ").side(Side::sell).transact_time(noon).order_qty(Decimal{100});
+  order.ord_type(fix44::OrdType::limit).price(Decimal{10125, 2});
+}
+
+TEST(Builders, write_fields_in_the_order_of_the_calls) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  set_required(order);
+  EXPECT_EQ(with_bars(order.body()), "11=order-7|55=XYZ|54=2|60=20240315-12:00:00.000|38=100|40=2|44=101.25|");
+}
+
+TEST(Builders, please_strict_validation) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  set_required(order);
+  auto parties = order.no_party_ids(2);
+  auto broker = parties.add().party_id("BROKER").party_id_source(fix44::PartyIDSource::proprietary);
+  broker.party_role(fix44::PartyRole::executing_firm);
+  auto subs = broker.no_party_sub_ids(2);
+  subs.add().party_sub_id("desk").party_sub_id_type(fix44::PartySubIDType::application);
+  subs.add().party_sub_id("lee");
+  parties.add().party_id("CLIENT");
+  order.security_type(fix44::SecurityType::future).time_in_force(fix44::TimeInForce::day).locate_reqd(false);
+  ASSERT_TRUE(order.ok());
+  EXPECT_EQ(complaint("D", order.body()), "");
+}
+
+TEST(Builders, write_what_readers_read) {
+  char space[512];
+  NewOrderSingleBuilder built{space};
+  set_required(built);
+  auto parties = built.no_party_ids(1);
+  parties.add().party_id("BROKER").party_role(fix44::PartyRole::client_id);
+  const Received message{"D", built.body()};
+  const NewOrderSingle order{message.view()};
+  EXPECT_EQ(order.cl_ord_id(), "order-7");
+  EXPECT_EQ(order.side(), Side::sell);
+  EXPECT_EQ(*order.price(), Decimal(10125, 2));
+  EXPECT_EQ(order.transact_time()->time, noon);
+  for (const auto party : order.no_party_ids()) {
+    EXPECT_EQ(party.party_id(), "BROKER");
+    EXPECT_EQ(party.party_role(), fix44::PartyRole::client_id);
+  }
+}
+
+TEST(Builders, write_a_times_fraction_with_as_many_digits_as_asked_for) {
+  char space[128];
+  NewOrderSingleBuilder order{space};
+  order.transact_time(noon + std::chrono::nanoseconds{123456789}, 6);
+  EXPECT_EQ(with_bars(order.body()), "60=20240315-12:00:00.123456|");
+}
+
+TEST(Builders, write_data_behind_its_length) {
+  char space[128];
+  fix44::LogonBuilder logon{space};
+  logon.encrypt_method(fix44::EncryptMethod::none)
+      .heart_bt_int(30)
+      .raw_data(std::string_view("a\x01"
+                                 "b"));
+  EXPECT_EQ(with_bars(logon.body()), "98=0|108=30|95=3|96=a|b|");
+  EXPECT_EQ(complaint("A", logon.body()), "");
+}
+
+TEST(Builders, say_which_required_fields_are_missing) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  EXPECT_EQ(std::vector<Tag>(order.required.begin(), order.required.end()).size(), 4U);
+  order.side(Side::buy).ord_type(fix44::OrdType::market);
+  std::vector<Tag> missing;
+  for (const Tag tag : order.missing()) missing.push_back(tag);
+  EXPECT_EQ(missing, (std::vector{Tag::ClOrdID, Tag::TransactTime}));
+  set_required(order);
+  EXPECT_TRUE(order.missing().empty());
+}
+
+TEST(Builders, say_which_required_fields_of_an_entry_are_missing) {
+  char space[512];
+  fix44::MarketDataIncrementalRefreshBuilder update{space};
+  EXPECT_FALSE(update.missing().empty());
+  auto entries = update.no_md_entries(1);
+  EXPECT_TRUE(update.missing().empty());
+  auto entry = entries.add();
+  EXPECT_FALSE(entry.missing().empty());
+  entry.md_update_action(fix44::MDUpdateAction::new_);
+  EXPECT_TRUE(entry.missing().empty());
+}
+
+TEST(Builders, are_not_ok_when_an_announced_entry_is_missing) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(2);
+  parties.add().party_id("A");
+  EXPECT_FALSE(order.ok());
+  EXPECT_TRUE(order.body().empty());
+  parties.add().party_id("B");
+  EXPECT_TRUE(order.ok());
+}
+
+TEST(Builders, are_not_ok_when_an_entry_was_added_but_not_begun) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(1);
+  static_cast<void>(parties.add());
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, are_not_ok_with_more_entries_than_announced) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(1);
+  parties.add().party_id("A");
+  parties.add().party_id("B");
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, are_not_ok_when_too_many_entries_here_make_up_for_too_few_there) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(1);
+  parties.add().party_id("A");
+  static_cast<void>(order.no_stipulations(1));
+  parties.add().party_id("B");
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, are_not_ok_when_an_entry_starts_with_another_member) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(1);
+  parties.add().party_role(fix44::PartyRole::client_id).party_id("A");
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, are_not_ok_when_members_are_out_of_order) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(1);
+  parties.add()
+      .party_id("A")
+      .party_role(fix44::PartyRole::client_id)
+      .party_id_source(fix44::PartyIDSource::proprietary);
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, are_not_ok_when_a_member_comes_twice) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(2);
+  parties.add().party_id("A").party_id("B");
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, are_not_ok_when_the_message_goes_on_within_a_group) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(2);
+  parties.add().party_id("A");
+  order.symbol("XYZ");
+  parties.add().party_id("B");
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, are_not_ok_when_an_entry_goes_on_after_the_next_has_begun) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(2);
+  auto first = parties.add().party_id("A");
+  parties.add().party_id("B");
+  first.party_role(fix44::PartyRole::client_id);
+  EXPECT_FALSE(order.ok());
+}
+
+TEST(Builders, let_an_entry_go_on_behind_its_nested_group) {
+  char space[512];
+  fix44::NewOrderSingleBuilder order{space};
+  auto parties = order.no_party_ids(2);
+  auto first = parties.add().party_id("A");
+  first.no_party_sub_ids(1).add().party_sub_id("x");
+  parties.add().party_id("B");
+  EXPECT_TRUE(order.ok());
+}
+
+TEST(Builders, are_not_ok_when_the_buffer_is_full) {
+  char space[16];
+  NewOrderSingleBuilder order{space};
+  order.cl_ord_id("far too long for the space").symbol("X");
+  EXPECT_FALSE(order.ok());
+  EXPECT_TRUE(order.body().empty());
+}
+
+TEST(Builders, take_fields_that_the_dictionary_does_not_have) {
+  char space[128];
+  NewOrderSingleBuilder order{space};
+  order.cl_ord_id("1").fields().append(Tag{9999}, "own");
+  EXPECT_EQ(with_bars(order.body()), "11=1|9999=own|");
+}
+
+TEST(Builders, start_over_when_cleared) {
+  char space[128];
+  NewOrderSingleBuilder order{space};
+  order.cl_ord_id("1");
+  static_cast<void>(order.no_party_ids(3));
+  order.clear();
+  order.symbol("X");
+  EXPECT_EQ(with_bars(order.body()), "55=X|");
+  EXPECT_EQ(*order.missing().begin(), Tag::ClOrdID);
+}
+
+Outgoing sent(const Outgoing& message) { return message; }
+
+TEST(Builders, are_what_a_session_sends) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  set_required(order);
+  const Outgoing message = sent(order);
+  EXPECT_EQ(message.msg_type, "D");
+  EXPECT_EQ(message.body, order.body());
+}
+
+TEST(Builders, that_are_not_ok_have_no_type_to_send) {
+  char space[512];
+  NewOrderSingleBuilder order{space};
+  static_cast<void>(order.no_party_ids(1));
+  const Outgoing message = sent(order);
+  EXPECT_TRUE(message.msg_type.empty());
+  EXPECT_TRUE(message.body.empty());
+}
+
+TEST(Builders, write_behind_the_header_of_an_encoder) {
+  char space[512];
+  Encoder encoder{space};
+  HeaderTemplate header{{.begin_string = "FIX.4.4", .sender_comp_id = "A", .target_comp_id = "B"}};
+  encoder.begin(header, NewOrderSingle::msg_type, SeqNum{7}, noon);
+  NewOrderSingleBuilder order{encoder.fields()};
+  set_required(order);
+  EXPECT_TRUE(order.ok());
+  MessageView view;
+  ASSERT_EQ(view.parse(encoder.finish()), WireError::none);
+  EXPECT_EQ(NewOrderSingle{view}.cl_ord_id(), "order-7");
+}
+
+TEST(Builders, write_a_user_defined_field_of_an_overlay) {
+  char space[128];
+  fix44::ExecutionReportBuilder report{space};
+  report.trade_liquidity_indicator(fix44::TradeLiquidityIndicator::added).ord_rej_reason(fix44::OrdRejReason::other);
+  EXPECT_EQ(with_bars(report.body()), "9730=A|103=99|");
+}
+
+}  // namespace
+}  // namespace nfx::codegen_test
