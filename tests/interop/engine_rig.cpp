@@ -1,5 +1,7 @@
 #include "engine_rig.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include "nexusfix/dictionary/load.hpp"
@@ -7,8 +9,26 @@
 namespace nfx::interop {
 namespace {
 
-std::string dictionary_path(const std::string& begin_string) {
-  return std::string{NFX_SOURCE_DIR "/dictionaries/"} + (begin_string == "FIX.4.2" ? "FIX42.xml" : "FIX44.xml");
+// "FIX.4.4" is "FIX44"; FIXT.1.1 carries the messages of FIX.5.0SP2.
+std::string version_name(const std::string& begin_string) {
+  if (begin_string == "FIXT.1.1") return "FIX50SP2";
+  std::string name = begin_string;
+  std::erase(name, '.');
+  return name;
+}
+
+std::shared_ptr<const Dictionary> our_dictionary(const std::string& begin_string) {
+  const std::filesystem::path folder = NFX_SOURCE_DIR "/dictionaries";
+  const std::filesystem::path file = folder / (version_name(begin_string) + ".xml");
+  if (begin_string != "FIXT.1.1") return std::make_shared<const Dictionary>(load_dictionary(file));
+  return std::make_shared<const Dictionary>(
+      load_dictionary({.transport = folder / "FIXT11.xml", .application = file, .overlays = {}}));
+}
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
 }
 
 }  // namespace
@@ -26,20 +46,21 @@ std::vector<Matchup> every_matchup() {
 
 std::string matchup_name(const testing::TestParamInfo<Matchup>& info) {
   return std::string{info.param.our_role == Role::acceptor ? "we_accept_" : "we_connect_"} +
-         (info.param.begin_string == "FIX.4.2" ? "fix42" : "fix44");
+         lower_case(version_name(info.param.begin_string));
 }
 
-EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options) : matchup_(matchup) {
-  const auto dictionary = std::make_shared<const Dictionary>(load_dictionary(dictionary_path(matchup.begin_string)));
+EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options)
+    : matchup_(matchup), dictionary_(our_dictionary(matchup.begin_string)) {
   SessionSettings settings;
   settings.session.begin_string = matchup.begin_string;
+  if (matchup.begin_string == "FIXT.1.1") settings.session.default_appl_ver_id = "9";
   settings.session.sender_comp_id = "NEXUS";
   settings.session.target_comp_id = "PEER";
   settings.session.role = matchup.our_role;
-  settings.session.validation = {};  // strict
+  settings.session.validation = ValidationPolicy::strict();
   settings.reconnect_delay = std::chrono::milliseconds{50};
   settings.reconnect_delay_max = std::chrono::milliseconds{400};
-  if (options.we_validate) settings.dictionary = dictionary;
+  if (options.we_validate) settings.dictionary = dictionary_;
   if (options.adjust) options.adjust(settings.session);
   if (we_connect()) {
     // A free port can be taken by somebody else before the peer opens it: then another is tried.
@@ -54,7 +75,9 @@ EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options) : matchu
   }
   EngineConfig config;
   config.sessions = {std::move(settings)};
-  application_ = std::make_unique<TradingApplication>(matchup.begin_string, dictionary, options.rich);
+  application_ = std::make_unique<TradingApplication>(
+      matchup.begin_string, dictionary_,
+      TradingApplication::Orders{.rich = options.rich, .plain_data = options.plain_data});
   engine_ = std::make_unique<Engine>(std::move(config), *application_);
   application_->attach(session());
   engine_->start();
@@ -63,7 +86,11 @@ EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options) : matchu
 
 void EngineRig::start_peer(const std::string& role, const std::string& address, const RigOptions& options) {
   std::vector<std::string> arguments = {role, address, "--begin-string", matchup_.begin_string};
-  arguments.insert(arguments.end(), {"--dictionary", dictionary_path(matchup_.begin_string)});
+  const std::string folder = NFX_PEER_DICTIONARIES "/";
+  arguments.insert(arguments.end(), {"--dictionary", folder + version_name(matchup_.begin_string) + ".xml"});
+  if (matchup_.begin_string == "FIXT.1.1") {
+    arguments.insert(arguments.end(), {"--transport-dictionary", folder + "FIXT11.xml"});
+  }
   if (options.rich) arguments.emplace_back("--rich");
   arguments.insert(arguments.end(), options.peer.begin(), options.peer.end());
   peer_.emplace(NFX_QUICKFIX_PEER, std::move(arguments));
@@ -139,6 +166,12 @@ bool EngineRig::both_finish_cleanly() {
   engine_->stop();
   if (!pump_until([&] { return engine_->finished(); })) return false;
   return peer_->finish() == 0;
+}
+
+void EngineAgainstQuickFix::SetUp() {
+  if (!std::filesystem::exists(NFX_QUICKFIX_PEER)) {
+    GTEST_SKIP() << NFX_QUICKFIX_PEER " is missing: the test whose name ends with _build makes it, or says why not";
+  }
 }
 
 }  // namespace nfx::interop

@@ -1,5 +1,5 @@
-// Our engine and a quickfix_peer process, both driven from the test's thread: the engine turns while the peer's events
-// are read, so no wait of the one ever stops the other. Every wait has a limit.
+// Our engine and the process of a counterparty built on another engine, both driven from the test's thread: the engine
+// turns while the peer's events are read, so no wait of the one ever stops the other. Every wait has a limit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace nfx::interop {
 // Which side of which version our engine is.
 struct Matchup {
   Role our_role = Role::acceptor;
-  std::string begin_string = "FIX.4.4";
+  std::string begin_string = "FIX.4.4";  // FIXT.1.1 carries FIX.5.0SP2
 };
 void PrintTo(const Matchup& matchup, std::ostream* out);
 [[nodiscard]] std::vector<Matchup> every_matchup();
@@ -30,7 +30,8 @@ void PrintTo(const Matchup& matchup, std::ostream* out);
 struct RigOptions {
   std::vector<std::string> peer{};  // further options of the peer
   bool we_validate = true;
-  bool rich = false;  // orders with nested groups and SOH in a data field, both ways
+  bool rich = false;        // orders with nested groups and a data field, both ways
+  bool plain_data = false;  // TradingApplication::Orders
   std::function<void(SessionConfig&)> adjust = nullptr;
 };
 
@@ -75,6 +76,7 @@ class EngineRig {
   void start_peer(const std::string& role, const std::string& address, const RigOptions& options);
 
   Matchup matchup_;
+  std::shared_ptr<const Dictionary> dictionary_;
   std::unique_ptr<TradingApplication> application_;
   std::unique_ptr<Engine> engine_;
   std::optional<PeerProcess> peer_;
@@ -85,6 +87,8 @@ class EngineRig {
 // Fixture of the tests that hold for every matchup.
 class EngineAgainstQuickFix : public testing::TestWithParam<Matchup> {
  protected:
+  // Skips where the peer's program could not be built.
+  void SetUp() override;
   [[nodiscard]] static bool we_connect() { return GetParam().our_role == Role::initiator; }
 };
 

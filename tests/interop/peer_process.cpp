@@ -101,6 +101,14 @@ void PeerProcess::tell(std::string_view command) {
   }
 }
 
+void PeerProcess::freeze() {
+  if (pid_ > 0) ::kill(pid_, SIGSTOP);
+}
+
+void PeerProcess::thaw() {
+  if (pid_ > 0) ::kill(pid_, SIGCONT);
+}
+
 std::optional<std::string> PeerProcess::wait_for(std::string_view prefix, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   do {

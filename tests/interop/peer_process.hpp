@@ -1,5 +1,5 @@
-// A quickfix_peer running as a child process: commands go to its standard input, its event lines are read from its
-// output. Thread: one. Every wait has a limit and ends early when the process does. Errors: the constructor throws
+// A counterparty's program running as a child process: commands go to its standard input, its event lines are read from
+// its output. Thread: one. Every wait has a limit and ends early when the process does. Errors: the constructor throws
 // std::system_error; later a process that is gone shows as an event that does not come.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace nfx::interop {
 
 inline constexpr std::chrono::seconds event_limit{20};
 
-// A TCP port of the loopback address that was free a moment ago; QuickFIX cannot choose one itself.
+// A TCP port of the loopback address that was free a moment ago; the other engines cannot choose one themselves.
 [[nodiscard]] std::uint16_t free_port();
 
 class PeerProcess {
@@ -34,6 +34,10 @@ class PeerProcess {
   // process ends first.
   [[nodiscard]] std::optional<std::string> wait_for(std::string_view prefix,
                                                     std::chrono::milliseconds limit = event_limit);
+
+  // Halts the whole process where it stands, and lets it go on.
+  void freeze();
+  void thaw();
 
   // Reads what it has said by now, without waiting: a process whose output nobody reads would stand still.
   void read_available();

@@ -19,6 +19,19 @@ std::string_view header_field(std::string_view message, std::string_view tag) {
 
 std::string text(const MessageView& message, Tag tag) { return std::string{message.get_view(tag)}; }
 
+void append_parties(FieldWriter& body, const std::string& number) {
+  body.append(Tag::NoPartyIDs, 2)
+      .append(Tag::PartyID, "firm-" + number)
+      .append(Tag::PartyIDSource, 'D')
+      .append(Tag::PartyRole, 1)
+      .append(Tag::PartyID, "trader-" + number)
+      .append(Tag::PartyIDSource, 'D')
+      .append(Tag::PartyRole, 12)
+      .append(Tag::NoPartySubIDs, 1)
+      .append(Tag::PartySubID, "desk-" + number)
+      .append(Tag::PartySubIDType, 4);
+}
+
 }  // namespace
 
 void TradingApplication::ask_orders(std::size_t count, std::size_t cut_after) {
@@ -26,16 +39,13 @@ void TradingApplication::ask_orders(std::size_t count, std::size_t cut_after) {
   orders_until_own_cut_ = cut_after;
 }
 
-std::string TradingApplication::rich_data(std::size_t number) {
-  return "ours\001" + std::to_string(number) + "\00110=000\001";
-}
-
-std::string TradingApplication::order_body(std::size_t number) const {
-  return order_body(number, rich_, begin_string_ == "FIX.4.4");
+std::string TradingApplication::rich_data(std::size_t number, bool plain) {
+  const char separator = plain ? '|' : soh;
+  return std::string{"ours"} + separator + std::to_string(number) + separator + "10=000" + separator;
 }
 
 // Deterministic, and no two neighbours alike.
-std::string TradingApplication::order_body(std::size_t number, bool rich, bool with_parties) {
+std::string TradingApplication::order_body(std::size_t number) const {
   constexpr std::array<std::string_view, 4> symbols{"MSFT", "EUR/USD", "VOD.L", "6758.T"};
   std::array<char, 1024> buffer;
   FieldWriter body{buffer};
@@ -48,20 +58,11 @@ std::string TradingApplication::order_body(std::size_t number, bool rich, bool w
       .append(Tag::OrderQty, 100 * (number % 7 + 1))
       .append(Tag::OrdType, '2')
       .append(Tag::Price, std::to_string(number % 500 + 1) + ".25");
-  if (rich) {
-    if (with_parties) {
-      body.append(Tag::NoPartyIDs, 2)
-          .append(Tag::PartyID, "firm-" + n)
-          .append(Tag::PartyIDSource, 'D')
-          .append(Tag::PartyRole, 1)
-          .append(Tag::PartyID, "trader-" + n)
-          .append(Tag::PartyIDSource, 'D')
-          .append(Tag::PartyRole, 12)
-          .append(Tag::NoPartySubIDs, 1)
-          .append(Tag::PartySubID, "desk-" + n)
-          .append(Tag::PartySubIDType, 4);
-    }
-    body.append_data(Tag::EncodedTextLen, Tag::EncodedText, rich_data(number));
+  if (orders_.rich) {
+    const std::string data = rich_data(number, orders_.plain_data);
+    if (orders_.plain_data) body.append_data(Tag::EncodedTextLen, Tag::EncodedText, data);
+    if (begin_string_ != "FIX.4.2") append_parties(body, n);
+    if (!orders_.plain_data) body.append_data(Tag::EncodedTextLen, Tag::EncodedText, data);
   }
   return std::string{body.view()};
 }
@@ -92,6 +93,10 @@ void TradingApplication::on_message(SessionHandle& session, const MessageView& m
                        .ord_status = message.get_char(Tag::OrdStatus).value_or('-'),
                        .seq = value(message.get_seq_num(Tag::MsgSeqNum).value_or(SeqNum{})),
                        .poss_dup = message.get_view(Tag::PossDupFlag) == "Y",
+                       .symbol = text(message, Tag::Symbol),
+                       .side = text(message, Tag::Side),
+                       .quantity = text(message, Tag::OrderQty),
+                       .price = text(message, type == "8" ? Tag::AvgPx : Tag::Price),
                        .data = text(message, Tag::EncodedText),
                        .parties = parties(message)});
   if (type == "8") ++reports_in_;

@@ -26,6 +26,8 @@ class TradingApplication final : public Application {
     char ord_status = '-';
     std::uint64_t seq = 0;
     bool poss_dup = false;
+    std::string symbol, side, quantity;
+    std::string price;                 // of an order; the average price of a report
     std::string data;                  // EncodedText
     std::vector<std::string> parties;  // "id/role[/sub id...]"
   };
@@ -34,9 +36,16 @@ class TradingApplication final : public Application {
     friend bool operator==(const Refusal&, const Refusal&) = default;
   };
 
-  // FIX 4.4 and 4.2 name an execution differently; rich orders carry a nested group and a data field with SOH inside.
-  TradingApplication(std::string begin_string, std::shared_ptr<const Dictionary> dictionary, bool rich)
-      : begin_string_(std::move(begin_string)), dictionary_(std::move(dictionary)), rich_(rich) {}
+  // Rich orders carry a nested group, which FIX 4.2 does not have, and behind it a data field with SOH inside. Plain
+  // data has '|' instead and goes ahead of the group, for engines that would misread the other.
+  struct Orders {
+    bool rich = false;
+    bool plain_data = false;
+  };
+
+  // FIX 4.2 names an execution differently.
+  TradingApplication(std::string begin_string, std::shared_ptr<const Dictionary> dictionary, Orders orders)
+      : begin_string_(std::move(begin_string)), dictionary_(std::move(dictionary)), orders_(orders) {}
 
   // Sends `count` orders from the poll loop's turns while the session is up; after `cut_after` of them the connection
   // is cut with the last of them still unsent.
@@ -46,8 +55,7 @@ class TradingApplication final : public Application {
   // Orders are answered with BusinessMessageReject from now on.
   void refuse_orders() { refuse_orders_ = true; }
 
-  [[nodiscard]] static std::string order_body(std::size_t number, bool rich, bool with_parties);
-  [[nodiscard]] static std::string rich_data(std::size_t number);
+  [[nodiscard]] static std::string rich_data(std::size_t number, bool plain = false);
   [[nodiscard]] std::string order_body(std::size_t number) const;
 
   // What was seen.
@@ -87,7 +95,7 @@ class TradingApplication final : public Application {
 
   std::string begin_string_;
   std::shared_ptr<const Dictionary> dictionary_;
-  bool rich_;
+  Orders orders_;
   bool refuse_orders_ = false;
   SessionHandle* session_ = nullptr;
 
