@@ -134,25 +134,10 @@ bool QuickFixReader::is_required(pugi::xml_node node, MemberKind kind) const {
   return source_.yes_or_no(node, "required");
 }
 
-// Recursion ends where XmlSource's bound on depth does.
 std::vector<ModelMember> QuickFixReader::read_members(pugi::xml_node parent, const std::string& where) {
-  std::vector<ModelMember> members;
-  for (const pugi::xml_node node : parent.children()) {
-    if (node.type() != pugi::node_element) continue;
-    const std::optional<MemberKind> kind = member_kind(node.name());
-    if (!kind) {
-      source_.report(node, where + " holds <" + node.name() + ">; write field, group or component");
-      continue;
-    }
-    ModelMember member{.kind = *kind,
-                       .name = std::string(source_.attribute(node, "name")),
-                       .required = is_required(node, *kind),
-                       .members = {},
-                       .place = source_.place(node)};
-    if (*kind == MemberKind::group) member.members = read_members(node, "group " + member.name);
-    if (!member.name.empty()) members.push_back(std::move(member));
-  }
-  return members;
+  return read_member_tree<ModelMember>(source_, parent, where, [this](pugi::xml_node node, ModelMember& member) {
+    member.required = is_required(node, member.kind);
+  });
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 // The readers of the formats that dictionaries come in. Each gets a file whose root element is its own.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "dictionary/xml_source.hpp"
 #include "nexusfix/dictionary/model_overlay.hpp"
@@ -18,6 +22,32 @@ namespace nfx {
                                                                    Problems& problems);
 
 [[nodiscard]] std::optional<MemberKind> member_kind(std::string_view element) noexcept;
+
+// What stands in an element, with what stands in its groups. `fill` reads what a format says beyond kind, name and
+// place. Recursion ends where XmlSource's bound on depth does.
+template <class Member, class Fill>
+std::vector<Member> read_member_tree(const XmlSource& source, pugi::xml_node parent, const std::string& where,
+                                     const Fill& fill) {
+  std::vector<Member> members;
+  for (const pugi::xml_node node : parent.children()) {
+    if (node.type() != pugi::node_element) continue;
+    const std::optional<MemberKind> kind = member_kind(node.name());
+    if (!kind) {
+      source.report(node, where + " holds <" + node.name() + ">; write field, group or component");
+      continue;
+    }
+    Member member;
+    member.kind = *kind;
+    member.name = source.attribute(node, "name");
+    member.place = source.place(node);
+    fill(node, member);
+    if (*kind == MemberKind::group) {
+      member.members = read_member_tree<Member>(source, node, "group " + member.name, fill);
+    }
+    if (!member.name.empty()) members.push_back(std::move(member));
+  }
+  return members;
+}
 
 // The element's name without its prefix: "repository" of <fixr:repository>.
 [[nodiscard]] std::string_view local_name(pugi::xml_node node) noexcept;

@@ -116,27 +116,12 @@ void OverlayReader::read_message(pugi::xml_node node) {
   overlay_.messages.push_back(std::move(message));
 }
 
-// Recursion ends where XmlSource's bound on depth does.
 std::vector<OverlayMember> OverlayReader::read_members(pugi::xml_node parent, const std::string& where) {
-  std::vector<OverlayMember> members;
-  for (const pugi::xml_node node : parent.children()) {
-    if (node.type() != pugi::node_element) continue;
-    const std::optional<MemberKind> kind = member_kind(node.name());
-    if (!kind) {
-      source_.report(node, where + " holds <" + node.name() + ">; write field, group or component");
-      continue;
-    }
-    OverlayMember member{.kind = *kind,
-                         .name = std::string(source_.attribute(node, "name")),
-                         .required = source_.optional_yes_or_no(node, "required"),
-                         .remove = removes(node),
-                         .after = node.attribute("after").value(),
-                         .members = {},
-                         .place = source_.place(node)};
-    if (*kind == MemberKind::group) member.members = read_members(node, "group " + member.name);
-    if (!member.name.empty()) members.push_back(std::move(member));
-  }
-  return members;
+  return read_member_tree<OverlayMember>(source_, parent, where, [this](pugi::xml_node node, OverlayMember& member) {
+    member.required = source_.optional_yes_or_no(node, "required");
+    member.remove = removes(node);
+    member.after = node.attribute("after").value();
+  });
 }
 
 }  // namespace

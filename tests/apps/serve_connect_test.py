@@ -16,10 +16,11 @@ ORDER = "35=D|11=abc|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00"
 class Server:
     """A running nfx serve. It listens on a port of the kernel's choice, which its first line names."""
 
-    def __init__(self, folder, *options):
-        config = pathlib.Path(folder) / "serve.toml"
-        config.write_text('[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n',
-                          encoding="utf-8")
+    TOML = '[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
+
+    def __init__(self, folder, *options, settings=TOML):
+        config = pathlib.Path(folder) / "serve.conf"
+        config.write_text(settings, encoding="utf-8")
         self.process = subprocess.Popen([PROGRAM, "serve", str(config), *options], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
         self.first_line = self.process.stdout.readline()
@@ -39,8 +40,8 @@ class ServeAndConnect(unittest.TestCase):
         self.folder = folder.name
         self.server = None
 
-    def serve(self, *options):
-        self.server = Server(self.folder, *options)
+    def serve(self, *options, **how):
+        self.server = Server(self.folder, *options, **how)
         self.addCleanup(self.end_server)
         return self.server
 
@@ -70,6 +71,22 @@ class ServeAndConnect(unittest.TestCase):
         self.assertEqual((code, err), (0, ""))
         self.assertIn("FIX.4.4:NEXUSFIX->CLIENT logged on, next in 2, next out 2\n", log)
         self.assertIn("FIX.4.4:NEXUSFIX->CLIENT logged out", log)
+
+    def test_quickfix_settings_of_both_sides_do_the_same(self):
+        common = "[DEFAULT]\nStartTime=00:00:00\nEndTime=00:00:00\nBeginString=FIXT.1.1\nDefaultApplVerID=FIX.5.0SP2\n"
+        server = self.serve("--echo", settings=common + "ConnectionType=acceptor\nSocketAcceptAddress=127.0.0.1\n"
+                            "SocketAcceptPort=0\n[SESSION]\nSenderCompID=NEXUSFIX\nTargetCompID=CLIENT\n")
+        client = pathlib.Path(self.folder) / "client.cfg"
+        client.write_text(common + "ConnectionType=initiator\nHeartBtInt=30\nSocketConnectHost=127.0.0.1\n"
+                          f"SocketConnectPort={server.port}\n[SESSION]\nSenderCompID=CLIENT\nTargetCompID=NEXUSFIX\n",
+                          encoding="utf-8")
+        code, out, err = run("connect", str(client), "--wait", "1", data=(ORDER + "|9730=new\n").encode())
+        self.assertEqual(code, 0, err)
+        self.assertIn("NewOrderSingle #2 ClOrdID=abc", out)
+        code, log, _ = server.stop()
+        self.assertEqual(code, 0)
+        self.assertIn("FIXT.1.1:NEXUSFIX->CLIENT logged on", log)
+        self.assertIn("delivered although: Invalid tag number, tag 9730, message type D", log)
 
     def test_optional_header_fields_travel_in_the_header_and_back(self):
         self.serve("--echo")

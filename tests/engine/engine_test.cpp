@@ -205,6 +205,66 @@ TEST(Engine, sends_what_other_threads_submit_and_refuses_sessions_that_do_not_ex
   EXPECT_EQ(venue.session(0)->next_outbound(), SeqNum{5});
 }
 
+// Another thread adds sessions on both sides while the engines run, waits until each has exchanged its orders, and
+// removes them again.
+class Coming final : public Application {
+ public:
+  explicit Coming(std::ptrdiff_t removals) : removed(removals) {}
+  void on_logon(SessionHandle& session) override {
+    if (session.config().role == Role::initiator) session.send({.msg_type = "D", .body = "11=1\x01"});
+  }
+  void on_message(SessionHandle& session, const MessageView&) override {
+    if (session.config().role == Role::acceptor) {
+      session.send({.msg_type = "8", .body = "11=1\x01"});
+    } else {
+      answered.fetch_add(1, std::memory_order_release);
+      answered.notify_all();
+    }
+  }
+  void on_removed(SessionHandle&) override { removed.count_down(); }
+
+  std::atomic<int> answered{0};
+  std::latch removed;
+};
+
+TEST(Engine, takes_sessions_that_other_threads_add_and_remove_while_it_runs) {
+  constexpr int rounds = 8;
+  Coming at_venue{rounds}, at_trader{rounds};
+  EngineConfig config;
+  config.poll_threads = 2;
+  config.sessions = {acceptor_on("127.0.0.1", "FIXED", 0)};
+  Engine venue{config, at_venue};
+  venue.start();
+  const Endpoint here = *venue.local_endpoint(0);
+  EngineConfig trader_config;
+  trader_config.poll_threads = 2;
+  trader_config.sessions = {initiator_to(here, "FIXED", 0)};
+  Engine trader{trader_config, at_trader};
+  std::jthread venue_thread{[&] { venue.run(); }};
+  std::jthread trader_thread{[&] { trader.run(); }};
+  for (int i = 0; i < rounds; ++i) {
+    const std::string name = "PEER" + std::to_string(i);
+    SessionSettings accepting = acceptor_on("127.0.0.1", name, 0);
+    accepting.listen = config.sessions[0].listen;
+    const std::size_t accepted = venue.add_session(accepting);
+    EXPECT_THROW(venue.add_session(accepting), ConfigError);
+    const std::size_t connected = trader.add_session(initiator_to(here, name, static_cast<std::uint32_t>(i % 2)));
+    for (int seen = at_trader.answered.load(); seen < i + 2; seen = at_trader.answered.load()) {
+      at_trader.answered.wait(seen);
+    }
+    EXPECT_TRUE(trader.remove_session(connected, "no longer needed"));
+    EXPECT_TRUE(venue.remove_session(accepted, {}));
+  }
+  at_venue.removed.wait();
+  at_trader.removed.wait();
+  EXPECT_FALSE(trader.remove_session(1'000'000, {}));
+  trader.stop();
+  venue.stop();
+  trader_thread.join();
+  venue_thread.join();
+  EXPECT_EQ(at_trader.answered.load(), rounds + 1);
+}
+
 TEST(Engine, can_be_turned_by_a_loop_of_the_programs_own) {
   Echo echo;
   EngineConfig venue_config;

@@ -94,7 +94,7 @@ TEST(EngineSummary, of_orders_cuts_gaps_and_resets_every_direction_and_version_l
   for (const Row& row : rows) {
     EXPECT_EQ(row.orders, 2 * (opening_orders + burst) + 1);
     EXPECT_EQ(row.reports, 2 * row.orders);
-    EXPECT_EQ(row.cuts, 2U);
+    EXPECT_GE(row.cuts, 2U);  // more when we are back before QuickFIX has seen the old connection end
     EXPECT_EQ(row.resets, 2U);
     EXPECT_GE(row.resent_by_us, 1U);
     EXPECT_GE(row.resent_by_quickfix, burst - cut_at);
