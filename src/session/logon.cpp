@@ -113,7 +113,7 @@ bool Session::credentials_acceptable(const MessageView& message) const noexcept 
 void Session::take_application_version(const MessageView& logon) noexcept {
   const auto version = logon.get_int(Tag::DefaultApplVerID);
   const bool known = version && *version >= 0 && *version < static_cast<std::int64_t>(appl_ver_id_count);
-  peer_appl_ver_id_ = static_cast<std::uint8_t>(known ? *version : appl_ver_id_count);
+  peer_appl_ver_id_ = known ? static_cast<std::uint8_t>(*version) : static_cast<std::uint8_t>(appl_ver_id_count);
 }
 
 // What the Logon asks for. Refusals carry a text: the peer has proved who it is.

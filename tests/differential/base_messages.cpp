@@ -2,6 +2,8 @@
 
 #include <array>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "differential/message_generator.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
@@ -18,23 +20,16 @@ struct LengthTag {
 
 constexpr std::int32_t highest_length_tag = 43'111;
 
-constexpr std::size_t count_length_tags() {
-  std::size_t count = 0;
-  for (std::int32_t tag = 1; tag <= highest_length_tag; ++tag) count += data_tag_of(Tag{tag}) != Tag{0};
-  return count;
-}
-
-constexpr auto make_length_tags() {
-  std::array<LengthTag, count_length_tags()> tags{};
-  std::size_t i = 0;
+// All of them, in order. Made when the program starts: 43,000 look-ups are too many for some compilers.
+std::vector<LengthTag> make_length_tags() {
+  std::vector<LengthTag> tags;
   for (std::int32_t tag = 1; tag <= highest_length_tag; ++tag) {
-    if (data_tag_of(Tag{tag}) != Tag{0}) tags[i++] = {tag, nfx::value(data_tag_of(Tag{tag}))};
+    if (data_tag_of(Tag{tag}) != Tag{0}) tags.push_back({tag, nfx::value(data_tag_of(Tag{tag}))});
   }
   return tags;
 }
 
-constexpr auto length_tags = make_length_tags();
-static_assert(length_tags.size() >= 83 && length_tags.back().length == highest_length_tag);
+const std::vector<LengthTag> length_tags = make_length_tags();
 
 std::string with_soh(std::string_view text) {
   std::string result{text};

@@ -119,6 +119,25 @@ Outcome index_plainly(std::string_view message, std::uint32_t capacity = 64) {
   return outcome;
 }
 
+// The lowest and highest numbers, and those of FIX 5.0 SP2 far away from all others, in every kernel.
+TEST(Kernels, every_length_field_lets_its_data_hold_soh_and_equals) {
+  std::size_t pairs = 0;
+  for (std::int32_t tag = 1; tag <= 65535; ++tag) {
+    const Tag data = data_tag_of(Tag{tag});
+    if (data == Tag{0}) continue;
+    ++pairs;
+    const std::string front = "58=x\x01" + std::to_string(tag) + "=5\x01" + std::to_string(value(data)) + "=";
+    const Outcome outcome = index(front +
+                                  "a\x01"
+                                  "9=b\x01"
+                                  "60=y\x01");
+    ASSERT_EQ(outcome.error, WireError::none) << tag;
+    ASSERT_EQ(outcome.fields.size(), 4U) << tag;
+    EXPECT_EQ(outcome.fields[2], (Found{value(data), static_cast<std::uint32_t>(front.size()), 5})) << tag;
+  }
+  EXPECT_EQ(pairs, 83U);
+}
+
 TEST(kernel, finds_every_field_of_a_message) {
   const std::string text = test::with_soh("8=F|-1=a|0=|49=x=y|");
   const std::vector<Found> expected{{8, 2, 1}, {-1, 7, 1}, {0, 11, 0}, {49, 15, 3}};
