@@ -25,7 +25,7 @@ struct Version {
   const char* begin_string;
 };
 
-const Version versions[] = {{"FIX42.xml", "FIX.4.2"}, {"FIX44.xml", "FIX.4.4"}};
+const Version versions[] = {{"FIX42.xml", "FIX.4.2"}, {"FIX43.xml", "FIX.4.3"}, {"FIX44.xml", "FIX.4.4"}};
 
 const std::string header = "35=D|49=A|56=B|34=2|52=20240102-03:04:05.678|";
 const std::string order = header + "11=id-1|21=1|55=MSFT|54=1|60=20240102-03:04:05|38=100|40=2|44=10.25|";
@@ -34,6 +34,15 @@ void judge(const Version& version, const std::string& body) {
   const FIX::DataDictionary dictionary(path(version.file));
   const FIX::Message message(framed(version.begin_string, body), dictionary);
   dictionary.validate(message);
+}
+
+TEST(QuickFixReadsOurDictionaries, loads_every_one) {
+  for (const char* file : {"FIX40.xml", "FIX41.xml", "FIX42.xml", "FIX43.xml", "FIX44.xml", "FIX50.xml", "FIX50SP1.xml",
+                           "FIX50SP2.xml", "FIXT11.xml"}) {
+    const FIX::DataDictionary dictionary(path(file));
+    const bool transport = std::string(file) == "FIXT11.xml";
+    EXPECT_TRUE(dictionary.isMsgType(transport ? "A" : "D")) << file;
+  }
 }
 
 TEST(QuickFixReadsOurDictionaries, accepts_a_valid_order) {
@@ -66,7 +75,7 @@ TEST(QuickFixReadsOurDictionaries, finds_a_value_of_the_wrong_type) {
 }
 
 TEST(QuickFixReadsOurDictionaries, finds_the_fields_inside_nested_repeating_groups) {
-  const Version& fix44 = versions[1];
+  const Version& fix44 = versions[2];
   const std::string parties = order + "453=2|448=firm|447=D|452=1|802=1|523=desk|803=3|448=trader|447=D|452=12|";
   EXPECT_NO_THROW(judge(fix44, parties));
   EXPECT_THROW(judge(fix44, order + "453=3|448=firm|447=D|452=1|448=trader|447=D|452=12|"),
