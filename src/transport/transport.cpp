@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 
 #include <array>
-
 #include <charconv>
 #include <system_error>
 

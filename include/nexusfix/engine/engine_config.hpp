@@ -38,7 +38,7 @@ struct SessionSettings {
   std::shared_ptr<const Schedule> schedule;  // null: open all the time
 
   Endpoint listen;  // acceptor: where it is expected; sessions may share one
-  // Acceptor: a pattern for sessions that begin when somebody logs on; "*" in CompIDs and sub IDs stands for any text.
+  // Acceptor: a pattern for sessions that begin when somebody logs on; "*" in CompIDs stands for any text.
   bool is_template = false;
   std::vector<std::string> allowed_addresses;  // acceptor: literal addresses of peers; empty: all
 
