@@ -246,6 +246,7 @@ TEST(Engine, takes_sessions_that_other_threads_add_and_remove_while_it_runs) {
     const std::string name = "PEER" + std::to_string(i);
     SessionSettings accepting = acceptor_on("127.0.0.1", name, 0);
     accepting.listen = config.sessions[0].listen;
+    accepting.allowed_addresses = {"192.0.2.1", "127.0.0.1"};
     const std::size_t accepted = venue.add_session(accepting);
     EXPECT_THROW(venue.add_session(accepting), ConfigError);
     const std::size_t connected = trader.add_session(initiator_to(here, name, static_cast<std::uint32_t>(i % 2)));

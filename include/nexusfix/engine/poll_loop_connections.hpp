@@ -247,7 +247,8 @@ void PollLoop<T, C>::park(Slot& slot, std::string_view bytes, MonotonicTime unti
 template <Transport T, Clock C>
 void PollLoop<T, C>::resume(Slot& slot) {
   slot.held_until = MonotonicTime::max();
-  resumed_.swap(slot.parked);
+  resumed_ = slot.parked;  // copied, so that both keep the room they have reserved
+  slot.parked.clear();
   const ConnectionId id = slot.connection;
   receive(slot, resumed_);
   resumed_.clear();

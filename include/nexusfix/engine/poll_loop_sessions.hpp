@@ -74,6 +74,7 @@ auto PollLoop<T, C>::adopt(std::unique_ptr<Slot> slot) -> Slot& {
   slots_[index] = std::move(slot);
   Slot& adopted = *slots_[index];
   adopted.index = index;
+  if (adopted.delays()) resumed_.reserve(Slot::parking_space);
   if (adopted.session_id < slot_of_session_.size()) {
     slot_of_session_[adopted.session_id] = index;
   } else {
