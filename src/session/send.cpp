@@ -178,7 +178,11 @@ void Session::disconnect(std::string_view text, Ending ending, Actions& out) noe
   request_after_replay_ = {};
   test_pending_ = violated_ = reset_sent_ = false;
   replay_held_until_ = MonotonicTime{};
-  if (!tell) return;
+  if (!tell) {
+    // The stranger hears nothing, but whoever runs this session wants to know why a Logon did not work.
+    if (ending == Ending::failed) note(Notice::logon_refused, SeqNum{}, text, out);
+    return;
+  }
   out.push({.kind = ActionKind::logged_out, .ending = ending, .text = text});
   if (config_.reset_on_disconnect || (config_.reset_on_error && ending == Ending::failed)) reset_counters(out);
 }

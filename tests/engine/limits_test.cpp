@@ -167,6 +167,14 @@ TEST_F(Limits, connection_that_never_logged_on_cancels_nothing) {
   EXPECT_TRUE(seen.cancels.empty());
 }
 
+TEST_F(Limits, wrong_password_is_told_to_us_and_not_to_the_peer) {
+  settings().session.password = "secret";
+  begin();
+  EXPECT_TRUE(peer.closed);
+  EXPECT_TRUE(peer.received.empty());
+  EXPECT_EQ(rig.venue.application.count(Notice::logon_refused), 1U);
+}
+
 TEST_F(Limits, undeclared_tag_is_delivered_with_a_report) {
   const auto dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
   settings().dictionary = dictionary;
