@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "nexusfix/placement/topology.hpp"
+
+namespace nfx {
+namespace {
+
+std::string domain_of(const Device& device) {
+  if (!device.pci_switch.empty()) return device.pci_switch;
+  if (device.numa_node >= 0) return "NUMA node " + std::to_string(device.numa_node);
+  return "unknown";
+}
+
+// By NUMA node, the first hardware thread of each core that may be used, ascending.
+std::map<int, std::vector<int>> cores_by_node(const Topology& topology) {
+  std::map<int, std::vector<int>> cores;
+  for (const Core& core : topology.cores) {
+    const CpuSet usable = core.cpus & topology.allowed;
+    if (!usable.empty()) cores[core.numa_node].push_back(usable.first());
+  }
+  for (auto& [node, cpus] : cores) std::ranges::sort(cpus);
+  return cores;
+}
+
+// Each group gets as many as the others, in order. With more groups than cores the first ones get one each.
+void share(const std::vector<int>& cores, const std::vector<DeviceGroup*>& groups) {
+  const std::size_t each = cores.size() / groups.size();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (each == 0) {
+      if (i < cores.size()) groups[i]->cpus = {cores[i]};
+      continue;
+    }
+    const auto from = cores.begin() + static_cast<std::ptrdiff_t>(i * each);
+    groups[i]->cpus.assign(from, from + static_cast<std::ptrdiff_t>(each));
+  }
+}
+
+void share_cores(const Topology& topology, std::vector<DeviceGroup>& groups) {
+  std::map<int, std::vector<int>> cores = cores_by_node(topology);
+  std::map<int, std::vector<DeviceGroup*>> by_node;
+  std::vector<DeviceGroup*> homeless;
+  for (DeviceGroup& group : groups) {
+    if (cores.contains(group.numa_node) && group.numa_node >= 0) {
+      by_node[group.numa_node].push_back(&group);
+    } else {
+      homeless.push_back(&group);
+    }
+  }
+  for (const auto& [node, members] : by_node) {
+    share(cores[node], members);
+    cores.erase(node);
+  }
+  if (homeless.empty()) return;
+  // Nothing says where these are, or their node has no core: they share the nodes that no other group is on.
+  std::vector<int> rest;
+  for (const auto& [node, cpus] : cores) rest.insert(rest.end(), cpus.begin(), cpus.end());
+  std::ranges::sort(rest);
+  share(rest, homeless);
+}
+
+std::size_t first_device(const DeviceGroup& group) {
+  return group.gpus.empty() ? group.nics.front() : group.gpus.front();
+}
+
+}  // namespace
+
+std::vector<DeviceGroup> group_devices(const Topology& topology) {
+  std::vector<DeviceGroup> groups;
+  std::map<std::string, std::size_t> by_domain;
+  for (std::size_t i = 0; i < topology.devices.size(); ++i) {
+    const Device& device = topology.devices[i];
+    const bool gpu = device.kind == DeviceKind::gpu, nic = device.kind == DeviceKind::network;
+    if (!device.usable || (!gpu && !nic)) continue;
+    const auto [at, first] = by_domain.try_emplace(domain_of(device), groups.size());
+    if (first) groups.push_back({.domain = at->first, .numa_node = -1, .gpus = {}, .nics = {}, .cpus = {}});
+    DeviceGroup& group = groups[at->second];
+    if (group.numa_node < 0) group.numa_node = device.numa_node;
+    (gpu ? group.gpus : group.nics).push_back(i);
+  }
+  std::ranges::sort(groups, {}, [](const DeviceGroup& group) {
+    return std::tuple{group.numa_node < 0, group.numa_node, first_device(group)};
+  });
+  share_cores(topology, groups);
+  return groups;
+}
+
+}  // namespace nfx

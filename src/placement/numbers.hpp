@@ -1,0 +1,21 @@
+// Numbers and names as reports write them: short, and nothing that steers a terminal.
+// Thread: any; pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nfx {
+
+// At most four characters: "0", "0.4", "12", "999", "9.9k", "120k", "3.1M".
+[[nodiscard]] std::string compact(double number);
+// A time per second given in microseconds, at most five characters: "0", "12us", "1.2ms", "340ms", "1.0s".
+[[nodiscard]] std::string compact_us(double us);
+// With a digit behind the point below 10: "0.5", "12".
+[[nodiscard]] std::string rate_text(double number);
+// With so many digits behind the point.
+[[nodiscard]] std::string fixed(double number, int digits);
+// What is not printable ASCII is a question mark.
+[[nodiscard]] std::string printable_text(std::string_view text);
+
+}  // namespace nfx

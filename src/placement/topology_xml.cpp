@@ -1,0 +1,159 @@
+// hwloc trusts the structure of the XML that it reads: a few changed bytes make it follow null pointers or stop in an
+// assertion. So a child process reads the file, checks the result and writes it anew; we read only what hwloc wrote.
+#include <fcntl.h>
+#include <hwloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "placement/topology_internal.hpp"
+
+namespace nfx {
+namespace {
+
+constexpr std::size_t max_file_size = 64U << 20;
+constexpr rlim_t max_cpu_seconds = 20;
+
+enum ChildExit : int { child_done = 0, child_not_understood = 1, child_too_many_cpus = 2, child_no_export = 3 };
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::string read_all(int fd, std::size_t bound) {
+  std::string content;
+  std::array<char, 65536> chunk;
+  while (content.size() <= bound) {
+    const ssize_t got = ::read(fd, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    content.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+  return content;
+}
+
+std::string read_file(const std::filesystem::path& file) {
+  const std::string name = file.string();
+  const Descriptor fd{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (fd.get() < 0) throw TopologyError(name + ": " + error_text(errno));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) throw TopologyError(name + ": " + error_text(errno));
+  if (S_ISDIR(status.st_mode)) throw TopologyError(name + ": is a folder, expected an hwloc XML file");
+  std::string content = read_all(fd.get(), max_file_size);
+  if (content.size() > max_file_size) throw TopologyError(name + ": is larger than 64 MiB, no topology is");
+  if (content.empty()) throw TopologyError(name + ": is empty; 'lstopo --of xml FILE' writes a topology");
+  const std::size_t end = content.find_last_not_of(" \t\r\n");
+  if (content.find("<topology") == std::string::npos && content.find("<root") == std::string::npos) {
+    throw TopologyError(name + ": is not hwloc XML: it has no <topology>; 'lstopo --of xml FILE' writes one");
+  }
+  if (end == std::string::npos || content[end] != '>') throw TopologyError(name + ": ends in the middle of its XML");
+  return content;
+}
+
+void set_limits() {
+  const rlimit no_core{0, 0};
+  const rlimit cpu{max_cpu_seconds, max_cpu_seconds};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::setrlimit(RLIMIT_CPU, &cpu);
+  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU}) ::signal(number, SIG_DFL);
+}
+
+// In the child: only memory, the two files, and hwloc.
+int translate(const std::string& xml, int out, int complaints) {
+  set_limits();
+  ::dup2(complaints, STDERR_FILENO);
+  // hwloc asks for these once per process: after the first file of a process its complaints are shorter.
+  ::setenv("HWLOC_XML_VERBOSE", "1", 1);
+  ::setenv("HWLOC_HIDE_ERRORS", "0", 1);
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) return child_not_understood;
+  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  if (hwloc_topology_set_xmlbuffer(topology, xml.c_str(), static_cast<int>(xml.size() + 1)) != 0 ||
+      hwloc_topology_load(topology) != 0) {
+    return child_not_understood;
+  }
+  // Stops the process when something does not fit together.
+  hwloc_topology_check(topology);
+  if (hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(topology)) >= CpuSet::max_cpus) return child_too_many_cpus;
+  char* buffer = nullptr;
+  int size = 0;
+  if (hwloc_topology_export_xmlbuffer(topology, &buffer, &size, 0) != 0 || size <= 0) return child_no_export;
+  for (std::size_t done = 0; done < static_cast<std::size_t>(size);) {
+    const ssize_t wrote = ::write(out, buffer + done, static_cast<std::size_t>(size) - done);
+    if (wrote <= 0) return child_no_export;
+    done += static_cast<std::size_t>(wrote);
+  }
+  return child_done;
+}
+
+// The first line of what hwloc said that says something; its warnings come framed in stars.
+std::string complaint(int fd) {
+  ::lseek(fd, 0, SEEK_SET);
+  const std::string text = read_all(fd, 65536);
+  std::string said;
+  for (std::size_t from = 0; from < text.size() && said.size() < 300;) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    std::string_view line{text.data() + from, end - from};
+    from = end + 1;
+    while (!line.empty() && (line.front() == '*' || line.front() == ' ')) line.remove_prefix(1);
+    if (line.size() < 4 || line.find("HWLOC_") != std::string_view::npos) continue;
+    said += (said.empty() ? "" : "; ") + detail::printable(line);
+  }
+  return said;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file, int status, int complaints) {
+  const std::string said = complaint(complaints);
+  std::string why = file.string() + ": is not a topology that hwloc can read";
+  if (WIFSIGNALED(status)) why += " (it stopped with: " + std::string{::strsignal(WTERMSIG(status))} + ')';
+  if (WIFEXITED(status) && WEXITSTATUS(status) == child_too_many_cpus) {
+    why += ": it has CPUs above " + std::to_string(CpuSet::max_cpus - 1) + ", the highest that any kernel knows";
+  }
+  throw TopologyError(said.empty() ? why : why + ": " + said);
+}
+
+}  // namespace
+
+namespace detail {
+
+std::string canonical_xml(const std::filesystem::path& file) {
+  const std::string xml = read_file(file);
+  const Descriptor out{::memfd_create("topology", MFD_CLOEXEC)};
+  const Descriptor complaints{::memfd_create("complaints", MFD_CLOEXEC)};
+  if (out.get() < 0 || complaints.get() < 0) throw TopologyError("memfd_create: " + error_text(errno));
+  const pid_t child = ::fork();
+  if (child < 0) throw TopologyError(file.string() + ": cannot start a process to read it: " + error_text(errno));
+  if (child == 0) ::_exit(translate(xml, out.get(), complaints.get()));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw TopologyError(file.string() + ": waitpid: " + error_text(errno));
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != child_done) refuse(file, status, complaints.get());
+  ::lseek(out.get(), 0, SEEK_SET);
+  return read_all(out.get(), 8 * max_file_size);
+}
+
+}  // namespace detail
+}  // namespace nfx
