@@ -1,0 +1,84 @@
+// What a configuration asks of the placement: which threads there are, how they wait, and what they want to be near.
+// Thread: a value, filled in before anything runs.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/placement/cpu_set.hpp"
+
+namespace nfx {
+
+enum class ThreadRole : std::uint8_t {
+  poll,      // serves sessions
+  deferred,  // works off what poll threads defer
+  flusher,   // syncs the journal
+  log,       // writes logs and metrics
+};
+inline constexpr std::array thread_roles{ThreadRole::poll, ThreadRole::deferred, ThreadRole::flusher, ThreadRole::log};
+
+[[nodiscard]] std::string_view to_string(ThreadRole role) noexcept;
+[[nodiscard]] std::optional<ThreadRole> parse_thread_role(std::string_view text) noexcept;
+
+enum class ThreadWait : std::uint8_t {
+  spin,   // owns its core
+  block,  // sleeps in the kernel: belongs to the housekeeping cores, not onto one core
+};
+
+[[nodiscard]] std::string_view to_string(ThreadWait wait) noexcept;
+
+struct RoleRequest {
+  std::uint32_t threads = 0;
+  ThreadWait wait = ThreadWait::block;
+  // A device's name or PCI address: threads go to its group of cores. "each_group": one thread after the other to the
+  // middle core of each group of devices. "": anywhere.
+  std::string near;
+  std::optional<ThreadRole> same_cache_as;  // the last-level cache of that role's thread of the same number
+  CpuSet cpus;                              // only these; empty: any
+  int priority = 0;                         // SCHED_FIFO 1 to 99; 0: the ordinary scheduler
+};
+
+enum class SessionMapping : std::uint8_t {
+  hash,      // session_hash modulo the cores: needs no state, but two sessions may share a core that others leave idle
+  balanced,  // no core has two sessions while another has none; who is there already stays where it is
+};
+
+[[nodiscard]] std::string_view to_string(SessionMapping mapping) noexcept;
+
+struct SessionRequest {
+  std::string sender_comp_id;
+  std::string target_comp_id;
+  std::uint32_t poll_thread = 0;  // unless one of these says otherwise:
+  int cpu_affinity_core = -1;     // this CPU; -1: none is asked for
+  bool auto_pin_to_core = false;  // one of the poll threads' CPUs, by the mapping
+};
+
+enum class OnViolation : std::uint8_t {
+  warn,    // say it and go on
+  refuse,  // do not start; while running: say it and go on, nobody's orders are dropped for it
+};
+
+[[nodiscard]] std::string_view to_string(OnViolation on_violation) noexcept;
+
+struct PlacementRequest {
+  bool enabled = false;                  // off by default: no thread is pinned
+  CpuSet housekeeping;                   // empty: chosen
+  std::uint32_t housekeeping_cores = 1;  // how many whole cores at least, when chosen
+  bool share_smt = false;                // spinning threads may use the SMT siblings of others' cores
+  SessionMapping mapping = SessionMapping::hash;
+  OnViolation on_violation = OnViolation::warn;
+  std::chrono::milliseconds check_interval{1000};
+  std::array<RoleRequest, thread_roles.size()> roles;  // by ThreadRole
+  std::vector<SessionRequest> sessions;
+
+  [[nodiscard]] RoleRequest& role(ThreadRole which) noexcept { return roles[std::to_underlying(which)]; }
+  [[nodiscard]] const RoleRequest& role(ThreadRole which) const noexcept { return roles[std::to_underlying(which)]; }
+};
+
+}  // namespace nfx
