@@ -1,0 +1,363 @@
+// What is wrong with a plan, by name: with its threads on this machine, and with the settings of this host.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "placement/planner.hpp"
+
+namespace nfx::planning {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool spins(const ThreadPlacement& thread) { return thread.wait == ThreadWait::spin; }
+
+CpuSet spinner_cpus(const std::vector<int>& chosen) {
+  CpuSet set;
+  for (const int cpu : chosen) set.insert(cpu);
+  return set;
+}
+
+// "nfx-poll-3 (CPU 5)"
+std::string with_cpus(const ThreadPlacement& thread) { return thread.name + " (" + cpus_text(thread.cpus) + ')'; }
+
+void check_room(PlacementPlan& plan, const Problem& problem, const std::vector<int>& chosen) {
+  const Machine& machine = problem.machine;
+  for (const ThreadRole role : thread_roles) {
+    std::size_t wanted = 0, placed = 0;
+    for (std::size_t i = 0; i < plan.threads.size(); ++i) {
+      if (plan.threads[i].role != role || !spins(plan.threads[i])) continue;
+      ++wanted;
+      if (chosen[i] >= 0) ++placed;
+    }
+    if (placed == wanted) continue;
+    const CpuSet& listed = problem.request.role(role).cpus;
+    const CpuSet from = listed.empty() ? machine.available : listed & machine.available;
+    std::size_t cores = 0;
+    for (const CpuSet& core : machine.cores) cores += core.intersects(from) ? 1U : 0U;
+    std::string text = count_of(wanted, "spinning " + std::string{to_string(role)} + " thread") + " on " +
+                       count_of(cores, "core") + " (" + cpus_text(from) + ")";
+    if (from.intersects(problem.reserved))
+      text += ", of which housekeeping keeps " + cpus_text(from & problem.reserved);
+    text += ": no core is left for " + std::to_string(wanted - placed) +
+            "; two threads that spin on one core stop each other for milliseconds at a time";
+    std::string mend = placed > 0 ? "set " + role_key(role, "threads") + " = " + std::to_string(placed) + ", or " : "";
+    mend +=
+        role == ThreadRole::poll ? "set [engine] idle = \"block\"" : "set " + role_key(role, "wait") + " = \"block\"";
+    if (!listed.empty()) mend += ", or widen " + role_key(role, "cpus");
+    if (machine.cores.size() < machine.online.size() && !problem.request.share_smt) {
+      mend += ", or set [placement] share_smt = true";
+    }
+    add(plan, Severity::refusal, "oversubscribed-spinners", role_key(role, "threads"), std::move(text),
+        std::move(mend));
+  }
+}
+
+void check_siblings(PlacementPlan& plan, const Problem& problem, const std::vector<int>& chosen) {
+  const Machine& machine = problem.machine;
+  std::map<int, Names> by_core;
+  Names beside_others, outside;
+  CpuSet offline;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const int cpu = chosen[i];
+    if (cpu < 0) continue;
+    by_core[machine.at(cpu).core].push_back(with_cpus(plan.threads[i]));
+    const CpuSet siblings = machine.siblings(cpu);
+    if (siblings.intersects(plan.housekeeping)) beside_others.push_back(with_cpus(plan.threads[i]));
+    if (!machine.available.contains_all(siblings)) outside.push_back(with_cpus(plan.threads[i]));
+  }
+  Names pairs;
+  for (const auto& [core, names] : by_core) {
+    if (names.size() > 1) pairs.push_back(join(names, 8));
+  }
+  if (!pairs.empty()) {
+    const bool wanted = problem.request.share_smt;
+    add(plan, wanted ? Severity::warning : Severity::refusal, "smt-siblings-shared", pairs.front(),
+        count_of(pairs.size(), "core") + " with more than one spinning thread: " + join(pairs) +
+            "; SMT siblings share one core's units and caches, and each slows the other",
+        wanted ? "set [placement] share_smt = false"
+               : "name one CPU of each core in cpus, or set [placement] share_smt = true");
+  }
+  if (!beside_others.empty()) {
+    add(plan, Severity::warning, "smt-siblings-shared", beside_others.front(),
+        "housekeeping has the SMT siblings of " + join(beside_others) + ", and whatever runs there slows them",
+        "take the siblings out of [placement] housekeeping");
+  }
+  if (!outside.empty()) {
+    add(plan, Severity::warning, "sibling-outside", outside.front(),
+        "this process may not use the SMT siblings of " + join(outside) +
+            ", so that others may run there and slow them",
+        "allow the whole cores in the process's control group (cpuset.cpus)");
+  }
+  for (const Core& core : machine.topology.cores) {
+    if (core.cpus.intersects(plan.quiet)) offline |= (core.cpus & machine.topology.offline) - machine.online;
+  }
+  if (offline.empty()) return;
+  add(plan, Severity::note, "offline-sibling", cpus_text(offline),
+      cpus_text(offline) +
+          ": SMT siblings of spinning threads' CPUs, and offline; these threads have their cores alone",
+      "nothing; bringing the siblings online would slow the spinning threads");
+}
+
+void check_blockers(PlacementPlan& plan, const Problem& problem) {
+  for (std::size_t i = 0; i < plan.threads.size(); ++i) {
+    const ThreadPlacement& thread = plan.threads[i];
+    const Want& want = problem.wants[i];
+    if (spins(thread) || (want.only.empty() && want.session_cpu < 0)) continue;
+    const bool pinned = thread.cpus.size() == 1;
+    const bool on_spinners = thread.cpus.intersects(plan.quiet);
+    if (!pinned && !on_spinners) continue;
+    std::string text = thread.name + " blocks, and is kept on " + cpus_text(thread.cpus);
+    if (on_spinners) text += ", where threads spin and leave it no time";
+    text += ": a pinned thread that blocks was measured 3.6 times slower than one that floats";
+    std::string mend = want.session_cpu >= 0
+                           ? "set [engine] idle = \"spin\", or leave cpu_affinity_core out of session " + want.session
+                           : "leave " + role_key(thread.role, "cpus") + " out, or name more housekeeping CPUs there";
+    add(plan, Severity::warning, "pinned-but-blocking", thread.name, std::move(text), std::move(mend));
+  }
+}
+
+// One finding per role, naming its threads.
+void check_distances(PlacementPlan& plan, const Problem& problem, const std::vector<int>& chosen) {
+  const Machine& machine = problem.machine;
+  struct Far {
+    Names threads;
+    std::string first;
+  };
+  std::map<std::pair<ThreadRole, std::string>, Far> devices;
+  std::map<ThreadRole, Far> peers;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i] < 0) continue;
+    const ThreadPlacement& thread = plan.threads[i];
+    const Want& want = problem.wants[i];
+    const CpuPlace& at = machine.at(chosen[i]);
+    const int node = want.group != nullptr    ? want.group->numa_node
+                     : want.device != nullptr ? want.device->numa_node
+                                              : -1;
+    if (node >= 0 && at.node >= 0 && at.node != node) {
+      const std::string name = want.device != nullptr ? want.device->name : want.group->domain;
+      Far& far = devices[{thread.role, name}];
+      if (far.threads.empty()) far.first = thread.name;
+      far.threads.push_back(with_cpus(thread) + " on NUMA node " + std::to_string(at.node) + " and not " +
+                            std::to_string(node));
+    }
+    const int peer_cpu = want.peer < 0 ? -1 : chosen[static_cast<std::size_t>(want.peer)];
+    if (peer_cpu < 0) continue;
+    const CpuPlace& other = machine.at(peer_cpu);
+    if (other.cache >= 0 ? other.cache == at.cache : other.node == at.node) continue;
+    Far& far = peers[thread.role];
+    if (far.threads.empty()) far.first = thread.name;
+    far.threads.push_back(with_cpus(thread) + " from " + with_cpus(plan.threads[static_cast<std::size_t>(want.peer)]));
+  }
+  for (auto& [key, far] : devices) {
+    add(plan, Severity::warning, "far-from-device", far.first,
+        "far from " + key.second + ": " + join(far.threads) + "; each message crosses between the processors",
+        "fewer " + role_key(key.first, "threads") + ", or " + role_key(key.first, "cpus") + " on the device's node");
+  }
+  for (auto& [role, far] : peers) {
+    add(plan, Severity::warning, "far-from-peer", far.first,
+        "no last-level cache in common: " + join(far.threads) + "; what they share travels through memory",
+        "fewer " + role_key(role, "threads") + ", or " + role_key(role, "cpus") + " beside their peers");
+  }
+}
+
+void check_kinds(PlacementPlan& plan, const Problem& problem, const CpuSet& spinners) {
+  const Machine& machine = problem.machine;
+  CpuSet slow;
+  for (const int cpu : spinners.members()) {
+    const int kind = machine.at(cpu).kind;
+    if (kind >= 0 && kind < machine.fastest_kind) slow.insert(cpu);
+  }
+  if (!slow.empty()) {
+    add(plan, Severity::warning, "slow-core-kind", cpus_text(slow),
+        "threads spin on " + cpus_text(slow) + ", slow cores of a machine that has faster ones",
+        "fewer spinning threads, or name faster CPUs in cpus or cpu_affinity_core");
+  }
+  if (spinners.contains(0)) {
+    add(plan, Severity::warning, "cpu0-spinner", "CPU 0",
+        "a thread spins on CPU 0, which keeps the time for all and cannot be freed of the kernel's own work",
+        "leave CPU 0 out of the configured cpus and cpu_affinity_core, and in [placement] housekeeping");
+  }
+}
+
+void check_sessions(PlacementPlan& plan, const Problem& problem) {
+  const auto& sessions = problem.request.sessions;
+  const std::size_t polls = problem.request.role(ThreadRole::poll).threads;
+  if (polls == 0) return;
+  std::vector<std::size_t> serves(polls);
+  std::vector<std::vector<std::size_t>> automatic(polls);
+  bool any = false;
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    ++serves[plan.session_threads[i]];
+    if (!sessions[i].auto_pin_to_core || problem.session[i] >= 0) continue;
+    automatic[plan.session_threads[i]].push_back(i);
+    any = true;
+  }
+  if (!any) return;
+  if (problem.request.role(ThreadRole::poll).wait == ThreadWait::block) {
+    add(plan, Severity::note, "auto-pin-floating", "[engine] idle",
+        "sessions have auto_pin_to_core, but the poll threads block and so have no CPUs of their own; the sessions are "
+        "spread over the threads all the same",
+        "set [engine] idle = \"spin\", or leave auto_pin_to_core out");
+  }
+  const auto idle = static_cast<std::size_t>(std::ranges::count(serves, std::size_t{0}));
+  if (idle == 0) return;
+  constexpr std::size_t most = 8;
+  std::size_t told = 0, untold = 0;
+  for (std::size_t thread = 0; thread < polls; ++thread) {
+    if (automatic[thread].size() < 2) continue;
+    if (told == most) {
+      ++untold;
+      continue;
+    }
+    ++told;
+    Names names;
+    for (const std::size_t i : automatic[thread]) names.push_back(plan.session_names[i]);
+    add(plan, Severity::warning, "session-collision", names[0] + ", " + names[1],
+        join(names) + " are all served by " + with_cpus(plan.threads[thread]) + ", while " +
+            count_of(idle, "poll thread") + (idle == 1 ? " serves" : " serve") + " nobody: mapping = \"" +
+            std::string{to_string(problem.request.mapping)} + "\" chooses by CompIDs alone",
+        "set [placement] mapping = \"balanced\"");
+  }
+  if (untold > 0) {
+    add(plan, Severity::warning, "session-collision", count_of(untold, "poll thread"),
+        "the same on " + count_of(untold, "more poll thread"), "set [placement] mapping = \"balanced\"");
+  }
+}
+
+// The host's settings.
+
+constexpr std::string_view apply_mend =
+    "run `nfx host apply CONFIG --runtime`, or `nfx host apply CONFIG --boot` and reboot";
+
+void check_isolation(PlacementPlan& plan, const Problem& problem, const CpuSet& spinners) {
+  const HostFacts& host = problem.host;
+  const CpuSet apart = host.quiet() & problem.machine.online;
+  const CpuSet open = spinners - apart;
+  if (!open.empty()) {
+    add(plan, Severity::warning, "not-isolated", cpus_text(open),
+        "other tasks may run on " + cpus_text(open) +
+            ", where threads spin: beside noisy processes the 99th percentile of the worst stall was measured at "
+            "20,097 us pinned only, and at 67 us with the others moved off",
+        std::string{apply_mend});
+  }
+  if (apart.empty()) return;
+  if (!open.empty()) {
+    Names sessions;
+    for (std::size_t i = 0; i < plan.session_threads.size(); ++i) {
+      if (plan.session_threads[i] >= plan.threads.size()) continue;
+      const ThreadPlacement& thread = plan.threads[plan.session_threads[i]];
+      if (spins(thread) && thread.cpus.intersects(open)) sessions.push_back(plan.session_names[i]);
+    }
+    std::string text =
+        cpus_text(apart) + " are set apart from the scheduler, but threads spin on " + cpus_text(open) + " outside";
+    if (!sessions.empty()) text += ", and serve " + join(sessions) + " there";
+    add(plan, Severity::warning, "isolated-elsewhere", cpus_text(open), std::move(text),
+        "set cpus within " + apart.to_list() + ", or set the plan's own CPUs apart: " + std::string{apply_mend});
+  }
+  const CpuSet unused = apart - plan.quiet;
+  if (!unused.empty()) {
+    add(plan, Severity::note, "isolated-elsewhere", cpus_text(unused),
+        cpus_text(unused) + " set apart from the scheduler and used by no spinning thread: they stay idle",
+        "take " + unused.to_list() + " out of isolcpus, or configure more threads");
+  }
+}
+
+void check_interrupts(PlacementPlan& plan, const Problem& problem) {
+  Names seen, leaving;
+  CpuSet where, left;
+  for (const Interrupt& interrupt : problem.host.interrupts) {
+    const CpuSet hit = arrival(interrupt) & plan.quiet;
+    if (hit.empty()) continue;
+    // Told to go elsewhere, which it does when it arrives the next time.
+    const bool leaves = interrupt.allowed && !interrupt.allowed->intersects(plan.quiet);
+    (leaves ? left : where) |= hit;
+    std::string name = std::to_string(interrupt.number) + " (" + join(interrupt.actions, 2);
+    if (!interrupt.device.empty()) name += " of " + interrupt.device;
+    (leaves ? leaving : seen).push_back(name + ") on " + cpus_text(hit));
+  }
+  if (!seen.empty()) {
+    add(plan, Severity::warning, "interrupt-on-spinner", cpus_text(where),
+        count_of(seen.size(), "interrupt") + " where threads spin, or on their SMT siblings: " + join(seen) +
+            "; each stops the thread for microseconds",
+        std::string{apply_mend} + "; an affinity that is set takes effect at the next interrupt");
+  }
+  if (!leaving.empty()) {
+    add(plan, Severity::note, "interrupt-pending", cpus_text(left),
+        count_of(leaving.size(), "interrupt") + " will leave the quiet CPUs when next raised: " + join(leaving), "");
+  }
+}
+
+void check_realtime(PlacementPlan& plan, const Problem& problem) {
+  Names threads;
+  for (const ThreadPlacement& thread : plan.threads) {
+    if (spins(thread) && thread.priority > 0) threads.push_back(thread.name);
+  }
+  if (threads.empty()) return;
+  const HostFacts& host = problem.host;
+  const std::string who = join(threads) + (threads.size() == 1 ? " spins" : " spin") + " under SCHED_FIFO";
+  if (host.rt_runtime_us && *host.rt_runtime_us != -1) {
+    add(plan, Severity::warning, "realtime-throttled", threads.front(),
+        who + ", and the kernel gives real-time threads " + std::to_string(*host.rt_runtime_us) + " us of each " +
+            std::to_string(host.rt_period_us.value_or(1'000'000)) +
+            ": they stall 50 ms every second (measured: 51,732 us at the 99th percentile)",
+        "sysctl kernel.sched_rt_runtime_us=-1, which `nfx host apply CONFIG --runtime` does, or priority = 0");
+  }
+  constexpr KernelVersion with_fair_server{6, 12};
+  if (host.kernel >= with_fair_server && host.fair_server != false) {
+    add(plan, Severity::warning, "realtime-fair-server", threads.front(),
+        who + ", and this kernel (" + host.kernel_release + ") has a fair server" +
+            (host.fair_server ? "" : ", whose settings may not be read") +
+            ": it takes 50 ms of each second for other threads that wait on the CPU",
+        "write 0 to /sys/kernel/debug/sched/fair_server/cpuN/runtime of these CPUs, which `nfx host apply CONFIG "
+        "--runtime` does, or priority = 0");
+  }
+}
+
+void check_ticks(PlacementPlan& plan, const Problem& problem, const CpuSet& spinners) {
+  const CpuSet ticking = spinners - problem.host.nohz_full;
+  if (!ticking.empty()) {
+    add(plan, Severity::note, "nohz-full-missing", cpus_text(ticking),
+        "the periodic tick interrupts " + cpus_text(ticking) + " 100 to 1,000 times a second",
+        "boot with nohz_full=" + plan.quiet.to_list() + ": `nfx host apply CONFIG --boot` writes it");
+  }
+  const CpuSet callbacks = spinners - problem.host.rcu_nocbs - problem.host.nohz_full;
+  if (!callbacks.empty()) {
+    add(plan, Severity::note, "rcu-callbacks", cpus_text(callbacks),
+        "the kernel runs RCU callbacks on " + cpus_text(callbacks),
+        "boot with rcu_nocbs=" + plan.quiet.to_list() + ": `nfx host apply CONFIG --boot` writes it");
+  }
+}
+
+}  // namespace
+
+void check_threads(PlacementPlan& plan, const Problem& problem, const std::vector<int>& chosen) {
+  check_room(plan, problem, chosen);
+  check_siblings(plan, problem, chosen);
+  check_blockers(plan, problem);
+  check_distances(plan, problem, chosen);
+  check_kinds(plan, problem, spinner_cpus(chosen));
+  check_sessions(plan, problem);
+}
+
+void check_host(PlacementPlan& plan, const Problem& problem) {
+  if (!host_seen(problem.host)) {
+    add(plan, Severity::note, "host-unseen", problem.machine.topology.source,
+        "the plan is for a machine whose kernel settings are not known: isolation, interrupts and real-time limits "
+        "were "
+        "not looked at",
+        "give --root DIR with a copy of that host's /proc and /sys, or plan on the machine itself");
+    return;
+  }
+  CpuSet spinners;
+  for (const ThreadPlacement& thread : plan.threads) {
+    if (spins(thread) && thread.cpus.size() == 1 && plan.quiet.contains_all(thread.cpus)) spinners |= thread.cpus;
+  }
+  check_isolation(plan, problem, spinners);
+  check_interrupts(plan, problem);
+  check_realtime(plan, problem);
+  check_ticks(plan, problem, spinners);
+}
+
+}  // namespace nfx::planning

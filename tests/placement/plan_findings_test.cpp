@@ -1,0 +1,281 @@
+// What a plan warns of and refuses, by name.
+#include <gtest/gtest.h>
+
+#include "nexusfix/placement/plan.hpp"
+#include "placement/machines.hpp"
+
+namespace nfx {
+namespace {
+
+PlacementRequest spinning(std::uint32_t polls) {
+  PlacementRequest request;
+  request.enabled = true;
+  request.role(ThreadRole::poll).threads = polls;
+  request.role(ThreadRole::poll).wait = ThreadWait::spin;
+  return request;
+}
+
+const PlanFinding* finding(const PlacementPlan& plan, std::string_view id) {
+  for (const PlanFinding& each : plan.findings) {
+    if (each.id == id) return &each;
+  }
+  return nullptr;
+}
+
+bool says(const PlanFinding* found, std::string_view text) {
+  return found != nullptr && (found->text + '\n' + found->mend).find(text) != std::string::npos;
+}
+
+PlacementPlan plain(const Topology& topology, const PlacementRequest& request) {
+  return make_plan(topology, machines::plain_host(topology), request);
+}
+
+// Cores 2-15 of 28 are isolated, and sessions are hashed onto 2-27.
+PlacementPlan seeds() {
+  const Topology machine = machines::seed_28();
+  PlacementRequest request = spinning(26);
+  request.role(ThreadRole::poll).cpus = CpuSet::range(2, 27);
+  request.sessions = {{"SENDER1", "TARGET1", 0, -1, true},
+                      {"SENDER2", "TARGET2", 0, -1, true},
+                      {"CLIENT_A", "EXCHANGE", 0, -1, true},
+                      {"BROKER_1", "CLEARING", 0, -1, true}};
+  return make_plan(machine, machines::isolating_host(machine, CpuSet::range(2, 15)), request);
+}
+
+TEST(PlanFindings, reproduce_the_published_mapping) {
+  const PlacementPlan plan = seeds();
+  std::vector<int> cpus;
+  for (const std::uint32_t thread : plan.session_threads) cpus.push_back(plan.threads[thread].cpus.first());
+  EXPECT_EQ(cpus, (std::vector{22, 20, 12, 22}));
+  EXPECT_EQ(plan.housekeeping.to_list(), "0-1");
+  EXPECT_FALSE(plan.refused());
+}
+
+TEST(PlanFindings, name_sessions_that_collide_while_threads_are_idle) {
+  const PlacementPlan plan = seeds();
+  const PlanFinding* found = finding(plan, "session-collision");
+  EXPECT_TRUE(says(found, "SENDER1->TARGET1 and BROKER_1->CLEARING"));
+  EXPECT_TRUE(says(found, "(CPU 22)"));
+  EXPECT_TRUE(says(found, "mapping = \"balanced\""));
+}
+
+TEST(PlanFindings, name_threads_outside_the_isolated_cpus) {
+  const PlacementPlan plan = seeds();
+  EXPECT_TRUE(says(finding(plan, "isolated-elsewhere"), "CPUs 2-15 are set apart"));
+  EXPECT_TRUE(says(finding(plan, "isolated-elsewhere"), "SENDER2->TARGET2"));
+  EXPECT_EQ(finding(plan, "not-isolated")->subject, "CPUs 16-27");
+}
+
+TEST(PlanFindings, refuse_more_spinning_threads_than_cores) {
+  const PlacementPlan plan = plain(machines::small_vm(), spinning(2));
+  EXPECT_TRUE(plan.refused());
+  EXPECT_TRUE(says(finding(plan, "oversubscribed-spinners"), "[engine] poll_threads = 1"));
+  EXPECT_TRUE(plain(machines::one_cpu(), spinning(1)).refused());
+}
+
+TEST(PlanFindings, refuse_a_plan_without_housekeeping) {
+  PlacementRequest request = spinning(2);
+  request.role(ThreadRole::poll).cpus = {0, 1};
+  EXPECT_TRUE(finding(plain(machines::small_vm(), request), "no-housekeeping"));
+  request = spinning(1);
+  request.housekeeping = {77};
+  const PlacementPlan plan = plain(machines::small_vm(), request);
+  EXPECT_TRUE(finding(plan, "no-housekeeping"));
+  EXPECT_TRUE(says(finding(plan, "cpu-not-available"), "CPU 77 does not exist here"));
+}
+
+TEST(PlanFindings, refuse_siblings_that_were_both_given_to_spinning_threads) {
+  PlacementRequest request = spinning(2);
+  request.role(ThreadRole::poll).cpus = {3, 19};
+  const PlacementPlan plan = plain(machines::two_sockets(), request);
+  EXPECT_EQ(finding(plan, "smt-siblings-shared")->severity, Severity::refusal);
+  request = spinning(1);
+  request.role(ThreadRole::poll).cpus = {3};
+  request.housekeeping = {0, 19};
+  EXPECT_EQ(finding(plain(machines::two_sockets(), request), "smt-siblings-shared")->severity, Severity::warning);
+}
+
+TEST(PlanFindings, warn_of_a_pinned_thread_that_blocks) {
+  PlacementRequest request = spinning(1);
+  request.role(ThreadRole::flusher) = {
+      .threads = 1, .wait = ThreadWait::block, .near = {}, .same_cache_as = {}, .cpus = {5}, .priority = 0};
+  PlacementPlan plan = plain(machines::seed_28(), request);
+  EXPECT_TRUE(says(finding(plan, "pinned-but-blocking"), "3.6 times slower"));
+  request.role(ThreadRole::flusher).cpus = {5, 6};
+  EXPECT_FALSE(finding(plain(machines::seed_28(), request), "pinned-but-blocking"));
+  request.role(ThreadRole::poll).cpus = {5};
+  request.role(ThreadRole::flusher).cpus = {5};
+  EXPECT_TRUE(says(finding(plain(machines::seed_28(), request), "pinned-but-blocking"), "leave it no time"));
+}
+
+TEST(PlanFindings, warn_of_a_session_that_pins_a_blocking_poll_thread) {
+  PlacementRequest request = spinning(1);
+  request.role(ThreadRole::poll).wait = ThreadWait::block;
+  request.sessions = {{"A", "B", 0, 3, false}};
+  const PlacementPlan plan = plain(machines::seed_28(), request);
+  EXPECT_EQ(plan.threads[0].cpus.to_list(), "3");
+  EXPECT_TRUE(says(finding(plan, "pinned-but-blocking"), "idle = \"spin\""));
+}
+
+TEST(PlanFindings, warn_of_threads_far_from_their_device_or_peer) {
+  PlacementRequest request = spinning(9);
+  request.role(ThreadRole::poll).near = "eth1";
+  EXPECT_TRUE(says(finding(plain(machines::two_sockets(), request), "far-from-device"), "nfx-poll-8 (CPU 1)"));
+  request = spinning(1);
+  request.role(ThreadRole::poll).cpus = {3};
+  request.role(ThreadRole::deferred) = {.threads = 1,
+                                        .wait = ThreadWait::spin,
+                                        .near = {},
+                                        .same_cache_as = ThreadRole::poll,
+                                        .cpus = {9},
+                                        .priority = 0};
+  EXPECT_TRUE(
+      says(finding(plain(machines::two_sockets(), request), "far-from-peer"), "nfx-defer-0 (CPU 9) from nfx-poll-0"));
+}
+
+TEST(PlanFindings, refuse_a_device_that_is_not_there_and_guess_what_was_meant) {
+  PlacementRequest request = spinning(1);
+  request.role(ThreadRole::poll).near = "ehto1";
+  const PlacementPlan plan = plain(machines::two_sockets(), request);
+  EXPECT_TRUE(plan.refused());
+  EXPECT_TRUE(says(finding(plan, "device-unknown"), "did you mean eth1?"));
+  request.role(ThreadRole::poll).near = "each_group";
+  EXPECT_TRUE(finding(plain(machines::seed_28(), request), "no-device-groups"));
+}
+
+TEST(PlanFindings, warn_of_a_device_that_cannot_be_used) {
+  Topology machine = machines::two_sockets();
+  machine.devices[1].usable = false;
+  machine.devices[1].why_not = "no link";
+  PlacementRequest request = spinning(1);
+  request.role(ThreadRole::poll).near = "eth1";
+  EXPECT_TRUE(says(finding(plain(machine, request), "device-unusable"), "no link"));
+  machine.devices[1].numa_node = -1;
+  machine.devices[1].local_cpus = {};
+  EXPECT_TRUE(finding(plain(machine, request), "device-without-node"));
+}
+
+TEST(PlanFindings, count_groups_that_get_no_thread) {
+  PlacementRequest request = spinning(2);
+  request.role(ThreadRole::poll).near = "each_group";
+  EXPECT_TRUE(says(finding(plain(machines::eight_groups(), request), "more-groups-than-threads"), "8 groups"));
+  Topology machine = machines::eight_groups();
+  machine.devices.back().numa_node = -1;
+  machine.devices.back().pci_switch.clear();
+  EXPECT_TRUE(finding(plain(machine, request), "group-without-core"));
+}
+
+TEST(PlanFindings, interrupts_that_are_about_to_leave_are_no_warning) {
+  const Topology machine = machines::small_vm();
+  HostFacts host = machines::plain_host(machine);
+  host.interrupts.push_back(
+      {.number = 30, .actions = {"eth0"}, .device = {}, .allowed = CpuSet{0}, .effective = CpuSet{1}});
+  const PlacementPlan plan = make_plan(machine, host, spinning(1));
+  EXPECT_FALSE(finding(plan, "interrupt-on-spinner"));
+  const PlanFinding* found = finding(plan, "interrupt-pending");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->severity, Severity::note);
+  EXPECT_TRUE(says(found, "30 (eth0)"));
+}
+
+TEST(PlanFindings, name_four_interrupts_and_count_the_rest) {
+  const Topology machine = machines::small_vm();
+  HostFacts host = machines::plain_host(machine);
+  for (int i = 0; i < 7; ++i) host.interrupts.push_back(machines::interrupt(24 + i, "eth0-rx-" + std::to_string(i), 1));
+  host.interrupts.push_back({.number = 9, .actions = {}, .device = {}, .allowed = {}, .effective = CpuSet{1}});
+  const PlacementPlan plan = make_plan(machine, host, spinning(1));
+  const PlanFinding* found = finding(plan, "interrupt-on-spinner");
+  EXPECT_TRUE(says(found, "7 interrupts"));
+  EXPECT_TRUE(says(found, "24 (eth0-rx-0 of 0000:3b:00.0) on CPU 1"));
+  EXPECT_TRUE(says(found, "and 3 more"));
+  EXPECT_FALSE(says(found, "eth0-rx-4"));
+}
+
+TEST(PlanFindings, warn_of_real_time_without_its_knobs) {
+  const Topology machine = machines::small_vm();
+  PlacementRequest request = spinning(1);
+  request.role(ThreadRole::poll).priority = 50;
+  HostFacts host = machines::plain_host(machine);
+  EXPECT_TRUE(finding(make_plan(machine, host, request), "realtime-throttled"));
+  EXPECT_FALSE(finding(make_plan(machine, host, request), "realtime-fair-server"));
+  host.rt_runtime_us = -1;
+  host.kernel = {6, 12};
+  EXPECT_FALSE(finding(make_plan(machine, host, request), "realtime-throttled"));
+  EXPECT_TRUE(finding(make_plan(machine, host, request), "realtime-fair-server"));
+  host.fair_server = false;
+  EXPECT_FALSE(finding(make_plan(machine, host, request), "realtime-fair-server"));
+}
+
+TEST(PlanFindings, refuse_sessions_that_ask_for_more_cpus_than_poll_threads) {
+  PlacementRequest request = spinning(1);
+  request.sessions = {{"A", "X", 0, 3, false}, {"B", "X", 0, 4, false}};
+  PlacementPlan plan = plain(machines::seed_28(), request);
+  EXPECT_TRUE(plan.refused());
+  EXPECT_TRUE(says(finding(plan, "session-core-conflict"), "B->X asks for CPU 4"));
+  EXPECT_TRUE(says(finding(plan, "session-core-conflict"), "poll_threads = 2"));
+  request.sessions = {{"A", "X", 0, 3, false}};
+  request.role(ThreadRole::poll).cpus = {5, 6};
+  EXPECT_TRUE(says(finding(plain(machines::seed_28(), request), "session-core-conflict"), "5-6"));
+  request.sessions = {{"A", "X", 0, 100000, false}};
+  EXPECT_TRUE(finding(plain(machines::seed_28(), request), "cpu-not-available"));
+}
+
+TEST(PlanFindings, refuse_a_poll_thread_that_does_not_exist) {
+  PlacementRequest request = spinning(1);
+  request.sessions = {{"A", "X", 3, -1, false}};
+  EXPECT_TRUE(says(finding(plain(machines::seed_28(), request), "poll-thread-missing"), "poll_thread = 3"));
+}
+
+TEST(PlanFindings, say_which_cpus_are_offline_or_not_ours) {
+  Topology machine = machines::seed_28();
+  machine.online.erase(7);
+  machine.allowed.erase(7);
+  machine.allowed.erase(8);
+  machine.offline = {7};
+  PlacementRequest request = spinning(1);
+  request.role(ThreadRole::poll).cpus = {7, 8, 9};
+  const PlacementPlan plan = plain(machine, request);
+  EXPECT_TRUE(says(finding(plan, "cpu-not-available"), "CPU 7 is offline; CPU 8 is not allowed"));
+}
+
+TEST(PlanFindings, leave_the_host_out_when_it_is_not_seen) {
+  const PlacementPlan plan = make_plan(machines::seed_28(), HostFacts{}, spinning(1));
+  EXPECT_TRUE(finding(plan, "host-unseen"));
+  EXPECT_FALSE(finding(plan, "not-isolated"));
+}
+
+TEST(PlanFindings, are_none_on_a_host_that_is_set_up_for_the_plan) {
+  const Topology machine = machines::seed_28();
+  const PlacementPlan plan = make_plan(machine, machines::isolating_host(machine, {1, 2}), spinning(2));
+  EXPECT_TRUE(plan.findings.empty()) << to_text(plan, machine);
+}
+
+TEST(PlanFindings, come_with_the_worst_first_and_each_with_a_mend) {
+  PlacementRequest request = spinning(3);
+  request.role(ThreadRole::poll).priority = 1;
+  const PlacementPlan plan = plain(machines::small_vm(), request);
+  ASSERT_GT(plan.findings.size(), 3U);
+  for (std::size_t i = 0; i < plan.findings.size(); ++i) {
+    EXPECT_GE(plan.findings[i == 0 ? 0 : i - 1].severity, plan.findings[i].severity);
+    EXPECT_FALSE(plan.findings[i].mend.empty() || plan.findings[i].subject.empty()) << plan.findings[i].id;
+  }
+}
+
+TEST(PlanText, has_threads_sessions_alternatives_and_findings) {
+  const std::string text = to_text(seeds(), machines::seed_28());
+  for (const char* part : {"nfx-poll-20  poll  spin  22", "4 sessions:", "(CPU 22): 2: SENDER1->TARGET1 and BROKER_1",
+                           "quiet CPUs    2-27", "housekeeping  0-1", "Not taken:", "warning [session-collision]",
+                           "  mend: set [placement] mapping"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST(PlanText, as_json_survives_names_that_are_no_utf_8) {
+  PlacementRequest request = spinning(1);
+  request.sessions = {{"A\xff", "X", 0, -1, false}};
+  const std::string json = to_json(plain(machines::small_vm(), request));
+  EXPECT_NE(json.find("\"quiet\": \"1\""), std::string::npos) << json;
+}
+
+}  // namespace
+}  // namespace nfx
