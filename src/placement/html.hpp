@@ -1,0 +1,56 @@
+// Pieces of reports in HTML: a page that needs no other file, and charts as inline SVG. Colours follow the reader's
+// choice of light or dark.
+// Thread: any, no state. Cost: allocates. Errors: none; charts leave out what is not finite, or not positive on a
+// logarithmic scale.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nfx {
+
+[[nodiscard]] std::string html_escaped(std::string_view text);
+
+// `body` is HTML already, the title is text.
+[[nodiscard]] std::string html_page(std::string_view title, std::string_view body);
+
+// Cells are text; all columns but the last `left_columns_at_end` are numbers and go to the right.
+struct HtmlTable {
+  std::vector<std::string> head;
+  std::vector<std::vector<std::string>> rows;
+  std::size_t left_columns_at_end = 0;
+};
+[[nodiscard]] std::string html_table(const HtmlTable& table);
+
+struct SvgLine {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  // by x
+};
+
+struct SvgChart {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  bool log_x = false;
+  bool log_y = false;
+  bool steps = false;                                   // a value holds until the next
+  std::vector<std::pair<double, std::string>> x_ticks;  // empty: chosen
+  std::vector<SvgLine> lines;
+};
+[[nodiscard]] std::string svg_series(const SvgChart& chart);
+
+struct SvgBar {
+  std::string name;
+  double value = 0;
+  std::string label;  // at the bar's end
+};
+// Horizontal, one below the other.
+[[nodiscard]] std::string svg_bars(std::string_view title, const std::vector<SvgBar>& bars);
+
+// At most `points` values: of each stretch of values the largest.
+[[nodiscard]] std::vector<std::pair<double, double>> downsampled_by_max(
+    const std::vector<std::pair<double, double>>& values, std::size_t points);
+
+}  // namespace nfx
