@@ -106,6 +106,54 @@ const Key<EngineConfig> engine_table[] = {
                 "sessions from templates or added at run time, per poll thread"),
 };
 
+// A list of CPUs such as "0-1,8".
+CpuSet cpus(const Value& value) {
+  auto set = CpuSet::parse_list(value.text());
+  if (!set) throw BadValue(set.error());
+  return *std::move(set);
+}
+
+#define NFX_CPUS(name, member, meaning)                               \
+  {name, "text", [](auto& t, const Value& v) { t.member = cpus(v); }, \
+   [](const auto& t) { return in_quotes(t.member.to_list()); }, meaning}
+
+const Key<PlacementRequest> placement_table[] = {
+    {"enabled", "boolean", [](PlacementRequest& t, const Value& v) { t.enabled = v.boolean(); },
+     [](const PlacementRequest&) { return shown(true); }, "false leaves the section without effect"},
+    NFX_CPUS("housekeeping", housekeeping, "CPUs for everything that does not spin, \"0-1\"; empty: chosen"),
+    NFX_INTEGER("housekeeping_cores", housekeeping_cores, 1, 1024, "how many cores at least, when chosen"),
+    NFX_FLAG("share_smt", share_smt, "spinning threads may share a core's SMT siblings"),
+    {"mapping", "text",
+     [](PlacementRequest& t, const Value& v) {
+       t.mapping = named(v, {SessionMapping::hash, SessionMapping::balanced});
+     },
+     [](const PlacementRequest& t) { return in_quotes(to_string(t.mapping)); },
+     "how sessions with auto_pin_to_core choose: by \"hash\" of their CompIDs, or \"balanced\""},
+    {"on_violation", "text",
+     [](PlacementRequest& t, const Value& v) { t.on_violation = named(v, {OnViolation::warn, OnViolation::refuse}); },
+     [](const PlacementRequest& t) { return in_quotes(to_string(t.on_violation)); },
+     "what a plan that does not hold does to the start: \"warn\" or \"refuse\""},
+    NFX_DURATION("check_interval_ms", check_interval, std::chrono::milliseconds, 0, day_s * 1000,
+                 "how often the running threads are held against the plan; 0: never"),
+};
+
+const Key<RoleRequest> role_table[] = {
+    NFX_INTEGER("threads", threads, 0, 1024, "how many; for poll threads see [engine] poll_threads"),
+    {"wait", "text", [](RoleRequest& t, const Value& v) { t.wait = named(v, {ThreadWait::spin, ThreadWait::block}); },
+     [](const RoleRequest& t) { return in_quotes(to_string(t.wait)); },
+     "\"spin\" for a core of their own, \"block\" for housekeeping; for poll threads see [engine] idle"},
+    NFX_TEXT("near", near, "a device such as \"eth0\", or \"each_group\" of devices behind one PCIe switch"),
+    {"same_cache_as", "text",
+     [](RoleRequest& t, const Value& v) {
+       t.same_cache_as = named(v, {ThreadRole::poll, ThreadRole::deferred, ThreadRole::flusher, ThreadRole::log});
+     },
+     [](const RoleRequest&) { return std::string{"none"}; }, "the last-level cache of that role's threads"},
+    NFX_CPUS("cpus", cpus, "only on these; empty: any"),
+    NFX_INTEGER("priority", priority, 0, 99, "SCHED_FIFO; 0: the ordinary scheduler"),
+};
+
+#undef NFX_CPUS
+
 const Key<SessionDraft> session_table[] = {
     {"role", "text",
      [](SessionDraft& t, const Value& v) { t.settings.session.role = named(v, {Role::acceptor, Role::initiator}); },
@@ -128,6 +176,10 @@ const Key<SessionDraft> session_table[] = {
     NFX_TEXT("target_sub_id", settings.session.target_sub_id, "TargetSubID(57)"),
     NFX_TEXT("sender_location_id", settings.session.sender_location_id, "SenderLocationID(142)"),
     NFX_TEXT("target_location_id", settings.session.target_location_id, "TargetLocationID(143)"),
+    NFX_INTEGER("cpu_affinity_core", settings.session.cpu_affinity_core, -1, CpuSet::max_cpus - 1,
+                "served by a poll thread pinned to this CPU; -1: no wish"),
+    NFX_FLAG("auto_pin_to_core", settings.session.auto_pin_to_core,
+             "served by the pinned poll thread that [placement] mapping chooses by the CompIDs"),
     NFX_FLAG("template", settings.is_template, "acceptor: for sessions made at Logon; \"*\" in CompIDs is any text"),
     {"listen", "host:port", [](SessionDraft& t, const Value& v) { t.settings.listen = v.endpoint(); },
      [](const SessionDraft&) { return std::string{"none"}; }, "acceptor: address to listen on; sessions may share it"},
@@ -334,6 +386,8 @@ void finish(SessionDraft& draft) {
 }
 
 std::span<const Key<EngineConfig>> engine_keys() noexcept { return engine_table; }
+std::span<const Key<PlacementRequest>> placement_keys() noexcept { return placement_table; }
+std::span<const Key<RoleRequest>> role_keys() noexcept { return role_table; }
 std::span<const Key<SessionDraft>> session_keys() noexcept { return session_table; }
 
 }  // namespace nfx::config

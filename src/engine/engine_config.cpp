@@ -192,10 +192,10 @@ class Reader {
   EngineConfig read(std::string_view text) {
     const toml::table root = parse(text);
     for (const auto& [key, node] : root) {
-      if (key != "engine" && key != "defaults" && key != "session") {
+      if (key != "engine" && key != "placement" && key != "defaults" && key != "session") {
         fail(node, {}, key.str(),
-             "unknown section" + did_you_mean(key.str(), {"engine", "defaults", "session"}) +
-                 "; expected [engine], [defaults] or [[session]]");
+             "unknown section" + did_you_mean(key.str(), {"engine", "placement", "defaults", "session"}) +
+                 "; expected [engine], [placement], [defaults] or [[session]]");
       }
     }
     EngineConfig engine;
@@ -206,6 +206,7 @@ class Reader {
         fail(node == nullptr ? static_cast<const toml::node&>(*table) : *node, "engine", problem->key, problem->text);
       }
     }
+    if (const toml::table* table = section(root, "placement")) read_placement(*table, engine.placement);
     SessionDraft defaults;
     if (const toml::table* table = section(root, "defaults"))
       apply(*table, "defaults", config::session_keys(), defaults);
@@ -270,10 +271,13 @@ class Reader {
     return result;
   }
 
+  // `is_section` names what else may stand there.
   template <class Target>
-  void apply(const toml::table& table, std::string_view section_name, std::span<const config::Key<Target>> keys,
-             Target& target) const {
+  void apply(
+      const toml::table& table, std::string_view section_name, std::span<const config::Key<Target>> keys,
+      Target& target, bool (*is_section)(std::string_view) = [](std::string_view) { return false; }) const {
     for (const auto& [name, node] : table) {
+      if (is_section(name.str())) continue;
       const auto key = std::ranges::find(keys, name.str(), &config::Key<Target>::name);
       if (key == keys.end()) {
         std::vector<std::string_view> names;
@@ -285,6 +289,26 @@ class Reader {
         key->read(target, config::Value{node});
       } catch (const BadValue& bad) {
         fail(node, section_name, name.str(), bad.what());
+      }
+    }
+  }
+
+  // [placement], and below it one section per role, such as [placement.poll].
+  void read_placement(const toml::table& table, PlacementRequest& placement) const {
+    placement.enabled = true;
+    const auto is_role = [](std::string_view key) { return parse_thread_role(key).has_value(); };
+    apply(table, "placement", config::placement_keys(), placement, is_role);
+    for (const ThreadRole role : thread_roles) {
+      const std::string key{to_string(role)};
+      const toml::table* roles = section(table, key);
+      if (roles == nullptr) continue;
+      const std::string name = "placement." + key;
+      apply(*roles, name, config::role_keys(), placement.role(role));
+      for (const auto& [elsewhere, instead] : {std::pair{"threads", "poll_threads"}, {"wait", "idle"}}) {
+        if (role == ThreadRole::poll && roles->contains(elsewhere)) {
+          fail(place_of(*roles, elsewhere), name, elsewhere,
+               "poll threads have it in [engine]: write " + std::string{instead} + " there");
+        }
       }
     }
   }
@@ -430,6 +454,8 @@ void check_session(const EngineConfig& engine, const SessionSettings& session) {
 std::string config_reference() {
   std::ostringstream out;
   describe(out, "[engine]", config::engine_keys());
+  describe(out, "[placement], which decides where threads run", config::placement_keys());
+  describe(out, "[placement.poll], [placement.deferred], [placement.flusher], [placement.log]", config::role_keys());
   describe(out, "[[session]], and [defaults] for all of them", config::session_keys());
   return out.str();
 }

@@ -43,25 +43,33 @@ std::string fingerprint(const EngineConfig& e) {
   out << e.poll_threads << ' ' << to_string(e.idle) << ' ' << e.max_message_size << ' ' << e.max_fields << ' '
       << e.max_pending_logons << ' ' << e.pending_logon_timeout.count() << ' ' << e.pending_logon_bytes << ' '
       << e.max_dynamic_sessions << '\n';
+  const PlacementRequest& p = e.placement;
+  out << p.enabled << ' ' << p.housekeeping.to_list() << ' ' << p.housekeeping_cores << ' ' << p.share_smt << ' '
+      << to_string(p.mapping) << ' ' << to_string(p.on_violation) << ' ' << p.check_interval.count() << '\n';
+  for (const RoleRequest& r : p.roles) {
+    out << r.threads << ' ' << to_string(r.wait) << ' ' << r.near << ' '
+        << (r.same_cache_as ? to_string(*r.same_cache_as) : "none") << ' ' << r.cpus.to_list() << ' ' << r.priority
+        << '\n';
+  }
   for (const SessionSettings& s : e.sessions) {
     const SessionConfig& c = s.session;
     const ValidationChecks& v = c.validation.checks();
     out << c.begin_string << ' ' << c.default_appl_ver_id << ' ' << c.sender_comp_id << ' ' << c.target_comp_id << ' '
         << c.session_qualifier << ' ' << c.sender_sub_id << ' ' << c.target_sub_id << ' ' << c.sender_location_id << ' '
-        << c.target_location_id << ' ' << to_string(c.role) << ' ' << c.heartbeat_interval.count() << ' '
-        << c.max_heartbeat_interval.count() << ' ' << c.heartbeat_override.count() << ' ' << c.test_request_percent
-        << ' ' << c.heartbeat_timeout_percent << ' ' << c.check_heartbeats << ' ' << c.logon_timeout.count() << ' '
-        << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password << ' ' << c.logon_fields << ' '
-        << to_string(c.environment) << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
-        << c.reset_on_error << c.refresh_on_logon << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count()
-        << ' ' << c.require_orig_sending_time << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed
-        << ' ' << c.resend_chunk_size << ' ' << c.closed_resend_requests << c.send_redundant_resend_requests << ' '
-        << c.resend_timeout.count() << ' ' << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' '
-        << c.max_resent_messages << ' ' << c.resend_rate << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' '
-        << to_string(c.throttle_action) << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' '
-        << c.timestamp_digits << ' ' << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' '
-        << s.application_dictionaries.size() << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' '
-        << to_string(c.validation.overall());
+        << c.target_location_id << ' ' << c.cpu_affinity_core << ' ' << c.auto_pin_to_core << ' ' << to_string(c.role)
+        << ' ' << c.heartbeat_interval.count() << ' ' << c.max_heartbeat_interval.count() << ' '
+        << c.heartbeat_override.count() << ' ' << c.test_request_percent << ' ' << c.heartbeat_timeout_percent << ' '
+        << c.check_heartbeats << ' ' << c.logon_timeout.count() << ' ' << c.logout_timeout.count() << ' ' << c.username
+        << ' ' << c.password << ' ' << c.logon_fields << ' ' << to_string(c.environment) << ' ' << c.reset_on_logon
+        << c.reset_on_logout << c.reset_on_disconnect << c.reset_on_error << c.refresh_on_logon << c.check_comp_id
+        << c.check_latency << ' ' << c.max_latency.count() << ' ' << c.require_orig_sending_time
+        << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' '
+        << c.closed_resend_requests << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' '
+        << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' '
+        << c.resend_rate << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' ' << to_string(c.throttle_action)
+        << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' ' << c.timestamp_digits << ' '
+        << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' ' << s.application_dictionaries.size()
+        << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' ' << to_string(c.validation.overall());
     for (const ValidationMode mode :
          {v.unknown_fields, v.user_defined_fields, v.fields_not_in_message, v.field_order, v.values_present, v.formats,
           v.enum_values, v.required_fields, v.group_counts, v.duplicate_fields, v.message_types}) {
@@ -87,6 +95,14 @@ std::string fingerprint(const EngineConfig& e) {
 extern const std::string other_transport;
 std::string other_value(const std::string& key, const std::string& shown) {
   static const Keys texts{{"idle", "\"spin\""},
+                          {"housekeeping", "\"0-1\""},
+                          {"mapping", "\"balanced\""},
+                          {"on_violation", "\"refuse\""},
+                          {"wait", "\"spin\""},
+                          {"near", "\"eth0\""},
+                          {"same_cache_as", "\"poll\""},
+                          {"cpus", "\"4-7\""},
+                          {"cpu_affinity_core", "3"},
                           {"role", "\"initiator\""},
                           {"begin_string", "\"FIX.4.2\""},
                           {"sender_comp_id", "\"US2\""},
@@ -162,10 +178,14 @@ std::vector<Documented> documented_keys() {
     const auto equals = line.find(" = ");
     const auto end = line.find("  ", equals + 3);
     EXPECT_NE(equals, std::string::npos) << line;
+    // The roles have the same keys, but the poll threads have some of them in [engine].
+    if (section == "[placement.poll]") section = "[placement.deferred]";
     result.push_back({section, line.substr(2, equals - 2), line.substr(equals + 3, end - equals - 3)});
   }
   return result;
 }
+
+bool is_placement(const Documented& each) { return each.section.starts_with("[placement"); }
 
 // A session in which the key means something, without it or with another value than other_value() gives.
 Keys context(const std::string& key) {
@@ -226,15 +246,24 @@ TEST_F(EveryKey, changes_what_is_read) {
       session = initiator_keys;
       session["dictionary"] = "\"none\"";
     }
-    (each.section == "[engine]" ? engine : session)[each.key] = other_value(each.key, each.shown);
-    const std::string text = document(engine, session);
+    const std::string other = other_value(each.key, each.shown);
+    std::string text;
+    if (is_placement(each)) {
+      // The section alone already means something.
+      const std::string section = document(engine, session) + each.section + '\n';
+      text = section + each.key + " = " + other + '\n';
+      EXPECT_NE(fingerprint(parsed(text)), fingerprint(parsed(section))) << text;
+      continue;
+    }
+    (each.section == "[engine]" ? engine : session)[each.key] = other;
+    text = document(engine, session);
     EXPECT_NE(fingerprint(parsed(text)), before) << text;
   }
 }
 
 TEST_F(EveryKey, may_stand_in_the_defaults_where_a_session_overrides_it) {
   for (const Documented& each : documented_keys()) {
-    if (each.section == "[engine]" || each.key == "role") continue;
+    if (each.section == "[engine]" || is_placement(each) || each.key == "role") continue;
     SCOPED_TRACE(each.key);
     const std::string other = other_value(each.key, each.shown);
     const Keys base = context(each.key);
@@ -259,6 +288,11 @@ TEST_F(EveryKey, means_the_documented_default_when_it_is_not_there) {
     if (base.contains(each.key) || each.shown == "none") continue;
     SCOPED_TRACE(each.key);
     Keys engine, session = base;
+    if (is_placement(each)) {
+      const std::string section = document(engine, session) + each.section + '\n';
+      EXPECT_EQ(fingerprint(parsed(section + each.key + " = " + each.shown + '\n')), fingerprint(parsed(section)));
+      continue;
+    }
     (each.section == "[engine]" ? engine : session)[each.key] = each.shown;
     EXPECT_EQ(fingerprint(parsed(document(engine, session))), fingerprint(parsed(document({}, base))));
   }
@@ -365,7 +399,17 @@ std::vector<Mistake> mistakes() {
       {"session = [1]\n", "test.toml:1:12: session: ", "write [[session]]"},
       {"engine = 3\n" + good, "test.toml:1:10: engine: ", "write [engine]"},
       {"[sesion]\n" + good, "test.toml:1:1: sesion: ",
-       "unknown section; did you mean session?; expected [engine], [defaults] or [[session]]"},
+       "unknown section; did you mean session?; expected [engine], [placement], [defaults] or [[session]]"},
+      {"[placement.poll]\nthreads = 2\n" + good,
+       "test.toml:2:11: [placement.poll] threads: ", "poll threads have it in [engine]: write poll_threads there"},
+      {"[placement.poll]\nwait = \"spin\"\n" + good, "test.toml:2:8: [placement.poll] wait: ", "write idle there"},
+      {"[placement]\nhousekeeping = \"0-\"\n" + good,
+       "test.toml:2:16: [placement] housekeeping: ", "is no CPU or range of CPUs such as 3 or 0-7"},
+      {"[placement.log]\nnaer = \"eth0\"\n" + good, "test.toml:2:8: [placement.log] naer: ", "did you mean near?"},
+      {"[placement]\nmaping = \"hash\"\n" + good, "test.toml:2:10: [placement] maping: ", "did you mean mapping?"},
+      {"[placement]\npoll = 3\n" + good, "test.toml:2:8: poll: ", "expected a section"},
+      {"[placement.flusher]\nsame_cache_as = \"polls\"\n" + good, "test.toml:2:17: [placement.flusher] same_cache_as: ",
+       "expected \"poll\", \"deferred\", \"flusher\" or \"log\""},
       {"[engine]\n", "test.toml:1:1: no session: ", "add a [[session]] section"},
       {"[engine]\nidle = \n" + good, "test.toml:2:", "not TOML: "},
       {with("begin_string = \"FIXT.1.1\""),

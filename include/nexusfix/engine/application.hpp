@@ -131,6 +131,9 @@ class Application {
     static_cast<void>(seq);
     static_cast<void>(text);
   }
+  // A thread no longer runs as [placement] planned: its mask changed, it was moved, or its CPU was given to others. On
+  // a thread of the engine's own, at most once per check_interval_ms and thread.
+  virtual void on_placement_alert(std::string_view text) { static_cast<void>(text); }
   // Once per turn of each poll thread's loop, before it looks at the network. Returns how long the loop may sleep in
   // block mode before the next turn is wanted; Duration::max() for no wish.
   virtual Duration on_turn(Instant now) {

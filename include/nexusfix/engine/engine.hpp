@@ -3,15 +3,34 @@
 // stop() also from a signal handler. Errors: the constructor and start() throw ConfigError; run() ends when stopped.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_config.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
+#include "nexusfix/placement/plan.hpp"
 
 namespace nfx {
+
+// Where a poll thread should run, and how the kernel has run it. What the kernel does not tell is empty.
+struct ThreadReport {
+  std::string name;  // "nfx-poll-0"
+  CpuSet planned;
+  CpuSet cpus;                                        // its mask
+  std::optional<std::uint64_t> migrations;            // between CPUs, since the thread began
+  std::optional<std::uint64_t> voluntary_switches;    // it waited
+  std::optional<std::uint64_t> involuntary_switches;  // its CPU was given to another task
+  // The longest turn of a spinning thread that found nothing to do: what was taken from it. Zero: it does not spin.
+  Duration worst_idle_gap{};
+};
+
+// "nfx-poll-0 on CPU 3, 1 migrations, 2 voluntary and 0 involuntary switches, worst gap 12.3 us"
+[[nodiscard]] std::string to_string(const ThreadReport& report);
 
 class Engine {
  public:
@@ -27,7 +46,8 @@ class Engine {
   // Serves until stop(), then logs out, waits for the answers as long as logout_timeout allows, and returns.
   void run();
 
-  // One turn of a single-threaded engine for programs with a loop of their own. Returns how much happened.
+  // One turn of a single-threaded engine for programs with a loop of their own. Returns how much happened. With a plan,
+  // the first turn puts the calling thread in its place, where it stays.
   std::size_t turn(Duration max_wait);
 
   void stop() noexcept;
@@ -44,6 +64,13 @@ class Engine {
 
   // Where a session's acceptor really listens: the port when the configuration says 0. Valid after start().
   [[nodiscard]] std::optional<Endpoint> local_endpoint(std::size_t session) const;
+
+  // Where the threads run, and why. Null: nothing was asked for, and nothing is pinned.
+  [[nodiscard]] const PlacementPlan* plan() const noexcept;
+  // What the plan warns of, and threads that could not be put in their place: one sentence each.
+  [[nodiscard]] const std::vector<std::string>& placement_warnings() const noexcept;
+  // Of the poll threads, from any thread, while they run or afterwards. Empty without a plan. Reads /proc.
+  [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
 
   [[nodiscard]] const EngineConfig& config() const noexcept;
   // Of one poll thread, or of all together. Exact once run() has returned.

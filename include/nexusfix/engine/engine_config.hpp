@@ -13,6 +13,7 @@
 
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
 #include "nexusfix/transport/transport.hpp"
@@ -80,6 +81,10 @@ struct EngineConfig {
   // Sessions made from templates, or added while the engine runs, per poll thread.
   std::uint32_t max_dynamic_sessions = 256;
 
+  // Which threads run where; off unless enabled. Of its roles and sessions, placement_request() fills in those that
+  // stand elsewhere in the configuration.
+  PlacementRequest placement;
+
   std::vector<SessionSettings> sessions;
 };
 
@@ -91,9 +96,9 @@ class ConfigError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Reads [engine], [defaults] and one [[session]] per session. Relative dictionary paths count from the file's folder,
-// then from the installed dictionaries. Thread: any, before run. Passwords named by password_env are taken from the
-// environment.
+// Reads [engine], [placement], [defaults] and one [[session]] per session. Relative dictionary paths count from the
+// file's folder, then from the installed dictionaries. Thread: any, before run. Passwords named by password_env are
+// taken from the environment.
 [[nodiscard]] EngineConfig load_config(const std::filesystem::path& file);
 [[nodiscard]] EngineConfig parse_config(std::string_view toml, std::string_view name,
                                         const std::filesystem::path& folder);

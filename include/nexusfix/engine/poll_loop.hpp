@@ -71,6 +71,9 @@ class PollLoop {
   // happened, so that a caller knows whether to idle.
   std::size_t turn(Duration max_wait);
 
+  // When the last turn began.
+  [[nodiscard]] MonotonicTime turn_began() const noexcept { return now_.monotonic; }
+
   // Logs every session out; finished() once all are gone and their last bytes delivered.
   void request_stop() noexcept { stop_requested_.store(true, std::memory_order_release); }
   [[nodiscard]] bool finished() const noexcept;

@@ -50,6 +50,10 @@ struct SessionConfig {
   std::string target_location_id;
   Role role = Role::acceptor;
 
+  // Where the session is served. Both off: by the poll thread it is given, wherever that runs.
+  int cpu_affinity_core = -1;     // by a poll thread pinned to this CPU; -1: none is asked for
+  bool auto_pin_to_core = false;  // by one of the pinned poll threads, chosen by the names of the session
+
   // HeartBtInt(108) an initiator asks for; an acceptor takes the peer's. 0 switches heartbeats off.
   std::chrono::seconds heartbeat_interval{30};
   std::chrono::seconds max_heartbeat_interval{3600};  // a Logon that asks for more is refused

@@ -1,0 +1,84 @@
+// Puts an engine's threads where the plan says, before they allocate anything, and holds them against it while they
+// run. Thread: made and asked by whoever owns the engine; enter() and leave() by the thread they are about; the monitor
+// has a thread of its own on the housekeeping CPUs. Errors: ConfigError before anything runs, alerts afterwards.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/engine/engine.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/plan.hpp"
+#include "nexusfix/placement/session_core_mapper.hpp"
+
+namespace nfx {
+
+class EnginePlacement {
+ public:
+  using Alert = std::function<void(const std::string& text)>;
+
+  // Off when the configuration asks for nothing. Otherwise makes the plan and writes each session's poll thread into
+  // `config`. Throws ConfigError when the plan is refused, or has warnings and on_violation says refuse.
+  EnginePlacement(EngineConfig& config, const std::function<Topology()>& topology,
+                  const std::function<HostFacts()>& host);
+  ~EnginePlacement();
+
+  [[nodiscard]] const PlacementPlan* plan() const noexcept { return plan_ ? &*plan_ : nullptr; }
+  // What the plan warns of, and threads that could not be put in place; the text of each.
+  [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+
+  // The poll thread for a session that joins later; `settings.poll_thread` when it has no wish. Throws ConfigError when
+  // no poll thread has the CPU it asks for. withdraw() and leave_mapping() make its place free again.
+  [[nodiscard]] std::uint32_t join_mapping(const SessionSettings& settings);
+  void withdraw(const SessionConfig& config);
+  void joined_as(std::size_t session, const SessionConfig& config);
+  void leave_mapping(std::size_t session);
+
+  // Calls `make` on a thread that runs where poll thread `index` will, so that its memory is first touched there.
+  // What `make` throws is thrown here. Throws ConfigError when the CPU cannot be had and on_violation says refuse.
+  void build(std::uint32_t index, const std::function<void()>& make);
+
+  // The calling thread becomes poll thread `index`: name, CPU, scheduler. Its own come back with leave().
+  void enter(std::uint32_t index);
+  void leave();
+
+  // Watches the threads that have entered, and tells `alert`, on a thread of its own.
+  void watch(Alert alert);
+  void stop_watching();
+
+  // Of the threads that have entered; those that have left, as they were then.
+  [[nodiscard]] std::vector<ThreadReport> reports() const;
+
+ private:
+  struct Entered;
+
+  [[nodiscard]] const ThreadPlacement& poll_thread(std::uint32_t index) const;
+  [[nodiscard]] std::string put_in_place(const ThreadPlacement& thread) const;
+  void violation(std::string text);
+  void run_monitor();
+
+  PlacementRequest request_;
+  std::optional<PlacementPlan> plan_;
+  std::vector<std::string> warnings_;
+
+  std::mutex mapping_mutex_;
+  std::optional<SessionCoreMapper> mapper_;  // over the poll threads' CPUs; none when they have none of their own
+  std::map<std::size_t, std::pair<std::string, std::string>> mapped_;  // who has a place in a balanced mapping
+
+  mutable std::mutex mutex_;
+  std::vector<Entered> entered_;
+  Alert alert_;
+  std::condition_variable stop_changed_;
+  bool stop_ = false;
+  std::thread monitor_;
+};
+
+}  // namespace nfx

@@ -1,0 +1,232 @@
+// The engine's threads where the plan puts them, over real TCP on this host's CPUs.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "engine/engine_placement.hpp"
+#include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/placement.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+
+namespace nfx {
+namespace {
+
+using namespace std::chrono_literals;
+
+EngineConfig one_acceptor() {
+  EngineConfig config;
+  SessionSettings settings;
+  settings.session.sender_comp_id = "VENUE";
+  settings.session.target_comp_id = "CLIENT";
+  settings.listen = {"127.0.0.1", 0};
+  config.sessions.push_back(settings);
+  return config;
+}
+
+// Says from inside a callback where it runs, then stops the engine.
+class WhereAmI final : public Application {
+ public:
+  Duration on_turn(Instant) override {
+    if (!seen.exchange(true)) {
+      cpus = CpuAffinity::get();
+      std::array<char, 16> text{};
+      ::pthread_getname_np(::pthread_self(), text.data(), text.size());
+      name = text.data();
+      engine->stop();
+    }
+    return Duration::max();
+  }
+  void on_message(SessionHandle&, const MessageView&) override {}
+
+  Engine* engine = nullptr;
+  std::atomic<bool> seen{false};
+  CpuSet cpus;
+  std::string name;
+};
+
+int some_allowed_cpu() { return CpuAffinity::get().last(); }
+
+TEST(EnginePlacement, is_off_by_default) {
+  WhereAmI application;
+  Engine engine{one_acceptor(), application};
+  application.engine = &engine;
+  const CpuSet before = CpuAffinity::get();
+  engine.run();
+  EXPECT_EQ(engine.plan(), nullptr);
+  EXPECT_EQ(application.cpus, before);
+  EXPECT_TRUE(engine.thread_reports().empty());
+}
+
+TEST(EnginePlacement, serves_a_session_on_the_cpu_it_asks_for) {
+  if (CpuAffinity::get().size() < 2) GTEST_SKIP() << "needs two CPUs: one stays for housekeeping";
+  EngineConfig config = one_acceptor();
+  config.idle = IdleMode::spin;
+  config.sessions[0].session.cpu_affinity_core = some_allowed_cpu();
+  WhereAmI application;
+  Engine engine{config, application};
+  application.engine = &engine;
+  const CpuSet before = CpuAffinity::get();
+  engine.run();
+  EXPECT_EQ(application.cpus, CpuSet{some_allowed_cpu()});
+  EXPECT_EQ(application.name, "nfx-poll-0");
+  EXPECT_EQ(CpuAffinity::get(), before) << "the thread that called run() has its own mask again";
+  ASSERT_EQ(engine.thread_reports().size(), 1U);
+  const ThreadReport report = engine.thread_reports()[0];
+  EXPECT_EQ(report.name, "nfx-poll-0");
+  EXPECT_EQ(report.cpus, CpuSet{some_allowed_cpu()});
+  EXPECT_TRUE(report.involuntary_switches.has_value());
+  EXPECT_GT(report.worst_idle_gap, Duration::zero());
+}
+
+TEST(EnginePlacement, auto_pinned_sessions_are_served_where_the_mapping_says) {
+  if (CpuAffinity::get().size() < 2) GTEST_SKIP() << "needs two CPUs: one stays for housekeeping";
+  EngineConfig config = one_acceptor();
+  config.idle = IdleMode::spin;
+  config.sessions[0].session.auto_pin_to_core = true;
+  WhereAmI application;
+  Engine engine{config, application};
+  application.engine = &engine;
+  engine.run();
+  ASSERT_NE(engine.plan(), nullptr);
+  EXPECT_EQ(application.cpus.size(), 1U);
+  EXPECT_EQ(application.cpus, engine.plan()->threads[0].cpus);
+}
+
+TEST(EnginePlacement, a_cpu_that_is_not_there_is_refused_before_anything_starts) {
+  EngineConfig config = one_acceptor();
+  config.sessions[0].session.cpu_affinity_core = CpuSet::max_cpus - 1;
+  WhereAmI application;
+  try {
+    const Engine engine{config, application};
+    FAIL() << "started";
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string_view{error.what()}.find("[placement]"), std::string_view::npos) << error.what();
+    EXPECT_NE(std::string_view{error.what()}.find(std::to_string(CpuSet::max_cpus - 1)), std::string_view::npos)
+        << error.what();
+  }
+}
+
+TEST(EnginePlacement, warns_or_refuses_as_configured) {
+  if (CpuAffinity::get().size() < 2) GTEST_SKIP() << "needs two CPUs: one stays for housekeeping";
+  EngineConfig config = one_acceptor();
+  config.idle = IdleMode::spin;
+  config.placement.enabled = true;
+  WhereAmI application;
+  const Engine engine{config, application};
+  if (engine.placement_warnings().empty()) GTEST_SKIP() << "every CPU of this host is as the plan wants it";
+  config.placement.on_violation = OnViolation::refuse;
+  EXPECT_THROW((Engine{config, application}), ConfigError);
+}
+
+TEST(EnginePlacement, what_is_built_for_a_poll_thread_is_built_on_its_cpu) {
+  if (CpuAffinity::get().size() < 2) GTEST_SKIP() << "needs two CPUs: one stays for housekeeping";
+  EngineConfig config = one_acceptor();
+  config.idle = IdleMode::spin;
+  config.sessions[0].session.cpu_affinity_core = some_allowed_cpu();
+  EnginePlacement placement{config, load_this_machine, [] { return read_host_facts(HostFiles{}); }};
+  int cpu = -1;
+  placement.build(0, [&cpu] { cpu = ::sched_getcpu(); });
+  EXPECT_EQ(cpu, some_allowed_cpu());
+  EXPECT_THROW(placement.build(0, [] { throw ConfigError("from inside"); }), ConfigError);
+}
+
+SessionSettings another(std::string peer) {
+  SessionSettings settings = one_acceptor().sessions[0];
+  settings.session.target_comp_id = std::move(peer);
+  settings.session.auto_pin_to_core = true;
+  return settings;
+}
+
+// A machine of eight CPUs: nothing runs on it.
+Topology eight_cpus() {
+  Topology topology;
+  topology.online = topology.allowed = CpuSet::range(0, 7);
+  for (int cpu = 0; cpu < 8; ++cpu) {
+    Core core;
+    core.cpus = {cpu};
+    core.package = core.numa_node = 0;
+    topology.cores.push_back(core);
+  }
+  topology.nodes.push_back({.number = 0, .cpus = topology.online, .memory_bytes = 0});
+  return topology;
+}
+
+TEST(EnginePlacement, sessions_that_join_later_are_balanced_too_and_leave_their_place_behind) {
+  EngineConfig config = one_acceptor();
+  config.poll_threads = 4;
+  config.idle = IdleMode::spin;
+  config.placement.enabled = true;
+  config.placement.mapping = SessionMapping::balanced;
+  config.sessions[0].session.auto_pin_to_core = true;
+  EnginePlacement placement{config, eight_cpus, [] { return HostFacts{}; }};
+  std::set<std::uint32_t> threads{config.sessions[0].poll_thread};
+  for (const char* peer : {"B", "C", "D"}) {
+    const SessionSettings settings = another(peer);
+    threads.insert(placement.join_mapping(settings));
+    placement.joined_as(threads.size(), settings.session);
+  }
+  EXPECT_EQ(threads.size(), 4U) << "nobody shares a core while another is free";
+  const std::uint32_t place_of_b = placement.join_mapping(another("B"));
+  placement.leave_mapping(2);
+  EXPECT_EQ(placement.join_mapping(another("E")), place_of_b);
+  placement.withdraw(another("E").session);
+  EXPECT_EQ(placement.join_mapping(another("F")), place_of_b);
+}
+
+TEST(EnginePlacement, a_session_that_joins_later_and_names_a_core_of_nobody_is_refused) {
+  EngineConfig config = one_acceptor();
+  config.idle = IdleMode::spin;
+  config.placement.enabled = true;
+  EnginePlacement placement{config, eight_cpus, [] { return HostFacts{}; }};
+  SessionSettings settings = another("B");
+  settings.session.cpu_affinity_core = 0;
+  EXPECT_THROW(static_cast<void>(placement.join_mapping(settings)), ConfigError);
+  settings.session.cpu_affinity_core = placement.plan()->threads[0].cpus.first();
+  EXPECT_EQ(placement.join_mapping(settings), 0U);
+}
+
+TEST(EnginePlacement, tells_when_a_mask_is_changed_from_outside) {
+  if (CpuAffinity::get().size() < 2) GTEST_SKIP() << "needs two CPUs: one stays for housekeeping";
+  EngineConfig config = one_acceptor();
+  config.idle = IdleMode::spin;
+  config.placement.check_interval = 1ms;
+  config.sessions[0].session.cpu_affinity_core = some_allowed_cpu();
+  EnginePlacement placement{config, load_this_machine, [] { return read_host_facts(HostFiles{}); }};
+  const CpuSet all = CpuAffinity::get();
+  placement.enter(0);
+  std::promise<std::string> alert;
+  std::atomic<bool> told{false};
+  placement.watch([&](const std::string& text) {
+    if (text.find("changed its mask") != std::string::npos && !told.exchange(true)) alert.set_value(text);
+  });
+  ASSERT_TRUE(CpuAffinity::set(all));
+  const std::string text = alert.get_future().get();
+  placement.stop_watching();
+  placement.leave();
+  EXPECT_NE(text.find("nfx-poll-0"), std::string::npos) << text;
+}
+
+TEST(EnginePlacement, the_request_has_the_threads_and_sessions_of_the_whole_configuration) {
+  EngineConfig config = one_acceptor();
+  config.poll_threads = 3;
+  config.idle = IdleMode::yield;
+  config.sessions[0].poll_thread = 2;
+  PlacementRequest request = placement_request(config);
+  EXPECT_FALSE(request.enabled);
+  EXPECT_EQ(request.role(ThreadRole::poll).threads, 3U);
+  EXPECT_EQ(request.role(ThreadRole::poll).wait, ThreadWait::spin) << "a yielding thread never sleeps";
+  ASSERT_EQ(request.sessions.size(), 1U);
+  EXPECT_EQ(request.sessions[0].poll_thread, 2U);
+  EXPECT_EQ(request.sessions[0].sender_comp_id, "VENUE");
+  config.sessions[0].session.auto_pin_to_core = true;
+  EXPECT_TRUE(placement_request(config).enabled);
+}
+
+}  // namespace
+}  // namespace nfx
