@@ -14,8 +14,10 @@
 #include "demo/report.hpp"
 #include "demo/trader.hpp"
 #include "demo/venue_process.hpp"
+#include "isolation.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "noisy_processes.hpp"
 
 namespace nfx::app {
 namespace {
@@ -26,10 +28,12 @@ struct Options {
   std::uint32_t orders = 50000;
   std::uint32_t rate = 20000;
   std::uint32_t window = 256;
-  std::string idle = std::thread::hardware_concurrency() > 1 ? "spin" : "block";
+  std::string idle;  // empty: spin where both sides have a CPU of their own, else block
   std::string json;
   std::uint64_t seed = 1;
   bool no_dictionary = false;
+  unsigned noise = 0;
+  bool isolate = false;
 };
 
 std::vector<PhasePlan> plan_of(const Options& options) {
@@ -78,6 +82,17 @@ class ProgressLine {
   std::thread thread_;
 };
 
+// The engine of one side on its CPU; anywhere when there is none.
+PlacementRequest placement_on(const std::optional<Isolation>& isolation, std::size_t side) {
+  PlacementRequest request;
+  if (!isolation) return request;
+  request.enabled = true;
+  request.housekeeping = isolation->housekeeping();
+  request.role(ThreadRole::poll).cpus = {isolation->cpus().at(side)};
+  request.check_interval = std::chrono::milliseconds{0};
+  return request;
+}
+
 // Runs the trader's engine until it has logged out. False when nothing moved for ten seconds.
 bool trade(Engine& engine, const Trader& trader) {
   constexpr std::chrono::seconds patience{10};
@@ -87,6 +102,8 @@ bool trade(Engine& engine, const Trader& trader) {
   for (std::uint32_t turns = 0; !trader.done(); ++turns) {
     engine.turn(std::chrono::milliseconds{100});
     if (turns % 1024 != 0 && engine.config().idle != IdleMode::block) continue;
+    if (turns == 0) require_in_place(engine);
+    if (Isolation::interrupted()) throw std::runtime_error("interrupted; everything on the host is as it was");
     const auto now = std::chrono::steady_clock::now();
     if (trader.progress() != last_progress) {
       last_progress = trader.progress();
@@ -100,7 +117,16 @@ bool trade(Engine& engine, const Trader& trader) {
   return true;
 }
 
-int run(const Options& options) {
+int run(Options options) {
+  std::optional<NoisyProcesses> noise;
+  if (options.noise > 0) noise.emplace(options.noise);
+  std::optional<Isolation> isolation;
+  if (options.isolate) isolation.emplace(2);
+  // Two that share a CPU cannot both spin.
+  if (options.idle.empty()) {
+    const bool one_cpu = std::thread::hardware_concurrency() < 2 || (isolation && isolation->shared());
+    options.idle = one_cpu ? "block" : "spin";
+  }
   const IdleMode idle = *parse_idle_mode(options.idle);
   SessionSettings venue_session = demo_session(Role::acceptor), trader_session = demo_session(Role::initiator);
   if (!options.no_dictionary) {
@@ -111,7 +137,7 @@ int run(const Options& options) {
   }
   const std::vector<PhasePlan> plan = plan_of(options);
   Trader trader{plan, options.seed};
-  VenueProcess venue{venue_session, idle, trader.total_requests()};
+  VenueProcess venue{venue_session, idle, trader.total_requests(), placement_on(isolation, 0)};
   const auto port = venue.port();
   if (!port) throw std::runtime_error("the venue's process did not start");
 
@@ -119,7 +145,10 @@ int run(const Options& options) {
   EngineConfig config;
   config.idle = idle;
   config.sessions = {trader_session};
+  config.placement = placement_on(isolation, 1);
   Outcome outcome;
+  outcome.noise = options.noise;
+  if (isolation) outcome.isolated_cpus = CpuSet{isolation->cpus()[0], isolation->cpus()[1]}.to_list();
   outcome.trader = &trader;
   outcome.idle = options.idle;
   Engine engine{config, trader};
@@ -135,8 +164,10 @@ int run(const Options& options) {
   outcome.trader_session = session.counters();
   outcome.trader_next_inbound = value(session.next_inbound());
   outcome.trader_next_outbound = value(session.next_outbound());
-  outcome.floor =
-      measure_floor({.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});
+  // Between noisy neighbours, or on one CPU, two threads that spin on sockets measure the scheduler.
+  if (!noise && !isolation)
+    outcome.floor =
+        measure_floor({.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});
 
   const std::vector<std::string> problems = disagreements(outcome);
   print_table(stdout, outcome, problems);
@@ -162,12 +193,20 @@ void add_demo(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--idle", options->idle, "what the poll threads do when nothing happens")
       ->check(CLI::IsMember({"spin", "yield", "block"}))
+      ->default_str("spin; block when both sides share a CPU");
+  command->add_option("--noise", options->noise, "processes beside it that want every CPU they can get")
+      ->check(CLI::Range(0u, 1024u))
       ->capture_default_str();
+  command->add_flag("--isolate", options->isolate,
+                    "keep everything else off the CPUs of the two sides while it runs; needs root");
   command->add_option("--json", options->json, "write the result to this file too");
   command->add_option("--seed", options->seed, "chooses the sequence of orders")->capture_default_str();
   command->add_flag("--no-dictionary", options->no_dictionary, "check only what the session layer needs");
   command->footer(
       "Example: nfx demo --orders 200000 --rate 50000 --idle spin --json demo.json\n"
+      "         nfx demo --noise 4 --isolate      (and without --isolate, to compare)\n"
+      "--isolate does what 'nfx host apply --runtime' does, and puts everything back at the end; after a kill -9,\n"
+      "'nfx host revert' does.\n"
       "Ends with 1 when the two sides disagree on a sequence number or an order.");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -123,6 +123,11 @@ void print_table(std::FILE* out, const Outcome& outcome, const std::vector<std::
   const TraderCounts& t = outcome.trader->counts();
   std::fprintf(out, "\nnfx demo: trader and venue, two processes over TCP on loopback, FIX.4.4, idle %s\n\n",
                outcome.idle.c_str());
+  if (outcome.noise != 0 || !outcome.isolated_cpus.empty()) {
+    const std::string where =
+        outcome.isolated_cpus.empty() ? "not isolated" : "isolated on CPU " + outcome.isolated_cpus;
+    std::fprintf(out, "  beside %u noisy processes, %s\n\n", outcome.noise, where.c_str());
+  }
   std::fprintf(out,
                "  orders %" PRIu64 "   replaces %" PRIu64 "   cancels %" PRIu64 "   fills %" PRIu64
                "   rejects %" PRIu64 "\n\n",
@@ -153,9 +158,11 @@ void write_json(const std::filesystem::path& file, const Outcome& outcome, const
   if (out == nullptr) throw std::runtime_error("cannot write " + file.string() + ": give --json a writable path");
   const TraderCounts& t = outcome.trader->counts();
   std::fprintf(out,
-               "{\n  \"idle\": \"%s\",\n  \"orders\": %" PRIu64 ", \"replaces\": %" PRIu64 ", \"cancels\": %" PRIu64
-               ", \"fills\": %" PRIu64 ", \"rejects\": %" PRIu64 ",\n  \"phases\": [",
-               outcome.idle.c_str(), t.orders, t.replaces, t.cancels, t.fills, t.rejects);
+               "{\n  \"idle\": \"%s\", \"noise\": %u, \"isolated_cpus\": \"%s\",\n  \"orders\": %" PRIu64
+               ", \"replaces\": %" PRIu64 ", \"cancels\": %" PRIu64 ", \"fills\": %" PRIu64 ", \"rejects\": %" PRIu64
+               ",\n  \"phases\": [",
+               outcome.idle.c_str(), outcome.noise, outcome.isolated_cpus.c_str(), t.orders, t.replaces, t.cancels,
+               t.fills, t.rejects);
   const char* separator = "\n";
   for (const PhaseResult& phase : outcome.trader->phases()) {
     if (!phase.plan.reported) continue;

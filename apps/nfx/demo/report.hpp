@@ -20,6 +20,8 @@ struct Outcome {
   std::uint64_t trader_next_outbound = 0;
   std::optional<LatencyHistogram> floor;
   std::string idle;
+  unsigned noise = 0;         // noisy processes beside it
+  std::string isolated_cpus;  // empty: nothing was isolated
 };
 
 // Everything that does not agree between the two sides; empty when all does.

@@ -58,15 +58,19 @@ bool for_each_part(Report& report, Each&& each) {
          each(report.thread_before) && each(report.thread_after);
 }
 
-int serve(const SessionSettings& session, IdleMode idle, std::uint32_t max_requests, int out) {
+int serve(const SessionSettings& session, IdleMode idle, std::uint32_t max_requests, const PlacementRequest& placement,
+          int out) {
   Venue venue{max_requests};
   EngineConfig config;
   config.idle = idle;
+  config.placement = placement;
   config.sessions = {session};
   config.sessions[0].listen = {"127.0.0.1", 0};
   Engine engine{config, venue};
   engine.start();
   if (!write_value(out, engine.local_endpoint(0)->port)) return 1;
+  engine.turn(Duration::zero());
+  require_in_place(engine);
   while (!venue.done()) engine.turn(Duration::max());
   engine.stop();
   while (!engine.finished()) engine.turn(std::chrono::milliseconds{10});
@@ -87,6 +91,12 @@ int serve(const SessionSettings& session, IdleMode idle, std::uint32_t max_reque
 
 }  // namespace
 
+void require_in_place(const Engine& engine) {
+  for (const ThreadReport& report : engine.thread_reports()) {
+    if (report.cpus != report.planned) throw std::runtime_error("--isolate: " + to_string(report));
+  }
+}
+
 SessionSettings demo_session(Role role) {
   SessionSettings settings;
   settings.session.role = role;
@@ -98,7 +108,8 @@ SessionSettings demo_session(Role role) {
   return settings;
 }
 
-VenueProcess::VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t max_requests) {
+VenueProcess::VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t max_requests,
+                           PlacementRequest placement) {
   int fds[2];
   if (::pipe(fds) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};
   std::fflush(nullptr);
@@ -113,7 +124,7 @@ VenueProcess::VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t
     ::prctl(PR_SET_NAME, "nfx-venue");
     int status = 1;
     try {
-      status = serve(session, idle, max_requests, fds[1]);
+      status = serve(session, idle, max_requests, placement, fds[1]);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "nfx: demo venue: %s\n", error.what());
     }

@@ -11,6 +11,7 @@
 #include "demo/market.hpp"
 #include "demo/venue.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_config.hpp"
 
 namespace nfx::app::demo {
@@ -29,7 +30,7 @@ struct VenueReport {
 class VenueProcess {
  public:
   // Forks; the child serves one session and never returns from here.
-  VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t max_requests);
+  VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t max_requests, PlacementRequest placement = {});
   ~VenueProcess();
   VenueProcess(const VenueProcess&) = delete;
   VenueProcess& operator=(const VenueProcess&) = delete;
@@ -43,6 +44,9 @@ class VenueProcess {
   pid_t pid_ = -1;
   int read_fd_ = -1;
 };
+
+// Throws std::runtime_error when a thread of the engine is not where it was planned to be.
+void require_in_place(const Engine& engine);
 
 // The session of both sides; addresses and roles are filled in by each.
 [[nodiscard]] SessionSettings demo_session(Role role);

@@ -1,0 +1,109 @@
+#include "isolation.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "nexusfix/placement/apply.hpp"
+#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/plan.hpp"
+#include "nexusfix/placement/topology.hpp"
+
+namespace nfx::app {
+namespace {
+
+constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
+std::atomic<bool> signalled{false};
+std::array<struct sigaction, signals.size()> before;
+
+void take_signals() {
+  signalled = false;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    struct sigaction action{};
+    action.sa_handler = [](int) { signalled = true; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigaction(signals[i], &action, &before[i]);
+  }
+}
+
+void give_signals_back() {
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before[i], nullptr);
+}
+
+std::filesystem::path record() { return std::filesystem::path{runtime_state_folder} / runtime_record; }
+
+PlacementPlan plan_for(std::uint32_t threads, const HostFacts& facts) {
+  const Topology topology = load_this_machine();
+  PlacementRequest request;
+  request.enabled = true;
+  RoleRequest& poll = request.role(ThreadRole::poll);
+  poll.wait = ThreadWait::spin;
+  poll.threads = threads;
+  PlacementPlan plan = make_plan(topology, facts, request);
+  if (!plan.refused()) return plan;
+  poll.threads = 1;
+  plan = make_plan(topology, facts, request);
+  std::string refusals;
+  for (const PlanFinding& finding : plan.findings) {
+    if (finding.severity == Severity::refusal) refusals += (refusals.empty() ? "" : "; ") + finding.text;
+  }
+  if (!refusals.empty()) throw std::runtime_error("no CPU can be isolated here: " + refusals);
+  return plan;
+}
+
+std::vector<int> cpus_of(const PlacementPlan& plan, std::uint32_t threads) {
+  std::vector<int> cpus;
+  for (std::uint32_t i = 0; i < threads; ++i)
+    cpus.push_back(plan.threads[std::min<std::size_t>(i, plan.threads.size() - 1)].cpus.first());
+  return cpus;
+}
+
+}  // namespace
+
+Isolation::Isolation(std::uint32_t spinning_threads) {
+  if (::geteuid() != 0) throw std::runtime_error("--isolate moves other tasks and interrupts: run it as root");
+  const HostFacts facts = read_host_facts(HostFiles{});
+  const PlacementPlan plan = plan_for(spinning_threads, facts);
+  if (ChangeRecord::load(record())) {
+    throw std::runtime_error("--isolate: a plan is applied to this host already (" + record().string() +
+                             "): 'nfx host revert' takes it back");
+  }
+  LiveWriter writer{HostFiles{}};
+  take_signals();
+  const ApplyReport report = apply_runtime(plan, facts, HostFiles{}, writer,
+                                           {.record = record(), .while_trading = false, .keep_going = false});
+  if (report.exit != HostExit::ok && report.exit != HostExit::warnings) {
+    put_back();
+    throw std::runtime_error("--isolate: " + report.error);
+  }
+  cpus_ = cpus_of(plan, spinning_threads);
+  housekeeping_ = plan.housekeeping;
+}
+
+std::vector<int> Isolation::planned(std::uint32_t spinning_threads) {
+  return cpus_of(plan_for(spinning_threads, read_host_facts(HostFiles{})), spinning_threads);
+}
+
+Isolation::~Isolation() { put_back(); }
+
+void Isolation::put_back() {
+  LiveWriter writer{HostFiles{}};
+  try {
+    const RevertReport report = revert(HostFiles{}, writer, record());
+    for (const std::string& left : report.left) std::fprintf(stderr, "nfx: not as it was: %s\n", left.c_str());
+  } catch (const ApplyError& error) {
+    std::fprintf(stderr, "nfx: %s; 'nfx host revert' tries again\n", error.what());
+  }
+  give_signals_back();
+}
+
+bool Isolation::interrupted() noexcept { return signalled; }
+
+}  // namespace nfx::app
