@@ -9,6 +9,7 @@
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/placement/topology.hpp"
 #include "nexusfix/wire/scan.hpp"
 
 namespace {
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
   add_schedule(app, exit_code);
   add_dict(app, exit_code);
   add_codegen(app, exit_code);
+  add_host(app, exit_code);
   add_version(app, exit_code);
   // Last, as commands take over the footer that is there when they are added.
   app.footer(
@@ -62,8 +64,11 @@ int main(int argc, char** argv) {
       "  nfx connect initiator.toml        log on, type messages, see the answers\n"
       "  nfx decode messages.log           make a FIX log of any engine readable\n"
       "  nfx config check broker.cfg       what a configuration of ours or QuickFIX's means, and where it comes from\n"
+      "  nfx host doctor acceptor.toml     what stands between this machine's CPUs and a steady latency\n"
       "  nfx dict learn messages.log       write the dictionary overlay that a counterparty's messages need\n"
-      "'nfx COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n"
+      "'nfx COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration; those "
+      "of\n"
+      "'nfx host' are its own.\n"
       "The environment variable NFX_ISA names the instruction set to parse with; 'nfx version' lists them.");
 
   if (const std::string error = unknown_command(app, argc, argv); !error.empty()) return fail(error, exit_wrong_usage);
@@ -77,6 +82,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(error.what() + help_hint(app), exit_wrong_usage);
   } catch (const nfx::ConfigError& error) {
+    return fail(error.what(), exit_wrong_usage);
+  } catch (const nfx::TopologyError& error) {
     return fail(error.what(), exit_wrong_usage);
   } catch (const nfx::DictionaryError& error) {
     return fail(error.what(), exit_wrong_usage);

@@ -22,6 +22,8 @@ struct ServeOptions {
   bool messages = false;
 };
 
+UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+
 // Lines gather and leave with one write per turn of a poll loop, or when there are many.
 // Thread: any; a mutex, as several poll threads may log.
 class Log {
@@ -125,6 +127,10 @@ class Server final : public Application {
     append_raw(text, view, false);
     line(session, text);
   }
+  void on_placement_alert(std::string_view text) override {
+    log_.line(wall_clock(), "placement: " + std::string{text});
+    log_.flush();
+  }
   Duration on_turn(Instant) override {
     log_.flush();
     return Duration::max();
@@ -176,7 +182,14 @@ class Server final : public Application {
 };
 
 void announce(const Engine& engine, Log& log) {
-  const UtcTime now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  const UtcTime now = wall_clock();
+  for (const std::string& warning : engine.placement_warnings()) log.line(now, "placement: " + warning);
+  if (engine.plan() != nullptr) {
+    for (const ThreadPlacement& thread : engine.plan()->threads) {
+      if (thread.role == ThreadRole::poll)
+        log.line(now, "placement: " + thread.name + " on CPU " + thread.cpus.to_list() + ": " + thread.reason);
+    }
+  }
   for (std::size_t i = 0; i < engine.config().sessions.size(); ++i) {
     const SessionSettings& settings = engine.config().sessions[i];
     std::string text = settings.is_template ? "template " + identity(settings.session) : identity(settings.session);
@@ -211,6 +224,7 @@ int serve(const ServeOptions& options) {
   engine.start();
   announce(engine, log);
   engine.run();
+  for (const ThreadReport& report : engine.thread_reports()) log.line(wall_clock(), "placement: " + to_string(report));
   log.flush();
   return exit_done;
 }
@@ -241,6 +255,8 @@ void add_serve(CLI::App& app, int& exit_code) {
            "  sender_comp_id = \"NEXUSFIX\"\n"
            "  target_comp_id = \"CLIENT\"\n"
            "  listen = \"127.0.0.1:9878\"\n\n"
+           "With [placement], threads are pinned ('nfx host plan' shows where), held against the plan while they run,\n"
+           "and at the end each says how often it was moved or interrupted.\n\n"
            "All keys with their defaults:\n" +
            config_reference();
   });

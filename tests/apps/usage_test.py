@@ -12,7 +12,8 @@ OPTIONS = {
     "decode": ["FILE", "--dictionary", "--only", "--validate", "--one-line", "--json", "--summary", "--color",
                "--show-secrets"],
     "version": [],
-    "demo": [],
+    "demo": ["--noise", "--isolate"],
+    "host": ["topology", "plan", "doctor", "explain", "collect", "apply", "verify", "revert", "watch", "noise"],
 }
 
 SESSION = '[[session]]\nsender_comp_id = "A"\ntarget_comp_id = "B"\nlisten = "127.0.0.1:0"\n'

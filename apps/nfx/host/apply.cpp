@@ -1,0 +1,163 @@
+// nfx host apply: makes this host follow a configuration's plan, now or from the next boot on.
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "command.hpp"
+#include "host/host.hpp"
+#include "nexusfix/placement/apply.hpp"
+
+namespace nfx::app::host {
+namespace {
+
+struct ApplyCommand {
+  Place place;
+  bool runtime = false;
+  bool boot = false;
+  std::string output;
+  bool install = false;
+  bool dry_run = false;
+  std::string state;
+  bool while_trading = false;
+  bool keep_going = false;
+  std::string format = "text";
+};
+
+int leave(HostExit exit, const std::string& text) {
+  std::cout << text << std::flush;
+  return std::cout ? static_cast<int>(exit) : exit_failed;
+}
+
+int refuse(HostExit exit, const std::string& text) {
+  std::cerr << "nfx: " << text << '\n';
+  return static_cast<int>(exit);
+}
+
+bool may_change(const HostFiles& files) { return !files.live() || ::geteuid() == 0; }
+
+constexpr const char* needs_root =
+    "changing this host needs root, and without it nothing can be told about what would happen; 'sudo nfx host apply', "
+    "or --dry-run to see what is planned";
+
+std::unique_ptr<HostWriter> writer_for(const HostFiles& files) {
+  if (files.live()) return std::make_unique<LiveWriter>(files);
+  return std::make_unique<FolderWriter>(files);
+}
+
+int apply_now(const ApplyCommand& command, const Situation& seen) {
+  const bool json = command.format == "json";
+  const PlacementPlan& plan = *seen.plan;
+  ApplyOptions options{.record = state_folder(command.state, seen.files, runtime_state_folder) / runtime_record,
+                       .while_trading = command.while_trading,
+                       .keep_going = command.keep_going};
+  if (command.dry_run) {
+    if (const auto against = objection(plan, seen.facts, seen.files, command.while_trading))
+      return refuse(against->exit, against->text);
+    std::optional<RecordContent> record;
+    // Only its owner may read it; without it, what was refused once is listed again.
+    if (may_change(seen.files)) record = ChangeRecord::load(options.record);
+    std::vector<std::string> notes;
+    const auto changes = runtime_changes(plan, seen.facts, seen.files, record ? &*record : nullptr, &notes);
+    std::string text = json ? to_json(changes) : to_text(changes);
+    for (const std::string& note : notes) text += json ? "" : "note: " + note + '\n';
+    return leave(HostExit::ok, text);
+  }
+  if (!may_change(seen.files)) return refuse(HostExit::cannot_tell, needs_root);
+  const auto writer = writer_for(seen.files);
+  const ApplyReport report = apply_runtime(plan, seen.facts, seen.files, *writer, options);
+  if (!report.error.empty() && report.changes.empty()) return refuse(report.exit, report.error);
+  return leave(report.exit, json ? to_json(report) : to_text(report));
+}
+
+std::string next_steps(const std::vector<BootArtefact>& artefacts) {
+  std::string text;
+  std::set<std::string> told;
+  for (const BootArtefact& artefact : artefacts) {
+    if (!artefact.next.empty() && told.insert(artefact.next).second) text += "run: " + artefact.next + '\n';
+  }
+  return text;
+}
+
+int write_below(const std::filesystem::path& folder, const std::vector<BootArtefact>& artefacts) {
+  std::string text;
+  for (const BootArtefact& artefact : artefacts) {
+    const std::filesystem::path file = folder / std::filesystem::path{artefact.path}.relative_path();
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream out{file, std::ios::binary | std::ios::trunc};
+    out << artefact.content << std::flush;
+    if (!out) return refuse(HostExit::failures, file.string() + ": cannot be written");
+    std::filesystem::permissions(file, static_cast<std::filesystem::perms>(artefact.mode));
+    text += file.string() + "  " + artefact.purpose + '\n';
+  }
+  return leave(HostExit::ok, text + next_steps(artefacts));
+}
+
+int apply_at_boot(const ApplyCommand& command, const Situation& seen) {
+  const PlacementPlan& plan = *seen.plan;
+  const bool json = command.format == "json";
+  // Files for the next boot disturb no engine that trades now.
+  if (const auto against = objection(plan, seen.facts, seen.files, true)) return refuse(against->exit, against->text);
+  const std::vector<BootArtefact> artefacts = boot_artefacts(plan, seen.topology, seen.facts);
+  if (!command.output.empty() && !command.dry_run) return write_below(command.output, artefacts);
+  if (!command.install || command.dry_run) {
+    const auto changes = install_changes(artefacts, seen.files);
+    return leave(HostExit::ok, json ? to_json(changes) : to_text(changes));
+  }
+  if (!may_change(seen.files)) return refuse(HostExit::cannot_tell, needs_root);
+  const ApplyOptions options{.record = state_folder(command.state, seen.files, boot_state_folder) / boot_record,
+                             .keep_going = command.keep_going};
+  const auto writer = writer_for(seen.files);
+  ApplyReport report = install(plan, artefacts, seen.files, *writer, options);
+  const auto booted = seen.facts.parameters.find(plan_parameter);
+  if (booted == seen.facts.parameters.end() || booted->second != plan.hash)
+    report.exit = combine(report.exit, HostExit::reboot_pending);
+  if (!report.error.empty() && report.changes.empty()) return refuse(report.exit, report.error);
+  return leave(report.exit, json ? to_json(report) : to_text(report) + next_steps(artefacts));
+}
+
+int apply(const ApplyCommand& command) {
+  if (command.runtime == command.boot)
+    return refuse(HostExit::failures, "nfx host apply: say --runtime or --boot, one of them");
+  if (command.runtime && (command.install || !command.output.empty()))
+    return refuse(HostExit::failures, "nfx host apply: --output and --install belong to --boot");
+  const Situation seen = look(command.place);
+  return command.runtime ? apply_now(command, seen) : apply_at_boot(command, seen);
+}
+
+}  // namespace
+
+std::filesystem::path state_folder(const std::string& option, const HostFiles& files, std::string_view usual) {
+  return option.empty() ? files.path(usual) : std::filesystem::path{option};
+}
+
+void add_host_apply(CLI::App& host, int& exit_code) {
+  CLI::App* command = host.add_subcommand("apply", "Make this host follow the plan; 'revert' undoes it");
+  auto options = std::make_shared<ApplyCommand>();
+  add_config_argument(*command, options->place, true);
+  command->add_flag("--runtime", options->runtime, "Now: tasks, interrupts, workqueues, sysctls, governor");
+  command->add_flag("--boot", options->boot, "From the next boot on: files; without --output or --install a list");
+  command->add_option("--output", options->output, "--boot: write the files below this folder")->type_name("DIR");
+  command->add_flag("--install", options->install, "--boot: write the files where they belong, recorded for revert");
+  command->add_flag("--dry-run", options->dry_run, "Print every change, old and wanted, and write nothing");
+  command->add_option("--state", options->state, "Where the record of changes is kept")->type_name("DIR");
+  add_root_option(*command, options->place);
+  command->add_flag("--while-trading", options->while_trading, "Even though an engine runs: its orders may be delayed");
+  command->add_flag("--keep-going", options->keep_going, "After a failed write do the rest, instead of undoing all");
+  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->footer(
+      "Every old value is on the disk before a value is written, so 'nfx host revert' works also after kill -9.\n"
+      "With --root, plain files take the place of the kernel's: a rehearsal on a copied host.\n"
+      "Exit codes: 0 done, 1 done but some interrupts or tasks are pending or refused, 2 failed and undone,\n"
+      "3 needs root, 4 installed and waits for a reboot, 5 the plan is refused, 6 partly applied.\n\n"
+      "Examples:\n"
+      "  nfx host apply engine.toml --runtime --dry-run\n"
+      "  nfx host apply engine.toml --runtime && nfx host verify\n"
+      "  nfx host apply engine.toml --boot --output /tmp/boot");
+  command->callback([options, &exit_code] { exit_code = apply(*options); });
+}
+
+}  // namespace nfx::app::host

@@ -1,0 +1,75 @@
+// nfx host revert: puts back what apply has changed.
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "command.hpp"
+#include "host/host.hpp"
+#include "nexusfix/placement/apply.hpp"
+
+namespace nfx::app::host {
+namespace {
+
+struct RevertCommand {
+  Place place;
+  bool runtime = false;
+  bool boot = false;
+  std::string state;
+  std::string format = "text";
+};
+
+void add(RevertReport& sum, const RevertReport& part) {
+  sum.exit = combine(sum.exit, part.exit);
+  sum.found = sum.found || part.found;
+  sum.changes += part.changes;
+  sum.restored += part.restored;
+  sum.tasks_restored += part.tasks_restored;
+  sum.left.insert(sum.left.end(), part.left.begin(), part.left.end());
+  sum.notes.insert(sum.notes.end(), part.notes.begin(), part.notes.end());
+}
+
+int revert_host(const RevertCommand& command) {
+  const HostFiles files{command.place.root.empty() ? "/" : command.place.root};
+  if (files.live() && ::geteuid() != 0) {
+    std::cerr << "nfx: restoring this host needs root, and only root may read the record; 'sudo nfx host revert'\n";
+    return static_cast<int>(HostExit::cannot_tell);
+  }
+  std::unique_ptr<HostWriter> writer;
+  if (files.live()) {
+    writer = std::make_unique<LiveWriter>(files);
+  } else {
+    writer = std::make_unique<FolderWriter>(files);
+  }
+  const bool both = command.runtime == command.boot;
+  RevertReport sum;
+  if (both || command.runtime)
+    add(sum, revert(files, *writer, state_folder(command.state, files, runtime_state_folder) / runtime_record));
+  if (both || command.boot) {
+    const RevertReport part =
+        revert(files, *writer, state_folder(command.state, files, boot_state_folder) / boot_record);
+    if (part.found) sum.notes.push_back("boot files are removed: run update-grub, or what this host uses, and reboot");
+    add(sum, part);
+  }
+  std::cout << (command.format == "json" ? to_json(sum) : to_text(sum)) << std::flush;
+  return std::cout ? static_cast<int>(sum.exit) : exit_failed;
+}
+
+}  // namespace
+
+void add_host_revert(CLI::App& host, int& exit_code) {
+  CLI::App* command = host.add_subcommand("revert", "Put back all that apply has changed, byte for byte");
+  auto options = std::make_shared<RevertCommand>();
+  command->add_flag("--runtime", options->runtime, "Only what was changed on the running host");
+  command->add_flag("--boot", options->boot, "Only the installed files");
+  command->add_option("--state", options->state, "Where the record of changes is kept")->type_name("DIR");
+  add_root_option(*command, options->place);
+  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->footer(
+      "Works after a crash or kill -9 of apply, and may be repeated. The record goes when all is restored.\n"
+      "Exit codes: 0 restored, or nothing to restore, 3 needs root, 6 some of it could not be restored.");
+  command->callback([options, &exit_code] { exit_code = revert_host(*options); });
+}
+
+}  // namespace nfx::app::host

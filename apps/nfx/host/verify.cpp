@@ -1,0 +1,80 @@
+// nfx host verify: whether the plan holds on this host now.
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "command.hpp"
+#include "host/host.hpp"
+#include "nexusfix/placement/apply.hpp"
+
+namespace nfx::app::host {
+namespace {
+
+struct VerifyCommand {
+  Place place;
+  std::string state;
+  std::string format = "text";
+};
+
+int verify_host(const VerifyCommand& command) {
+  const Situation seen = look(command.place);
+  std::optional<RecordContent> runtime, installed;
+  VerifyReport unreadable;
+  // Only root may read the records; with a configuration much can be told without them.
+  const auto load = [&](std::string_view usual, std::string_view name) -> std::optional<RecordContent> {
+    try {
+      return ChangeRecord::load(state_folder(command.state, seen.files, usual) / name);
+    } catch (const ApplyError& error) {
+      unreadable.exit = HostExit::cannot_tell;
+      unreadable.items.push_back({"host.record", VerifyResult::unknown, error.what(), "may be read"});
+      return std::nullopt;
+    }
+  };
+  runtime = load(runtime_state_folder, runtime_record);
+  installed = load(boot_state_folder, boot_record);
+  const PlacementPlan* plan = seen.plan   ? &*seen.plan
+                              : runtime   ? &runtime->plan
+                              : installed ? &installed->plan
+                                          : nullptr;
+  if (plan == nullptr) {
+    std::cerr << "nfx: " << (unreadable.items.empty() ? "nothing is applied to this host" : unreadable.items[0].seen)
+              << "; name a configuration to compare with its plan\n";
+    return static_cast<int>(HostExit::cannot_tell);
+  }
+  if (plan->refused()) {
+    std::cerr << "nfx: the plan of this configuration is refused ('nfx host plan' explains)\n";
+    return static_cast<int>(HostExit::policy_invalid);
+  }
+  VerifyReport report = verify({.plan = *plan,
+                                .facts = seen.facts,
+                                .files = seen.files,
+                                .topology = seen.topology,
+                                .runtime = runtime ? &*runtime : nullptr,
+                                .installed = installed ? &*installed : nullptr});
+  report.exit = combine(report.exit, unreadable.exit);
+  report.items.insert(report.items.end(), unreadable.items.begin(), unreadable.items.end());
+  std::cout << (command.format == "json" ? to_json(report) : to_text(report)) << std::flush;
+  return std::cout ? static_cast<int>(report.exit) : exit_failed;
+}
+
+}  // namespace
+
+void add_host_verify(CLI::App& host, int& exit_code) {
+  CLI::App* command = host.add_subcommand("verify", "Whether the plan holds on this host now");
+  auto options = std::make_shared<VerifyCommand>();
+  add_config_argument(*command, options->place, false);
+  command->add_option("--state", options->state, "Where the record of changes is kept")->type_name("DIR");
+  add_topology_option(*command, options->place);
+  add_root_option(*command, options->place);
+  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->footer(
+      "Without a configuration, the plan that was applied last. One line per item: ok, pending, refused, violated or\n"
+      "unknown.\n"
+      "Exit codes: 0 all ok, 1 interrupts or tasks pending or refused, 2 violated, 3 cannot tell, 4 installed and "
+      "waits\n"
+      "for a reboot, 5 the plan is refused.");
+  command->callback([options, &exit_code] { exit_code = verify_host(*options); });
+}
+
+}  // namespace nfx::app::host

@@ -1,0 +1,411 @@
+// nfx host watch: what the engine's CPUs and threads go through, as it happens, and what is off the plan.
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "host/host.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/watch_view.hpp"
+#include "text.hpp"
+
+namespace nfx::app::host {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+struct WatchCommand {
+  Place place;
+  int pid = 0;
+  std::uint32_t interval_ms = 1000;
+  std::uint64_t count = 0;  // 0: until told to stop
+  bool once = false;
+  std::string root_before;
+  std::string root_after;
+  std::string quiet;
+  std::string format = "text";
+  bool alerts_only = false;
+  std::string html;
+  std::size_t width = 0;  // 0: the terminal's
+  std::string color = "auto";
+};
+
+int exit_as(HostExit exit) { return static_cast<int>(exit); }
+
+int give_up(std::string_view text, HostExit exit) {
+  std::cerr << "nfx: " << text << '\n';
+  return exit_as(exit);
+}
+
+enum class Wake : std::uint8_t { due, quit, resized };
+
+// Signals and keys while waiting for the next sample. Signals that end the program are taken as a wish to end, so that
+// the terminal is put back and a report written.
+class Events {
+ public:
+  Events() {
+    sigemptyset(&mask_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGPIPE}) {
+      struct sigaction action{};
+      sigaction(signal, nullptr, &action);
+      // What nohup or a shell has switched off stays off; blocked, it would be seen all the same.
+      if (action.sa_handler != SIG_IGN) sigaddset(&mask_, signal);
+    }
+    sigprocmask(SIG_BLOCK, &mask_, &before_);
+    signals_ = signalfd(-1, &mask_, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  ~Events() {
+    if (signals_ >= 0) close(signals_);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  void listen_to_keys() { keys_ = STDIN_FILENO; }
+
+  // `stop` is called for Ctrl-Z, and is back when the program goes on.
+  template <typename Stop>
+  Wake wait(Clock::time_point due, Stop&& stop) {
+    while (true) {
+      const auto left = std::chrono::ceil<milliseconds>(due - Clock::now()).count();
+      if (left <= 0) return Wake::due;
+      std::array<pollfd, 2> fds{{{signals_, POLLIN, 0}, {keys_, POLLIN, 0}}};
+      if (poll(fds.data(), fds.size(), static_cast<int>(std::min<std::int64_t>(left, 1 << 30))) < 0 && errno != EINTR)
+        return Wake::quit;
+      if (fds[1].revents != 0 && quit_key()) return Wake::quit;
+      if (fds[0].revents == 0) continue;
+      signalfd_siginfo signal{};
+      if (read(signals_, &signal, sizeof signal) != sizeof signal) continue;
+      switch (signal.ssi_signo) {
+        case SIGWINCH: return Wake::resized;
+        case SIGTSTP: stop(); return Wake::resized;
+        case SIGPIPE: break;  // the write says so as well
+        default: return Wake::quit;
+      }
+    }
+  }
+
+ private:
+  bool quit_key() {
+    std::array<char, 64> keys;
+    const ssize_t got = read(STDIN_FILENO, keys.data(), keys.size());
+    if (got <= 0 && errno != EAGAIN && errno != EINTR) keys_ = -1;  // nobody types any more
+    if (got <= 0) return false;
+    const std::string_view typed{keys.data(), static_cast<std::size_t>(got)};
+    return typed.find_first_of("qQ\x03\x04") != std::string_view::npos;
+  }
+
+  sigset_t mask_{};
+  sigset_t before_{};
+  int signals_ = -1;
+  int keys_ = -1;
+};
+
+// The terminal's other page. What was on the terminal is there again when this ends.
+class Screen {
+ public:
+  Screen() { enter(); }
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+  ~Screen() { leave(); }
+
+  void enter() {
+    if (tcgetattr(STDIN_FILENO, &before_) == 0) {
+      termios raw = before_;
+      raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+      raw.c_cc[VMIN] = 1;
+      raw.c_cc[VTIME] = 0;
+      changed_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+    }
+    // The other page, without a cursor and without wrapping long lines.
+    put("\033[?1049h\033[?25l\033[?7l\033[2J");
+  }
+  void leave() {
+    put("\033[?7h\033[?25h\033[0m\033[?1049l");
+    if (changed_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    changed_ = false;
+  }
+
+  // Each line ends with what clears the rest of it, so that nothing flickers.
+  bool draw(std::string_view frame) {
+    std::string out = "\033[H";
+    while (!frame.empty()) {
+      const std::size_t end = frame.find('\n');
+      out += frame.substr(0, end);
+      out += "\033[K";
+      frame = end == std::string_view::npos ? std::string_view{} : frame.substr(end + 1);
+      if (!frame.empty()) out += "\r\n";
+    }
+    out += "\033[J";
+    return put(out);
+  }
+
+ private:
+  static bool put(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+  }
+
+  termios before_{};
+  bool changed_ = false;
+};
+
+struct Size {
+  std::size_t width = 100;
+  std::size_t height = 0;
+};
+
+Size terminal_size() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {};
+  return {.width = size.ws_col, .height = size.ws_row};
+}
+
+// What is watched, and against what it is judged.
+struct Subject {
+  HostFiles files;
+  std::optional<PlacementPlan> plan;
+  WatchTarget target;
+  CpuSet tickless;
+  std::string title;
+};
+
+Subject find_subject(const WatchCommand& command) {
+  Place place = command.place;
+  place.root = command.root_after;
+  Subject subject{HostFiles{place.root.empty() ? "/" : place.root}, {}, {.pid = command.pid, .quiet = {}}, {}, {}};
+  HostFacts facts;
+  if (place.config.empty()) {
+    facts = read_host_facts(subject.files);
+  } else {
+    Situation seen = look(place);
+    facts = std::move(seen.facts);
+    subject.plan = std::move(seen.plan);
+    subject.title = place.config + ' ';
+  }
+  const bool planned = subject.plan && !subject.plan->quiet.empty();
+  subject.target.quiet = planned ? subject.plan->quiet : facts.quiet();
+  if (!command.quiet.empty()) {
+    const auto quiet = CpuSet::parse_list(command.quiet);
+    if (!quiet) throw CLI::ValidationError("--quiet-cpus", quiet.error());
+    subject.target.quiet = *quiet;
+  }
+  subject.tickless = facts.nohz_full;
+  subject.title += command.pid != 0 ? "process " + std::to_string(command.pid)
+                                    : "threads " + std::string{engine_thread_prefix} + "*";
+  return subject;
+}
+
+// Nothing at all to be seen of what was asked for: why, else empty.
+std::string blind(const Subject& subject, const WatchSample& sample) {
+  if (sample.counters.cpus.empty())
+    return subject.files.path("/proc/stat").string() + ": cannot be read, so nothing is known about the CPUs";
+  if (subject.target.pid == 0 || !sample.threads.empty()) return {};
+  const std::string folder = subject.files.path("/proc/" + std::to_string(subject.target.pid)).string();
+  return folder +
+         ": there is no such process, or /proc hides it (hidepid): give a number that 'ps' shows, or watch as "
+         "the user who runs it";
+}
+
+class Watch {
+ public:
+  Watch(const WatchCommand& command, Subject subject)
+      : command_(command), subject_(std::move(subject)), palette_(use_colour(command.color, STDOUT_FILENO)) {}
+
+  int run() {
+    if (!command_.root_after.empty()) return between_roots();
+    keep_off_quiet_cpus();
+    WatchSample before = sample();
+    if (const std::string why = blind(subject_, before); !why.empty()) return give_up(why, HostExit::cannot_tell);
+    Events events;
+    std::optional<Screen> screen;
+    const bool tty = isatty(STDOUT_FILENO) == 1;
+    if (tty && command_.format == "text" && !command_.once && !command_.alerts_only) {
+      screen.emplace();
+      if (isatty(STDIN_FILENO) == 1) events.listen_to_keys();
+      screen->draw("nfx host watch  " + subject_.title + "\nmeasuring the first interval; q quits\n");
+    }
+    const milliseconds interval{command_.interval_ms};
+    // Nobody likes to look at an empty screen.
+    Clock::time_point due = Clock::now() + (screen ? std::min(interval, milliseconds{300}) : interval);
+    const std::uint64_t count = command_.once ? 1 : command_.count;
+    std::optional<WatchInterval> last;
+    for (std::uint64_t done = 0; count == 0 || done < count;) {
+      const Wake wake = events.wait(due, [&] { suspend(screen); });
+      if (wake == Wake::quit) break;
+      if (wake == Wake::due) {
+        WatchSample after = sample();
+        last = judge(before, after);
+        const bool gone = subject_.target.pid != 0 && after.threads.empty();
+        if (!screen && !print(after, *last)) break;
+        before = std::move(after);
+        ++done;
+        if (gone) break;
+        // A look that took longer than the interval does not make the following ones come in a row.
+        due = std::max(due + interval, Clock::now() + interval / 2);
+      }
+      if (screen && last && !screen->draw(frame(*last, terminal_size()))) break;
+    }
+    screen.reset();
+    return finish();
+  }
+
+ private:
+  // Its own work would be the noise that it looks for.
+  void keep_off_quiet_cpus() const {
+    const CpuSet rest = CpuAffinity::get() - subject_.target.quiet;
+    if (!subject_.target.quiet.empty() && !rest.empty()) (void)CpuAffinity::set(rest);
+  }
+
+  int between_roots() {
+    using std::chrono::nanoseconds;
+    const WatchSample before = sample_host(HostFiles{command_.root_before}, subject_.target, nanoseconds{0});
+    const WatchSample after = sample_host(subject_.files, subject_.target, milliseconds{command_.interval_ms});
+    if (const std::string why = blind(subject_, before); !why.empty()) return give_up(why, HostExit::cannot_tell);
+    print(after, judge(before, after));
+    return finish();
+  }
+
+  WatchSample sample() const { return sample_host(subject_.files, subject_.target, Clock::now().time_since_epoch()); }
+
+  WatchInterval judge(const WatchSample& before, const WatchSample& after) {
+    const DriftInput input{.before = before,
+                           .after = after,
+                           .plan = subject_.plan ? &*subject_.plan : nullptr,
+                           .quiet = subject_.target.quiet,
+                           .tickless = subject_.tickless};
+    WatchInterval interval = summarize(input);
+    if (command_.root_after.empty())
+      interval.utc = timestamp(std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
+    history_.add(interval);
+    return interval;
+  }
+
+  std::string frame(const WatchInterval& interval, Size size) const {
+    const WatchViewOptions options{.title = subject_.title,
+                                   .width = command_.width != 0 ? command_.width : size.width,
+                                   .height = size.height,
+                                   .alerts_only = command_.alerts_only,
+                                   .colours = {.plain = palette_(Colour::plain),
+                                               .bold = palette_(Colour::bold),
+                                               .dim = palette_(Colour::dim),
+                                               .red = palette_(Colour::red),
+                                               .green = palette_(Colour::green),
+                                               .yellow = palette_(Colour::yellow),
+                                               .cyan = palette_(Colour::cyan)}};
+    return to_text(interval, options);
+  }
+
+  bool print(const WatchSample& sample, const WatchInterval& interval) {
+    if (command_.format == "json") {
+      std::cout << to_json(interval, command_.alerts_only);
+    } else if (command_.format == "prometheus") {
+      std::cout << to_prometheus(sample, interval);
+    } else {
+      if (printed_ && !command_.alerts_only) std::cout << '\n';
+      std::cout << frame(interval, {.width = terminal_size().width, .height = 0});
+    }
+    printed_ = true;
+    std::cout << std::flush;
+    return std::cout.good();
+  }
+
+  static void suspend(std::optional<Screen>& screen) {
+    if (screen) screen->leave();
+    raise(SIGSTOP);
+    if (screen) screen->enter();
+  }
+
+  int finish() const {
+    if (!command_.html.empty()) {
+      std::ofstream file{command_.html, std::ios::binary};
+      file << history_.html(subject_.title);
+      file.close();
+      if (!file)
+        return give_up(command_.html + ": cannot write the report: " + std::generic_category().message(errno),
+                       HostExit::failures);
+    }
+    return exit_as(history_.alerted() ? HostExit::warnings : HostExit::ok);
+  }
+
+  const WatchCommand& command_;
+  Subject subject_;
+  Palette palette_;
+  WatchHistory history_;
+  bool printed_ = false;
+};
+
+}  // namespace
+
+void add_host_watch(CLI::App& host, int& exit_code) {
+  CLI::App* command = host.add_subcommand("watch", "Show what CPUs and threads go through, and what is off the plan");
+  auto options = std::make_shared<WatchCommand>();
+  add_config_argument(*command, options->place, false);
+  command->add_option("--pid", options->pid, "Watch this process; default: all threads named nfx-*")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--interval-ms", options->interval_ms, "Time between two looks")
+      ->check(CLI::Range(10, 3600000))
+      ->capture_default_str();
+  CLI::Option* count = command->add_option("--count", options->count, "End after so many intervals; 0: never")
+                           ->check(CLI::NonNegativeNumber);
+  command->add_flag("--once", options->once, "One interval, printed plainly")->excludes(count);
+  CLI::Option* before =
+      command->add_option("--root-before", options->root_before, "Copied /proc and /sys of a host, instead of this one")
+          ->check(CLI::ExistingDirectory);
+  CLI::Option* after = command->add_option("--root-after", options->root_after, "And those of an interval later")
+                           ->check(CLI::ExistingDirectory);
+  before->needs(after);
+  after->needs(before);
+  command
+      ->add_option("--quiet-cpus", options->quiet, "CPUs to be free of other work; default: the plan's, or the host's")
+      ->type_name("LIST");
+  command->add_option("--format", options->format, "text; json: an object per interval and line; prometheus")
+      ->check(CLI::IsMember({"text", "json", "prometheus"}))
+      ->capture_default_str();
+  command->add_flag("--alerts-only", options->alerts_only, "Only what is off the plan, a line per alert");
+  command->add_option("--html", options->html, "Write a report of the watched period to this file at the end")
+      ->type_name("FILE");
+  command->add_option("--width", options->width, "Columns of the text; default: the terminal's")
+      ->check(CLI::Range(40, 1000));
+  command->add_option("--color", options->color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  command->footer(
+      "On a terminal the picture is redrawn until q is pressed; elsewhere a frame follows the other. Nothing on the "
+      "host\n"
+      "is changed; the program itself keeps off the quiet CPUs. Without CONFIG, threads that are pinned to one CPU "
+      "are\n"
+      "taken to own it, and the CPUs that the host has set apart to be the quiet ones.\n"
+      "Columns: BUSY and STEAL share of the CPU's time, STALL time its threads waited for it, MIG moves of threads,\n"
+      "VOL and INVO switches, TIMR DEV IPI TLB interrupts by kind, SOFT softirqs, FALT page faults, all per second.\n\n"
+      "Exit codes: 0 nothing was off the plan, 1 alerts were raised, 2 wrong usage or the report cannot be written,\n"
+      "3 the process or /proc cannot be seen.\n\n"
+      "Examples:\n"
+      "  nfx host watch engine.toml\n"
+      "  nfx host watch --pid 4711 --once --format json | jq .alerts\n"
+      "  nfx host watch engine.toml --count 3600 --alerts-only --html report.html");
+  command->callback([options, &exit_code] { exit_code = Watch{*options, find_subject(*options)}.run(); });
+}
+
+}  // namespace nfx::app::host

@@ -1,0 +1,101 @@
+"""nfx host doctor, explain and collect, on descriptions of hosts and on copies of this one."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+from support import run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HOSTS = ROOT / "tests/placement/hosts"
+
+
+class HostDoctor(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def examine(self, host):
+        code, out, err = run("host", "doctor", "--root", str(host), "--format", "json")
+        self.assertEqual(err, "")
+        return code, json.loads(out)
+
+    def test_text_names_what_was_seen_and_wanted_and_the_mends(self):
+        code, out, err = run("host", "doctor", "--root", str(HOSTS / "clocksource_hpet"))
+        self.assertEqual((code, err), (2, ""))
+        self.assertRegex(out, r"failure +power\.clocksource +hpet; available: hpet acpi_pm\n +wanted: tsc\n +now: .*\n +boot: ")
+        self.assertNotIn("\ngood ", out)
+        self.assertRegex(out, r"\n\d+ checks: 1 failure, ")
+
+    def test_all_shows_what_is_good_too(self):
+        _, out, _ = run("host", "doctor", "--all", "--root", str(HOSTS / "bare_metal_good"))
+        self.assertRegex(out, r"\ngood +isolation\.isolcpus +")
+
+    def test_json_has_every_check_with_its_explanation(self):
+        code, found = self.examine(HOSTS / "memory_defaults")
+        self.assertEqual(code, 1)
+        self.assertGreaterEqual(len({f["id"] for f in found["findings"]}), 45)
+        self.assertEqual(found["summary"]["checks"], len({f["id"] for f in found["findings"]}))
+        for finding in found["findings"]:
+            for key in ("area", "title", "result", "source", "why", "risk"):
+                self.assertTrue(finding[key], finding)
+
+    def test_exit_codes_follow_the_worst_finding(self):
+        for host, code in (("bare_metal_good", 0), ("memory_defaults", 1), ("partition_invalid", 2), ("empty", 2),
+                           ("unprivileged", 3)):
+            with self.subTest(host):
+                self.assertEqual(run("host", "doctor", "--root", str(HOSTS / host))[0], code)
+
+    def test_what_could_not_be_seen_is_listed(self):
+        _, out, _ = run("host", "doctor", "--root", str(HOSTS / "unprivileged"))
+        self.assertRegex(out, r"\ncannot tell +power\.cpu_dma_latency +/dev/cpu_dma_latency: Permission denied\n")
+
+    def test_a_copy_of_a_copy_says_the_same(self):
+        code, out, err = run("host", "collect", str(self.folder / "copy"), "--root", str(HOSTS / "two_sockets"))
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn(" files, ", out)
+        self.assertEqual(self.examine(self.folder / "copy"), self.examine(HOSTS / "two_sockets"))
+
+    def test_this_host_can_be_collected_and_examined(self):
+        code, out, err = run("host", "collect", str(self.folder / "copy"))
+        self.assertIn(code, (0, 3), err)
+        self.assertTrue((self.folder / "copy/proc/cmdline").is_file(), out)
+        code, found = self.examine(self.folder / "copy")
+        self.assertIn(code, (0, 1, 2, 3))
+        # The copy is not asked what only the running kernel answers.
+        live = json.loads(run("host", "doctor", "--format", "json")[1])
+        self.assertEqual([f["id"] for f in live["findings"]], [f["id"] for f in found["findings"]])
+
+    def test_collect_refuses_a_folder_with_files(self):
+        (self.folder / "mine").write_text("x", encoding="utf-8")
+        code, out, err = run("host", "collect", str(self.folder))
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("not empty", err)
+
+    def test_collect_lists_what_it_would_copy(self):
+        code, out, _ = run("host", "collect", "--list")
+        self.assertEqual(code, 0)
+        self.assertIn("/proc/irq/default_smp_affinity\n", out)
+        self.assertNotIn("environ", out)
+
+    def test_explain_says_why_with_a_measured_effect(self):
+        code, out, err = run("host", "explain", "scheduler.rt_throttling")
+        self.assertEqual((code, err), (0, ""))
+        for part in ("looks at", "51,732 us", "mend now", "mend at boot", "risk"):
+            self.assertIn(part, out)
+
+    def test_explain_of_an_unknown_check_suggests_one(self):
+        code, out, err = run("host", "explain", "isolation.isolcpu")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("did you mean isolation.isolcpus?", err)
+        self.assertIn("did you mean memory.ksm?", run("host", "explain", "ksm")[2])
+
+    def test_explain_alone_lists_the_checks(self):
+        code, out, _ = run("host", "explain")
+        self.assertEqual(code, 0)
+        self.assertGreaterEqual(len(out.splitlines()), 45)
+
+
+if __name__ == "__main__":
+    unittest.main()
