@@ -6,9 +6,7 @@ other work on the machine disturbs less than the clock on the wall.
 """
 
 import argparse
-import os
 import pathlib
-import platform
 import resource
 import shutil
 import statistics
@@ -16,16 +14,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
+from demonstration import machine  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-def machine():
-    model = "unknown processor"
-    for text in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if text.startswith("model name"):
-            model = text.split(":", 1)[1].strip()
-            break
-    return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}"
 
 
 def run(command):

@@ -1,12 +1,11 @@
 #include "harness/machine.hpp"
 
-#include <sched.h>
 #include <sys/utsname.h>
 
-#include <cerrno>
 #include <fstream>
-#include <system_error>
 #include <thread>
+
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::bench {
 namespace {
@@ -32,8 +31,6 @@ std::string compiler() {
 #endif
 }
 
-std::string why(const std::string& what, int error) { return what + ": " + std::generic_category().message(error); }
-
 }  // namespace
 
 Machine this_machine() {
@@ -53,26 +50,12 @@ Machine this_machine() {
 }
 
 std::expected<unsigned, std::string> pin_to_core(std::optional<unsigned> core) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-    return std::unexpected(why("cannot read which cores are allowed", errno));
-  }
-  if (!core) {
-    for (unsigned i = 0; i < CPU_SETSIZE; ++i) {
-      if (CPU_ISSET(i, &allowed)) core = i;
-    }
-  }
-  if (!core || *core >= CPU_SETSIZE || !CPU_ISSET(*core, &allowed)) {
-    return std::unexpected("core " + (core ? std::to_string(*core) : "?") + " is not among the allowed ones");
-  }
-  cpu_set_t wanted;
-  CPU_ZERO(&wanted);
-  CPU_SET(*core, &wanted);
-  if (::sched_setaffinity(0, sizeof wanted, &wanted) != 0) {
-    return std::unexpected(why("cannot pin to core " + std::to_string(*core), errno));
-  }
-  return *core;
+  const CpuSet allowed = CpuAffinity::get();
+  const int cpu = core ? static_cast<int>(*core) : allowed.last();
+  if (!allowed.contains(cpu)) return std::unexpected("core " + std::to_string(cpu) + " is not among the allowed ones");
+  const AffinityResult pinned = CpuAffinity::pin_to_core(cpu);
+  if (!pinned) return std::unexpected("cannot pin to core " + std::to_string(cpu) + ": " + pinned.message());
+  return static_cast<unsigned>(cpu);
 }
 
 }  // namespace nfx::bench

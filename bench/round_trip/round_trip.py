@@ -5,32 +5,12 @@ the floor, so the two alternate: A B A B. The demonstration checks itself; a rep
 """
 
 import argparse
-import json
 import pathlib
-import platform
 import statistics
-import subprocess
 import sys
-import tempfile
 
-
-def machine():
-    model = "unknown processor"
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.split(":", 1)[1].strip()
-            break
-    cores = sum(line.startswith("processor") for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines())
-    return f"{model}, {cores} cores, Linux {platform.release()}"
-
-
-def one_run(nfx, options, scratch):
-    target = scratch / "demo.json"
-    command = [nfx, "demo", "--orders", str(options.orders), "--rate", str(options.rate), "--idle", options.idle, "--json", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"round_trip: the demonstration failed:\n{done.stdout}{done.stderr}")
-    return json.loads(target.read_text())
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
+from demonstration import machine, run_demo  # noqa: E402
 
 
 def main():
@@ -48,16 +28,15 @@ def main():
     head = ("repeat", "floor p50", "p99", "1 order p50", "p99", "p99.9", "ratio p50", "open p50", "p99", "messages/s")
     print("".join(f"{name:>12}" for name in head))
     ratios, rates = [], []
-    with tempfile.TemporaryDirectory() as scratch:
-        for repeat in range(1, options.repeats + 1):
-            result = one_run(options.nfx, options, pathlib.Path(scratch))
-            opened, single, full = result["phases"]
-            floor = result["floor"]
-            ratios.append(single["p50_ns"] / floor["p50_ns"])
-            rates.append(full["messages_per_s"])
-            times = (floor["p50_ns"], floor["p99_ns"], single["p50_ns"], single["p99_ns"], single["p99_9_ns"])
-            print(f"{repeat:>12}" + "".join(f"{ns / 1000:>12.1f}" for ns in times) + f"{ratios[-1]:>12.2f}"
-                  + f"{opened['p50_ns'] / 1000:>12.1f}{opened['p99_ns'] / 1000:>12.1f}{rates[-1]:>12.0f}")
+    for repeat in range(1, options.repeats + 1):
+        result = run_demo(options.nfx, "--orders", options.orders, "--rate", options.rate, "--idle", options.idle)
+        opened, single, full = result["phases"]
+        floor = result["floor"]
+        ratios.append(single["p50_ns"] / floor["p50_ns"])
+        rates.append(full["messages_per_s"])
+        times = (floor["p50_ns"], floor["p99_ns"], single["p50_ns"], single["p99_ns"], single["p99_9_ns"])
+        print(f"{repeat:>12}" + "".join(f"{ns / 1000:>12.1f}" for ns in times) + f"{ratios[-1]:>12.2f}"
+              + f"{opened['p50_ns'] / 1000:>12.1f}{opened['p99_ns'] / 1000:>12.1f}{rates[-1]:>12.0f}")
     print(f"median ratio to the floor at p50: {statistics.median(ratios):.2f}; median sustained messages/s: {statistics.median(rates):.0f}")
 
 
