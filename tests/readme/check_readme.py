@@ -59,8 +59,9 @@ def check_text(root, nfx):
         if words[0] == "./dev":
             check(f"./dev {words[1]} " in usage.replace("\n", " \n"), f"README.md: './dev {words[1]}' is not in ./dev's own list")
         if words[0] == "nfx":
-            helped = subprocess.run([nfx, words[1], "--help"], capture_output=True, text=True)
-            check(helped.returncode == 0, f"README.md: 'nfx {words[1]}' is no command")
+            command = words[1:3] if words[1] == "host" else words[1:2]
+            helped = subprocess.run([nfx, *command, "--help"], capture_output=True, text=True)
+            check(helped.returncode == 0, f"README.md: 'nfx {' '.join(command)}' is no command")
             for option in re.findall(r"--[a-z-]+", line):
                 check(option in helped.stdout, f"README.md: 'nfx {words[1]}' has no {option}")
 
