@@ -46,7 +46,10 @@ def kernel(cache):
         for old in os.listdir(cache):
             if old.endswith(".deb"):
                 os.remove(os.path.join(cache, old))
-        subprocess.run(["apt-get", "download", package], cwd=cache, capture_output=True, timeout=300, check=False)
+        try:
+            subprocess.run(["apt-get", "download", package], cwd=cache, capture_output=True, timeout=300, check=False)
+        except subprocess.TimeoutExpired:
+            raise Missing(f"the kernel is missing: {package} did not arrive within five minutes") from None
         for file in os.listdir(cache):
             if file.endswith(".deb"):
                 subprocess.run(["dpkg-deb", "-x", file, "unpacked"], cwd=cache, timeout=300, check=True)
