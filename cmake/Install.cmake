@@ -23,7 +23,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Whoever links the static library also links what it is made with; the shared library brings that itself.
 if(nfx_library_type STREQUAL "STATIC_LIBRARY")
   set(NFX_STATIC TRUE)
-  set(NFX_PC_REQUIRES "pugixml tomlplusplus absl_time hwloc")
+  set(NFX_PC_REQUIRES "pugixml tomlplusplus absl_time absl_flat_hash_map hwloc liburing libssl")
 else()
   set(NFX_STATIC FALSE)
   set(NFX_PC_REQUIRES "")
