@@ -9,23 +9,11 @@
 namespace nfx::app {
 namespace {
 
-// How many bytes the well-formed UTF-8 character at the front has, or 0. Control characters of Latin-1 count as none.
-std::size_t character_size(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x20 || first == 0x7F) return 0;
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const unsigned second = byte(1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool surrogate = first == 0xED && second > 0x9F;
-  const bool beyond = first == 0xF4 && second > 0x8F;
-  const bool control = first == 0xC2 && second < 0xA0;
-  return overlong || surrogate || beyond || control ? 0 : size;
+void append_json_byte(std::string& out, unsigned char byte) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  out += "\\u00";
+  out += digits[byte >> 4];
+  out += digits[byte & 15];
 }
 
 }  // namespace
@@ -50,25 +38,44 @@ bool use_colour(std::string_view choice, int fd) {
   return isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0');
 }
 
-void append_printable(std::string& out, std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  while (!bytes.empty()) {
-    const std::size_t size = character_size(bytes);
-    if (size != 0) {
-      out += bytes.substr(0, size);
-    } else {
-      const auto byte = static_cast<unsigned char>(bytes[0]);
-      out += "\\x";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
+void append_json_text(std::string& out, std::string_view text) {
+  out += '"';
+  std::string safe;
+  for (std::size_t i = 0; i < text.size();) {
+    // One character at a time: append_printable says which of them are well-formed UTF-8.
+    const char c = text[i];
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+      ++i;
+      continue;
     }
-    bytes.remove_prefix(std::max<std::size_t>(size, 1));
+    const auto byte = static_cast<unsigned char>(c);
+    // A control character of Latin-1 is good UTF-8, but nothing a terminal should see.
+    const bool control =
+        byte == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
+    if (control) {
+      append_json_byte(out, static_cast<unsigned char>(text[i + 1]));
+      i += 2;
+      continue;
+    }
+    std::size_t size = byte < 0x80 ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
+    safe.clear();
+    append_printable(safe, text.substr(i, size));
+    if (safe == text.substr(i, size)) {
+      out += safe;
+    } else {
+      append_json_byte(out, byte);
+      size = 1;
+    }
+    i += size;
   }
+  out += '"';
 }
 
 void append_value(std::string& out, Tag tag, std::string_view value, bool show_secrets) {
   if (is_secret(tag) && !show_secrets) {
-    out += "***";
+    out += masked_text;
   } else {
     append_printable(out, value);
   }

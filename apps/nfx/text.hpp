@@ -5,18 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "nexusfix/base/printable.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "nexusfix/wire/secret_fields.hpp"
 
 namespace nfx::app {
-
-// Passwords and whatever may carry one: RawData(96) does in Logons of many venues.
-[[nodiscard]] constexpr bool is_secret(Tag tag) noexcept {
-  return tag == Tag::Password || tag == Tag::NewPassword || tag == Tag::RawData || tag == Tag::EncryptedPassword ||
-         tag == Tag{1404};
-}
 
 enum class Colour : std::uint8_t { plain, bold, dim, red, green, yellow, cyan };
 
@@ -34,9 +30,8 @@ class Palette {
 // What --color says, for output to this file descriptor: "auto" means a terminal, unless NO_COLOR is set.
 [[nodiscard]] bool use_colour(std::string_view choice, int fd);
 
-// Appends `bytes` with everything that is no printable UTF-8 as \xNN: values come from the network, and a terminal
-// obeys control characters.
-void append_printable(std::string& out, std::string_view bytes);
+// Appends `text` as a JSON string with its quotes. Bytes that are no UTF-8 are written as \u00NN.
+void append_json_text(std::string& out, std::string_view text);
 
 // Appends a field's value as it may be shown: printable, and *** for a secret unless show_secrets.
 void append_value(std::string& out, Tag tag, std::string_view value, bool show_secrets);

@@ -19,4 +19,13 @@ std::uint64_t LatencyHistogram::percentile(double percent) const noexcept {
   return max_;
 }
 
+std::uint64_t LatencyHistogram::count_up_to(std::uint64_t latency_ns) const noexcept {
+  if (latency_ns >= max_) return count_;
+  // What overflowed lies in the last bucket and is above everything that can be asked for here.
+  const std::uint64_t within = std::min(latency_ns, highest_trackable_ns);
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i <= detail::LatencyBuckets::bucket_of(within); ++i) seen += buckets_[i];
+  return seen - (detail::LatencyBuckets::bucket_of(within) + 1 == buckets_.size() ? overflow_count_ : 0);
+}
+
 }  // namespace nfx

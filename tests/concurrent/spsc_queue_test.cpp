@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -83,9 +84,9 @@ TEST(SpscQueue, agrees_with_a_deque_over_random_histories) {
   }
 }
 
-TEST(SpscQueue, carries_every_record_intact_and_in_order_between_two_threads) {
+// Records of 8 to 207 bytes, each with its number and a pattern; returns how many came out wrong.
+std::uint64_t broken_between_two_threads(SpscQueue& queue) {
   constexpr std::uint64_t records = 100'000;
-  SpscQueue queue({.slot_count = 64, .record_size = 256});
   std::thread producer([&] {
     std::array<char, 200> body;
     for (std::uint64_t n = 0; n < records; ++n) {
@@ -110,8 +111,80 @@ TEST(SpscQueue, carries_every_record_intact_and_in_order_between_two_threads) {
     if (!got) std::this_thread::yield();
   }
   producer.join();
-  EXPECT_EQ(broken, 0U);
+  return broken;
+}
+
+TEST(SpscQueue, carries_every_record_intact_and_in_order_between_two_threads) {
+  SpscQueue queue({.slot_count = 64, .record_size = 256});
+  EXPECT_EQ(broken_between_two_threads(queue), 0U);
   EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST(SpscQueue, carries_records_that_span_slots_intact_and_in_order_between_two_threads) {
+  SpscQueue queue({.slot_count = 64, .record_size = 256, .slot_size = 32});
+  EXPECT_EQ(broken_between_two_threads(queue), 0U);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+// The model knows records alone; where they lie, and that the end is skipped, shows in nothing but when it is full.
+TEST(SpscQueue, keeps_records_that_span_slots_whole_over_random_histories) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  SpscQueue queue({.slot_count = 16, .record_size = 100, .slot_size = 16});
+  std::deque<std::string> model;
+  std::uint64_t refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    if (random() % 2 == 0) {
+      const std::string record(random() % 101, static_cast<char>('a' + random() % 26));
+      const PushResult result = queue.try_push(record);
+      if (model.empty()) {
+        ASSERT_EQ(result, PushResult::pushed);
+      }
+      if (result == PushResult::pushed) model.push_back(record);
+      refused += result == PushResult::full ? 1 : 0;
+    } else {
+      ASSERT_EQ(popped(queue), model.empty() ? "(none)" : model.front());
+      if (!model.empty()) model.pop_front();
+    }
+    ASSERT_EQ(queue.size() == 0, model.empty());
+    ASSERT_LE(queue.size(), queue.slot_count());
+  }
+  EXPECT_EQ(queue.full_count(), refused);
+  EXPECT_GT(refused, 0U);
+}
+
+TEST(SpscQueue, gives_short_records_one_small_slot_each) {
+  SpscQueue queue({.slot_count = 16, .record_size = 100, .slot_size = 16});
+  for (int i = 0; i < 16; ++i) ASSERT_EQ(queue.try_push(std::string_view("12345678")), PushResult::pushed);
+  EXPECT_EQ(queue.try_push(std::string_view("")), PushResult::full);
+}
+
+TEST(SpscQueue, rejects_small_slots_that_cannot_hold_two_of_the_longest_records) {
+  EXPECT_THROW(SpscQueue({.slot_count = 4, .record_size = 100, .slot_size = 16}), std::invalid_argument);
+  EXPECT_THROW(SpscQueue({.slot_count = 64, .record_size = 100, .slot_size = 24}), std::invalid_argument);
+  EXPECT_THROW(SpscQueue({.slot_count = 64, .record_size = 4, .slot_size = 1}), std::invalid_argument);
+}
+
+TEST(SpscQueue, lends_the_oldest_record_until_it_is_popped) {
+  SpscQueue queue({.slot_count = 2, .record_size = 8});
+  EXPECT_FALSE(queue.front());
+  ASSERT_EQ(queue.try_push(std::string_view("a")), PushResult::pushed);
+  ASSERT_EQ(queue.try_push(std::string_view("b")), PushResult::pushed);
+  EXPECT_EQ(queue.front()->front(), 'a');
+  EXPECT_EQ(queue.front()->front(), 'a');
+  queue.pop();
+  EXPECT_EQ(queue.front()->front(), 'b');
+}
+
+TEST(SpscQueue, knows_when_more_than_half_is_taken) {
+  SpscQueue queue({.slot_count = 4, .record_size = 8});
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(queue.try_push(), PushResult::pushed);
+  EXPECT_FALSE(queue.more_than_half_full());
+  ASSERT_EQ(queue.try_push(), PushResult::pushed);
+  EXPECT_TRUE(queue.more_than_half_full());
+  queue.pop();
+  EXPECT_FALSE(queue.more_than_half_full());
 }
 
 TEST(SpscQueue, carries_values) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "decode/print.hpp"
 #include "decode/scanner.hpp"
 #include "nexusfix/engine/engine_config.hpp"
+#include "output.hpp"
 #include "text.hpp"
 
 namespace nfx::app {
@@ -33,22 +33,6 @@ struct DecodeOptions {
   bool one_line = false;
   bool json = false;
   bool summary = false;
-};
-
-// Gathers output and writes it in large pieces, or whenever the input pauses.
-class Output {
- public:
-  std::string text;
-
-  void flush() {
-    if (text.empty()) return;
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (!written) throw std::runtime_error("cannot write the output: " + std::generic_category().message(errno));
-    text.clear();
-  }
-  void flush_when_large() {
-    if (text.size() >= 64 * 1024) flush();
-  }
 };
 
 class Input {
@@ -137,7 +121,7 @@ class Decode {
   explicit Decode(const DecodeOptions& options)
       : options_(options),
         decoder_(dictionaries_, options.validate),
-        print_{options.show_secrets, Palette{use_colour(options.color, STDOUT_FILENO)}} {
+        print_{options.show_secrets, Palette{use_colour(options.color, STDOUT_FILENO)}, {}, {}} {
     for (const std::string& file : options.dictionaries) dictionaries_.add(file);
   }
 

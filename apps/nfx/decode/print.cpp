@@ -24,9 +24,11 @@ void append_type(std::string& out, const DecodedMessage& message) {
 }
 
 // "line 3: NewOrderSingle (D) #2 CLIENT -> VENUE 20240102-12:00:00 FIX.4.4  [prefix]"
-void append_header(std::string& out, const DecodedMessage& message, const Palette& palette) {
+void append_header(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
+  const Palette& palette = options.palette;
   out += palette(Colour::dim);
-  out += "line " + std::to_string(message.found.line) + ": ";
+  out += options.place.empty() ? "line " + std::to_string(message.found.line) : options.place;
+  out += ": ";
   out += palette(Colour::plain);
   out += palette(Colour::bold);
   append_type(out, message);
@@ -131,48 +133,6 @@ void append_field(std::string& out, const DecodedMessage& message, const Decoded
 
 // JSON.
 
-void append_json_byte(std::string& out, unsigned char byte) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  out += "\\u00";
-  out += digits[byte >> 4];
-  out += digits[byte & 15];
-}
-
-void append_json_text(std::string& out, std::string_view text) {
-  out += '"';
-  std::string safe;
-  for (std::size_t i = 0; i < text.size();) {
-    // One character at a time: append_printable says which of them are well-formed UTF-8.
-    const char c = text[i];
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-      ++i;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    // A control character of Latin-1 is good UTF-8, but nothing a terminal should see.
-    const bool control =
-        byte == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
-    if (control) {
-      append_json_byte(out, static_cast<unsigned char>(text[i + 1]));
-      i += 2;
-      continue;
-    }
-    std::size_t size = byte < 0x80 ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
-    safe.clear();
-    append_printable(safe, text.substr(i, size));
-    if (safe == text.substr(i, size)) {
-      out += safe;
-    } else {
-      append_json_byte(out, byte);
-      size = 1;
-    }
-    i += size;
-  }
-  out += '"';
-}
-
 void append_json_member(std::string& out, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   out += ",\"";
@@ -213,7 +173,7 @@ std::size_t append_json_fields(std::string& out, const DecodedMessage& message, 
 }  // namespace
 
 void print_fields(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
-  append_header(out, message, options.palette);
+  append_header(out, message, options);
   out += '\n';
   append_verdicts(out, message, options.palette, "  ", "\n");
   if (!message.found.too_long) {
@@ -223,7 +183,7 @@ void print_fields(std::string& out, const DecodedMessage& message, const PrintOp
 }
 
 void print_one_line(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
-  append_header(out, message, options.palette);
+  append_header(out, message, options);
   append_verdicts(out, message, options.palette, "  ", "");
   for (const DecodedField& field : message.fields) {
     const bool in_header = is_header_tag(field.tag) && field.tag != Tag::PossDupFlag && field.tag != Tag::PossResend;
@@ -250,7 +210,8 @@ void print_one_line(std::string& out, const DecodedMessage& message, const Print
 }
 
 void print_json(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
-  out += "{\"line\":" + std::to_string(message.found.line);
+  out += '{';
+  out += options.json_place.empty() ? "\"line\":" + std::to_string(message.found.line) : options.json_place;
   append_json_member(out, "type", message.msg_type);
   append_json_member(out, "name", message.type_name);
   append_json_member(out, "begin_string", message.begin_string);

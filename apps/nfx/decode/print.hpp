@@ -12,6 +12,10 @@ namespace nfx::app {
 struct PrintOptions {
   bool show_secrets = false;
   Palette palette{false};
+  // Where the message stands, when that is no line of a log: in text instead of "line 3", in JSON as members
+  // ("\"number\":3") instead of "line".
+  std::string place;
+  std::string json_place;
 };
 
 // A header line, what is wrong, then one line per field, groups indented.

@@ -80,7 +80,11 @@ class LatencyHistogram {
   // empty.
   [[nodiscard]] std::uint64_t percentile(double percent) const noexcept;
 
+  // How many were at most `latency_ns`; those within 1 % above it may be counted too.
+  [[nodiscard]] std::uint64_t count_up_to(std::uint64_t latency_ns) const noexcept;
+
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] std::uint64_t sum() const noexcept { return sum_; }
   [[nodiscard]] std::uint64_t overflow_count() const noexcept { return overflow_count_; }
   [[nodiscard]] std::uint64_t min() const noexcept { return count_ == 0 ? 0 : min_; }
   [[nodiscard]] std::uint64_t max() const noexcept { return max_; }

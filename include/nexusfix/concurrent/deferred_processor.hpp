@@ -1,0 +1,271 @@
+// Takes bytes off a hot path: submit() copies them into a ring with a time stamp and returns; a worker parses, formats,
+// persists or notifies through a handler.
+// Thread: submit() from one thread; process() from one other, which start() provides; the counters from any.
+// Cost: submit() is one copy and two stores; no allocation, lock, throw or system call, but to wake a worker that
+// sleeps. Order: the handler sees what was submitted in order, each once.
+// When full, as WhenFull says; what is dropped is counted, never silently. Errors: what the handler throws is counted
+// and the next is taken. Lifetime: the handler's buffer is dead when it returns.
+//
+//   submit ─► ring of Capacity buffers ─► process ─► handler
+//        └──► spill (bounded bytes) ──────┘            behind the ring, only with WhenFull::spill
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "nexusfix/concurrent/cycle_counter.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
+#include "nexusfix/concurrent/spsc_ring.hpp"
+#include "nexusfix/concurrent/worker_thread.hpp"
+
+namespace nfx {
+
+// What a DeferredProcessor keeps each submission in: takes a copy of bytes and a stamp, and gives both back. set()
+// returns false when the bytes are too many.
+template <class Buffer>
+concept DeferrableBuffer =
+    std::default_initializable<Buffer> &&
+    requires(Buffer& buffer, const Buffer& filled, std::span<const char> bytes, std::uint64_t stamp) {
+      { buffer.set(bytes, stamp) } noexcept -> std::same_as<bool>;
+      { filled.view() } noexcept -> std::convertible_to<std::span<const char>>;
+      { filled.stamp() } noexcept -> std::convertible_to<std::uint64_t>;
+      { Buffer::capacity() } noexcept -> std::convertible_to<std::size_t>;
+    };
+
+template <std::size_t Size>
+class DeferredBuffer {
+ public:
+  [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Size; }
+  bool set(std::span<const char> bytes, std::uint64_t stamp) noexcept {
+    if (bytes.size() > Size) return false;
+    stamp_ = stamp;
+    size_ = bytes.size();
+    if (!bytes.empty()) std::memcpy(bytes_.data(), bytes.data(), bytes.size());
+    return true;
+  }
+  [[nodiscard]] std::span<const char> view() const noexcept { return {bytes_.data(), size_}; }
+  [[nodiscard]] std::uint64_t stamp() const noexcept { return stamp_; }
+
+ private:
+  std::uint64_t stamp_ = 0;
+  std::size_t size_ = 0;
+  std::array<char, Size> bytes_{};
+};
+static_assert(DeferrableBuffer<DeferredBuffer<240>>);
+static_assert(sizeof(DeferredBuffer<240>) == 256);
+
+enum class WhenFull : std::uint8_t {
+  drop,   // submit() returns at once
+  block,  // submit() waits for room, at most block_limit, and then drops: for producers that may stand still
+  spill,  // into a second, larger ring of exact lengths, in order; when that is full too, drop
+};
+
+struct DeferredOptions {
+  WhenFull when_full = WhenFull::drop;
+  Duration block_limit{std::chrono::milliseconds{1}};
+  std::size_t spill_bytes = std::size_t{1} << 20;  // with WhenFull::spill; rounded up to a power of two
+};
+
+struct DeferredCounters {
+  std::uint64_t submitted = 0;  // will reach the handler, or have
+  std::uint64_t spilled = 0;    // of these, by way of the spill
+  std::uint64_t blocked = 0;    // times that submit() waited for room
+  std::uint64_t dropped = 0;    // no room
+  std::uint64_t too_long = 0;   // more bytes than a buffer takes: dropped as well
+  std::uint64_t processed = 0;  // the handler returned or threw
+  std::uint64_t handler_threw = 0;
+};
+
+template <DeferrableBuffer Buffer, std::size_t Capacity>
+class DeferredProcessor {
+ public:
+  using Handler = std::function<void(const Buffer&)>;
+
+  // Throws std::invalid_argument for a spill beyond 1 GiB or too small for two of the longest.
+  explicit DeferredProcessor(Handler handler, DeferredOptions options = {})
+      : handler_(std::move(handler)), options_(options) {
+    if (options_.when_full == WhenFull::spill) {
+      spill_ =
+          std::make_unique<SpscQueue>(SpscOptions{.slot_count = (options_.spill_bytes + spill_slot - 1) / spill_slot,
+                                                  .record_size = sizeof(std::uint64_t) + Buffer::capacity(),
+                                                  .slot_size = spill_slot});
+    }
+  }
+  // What was submitted is handled first.
+  ~DeferredProcessor() {
+    stop();
+    while (process(Capacity) != 0) {
+    }
+  }
+  DeferredProcessor(const DeferredProcessor&) = delete;
+  DeferredProcessor& operator=(const DeferredProcessor&) = delete;
+
+  // Starts the worker; without it somebody calls process(). Throws what WorkerThread's constructor does.
+  void start(WorkerOptions options = {}) {
+    if (worker_) return;
+    worker_ = std::make_unique<WorkerThread>(
+        signal_,
+        WorkerThread::Work{.step = [this] { return process(batch); }, .has_work = [this] { return pending() != 0; }},
+        std::move(options));
+  }
+  // Ends the worker once everything submitted has been handled. The submitting thread has to have ended, or be the one
+  // that calls.
+  void stop() noexcept { worker_.reset(); }
+
+  // Copies the bytes, with the processor's counter as the time stamp. False: dropped and counted.
+  bool submit(std::span<const char> bytes) noexcept { return submit(bytes, cycle_count()); }
+  // The same with a time stamp of the caller's, in the caller's unit.
+  bool submit(std::span<const char> bytes, std::uint64_t stamp) noexcept {
+    if (Buffer* const slot = spilling_ ? nullptr : ring_.try_claim(); slot != nullptr) [[likely]] {
+      if (!slot->set(bytes, stamp)) return refuse_too_long();
+      ring_.publish();
+      count(submitted_);
+      signal_.notify();
+      return true;
+    }
+    return submit_when_full(bytes, stamp);
+  }
+
+  // Handles at most `max` of what is there, and returns how many there were.
+  std::size_t process(std::size_t max) noexcept {
+    std::size_t done = 0;
+    while (done < max && process_one()) ++done;
+    return done;
+  }
+
+  // Any thread: a guess; exact while the others rest. What was spilled counts in slots of 64 bytes.
+  [[nodiscard]] std::size_t pending() const noexcept { return ring_.size() + (spill_ ? spill_->size() : 0); }
+  [[nodiscard]] DeferredCounters counters() const noexcept {
+    const auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
+    return {.submitted = read(submitted_),
+            .spilled = read(spilled_),
+            .blocked = read(blocked_),
+            .dropped = read(dropped_),
+            .too_long = read(too_long_),
+            .processed = read(processed_),
+            .handler_threw = read(handler_threw_)};
+  }
+
+ private:
+  static constexpr std::size_t spill_slot = 64;
+  static constexpr std::size_t batch = 256;  // between two looks at whether to stop
+
+  // One thread writes each counter.
+  static void count(std::atomic<std::uint64_t>& counter) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  [[gnu::cold, gnu::noinline]] bool refuse_too_long() noexcept {
+    count(too_long_);
+    return false;
+  }
+
+  [[gnu::cold, gnu::noinline]] bool submit_when_full(std::span<const char> bytes, std::uint64_t stamp) noexcept {
+    if (bytes.size() > Buffer::capacity()) return refuse_too_long();
+    switch (options_.when_full) {
+      case WhenFull::drop: break;
+      case WhenFull::block:
+        if (wait_and_submit(bytes, stamp)) return true;
+        break;
+      case WhenFull::spill:
+        if (spill(bytes, stamp)) return true;
+        break;
+    }
+    signal_.notify();
+    count(dropped_);
+    return false;
+  }
+
+  bool wait_and_submit(std::span<const char> bytes, std::uint64_t stamp) noexcept {
+    count(blocked_);
+    const auto until = std::chrono::steady_clock::now() + options_.block_limit;
+    do {
+      signal_.notify();
+      std::this_thread::yield();
+      if (Buffer* const slot = ring_.try_claim(); slot != nullptr && slot->set(bytes, stamp)) {
+        ring_.publish();
+        count(submitted_);
+        signal_.notify();
+        return true;
+      }
+    } while (std::chrono::steady_clock::now() < until);
+    return false;
+  }
+
+  // Once something is in the spill, everything goes there until the worker has emptied it: that keeps the order.
+  bool spill(std::span<const char> bytes, std::uint64_t stamp) noexcept {
+    if (spilling_ && spill_->size() == 0) {
+      spilling_ = false;
+      if (Buffer* const slot = ring_.try_claim(); slot != nullptr && slot->set(bytes, stamp)) {
+        ring_.publish();
+        count(submitted_);
+        signal_.notify();
+        return true;
+      }
+    }
+    const std::span<const char> head(reinterpret_cast<const char*>(&stamp), sizeof stamp);
+    if (spill_->try_push(head, bytes) != PushResult::pushed) return false;
+    spilling_ = true;
+    count(submitted_);
+    count(spilled_);
+    signal_.notify();
+    return true;
+  }
+
+  bool process_one() noexcept {
+    if (const Buffer* const buffer = ring_.front()) {
+      handle(*buffer);
+      ring_.pop();
+      return true;
+    }
+    if (!spill_) return false;
+    const auto record = spill_->front();
+    if (!record) return false;
+    // The ring may have filled up between the two looks; it was all published before what lies in the spill.
+    if (ring_.front() != nullptr) return process_one();
+    std::uint64_t stamp = 0;
+    std::memcpy(&stamp, record->data(), sizeof stamp);
+    if (spilled_buffer_.set(record->subspan(sizeof stamp), stamp)) handle(spilled_buffer_);
+    spill_->pop();
+    return true;
+  }
+
+  void handle(const Buffer& buffer) noexcept {
+    try {
+      handler_(buffer);
+    } catch (...) {
+      count(handler_threw_);
+    }
+    count(processed_);
+  }
+
+  const Handler handler_;
+  const DeferredOptions options_;
+  SpscRing<Buffer, Capacity> ring_;
+  std::unique_ptr<SpscQueue> spill_;
+  WakeSignal signal_;
+
+  alignas(cache_line) bool spilling_ = false;  // the submitting thread's
+  std::atomic<std::uint64_t> submitted_{0};
+  std::atomic<std::uint64_t> spilled_{0};
+  std::atomic<std::uint64_t> blocked_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> too_long_{0};
+  alignas(cache_line) std::atomic<std::uint64_t> processed_{0};  // the worker's
+  std::atomic<std::uint64_t> handler_threw_{0};
+  Buffer spilled_buffer_;
+
+  std::unique_ptr<WorkerThread> worker_;  // last: its thread uses all of the above
+};
+
+}  // namespace nfx

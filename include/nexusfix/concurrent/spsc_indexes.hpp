@@ -1,0 +1,72 @@
+// How far the one producer and the one consumer of a ring have come: what SpscQueue and SpscRing are built on.
+// Thread: has_room() and publish() are the producer's, readable() and release() the consumer's; none ever waits. Cost:
+// a few cycles; each side reads the other's position only when its last view of it says full or empty, so that the
+// line of the other side crosses cores once for many records. What a side reads back of its own lies on a line that the
+// other never touches: onto the published one it only stores, which waits for nobody.
+// Positions count units from 0 on and are never reduced; a ring of `capacity` units, a power of two, takes them modulo
+// capacity. 64 bits of them do not overflow in centuries.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "nexusfix/base/cache_line.hpp"
+
+namespace nfx {
+
+class SpscIndexes {
+ public:
+  // Producer: whether `units` more fit, in a ring of `capacity`.
+  [[nodiscard]] bool has_room(std::size_t units, std::size_t capacity) noexcept {
+    const std::size_t tail = written();
+    if (capacity - (tail - head_seen_) >= units) [[likely]]
+      return true;
+    head_seen_ = head_.load(std::memory_order_acquire);  // the consumer is done with what it released
+    return capacity - (tail - head_seen_) >= units;
+  }
+  // Producer: the position that is written next.
+  [[nodiscard]] std::size_t written() const noexcept { return written_; }
+  void publish(std::size_t units) noexcept {
+    written_ += units;
+    tail_.store(written_, std::memory_order_release);
+  }
+  // Producer: how many units are there at most; exact as of the last time that the ring seemed full.
+  [[nodiscard]] std::size_t seems_filled() const noexcept { return written() - head_seen_; }
+  void look_again() noexcept { head_seen_ = head_.load(std::memory_order_acquire); }
+
+  // Consumer: whether there is anything at read().
+  [[nodiscard]] bool readable() noexcept {
+    const std::size_t head = read();
+    if (head != tail_seen_) return true;
+    tail_seen_ = tail_.load(std::memory_order_acquire);  // the producer's bytes are there with it
+    return head != tail_seen_;
+  }
+  [[nodiscard]] std::size_t read() const noexcept { return read_; }
+  void release(std::size_t units) noexcept {
+    read_ += units;
+    head_.store(read_, std::memory_order_release);
+  }
+
+  // Any thread: a guess that is out of date when it returns; exact while the other side rests.
+  [[nodiscard]] std::size_t filled() const noexcept {
+    const std::size_t head = head_.load(std::memory_order_acquire);  // first, so that the tail is not behind it
+    return tail_.load(std::memory_order_acquire) - head;
+  }
+
+  // Counted by the producer, read by any thread.
+  void count_full() noexcept { full_.store(full_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t full_count() const noexcept { return full_.load(std::memory_order_relaxed); }
+
+ private:
+  alignas(cache_line) std::atomic<std::size_t> tail_{0};  // producer writes, consumer reads
+  alignas(cache_line) std::size_t written_ = 0;           // producer's own copy of tail
+  std::size_t head_seen_ = 0;                             // producer's last view of head
+  std::atomic<std::uint64_t> full_{0};
+  alignas(cache_line) std::atomic<std::size_t> head_{0};  // consumer writes, producer reads
+  alignas(cache_line) std::size_t read_ = 0;              // consumer's own copy of head
+  std::size_t tail_seen_ = 0;                             // consumer's last view of tail
+};
+static_assert(sizeof(SpscIndexes) == 4 * cache_line);
+
+}  // namespace nfx

@@ -1,0 +1,53 @@
+// How a thread that waits for work in queues sleeps, and how those who fill the queues wake it.
+// Thread: sleep() from the one that waits, notify() and wake() from any. Cost: notify() is one load of a line that
+// rarely changes, and no fence and no system call unless the other thread sleeps: the sleeper pays for both, with a
+// barrier that the kernel runs on all cores of the process (membarrier) before it looks at its queues for the last
+// time. Errors: none; on a kernel without that barrier a sleep lasts at most fallback_sleep, since a notify may be
+// missed.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <type_traits>
+
+#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+class WakeSignal {
+ public:
+  static constexpr Duration fallback_sleep{std::chrono::milliseconds{1}};
+
+  WakeSignal() noexcept;
+  WakeSignal(const WakeSignal&) = delete;
+  WakeSignal& operator=(const WakeSignal&) = delete;
+
+  // Sleeps until somebody notifies or `longest` has passed; not at all when has_work() says true once everybody is
+  // bound to notify.
+  template <class HasWork>
+    requires std::is_invocable_r_v<bool, HasWork>
+  void sleep(Duration longest, HasWork&& has_work) {
+    announce();
+    if (!has_work()) wait(longest);
+    sleeping_.store(0, std::memory_order_relaxed);
+  }
+
+  // Behind what published the work. The compiler must not turn the two round; the processor may, see above.
+  void notify() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (sleeping_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake();
+  }
+  void wake() noexcept;
+
+ private:
+  void announce() noexcept;
+  void wait(Duration longest) noexcept;
+
+  alignas(cache_line) std::atomic<std::uint32_t> sleeping_{0};
+  const bool has_barrier_;
+};
+
+}  // namespace nfx

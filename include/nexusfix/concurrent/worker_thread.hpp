@@ -1,0 +1,57 @@
+// A thread that calls a step function over and over: what runs deferred work on a core that keeps house.
+// Thread: constructor, stop() and destructor from the owner; stop_requested() from any. Cost: one call through a
+// std::function per step, so a step should do many things. Lifetime: what the functions refer to outlives the thread.
+// Errors: the constructor throws std::system_error when no thread can be had, and what on_start throws; what a step
+// throws is counted and the next step is taken.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/concurrent/wake_signal.hpp"
+
+namespace nfx {
+
+struct WorkerOptions {
+  IdleMode idle = IdleMode::block;
+  Duration longest_sleep{std::chrono::milliseconds{10}};  // with IdleMode::block: a step at least this often
+  std::function<void()> on_start;                         // on the thread, before its first step: to name and pin it
+};
+
+class WorkerThread {
+ public:
+  struct Work {
+    std::function<std::size_t()> step;  // returns how much it did; 0 lets the thread idle
+    std::function<bool()> has_work;     // may be empty: then a thread that blocks sleeps until notified or its time
+  };
+
+  WorkerThread(WakeSignal& signal, Work work, WorkerOptions options = {});
+  ~WorkerThread() { stop(); }
+  WorkerThread(const WorkerThread&) = delete;
+  WorkerThread& operator=(const WorkerThread&) = delete;
+
+  // Takes steps until one has nothing to do, and ends the thread: everything submitted before is done. Those who submit
+  // have to have ended. Calling it again does nothing.
+  void stop() noexcept;
+
+  [[nodiscard]] std::uint64_t failed_steps() const noexcept { return failed_steps_.load(std::memory_order_relaxed); }
+
+ private:
+  void run(std::promise<void> started);
+  std::size_t step() noexcept;
+
+  WakeSignal& signal_;
+  const Work work_;
+  const WorkerOptions options_;
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> failed_steps_{0};
+  std::thread thread_;
+};
+
+}  // namespace nfx

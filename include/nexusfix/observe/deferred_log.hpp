@@ -1,0 +1,176 @@
+// What message log and event log have in common: lanes that threads write into, and a step that makes lines of what is
+// in them, in order of time, and appends them to files.
+// Thread: each lane has one thread that records; step() belongs to one worker; names and counters from any thread.
+// Cost: recording is one copy into the lane, never an allocation, lock, throw, formatting or system call, but to wake a
+// worker that sleeps while the lane is more than half full. Bounds: each lane is lane_bytes long, a record
+// longest_record; a longer one is cut, and its line says by how much.
+// When a lane is full: what finds no room is counted, and where it would stand the log says how many are missing.
+// When the disk fails: one call of on_failure, and what comes is counted and dropped, so that nobody waits for the
+// disk; a second later and each second from then on the log tries again, and says how many are missing when that
+// succeeds. Lifetime: the log outlives the threads that record. The destructor writes what was recorded.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
+#include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/observe/log_file.hpp"
+
+namespace nfx {
+
+// For lines that are no session's.
+inline constexpr std::uint32_t no_log_session = UINT32_MAX;
+
+struct DeferredLogOptions {
+  std::variant<LogFileOptions, int> target;  // files, or an open file descriptor
+  std::uint32_t lanes = 1;                   // threads that record: one each
+  std::size_t lane_bytes = std::size_t{4} << 20;
+  std::size_t longest_record = 16 * 1024;
+  unsigned fraction_digits = 9;                      // of a second, 0 to 9
+  std::function<void(std::string_view)> on_failure;  // on the worker's thread, once per outage
+  WakeSignal* worker = nullptr;  // of the thread that calls step(), when it sleeps; outlives the log
+};
+
+struct DeferredLogCounters {
+  std::uint64_t recorded = 0;  // what found room in a lane
+  std::uint64_t dropped = 0;   // what found none
+  std::uint64_t written = 0;
+  std::uint64_t lost = 0;  // recorded, but the disk failed
+  std::uint64_t cut = 0;   // of the written ones: longer than longest_record
+  std::uint64_t outages = 0;
+};
+
+class LogLane {
+ public:
+  // `kind` and `first_size` are the log's own; the record is `first`, then `second`.
+  void record(std::uint8_t kind, std::uint32_t session, UtcTime time, std::string_view first,
+              std::string_view second) noexcept;
+
+ private:
+  friend class DeferredLog;
+
+  struct Header {
+    std::int64_t time_ns;
+    std::uint64_t dropped_before;  // in this lane, ever
+    std::uint32_t session;
+    std::uint32_t first_size;
+    std::uint32_t cut;  // bytes that found no room in the record
+    std::uint8_t kind;
+    std::uint8_t unused[3];
+  };
+  static_assert(sizeof(Header) == 32);
+
+  LogLane(const DeferredLogOptions& options);
+
+  SpscQueue queue_;
+  const std::size_t longest_;
+  WakeSignal* const worker_;
+  alignas(cache_line) std::atomic<std::uint64_t> dropped_{0};  // the recording thread writes
+  std::atomic<std::uint64_t> recorded_{0};
+  alignas(cache_line) std::uint64_t dropped_told_ = 0;  // the worker's: as many are in the log as missing
+};
+
+class DeferredLog {
+ public:
+  virtual ~DeferredLog();
+  DeferredLog(const DeferredLog&) = delete;
+  DeferredLog& operator=(const DeferredLog&) = delete;
+
+  // How lines call a session, from any thread, before it is recorded; one without a name is "session 7". A forgotten
+  // name serves the records that are under way.
+  void name_session(std::uint32_t session, std::string name);
+  void forget_session(std::uint32_t session);
+
+  // Writes what is in the lanes, at most step_records of it, and returns how many records that were. `now` is for
+  // trying a failed disk again.
+  std::size_t step(UtcTime now);
+  [[nodiscard]] bool has_work() const noexcept;
+
+  [[nodiscard]] DeferredLogCounters counters() const noexcept;
+
+  static constexpr std::size_t step_records = 4096;
+  static constexpr Duration retry_after{std::chrono::seconds{1}};
+
+ protected:
+  struct Line {
+    UtcTime time;
+    std::uint32_t session;
+    std::uint8_t kind;
+    std::string_view first, second;
+  };
+
+  // Throws std::runtime_error for a target that cannot be written, std::invalid_argument for sizes out of bounds.
+  explicit DeferredLog(DeferredLogOptions options);
+
+  [[nodiscard]] LogLane& lane_at(std::uint32_t index) { return *lanes_.at(index); }
+  [[nodiscard]] std::string_view name_of(std::uint32_t session);
+  void append_time(std::string& out, UtcTime time);
+
+  // The worker: appends what the line says behind its time, without the line feed.
+  virtual void append_line(std::string& out, const Line& line) = 0;
+  // "messages", for the line that says how many are missing.
+  [[nodiscard]] virtual std::string_view noun() const noexcept = 0;
+
+  // For destructors of derived classes, which are the last that can make lines.
+  void finish() noexcept;
+
+ private:
+  struct NameChange {
+    std::uint32_t session;
+    std::optional<std::string> name;  // none: forget it
+  };
+  using Header = LogLane::Header;
+
+  void take_name_changes();
+  void forget_names();
+  [[nodiscard]] LogLane* oldest(Header& header);
+  void take(LogLane& lane, const Header& header);
+  void tell_gap(LogLane& lane, std::uint64_t dropped, UtcTime time);
+  void tell_missing(std::uint64_t count, UtcTime time, std::string_view why);
+  void tell_late_gaps(UtcTime now);
+  void write_batch();
+  void fail(const LogFileError& error);
+  void try_again(UtcTime now);
+
+  const DeferredLogOptions options_;
+  LogFile file_;
+  std::vector<std::unique_ptr<LogLane>> lanes_;
+  UtcTimestampWriter clock_text_;
+
+  std::string batch_;              // lines that are not written yet, all of one day
+  std::uint64_t batch_lines_ = 0;  // of these, records
+  std::uint64_t batch_gap_ = 0;    // what a gap's line in it tells; such a line is alone in its batch
+  UtcTime batch_time_{};
+  UtcTime last_time_{};
+  bool failing_ = false;
+  bool retrying_ = false;
+  UtcTime retry_at_{};
+  std::uint64_t untold_ = 0;  // lost since the disk failed
+
+  std::unordered_map<std::uint32_t, std::string> names_;
+  std::string unnamed_;
+  std::vector<std::uint32_t> forgotten_;
+  std::mutex changes_mutex_;
+  std::vector<NameChange> changes_;
+  std::atomic<bool> has_changes_{false};
+
+  std::atomic<std::uint64_t> written_{0};
+  std::atomic<std::uint64_t> lost_{0};
+  std::atomic<std::uint64_t> cut_{0};
+  std::atomic<std::uint64_t> outages_{0};
+};
+
+}  // namespace nfx

@@ -1,0 +1,55 @@
+// Every message in and out, one line each, written behind the threads that serve sessions. See deferred_log.hpp for
+// threads, cost, bounds, rotation and what happens when a queue is full or a disk fails.
+//
+//   full       20240315-12:00:00.123456789 in  FIX.4.4:ME->YOU 8=FIX.4.4|9=...
+//   quickfix   20240315-12:00:00.123456789 : 8=FIX.4.4|9=...           as QuickFIX's FileLog writes it
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "nexusfix/observe/deferred_log.hpp"
+#include "nexusfix/observe/message_text.hpp"
+
+namespace nfx {
+
+enum class LogDirection : std::uint8_t { in, out };
+
+enum class MessageLogFormat : std::uint8_t { full, quickfix };
+
+struct MessageLogOptions {
+  DeferredLogOptions log;
+  MessageLogFormat format = MessageLogFormat::full;
+  MessageTextOptions text;
+};
+
+class MessageLog final : public DeferredLog {
+ public:
+  class Lane {
+   public:
+    // On the lane's own thread; the bytes are copied.
+    void record(std::uint32_t session, LogDirection direction, UtcTime time, std::string_view bytes) noexcept {
+      lane_->record(static_cast<std::uint8_t>(direction), session, time, bytes, {});
+    }
+
+   private:
+    friend class MessageLog;
+    explicit Lane(LogLane& lane) noexcept : lane_(&lane) {}
+    LogLane* lane_;
+  };
+
+  explicit MessageLog(MessageLogOptions options);
+  ~MessageLog() override { finish(); }
+
+  // For the thread with this number, below options.log.lanes; throws std::out_of_range beyond.
+  [[nodiscard]] Lane lane(std::uint32_t thread) { return Lane{lane_at(thread)}; }
+
+ private:
+  void append_line(std::string& out, const Line& line) override;
+  [[nodiscard]] std::string_view noun() const noexcept override { return "messages"; }
+
+  const MessageLogFormat format_;
+  const MessageTextOptions text_;
+};
+
+}  // namespace nfx

@@ -1,0 +1,59 @@
+#include "nexusfix/concurrent/worker_thread.hpp"
+
+#include <utility>
+
+namespace nfx {
+
+WorkerThread::WorkerThread(WakeSignal& signal, Work work, WorkerOptions options)
+    : signal_(signal), work_(std::move(work)), options_(std::move(options)) {
+  std::promise<void> started;
+  std::future<void> outcome = started.get_future();
+  thread_ = std::thread([this, promise = std::move(started)]() mutable { run(std::move(promise)); });
+  try {
+    outcome.get();
+  } catch (...) {
+    thread_.join();
+    throw;
+  }
+}
+
+std::size_t WorkerThread::step() noexcept {
+  try {
+    return work_.step();
+  } catch (...) {
+    failed_steps_.fetch_add(1, std::memory_order_relaxed);
+    return 0;
+  }
+}
+
+void WorkerThread::run(std::promise<void> started) {
+  try {
+    if (options_.on_start) options_.on_start();
+  } catch (...) {
+    started.set_exception(std::current_exception());
+    return;
+  }
+  started.set_value();
+  const IdleStrategy idle{options_.idle};
+  while (!stop_.load(std::memory_order_acquire)) {
+    const std::size_t done = step();
+    if (done != 0) continue;
+    if (options_.idle != IdleMode::block) {
+      idle.idle(0);
+      continue;
+    }
+    signal_.sleep(options_.longest_sleep,
+                  [&] { return stop_.load(std::memory_order_acquire) || (work_.has_work && work_.has_work()); });
+  }
+  while (step() != 0) {
+  }
+}
+
+void WorkerThread::stop() noexcept {
+  if (!thread_.joinable()) return;
+  stop_.store(true, std::memory_order_seq_cst);
+  signal_.wake();
+  thread_.join();
+}
+
+}  // namespace nfx

@@ -1,0 +1,296 @@
+#include "nexusfix/observe/deferred_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace nfx {
+namespace {
+
+constexpr std::size_t slot_size = 64;
+constexpr std::size_t batch_bytes = 256 * 1024;
+
+// One thread writes each counter.
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+}
+
+LogFile make_file(const std::variant<LogFileOptions, int>& target) {
+  if (const auto* const options = std::get_if<LogFileOptions>(&target)) return LogFile{*options};
+  return LogFile{std::get<int>(target)};
+}
+
+}  // namespace
+
+LogLane::LogLane(const DeferredLogOptions& options)
+    : queue_({.slot_count = (options.lane_bytes + slot_size - 1) / slot_size,
+              .record_size = sizeof(Header) + options.longest_record,
+              .slot_size = slot_size}),
+      longest_(options.longest_record),
+      worker_(options.worker) {}
+
+void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std::string_view first,
+                     std::string_view second) noexcept {
+  const std::size_t wanted = first.size() + second.size();
+  first = first.substr(0, longest_);
+  second = second.substr(0, longest_ - first.size());
+  const Header header{
+      .time_ns = time.time_since_epoch().count(),
+      .dropped_before = dropped_.load(std::memory_order_relaxed),
+      .session = session,
+      .first_size = static_cast<std::uint32_t>(first.size()),
+      .cut = static_cast<std::uint32_t>(std::min<std::size_t>(wanted - first.size() - second.size(), UINT32_MAX)),
+      .kind = kind,
+      .unused = {}};
+  const std::span<const char> head{reinterpret_cast<const char*>(&header), sizeof header};
+  if (queue_.try_push(head, std::span<const char>{first}, std::span<const char>{second}) == PushResult::pushed) {
+    add(recorded_, 1);
+  } else {
+    add(dropped_, 1);
+  }
+  if (worker_ != nullptr && queue_.more_than_half_full()) worker_->notify();
+}
+
+DeferredLog::DeferredLog(DeferredLogOptions options) : options_(std::move(options)), file_(make_file(options_.target)) {
+  if (options_.lanes == 0 || options_.lanes > 1024 || options_.fraction_digits > 9) {
+    throw std::invalid_argument("log options: lanes is 1 to 1024, fraction_digits 0 to 9");
+  }
+  for (std::uint32_t i = 0; i < options_.lanes; ++i) lanes_.emplace_back(new LogLane(options_));
+  batch_.reserve(batch_bytes + 2 * options_.longest_record);
+}
+
+DeferredLog::~DeferredLog() = default;
+
+void DeferredLog::finish() noexcept {
+  try {
+    if (failing_) retry_at_ = last_time_;  // once more
+    while (step(last_time_) != 0) {
+    }
+  } catch (...) {
+    // Out of memory while the program ends: what is left is lost.
+    add(lost_, 1);
+  }
+}
+
+void DeferredLog::name_session(std::uint32_t session, std::string name) {
+  const std::lock_guard lock{changes_mutex_};
+  changes_.push_back({session, std::move(name)});
+  has_changes_.store(true, std::memory_order_release);
+}
+
+void DeferredLog::forget_session(std::uint32_t session) {
+  const std::lock_guard lock{changes_mutex_};
+  changes_.push_back({session, std::nullopt});
+  has_changes_.store(true, std::memory_order_release);
+}
+
+void DeferredLog::take_name_changes() {
+  if (!has_changes_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock{changes_mutex_};
+  has_changes_.store(false, std::memory_order_relaxed);
+  for (NameChange& change : changes_) {
+    if (change.name) {
+      std::erase(forgotten_, change.session);
+      names_[change.session] = std::move(*change.name);
+    } else {
+      forgotten_.push_back(change.session);
+    }
+  }
+  changes_.clear();
+}
+
+// Once the lanes are empty nobody needs them.
+void DeferredLog::forget_names() {
+  for (const std::uint32_t session : forgotten_) names_.erase(session);
+  forgotten_.clear();
+}
+
+std::string_view DeferredLog::name_of(std::uint32_t session) {
+  auto found = names_.find(session);
+  if (found == names_.end()) {  // named behind the begin of this step
+    take_name_changes();
+    found = names_.find(session);
+  }
+  if (found != names_.end()) return found->second;
+  return unnamed_ = "session " + std::to_string(session);
+}
+
+void DeferredLog::append_time(std::string& out, UtcTime time) {
+  std::array<char, max_utc_timestamp_size> text;
+  out.append(text.data(), clock_text_.write(text.data(), time, options_.fraction_digits));
+}
+
+bool DeferredLog::has_work() const noexcept {
+  return std::ranges::any_of(lanes_, [](const auto& lane) { return lane->queue_.size() != 0; });
+}
+
+LogLane* DeferredLog::oldest(Header& header) {
+  LogLane* best = nullptr;
+  for (const auto& lane : lanes_) {
+    const auto record = lane->queue_.front();
+    if (!record) continue;
+    Header its;
+    std::memcpy(&its, record->data(), sizeof its);
+    if (best != nullptr && its.time_ns >= header.time_ns) continue;
+    header = its;
+    best = lane.get();
+  }
+  return best;
+}
+
+std::size_t DeferredLog::step(UtcTime now) {
+  take_name_changes();
+  // Before the lanes are read: what is forgotten later may still be under way in them.
+  const std::size_t to_forget = forgotten_.size();
+  if (failing_) try_again(now);
+  std::size_t done = 0;
+  bool emptied = false;
+  while (done < step_records) {
+    Header header{};
+    LogLane* const lane = oldest(header);
+    if (lane == nullptr) {
+      emptied = true;
+      break;
+    }
+    take(*lane, header);
+    ++done;
+  }
+  if (emptied) {
+    tell_late_gaps(now);
+    if (to_forget != 0 && to_forget == forgotten_.size()) forget_names();
+  }
+  write_batch();
+  return done;
+}
+
+void DeferredLog::take(LogLane& lane, const Header& header) {
+  const UtcTime time{Duration{header.time_ns}};
+  tell_gap(lane, header.dropped_before, time);
+  last_time_ = std::max(last_time_, time);
+  if (failing_) {
+    ++untold_;
+    add(lost_, 1);
+    return lane.queue_.pop();
+  }
+  if (batch_.size() >= batch_bytes || file_.is_later_day(time)) write_batch();
+  if (batch_.empty()) batch_time_ = time;
+  const auto record = lane.queue_.front()->subspan(sizeof header);
+  const std::string_view text{record.data(), record.size()};
+  append_time(batch_, time);
+  append_line(batch_, {.time = time,
+                       .session = header.session,
+                       .kind = header.kind,
+                       .first = text.substr(0, header.first_size),
+                       .second = text.substr(header.first_size)});
+  if (header.cut != 0) {
+    batch_ += " [" + std::to_string(header.cut) + " more bytes were not logged]";
+    add(cut_, 1);
+  }
+  batch_ += '\n';
+  ++batch_lines_;
+  lane.queue_.pop();
+  // Small files: each batch must fit one.
+  if (const auto* const options = std::get_if<LogFileOptions>(&options_.target);
+      options != nullptr && batch_.size() >= options->max_bytes) {
+    write_batch();
+  }
+}
+
+void DeferredLog::tell_gap(LogLane& lane, std::uint64_t dropped, UtcTime time) {
+  if (dropped == lane.dropped_told_) return;
+  const std::uint64_t missing = dropped - lane.dropped_told_;
+  lane.dropped_told_ = dropped;
+  tell_missing(missing, time, "the log's queue was full");
+}
+
+// A gap at the end of a lane has no record behind it that tells of it.
+void DeferredLog::tell_late_gaps(UtcTime now) {
+  for (const auto& lane : lanes_) {
+    const std::uint64_t dropped = lane->dropped_.load(std::memory_order_relaxed);
+    // What was recorded meanwhile stands behind the gap, or tells of it itself.
+    if (dropped != lane->dropped_told_ && lane->queue_.size() == 0) tell_gap(*lane, dropped, std::max(now, last_time_));
+  }
+}
+
+// In a batch of its own, so that it is known which messages a failed write has cost.
+void DeferredLog::tell_missing(std::uint64_t count, UtcTime time, std::string_view why) {
+  if (failing_) {
+    untold_ += count;
+    return;
+  }
+  write_batch();
+  if (failing_) {
+    untold_ += count;
+    return;
+  }
+  batch_time_ = time;
+  append_time(batch_, time);
+  batch_ += ' ';
+  batch_ += std::to_string(count);
+  batch_ += ' ';
+  batch_ += noun();
+  batch_ += " were not logged here: ";
+  batch_ += why;
+  batch_ += '\n';
+  batch_gap_ = count;
+  write_batch();
+}
+
+void DeferredLog::write_batch() {
+  if (batch_.empty()) return;
+  const auto result = file_.append(batch_time_, batch_);
+  if (result) {
+    add(written_, batch_lines_);
+  } else {
+    const auto ended = static_cast<std::uint64_t>(
+        std::ranges::count(std::string_view{batch_}.substr(0, result.error().written), '\n'));
+    const std::uint64_t written = std::min(ended, batch_lines_);
+    add(written_, written);
+    add(lost_, batch_lines_ - written);
+    untold_ += batch_lines_ - written + batch_gap_;
+  }
+  batch_.clear();
+  batch_lines_ = batch_gap_ = 0;
+  if (!result) fail(result.error());
+}
+
+void DeferredLog::fail(const LogFileError& error) {
+  failing_ = true;
+  retry_at_ = UtcTime{};
+  if (retrying_) return;  // the same outage: no news for anybody
+  add(outages_, 1);
+  if (options_.on_failure) {
+    options_.on_failure(error.text + "; the log goes on when it can be written again, what comes until then is lost");
+  }
+}
+
+void DeferredLog::try_again(UtcTime now) {
+  if (retry_at_ == UtcTime{}) {  // the first step behind the failure: the clock starts
+    retry_at_ = now + retry_after;
+    return;
+  }
+  if (now < retry_at_) return;
+  failing_ = false;
+  retrying_ = true;
+  tell_missing(std::exchange(untold_, 0), std::max(now, last_time_), "the log could not be written");
+  retrying_ = false;
+  if (failing_) retry_at_ = now + retry_after;
+}
+
+DeferredLogCounters DeferredLog::counters() const noexcept {
+  DeferredLogCounters counters{.recorded = 0,
+                               .dropped = 0,
+                               .written = written_.load(std::memory_order_relaxed),
+                               .lost = lost_.load(std::memory_order_relaxed),
+                               .cut = cut_.load(std::memory_order_relaxed),
+                               .outages = outages_.load(std::memory_order_relaxed)};
+  for (const auto& lane : lanes_) {
+    counters.recorded += lane->recorded_.load(std::memory_order_relaxed);
+    counters.dropped += lane->dropped_.load(std::memory_order_relaxed);
+  }
+  return counters;
+}
+
+}  // namespace nfx

@@ -1,0 +1,103 @@
+#include "nexusfix/observe/message_text.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "nexusfix/base/printable.hpp"
+#include "nexusfix/wire/secret_fields.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+namespace {
+
+constexpr char separator_byte = '\x01';
+
+std::optional<std::uint32_t> read_number(std::string_view text) noexcept {
+  if (text.empty() || text.size() > 9) return std::nullopt;
+  std::uint32_t number = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    number = number * 10 + static_cast<std::uint32_t>(c - '0');
+  }
+  return number;
+}
+
+// Splits a message into what lies between two SOH, or as much as a length before it says.
+class Pieces {
+ public:
+  explicit Pieces(std::string_view message) noexcept : rest_(message) {}
+
+  struct Piece {
+    std::string_view text;
+    std::size_t value_begin = 0;  // in text; 0: no "tag=" in front
+    Tag tag{};
+    bool ended = false;  // a SOH follows
+  };
+
+  [[nodiscard]] bool next(Piece& piece) noexcept {
+    if (rest_.empty()) return false;
+    piece = {};
+    std::size_t size = std::min(rest_.find(separator_byte), rest_.size());
+    const std::size_t equals = rest_.substr(0, size).find('=');
+    const auto tag = equals == std::string_view::npos ? std::nullopt : read_number(rest_.substr(0, equals));
+    if (tag && *tag != 0) {
+      piece.tag = Tag{static_cast<std::int32_t>(*tag)};
+      piece.value_begin = equals + 1;
+      if (data_tag_ != Tag{} && piece.tag == data_tag_) size = end_of_data(piece, size);
+      data_tag_ = data_tag_of(piece.tag);
+      data_size_ = data_tag_ == Tag{} ? 0 : read_number(rest_.substr(equals + 1, size - equals - 1)).value_or(no_size);
+    }
+    piece.text = rest_.substr(0, size);
+    piece.ended = size < rest_.size();
+    rest_.remove_prefix(std::min(rest_.size(), size + 1));
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t no_size = SIZE_MAX;
+
+  // A length that leads to no SOH may hide a secret's end anywhere.
+  [[nodiscard]] std::size_t end_of_data(const Piece& piece, std::size_t size) const noexcept {
+    const std::size_t room = rest_.size() - piece.value_begin;
+    const std::size_t end = piece.value_begin + std::min(data_size_, room);
+    if (data_size_ < room && rest_[end] == separator_byte) return end;
+    return is_secret(piece.tag) ? rest_.size() : size;
+  }
+
+  std::string_view rest_;
+  Tag data_tag_{};  // the data field that the last piece announced
+  std::size_t data_size_ = 0;
+};
+
+void append_bytes(std::string& out, std::string_view bytes, Separator separator) {
+  if (separator == Separator::bar) return append_printable(out, bytes);
+  for (const char c : bytes) {
+    if (c == '\n') {
+      out += "\\x0a";
+    } else {
+      out += c;
+    }
+  }
+}
+
+}  // namespace
+
+void append_message_text(std::string& out, std::string_view message, MessageTextOptions options) {
+  out.reserve(out.size() + message.size() + 1);
+  Pieces pieces{message};
+  Pieces::Piece piece;
+  bool after_secret = false;
+  while (pieces.next(piece)) {
+    const bool secret = piece.value_begin == 0 ? after_secret : is_secret(piece.tag);
+    if (secret && !options.show_secrets) {
+      append_bytes(out, piece.text.substr(0, piece.value_begin), options.separator);
+      out += masked_text;
+    } else {
+      append_bytes(out, piece.text, options.separator);
+    }
+    if (piece.ended) out += options.separator == Separator::bar ? '|' : separator_byte;
+    after_secret = secret;
+  }
+}
+
+}  // namespace nfx

@@ -1,0 +1,197 @@
+#include "nexusfix/observe/metrics.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "nexusfix/base/assert.hpp"
+
+namespace nfx {
+namespace {
+
+constexpr std::uint64_t us = 1'000, ms = 1'000'000, s = 1'000'000'000;
+constexpr std::array bounds_ns{
+    1 * us, 2'500 * us / 1000, 5 * us,  10 * us, 25 * us,  50 * us,  100 * us, 250 * us, 500 * us,   1 * ms, 2'500 * us,
+    5 * ms, 10 * ms,           25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms, 1 * s,    2'500 * ms, 5 * s,  10 * s};
+static_assert(std::ranges::is_sorted(bounds_ns));
+
+bool is_name(std::string_view name, bool colons) noexcept {
+  const auto fits = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (colons && c == ':');
+  };
+  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, fits);
+}
+
+void append_escaped(std::string& out, std::string_view text, bool quotes) {
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '"' && quotes) {
+      out += "\\\"";
+    } else {
+      out += c;
+    }
+  }
+}
+
+std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  std::array<char, 32> text;
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end};
+}
+
+double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
+
+void append_sample(std::string& out, std::string_view name, std::string_view suffix, MetricsPage::Labels labels,
+                   std::string_view bound, std::string_view value) {
+  out += name;
+  out += suffix;
+  char before = '{';
+  const auto append_label = [&](std::string_view label, std::string_view its_value) {
+    out += std::exchange(before, ',');
+    out += label;
+    out += "=\"";
+    append_escaped(out, its_value, true);
+    out += '"';
+  };
+  for (const MetricLabel& label : labels) {
+    NFX_REQUIRE(is_name(label.name, false));
+    append_label(label.name, label.value);
+  }
+  if (!bound.empty()) append_label("le", bound);
+  if (before == ',') out += '}';
+  out += ' ';
+  out += value;
+  out += '\n';
+}
+
+// Closes the file and, unless kept, removes it.
+struct Unfinished {
+  std::string path;
+  int fd = -1;
+  bool kept = false;
+
+  ~Unfinished() {
+    if (fd >= 0) ::close(fd);
+    if (fd >= 0 && !kept) ::unlink(path.c_str());
+  }
+};
+
+// Empty when done, otherwise what failed.
+std::string replace_file(const std::filesystem::path& path, std::string_view text) {
+  const auto failed = [](const char* what, const std::string& which) {
+    return std::string{what} + " " + which + ": " + std::generic_category().message(errno);
+  };
+  // Readers of metrics are other users; there is nothing secret in them.
+  Unfinished file{.path = path.string() + ".tmp", .fd = -1, .kept = false};
+  file.fd = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (file.fd < 0) return failed("open", file.path);
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return failed("write", file.path);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::rename(file.path.c_str(), path.c_str()) != 0) return failed("rename", file.path);
+  file.kept = true;
+  return {};
+}
+
+}  // namespace
+
+std::span<const std::uint64_t> MetricsPage::usual_bounds_ns() noexcept { return bounds_ns; }
+
+std::string& MetricsPage::samples_of(MetricName name, Kind kind) {
+  NFX_REQUIRE(is_name(name.name, true));
+  const auto found = std::ranges::find(families_, name.name, &Family::name);
+  if (found == families_.end()) {
+    return families_.emplace_back(Family{std::string{name.name}, std::string{name.help}, kind, {}}).samples;
+  }
+  NFX_REQUIRE(found->kind == kind);
+  return found->samples;
+}
+
+void MetricsPage::counter(MetricName name, Labels labels, std::uint64_t value) {
+  append_sample(samples_of(name, Kind::counter), name.name, "", labels, "", std::to_string(value));
+}
+
+void MetricsPage::gauge(MetricName name, Labels labels, double value) {
+  append_sample(samples_of(name, Kind::gauge), name.name, "", labels, "", number(value));
+}
+
+void MetricsPage::histogram(MetricName name, Labels labels, const LatencyHistogram& latencies,
+                            std::span<const std::uint64_t> bounds) {
+  NFX_REQUIRE(std::ranges::is_sorted(bounds));
+  std::string& out = samples_of(name, Kind::histogram);
+  for (const std::uint64_t bound : bounds) {
+    append_sample(out, name.name, "_bucket", labels, number(seconds(bound)),
+                  std::to_string(latencies.count_up_to(bound)));
+  }
+  append_sample(out, name.name, "_bucket", labels, "+Inf", std::to_string(latencies.count()));
+  append_sample(out, name.name, "_sum", labels, "", number(seconds(latencies.sum())));
+  append_sample(out, name.name, "_count", labels, "", std::to_string(latencies.count()));
+}
+
+std::string MetricsPage::text() const {
+  std::string out;
+  for (const Family& family : families_) {
+    out += "# HELP " + family.name + ' ';
+    append_escaped(out, family.help, false);
+    out += "\n# TYPE " + family.name + ' ';
+    switch (family.kind) {
+      case Kind::counter: out += "counter\n"; break;
+      case Kind::gauge: out += "gauge\n"; break;
+      case Kind::histogram: out += "histogram\n"; break;
+    }
+    out += family.samples;
+  }
+  return out;
+}
+
+MetricsFile::MetricsFile(MetricsFileOptions options, Collect collect)
+    : options_(std::move(options)), collect_(std::move(collect)) {
+  if (options_.period <= Duration::zero()) throw std::runtime_error("metrics period: use more than zero");
+  std::filesystem::path folder = options_.path.parent_path();
+  if (folder.empty()) folder = ".";
+  if (!options_.path.has_filename() || !std::filesystem::is_directory(folder)) {
+    throw std::runtime_error("metrics file \"" + options_.path.string() + "\": name a file in a folder that exists");
+  }
+}
+
+bool MetricsFile::step(MonotonicTime now) {
+  if (now < next_) return false;
+  next_ = now + options_.period;
+  return write();
+}
+
+bool MetricsFile::write() {
+  MetricsPage page;
+  collect_(page);
+  const std::string error = replace_file(options_.path, page.text());
+  if (error.empty()) {
+    failing_ = false;
+    return true;
+  }
+  ++failures_;
+  if (!std::exchange(failing_, true) && options_.on_failure) {
+    options_.on_failure(error + "; metrics are as old as the file until it can be written again");
+  }
+  return false;
+}
+
+}  // namespace nfx

@@ -1,0 +1,297 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <thread>
+
+#include "log_folder.hpp"
+#include "nexusfix/concurrent/worker_thread.hpp"
+#include "nexusfix/observe/event_log.hpp"
+#include "nexusfix/observe/message_log.hpp"
+
+namespace nfx {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr UtcTime noon = UtcTime{std::chrono::sys_days{std::chrono::year{2024} / 3 / 15}} + 12h;
+
+DeferredLogOptions log_in(const LogFolder& folder) {
+  LogFileOptions file;
+  file.folder = folder.path();
+  DeferredLogOptions options;
+  options.target = file;
+  options.lane_bytes = 64 * 1024;
+  options.longest_record = 4096;
+  return options;
+}
+
+MessageLogOptions messages_in(const LogFolder& folder) {
+  MessageLogOptions options;
+  options.log = log_in(folder);
+  return options;
+}
+
+// A lane in which exactly eight short messages find room.
+MessageLogOptions small_messages_in(const LogFolder& folder) {
+  MessageLogOptions options = messages_in(folder);
+  options.log.lane_bytes = 8 * 64;
+  options.log.longest_record = 100;
+  return options;
+}
+
+TEST(MessageLog, writes_a_line_with_time_direction_session_and_message) {
+  const LogFolder folder;
+  MessageLog log{messages_in(folder)};
+  log.name_session(7, "FIX.4.4:ME->YOU");
+  MessageLog::Lane lane = log.lane(0);
+  lane.record(7, LogDirection::in, noon + 1ns,
+              "8=FIX.4.4\x01"
+              "35=A\x01"
+              "554=geheim\x01");
+  lane.record(9, LogDirection::out, noon + 2s, "8=FIX.4.4\x01");
+  EXPECT_TRUE(log.has_work());
+  EXPECT_EQ(log.step(noon), 2U);
+  EXPECT_FALSE(log.has_work());
+  EXPECT_EQ(folder.text(),
+            "20240315-12:00:00.000000001 in  FIX.4.4:ME->YOU 8=FIX.4.4|35=A|554=***|\n"
+            "20240315-12:00:02.000000000 out session 9 8=FIX.4.4|\n");
+  EXPECT_EQ(log.counters().written, 2U);
+}
+
+TEST(MessageLog, writes_what_quickfix_writes) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  options.format = MessageLogFormat::quickfix;
+  options.text = {.separator = Separator::raw, .show_secrets = false};
+  options.log.fraction_digits = 3;
+  MessageLog log{options};
+  log.lane(0).record(7, LogDirection::in, noon + 25ms,
+                     "8=FIX.4.4\x01"
+                     "35=0\x01");
+  log.step(noon);
+  EXPECT_EQ(folder.text(),
+            "20240315-12:00:00.025 : 8=FIX.4.4\x01"
+            "35=0\x01\n");
+}
+
+TEST(MessageLog, merges_its_lanes_by_time) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  options.log.lanes = 3;
+  options.log.fraction_digits = 0;
+  MessageLog log{options};
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    log.lane(i % 3).record(i, LogDirection::in, noon + std::chrono::seconds{i}, std::to_string(i));
+  }
+  log.step(noon);
+  std::string expected;
+  for (int i = 0; i < 9; ++i) {
+    const std::string n = std::to_string(i);
+    expected += "20240315-12:00:0" + n + " in  session " + n + " " + n + "\n";
+  }
+  EXPECT_EQ(folder.text(), expected);
+}
+
+TEST(MessageLog, forgets_a_name_only_when_what_was_recorded_before_is_written) {
+  const LogFolder folder;
+  MessageLog log{messages_in(folder)};
+  log.name_session(1, "ONE");
+  log.lane(0).record(1, LogDirection::in, noon, "a");
+  log.forget_session(1);
+  log.step(noon);
+  log.lane(0).record(1, LogDirection::in, noon, "b");
+  log.step(noon);
+  EXPECT_NE(folder.text().find("ONE a\n"), std::string::npos) << folder.text();
+  EXPECT_NE(folder.text().find("session 1 b\n"), std::string::npos) << folder.text();
+}
+
+TEST(MessageLog, says_in_the_place_of_a_gap_how_many_messages_are_missing) {
+  const LogFolder folder;
+  MessageLogOptions options = small_messages_in(folder);
+  options.log.fraction_digits = 0;
+  MessageLog log{options};
+  MessageLog::Lane lane = log.lane(0);
+  for (int i = 0; i < 11; ++i) lane.record(1, LogDirection::in, noon, std::to_string(i));
+  EXPECT_EQ(log.counters().dropped, 3U);
+  log.step(noon);
+  lane.record(1, LogDirection::in, noon + 1s, "after");
+  log.step(noon);
+  const std::string text = folder.text();
+  const std::string gap =
+      "in  session 1 7\n20240315-12:00:00 3 messages were not logged here: the log's queue was full\n"
+      "20240315-12:00:01 in  session 1 after\n";
+  EXPECT_NE(text.find(gap), std::string::npos) << text;
+  EXPECT_EQ(text.find("not logged"), text.rfind("not logged"));
+}
+
+TEST(MessageLog, tells_of_a_gap_between_two_messages_of_the_same_step) {
+  const LogFolder folder;
+  MessageLogOptions options = small_messages_in(folder);
+  options.log.lanes = 2;
+  MessageLog log{options};
+  for (int i = 0; i < 10; ++i) log.lane(0).record(1, LogDirection::in, noon, "before");
+  // Taking one from the front makes room for the next behind the gap, without the lane being empty in between.
+  log.step(noon);
+  log.lane(0).record(1, LogDirection::in, noon, "behind");
+  log.step(noon);
+  const std::string text = folder.text();
+  const auto gap = text.find(" 2 messages were not logged here");
+  ASSERT_NE(gap, std::string::npos) << text;
+  EXPECT_LT(text.rfind("before"), gap);
+  EXPECT_GT(text.find("behind"), gap);
+}
+
+TEST(MessageLog, cuts_what_is_too_long_and_says_by_how_much) {
+  const LogFolder folder;
+  MessageLog log{small_messages_in(folder)};
+  log.lane(0).record(1, LogDirection::in, noon, std::string(120, 'x'));
+  log.step(noon);
+  EXPECT_NE(folder.text().find(std::string(100, 'x') + " [20 more bytes were not logged]\n"), std::string::npos);
+  EXPECT_EQ(log.counters().cut, 1U);
+}
+
+TEST(MessageLog, reports_a_failing_disk_once_and_says_later_what_is_missing) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  options.log.fraction_digits = 0;
+  std::vector<std::string> reports;
+  options.log.on_failure = [&](std::string_view text) { reports.emplace_back(text); };
+  MessageLog log{options};
+  MessageLog::Lane lane = log.lane(0);
+  lane.record(1, LogDirection::in, noon, "kept");
+  log.step(noon);
+  const auto length = static_cast<rlim_t>(folder.text().size());
+  {
+    // Room for one line more, and the front of a second.
+    const FullDisk full{length + length + 5};
+    for (int i = 0; i < 3; ++i) lane.record(1, LogDirection::in, noon, "also");
+    log.step(noon);
+    EXPECT_EQ(log.counters().lost, 2U);
+    for (int second = 0; second < 5; ++second) {
+      lane.record(1, LogDirection::in, noon, "lost");
+      log.step(noon + std::chrono::seconds{second});
+    }
+    EXPECT_EQ(log.counters().lost, 7U);
+  }
+  log.step(noon + 6s);
+  lane.record(1, LogDirection::in, noon + 7s, "again");
+  log.step(noon + 7s);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_NE(reports[0].find("messages-20240315-0001.log: File too large"), std::string::npos) << reports[0];
+  EXPECT_EQ(folder.text(),
+            "20240315-12:00:00 in  session 1 kept\n"
+            "20240315-12:00:00 in  session 1 also\n"
+            "20240\n"
+            "20240315-12:00:06 7 messages were not logged here: the log could not be written\n"
+            "20240315-12:00:07 in  session 1 again\n");
+  EXPECT_EQ(log.counters().outages, 1U);
+  EXPECT_EQ(log.counters().written, 3U);
+}
+
+TEST(MessageLog, begins_a_file_with_the_first_message_of_a_day) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  options.log.fraction_digits = 0;
+  MessageLog log{options};
+  for (int i = 0; i < 4; ++i) log.lane(0).record(1, LogDirection::in, noon + i * 8h, std::to_string(i));
+  log.step(noon);
+  EXPECT_EQ(folder.text("messages-20240315-0001.log"),
+            "20240315-12:00:00 in  session 1 0\n20240315-20:00:00 in  session 1 1\n");
+  EXPECT_EQ(folder.text("messages-20240316-0001.log"),
+            "20240316-04:00:00 in  session 1 2\n20240316-12:00:00 in  session 1 3\n");
+}
+
+TEST(MessageLog, writes_what_was_recorded_before_it_is_destroyed) {
+  const LogFolder folder;
+  {
+    MessageLog log{messages_in(folder)};
+    log.lane(0).record(1, LogDirection::out, noon, "last words");
+  }
+  EXPECT_NE(folder.text().find("last words\n"), std::string::npos);
+}
+
+TEST(MessageLog, has_every_message_of_several_threads_or_counts_it) {
+  constexpr std::uint32_t threads = 3;
+  constexpr int each = 5000;
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  WakeSignal signal;
+  options.log.lanes = threads;
+  options.log.worker = &signal;
+  MessageLog log{options};
+  WorkerOptions worker_options;
+  worker_options.longest_sleep = 1ms;
+  WorkerThread worker(signal, {.step = [&] { return log.step(noon); }, .has_work = [&] { return log.has_work(); }},
+                      worker_options);
+  std::vector<std::thread> recorders;
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    recorders.emplace_back([&log, t] {
+      MessageLog::Lane lane = log.lane(t);
+      for (int i = 0; i < each; ++i) lane.record(t, LogDirection::in, noon + std::chrono::nanoseconds{i}, "58=x\x01");
+    });
+  }
+  for (std::thread& recorder : recorders) recorder.join();
+  worker.stop();
+  const DeferredLogCounters counters = log.counters();
+  EXPECT_EQ(counters.recorded + counters.dropped, std::uint64_t{threads} * each);
+  EXPECT_EQ(counters.written, counters.recorded);
+  const std::string text = folder.text();
+  std::uint64_t lines = 0;
+  for (std::size_t at = text.find(" 58=x|\n"); at != std::string::npos; at = text.find(" 58=x|\n", at + 1)) ++lines;
+  EXPECT_EQ(lines, counters.written);
+  EXPECT_EQ(counters.dropped == 0, text.find("were not logged here") == std::string::npos);
+}
+
+TEST(EventLog, writes_sessions_the_engine_and_what_the_network_says) {
+  const LogFolder folder;
+  DeferredLogOptions options = log_in(folder);
+  options.fraction_digits = 3;
+  EventLog log{options};
+  log.name_session(0, "FIX.4.4:ME->YOU");
+  log.lane(0).record(0, noon, "logged on, next in 1");
+  log.lane(0).record(0, noon + 1ms, "logged out", "bye\nfake line");
+  log.record(no_log_session, noon + 2ms, "placement: poll0 on CPU 2");
+  log.step(noon);
+  EXPECT_EQ(folder.text(),
+            "20240315-12:00:00.000 FIX.4.4:ME->YOU logged on, next in 1\n"
+            "20240315-12:00:00.001 FIX.4.4:ME->YOU logged out: bye\\x0afake line\n"
+            "20240315-12:00:00.002 placement: poll0 on CPU 2\n");
+}
+
+TEST(EventLog, writes_to_an_open_file_descriptor_and_leaves_it_open) {
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(::pipe(pipe_ends.data()), 0);
+  DeferredLogOptions options;
+  options.target = pipe_ends[1];
+  options.fraction_digits = 0;
+  {
+    EventLog log{options};
+    log.record(no_log_session, noon, "hello");
+    log.record(no_log_session, noon + 24h, "hello");
+  }
+  EXPECT_EQ(::write(pipe_ends[1], "!", 1), 1);
+  std::array<char, 100> text{};
+  const auto size = ::read(pipe_ends[0], text.data(), text.size());
+  ASSERT_GT(size, 0);
+  EXPECT_EQ((std::string{text.data(), static_cast<std::size_t>(size)}),
+            "20240315-12:00:00 hello\n20240316-12:00:00 hello\n!");
+  ::close(pipe_ends[0]);
+  ::close(pipe_ends[1]);
+}
+
+TEST(EventLog, takes_events_of_several_threads_without_lanes) {
+  const LogFolder folder;
+  EventLog log{log_in(folder)};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) log.record(no_log_session, noon, "x");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(log.step(noon), 300U);
+}
+
+}  // namespace
+}  // namespace nfx
