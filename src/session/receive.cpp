@@ -308,7 +308,7 @@ void Session::set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept {
 // Called whenever the expected number has moved: is the request filled, and what is missing next?
 void Session::close_gap(Instant now, Actions& out) noexcept {
   if (phase_ == Phase::disconnected) return;
-  if (next_in_ == logon_beyond_gap_) next_in_ = next(next_in_);
+  if (next_in_ == logon_beyond_gap_ || next_in_ == answered_beyond_gap_) next_in_ = next(next_in_);
   if (gap_.requested_to != SeqNum{}) {
     if (next_in_ <= gap_.requested_to) return;
     const SeqNum wanted_to = gap_.wanted_to;

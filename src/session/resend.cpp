@@ -64,7 +64,10 @@ void Session::receive_resend_request(const MessageView& message, SeqNum seq, Pos
   if (phase_ == Phase::disconnected) return;  // there was no room to ask for the next chunk
   // It is answered whatever its own number; a gap in front of it is asked for behind the answer, so that two sides
   // that both miss messages do not wait for each other.
-  if (position == Position::high) request_after_replay_ = std::max(request_after_replay_, seq);
+  if (position == Position::high) {
+    request_after_replay_ = std::max(request_after_replay_, seq);
+    answered_beyond_gap_ = std::max(answered_beyond_gap_, seq);
+  }
 
   if (*first > last_sent) {
     note(Notice::resend_beyond_end, *first, "ResendRequest begins beyond the last message sent", out);
@@ -158,11 +161,18 @@ bool Session::send_replayed(std::string_view stored, MessageView& scratch, Insta
   if (behind_begin == 0) behind_begin = body_begin;
   if (last_begin == 0) behind_end = last_begin = body_begin;
   const std::size_t body_end = stored.size() - 7;
+  // Since the message left, somebody may have set the clock back; no message is older than its original.
+  std::string_view original_time = scratch.get_view(Tag::SendingTime);
+  std::array<char, max_utc_timestamp_size> time;
+  if (const std::string_view now_text = composer_.sending_time(now.utc); now_text < original_time) {
+    std::copy(now_text.begin(), now_text.end(), time.begin());
+    original_time = {time.data(), now_text.size()};
+  }
   const auto seq = scratch.get_seq_num(Tag::MsgSeqNum);
   const auto size = composer_.compose({.msg_type = scratch.msg_type(),
                                        .seq = *seq,
                                        .poss_dup = true,
-                                       .orig_sending_time = scratch.get_view(Tag::SendingTime),
+                                       .orig_sending_time = original_time,
                                        .header_fields = stored.substr(extra_begin, behind_begin - extra_begin),
                                        .header_fields_behind = stored.substr(behind_begin, behind_end - behind_begin),
                                        .header_fields_last = stored.substr(last_begin, body_begin - last_begin),

@@ -172,7 +172,7 @@ void Session::disconnect(std::string_view text, Ending ending, Actions& out) noe
   phase_deadline_ = MonotonicTime::max();
   queue_.clear();
   gap_ = {};
-  logon_beyond_gap_ = {};
+  logon_beyond_gap_ = answered_beyond_gap_ = {};
   replay_ = {};
   pending_replay_count_ = 0;
   request_after_replay_ = {};
@@ -191,7 +191,7 @@ void Session::reset_counters(Actions& out) noexcept {
   next_in_ = next_out_ = first_seq_num;
   queue_.clear();
   gap_ = {};
-  logon_beyond_gap_ = {};
+  logon_beyond_gap_ = answered_beyond_gap_ = {};
   replay_ = {};
   pending_replay_count_ = 0;
   request_after_replay_ = {};

@@ -55,6 +55,8 @@ std::string_view to_string(Phase phase) noexcept {
 std::string_view to_string(SendError error) noexcept {
   switch (error) {
     case SendError::not_logged_on: return "the session is not logged on";
+    case SendError::store_full: return "the message store is full: make room on its disk";
+    case SendError::store_failed: return "the message store has failed: see the notice, then restart";
     case SendError::no_room: return "the send buffer is full: the peer does not read fast enough";
     case SendError::bad_message: return "no application message type, or fields that do not end with SOH";
   }
@@ -82,6 +84,8 @@ std::string_view to_string(Notice notice) noexcept {
     case Notice::resend_loop: return "resend loop";
     case Notice::resend_refused: return "resend of too many messages refused";
     case Notice::schedule: return "session time";
+    case Notice::store_trouble: return "message store";
+    case Notice::slow_consumer: return "slow consumer";
     case Notice::logon_refused: return "Logon refused";
   }
   return "?";

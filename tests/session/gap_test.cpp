@@ -200,6 +200,22 @@ TEST(Gap, queued_message_is_not_judged_by_the_time_it_had_to_wait) {
   EXPECT_TRUE(rig.session.logged_on());
 }
 
+// Otherwise two sides that miss each other's heartbeats ask for each other's requests for ever.
+TEST(Gap, resend_request_answered_ahead_of_its_turn_is_received_when_the_gap_in_front_of_it_is_closed) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig);
+  say(rig, "35=0|34=3|");
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
+  say(rig, "35=2|34=4|7=2|16=0|");
+  rig.sent.clear();
+  // The peer answers our request with what it had sent when that came.
+  say(rig, "35=4|34=2|43=Y|" + original_time(rig) + "36=4|123=Y|");
+  EXPECT_EQ(rig.session.next_inbound(), SeqNum{5});
+  say(rig, "35=0|34=5|");
+  EXPECT_EQ(rig.session.next_inbound(), SeqNum{6});
+  EXPECT_TRUE(rig.sent.empty());
+}
+
 TEST(Gap, is_forgotten_with_the_connection) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);

@@ -233,6 +233,16 @@ TEST(Replay, repeated_keeps_the_first_sending_time_as_original) {
   }
 }
 
+TEST(Replay, gives_no_original_time_behind_its_own_when_the_clock_was_set_back) {
+  Busy busy{1};
+  SessionRig& rig = busy.rig;
+  rig.now.utc -= std::chrono::hours{1};
+  say(rig, "35=2|34=2|7=2|16=2|");
+  const std::string sent = with_bars(rig.take_sent());
+  EXPECT_NE(sent.find("|52=20240315-11:00:00.000|"), std::string::npos) << sent;
+  EXPECT_NE(sent.find("|122=20240315-11:00:00.000|"), std::string::npos) << sent;
+}
+
 TEST(Replay, answers_with_a_gap_fill_for_what_the_store_gives_back_damaged) {
   Busy busy{2};
   SessionRig& rig = busy.rig;

@@ -51,6 +51,8 @@ enum class Notice : std::uint8_t {
   resend_loop,           // the peer asked for the same messages again and again
   resend_refused,        // the peer asked for more messages at once than allowed
   schedule,              // the session's time began or ended, or its numbers were reset with it
+  store_trouble,         // the message store takes no more, or cannot promise what it did
+  slow_consumer,         // the peer did not read for too long
   logon_refused,         // a Logon that did not prove who sent it, or came outside the session's time
 };
 

@@ -39,6 +39,8 @@ enum class Phase : std::uint8_t {
 enum class SendError : std::uint8_t {
   not_logged_on,  // no Logon yet, or a Logout is under way
   no_room,        // the output space is full: the peer does not read fast enough
+  store_full,     // the message store's disk is full: nothing that could not be resent is sent
+  store_failed,   // the message store cannot keep its promise any more
   bad_message,    // no MsgType, a session message type, or fields that do not end with SOH
 };
 
@@ -243,6 +245,7 @@ class Session {
   MonotonicTime replay_held_until_{};
   ValidationReport report_;
   Gap gap_;
+  SeqNum answered_beyond_gap_{};  // the last ResendRequest answered ahead of its turn: it counts as received then
   SeqNum logon_beyond_gap_{};  // counts as received once the gap that NextExpectedMsgSeqNum fills reaches it
   Replay replay_;
   static constexpr std::size_t max_pending_replays = 4;
