@@ -57,7 +57,7 @@ MemoryMessageStore::MemoryMessageStore(MemoryStoreOptions options, UtcTime creat
   bytes_ = Pages<char>(static_cast<char*>(map_pages(options.retain_bytes)), detail::UnmapPages{options.retain_bytes});
 }
 
-bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes) noexcept {
+bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes, UtcTime) noexcept {
   const std::uint64_t number = value(seq);
   forget_from(number);
   const bool unusable_number = number == 0 || number == std::numeric_limits<std::uint64_t>::max();

@@ -41,7 +41,7 @@ class MemoryMessageStore {
   explicit MemoryMessageStore(MemoryStoreOptions options = {}, UtcTime creation_time = {});
 
   // Gives up the oldest messages when full. False for an empty message, one larger than retain_bytes, and number 0.
-  bool append(SeqNum seq, std::string_view bytes) noexcept;
+  bool append(SeqNum seq, std::string_view bytes, UtcTime now = {}) noexcept;
 
   [[nodiscard]] std::optional<std::string_view> read(SeqNum seq) const noexcept {
     const Entry* entry = find(value(seq));
@@ -66,8 +66,8 @@ class MemoryMessageStore {
 
   [[nodiscard]] SeqNum next_outbound() const noexcept { return next_outbound_; }
   [[nodiscard]] SeqNum next_inbound() const noexcept { return next_inbound_; }
-  void set_next_outbound(SeqNum seq) noexcept { next_outbound_ = seq; }
-  void set_next_inbound(SeqNum seq) noexcept { next_inbound_ = seq; }
+  void set_next_outbound(SeqNum seq, UtcTime = {}) noexcept { next_outbound_ = seq; }
+  void set_next_inbound(SeqNum seq, UtcTime = {}) noexcept { next_inbound_ = seq; }
 
   [[nodiscard]] UtcTime creation_time() const noexcept { return creation_time_; }
   void reset(UtcTime now) noexcept;

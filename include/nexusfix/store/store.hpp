@@ -37,14 +37,14 @@ struct StoreCounts {
 template <class S>
 concept MessageStore = requires(S& store, const S& constant, SeqNum seq, std::string_view bytes, UtcTime now,
                                 bool (*visitor)(SeqNum, std::string_view)) {
-  { store.append(seq, bytes) } noexcept -> std::same_as<bool>;
+  { store.append(seq, bytes, now) } noexcept -> std::same_as<bool>;
   { constant.read(seq) } noexcept -> std::same_as<std::optional<std::string_view>>;
   { constant.for_each(seq, seq, visitor) } -> std::same_as<std::size_t>;
   { constant.oldest_kept() } noexcept -> std::same_as<SeqNum>;
   { constant.next_outbound() } noexcept -> std::same_as<SeqNum>;
   { constant.next_inbound() } noexcept -> std::same_as<SeqNum>;
-  { store.set_next_outbound(seq) } noexcept;
-  { store.set_next_inbound(seq) } noexcept;
+  { store.set_next_outbound(seq, now) } noexcept;
+  { store.set_next_inbound(seq, now) } noexcept;
   { constant.creation_time() } noexcept -> std::same_as<UtcTime>;
   { store.reset(now) } noexcept;
   { constant.counts() } noexcept -> std::same_as<StoreCounts>;

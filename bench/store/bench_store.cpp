@@ -1,0 +1,338 @@
+// What keeping a message costs the thread that sends it, by each store, message by message: bench_store --help.
+// Exit status 1 when a store gives back anything but what it was given, 2 when the run cannot be done as asked.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/cycle_clock.hpp"
+#include "harness/machine.hpp"
+#include "harness/measure.hpp"
+#include "harness/random.hpp"
+#include "nexusfix/observe/latency_histogram.hpp"
+#include "nexusfix/store/journal_flusher.hpp"
+#include "nexusfix/store/journal_store.hpp"
+#include "nexusfix/store/memory_message_store.hpp"
+#include "store/quickfix_store.hpp"
+
+namespace {
+
+using namespace nfx;
+using namespace nfx::bench;
+namespace fs = std::filesystem;
+
+struct Options {
+  std::uint32_t repeats = 5;
+  std::uint32_t messages = 100'000;
+  double pace_ns = 5'000;  // from one message to the next
+  std::uint64_t seed = 1;
+  std::optional<unsigned> core;
+  fs::path folder;
+  cpu_set_t other_cores{};  // where the flusher's thread may run
+};
+
+std::vector<std::string> make_messages(std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::string> messages(1000);
+  for (std::string& message : messages) {
+    message =
+        "8=FIX.4.4\x01"
+        "9=200\x01"
+        "35=D\x01";
+    const std::size_t size = random.between(200, 256);
+    while (message.size() < size) message.push_back(static_cast<char>('0' + random.below(75)));
+  }
+  return messages;
+}
+
+// A store that is measured: made anew for each repeat, in a folder of its own.
+class Subject {
+ public:
+  Subject() = default;
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+  virtual ~Subject() = default;
+  virtual bool append(std::uint64_t seq, const std::string& bytes) = 0;
+  virtual std::string read(std::uint64_t seq) = 0;
+};
+
+class InMemory final : public Subject {
+ public:
+  explicit InMemory(const Options& options)
+      : store_({.retain_messages = options.messages, .retain_bytes = options.messages * std::size_t{256}}) {
+    store_.prefault();
+  }
+  bool append(std::uint64_t seq, const std::string& bytes) override {
+    const bool kept = store_.append(SeqNum{seq}, bytes);
+    store_.set_next_outbound(SeqNum{seq + 1});
+    return kept;
+  }
+  std::string read(std::uint64_t seq) override { return std::string(store_.read(SeqNum{seq}).value_or("")); }
+
+ private:
+  MemoryMessageStore store_;
+};
+
+Instant read_clocks() {
+  return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
+          std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
+}
+
+class Journal final : public Subject {
+ public:
+  Journal(const Options& options, const fs::path& folder, Durability durability)
+      : store_(posix_disk(), journal_options(options, folder, durability), "FIX.4.4:US->THEM", read_clocks().utc),
+        now_(read_clocks().utc) {
+    store_.prefault();
+    flusher_.add(store_);
+    thread_ = std::thread([this, others = options.other_cores] {
+      ::sched_setaffinity(0, sizeof others, &others);
+      while (!stop_.load(std::memory_order_relaxed)) {
+        const Duration next = flusher_.turn(read_clocks());
+        flusher_.wait(std::min<Duration>(next, std::chrono::milliseconds{10}));
+      }
+    });
+    // The segment behind the first is made before the measurement, as in a session's night.
+    while (!store_.accepts(1)) std::this_thread::yield();
+  }
+  ~Journal() override {
+    stop_ = true;
+    flusher_.wake();
+    thread_.join();
+    flusher_.remove(store_);
+  }
+  bool append(std::uint64_t seq, const std::string& bytes) override {
+    const bool kept = store_.append(SeqNum{seq}, bytes, now_);
+    store_.set_next_outbound(SeqNum{seq + 1});
+    if (store_.durability() == Durability::group) store_.want_sync();
+    if (store_.durability() == Durability::message) return kept && store_.wait_durable(store_.position());
+    return kept;
+  }
+  std::string read(std::uint64_t seq) override { return std::string(store_.read(SeqNum{seq}).value_or("")); }
+
+ private:
+  static JournalOptions journal_options(const Options& options, const fs::path& folder, Durability durability) {
+    JournalOptions journal;
+    journal.directory = folder;
+    journal.durability = durability;
+    journal.retain_messages = options.messages;
+    return journal;
+  }
+
+  JournalStore store_;
+  UtcTime now_;
+  JournalFlusher flusher_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+// The usual alternative: a file mapped into memory, that the kernel writes back when it sees fit.
+class MappedFile final : public Subject {
+ public:
+  MappedFile(const Options& options, const fs::path& folder) : size_(options.messages * std::size_t{264}) {
+    const int fd = ::open((folder / "mapped").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || ::posix_fallocate(fd, 0, static_cast<off_t>(size_)) != 0) throw std::runtime_error("no mapped file");
+    void* pages = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    ::close(fd);
+    if (pages == MAP_FAILED) throw std::runtime_error("the file cannot be mapped");
+    bytes_ = static_cast<char*>(pages);
+    index_.resize(options.messages + 1);
+  }
+  ~MappedFile() override { ::munmap(bytes_, size_); }
+  bool append(std::uint64_t seq, const std::string& bytes) override {
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    std::memcpy(bytes_ + end_ + sizeof size, bytes.data(), size);
+    std::memcpy(bytes_ + end_, &size, sizeof size);
+    index_[seq] = end_;
+    end_ += sizeof size + size;
+    return true;
+  }
+  std::string read(std::uint64_t seq) override {
+    std::uint32_t size;
+    std::memcpy(&size, bytes_ + index_[seq], sizeof size);
+    return {bytes_ + index_[seq] + sizeof size, size};
+  }
+
+ private:
+  std::size_t size_;
+  std::size_t end_ = 0;
+  char* bytes_;
+  std::vector<std::size_t> index_;
+};
+
+class QuickFix final : public Subject {
+ public:
+  explicit QuickFix(const fs::path& folder) : store_(make_quickfix_store(folder.string())) {}
+  bool append(std::uint64_t seq, const std::string& bytes) override {
+    store_->append(static_cast<int>(seq), bytes);
+    return true;
+  }
+  std::string read(std::uint64_t seq) override { return store_->read(static_cast<int>(seq)); }
+
+ private:
+  std::unique_ptr<QuickFixStore> store_;
+};
+
+struct Row {
+  std::string name;
+  std::uint32_t messages;
+  std::function<std::unique_ptr<Subject>(const fs::path&)> make;
+  LatencyHistogram ns{};
+  std::vector<double> medians{};
+  std::uint64_t refused = 0;
+};
+
+std::vector<Row> make_rows(const Options& options) {
+  const auto journal = [&](Durability durability) {
+    return [&options, durability](const fs::path& folder) -> std::unique_ptr<Subject> {
+      return std::make_unique<Journal>(options, folder, durability);
+    };
+  };
+  const std::uint32_t all = options.messages;
+  std::vector<Row> rows;
+  rows.push_back({"memory", all, [&](const fs::path&) { return std::make_unique<InMemory>(options); }});
+  rows.push_back({"journal, none", all, journal(Durability::none)});
+  rows.push_back({"journal, interval", all, journal(Durability::interval)});
+  rows.push_back({"journal, group", all, journal(Durability::group)});
+  // Each waits for the disk.
+  rows.push_back({"journal, message, with the wait", std::max(all / 100, 100U), journal(Durability::message)});
+  rows.push_back({"mapped file, no checksum, no sync", all,
+                  [&](const fs::path& folder) { return std::make_unique<MappedFile>(options, folder); }});
+  const fs::path trial = options.folder / "trial";
+  fs::create_directories(trial);
+  if (make_quickfix_store(trial.string()) != nullptr) {
+    rows.push_back({"QuickFIX FileStore, no sync", all,
+                    [](const fs::path& folder) { return std::make_unique<QuickFix>(folder); }});
+  }
+  return rows;
+}
+
+// False: a message came back wrong.
+bool run_once(Row& row, const Options& options, const std::vector<std::string>& messages, const CycleClock& clock,
+              double own_cost) {
+  const fs::path folder = options.folder / "repeat";
+  fs::create_directories(folder);
+  auto subject = row.make(folder);
+  LatencyHistogram histogram;
+  std::vector<bool> kept(row.messages + 1);
+  std::string just_encoded(256, '\0');
+  const double pace = options.pace_ns * clock.ticks_per_ns;
+  std::uint64_t due = ticks_before();
+  for (std::uint64_t seq = 1; seq <= row.messages; ++seq) {
+    const std::string& message = messages[seq * 7 % messages.size()];
+    due += static_cast<std::uint64_t>(pace);
+    while (ticks_before() < due) continue;
+    just_encoded = message;  // as a session's message is when it comes to the store
+    const std::uint64_t before = ticks_before();
+    const bool taken = subject->append(seq, just_encoded);
+    const std::uint64_t after = ticks_after();
+    kept[seq] = taken;
+    const double ticks = std::max(0.0, static_cast<double>(after - before) - own_cost);
+    histogram.record(static_cast<std::uint64_t>(clock.to_ns(ticks)));
+    // After a stall the schedule goes on from now: what came late is one figure, not many.
+    if (after > due) due = std::max(due, after - static_cast<std::uint64_t>(pace));
+  }
+  row.ns.merge(histogram);
+  row.medians.push_back(static_cast<double>(histogram.percentile(50)));
+  bool right = true;
+  for (std::uint64_t seq = 1; seq <= row.messages; ++seq) {
+    if (!kept[seq]) {
+      ++row.refused;
+    } else if (subject->read(seq) != messages[seq * 7 % messages.size()]) {
+      std::fprintf(stderr, "bench_store: WRONG: %s gives back another message %llu\n", row.name.c_str(),
+                   static_cast<unsigned long long>(seq));
+      right = false;
+      break;
+    }
+  }
+  subject.reset();
+  fs::remove_all(folder);
+  return right;
+}
+
+int run(Options& options) {
+  const Machine machine = this_machine();
+  const CycleClock clock = calibrate_clock();
+  const double own_cost = own_cost_ticks();
+  const std::vector<std::string> messages = make_messages(options.seed);
+  std::vector<Row> rows = make_rows(options);
+  ::sched_getaffinity(0, sizeof options.other_cores, &options.other_cores);
+  const auto core = pin_to_core(options.core);
+  if (core && CPU_COUNT(&options.other_cores) > 1) CPU_CLR(*core, &options.other_cores);
+  if (!core) {
+    std::fprintf(stderr, "bench_store: %s; choose another --core\n", core.error().c_str());
+    return 2;
+  }
+  std::printf("machine    %s, %u cores, %s, pinned to core %u\n", machine.cpu_model.c_str(), machine.cores,
+              machine.kernel.c_str(), *core);
+  std::printf("compiler   %s, %s%s\n", machine.compiler.c_str(), machine.flags.c_str(),
+              machine.assertions ? ", WITH ASSERTIONS: not for quoting" : "");
+  std::printf("method     %u interleaved repeats of %u messages of 200 to 256 bytes, one every %.1f us; seed %llu\n",
+              options.repeats, options.messages, options.pace_ns / 1000, static_cast<unsigned long long>(options.seed));
+  std::printf("files      %s; every message is read back and compared\n\n", options.folder.c_str());
+  for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
+    for (Row& row : rows) {
+      if (!run_once(row, options, messages, clock, own_cost)) return 1;
+    }
+  }
+  std::printf("%-36s %9s %9s %9s %11s %9s %9s\n", "append, ns", "p50", "p99", "p99.9", "max", "+- p50", "refused");
+  for (const Row& row : rows) {
+    const auto [low, high] = std::ranges::minmax(row.medians);
+    std::printf("%-36s %9llu %9llu %9llu %11llu %9.0f %9llu\n", row.name.c_str(),
+                static_cast<unsigned long long>(row.ns.percentile(50)),
+                static_cast<unsigned long long>(row.ns.percentile(99)),
+                static_cast<unsigned long long>(row.ns.percentile(99.9)), static_cast<unsigned long long>(row.ns.max()),
+                (high - low) / 2, static_cast<unsigned long long>(row.refused));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Cost of keeping a message, to the thread that sends it"};
+  Options options;
+  fs::path below = fs::temp_directory_path();
+  bool quick = false;
+  app.add_option("--repeats", options.repeats, "all rows in turn, so often")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--messages", options.messages, "of a repeat")
+      ->check(CLI::Range(1000, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--pace-ns", options.pace_ns, "from one message to the next")->capture_default_str();
+  app.add_option("--seed", options.seed, "of the messages")->capture_default_str();
+  app.add_option("--core", options.core, "the core to pin to (the last allowed one)");
+  app.add_option("--folder", below, "where the files are made and removed")->capture_default_str();
+  app.add_flag("--quick", quick, "two repeats of 20,000");
+  CLI11_PARSE(app, argc, argv);
+  if (quick) {
+    options.repeats = 2;
+    options.messages = 20'000;
+  }
+  try {
+    options.folder = below / ("nfx-bench-store-" + std::to_string(::getpid()));
+    fs::create_directories(options.folder);
+    const int status = run(options);
+    fs::remove_all(options.folder);
+    return status;
+  } catch (const std::exception& error) {
+    fs::remove_all(options.folder);
+    std::fprintf(stderr, "bench_store: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,26 @@
+// QuickFIX's FileStore from the distribution's package, behind an interface that C++14 and C++23 both read.
+// Thread: one owner. Errors: its exceptions end the benchmark.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace nfx {
+namespace bench {
+
+class QuickFixStore {
+ public:
+  QuickFixStore() = default;
+  QuickFixStore(const QuickFixStore&) = delete;
+  QuickFixStore& operator=(const QuickFixStore&) = delete;
+  virtual ~QuickFixStore() = default;
+  // What its session does for each message it sends: keeps it, then counts one up.
+  virtual void append(int seq, const std::string& bytes) = 0;
+  virtual std::string read(int seq) = 0;
+};
+
+// Null when QuickFIX was not found when this was built.
+std::unique_ptr<QuickFixStore> make_quickfix_store(const std::string& folder);
+
+}  // namespace bench
+}  // namespace nfx

@@ -1,0 +1,9 @@
+#include "store/quickfix_store.hpp"
+
+namespace nfx {
+namespace bench {
+
+std::unique_ptr<QuickFixStore> make_quickfix_store(const std::string&) { return nullptr; }
+
+}  // namespace bench
+}  // namespace nfx

@@ -1,0 +1,88 @@
+// What a journal asks of a file system: a seam, so that tests can tear, drop, fill and fail what a real disk keeps.
+// Thread: any one at a time per file. Cost: a virtual call around a system call; never on the thread that serves
+// sessions, but for reading back messages that are no longer in memory. Errors: DiskError, which names operation and
+// path. Lifetime: a Disk outlives its files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nfx {
+
+struct DiskError {
+  int code = 0;           // an errno value
+  std::string operation;  // what failed, with its path: "write /var/lib/x/00000001.nfxj"
+
+  // "write /var/lib/x/00000001.nfxj: No space left on device"
+  [[nodiscard]] std::string text() const;
+};
+
+template <class T>
+using DiskResult = std::expected<T, DiskError>;
+
+// An open file. Closed by the destructor.
+class DiskFile {
+ public:
+  virtual ~DiskFile() = default;
+  [[nodiscard]] virtual DiskResult<std::uint64_t> size() = 0;
+  // Bytes read: fewer than asked for at the end of the file alone.
+  [[nodiscard]] virtual DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) = 0;
+  // All or an error; after an error any part may have been written.
+  [[nodiscard]] virtual DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) = 0;
+  [[nodiscard]] virtual DiskResult<void> truncate(std::uint64_t size) = 0;
+  // fdatasync: what was written before is on the medium when this returns without an error. After an error nobody
+  // knows, and asking again is no answer: the kernel forgets what failed.
+  [[nodiscard]] virtual DiskResult<void> sync() = 0;
+};
+
+enum class OpenMode : std::uint8_t {
+  read,    // must exist
+  write,   // must exist
+  create,  // must not exist; mode 0600
+};
+
+// Memory that outlives the process: pages of a shared memory file, of a size that never changes, all allocated, so that
+// no access can fail. `bytes` is followed by a second view of all but its first page, so that a range that runs
+// beyond the end goes on at the second page: a ring without a seam behind a header page.
+class SharedMemory {
+ public:
+  virtual ~SharedMemory() = default;
+  [[nodiscard]] virtual std::span<char> bytes() noexcept = 0;  // header page and ring; the second view lies behind
+  [[nodiscard]] virtual bool fresh() const noexcept = 0;       // made now: all zero
+};
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  [[nodiscard]] virtual DiskResult<std::unique_ptr<DiskFile>> open(const std::filesystem::path& path,
+                                                                   OpenMode mode) = 0;
+  [[nodiscard]] virtual bool exists(const std::filesystem::path& path) = 0;
+  // Names, sorted; not the folders "." and "..".
+  [[nodiscard]] virtual DiskResult<std::vector<std::string>> list(const std::filesystem::path& folder) = 0;
+  // With its parents, mode 0700; no error when it is there.
+  [[nodiscard]] virtual DiskResult<void> make_folder(const std::filesystem::path& folder) = 0;
+  [[nodiscard]] virtual DiskResult<void> rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
+  [[nodiscard]] virtual DiskResult<void> remove(const std::filesystem::path& path) = 0;
+  // Makes creations, renames and removals in this folder durable.
+  [[nodiscard]] virtual DiskResult<void> sync_folder(const std::filesystem::path& folder) = 0;
+  // Takes the lock file `path` until the result is destroyed or the process ends, however it ends. The error of one
+  // that is held already has code EWOULDBLOCK and its text names the holder's pid.
+  [[nodiscard]] virtual DiskResult<std::unique_ptr<DiskFile>> lock(const std::filesystem::path& path) = 0;
+  // Opens or makes it, header page included in `size` (a page and a power of two of pages). One of another size, owner
+  // or kind is an error. `unmap` leaves the file; remove() takes it away.
+  [[nodiscard]] virtual DiskResult<std::unique_ptr<SharedMemory>> map_shared(const std::filesystem::path& path,
+                                                                             std::size_t size) = 0;
+  // Tells boots of the machine apart: shared memory of another boot is not to be trusted.
+  [[nodiscard]] virtual std::string boot_id() = 0;
+};
+
+// The real one. Files are opened close-on-exec, and never through a symbolic link.
+[[nodiscard]] Disk& posix_disk();
+
+}  // namespace nfx

@@ -1,0 +1,45 @@
+// Writes and syncs the journals of many sessions behind the threads that fill them. A function of time, not a thread:
+// whoever owns one calls turn() in a loop, on a core that keeps house.
+// Thread: turn() from one; add(), remove() and wake() from any. Cost: turn() writes and syncs, so it takes as long as
+// the disk does. Fairness: rounds; a session's sync waits for at most one sync of each of the others.
+// Errors: a failed write or sync marks that journal failed, once; the others go on.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/store/journal_store.hpp"
+
+namespace nfx {
+
+class JournalFlusher {
+ public:
+  // `durable` is called on the flusher's thread after a turn that moved what is durable of a journal that holds
+  // messages back, or changed a journal's condition: to wake the poll threads.
+  explicit JournalFlusher(std::function<void()> durable = {});
+  ~JournalFlusher();
+  JournalFlusher(const JournalFlusher&) = delete;
+  JournalFlusher& operator=(const JournalFlusher&) = delete;
+
+  // From here on the store's own sync() and wait_durable() leave the files to this flusher. remove() returns when no
+  // turn is at work on the store.
+  void add(JournalStore& store);
+  void remove(JournalStore& store) noexcept;
+
+  // Writes what has gathered, syncs what is due, makes segments ahead in slices, archives and removes what has had its
+  // time. Returns how long until something is due: zero when there is more to do now.
+  Duration turn(Instant now);
+
+  // Sleeps until somebody wants a sync, a ring is half full, stop is wanted, or `longest` has passed.
+  void wait(Duration longest);
+  void wake() noexcept;  // ends a wait, or the next one; also from a signal handler
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace nfx

@@ -1,0 +1,95 @@
+// The bytes of a journal, in files and in the ring in front of them. All numbers are little-endian.
+//
+// A session's journal is one stream of records. A position counts its bytes from the very first; every record begins at
+// a multiple of 8. The stream is cut into segments, each a file; records never lie in two. The ring in shared memory
+// holds the newest part of the stream, the byte for position p at p modulo its size.
+//
+//   segment file   | header, 4096 | record | record | record | zeros ........................ |
+//                                   ^ position `base`                                           ^ `capacity` bytes
+//   record         | size 4 | crc 4 | seq 8 | time 8 | kind 1 | flags 1 | zero 2 | zero 4 | body | 0 to 7 zeros |
+//
+// A segment is made ahead with base = unset_position, and gets its base when the stream comes to it. A reset of the
+// sequence numbers begins a segment, so that those in front of it can be put away.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace nfx {
+
+using JournalPosition = std::uint64_t;
+
+inline constexpr JournalPosition unset_position = UINT64_MAX;
+inline constexpr std::size_t segment_header_size = 4096;
+inline constexpr std::size_t record_alignment = 8;
+
+enum class RecordKind : std::uint8_t {
+  none = 0,           // no record: the end of what was written
+  message = 1,        // sent under `seq`, the body is the message as it left; the next outbound number is seq + 1
+  next_inbound = 2,   // `seq` is expected next
+  next_outbound = 3,  // `seq` is sent next: messages that are not kept were sent, or the number was set
+  reset = 4,          // both numbers are 1 and no message is kept; time is when the numbering began
+  opened = 5,         // a process began to write; seq is its pid
+  closed = 6,         // ... and ended in order
+};
+
+[[nodiscard]] std::string_view to_string(RecordKind kind) noexcept;
+
+enum class RecordFlag : std::uint8_t {
+  by_operator = 1,  // of next_inbound and next_outbound: set by a person; the body says why
+  imported = 2,     // taken over from another engine's store
+};
+
+struct RecordHeader {
+  std::uint32_t size;  // header and body, without the zeros behind; written last
+  std::uint32_t crc;   // CRC-32C over the header from `seq` on and the body, begun with the low 32 bits of the position
+  std::uint64_t seq;
+  std::int64_t time_ns;  // UTC since 1970
+  RecordKind kind;
+  std::uint8_t flags;
+  std::uint16_t zero_a;
+  std::uint32_t zero_b;
+};
+static_assert(sizeof(RecordHeader) == 32);
+
+[[nodiscard]] constexpr std::size_t padded(std::size_t record_size) noexcept {
+  return (record_size + record_alignment - 1) / record_alignment * record_alignment;
+}
+
+// The front of a segment's header. What follows, up to offset 2048, is zero.
+struct SegmentHeader {
+  static constexpr std::size_t max_identity = 900;
+
+  char magic[8];  // "NFXJRNL1"
+  std::uint32_t version;
+  std::uint32_t header_size;
+  std::uint64_t ordinal;   // 1, 2, ...: also the file's name, eight digits and ".nfxj"
+  std::uint64_t capacity;  // bytes for records
+  JournalPosition base;
+  std::int64_t begun_ns;
+  // Where the session stood at `base`, so that what is in front of it can be removed.
+  std::uint64_t next_inbound;
+  std::uint64_t next_outbound;
+  std::int64_t creation_time_ns;
+  std::uint32_t identity_size;
+  char identity[max_identity];
+  std::uint32_t crc;  // CRC-32C of all in front of it
+};
+static_assert(sizeof(SegmentHeader) == 984);
+
+// Says that everything in front of `position` was on the medium at `time_ns`. Two places in each segment's header are
+// written in turn, so that one of them is always whole; the higher count is the later. A mark reaches the medium with
+// the sync behind the one that it tells of.
+struct CommitMark {
+  JournalPosition position;
+  std::int64_t time_ns;
+  std::uint64_t count;
+  std::uint32_t zero;
+  std::uint32_t crc;  // CRC-32C of all in front of it
+};
+static_assert(sizeof(CommitMark) == 32);
+
+inline constexpr std::size_t commit_mark_offsets[2] = {2048, 3072};
+
+}  // namespace nfx

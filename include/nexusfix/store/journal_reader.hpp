@@ -1,0 +1,92 @@
+// Reads journals without changing them, also while a process writes them: for tools, and for opening a store.
+// Thread: any. Cost: reads files in pieces; memory is bounded by the longest record. Errors: damage is a value with
+// file, offset and reason; what cannot be read at all is a StoreError.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/store/disk.hpp"
+#include "nexusfix/store/journal_format.hpp"
+#include "nexusfix/store/journal_store.hpp"
+
+namespace nfx {
+
+// The folder of a session in a store: 16 hexadecimal digits of a hash of its identity, so that no CompID becomes a
+// file name.
+[[nodiscard]] std::filesystem::path session_folder(const std::filesystem::path& store, std::string_view identity);
+// Where the ring of the session in this folder lies.
+[[nodiscard]] std::filesystem::path ring_path(const std::filesystem::path& ring_directory,
+                                              const std::filesystem::path& folder);
+
+struct JournalRecord {
+  JournalPosition position = 0;
+  RecordHeader header{};
+  std::string_view body;  // dead when the visitor returns
+  const std::string* file = nullptr;
+  std::uint64_t offset = 0;  // in the file
+};
+
+struct JournalDamage {
+  std::string file;
+  std::uint64_t offset = 0;
+  JournalPosition position = 0;
+  std::string reason;  // "the checksum of a record is wrong"
+};
+
+struct SegmentInfo {
+  std::filesystem::path path;
+  SegmentHeader header{};
+  JournalPosition end = 0;        // behind its last whole record
+  JournalPosition committed = 0;  // by its last mark; base when there is none
+  UtcTime committed_at{};
+};
+
+struct JournalScan {
+  std::string identity;
+  std::vector<SegmentInfo> segments;         // with a base, in order
+  std::vector<std::filesystem::path> spare;  // made ahead
+  JournalPosition end = 0;
+  JournalPosition committed = 0;
+  std::uint64_t records = 0;
+  // In front of `committed`: something is lost. Behind it: a tail that a dying machine tore, which opening cuts.
+  std::optional<JournalDamage> damage;
+  bool torn = false;  // `damage` lies behind the last commit mark
+  // Where the session stands behind the last whole record.
+  SeqNum next_inbound = first_seq_num;
+  SeqNum next_outbound = first_seq_num;
+  UtcTime creation_time{};
+  bool closed = false;  // the last record says so
+};
+
+// Visits the records in order; the visitor returns false to end the scan early. Throws StoreError when the folder
+// cannot be read or is no journal's.
+[[nodiscard]] JournalScan scan_journal(Disk& disk, const std::filesystem::path& folder,
+                                       const std::function<bool(const JournalRecord&)>& visit = {},
+                                       JournalPosition from = 0);
+
+// The sessions below a store: folder and identity. Throws StoreError.
+struct StoredSession {
+  std::filesystem::path folder;
+  std::string identity;
+};
+[[nodiscard]] std::vector<StoredSession> list_sessions(Disk& disk, const std::filesystem::path& store);
+
+// The pid of the process that holds the session; empty when none does.
+[[nodiscard]] std::optional<int> holder(Disk& disk, const std::filesystem::path& folder);
+
+// Makes a damaged journal whole again, and says in words what was done. The damaged files are kept beside it as
+// NAME.damaged. gap_fill: records that cannot be read are left out, so that messages among them are gap-filled on
+// resend. copy_from: a copy of the same session's folder provides what cannot be read. Throws StoreError when the
+// session is in use, or the copy does not help.
+[[nodiscard]] std::string repair_by_gap_fill(Disk& disk, const std::filesystem::path& folder);
+[[nodiscard]] std::string repair_from_copy(Disk& disk, const std::filesystem::path& folder,
+                                           const std::filesystem::path& copy);
+
+}  // namespace nfx

@@ -1,0 +1,70 @@
+// Records, segment headers and commit marks as bytes: written with their checksums, and checked.
+// Thread: any. Cost: no allocation. Errors: a check that fails is a false.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "nexusfix/base/crc32c.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/store/journal_format.hpp"
+
+namespace nfx::detail {
+
+// The part of a record's header that the checksum covers.
+inline constexpr std::size_t record_checked_from = offsetof(RecordHeader, seq);
+
+[[nodiscard]] inline std::uint32_t record_crc(JournalPosition position, const char* record, std::size_t size) noexcept {
+  return crc32c({record + record_checked_from, size - record_checked_from}, static_cast<std::uint32_t>(position));
+}
+
+// Writes a record of padded(sizeof(RecordHeader) + body.size()) bytes; the size word last. `header` is without size
+// and crc.
+inline void write_record(char* to, JournalPosition position, RecordHeader header, std::string_view body) noexcept {
+  header.size = 0;
+  const auto size = static_cast<std::uint32_t>(sizeof header + body.size());
+  const std::string_view checked{reinterpret_cast<const char*>(&header) + record_checked_from,
+                                 sizeof header - record_checked_from};
+  header.crc = crc32c(body, crc32c(checked, static_cast<std::uint32_t>(position)));
+  // The zeros behind go first: the body covers those that are not its own.
+  std::memset(to + padded(size) - record_alignment, 0, record_alignment);
+  std::memcpy(to, &header, sizeof header);
+  if (!body.empty()) std::memcpy(to + sizeof header, body.data(), body.size());
+  std::memcpy(to, &size, sizeof size);
+}
+
+// Whether `size` bytes at `record` are the whole record of that position.
+[[nodiscard]] inline bool record_is_whole(JournalPosition position, const char* record, std::size_t size) noexcept {
+  RecordHeader header;
+  std::memcpy(&header, record, sizeof header);
+  return header.size == size && header.kind > RecordKind::none && header.kind <= RecordKind::closed &&
+         header.crc == record_crc(position, record, size);
+}
+
+[[nodiscard]] inline std::uint32_t header_crc(const SegmentHeader& header) noexcept {
+  return crc32c({reinterpret_cast<const char*>(&header), offsetof(SegmentHeader, crc)});
+}
+
+[[nodiscard]] bool header_is_whole(const SegmentHeader& header) noexcept;
+[[nodiscard]] SegmentHeader make_header(std::uint64_t ordinal, std::uint64_t capacity,
+                                        std::string_view identity) noexcept;
+[[nodiscard]] inline std::string_view identity_of(const SegmentHeader& header) noexcept {
+  return {header.identity, header.identity_size};
+}
+
+[[nodiscard]] inline std::uint32_t mark_crc(const CommitMark& mark) noexcept {
+  return crc32c({reinterpret_cast<const char*>(&mark), offsetof(CommitMark, crc)});
+}
+[[nodiscard]] inline bool mark_is_whole(const CommitMark& mark) noexcept {
+  return mark.count != 0 && mark.crc == mark_crc(mark);
+}
+
+// For names of folders and files: the same on every machine and in every version.
+[[nodiscard]] std::uint64_t stable_hash(std::string_view text) noexcept;
+
+[[nodiscard]] inline std::int64_t to_ns(UtcTime time) noexcept { return time.time_since_epoch().count(); }
+[[nodiscard]] inline UtcTime from_ns(std::int64_t ns) noexcept { return UtcTime{Duration{ns}}; }
+
+}  // namespace nfx::detail

@@ -1,0 +1,295 @@
+// Opening a journal: what is missing is made, and what a process or a machine left behind when it died is made whole.
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "store/journal_bytes.hpp"
+#include "store/journal_writer.hpp"
+
+namespace nfx::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t size_min = 64 * 1024;
+constexpr std::uint64_t size_max = 1024 * 1024 * 1024;
+
+bool belongs_to(const RingHeader& ring, std::size_t ring_size, std::string_view identity, const std::string& boot) {
+  return std::equal(std::begin(ring_magic), std::end(ring_magic), ring.magic) && ring.ring_size == ring_size &&
+         ring.identity_hash == stable_hash(identity) && !boot.empty() &&
+         boot == std::string_view(ring.boot_id, ::strnlen(ring.boot_id, sizeof ring.boot_id));
+}
+
+std::string damage_text(const JournalDamage& damage, const fs::path& folder) {
+  return damage.file + ", offset " + std::to_string(damage.offset) + ": " + damage.reason +
+         ", in front of what was synced. Mend it with `nfx store repair " + folder.string() +
+         " --from COPY` (a copy of this folder provides the records) or `nfx store repair " + folder.string() +
+         " --gap-fill` (they are given up, and resent as gap fills)";
+}
+
+}  // namespace
+
+JournalWriter::JournalWriter(Disk& disk, const JournalOptions& options, std::string_view identity)
+    : disk_(disk),
+      options_(options),
+      identity_(identity),
+      folder_(session_folder(options.directory, identity)),
+      ring_file_(ring_path(options.ring_directory, folder_)) {}
+
+void JournalWriter::check_options() const {
+  const auto refuse = [](const std::string& key, std::uint64_t value, const std::string& wanted) {
+    throw StoreError("the journal's " + key + " is " + std::to_string(value) + ", but must be " + wanted);
+  };
+  const std::string sizes = "of 64 KiB to 1 GiB";
+  if (options_.directory.empty()) throw StoreError("the journal's directory is not set; give it a folder");
+  if (options_.segment_size < size_min || options_.segment_size > size_max || options_.segment_size % 4096 != 0) {
+    refuse("segment_size", options_.segment_size, "a multiple of 4096 " + sizes);
+  }
+  if (options_.ring_size < size_min || options_.ring_size > size_max || !std::has_single_bit(options_.ring_size)) {
+    refuse("ring_size", options_.ring_size, "a power of two " + sizes);
+  }
+  if (options_.sync_interval <= Duration::zero()) throw StoreError("the journal's sync_interval must be above zero");
+  if (options_.retain_messages > std::size_t{1} << 32)
+    refuse("retain_messages", options_.retain_messages, "at most 2^32");
+  if (identity_.empty() || identity_.size() > SegmentHeader::max_identity) {
+    refuse("session identity's length", identity_.size(), "1 to " + std::to_string(SegmentHeader::max_identity));
+  }
+}
+
+void JournalWriter::make_folders() {
+  value_or_throw(disk_.make_folder(options_.directory), "make it, or choose another directory for the store");
+  value_or_throw(disk_.make_folder(folder_), "the store's directory must be writable");
+  value_or_throw(disk_.sync_folder(options_.directory));
+  auto lock = disk_.lock(folder_ / lock_name);
+  if (!lock && lock.error().code == EWOULDBLOCK) {
+    throw StoreError("the session " + identity_ + " is in use: " + lock.error().operation +
+                     "; end that process, or give this one another store directory");
+  }
+  lock_ = value_or_throw(std::move(lock));
+}
+
+void JournalWriter::spare_at_once() {
+  while (!spare_ready_) value_or_throw(spare_slice(), "make room, or choose a smaller segment_size");
+}
+
+void JournalWriter::begin_journal(UtcTime now) {
+  if (!spare_ready_) spare_at_once();
+  value_or_throw(begin_segment({0, 1, 1, to_ns(now), to_ns(now)}));
+}
+
+// Uses what was made ahead, and removes what was begun to be made.
+void JournalWriter::find_spare(const std::vector<fs::path>& spares) {
+  const std::uint64_t wanted = table_.empty() ? 1 : table_.back().ordinal + 1;
+  for (const fs::path& path : spares) {
+    auto file = value_or_throw(disk_.open(path, OpenMode::write));
+    SegmentHeader header{};
+    const std::size_t size = value_or_throw(file->read(0, {reinterpret_cast<char*>(&header), sizeof header}));
+    const bool usable = size == sizeof header && header_is_whole(header) && header.ordinal == wanted &&
+                        path == segment_path(wanted) && identity_of(header) == identity_ &&
+                        value_or_throw(file->size()) == segment_header_size + header.capacity;
+    if (usable && !spare_ready_) {
+      spare_ = std::move(file);
+      spare_capacity_ = header.capacity;
+      spare_ready_ = true;
+    } else {
+      value_or_throw(disk_.remove(path));
+    }
+  }
+}
+
+void JournalWriter::continue_journal(const JournalScan& scan) {
+  for (const SegmentInfo& segment : scan.segments) {
+    table_.push_back({segment.header.ordinal, segment.header.base, segment.header.capacity, segment.header.begun_ns});
+  }
+  const SegmentInfo& last = scan.segments.back();
+  file_ = value_or_throw(disk_.open(last.path, OpenMode::write), "the files must be writable");
+  base_ = last.header.base;
+  std::string page(segment_header_size, '\0');
+  value_or_throw(file_->read(0, page));
+  if (const auto mark = last_mark(page)) mark_count_ = mark->count;
+}
+
+// Writes what can be read once more, since a sync that failed may have left it in memory alone, marked as kept.
+void JournalWriter::write_back(JournalPosition from, JournalPosition to) {
+  std::vector<char> piece(scan_piece);
+  while (from < to) {
+    const std::span<char> part(piece.data(), static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, to - from)));
+    const std::uint64_t offset = segment_header_size + (from - base_);
+    value_or_throw(file_->read(offset, part));
+    value_or_throw(file_->write(offset, part));
+    from += part.size();
+  }
+}
+
+// Zeros behind the last whole record: what lies there could one day be taken for records that follow it. Returns how
+// many bytes that were.
+std::uint64_t JournalWriter::clear_behind(JournalPosition end) {
+  std::uint64_t offset = segment_header_size + (end - base_);
+  const std::uint64_t limit = value_or_throw(end_of_bytes(*file_, offset));
+  const std::uint64_t cut = limit - offset;
+  const std::vector<char> nothing(scan_piece, '\0');
+  while (offset < limit) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, limit - offset));
+    value_or_throw(file_->write(offset, {nothing.data(), size}));
+    offset += size;
+  }
+  // A machine that died while the file was made shorter than it should be, or a copy that lost its end.
+  const std::uint64_t whole = segment_header_size + table_.back().capacity;
+  for (std::uint64_t size = value_or_throw(file_->size()); size < whole;) {
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, whole - size));
+    value_or_throw(file_->write(size, {nothing.data(), part}));
+    size += part;
+  }
+  return cut;
+}
+
+// The ring of a process that died on this boot of the machine, if there is one.
+std::unique_ptr<SharedMemory> JournalWriter::map_left_ring() {
+  if (!disk_.exists(ring_file_)) return nullptr;
+  const auto file = value_or_throw(disk_.open(ring_file_, OpenMode::read));
+  const std::uint64_t size = value_or_throw(file->size());
+  const std::uint64_t ring_size = size - ring_header_size;  // of the process that made it, whatever ours is to be
+  if (size <= ring_header_size || !std::has_single_bit(ring_size) || ring_size < size_min || ring_size > size_max) {
+    return nullptr;
+  }
+  auto memory = value_or_throw(disk_.map_shared(ring_file_, size));
+  const auto& ring = *reinterpret_cast<const RingHeader*>(memory->bytes().data());
+  if (!belongs_to(ring, ring_size, identity_, disk_.boot_id())) return nullptr;
+  return memory;
+}
+
+// Writes what the ring has and the files lack, over the end of a segment when the process had come to one.
+void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, const Visitor& visit) {
+  const auto& ring = *reinterpret_cast<const RingHeader*>(memory.bytes().data());
+  const char* const bytes = memory.bytes().data() + ring_header_size;
+  const JournalPosition head = ring.head.load(std::memory_order_acquire);
+  const bool was_cut = ring.cuts.load(std::memory_order_acquire) != ring.begun.load(std::memory_order_acquire) &&
+                       ring.cut.position > base_ && ring.cut.position <= head;
+  JournalPosition at = opened.head;
+  // The files are the truth when they go further than the ring, which then is that of an earlier life of this folder.
+  if (head < at) return;
+  const auto take_until = [&](JournalPosition limit) {
+    JournalPosition unwritten = at;
+    while (at < limit) {
+      const char* const record = bytes + (at & (ring.ring_size - 1));
+      RecordHeader header;
+      std::memcpy(&header, record, sizeof header);
+      const bool fits =
+          head - at <= ring.ring_size && header.size >= sizeof header && padded(header.size) <= limit - at;
+      if (!fits || !record_is_whole(at, record, header.size)) {
+        throw StoreError(ring_file_.string() + " does not go on where the files of " + folder_.string() +
+                         " end (position " + std::to_string(at) +
+                         "): they were replaced since a process died. Remove it to go on with the files as they are");
+      }
+      visit(header, at);
+      opened.numbers.apply(header);
+      at += padded(header.size);
+    }
+    while (unwritten < at) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, at - unwritten));
+      value_or_throw(
+          file_->write(segment_header_size + (unwritten - base_), {bytes + (unwritten & (ring.ring_size - 1)), size}));
+      unwritten += size;
+    }
+  };
+  if (was_cut) {
+    take_until(ring.cut.position);
+    value_or_throw(file_->sync());
+    spare_at_once();
+    value_or_throw(begin_segment(ring.cut));
+  }
+  take_until(head);
+  opened.recovery.taken_from_ring = at - opened.head;
+  opened.head = at;
+}
+
+void JournalWriter::make_ring(JournalPosition head) {
+  if (disk_.exists(ring_file_)) value_or_throw(disk_.remove(ring_file_));
+  value_or_throw(disk_.make_folder(options_.ring_directory));
+  memory_ = value_or_throw(disk_.map_shared(ring_file_, ring_header_size + options_.ring_size),
+                           "make room there, or choose a smaller ring_size");
+  if (!memory_->fresh()) throw StoreError(ring_file_.string() + " was made by another process just now; try again");
+  ring_ = new (memory_->bytes().data()) RingHeader{};
+  ring_bytes_ = memory_->bytes().data() + ring_header_size;
+  ring_->ring_size = options_.ring_size;
+  ring_->identity_hash = stable_hash(identity_);
+  const std::string boot = disk_.boot_id();
+  std::memcpy(ring_->boot_id, boot.data(), std::min(boot.size(), sizeof ring_->boot_id));
+  ring_->head = head;
+  ring_->written = head;
+  ring_->durable = head;
+  ring_->oldest = table_.front().base;
+  if (spare_ready_) publish_spare();
+  // Last: a process that dies before leaves a ring that nobody takes for one.
+  std::memcpy(ring_->magic, ring_magic, sizeof ring_magic);
+}
+
+OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
+  check_options();
+  make_folders();
+  bool has_segments = false;
+  for (const std::string& name : value_or_throw(disk_.list(folder_))) {
+    if (name.ends_with(unfinished_suffix)) value_or_throw(disk_.remove(folder_ / name));
+    has_segments = has_segments || segment_ordinal(name).has_value();
+  }
+  OpenedJournal opened;
+  opened.numbers.creation_time_ns = to_ns(now);
+  JournalScan scan;
+  JournalPosition last_reset = 0;
+  const Visitor see = [&](const RecordHeader& header, JournalPosition position) {
+    if (header.kind == RecordKind::reset) last_reset = position;
+    visit(header, position);
+  };
+  if (has_segments) {
+    scan = scan_journal(disk_, folder_, [&](const JournalRecord& record) {
+      see(record.header, record.position);
+      return true;
+    });
+  }
+  if (scan.damage && !scan.torn) throw StoreError(damage_text(*scan.damage, folder_));
+  if (has_segments && !scan.identity.empty() && scan.identity != identity_) {
+    throw StoreError(folder_.string() + " is the journal of " + scan.identity + ", not of " + identity_);
+  }
+  if (scan.segments.empty()) {
+    find_spare(scan.spare);
+    begin_journal(now);
+  } else {
+    continue_journal(scan);
+    find_spare(scan.spare);
+    opened.numbers = {value(scan.next_inbound), value(scan.next_outbound), to_ns(scan.creation_time), scan.closed};
+    opened.head = scan.end;
+    opened.recovery.records = scan.records;
+    opened.recovery.clean = scan.closed;
+  }
+  // A ring is left by whoever did not close, even where the files say that their last writer did: what came behind that
+  // may be in the ring alone.
+  if (!opened.recovery.clean || scan.committed < scan.end || disk_.exists(ring_file_)) {
+    const auto left = map_left_ring();
+    write_back(std::max(scan.committed, base_), opened.head);
+    const std::uint64_t cut_offset = segment_header_size + (opened.head - base_);
+    const std::uint64_t cut = clear_behind(opened.head);
+    if (left != nullptr) take_from_ring(*left, opened, see);
+    if (opened.recovery.taken_from_ring != 0) opened.recovery.clean = false;
+    if (cut > 0 && opened.recovery.taken_from_ring == 0) {
+      opened.recovery.cut_bytes = cut;
+      opened.recovery.cut_file = scan.segments.back().path.string();
+      opened.recovery.cut_offset = cut_offset;
+    }
+  }
+  value_or_throw(file_->sync());
+  value_or_throw(disk_.sync_folder(folder_));
+  written_ = opened.head;
+  durable_ = opened.head;
+  make_ring(opened.head);
+  ring_->last_reset = last_reset;
+  opened.segment_base = base_;
+  opened.segment_capacity = table_.back().capacity;
+  return opened;
+}
+
+}  // namespace nfx::detail

@@ -1,0 +1,261 @@
+#include "nexusfix/store/journal_reader.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+#include "store/journal_bytes.hpp"
+#include "store/journal_scan.hpp"
+
+namespace nfx {
+
+namespace fs = std::filesystem;
+using namespace detail;
+
+namespace {
+
+std::string hex(std::uint64_t number) {
+  char digits[16];
+  for (int n = 15; n >= 0; --n, number >>= 4) digits[n] = "0123456789abcdef"[number & 15];
+  return {digits, sizeof digits};
+}
+
+// One file of the folder, with what its header says.
+struct Listed {
+  std::uint64_t ordinal = 0;
+  std::string name;
+  std::unique_ptr<DiskFile> file;
+  std::uint64_t size = 0;
+  SegmentInfo info;
+  bool header_whole = false;
+};
+
+class Scanner {
+ public:
+  Scanner(Disk& disk, const fs::path& folder, const std::function<bool(const JournalRecord&)>& visit,
+          JournalPosition from)
+      : disk_(disk), folder_(folder), visit_(visit), from_(from) {}
+
+  JournalScan run() {
+    list();
+    for (std::size_t i = 0; i < listed_.size() && !scan_.damage && !ended_; ++i) {
+      const bool last = i + 1 == listed_.size();
+      if (const std::string wrong = what_is_wrong_with(i); !wrong.empty()) {
+        damage(listed_[i], 0, scan_.end, wrong);
+        break;
+      }
+      walk(listed_[i], last ? nullptr : &listed_[i + 1]);
+    }
+    scan_.torn = scan_.damage && scan_.damage->position >= scan_.committed && !headers_damaged_;
+    scan_.next_inbound = SeqNum{numbers_.next_inbound};
+    scan_.next_outbound = SeqNum{numbers_.next_outbound};
+    scan_.creation_time = from_ns(numbers_.creation_time_ns);
+    scan_.closed = numbers_.closed && !scan_.damage;
+    return std::move(scan_);
+  }
+
+ private:
+  // Segments with a base and those whose header cannot be read, by number.
+  void list() {
+    std::string spare_identity;
+    for (const std::string& name : value_or_throw(disk_.list(folder_))) {
+      const auto ordinal = segment_ordinal(name);
+      if (!ordinal) continue;
+      Listed listed = read_header(*ordinal, name);
+      const bool unused = listed.header_whole && listed.info.header.base == unset_position;
+      if (unused) spare_identity = identity_of(listed.info.header);
+      if (unused || (!listed.header_whole && never_used(listed))) {
+        scan_.spare.push_back(listed.info.path);
+        continue;
+      }
+      listed_.push_back(std::move(listed));
+    }
+    std::ranges::sort(listed_, {}, &Listed::ordinal);
+    for (const Listed& listed : listed_) {
+      if (!listed.header_whole) continue;
+      if (scan_.identity.empty()) scan_.identity = identity_of(listed.info.header);
+      // A segment is begun when everything in front of it is on the medium.
+      scan_.committed = std::max({scan_.committed, listed.info.header.base, listed.info.committed});
+    }
+    if (scan_.identity.empty()) scan_.identity = spare_identity;
+    if (listed_.empty() && scan_.spare.empty()) {
+      throw StoreError(folder_.string() + " holds no journal: it has no file like 00000001.nfxj");
+    }
+  }
+
+  Listed read_header(std::uint64_t ordinal, const std::string& name) {
+    Listed listed;
+    listed.ordinal = ordinal;
+    listed.name = name;
+    listed.info.path = folder_ / name;
+    listed.file = value_or_throw(disk_.open(listed.info.path, OpenMode::read));
+    listed.size = value_or_throw(listed.file->size());
+    std::string page(segment_header_size, '\0');
+    page.resize(value_or_throw(listed.file->read(0, page)));
+    if (page.size() < segment_header_size) return listed;
+    std::memcpy(&listed.info.header, page.data(), sizeof(SegmentHeader));
+    listed.header_whole = header_is_whole(listed.info.header);
+    if (listed.header_whole && listed.info.header.base != unset_position) {
+      listed.info.committed = listed.info.header.base;
+      listed.info.end = listed.info.header.base;
+      if (const auto mark = last_mark(page)) {
+        listed.info.committed = std::max(listed.info.committed, mark->position);
+        listed.info.committed_at = from_ns(mark->time_ns);
+      }
+    }
+    return listed;
+  }
+
+  // Nothing is recorded in a segment before its header is on the medium, so that a torn header with nothing behind it
+  // is that of a segment that was being begun.
+  static bool never_used(Listed& listed) {
+    if (listed.size <= segment_header_size) return true;
+    return value_or_throw(end_of_bytes(*listed.file, commit_mark_offsets[0])) == commit_mark_offsets[0];
+  }
+
+  std::string what_is_wrong_with(std::size_t i) {
+    const Listed& listed = listed_[i];
+    headers_damaged_ = true;  // unless nothing is found
+    if (!listed.header_whole) return "the header of the segment is damaged";
+    const SegmentHeader& header = listed.info.header;
+    if (header.ordinal != listed.ordinal) return "the file was renamed: it is segment " + segment_name(header.ordinal);
+    if (identity_of(header) != scan_.identity) {
+      return "the file is of another session, " + std::string{identity_of(header)};
+    }
+    if (i > 0 && listed.ordinal != listed_[i - 1].ordinal + 1) {
+      return "the segment in front of it, " + segment_name(listed.ordinal - 1) + ", is missing";
+    }
+    headers_damaged_ = false;
+    return {};
+  }
+
+  void damage(const Listed& listed, std::uint64_t offset, JournalPosition position, std::string_view reason) {
+    scan_.damage = JournalDamage{listed.info.path.string(), offset, position, std::string{reason}};
+  }
+
+  void walk(Listed& listed, const Listed* next) {
+    const SegmentHeader& header = listed.info.header;
+    const std::uint64_t limit = std::min(segment_header_size + header.capacity, listed.size);
+    // What the header says of the session is what the records in front of it said.
+    numbers_ = {header.next_inbound, header.next_outbound, header.creation_time_ns, false};
+    PiecewiseFile pieces(*listed.file);
+    const std::string path = listed.info.path.string();
+    std::uint64_t offset = segment_header_size;
+    RecordState state = RecordState::none;
+    scan_.end = header.base;
+    const bool all_in_front = next != nullptr && next->header_whole && next->info.header.base <= from_;
+    while (!all_in_front) {
+      const FoundRecord found = value_or_throw(record_at(pieces, offset, limit, scan_.end));
+      state = found.state;
+      if (state != RecordState::whole) break;
+      if (!take(found.bytes, path, offset)) return finish(listed);
+      offset += padded(found.bytes.size());
+      scan_.end += padded(found.bytes.size());
+    }
+    if (all_in_front) scan_.end = next->info.header.base;
+    finish(listed);
+    if (all_in_front) return;
+    // Where a segment is missing behind this one, nothing says where this one ends.
+    const bool knows_next = next != nullptr && next->header_whole && next->ordinal == listed.ordinal + 1;
+    const bool short_of_wanted =
+        next == nullptr ? scan_.end < scan_.committed : knows_next && scan_.end != next->info.header.base;
+    if (state != RecordState::none || short_of_wanted) {
+      damage(listed, offset, scan_.end, reason_of(state));
+    } else if (next == nullptr && value_or_throw(end_of_bytes(*listed.file, offset)) > offset) {
+      damage(listed, offset, scan_.end, "bytes lie behind the last record");
+    }
+  }
+
+  void finish(Listed& listed) {
+    listed.info.end = scan_.end;
+    scan_.segments.push_back(listed.info);
+  }
+
+  bool take(std::string_view bytes, const std::string& path, std::uint64_t offset) {
+    JournalRecord record;
+    std::memcpy(&record.header, bytes.data(), sizeof record.header);
+    numbers_.apply(record.header);
+    ++scan_.records;
+    if (!visit_ || scan_.end < from_) return true;
+    record.position = scan_.end;
+    record.body = bytes.substr(sizeof record.header);
+    record.file = &path;
+    record.offset = offset;
+    ended_ = !visit_(record);
+    return !ended_;
+  }
+
+  Disk& disk_;
+  const fs::path& folder_;
+  const std::function<bool(const JournalRecord&)>& visit_;
+  JournalPosition from_;
+  std::vector<Listed> listed_;
+  JournalScan scan_;
+  StandingNumbers numbers_;
+  bool headers_damaged_ = false;
+  bool ended_ = false;  // the visitor has seen enough
+};
+
+}  // namespace
+
+fs::path session_folder(const fs::path& store, std::string_view identity) { return store / hex(stable_hash(identity)); }
+
+fs::path ring_path(const fs::path& ring_directory, const fs::path& folder) {
+  // One name however the folder is called, so that the ring of a process that died is found again.
+  std::error_code ignored;
+  fs::path absolute = fs::absolute(folder, ignored);
+  if (fs::path canonical = fs::weakly_canonical(absolute, ignored); !ignored) absolute = canonical;
+  return ring_directory / ("nexusfix-" + hex(stable_hash(absolute.lexically_normal().string())) + ".ring");
+}
+
+JournalScan scan_journal(Disk& disk, const fs::path& folder, const std::function<bool(const JournalRecord&)>& visit,
+                         JournalPosition from) {
+  return Scanner(disk, folder, visit, from).run();
+}
+
+std::vector<StoredSession> list_sessions(Disk& disk, const fs::path& store) {
+  std::vector<StoredSession> sessions;
+  for (const std::string& name : value_or_throw(disk.list(store))) {
+    const bool is_ours = name.size() == 16 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!is_ours) continue;
+    const fs::path folder = store / name;
+    const auto files = disk.list(folder);
+    if (!files) continue;
+    for (const std::string& file_name : *files) {
+      if (!segment_ordinal(file_name)) continue;
+      const auto file = disk.open(folder / file_name, OpenMode::read);
+      SegmentHeader header{};
+      if (!file || (*file)->read(0, {reinterpret_cast<char*>(&header), sizeof header}).value_or(0) < sizeof header ||
+          !header_is_whole(header)) {
+        continue;
+      }
+      sessions.push_back({folder, std::string{identity_of(header)}});
+      break;
+    }
+  }
+  return sessions;
+}
+
+std::optional<int> holder(Disk& disk, const fs::path& folder) {
+  const fs::path path = folder / lock_name;
+  // An end in order leaves the file empty, so that most answers need no lock, which would be in a starting process's
+  // way.
+  const auto read_pid = [&]() -> std::optional<int> {
+    const auto file = disk.open(path, OpenMode::read);
+    if (!file) return std::nullopt;
+    char digits[24];
+    const std::size_t size = (*file)->read(0, digits).value_or(0);
+    int pid = 0;
+    if (std::from_chars(digits, digits + size, pid).ec != std::errc{}) return std::nullopt;
+    return pid;
+  };
+  const auto pid = read_pid();
+  if (!pid) return std::nullopt;
+  const auto lock = disk.lock(path);
+  if (!lock && lock.error().code == EWOULDBLOCK) return pid;
+  return std::nullopt;
+}
+
+}  // namespace nfx

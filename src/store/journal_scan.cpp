@@ -1,0 +1,121 @@
+#include "store/journal_scan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "store/journal_bytes.hpp"
+
+namespace nfx::detail {
+
+std::string segment_name(std::uint64_t ordinal) {
+  std::string digits = std::to_string(ordinal);
+  if (digits.size() < 8) digits.insert(0, 8 - digits.size(), '0');
+  return digits.append(segment_suffix);
+}
+
+std::optional<std::uint64_t> segment_ordinal(std::string_view name) {
+  if (!name.ends_with(segment_suffix)) return std::nullopt;
+  const std::string_view digits = name.substr(0, name.size() - segment_suffix.size());
+  std::uint64_t ordinal = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+  if (error != std::errc{} || end != digits.data() + digits.size() || digits.size() < 8 || ordinal == 0) {
+    return std::nullopt;
+  }
+  return ordinal;
+}
+
+DiskResult<std::string_view> PiecewiseFile::bytes(std::uint64_t offset, std::size_t size) {
+  if (offset < begin_ || offset + size > begin_ + filled_) {
+    piece_.resize(std::max(scan_piece, size));
+    const auto got = file_->read(offset, piece_);
+    if (!got) return std::unexpected(got.error());
+    begin_ = offset;
+    filled_ = *got;
+    if (size > filled_) return std::string_view{};
+  }
+  return std::string_view{piece_.data() + (offset - begin_), size};
+}
+
+DiskResult<FoundRecord> record_at(PiecewiseFile& file, std::uint64_t offset, std::uint64_t limit,
+                                  JournalPosition position) {
+  if (offset + sizeof(RecordHeader) > limit) return FoundRecord{};
+  auto front = file.bytes(offset, sizeof(RecordHeader));
+  if (!front) return std::unexpected(front.error());
+  std::uint32_t size = 0;
+  if (!front->empty()) std::memcpy(&size, front->data(), sizeof size);
+  if (size == 0) return FoundRecord{};
+  if (size < sizeof(RecordHeader) || offset + padded(size) > limit) {
+    return FoundRecord{RecordState::impossible_size, {}};
+  }
+  auto whole = file.bytes(offset, size);
+  if (!whole) return std::unexpected(whole.error());
+  if (whole->empty() || !record_is_whole(position, whole->data(), size)) {
+    return FoundRecord{RecordState::wrong_checksum, {}};
+  }
+  return FoundRecord{RecordState::whole, *whole};
+}
+
+std::string_view reason_of(RecordState state) noexcept {
+  switch (state) {
+    case RecordState::whole: return "nothing is wrong";
+    case RecordState::none: return "records are missing";
+    case RecordState::impossible_size: return "the size of a record is impossible";
+    case RecordState::wrong_checksum: return "the checksum of a record is wrong";
+  }
+  return "unknown";
+}
+
+DiskResult<std::uint64_t> end_of_bytes(DiskFile& file, std::uint64_t offset) {
+  std::vector<char> piece(scan_piece);
+  std::uint64_t end = offset;
+  for (;;) {
+    const auto got = file.read(offset, piece);
+    if (!got) return std::unexpected(got.error());
+    if (*got == 0) return end;
+    // Zero from the first byte on when it equals itself one byte further.
+    const bool all_zero = piece[0] == 0 && std::memcmp(piece.data(), piece.data() + 1, *got - 1) == 0;
+    if (!all_zero) {
+      std::size_t size = *got;
+      while (piece[size - 1] == 0) --size;
+      end = offset + size;
+    }
+    offset += *got;
+  }
+}
+
+std::optional<CommitMark> last_mark(std::string_view header_page) noexcept {
+  std::optional<CommitMark> last;
+  for (const std::size_t offset : commit_mark_offsets) {
+    if (offset + sizeof(CommitMark) > header_page.size()) continue;
+    CommitMark mark;
+    std::memcpy(&mark, header_page.data() + offset, sizeof mark);
+    if (mark_is_whole(mark) && (!last || mark.count > last->count)) last = mark;
+  }
+  return last;
+}
+
+void StandingNumbers::apply(const RecordHeader& record) noexcept {
+  closed = false;
+  switch (record.kind) {
+    case RecordKind::message: next_outbound = record.seq + 1; break;
+    case RecordKind::next_inbound: next_inbound = record.seq; break;
+    case RecordKind::next_outbound: next_outbound = record.seq; break;
+    case RecordKind::reset:
+      next_inbound = 1;
+      next_outbound = 1;
+      creation_time_ns = record.time_ns;
+      break;
+    case RecordKind::closed: closed = true; break;
+    case RecordKind::opened:
+    case RecordKind::none: break;
+  }
+}
+
+void throw_disk_error(const DiskError& error, std::string_view mend) {
+  std::string text = error.text();
+  if (!mend.empty()) text.append("; ").append(mend);
+  throw StoreError(text);
+}
+
+}  // namespace nfx::detail

@@ -1,0 +1,81 @@
+// What reading, opening and mending a journal share: its files by name, and its records one after the other.
+// Thread: any. Errors: DiskError; what is damaged is said, not thrown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/store/disk.hpp"
+#include "nexusfix/store/journal_format.hpp"
+#include "nexusfix/store/journal_reader.hpp"
+
+namespace nfx::detail {
+
+inline constexpr std::size_t scan_piece = 1024 * 1024;
+inline constexpr std::string_view segment_suffix = ".nfxj";
+inline constexpr std::string_view archive_folder = "archive";
+inline constexpr std::string_view lock_name = "lock";
+inline constexpr std::string_view unfinished_suffix = ".tmp";
+
+[[nodiscard]] std::string segment_name(std::uint64_t ordinal);                      // "00000001.nfxj"
+[[nodiscard]] std::optional<std::uint64_t> segment_ordinal(std::string_view name);  // of such a name alone
+
+// Bytes of a file, read in pieces of a MiB.
+class PiecewiseFile {
+ public:
+  explicit PiecewiseFile(DiskFile& file) : file_(&file) {}
+  // `size` bytes from `offset` on; an empty view when the file ends before.
+  [[nodiscard]] DiskResult<std::string_view> bytes(std::uint64_t offset, std::size_t size);
+
+ private:
+  DiskFile* file_;
+  std::vector<char> piece_;
+  std::uint64_t begin_ = 0;
+  std::size_t filled_ = 0;
+};
+
+// How a record is read at one place of a segment.
+enum class RecordState : std::uint8_t { whole, none, impossible_size, wrong_checksum };
+
+struct FoundRecord {
+  RecordState state = RecordState::none;
+  std::string_view bytes;  // of a whole one, without the zeros behind
+};
+
+// The record at `offset` of a segment's file that ends at `limit`.
+[[nodiscard]] DiskResult<FoundRecord> record_at(PiecewiseFile& file, std::uint64_t offset, std::uint64_t limit,
+                                                JournalPosition position);
+
+[[nodiscard]] std::string_view reason_of(RecordState state) noexcept;
+
+// The offset behind the last byte at or behind `offset` that is not zero; `offset` when all are.
+[[nodiscard]] DiskResult<std::uint64_t> end_of_bytes(DiskFile& file, std::uint64_t offset);
+
+// The later of the two commit marks that is whole.
+[[nodiscard]] std::optional<CommitMark> last_mark(std::string_view header_page) noexcept;
+
+// Where a session stands, carried from record to record.
+struct StandingNumbers {
+  std::uint64_t next_inbound = 1;
+  std::uint64_t next_outbound = 1;
+  std::int64_t creation_time_ns = 0;
+  bool closed = false;
+
+  void apply(const RecordHeader& record) noexcept;
+};
+
+[[noreturn]] void throw_disk_error(const DiskError& error, std::string_view mend = {});
+
+template <class T>
+T value_or_throw(DiskResult<T> result, std::string_view mend = {}) {
+  if (!result) throw_disk_error(result.error(), mend);
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
+
+}  // namespace nfx::detail

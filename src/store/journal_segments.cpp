@@ -1,0 +1,183 @@
+// The segments of a journal: made ahead, begun, put away.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+
+#include "store/journal_bytes.hpp"
+#include "store/journal_writer.hpp"
+
+namespace nfx::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+constexpr std::size_t slice_size = 1024 * 1024;
+constexpr Duration retry_after = std::chrono::seconds{1};
+constexpr Duration tidy_every = std::chrono::seconds{1};
+constinit char zeros[slice_size] = {};
+
+// "20240315-093000", which sorts by time.
+std::string stamp(UtcTime time) {
+  char text[max_utc_timestamp_size];
+  std::string stamp(text, write_utc_timestamp(text, time, 0));
+  std::erase(stamp, ':');
+  return stamp;
+}
+
+// When an archived segment was put away, by its name.
+std::optional<UtcTime> archived_at(std::string_view name) {
+  if (name.size() != 8 + 1 + 15 + segment_suffix.size() || !name.ends_with(segment_suffix)) return std::nullopt;
+  std::string text{name.substr(9, 15)};
+  text.insert(13, ":").insert(11, ":");
+  const auto time = parse_utc_timestamp(text);
+  return time ? std::optional{time->time} : std::nullopt;
+}
+}  // namespace
+
+// Zeros, so that syncing records later has no metadata to write, and a full disk is found before it is needed.
+DiskResult<bool> JournalWriter::spare_slice() {
+  const std::uint64_t ordinal = table_.empty() ? 1 : table_.back().ordinal + 1;
+  const fs::path path = segment_path(ordinal);
+  const fs::path unfinished = path.string().append(unfinished_suffix);
+  if (spare_ == nullptr) {
+    auto made = disk_.open(unfinished, OpenMode::create);
+    if (!made) return std::unexpected(made.error());
+    spare_ = *std::move(made);
+    spare_zeroed_ = 0;
+    spare_capacity_ = options_.segment_size - segment_header_size;
+  }
+  const auto size =
+      static_cast<std::size_t>(std::min<std::uint64_t>(options_.segment_size - spare_zeroed_, slice_size));
+  if (auto done = spare_->write(spare_zeroed_, {zeros, size}); !done) return std::unexpected(done.error());
+  spare_zeroed_ += size;
+  if (spare_zeroed_ == options_.segment_size) {
+    const SegmentHeader header = make_header(ordinal, spare_capacity_, identity_);
+    auto done = spare_->write(0, {reinterpret_cast<const char*>(&header), sizeof header});
+    if (!done) return std::unexpected(done.error());
+  }
+  // Slice by slice, so that no other session's sync waits for a whole segment.
+  if (auto done = spare_->sync(); !done) return std::unexpected(done.error());
+  if (spare_zeroed_ < options_.segment_size) return false;
+  if (auto done = disk_.rename(unfinished, path); !done) return std::unexpected(done.error());
+  if (auto done = disk_.sync_folder(folder_); !done) return std::unexpected(done.error());
+  spare_ready_ = true;
+  return true;
+}
+
+void JournalWriter::publish_spare() noexcept {
+  ring_->spare_capacity.store(spare_capacity_, std::memory_order_relaxed);
+  ring_->spares.store(++spares_, std::memory_order_release);
+}
+
+// Whether there is more to do now.
+bool JournalWriter::make_spare(Instant now) noexcept {
+  if (spare_ready_ || now.monotonic < spare_retry_) return false;
+  const auto ready = spare_slice();
+  if (ready) {
+    if (*ready) {
+      ring_->disk_full.store(false, std::memory_order_release);
+      publish_spare();
+    }
+    return !*ready;
+  }
+  // What was made of it goes, so that those who make room for us do not have to make more.
+  spare_.reset();
+  say(ready.error());
+  (void)disk_.remove(segment_path(table_.back().ordinal + 1).string().append(unfinished_suffix));
+  ring_->disk_full.store(true, std::memory_order_release);
+  spare_retry_ = now.monotonic + retry_after;
+  return false;
+}
+
+// The spare becomes the last segment. Its header is on the medium before its first record is written, so that a torn
+// one has nothing behind it.
+DiskResult<void> JournalWriter::begin_segment(const SegmentCut& cut) {
+  const std::uint64_t ordinal = table_.empty() ? 1 : table_.back().ordinal + 1;
+  SegmentHeader header = make_header(ordinal, spare_capacity_, identity_);
+  header.base = cut.position;
+  header.begun_ns = cut.time_ns;
+  header.next_inbound = cut.next_inbound;
+  header.next_outbound = cut.next_outbound;
+  header.creation_time_ns = cut.creation_time_ns;
+  header.crc = header_crc(header);
+  if (auto done = spare_->write(0, {reinterpret_cast<const char*>(&header), sizeof header}); !done) return done;
+  if (auto done = spare_->sync(); !done) return done;
+  file_ = std::move(spare_);
+  spare_ready_ = false;
+  base_ = cut.position;
+  file_dirty_ = false;
+  mark_unsynced_ = false;
+  const std::lock_guard lock(table_mutex_);
+  table_.push_back({ordinal, cut.position, spare_capacity_, cut.time_ns});
+  return {};
+}
+
+// Housekeeping has no condition of its own: what cannot be moved or removed stays, and is tried again.
+void JournalWriter::tidy(Instant now) noexcept {
+  next_tidy_ = now.monotonic + tidy_every;
+  archive_front(now.utc);
+  if (options_.retain_bytes != 0 || options_.retain_age.count() != 0) remove_surplus(now.utc);
+}
+
+// Takes the first segment out of what can be read; its file is already away.
+bool JournalWriter::drop_front() {
+  {
+    const std::lock_guard lock(table_mutex_);
+    table_.erase(table_.begin());
+  }
+  ring_->oldest.store(table_.front().base, std::memory_order_release);
+  return disk_.sync_folder(folder_).has_value();
+}
+
+void JournalWriter::archive_front(UtcTime now) {
+  const JournalPosition reset = ring_->last_reset.load(std::memory_order_acquire);
+  while (table_.size() > 1 && table_[1].base <= reset && reset < durable_) {
+    const fs::path path = segment_path(table_.front().ordinal);
+    const fs::path archive = folder_ / archive_folder;
+    if (options_.archive == Archive::remove) {
+      if (!disk_.remove(path)) return;
+    } else {
+      std::string name = segment_name(table_.front().ordinal);
+      name.insert(name.size() - segment_suffix.size(), "-" + stamp(now));
+      if (!disk_.make_folder(archive) || !disk_.rename(path, archive / name) || !disk_.sync_folder(archive)) return;
+    }
+    if (!drop_front()) return;
+  }
+}
+
+void JournalWriter::remove_surplus(UtcTime now) {
+  const fs::path archive = folder_ / archive_folder;
+  struct Archived {
+    std::string name;
+    std::uint64_t size;
+  };
+  std::vector<Archived> archived;
+  std::uint64_t total = 0;
+  for (const std::string& name : disk_.list(archive).value_or(std::vector<std::string>{})) {
+    if (!archived_at(name)) continue;
+    const auto file = disk_.open(archive / name, OpenMode::read);
+    const std::uint64_t size = file ? (*file)->size().value_or(0) : 0;
+    archived.push_back({name, size});
+    total += size;
+  }
+  for (const SegmentPlace& place : table_) total += segment_header_size + place.capacity;
+  const auto too_old = [&](UtcTime ended) {
+    return options_.retain_age.count() != 0 && now - ended > options_.retain_age;
+  };
+  const auto too_many = [&] { return options_.retain_bytes != 0 && total > options_.retain_bytes; };
+  for (const Archived& file : archived) {
+    if (!too_many() && !too_old(*archived_at(file.name))) return;
+    if (!disk_.remove(archive / file.name)) return;
+    total -= file.size;
+  }
+  while (table_.size() > 1 && (too_many() || too_old(from_ns(table_[1].begun_ns)))) {
+    if (!disk_.remove(segment_path(table_.front().ordinal))) return;
+    total -= segment_header_size + table_.front().capacity;
+    if (!drop_front()) return;
+  }
+}
+
+}  // namespace nfx::detail

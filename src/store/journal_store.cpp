@@ -1,0 +1,505 @@
+#include "nexusfix/store/journal_store.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <system_error>
+
+#include "nexusfix/base/assert.hpp"
+#include "store/journal_bytes.hpp"
+#include "store/journal_writer.hpp"
+#include "store/ring_header.hpp"
+
+namespace nfx {
+
+using namespace detail;
+
+namespace {
+
+constexpr std::uint64_t reserve_max = 64 * 1024;  // of a segment without a successor, for all but messages
+constexpr std::uint64_t margin_max = 16 * 1024;   // of the ring, for all but messages
+constexpr std::size_t chunk_size = 256 * 1024;
+constexpr std::size_t prefetched = 768;  // bytes in front of the head
+
+#if defined(__x86_64__)
+inline void relax() noexcept { __builtin_ia32_pause(); }
+#elif defined(__aarch64__)
+inline void relax() noexcept { asm volatile("yield"); }
+#else
+inline void relax() noexcept {}
+#endif
+
+}  // namespace
+
+struct JournalStore::State {
+  struct Entry {
+    std::uint64_t seq;  // 0: nothing here
+    JournalPosition position;
+  };
+
+  // What append touches.
+  RingHeader* ring = nullptr;
+  char* bytes = nullptr;
+  std::uint64_t ring_size = 0;
+  JournalPosition head = 0;
+  JournalPosition limit = 0;    // messages go up to here without a second look
+  JournalPosition wake_at = 0;  // the ring is half full when the head comes here
+  Entry* index = nullptr;
+  std::uint64_t index_mask = 0;
+  std::uint64_t retain = 0;
+  std::uint64_t first = 0;  // with live > 0: the oldest kept number, always a valid entry
+  std::uint64_t last = 0;   // with live > 0: the newest kept number
+  std::uint64_t live = 0;
+  JournalPosition floor = 0;  // entries in front of it are forgotten
+  std::uint64_t recorded_inbound = 1;
+  std::uint64_t recorded_outbound = 1;
+  StoreCounts counts;
+  JournalCounters counters;
+  UtcTime last_time{};  // that anybody told: what is done later without a clock is done then
+
+  // What it touches when a limit is reached.
+  JournalPosition written = 0;  // as last seen
+  JournalPosition ring_begin = 0;
+  JournalPosition segment_base = 0;
+  JournalPosition segment_end = 0;
+  std::uint64_t cuts = 0;
+  std::uint64_t margin = 0;
+  std::size_t refused_size = 0;  // of the last message that found no room; 0: the last one did
+  std::size_t index_size = 0;
+  JournalRecovery recovery;
+
+  // What reading from files needs.
+  std::unique_ptr<char[]> chunk;
+  std::size_t chunk_capacity = 0;
+  JournalPosition chunk_begin = 0;
+  JournalPosition chunk_end = 0;
+  std::unique_ptr<DiskFile> file;
+  std::uint64_t file_ordinal = 0;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (index != nullptr) ::munmap(index, index_size);
+  }
+
+  [[nodiscard]] std::uint64_t reserve() const noexcept {
+    return std::min(reserve_max, (segment_end - segment_base) / 4);
+  }
+  [[nodiscard]] bool next_segment_ready() const noexcept { return ring->spares.load(std::memory_order_acquire) > cuts; }
+
+  // --- The index ---
+
+  void map_index(std::size_t messages) {
+    retain = messages;
+    const std::uint64_t entries = std::bit_ceil(std::max<std::size_t>(messages, 1));
+    index_mask = entries - 1;
+    index_size = entries * sizeof(Entry);
+    void* const pages =
+        ::mmap(nullptr, index_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) {
+      throw StoreError("cannot map " + std::to_string(index_size) + " bytes for a journal's index: " +
+                       std::generic_category().message(errno) + "; lower retain_messages");
+    }
+    index = static_cast<Entry*>(pages);
+  }
+
+  [[nodiscard]] Entry& slot(std::uint64_t seq) const noexcept { return index[seq & index_mask]; }
+  [[nodiscard]] bool has(std::uint64_t seq) const noexcept {
+    const Entry& entry = slot(seq);
+    return entry.seq == seq && entry.position >= floor;
+  }
+
+  void evict_first() noexcept {
+    slot(first).seq = 0;
+    --live;
+    ++counts.evicted;
+    if (live == 0) return;
+    do {
+      ++first;
+    } while (!has(first));  // ends at last at the latest
+  }
+
+  // Every entry is cleared: a later numbering that skips its number must not find the old message there.
+  [[gnu::cold, gnu::noinline]] void forget_from(std::uint64_t seq) noexcept {
+    if (live == 0 || seq > last) return;
+    if (seq <= first) return forget_all();
+    for (std::uint64_t number = last; number >= seq; --number) {
+      if (!has(number)) continue;
+      slot(number).seq = 0;
+      --live;
+    }
+    last = seq - 1;
+    while (!has(last)) --last;  // ends at first at the latest
+  }
+
+  void forget_all() noexcept {
+    live = 0;
+    floor = head;
+  }
+
+  [[gnu::cold, gnu::noinline]] void forget_unreadable() noexcept {
+    const JournalPosition oldest = ring->oldest.load(std::memory_order_acquire);
+    if (oldest <= floor) return;
+    while (live > 0 && slot(first).position < oldest) evict_first();
+    floor = oldest;
+  }
+
+  void put(std::uint64_t seq, JournalPosition position) noexcept {
+    if (live > 0 && seq <= last) forget_from(seq);
+    while (live > 0 && seq - first >= retain) evict_first();
+    slot(seq) = {seq, position};
+    if (live == 0) first = seq;
+    last = seq;
+    ++live;
+  }
+
+  // --- Room and records ---
+
+  void renew_limits() noexcept {
+    written = ring->written.load(std::memory_order_acquire);
+    limit = std::min(written + ring_size - margin, segment_end - reserve());
+    wake_at = written + ring_size / 2;
+  }
+
+  // Whether a record of `need` bytes has room, without the ends that are kept for all but messages when it is one.
+  [[nodiscard]] bool has_room(std::uint64_t need, bool is_message) const noexcept {
+    return head + need + (is_message ? margin : 0) <= written + ring_size;
+  }
+
+  [[nodiscard]] bool fits_segment(std::uint64_t need, bool is_message) const noexcept {
+    return head + need + (is_message && !next_segment_ready() ? reserve() : 0) <= segment_end;
+  }
+
+  // What stands in the way of a record; good when nothing does.
+  [[nodiscard]] StoreCondition obstacle(std::uint64_t need, bool is_message) const noexcept {
+    if (ring->failed.load(std::memory_order_acquire) != 0) return StoreCondition::failed;
+    if (!has_room(need, is_message)) return StoreCondition::busy;
+    if (fits_segment(need, is_message)) return StoreCondition::good;
+    if (next_segment_ready()) return StoreCondition::good;
+    return ring->disk_full.load(std::memory_order_acquire) ? StoreCondition::full : StoreCondition::busy;
+  }
+
+  // The longest message that any ring and segment of these sizes take.
+  [[nodiscard]] bool too_long(std::size_t size) const noexcept {
+    const std::uint64_t need = padded(sizeof(RecordHeader) + size);
+    return size > std::numeric_limits<std::uint32_t>::max() / 2 || need > ring_size - margin ||
+           need > (segment_end - segment_base) - reserve();
+  }
+
+  void cut(const JournalStore& store, UtcTime now) noexcept {
+    ring->cut = {head, recorded_inbound, recorded_outbound, to_ns(store.creation_time_), to_ns(now)};
+    segment_base = head;
+    segment_end = head + ring->spare_capacity.load(std::memory_order_relaxed);
+    ring->cuts.store(++cuts, std::memory_order_release);
+    ++counters.segments;
+    renew_limits();
+  }
+
+  [[gnu::cold, gnu::noinline]] bool make_room(const JournalStore& store, std::uint64_t need, bool is_message,
+                                              UtcTime now) noexcept {
+    renew_limits();
+    const StoreCondition in_the_way = obstacle(need, is_message);
+    if (in_the_way == StoreCondition::busy && !has_room(need, is_message)) ++counters.ring_full;
+    if (in_the_way != StoreCondition::good) return false;
+    if (!fits_segment(need, is_message)) {
+      if (need > ring->spare_capacity.load(std::memory_order_relaxed)) return false;
+      cut(store, now);
+    }
+    return true;
+  }
+
+  [[gnu::always_inline]] void push(const RecordHeader& header, std::string_view body, std::uint64_t need,
+                                   JournalWriter& writer) noexcept {
+    write_record(bytes + (head & (ring_size - 1)), head, header, body);
+    if (header.time_ns != 0) last_time = from_ns(header.time_ns);
+    head += need;
+    counters.bytes += need;
+    ring->head.store(head, std::memory_order_release);
+    if (head > wake_at) [[unlikely]]
+      half_full(writer);
+  }
+
+  [[gnu::cold, gnu::noinline]] void half_full(JournalWriter& writer) noexcept {
+    renew_limits();
+    if (head > wake_at) writer.nudge();
+  }
+
+  // A record that is no message. False when it found no room; the number is then recorded with the next one.
+  bool note(JournalStore& store, RecordKind kind, std::uint64_t seq, UtcTime now, std::uint8_t flags = 0,
+            std::string_view body = {}) noexcept {
+    const std::uint64_t need = padded(sizeof(RecordHeader) + body.size());
+    const bool simple = head + need <= limit && ring->failed.load(std::memory_order_relaxed) == 0;
+    if (!simple && !make_room(store, need, false, now)) return false;
+    push({0, 0, seq, to_ns(now), kind, flags, 0, 0}, body, need, *store.writer_);
+    return true;
+  }
+
+  // --- Reading ---
+
+  [[nodiscard]] std::optional<std::string_view> message_at(const char* record, std::uint64_t seq) const noexcept {
+    RecordHeader header;
+    std::memcpy(&header, record, sizeof header);
+    if (header.kind != RecordKind::message || header.seq != seq) return std::nullopt;
+    return std::string_view{record + sizeof header, header.size - sizeof header};
+  }
+
+  // Has `size` bytes of the file at `position` in the chunk; null when the file does not give them.
+  const char* from_file(JournalWriter& writer, JournalPosition position, std::size_t size) {
+    if (position >= chunk_begin && position + size <= chunk_end) return chunk.get() + (position - chunk_begin);
+    JournalPosition end = 0;
+    const auto place = writer.segment_at(position, end);
+    if (!place) return nullptr;
+    if (file_ordinal != place->ordinal) {
+      auto opened = writer.disk().open(writer.segment_path(place->ordinal), OpenMode::read);
+      if (!opened) return nullptr;
+      file = *std::move(opened);
+      file_ordinal = place->ordinal;
+    }
+    // Not further than what is written: behind it lies what is still to be written over.
+    end = std::min(end, ring->written.load(std::memory_order_acquire));
+    if (position + size > end) return nullptr;
+    const std::size_t wanted = std::max(size, chunk_size);
+    if (chunk_capacity < wanted) {
+      chunk.reset(new (std::nothrow) char[wanted]);
+      chunk_capacity = chunk == nullptr ? 0 : wanted;
+      if (chunk == nullptr) return nullptr;
+    }
+    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, end - position));
+    chunk_begin = position;
+    chunk_end = position;
+    const auto got = file->read(segment_header_size + (position - place->base), {chunk.get(), length});
+    if (!got || *got < size) return nullptr;
+    chunk_end = position + *got;
+    return chunk.get();
+  }
+
+  std::optional<std::string_view> read_from_file(JournalWriter& writer, JournalPosition position, std::uint64_t seq) {
+    const char* record = from_file(writer, position, sizeof(RecordHeader));
+    if (record == nullptr) return std::nullopt;
+    std::uint32_t size;
+    std::memcpy(&size, record, sizeof size);
+    if (size < sizeof(RecordHeader)) return std::nullopt;
+    record = from_file(writer, position, size);
+    if (record == nullptr || !record_is_whole(position, record, size)) return std::nullopt;
+    ++counters.read_from_file;
+    return message_at(record, seq);
+  }
+};
+
+JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::string_view identity, UtcTime now)
+    : durability_(options.durability),
+      state_(std::make_unique<State>()),
+      writer_(std::make_unique<JournalWriter>(disk, options, identity)) {
+  State& state = *state_;
+  state.map_index(options.retain_messages);
+  OpenedJournal opened = writer_->open(
+      [&](const RecordHeader& header, JournalPosition position) {
+        state.head = position;
+        if (header.kind == RecordKind::message && state.retain > 0) state.put(header.seq, position);
+        if (header.kind == RecordKind::reset) state.forget_all();
+      },
+      now);
+  state.counts = {};
+  state.ring = &writer_->ring();
+  state.bytes = writer_->ring_bytes();
+  state.ring_size = options.ring_size;
+  state.margin = std::min<std::uint64_t>(margin_max, options.ring_size / 16);
+  state.head = opened.head;
+  state.ring_begin = opened.head;
+  state.segment_base = opened.segment_base;
+  state.segment_end = opened.segment_base + opened.segment_capacity;
+  state.recorded_inbound = opened.numbers.next_inbound;
+  state.recorded_outbound = opened.numbers.next_outbound;
+  state.recovery = std::move(opened.recovery);
+  next_inbound_ = SeqNum{opened.numbers.next_inbound};
+  next_outbound_ = SeqNum{opened.numbers.next_outbound};
+  creation_time_ = from_ns(opened.numbers.creation_time_ns);
+  state.last_time = now;
+  state.renew_limits();
+  state.note(*this, RecordKind::opened, static_cast<std::uint64_t>(::getpid()), now);
+}
+
+JournalStore::~JournalStore() {
+  if (state_ == nullptr) return;
+  writer_->detach();
+  const UtcTime now = state_->last_time;
+  if (!writer_->sync_here(now)) return;
+  state_->note(*this, RecordKind::closed, 0, now);
+  writer_->close(now);
+}
+
+JournalStore::JournalStore(JournalStore&&) noexcept = default;
+
+bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
+  State& state = *state_;
+  const std::uint64_t number = value(seq);
+  const std::uint64_t need = padded(sizeof(RecordHeader) + bytes.size());
+  if (state.live > 0 && number <= state.last) [[unlikely]]
+    state.forget_from(number);
+  const bool unusable = number == 0 || number == std::numeric_limits<std::uint64_t>::max() || bytes.empty();
+  const bool simple = state.head + need <= state.limit && state.ring->failed.load(std::memory_order_relaxed) == 0;
+  if (unusable || (!simple && (state.too_long(bytes.size()) || !state.make_room(*this, need, true, now))))
+      [[unlikely]] {
+    ++state.counts.refused;
+    if (!unusable) state.refused_size = bytes.size();
+    return false;
+  }
+  state.refused_size = 0;
+  const JournalPosition position = state.head;
+  state.push({0, 0, number, to_ns(now), RecordKind::message, 0, 0, 0}, bytes, need, *writer_);
+  state.recorded_outbound = number + 1;
+  if (state.retain > 0) state.put(number, position);
+  ++state.counts.appended;
+  // The next message's lines were last read by the flusher's core: fetch them while somebody else's work is done.
+  char* const ahead = state.bytes + (state.head & (state.ring_size - 1));
+  for (std::size_t offset = 0; offset < prefetched; offset += 64) __builtin_prefetch(ahead + offset, 1);
+  return true;
+}
+
+std::optional<std::string_view> JournalStore::read(SeqNum seq) const noexcept {
+  State& state = *state_;
+  state.forget_unreadable();
+  const std::uint64_t number = value(seq);
+  if (state.live == 0 || number < state.first || number > state.last || !state.has(number)) return std::nullopt;
+  const JournalPosition position = state.slot(number).position;
+  const bool in_ring = position >= state.ring_begin && state.head - position <= state.ring_size;
+  if (in_ring) return state.message_at(state.bytes + (position & (state.ring_size - 1)), number);
+  return state.read_from_file(*writer_, position, number);
+}
+
+SeqNum JournalStore::oldest_kept() const noexcept {
+  state_->forget_unreadable();
+  return SeqNum{state_->live == 0 ? 0 : state_->first};
+}
+
+SeqNum JournalStore::last_kept() const noexcept {
+  state_->forget_unreadable();
+  return SeqNum{state_->live == 0 ? 0 : state_->last};
+}
+
+void JournalStore::set_next_outbound(SeqNum seq, UtcTime now) noexcept {
+  next_outbound_ = seq;
+  if (state_->recorded_outbound == value(seq)) return;
+  if (state_->note(*this, RecordKind::next_outbound, value(seq), now)) state_->recorded_outbound = value(seq);
+}
+
+void JournalStore::set_next_inbound(SeqNum seq, UtcTime now) noexcept {
+  next_inbound_ = seq;
+  if (state_->recorded_inbound == value(seq)) return;
+  if (state_->note(*this, RecordKind::next_inbound, value(seq), now)) state_->recorded_inbound = value(seq);
+}
+
+bool JournalStore::set_by_operator(bool inbound, SeqNum seq, std::string_view reason, UtcTime now) noexcept {
+  const RecordKind kind = inbound ? RecordKind::next_inbound : RecordKind::next_outbound;
+  const auto flags = static_cast<std::uint8_t>(RecordFlag::by_operator);
+  if (state_->too_long(reason.size())) return false;
+  if (!state_->note(*this, kind, value(seq), now, flags, reason)) return false;
+  (inbound ? next_inbound_ : next_outbound_) = seq;
+  (inbound ? state_->recorded_inbound : state_->recorded_outbound) = value(seq);
+  return true;
+}
+
+void JournalStore::reset(UtcTime now) noexcept {
+  State& state = *state_;
+  constexpr std::uint64_t need = sizeof(RecordHeader);
+  state.renew_limits();
+  // A segment of its own, so that those in front can be put away; where there is none yet, a record like any other.
+  const bool can_cut = state.head > state.segment_base && state.next_segment_ready() && state.has_room(need, false);
+  if (can_cut && state.ring->failed.load(std::memory_order_relaxed) == 0) state.cut(*this, now);
+  const JournalPosition position = state.head;
+  state.forget_all();
+  next_outbound_ = first_seq_num;
+  next_inbound_ = first_seq_num;
+  creation_time_ = now;
+  if (!state.note(*this, RecordKind::reset, 0, now)) {
+    // Numbers that no record says: the next ones that are set are recorded, whatever they are.
+    state.recorded_inbound = 0;
+    state.recorded_outbound = 0;
+    return;
+  }
+  state.recorded_inbound = 1;
+  state.recorded_outbound = 1;
+  state.ring->last_reset.store(position, std::memory_order_release);
+}
+
+void JournalStore::prefault() noexcept {
+  constexpr std::size_t page_size = 4096;
+  auto* const pages = reinterpret_cast<volatile char*>(state_->index);
+  for (std::size_t at = 0; at < state_->index_size; at += page_size) pages[at] = pages[at];
+}
+
+StoreCounts JournalStore::counts() const noexcept { return state_->counts; }
+JournalPosition JournalStore::position() const noexcept { return state_->head; }
+JournalPosition JournalStore::durable() const noexcept { return state_->ring->durable.load(std::memory_order_acquire); }
+void JournalStore::want_sync() noexcept { writer_->want(state_->head); }
+
+bool JournalStore::wait_durable(JournalPosition position) noexcept {
+  if (durable() >= position) return true;
+  if (!writer_->attached()) return writer_->sync_here(state_->last_time) && durable() >= position;
+  writer_->want(position);
+  constexpr int spins_before_yield = 2000;
+  for (int spins = 0; durable() < position; ++spins) {
+    if (state_->ring->failed.load(std::memory_order_acquire) != 0) return false;
+    if (spins < spins_before_yield) {
+      relax();
+    } else {
+      ::sched_yield();
+    }
+  }
+  return true;
+}
+
+bool JournalStore::sync(UtcTime now) noexcept {
+  if (writer_->attached()) return wait_durable(position());
+  return writer_->sync_here(now);
+}
+
+bool JournalStore::accepts(std::size_t bytes) const noexcept {
+  State& state = *state_;
+  const std::uint64_t need = padded(sizeof(RecordHeader) + bytes);
+  if (state.head + need <= state.limit && state.ring->failed.load(std::memory_order_relaxed) == 0) return true;
+  state.renew_limits();
+  if (!state.too_long(bytes) && state.obstacle(need, true) == StoreCondition::good) return true;
+  state.refused_size = bytes;
+  return false;
+}
+
+StoreCondition JournalStore::condition() const noexcept {
+  state_->renew_limits();
+  if (state_->too_long(state_->refused_size)) return StoreCondition::good;
+  return state_->obstacle(padded(sizeof(RecordHeader) + std::max<std::size_t>(state_->refused_size, 1)), true);
+}
+
+std::string JournalStore::condition_text() const {
+  switch (condition()) {
+    case StoreCondition::good:
+      if (!state_->too_long(state_->refused_size)) return {};
+      return "a message of " + std::to_string(state_->refused_size) +
+             " bytes is longer than the journal takes; raise ring_size or segment_size";
+    case StoreCondition::busy:
+      return state_->has_room(padded(sizeof(RecordHeader) + state_->refused_size), true)
+                 ? "the next segment of " + writer_->folder().string() + " is still being made"
+                 : "the ring of " + writer_->folder().string() + " is full: the disk is slower than what is sent";
+    case StoreCondition::full:
+    case StoreCondition::failed: return writer_->error_text();
+  }
+  return {};
+}
+
+const JournalRecovery& JournalStore::recovery() const noexcept { return state_->recovery; }
+
+JournalCounters JournalStore::counters() const noexcept {
+  JournalCounters counters = state_->counters;
+  counters.syncs = writer_->syncs.load(std::memory_order_relaxed);
+  counters.longest_sync = Duration{writer_->longest_sync_ns.load(std::memory_order_relaxed)};
+  return counters;
+}
+
+}  // namespace nfx

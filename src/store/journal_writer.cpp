@@ -1,0 +1,176 @@
+#include "store/journal_writer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "store/journal_bytes.hpp"
+
+namespace nfx::detail {
+
+namespace {
+constexpr std::size_t write_piece = 1024 * 1024;
+constexpr int idle_intervals = 10;  // after which a lone commit mark is synced, and Durability::none writes
+constexpr Duration far = std::chrono::seconds{1};
+}  // namespace
+
+void JournalWriter::want(JournalPosition position) noexcept {
+  // Either the flusher sees what is wanted before it sleeps, or we see that it sleeps.
+  if (ring_->wanted.load(std::memory_order_relaxed) < position) {
+    ring_->wanted.store(position, std::memory_order_seq_cst);
+  }
+  FlusherSide* const side = side_.load(std::memory_order_acquire);
+  if (side != nullptr && side->sleeping.load(std::memory_order_seq_cst)) side->wake();
+}
+
+void JournalWriter::nudge() noexcept {
+  FlusherSide* const side = side_.load(std::memory_order_acquire);
+  if (side != nullptr && side->sleeping.load(std::memory_order_relaxed)) side->wake();
+}
+
+bool JournalWriter::is_wanted() const noexcept {
+  const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  return ring_->failed.load(std::memory_order_relaxed) == 0 &&
+         (ring_->wanted.load(std::memory_order_seq_cst) > ring_->durable.load(std::memory_order_relaxed) ||
+          head - ring_->written.load(std::memory_order_relaxed) > options_.ring_size / 2);
+}
+
+std::string JournalWriter::error_text() const {
+  const std::lock_guard lock(text_mutex_);
+  return error_text_;
+}
+
+void JournalWriter::say(const DiskError& error) noexcept {
+  const std::lock_guard lock(text_mutex_);
+  error_text_ = error.text();
+}
+
+bool JournalWriter::fail(const DiskError& error) noexcept {
+  say(error);
+  ring_->failed.store(error.code == 0 ? EIO : error.code, std::memory_order_release);
+  return false;
+}
+
+std::filesystem::path JournalWriter::segment_path(std::uint64_t ordinal) const {
+  return folder_ / segment_name(ordinal);
+}
+
+std::optional<SegmentPlace> JournalWriter::segment_at(JournalPosition position, JournalPosition& end) const {
+  const std::lock_guard lock(table_mutex_);
+  const auto behind =
+      std::ranges::upper_bound(table_, position, {}, [](const SegmentPlace& place) { return place.base; });
+  if (behind == table_.begin()) return std::nullopt;
+  end = behind == table_.end() ? unset_position : behind->base;
+  return *std::prev(behind);
+}
+
+bool JournalWriter::write_to(JournalPosition limit) noexcept {
+  while (written_ < limit) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(limit - written_, write_piece));
+    const char* const from = ring_bytes_ + (written_ & (options_.ring_size - 1));
+    file_dirty_ = true;
+    if (const auto done = file_->write(segment_header_size + (written_ - base_), {from, size}); !done) {
+      return fail(done.error());
+    }
+    written_ += size;
+    ring_->written.store(written_, std::memory_order_release);
+  }
+  return true;
+}
+
+// Everything up to the head as it is now, over the end of a segment when the poll thread has made one.
+bool JournalWriter::write_all() noexcept {
+  // The head first: with a head beyond a cut, the cut is seen too.
+  const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  if (ring_->cuts.load(std::memory_order_acquire) != begun_) {
+    const SegmentCut cut = ring_->cut;
+    if (!write_to(cut.position) || !sync_file()) return false;
+    if (!mark(from_ns(cut.time_ns))) return false;
+    if (const auto begun = begin_segment(cut); !begun) return fail(begun.error());
+    ring_->begun.store(++begun_, std::memory_order_release);
+  }
+  return write_to(head);
+}
+
+bool JournalWriter::sync_file() noexcept {
+  if (!file_dirty_) return true;
+  const JournalPosition at = written_;
+  const auto before = std::chrono::steady_clock::now();
+  if (const auto done = file_->sync(); !done) return fail(done.error());
+  const std::int64_t took = Duration{std::chrono::steady_clock::now() - before}.count();
+  syncs.fetch_add(1, std::memory_order_relaxed);
+  if (took > longest_sync_ns.load(std::memory_order_relaxed)) {
+    longest_sync_ns.store(took, std::memory_order_relaxed);
+  }
+  file_dirty_ = false;
+  mark_unsynced_ = false;
+  durable_ = at;
+  ring_->durable.store(at, std::memory_order_release);
+  return true;
+}
+
+bool JournalWriter::mark(UtcTime now) noexcept {
+  if (marked_ == durable_) return true;
+  CommitMark mark{durable_, to_ns(now), ++mark_count_, 0, 0};
+  mark.crc = mark_crc(mark);
+  file_dirty_ = true;
+  mark_unsynced_ = true;
+  const auto done =
+      file_->write(commit_mark_offsets[mark_count_ % 2], {reinterpret_cast<const char*>(&mark), sizeof mark});
+  if (!done) return fail(done.error());
+  marked_ = durable_;
+  return true;
+}
+
+Duration JournalWriter::turn(Instant now) noexcept {
+  if (ring_->failed.load(std::memory_order_relaxed) != 0) return far;
+  const bool asked = ring_->wanted.load(std::memory_order_seq_cst) > durable_;
+  const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  const Duration idle = idle_intervals * options_.sync_interval;
+  const auto since_sync = now.monotonic - last_sync_;
+  bool sync_due = asked;
+  bool write_due = head - written_ >= options_.ring_size / 4 || ring_->cuts.load(std::memory_order_acquire) != begun_;
+  if (options_.durability == Durability::none) {
+    write_due = write_due || (head > written_ && now.monotonic - last_write_ >= idle);
+  } else {
+    sync_due =
+        sync_due || (head > durable_ && since_sync >= options_.sync_interval) || (mark_unsynced_ && since_sync >= idle);
+  }
+  if (write_due || sync_due) {
+    if (!write_all()) return far;
+    last_write_ = now.monotonic;
+  }
+  if (sync_due) {
+    last_sync_ = now.monotonic;
+    if (!sync_file() || !mark(now.utc)) return far;
+  }
+  const bool more_to_make = make_spare(now);
+  if (now.monotonic >= next_tidy_) tidy(now);
+  if (more_to_make || is_wanted()) return Duration::zero();
+  return options_.durability == Durability::none ? idle : options_.sync_interval;
+}
+
+bool JournalWriter::sync_here(UtcTime now) noexcept {
+  if (ring_->failed.load(std::memory_order_relaxed) != 0) return false;
+  if (!write_all() || !sync_file() || !mark(now)) return false;
+  // Without a flusher nobody else makes a segment ahead, so it is made here, all of it, before it is needed.
+  const std::uint64_t used = written_ - base_;
+  const Instant instant{now, spare_retry_};
+  if (table_.back().capacity - used < used) {
+    while (make_spare(instant)) continue;
+  }
+  tidy(instant);
+  return true;
+}
+
+void JournalWriter::close(UtcTime now) noexcept {
+  if (!write_all() || !sync_file() || !mark(now) || !sync_file()) return;  // the ring stays for the next process
+  memory_.reset();
+  (void)disk_.remove(ring_file_);
+}
+
+void JournalWriter::detach() noexcept {
+  if (FlusherSide* const side = side_.load(std::memory_order_acquire); side != nullptr) side->remove(*this);
+}
+
+}  // namespace nfx::detail

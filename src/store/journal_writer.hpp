@@ -1,0 +1,163 @@
+// The flusher's side of a journal: files, ring and recovery. JournalStore owns one; a JournalFlusher or the store
+// itself works on it. Thread: what is below "the poll thread" from that one; the rest from one thread at a time, the
+// flusher's when one is attached and the store's own otherwise. Cost: system calls. Errors: open() throws StoreError;
+// afterwards the first failed write or sync is kept, and ends the work.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/store/journal_reader.hpp"
+#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_scan.hpp"
+#include "store/ring_header.hpp"
+
+namespace nfx::detail {
+
+class JournalWriter;
+
+// What a journal knows of the flusher that works for it.
+class FlusherSide {
+ public:
+  virtual void remove(JournalWriter& writer) noexcept = 0;
+  virtual void wake() noexcept = 0;
+  std::atomic<bool> sleeping{false};
+
+ protected:
+  ~FlusherSide() = default;
+};
+
+// What open() found, for the poll thread to go on from.
+struct OpenedJournal {
+  StandingNumbers numbers;
+  JournalPosition head = 0;
+  JournalPosition segment_base = 0;
+  std::uint64_t segment_capacity = 0;
+  JournalRecovery recovery;
+};
+
+struct SegmentPlace {
+  std::uint64_t ordinal = 0;
+  JournalPosition base = 0;
+  std::uint64_t capacity = 0;
+  std::int64_t begun_ns = 0;
+};
+
+class JournalWriter {
+ public:
+  JournalWriter(Disk& disk, const JournalOptions& options, std::string_view identity);
+  ~JournalWriter() = default;
+  JournalWriter(const JournalWriter&) = delete;
+  JournalWriter& operator=(const JournalWriter&) = delete;
+
+  using Visitor = std::function<void(const RecordHeader& header, JournalPosition position)>;
+  [[nodiscard]] OpenedJournal open(const Visitor& visit, UtcTime now);
+
+  // The poll thread.
+  [[nodiscard]] RingHeader& ring() noexcept { return *ring_; }
+  [[nodiscard]] char* ring_bytes() noexcept { return ring_bytes_; }
+  void want(JournalPosition position) noexcept;
+  void nudge() noexcept;  // the ring is half full
+  [[nodiscard]] bool attached() const noexcept { return side_.load(std::memory_order_acquire) != nullptr; }
+  bool sync_here(UtcTime now) noexcept;  // without a flusher
+  void close(UtcTime now) noexcept;      // ... and after the last record
+  void detach() noexcept;
+  [[nodiscard]] std::string error_text() const;
+  // The segment that holds a position; `end` is where the next one begins, unset_position for the last.
+  [[nodiscard]] std::optional<SegmentPlace> segment_at(JournalPosition position, JournalPosition& end) const;
+  [[nodiscard]] std::filesystem::path segment_path(std::uint64_t ordinal) const;
+  [[nodiscard]] Disk& disk() noexcept { return disk_; }
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
+
+  // The flusher.
+  void attach(FlusherSide* side) noexcept { side_.store(side, std::memory_order_release); }
+  // Returns how long until something is due.
+  [[nodiscard]] Duration turn(Instant now) noexcept;
+  [[nodiscard]] bool is_wanted() const noexcept;
+  [[nodiscard]] bool holds_back() const noexcept { return options_.durability >= Durability::group; }
+
+  // Any thread.
+  std::atomic<std::uint64_t> syncs{0};
+  std::atomic<std::int64_t> longest_sync_ns{0};
+
+ private:
+  // journal_open.cpp
+  void check_options() const;
+  void make_folders();
+  void begin_journal(UtcTime now);
+  void find_spare(const std::vector<std::filesystem::path>& spares);
+  void continue_journal(const JournalScan& scan);
+  void write_back(JournalPosition from, JournalPosition to);
+  std::uint64_t clear_behind(JournalPosition end);
+  [[nodiscard]] std::unique_ptr<SharedMemory> map_left_ring();
+  void take_from_ring(SharedMemory& memory, OpenedJournal& opened, const Visitor& visit);
+  void make_ring(JournalPosition head);
+  void spare_at_once();
+
+  // journal_segments.cpp
+  DiskResult<bool> spare_slice();  // true: the spare is ready
+  bool make_spare(Instant now) noexcept;
+  void publish_spare() noexcept;
+  DiskResult<void> begin_segment(const SegmentCut& cut);
+  void tidy(Instant now) noexcept;
+  void archive_front(UtcTime now);
+  void remove_surplus(UtcTime now);
+  bool drop_front();
+
+  // journal_writer.cpp
+  bool write_all() noexcept;
+  bool write_to(JournalPosition limit) noexcept;
+  bool sync_file() noexcept;
+  bool mark(UtcTime now) noexcept;
+  bool fail(const DiskError& error) noexcept;
+  void say(const DiskError& error) noexcept;
+
+  Disk& disk_;
+  const JournalOptions options_;
+  const std::string identity_;
+  const std::filesystem::path folder_;
+  const std::filesystem::path ring_file_;
+
+  std::unique_ptr<DiskFile> lock_;
+  std::unique_ptr<SharedMemory> memory_;
+  RingHeader* ring_ = nullptr;
+  char* ring_bytes_ = nullptr;
+
+  std::atomic<FlusherSide*> side_{nullptr};
+  mutable std::mutex text_mutex_;
+  std::string error_text_;
+
+  std::unique_ptr<DiskFile> file_;  // of the last segment
+  JournalPosition base_ = 0;
+  JournalPosition written_ = 0;
+  JournalPosition durable_ = 0;
+  std::uint64_t mark_count_ = 0;
+  JournalPosition marked_ = unset_position;
+  bool mark_unsynced_ = false;
+  bool file_dirty_ = false;
+  MonotonicTime last_write_{};
+  MonotonicTime last_sync_{};
+
+  mutable std::mutex table_mutex_;
+  std::vector<SegmentPlace> table_;  // all that can be read, in order; the last one is being written
+
+  std::unique_ptr<DiskFile> spare_;  // being made, or ready
+  std::uint64_t spare_zeroed_ = 0;
+  std::uint64_t spare_capacity_ = 0;
+  bool spare_ready_ = false;
+  std::uint64_t spares_ = 0;
+  std::uint64_t begun_ = 0;
+  MonotonicTime spare_retry_{};
+  MonotonicTime next_tidy_{};
+};
+
+}  // namespace nfx::detail

@@ -1,0 +1,282 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "nexusfix/store/disk.hpp"
+
+namespace nfx {
+
+std::string DiskError::text() const { return operation + ": " + std::generic_category().message(code); }
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t page_size = 4096;
+
+std::unexpected<DiskError> error(int code, const char* what, const fs::path& path) {
+  return std::unexpected(DiskError{code, std::string{what} + ' ' + path.string()});
+}
+
+std::unexpected<DiskError> error(const char* what, const fs::path& path) { return error(errno, what, path); }
+
+template <class Call>
+auto again_when_interrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+// Owns a descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class PosixFile : public DiskFile {
+ public:
+  PosixFile(Descriptor fd, fs::path path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  DiskResult<std::uint64_t> size() override {
+    struct stat facts{};
+    if (::fstat(fd_.get(), &facts) != 0) return error("stat", path_);
+    return static_cast<std::uint64_t>(facts.st_size);
+  }
+
+  DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const auto got = again_when_interrupted([&] {
+        return ::pread(fd_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+      });
+      if (got < 0) return error("read", path_);
+      if (got == 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) override {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const auto put = again_when_interrupted([&] {
+        return ::pwrite(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+      });
+      if (put < 0) return error("write", path_);
+      if (put == 0) return error(EIO, "write", path_);
+      done += static_cast<std::size_t>(put);
+    }
+    return {};
+  }
+
+  DiskResult<void> truncate(std::uint64_t size) override {
+    if (::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) return error("truncate", path_);
+    return {};
+  }
+
+  DiskResult<void> sync() override {
+    if (::fdatasync(fd_.get()) != 0) return error("sync", path_);
+    return {};
+  }
+
+ private:
+  Descriptor fd_;
+  fs::path path_;
+};
+
+// A lock of the open file, so that the kernel lets go of it however the process ends. Its content is the holder's pid;
+// empty after an end in order.
+class LockFile final : public PosixFile {
+ public:
+  using PosixFile::PosixFile;
+  ~LockFile() override { (void)truncate(0); }
+};
+
+class PosixSharedMemory final : public SharedMemory {
+ public:
+  PosixSharedMemory(char* pages, std::size_t size, bool fresh) noexcept : pages_(pages), size_(size), fresh_(fresh) {}
+  PosixSharedMemory(const PosixSharedMemory&) = delete;
+  PosixSharedMemory& operator=(const PosixSharedMemory&) = delete;
+  ~PosixSharedMemory() override { ::munmap(pages_, size_ + size_ - page_size); }
+  std::span<char> bytes() noexcept override { return {pages_, size_}; }
+  bool fresh() const noexcept override { return fresh_; }
+
+ private:
+  char* pages_;
+  std::size_t size_;
+  bool fresh_;
+};
+
+// Why a file is not one that may be trusted with a ring; empty when it is.
+std::string what_is_wrong_with(const struct stat& facts) {
+  if (!S_ISREG(facts.st_mode)) return " (not a regular file)";
+  if (facts.st_uid != ::geteuid()) return " (it belongs to another user)";
+  if ((facts.st_mode & 077) != 0) return " (others may open it; its mode must be 0600)";
+  return {};
+}
+
+class PosixDisk final : public Disk {
+ public:
+  DiskResult<std::unique_ptr<DiskFile>> open(const fs::path& path, OpenMode mode) override {
+    int flags = O_CLOEXEC | O_NOFOLLOW;
+    switch (mode) {
+      case OpenMode::read: flags |= O_RDONLY; break;
+      case OpenMode::write: flags |= O_RDWR; break;
+      case OpenMode::create: flags |= O_RDWR | O_CREAT | O_EXCL; break;
+    }
+    Descriptor fd(again_when_interrupted([&] { return ::open(path.c_str(), flags, 0600); }));
+    if (fd.get() < 0) return error(mode == OpenMode::create ? "create" : "open", path);
+    return std::make_unique<PosixFile>(std::move(fd), path);
+  }
+
+  bool exists(const fs::path& path) override {
+    struct stat facts{};
+    return ::lstat(path.c_str(), &facts) == 0;
+  }
+
+  DiskResult<std::vector<std::string>> list(const fs::path& folder) override {
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), ::closedir);
+    if (stream == nullptr) return error("list", folder);
+    std::vector<std::string> names;
+    for (;;) {
+      errno = 0;
+      const dirent* const entry = ::readdir(stream.get());
+      if (entry == nullptr) break;
+      std::string name = entry->d_name;
+      if (name != "." && name != "..") names.push_back(std::move(name));
+    }
+    if (errno != 0) return error("list", folder);
+    std::ranges::sort(names);
+    return names;
+  }
+
+  DiskResult<void> make_folder(const fs::path& folder) override {
+    if (folder.empty() || ::mkdir(folder.c_str(), 0700) == 0) return {};
+    if (errno == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
+      if (auto made = make_folder(folder.parent_path()); !made) return made;
+      if (::mkdir(folder.c_str(), 0700) == 0) return sync_folder(folder.parent_path());
+    }
+    if (errno != EEXIST) return error("make folder", folder);
+    struct stat facts{};
+    if (::stat(folder.c_str(), &facts) != 0) return error("stat", folder);
+    if (!S_ISDIR(facts.st_mode)) return error(ENOTDIR, "make folder", folder);
+    return {};
+  }
+
+  DiskResult<void> rename(const fs::path& from, const fs::path& to) override {
+    if (::rename(from.c_str(), to.c_str()) != 0) return error(("rename " + from.string() + " to").c_str(), to);
+    return {};
+  }
+
+  DiskResult<void> remove(const fs::path& path) override {
+    if (::unlink(path.c_str()) != 0) return error("remove", path);
+    return {};
+  }
+
+  DiskResult<void> sync_folder(const fs::path& folder) override {
+    const Descriptor fd(again_when_interrupted(
+        [&] { return ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+    if (fd.get() < 0) return error("open", folder);
+    if (::fsync(fd.get()) != 0) return error("sync", folder);
+    return {};
+  }
+
+  DiskResult<std::unique_ptr<DiskFile>> lock(const fs::path& path) override {
+    Descriptor fd(
+        again_when_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); }));
+    if (fd.get() < 0) return error("lock", path);
+    const int locked = again_when_interrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); });
+    if (locked != 0 && errno != EWOULDBLOCK) return error("lock", path);
+    if (locked != 0) {
+      char pid[24] = {};
+      const auto size = ::pread(fd.get(), pid, sizeof pid - 1, 0);
+      const std::string holder = size > 0 ? std::string(pid, static_cast<std::size_t>(size)) : "unknown";
+      return error(EWOULDBLOCK, ("held by process " + holder + ": lock").c_str(), path);
+    }
+    auto file = std::make_unique<LockFile>(std::move(fd), path);
+    const std::string pid = std::to_string(::getpid());
+    if (auto emptied = file->truncate(0); !emptied) return std::unexpected(emptied.error());
+    if (auto written = file->write(0, pid); !written) return std::unexpected(written.error());
+    return file;
+  }
+
+  DiskResult<std::unique_ptr<SharedMemory>> map_shared(const fs::path& path, std::size_t size) override {
+    if (size < 2 * page_size || size % page_size != 0) return error(EINVAL, "map", path);
+    const Descriptor fd(
+        again_when_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); }));
+    if (fd.get() < 0) return error("open", path);
+    struct stat facts{};
+    if (::fstat(fd.get(), &facts) != 0) return error("stat", path);
+    if (const std::string wrong = what_is_wrong_with(facts); !wrong.empty()) {
+      return error(EPERM, "map", path.string() + wrong);
+    }
+    const bool fresh = facts.st_size == 0;
+    if (fresh) {
+      // All pages now: one that a full tmpfs lacks later would end the process.
+      if (const int code = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(size)); code != 0) {
+        ::unlink(path.c_str());
+        return error(code, ("allocate " + std::to_string(size) + " bytes of").c_str(), path);
+      }
+    } else if (static_cast<std::uint64_t>(facts.st_size) != size) {
+      return error(
+          EINVAL, "map",
+          path.string() + " (it has " + std::to_string(facts.st_size) + " bytes, not " + std::to_string(size) + ")");
+    }
+    return map_twice(fd.get(), path, size, fresh);
+  }
+
+  std::string boot_id() override {
+    const auto file = open("/proc/sys/kernel/random/boot_id", OpenMode::read);
+    if (!file) return {};
+    char text[64];
+    const auto size = (*file)->read(0, text);
+    std::string id(text, size.value_or(0));
+    while (!id.empty() && id.back() == '\n') id.pop_back();
+    return id;
+  }
+
+ private:
+  static DiskResult<std::unique_ptr<SharedMemory>> map_twice(int fd, const fs::path& path, std::size_t size,
+                                                             bool fresh) {
+    const std::size_t second = size - page_size;
+    void* const place = ::mmap(nullptr, size + second, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED) return error("map", path);
+    auto* const pages = static_cast<char*>(place);
+    auto memory = std::make_unique<PosixSharedMemory>(pages, size, fresh);
+    constexpr int access = PROT_READ | PROT_WRITE;
+    // The pages are there already; with their entries in the page table too, no append meets a fault.
+    constexpr int kind = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+    if (::mmap(pages, size, access, kind, fd, 0) == MAP_FAILED ||
+        ::mmap(pages + size, second, access, kind, fd, page_size) == MAP_FAILED) {
+      return error("map", path);
+    }
+    return memory;
+  }
+};
+
+}  // namespace
+
+Disk& posix_disk() {
+  static PosixDisk disk;
+  return disk;
+}
+
+}  // namespace nfx

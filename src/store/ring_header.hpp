@@ -1,0 +1,54 @@
+// The first page of a session's ring in shared memory: what a process that died leaves to the next one.
+// Thread: each line has one writer, named beside it; the other side reads. Lifetime: that of the shared memory, which
+// is longer than the process's, so everything here is of a fixed layout and free of pointers.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/store/journal_format.hpp"
+
+namespace nfx::detail {
+
+inline constexpr std::size_t ring_header_size = 4096;
+inline constexpr char ring_magic[8] = {'N', 'F', 'X', 'R', 'I', 'N', 'G', '1'};
+
+// Where the poll thread ended a segment, and where the session stood there.
+struct SegmentCut {
+  JournalPosition position;
+  std::uint64_t next_inbound;
+  std::uint64_t next_outbound;
+  std::int64_t creation_time_ns;
+  std::int64_t time_ns;
+};
+
+struct RingHeader {
+  // Written once, before the ring is used.
+  char magic[8];
+  std::uint64_t ring_size;
+  std::uint64_t identity_hash;
+  char boot_id[64];
+
+  // The poll thread.
+  alignas(cache_line) std::atomic<JournalPosition> head;    // behind the last whole record
+  alignas(cache_line) std::atomic<JournalPosition> wanted;  // durable as soon as possible up to here
+  alignas(cache_line) std::atomic<std::uint64_t> cuts;      // made by this process; `cut` is the last one
+  SegmentCut cut;
+  std::atomic<JournalPosition> last_reset;  // where the last reset record begins; 0: none
+
+  // The flusher.
+  alignas(cache_line) std::atomic<JournalPosition> written;
+  std::atomic<JournalPosition> durable;
+  alignas(cache_line) std::atomic<std::uint64_t> spares;  // made for this process: another cut may follow cuts < spares
+  std::atomic<std::uint64_t> spare_capacity;              // of the last
+  std::atomic<std::uint64_t> begun;                       // segments begun for cuts
+  std::atomic<JournalPosition> oldest;                    // what is in front of it can no longer be read
+  alignas(cache_line) std::atomic<int> failed;  // errno of the first write or sync that failed; read by each append
+  std::atomic<bool> disk_full;
+};
+static_assert(sizeof(RingHeader) <= ring_header_size);
+static_assert(std::atomic<JournalPosition>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+}  // namespace nfx::detail
