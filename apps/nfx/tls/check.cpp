@@ -1,0 +1,110 @@
+// nfx tls check: our own certificate, key, authorities and revocation lists, without a network.
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "command.hpp"
+#include "tls/tls.hpp"
+
+namespace nfx::app::tls {
+namespace {
+
+struct CheckOptions {
+  TlsOptions tls;
+  std::string name;
+  std::string side = "server";
+  std::string format = "text";
+};
+
+void check_own(Report& report, const CheckOptions& options) {
+  const auto own = read_certificates(options.tls.certificate);
+  if (!own) return report.add(Result::failure, "certificate", own.error());
+  for (std::size_t i = 0; i < own->size(); ++i) {
+    report.add_certificate(i == 0 ? "certificate" : "certificate " + std::to_string(i + 1), (*own)[i]);
+  }
+  const std::string& key = options.tls.key.empty() ? options.tls.certificate : options.tls.key;
+  struct stat status{};
+  if (::stat(key.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    report.add(Result::warning, "key", key + ": others than its owner may read or change it; chmod 600 " + key);
+  }
+}
+
+void check_authorities(Report& report, const TlsOptions& options) {
+  std::error_code error;
+  if (options.ca.empty() || std::filesystem::is_directory(options.ca, error)) return;
+  const auto authorities = read_certificates(options.ca);
+  if (!authorities) return;  // loading has said why
+  for (const CertificateFacts& authority : *authorities) {
+    if (authority.not_after < now()) {
+      report.add(Result::warning, "authorities",
+                 options.ca + ": " + authority.subject + " expired " + distance(authority.not_after, now()) +
+                     "; get its successor");
+    } else {
+      report.add(Result::good, "authorities", authority.subject + ", valid until " + to_text(authority.not_after));
+    }
+  }
+}
+
+void check_revocations(Report& report, const TlsOptions& options) {
+  for (const std::string& file : options.crl) {
+    const auto lists = read_revocations(file);
+    if (!lists) continue;  // loading has said why
+    for (const RevocationFacts& list : *lists) {
+      report.add(Result::good, "revocation list",
+                 list.issuer + ": " + std::to_string(list.revoked) + " revoked, to be replaced by " +
+                     to_text(list.next_update));
+    }
+  }
+}
+
+int run_check(const CheckOptions& options) {
+  Report report;
+  if (!options.tls.certificate.empty()) check_own(report, options);
+  std::unique_ptr<TlsContext> context;
+  try {
+    context = std::make_unique<TlsContext>(options.tls);
+    report.add(Result::good, "load", "the files can be read and belong together");
+  } catch (const TlsError& error) {
+    report.add(Result::failure, "load", error.what());
+  }
+  check_authorities(report, options.tls);
+  check_revocations(report, options.tls);
+  if (context && !options.tls.certificate.empty()) {
+    const auto problems = verify_own_chain(*context, options.side == "server");
+    for (const std::string& problem : problems) report.add(Result::failure, "chain", problem);
+    if (problems.empty()) {
+      report.add(Result::good, "chain", "complete up to an authority, and for use as a " + options.side);
+    }
+    if (!options.name.empty()) {
+      const bool named = certificate_is_for(*context, options.name);
+      report.add(named ? Result::good : Result::failure, "name",
+                 named ? "the certificate is for " + options.name
+                       : "the certificate is not for " + options.name +
+                             "; peers that look for this name will refuse it: get one with the name among its "
+                             "alternative names");
+    }
+  }
+  return report.print(options.format);
+}
+
+}  // namespace
+
+void add_tls_check(CLI::App& tls, int& exit_code) {
+  CLI::App* check = tls.add_subcommand("check", "Look at our own certificate, key and authorities, without a network");
+  auto options = std::make_shared<CheckOptions>();
+  add_file_options(*check, options->tls, options->format);
+  check->add_option("--name", options->name, "the host name or address that peers will look for");
+  check->add_option("--side", options->side, "server or client: what the certificate is for")
+      ->check(CLI::IsMember({"server", "client"}))
+      ->capture_default_str();
+  check->callback([options, &exit_code] {
+    if (options->tls.certificate.empty() && options->tls.ca.empty() && options->tls.crl.empty()) {
+      throw CLI::RequiredError("nothing to check: --cert, --ca or --crl");
+    }
+    exit_code = run_check(*options);
+  });
+}
+
+}  // namespace nfx::app::tls

@@ -1,0 +1,171 @@
+// nfx tls doctor: one encrypted connection, step by step, and why it does not come about. Speaks TLS only, no FIX.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "command.hpp"
+#include "nexusfix/transport/epoll_transport.hpp"
+#include "nexusfix/transport/tls_transport.hpp"
+#include "tls/tls.hpp"
+
+namespace nfx::app::tls {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct DoctorOptions {
+  TlsOptions tls;
+  std::string where;
+  std::string format = "text";
+  double timeout_s = 10;
+};
+
+// A refusal that comes after a client's handshake, as in TLS 1.3, follows within a round trip.
+constexpr auto time_for_a_late_refusal = 1s;
+
+struct Sink {
+  bool connected = false;
+  std::optional<CloseReason> closed;
+  void on_accept(ListenerId, ConnectionId, std::string_view) {}
+  void on_connect(ConnectionId) { connected = true; }
+  void on_receive(ConnectionId, std::span<const char>) {}
+  void on_writable(ConnectionId) {}
+  void on_close(ConnectionId, CloseReason reason) { closed = reason; }
+};
+
+struct Attempt {
+  std::string error;  // could not even begin
+  Sink seen;
+  std::string tls_error;  // why the handshake, or what came after, failed
+  std::optional<TlsFacts> facts;
+  Duration took{};
+};
+
+Attempt attempt(const Endpoint& endpoint, const std::shared_ptr<TlsContext>& context, Duration timeout) {
+  EpollTransport inner;
+  TlsTransport<EpollTransport> transport(inner, {.handshake_timeout = timeout});
+  Attempt result;
+  SocketOptions socket;
+  socket.tls = context;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto id = transport.connect(endpoint, socket);
+  if (!id) {
+    result.error = id.error().text();
+    return result;
+  }
+  // The handshake has its own limit; this one is for a connection that does not even come about.
+  auto until = begun + 2 * timeout;
+  while (!result.seen.closed && std::chrono::steady_clock::now() < until) {
+    transport.poll(result.seen, 50ms);
+    if (!result.seen.connected || result.facts) continue;
+    result.took = std::chrono::steady_clock::now() - begun;
+    result.facts = transport.tls_facts(*id);
+    until = std::chrono::steady_clock::now();
+    if (result.facts && result.facts->certificate_requested) until += time_for_a_late_refusal;
+  }
+  result.tls_error = transport.tls_error(*id);
+  transport.close(*id);
+  return result;
+}
+
+void tell_agreement(Report& report, const TlsFacts& facts, Duration took) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+  report.add(Result::good, "handshake", facts.version + " with " + facts.cipher + " in " + std::to_string(ms) + " ms");
+  for (std::size_t i = 0; i < facts.chain.size(); ++i) {
+    report.add_certificate("certificate " + std::to_string(i + 1), facts.chain[i]);
+  }
+}
+
+void tell_client_certificate(Report& report, const TlsOptions& options, const Attempt& seen) {
+  const bool given = !options.certificate.empty();
+  if (!seen.facts->certificate_requested) {
+    return report.add(Result::good, "client certificate",
+                      given ? "the server asks for none; ours was not needed" : "the server asks for none");
+  }
+  if (!seen.tls_error.empty()) return report.add(Result::failure, "client certificate", seen.tls_error);
+  if (seen.seen.closed) {
+    return report.add(Result::failure, "client certificate",
+                      "the server asked for one and then ended the connection (" +
+                          std::string(to_string(*seen.seen.closed)) + ")" +
+                          (given ? "; ask its operator why" : "; give --cert and --key"));
+  }
+  report.add(given ? Result::good : Result::warning, "client certificate",
+             given ? "the server asked for it and raised no objection"
+                   : "the server asks for one and goes on without; it may refuse us later: give --cert and --key");
+}
+
+// The handshake failed. A second one that accepts everything shows what there was to object to.
+void look_closer(Report& report, const DoctorOptions& options, const Endpoint& endpoint, Duration timeout) {
+  TlsOptions lenient = options.tls;
+  lenient.verify = false;
+  lenient.crl.clear();
+  const Attempt again = attempt(endpoint, std::make_shared<TlsContext>(lenient), timeout);
+  if (!again.facts) return;
+  report.add(Result::note, "without verifying", "the handshake succeeds; this is what the server shows:");
+  tell_agreement(report, *again.facts, again.took);
+  for (const std::string& problem : again.facts->problems) report.add(Result::failure, "verification", problem);
+}
+
+int run_doctor(const DoctorOptions& options) {
+  const auto endpoint = Endpoint::parse(options.where);
+  if (!endpoint) throw CLI::ValidationError("SERVER", "\"" + options.where + "\" is no host:port, such as venue:9880");
+  const auto timeout = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_s));
+  Report report;
+  std::shared_ptr<TlsContext> context;
+  try {
+    context = std::make_shared<TlsContext>(options.tls);
+  } catch (const TlsError& error) {
+    report.add(Result::failure, "files", error.what());
+    return report.print(options.format);
+  }
+  const auto addresses = resolve(*endpoint);
+  if (!addresses) {
+    report.add(Result::failure, "name",
+               addresses.error().text() + "; is the name right, and the name server reachable?");
+    return report.print(options.format);
+  }
+  std::string list;
+  for (const Endpoint& address : *addresses) list += (list.empty() ? "" : ", ") + to_string(address);
+  report.add(Result::good, "name", endpoint->host + " is " + list);
+
+  const Attempt first = attempt(*endpoint, context, timeout);
+  if (!first.error.empty()) {
+    report.add(Result::failure, "connection", first.error);
+  } else if (!first.facts && first.tls_error.empty()) {
+    const std::string why = first.seen.closed ? std::string(to_string(*first.seen.closed)) : "no answer in time";
+    report.add(Result::failure, "connection", why + "; does somebody listen there, and does a firewall stand between?");
+  } else if (!first.facts) {
+    report.add(Result::good, "connection", "TCP connects");
+    report.add(Result::failure, "handshake", first.tls_error);
+    look_closer(report, options, *endpoint, timeout);
+  } else {
+    const std::string name = options.tls.server_name.empty() ? endpoint->host : options.tls.server_name;
+    report.add(Result::good, "connection", "TCP connects");
+    tell_agreement(report, *first.facts, first.took);
+    report.add(Result::good, "verification", "an authority we know has signed it, and it is for " + name);
+    report.add(options.tls.crl.empty() ? Result::note : Result::good, "revocation",
+               options.tls.crl.empty() ? "not looked at: no --crl" : "nothing in the chain is revoked");
+    tell_client_certificate(report, options.tls, first);
+  }
+  const KernelTls kernel = kernel_tls();
+  report.add(Result::note, "kernel TLS", (kernel.offered ? "offered, not used: " : "not offered: ") + kernel.why);
+  return report.print(options.format);
+}
+
+}  // namespace
+
+void add_tls_doctor(CLI::App& tls, int& exit_code) {
+  CLI::App* doctor =
+      tls.add_subcommand("doctor", "Connect to a server step by step, and say what is wrong and what helps");
+  auto options = std::make_shared<DoctorOptions>();
+  doctor->add_option("SERVER", options->where, "host:port, fix.venue.example:9880 for example")->required();
+  add_file_options(*doctor, options->tls, options->format);
+  doctor->add_option("--name", options->tls.server_name, "the name its certificate has to carry, if not HOST");
+  doctor->add_option("--timeout", options->timeout_s, "seconds to wait for a connection and for a handshake")
+      ->check(CLI::Range(0.1, 600.0))
+      ->capture_default_str();
+  doctor->callback([options, &exit_code] { exit_code = run_doctor(*options); });
+}
+
+}  // namespace nfx::app::tls

@@ -1,0 +1,142 @@
+#include "tls/tls.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "command.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+namespace tls {
+namespace {
+
+std::string_view word(Result result) {
+  switch (result) {
+    case Result::good: return "good";
+    case Result::note: return "note";
+    case Result::warning: return "warning";
+    case Result::failure: return "failure";
+  }
+  return "failure";
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all.empty() ? "none" : all;
+}
+
+}  // namespace
+
+void Report::add(Result result, std::string step, std::string text) {
+  findings_.push_back({result, std::move(step), std::move(text)});
+}
+
+void Report::add_certificate(const std::string& what, const CertificateFacts& facts) {
+  const auto today = now();
+  Result result = Result::good;
+  std::string dates = "valid from " + to_text(facts.not_before) + " until " + to_text(facts.not_after);
+  if (facts.not_after < today) {
+    result = Result::failure;
+    dates += ": expired " + distance(facts.not_after, today) + "; it has to be renewed";
+  } else if (facts.not_before > today) {
+    result = Result::failure;
+    dates += ": not valid yet; is this host's clock right?";
+  } else if (facts.not_after - today < soon) {
+    result = Result::warning;
+    dates += ": expires " + distance(facts.not_after, today) + "; renew it now";
+  }
+  add(Result::note, what,
+      facts.subject + ", issued by " + (facts.self_signed ? "itself" : facts.issuer) + ", names " +
+          joined(facts.names) + ", SHA-256 " + facts.sha256);
+  add(result, what, dates);
+  if (facts.key_security_bits < 112) {
+    add(Result::warning, what, facts.key + ": a weak key, which many peers refuse; 2048 bits of RSA are the least");
+  }
+  if (facts.signature.starts_with("sha1") || facts.signature.starts_with("md5")) {
+    add(Result::warning, what, facts.signature + ": a weak signature, which many peers refuse");
+  }
+}
+
+int Report::exit_code() const noexcept {
+  int worst = exit_done;
+  for (const Finding& finding : findings_) {
+    if (finding.result == Result::warning) worst = std::max(worst, 1);
+    if (finding.result == Result::failure) worst = std::max(worst, 2);
+  }
+  return worst;
+}
+
+std::string Report::text() const {
+  std::string out;
+  for (const Finding& finding : findings_) {
+    std::string line{word(finding.result)};
+    line.resize(9, ' ');
+    line += finding.step;
+    line.resize(std::max<std::size_t>(line.size() + 1, 26), ' ');
+    out += line;
+    // Names in certificates come from strangers, and a terminal obeys control characters.
+    append_printable(out, finding.text);
+    out += '\n';
+  }
+  return out;
+}
+
+std::string Report::json() const {
+  std::string out = "{\"findings\":[";
+  for (const Finding& finding : findings_) {
+    if (&finding != findings_.data()) out += ',';
+    out += "{\"result\":";
+    append_json_text(out, word(finding.result));
+    out += ",\"step\":";
+    append_json_text(out, finding.step);
+    out += ",\"text\":";
+    append_json_text(out, finding.text);
+    out += '}';
+  }
+  return out + "],\"exit_code\":" + std::to_string(exit_code()) + "}\n";
+}
+
+int Report::print(std::string_view format) const {
+  std::cout << (format == "json" ? json() : text()) << std::flush;
+  return std::cout ? exit_code() : exit_wrong_usage;
+}
+
+std::string distance(std::chrono::sys_seconds time, std::chrono::sys_seconds from) {
+  const bool past = time < from;
+  const auto span = past ? from - time : time - from;
+  const auto days = std::chrono::duration_cast<std::chrono::days>(span).count();
+  const auto hours = std::chrono::duration_cast<std::chrono::hours>(span).count();
+  const std::string length = days > 1 ? std::to_string(days) + " days" : std::to_string(hours) + " hours";
+  return past ? length + " ago" : "in " + length;
+}
+
+std::chrono::sys_seconds now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
+
+void add_file_options(CLI::App& command, TlsOptions& options, std::string& format) {
+  command.add_option("--cert", options.certificate, "our certificate and those between it and its authority (PEM)");
+  command.add_option("--key", options.key, "its key (PEM); without it the certificate's file has it");
+  command.add_option("--key-password-env", options.key_password_env,
+                     "the environment variable with the key's password");
+  command.add_option("--ca", options.ca, "the authorities (PEM file or folder); without it the system's");
+  command.add_option("--crl", options.crl, "revocation lists (PEM or DER); may be given several times");
+  command.add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+}
+
+}  // namespace tls
+
+void add_tls(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("tls", "See why encrypted connections work or do not: peers, certificates, keys");
+  command->require_subcommand(1);
+  tls::add_tls_doctor(*command, exit_code);
+  tls::add_tls_check(*command, exit_code);
+  command->footer(
+      "Examples:\n"
+      "  nfx tls doctor fix.venue.example:9880 --ca venue-ca.pem\n"
+      "  nfx tls check --cert server.pem --key server.key --name fix.venue.example\n"
+      "Exit codes: 0 ok, 1 warnings, 2 failures or wrong usage.");
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,54 @@
+// nfx tls: what its commands share. Findings are collected in order and printed at the end, as text or JSON.
+// Exit codes: 0 ok, 1 warnings, 2 failures or wrong usage.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/transport/tls_context.hpp"
+#include "nexusfix/transport/tls_facts.hpp"
+
+namespace nfx::app::tls {
+
+enum class Result : std::uint8_t { good, note, warning, failure };
+
+struct Finding {
+  Result result;
+  std::string step;  // "certificate 1"
+  std::string text;
+};
+
+class Report {
+ public:
+  void add(Result result, std::string step, std::string text);
+  // Everything about a certificate that is worth a word: `what` names it.
+  void add_certificate(const std::string& what, const CertificateFacts& facts);
+  [[nodiscard]] int exit_code() const noexcept;
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string json() const;
+  // Prints and returns the exit code.
+  [[nodiscard]] int print(std::string_view format) const;
+
+ private:
+  std::vector<Finding> findings_;
+};
+
+// A certificate or a revocation list that has so little time left deserves a warning.
+inline constexpr auto soon = std::chrono::days(30);
+
+// "in 12 days", "3 days ago".
+[[nodiscard]] std::string distance(std::chrono::sys_seconds time, std::chrono::sys_seconds now);
+[[nodiscard]] std::chrono::sys_seconds now();
+
+// The options that both commands read.
+void add_file_options(CLI::App& command, TlsOptions& options, std::string& format);
+
+void add_tls_doctor(CLI::App& tls, int& exit_code);
+void add_tls_check(CLI::App& tls, int& exit_code);
+
+}  // namespace nfx::app::tls

@@ -1,0 +1,71 @@
+// What is known of certificates and of encrypted connections, as plain data: for logs, checks and people.
+// Thread: any, no state. Cost: reads files and allocates; no part of a hot path.
+// Errors: one line that names the file and the mend.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nfx {
+
+struct CertificateFacts {
+  std::string subject;  // "CN=fix.example, O=Example"
+  std::string issuer;
+  std::string serial;  // hexadecimal
+  std::chrono::sys_seconds not_before{};
+  std::chrono::sys_seconds not_after{};
+  std::vector<std::string>
+      names;                  // subject alternative names: "DNS:fix.example", "IP:127.0.0.1", "URI:...", "email:..."
+  std::string key;            // "RSA 2048", "EC 256"
+  std::string signature;      // "sha256WithRSAEncryption"
+  std::string sha256;         // fingerprint, hexadecimal
+  int key_security_bits = 0;  // the strength of the key; below 112 is weak
+  bool authority = false;     // may sign others
+  bool self_signed = false;
+
+  friend bool operator==(const CertificateFacts&, const CertificateFacts&) = default;
+};
+
+struct RevocationFacts {
+  std::string issuer;
+  std::chrono::sys_seconds this_update{};
+  std::chrono::sys_seconds next_update{};  // the epoch where the list does not say
+  std::size_t revoked = 0;
+};
+
+// One encrypted connection after its handshake.
+struct TlsFacts {
+  std::string version;   // "TLSv1.3"
+  std::string cipher;    // "TLS_AES_256_GCM_SHA384"
+  std::string protocol;  // chosen by ALPN; empty for none
+  bool resumed = false;
+  bool certificate_requested = false;   // the server asked us, the client, for a certificate
+  std::vector<CertificateFacts> chain;  // as the peer sent it, its own first
+  std::vector<std::string> problems;    // what verification found; only a connection without it gets this far
+};
+
+// Every certificate of a PEM file, in its order.
+[[nodiscard]] std::expected<std::vector<CertificateFacts>, std::string> read_certificates(const std::string& file);
+
+// Every revocation list of a PEM file, or the one of a DER file.
+[[nodiscard]] std::expected<std::vector<RevocationFacts>, std::string> read_revocations(const std::string& file);
+
+// Whether this kernel would encrypt a socket's records itself (the "tls" upper layer protocol of TCP).
+struct KernelTls {
+  bool offered = false;
+  std::string why;  // what the kernel said
+};
+[[nodiscard]] KernelTls kernel_tls();
+
+// "2026-01-02 03:04:05 UTC".
+[[nodiscard]] std::string to_text(std::chrono::sys_seconds time);
+
+// Whether a certificate's name is one that the pattern means: exactly the same, letters' case aside, or, for a pattern
+// "*.example.com", one label before it.
+[[nodiscard]] bool matches_peer_name(std::string_view pattern, std::string_view name) noexcept;
+
+}  // namespace nfx

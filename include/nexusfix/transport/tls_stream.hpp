@@ -1,0 +1,95 @@
+// One end of an encrypted connection without a network: ciphertext in, plaintext out, and the other way round.
+// Thread: one owner. Cost: one pass of the cipher per byte and one copy on the way out; no allocation of ours once it
+// is made, but for input that has to wait (OpenSSL allocates during handshakes). Lifetime: input fed is borrowed until
+// it is read to its end or kept. Bounded: ciphertext waiting to leave takes at most send_buffer bytes and a reserve for
+// what the protocol itself says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/transport/tls_facts.hpp"
+
+namespace nfx {
+
+class TlsContext;
+
+namespace detail {
+
+enum class TlsSide : std::uint8_t { client, server };
+
+class TlsStream {
+ public:
+  enum class Status : std::uint8_t {
+    wants_input,  // all input is used up
+    blocked,      // what waits to leave has to leave first
+    done,         // of handshake: it is finished; of read: `out` is full, there may be more
+    ended,        // the peer said that it sends no more
+    failed,       // failure() says why
+  };
+  struct Read {
+    std::size_t size = 0;  // bytes of plaintext, to be used before `status`
+    Status status = Status::wants_input;
+  };
+
+  // The least send_buffer: a record of 16 KiB and some more.
+  static constexpr std::size_t min_send_buffer = 24 * 1024;
+
+  // `name` is whom a client means to reach. Throws TlsError when OpenSSL has no memory.
+  TlsStream(const TlsContext& context, TlsSide side, std::string_view name, std::size_t send_buffer);
+  ~TlsStream();
+  TlsStream(const TlsStream&) = delete;
+  TlsStream& operator=(const TlsStream&) = delete;
+
+  // Behind what was kept. The bytes are looked at by handshake and read.
+  void feed(std::span<const char> ciphertext);
+  // Copies what is left of the input, whose memory is about to go.
+  void keep_input();
+  // Forgets the input. Called when it is used up, or nobody is interested any more.
+  void drop_input() noexcept;
+
+  [[nodiscard]] Status handshake() noexcept;
+  [[nodiscard]] Read read(std::span<char> out) noexcept;
+
+  // Encrypts as much as there is room for and returns how much that was.
+  [[nodiscard]] std::size_t write(std::span<const char> plaintext) noexcept;
+  // Says that nothing more will be sent.
+  void say_goodbye() noexcept;
+
+  // Ciphertext to be sent; sent() takes off what was.
+  [[nodiscard]] std::span<const char> outgoing() const noexcept {
+    return {out_.get() + out_begin_, out_end_ - out_begin_};
+  }
+  void sent(std::size_t size) noexcept;
+  // Room enough to call a writer back.
+  [[nodiscard]] bool has_room() const noexcept { return out_end_ - out_begin_ <= send_buffer_ / 2; }
+
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+  [[nodiscard]] TlsFacts facts() const;
+
+ private:
+  struct Ssl;  // what OpenSSL calls, and its objects
+
+  [[nodiscard]] Status status_of(int result) noexcept;
+  [[gnu::cold, gnu::noinline]] void fail() noexcept;
+
+  std::unique_ptr<Ssl> ssl_;
+  std::size_t send_buffer_;
+  std::size_t capacity_;
+  std::unique_ptr<char[]> out_;
+  std::size_t out_begin_ = 0;
+  std::size_t out_end_ = 0;
+  std::span<const char> in_;
+  std::vector<char> kept_;
+  bool failed_ = false;
+  std::string failure_;
+};
+
+}  // namespace detail
+}  // namespace nfx

@@ -1,0 +1,604 @@
+// Any transport with TLS around those of its connections whose SocketOptions name a TlsContext; the others pass through
+// for the price of one look-up.
+// Thread: one owner, as the transport inside; TlsContext::reload() may be called from any. Ids are those of the
+// transport inside. on_accept and on_connect come when the handshake has succeeded: before, an accepted connection does
+// not exist for the sink. Cost: the cipher and one copy per byte sent; no allocation of ours once a connection stands,
+// but for input of a held one. A handshake costs this thread public-key arithmetic, so only a few go on within one
+// poll. Bounded: handshakes of accepted connections in number and time, ciphertext waiting per connection, plaintext
+// per on_receive. Within one poll a connection brings what one receive of the transport inside brought. Errors: a
+// handshake or a record that fails ends the connection with CloseReason::tls_failed, and last_tls_failure() has the
+// words; a stream that ends without the peer's goodbye is a reset, since somebody may have cut it.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/loopback_transport.hpp"
+#include "nexusfix/transport/tls_context.hpp"
+#include "nexusfix/transport/tls_facts.hpp"
+#include "nexusfix/transport/tls_stream.hpp"
+#include "nexusfix/transport/transport.hpp"
+
+namespace nfx {
+
+struct TlsTransportOptions {
+  std::size_t send_buffer = 64 * 1024;     // ciphertext waiting, per connection; then try_send falls short
+  std::size_t receive_buffer = 64 * 1024;  // shared; the most plaintext that one on_receive brings
+  std::size_t max_handshakes = 64;         // of accepted connections at a time; more are closed at once
+  std::size_t handshake_steps = 4;         // per poll; the others wait for the next
+  Duration handshake_timeout = std::chrono::seconds(10);
+  Duration linger_time = std::chrono::seconds(2);  // how long close() goes on handing over what try_send took
+};
+
+struct TlsCounters {
+  std::uint64_t handshakes = 0;         // that succeeded
+  std::uint64_t handshakes_failed = 0;  // the late ones among them
+  std::uint64_t handshakes_late = 0;    // handshake_timeout passed
+  std::uint64_t refused_full = 0;       // accepted and closed at once: max_handshakes reached
+  std::uint64_t truncated = 0;          // the stream ended without the peer's goodbye
+  std::uint64_t linger_cut_short = 0;   // closed connections given up with bytes left
+
+  friend bool operator==(const TlsCounters&, const TlsCounters&) = default;
+};
+
+struct TlsFailure {
+  ConnectionId connection = no_connection;  // stale already
+  bool accepted = false;                    // then the sink heard nothing of it
+  std::string peer;                         // the address of an accepted one, the host asked for otherwise
+  std::string text;
+};
+
+template <Transport Inner>
+class TlsTransport {
+ public:
+  using Clock = std::function<MonotonicTime()>;
+
+  // `inner` and what `clock` reads outlive this. Throws std::invalid_argument for an option out of range.
+  explicit TlsTransport(
+      Inner& inner, TlsTransportOptions options = {},
+      Clock clock = [] { return MonotonicTime(std::chrono::steady_clock::now()); })
+      : inner_(inner), options_(options), clock_(std::move(clock)) {
+    const bool good = options.send_buffer >= detail::TlsStream::min_send_buffer && options.receive_buffer > 0 &&
+                      options.max_handshakes > 0 && options.handshake_steps > 0 &&
+                      options.handshake_timeout > Duration::zero();
+    if (!good) throw std::invalid_argument("TlsTransportOptions: 0, or a send_buffer under 24 KiB");
+    buffer_ = std::make_unique_for_overwrite<char[]>(options.receive_buffer);
+  }
+  TlsTransport(const TlsTransport&) = delete;
+  TlsTransport& operator=(const TlsTransport&) = delete;
+
+  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
+                                                                 const SocketOptions& options = {}) {
+    if (options.tls) {
+      if (const std::string why = options.tls->why_no_server(); !why.empty()) {
+        return std::unexpected(TransportError{EINVAL, "listen " + to_string(endpoint) + ": " + why});
+      }
+    }
+    const auto id = inner_.listen(endpoint, without_tls(options));
+    if (id) {
+      const std::size_t slot = detail::id_slot(*id);
+      if (slot >= listeners_.size()) listeners_.resize(slot + 1);
+      listeners_[slot] = options.tls;
+    }
+    return id;
+  }
+  [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const { return inner_.local_endpoint(id); }
+
+  void close_listener(ListenerId id) noexcept {
+    if (inner_.local_endpoint(id)) {
+      // Who has not shaken hands by now has not arrived.
+      for (std::size_t i = 0; i < entries_.size(); ++i) {
+        Entry* entry = entries_[i].get();
+        if (entry != nullptr && entry->accepted && entry->state == State::shaking_hands && entry->listener == id) {
+          drop(*entry);
+        }
+      }
+      listeners_[detail::id_slot(id)].reset();
+    }
+    inner_.close_listener(id);
+  }
+
+  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                                    const SocketOptions& options = {}) {
+    if (!options.tls) return inner_.connect(endpoint, options);
+    std::unique_ptr<Entry> entry;
+    try {
+      entry = std::make_unique<Entry>(*options.tls, detail::TlsSide::client, endpoint.host, options_.send_buffer);
+    } catch (const TlsError& error) {
+      return std::unexpected(TransportError{EINVAL, "connect " + to_string(endpoint) + ": " + error.what()});
+    }
+    const auto id = inner_.connect(endpoint, without_tls(options));
+    if (!id) return id;
+    entry->peer = to_string(endpoint);
+    adopt(*id, std::move(entry));
+    return id;
+  }
+
+  SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept {
+    Entry* entry = find(id);
+    if (entry == nullptr) return inner_.try_send(id, bytes);
+    switch (entry->state) {
+      case State::connecting:
+      case State::shaking_hands: return {0, false};
+      case State::open: return send(*entry, bytes);
+      case State::closing: break;
+    }
+    return {0, true};
+  }
+
+  void close(ConnectionId id) noexcept {
+    Entry* entry = find(id);
+    if (entry == nullptr) return inner_.close(id);
+    if (entry->state == State::closing) return;
+    if (entry->state != State::open || entry->broken) return drop(*entry);
+    entry->stream.say_goodbye();
+    if (!flush(*entry) || entry->stream.outgoing().empty()) return drop(*entry);
+    entry->state = State::closing;
+    entry->stream.drop_input();
+    hold_inner(*entry, false);
+    ++closing_;
+    set_deadline(*entry, options_.linger_time);
+  }
+
+  void hold(ConnectionId id, bool held) noexcept {
+    Entry* entry = find(id);
+    if (entry == nullptr) return inner_.hold(id, held);
+    if (entry->state != State::open || entry->held == held) return;
+    entry->held = held;
+    if (held || !entry->parked) return hold_inner(*entry, held);
+    make_ready(*entry);
+  }
+
+  [[nodiscard]] std::size_t lingering() const noexcept { return inner_.lingering() + closing_; }
+
+  template <TransportSink Sink>
+  std::size_t poll(Sink& sink, Duration max_wait) {
+    handled_ = 0;
+    steps_left_ = options_.handshake_steps;
+    if (!timed_.empty()) keep_deadlines(sink);
+    if (!ready_.empty()) serve_ready(sink);
+    Adapter<Sink> adapter{*this, sink};
+    within_inner_ = true;
+    inner_.poll(adapter, shortened_wait(max_wait));
+    within_inner_ = false;
+    return handled_;
+  }
+
+  // For bytes that waited, because the connection was held, nobody knows any more.
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept {
+    return within_inner_ ? inner_.received_at() : std::nullopt;
+  }
+  void wake() noexcept { inner_.wake(); }
+
+  [[nodiscard]] const TlsCounters& counters() const noexcept { return counters_; }
+  // The latest failure, connection = no_connection when there was none. Changes in poll only.
+  [[nodiscard]] const TlsFailure& last_tls_failure() const noexcept { return failure_; }
+  // Within on_close, why this connection failed; empty for one that did not.
+  [[nodiscard]] std::string_view tls_error(ConnectionId id) const noexcept {
+    return failure_.connection == id ? std::string_view(failure_.text) : std::string_view{};
+  }
+  // What was agreed on, and who the peer is; empty for a connection without TLS, or not established. Allocates.
+  [[nodiscard]] std::optional<TlsFacts> tls_facts(ConnectionId id) const {
+    const std::size_t slot = detail::id_slot(id);
+    if (slot >= entries_.size() || entries_[slot] == nullptr || entries_[slot]->id != id) return std::nullopt;
+    if (entries_[slot]->state != State::open) return std::nullopt;
+    return entries_[slot]->stream.facts();
+  }
+  [[nodiscard]] std::size_t handshakes_in_progress() const noexcept { return shaking_; }  // of accepted connections
+
+ private:
+  // A client's begins connecting, a server's shaking hands. closing: the id is stale for the user, bytes still leave.
+  enum class State : std::uint8_t { connecting, shaking_hands, open, closing };
+  using Status = detail::TlsStream::Status;
+
+  struct Entry {
+    Entry(const TlsContext& context, detail::TlsSide side, std::string_view name, std::size_t send_buffer)
+        : stream(context, side, name, send_buffer) {}
+
+    ConnectionId id = no_connection;
+    State state = State::connecting;
+    bool accepted = false;
+    bool held = false;         // by the user
+    bool inner_held = false;   // by us
+    bool parked = false;       // the stream has more to say, and waits for the next poll, room, or the user
+    bool ready = false;        // in ready_
+    bool timed = false;        // in timed_
+    bool wants_write = false;  // a try_send fell short
+    bool broken = false;       // nothing can be sent any more; on_close follows
+    ListenerId listener = no_listener;
+    MonotonicTime deadline{};
+    std::string peer;
+    detail::TlsStream stream;
+  };
+
+  template <TransportSink Sink>
+  struct Adapter {
+    TlsTransport& self;
+    Sink& sink;
+
+    void on_accept(ListenerId listener, ConnectionId id, std::string_view peer) {
+      const std::size_t slot = detail::id_slot(listener);
+      if (slot < self.listeners_.size() && self.listeners_[slot]) return self.greet(listener, id, peer);
+      ++self.handled_;
+      sink.on_accept(listener, id, peer);
+    }
+    void on_connect(ConnectionId id) {
+      if (Entry* entry = self.find(id)) return self.begin_handshake(sink, *entry);
+      ++self.handled_;
+      sink.on_connect(id);
+    }
+    void on_receive(ConnectionId id, std::span<const char> bytes) {
+      if (Entry* entry = self.find(id)) return self.take(sink, *entry, bytes);
+      ++self.handled_;
+      sink.on_receive(id, bytes);
+    }
+    void on_writable(ConnectionId id) {
+      if (Entry* entry = self.find(id)) return self.go_on_writing(sink, *entry);
+      ++self.handled_;
+      sink.on_writable(id);
+    }
+    void on_close(ConnectionId id, CloseReason reason) {
+      if (Entry* entry = self.find(id)) return self.inner_ended(sink, *entry, reason);
+      ++self.handled_;
+      sink.on_close(id, reason);
+    }
+  };
+
+  [[nodiscard]] static SocketOptions without_tls(SocketOptions options) {
+    options.tls.reset();
+    return options;
+  }
+
+  [[nodiscard]] Entry* find(ConnectionId id) noexcept {
+    const std::size_t slot = detail::id_slot(id);
+    if (slot >= entries_.size()) return nullptr;
+    Entry* entry = entries_[slot].get();
+    return entry != nullptr && entry->id == id ? entry : nullptr;
+  }
+
+  void adopt(ConnectionId id, std::unique_ptr<Entry> entry) {
+    const std::size_t slot = detail::id_slot(id);
+    if (slot >= entries_.size()) {
+      entries_.resize(slot + 1);
+      // So that close() and try_send() never have to make room.
+      ready_.reserve(entries_.capacity());
+      serving_.reserve(entries_.capacity());
+      timed_.reserve(entries_.capacity());
+    }
+    entry->id = id;
+    entries_[slot] = std::move(entry);
+  }
+
+  // Forgets a connection that the transport inside has forgotten, or is about to.
+  void forget(Entry& entry) noexcept {
+    if (entry.accepted && entry.state == State::shaking_hands) --shaking_;
+    if (entry.state == State::closing) --closing_;
+    if (entry.timed) std::erase(timed_, entry.id);
+    if (entry.ready) std::erase(ready_, entry.id);
+    entries_[detail::id_slot(entry.id)].reset();
+  }
+  void drop(Entry& entry) noexcept {
+    const ConnectionId id = entry.id;
+    forget(entry);
+    inner_.close(id);
+  }
+
+  void hold_inner(Entry& entry, bool held) noexcept {
+    if (entry.inner_held == held) return;
+    entry.inner_held = held;
+    inner_.hold(entry.id, held);
+  }
+
+  // Its turn comes with the next poll.
+  void make_ready(Entry& entry) noexcept {
+    if (!std::exchange(entry.ready, true)) ready_.push_back(entry.id);
+  }
+
+  // Puts the input aside, whose memory is about to go, and asks for no more.
+  void park(Entry& entry) {
+    entry.stream.keep_input();
+    entry.parked = true;
+    hold_inner(entry, true);
+  }
+
+  // The input is used up. More of it, or the end, may come unless the user holds the connection.
+  void want_more(Entry& entry) noexcept {
+    entry.stream.drop_input();
+    hold_inner(entry, entry.held);
+  }
+
+  void set_deadline(Entry& entry, Duration from_now) noexcept {
+    entry.deadline = clock_() + from_now;
+    if (!std::exchange(entry.timed, true)) timed_.push_back(entry.id);
+  }
+
+  // Hands over what waits to leave. False: the connection is broken, and the transport inside is about to say so.
+  bool flush(Entry& entry) noexcept {
+    while (!entry.stream.outgoing().empty()) {
+      const SendResult result = inner_.try_send(entry.id, entry.stream.outgoing());
+      entry.stream.sent(result.sent);
+      if (result.closed) {
+        entry.broken = true;
+        if (entry.parked) make_ready(entry);  // what it waited for will not come
+        return false;
+      }
+      if (result.sent == 0) break;  // its on_writable follows
+    }
+    return true;
+  }
+
+  SendResult send(Entry& entry, std::span<const char> bytes) noexcept {
+    if (entry.broken) return {0, true};
+    std::size_t taken = 0;
+    do {
+      taken += entry.stream.write(bytes.subspan(taken));
+      if (entry.stream.failed()) {
+        entry.broken = true;
+        make_ready(entry);
+        return {0, true};
+      }
+      if (!flush(entry)) return {0, true};
+    } while (taken < bytes.size() && entry.stream.outgoing().empty());
+    if (taken < bytes.size()) entry.wants_write = true;
+    return {taken, false};
+  }
+
+  void greet(ListenerId listener, ConnectionId id, std::string_view peer) {
+    if (shaking_ >= options_.max_handshakes) {
+      ++counters_.refused_full;
+      return inner_.close(id);
+    }
+    std::unique_ptr<Entry> entry;
+    try {
+      entry = std::make_unique<Entry>(*listeners_[detail::id_slot(listener)], detail::TlsSide::server, "",
+                                      options_.send_buffer);
+    } catch (const TlsError& error) {
+      note_failure(id, true, peer, error.what());
+      return inner_.close(id);
+    }
+    entry->accepted = true;
+    entry->state = State::shaking_hands;
+    entry->listener = listener;
+    entry->peer = peer;
+    ++shaking_;
+    Entry& made = *entry;
+    adopt(id, std::move(entry));
+    set_deadline(made, options_.handshake_timeout);
+  }
+
+  template <TransportSink Sink>
+  void begin_handshake(Sink& sink, Entry& entry) {
+    entry.state = State::shaking_hands;
+    set_deadline(entry, options_.handshake_timeout);
+    shake_hands(sink, entry);
+  }
+
+  template <TransportSink Sink>
+  void take(Sink& sink, Entry& entry, std::span<const char> bytes) {
+    if (entry.state == State::closing) return;
+    entry.stream.feed(bytes);
+    if (entry.state == State::shaking_hands) return shake_hands(sink, entry);
+    if (entry.parked) return park(entry);
+    pump(sink, entry.id);
+  }
+
+  template <TransportSink Sink>
+  void shake_hands(Sink& sink, Entry& entry) {
+    if (steps_left_ == 0) {
+      park(entry);
+      return make_ready(entry);
+    }
+    --steps_left_;
+    entry.parked = false;
+    const Status status = entry.stream.handshake();
+    const bool reachable = flush(entry);
+    switch (status) {
+      case Status::wants_input: return want_more(entry);
+      case Status::blocked: return reachable ? park(entry) : want_more(entry);
+      case Status::done: return establish(sink, entry);
+      case Status::ended:
+      case Status::failed: break;
+    }
+    const std::string why = entry.stream.failed() ? entry.stream.failure() : "the peer ended the handshake";
+    give_up(sink, entry, CloseReason::tls_failed, why);
+  }
+
+  template <TransportSink Sink>
+  void establish(Sink& sink, Entry& entry) {
+    const ConnectionId id = entry.id;
+    if (entry.accepted) --shaking_;
+    entry.state = State::open;
+    std::erase(timed_, id);
+    entry.timed = false;
+    ++counters_.handshakes;
+    ++handled_;
+    if (entry.accepted) {
+      // The callback may close the connection, and with it goes the entry's text.
+      const std::string peer = std::move(entry.peer);
+      sink.on_accept(entry.listener, id, std::string_view(peer));
+    } else {
+      sink.on_connect(id);
+    }
+    pump(sink, id);
+  }
+
+  // Decrypts what there is and hands it on, until the input is used up or somebody says stop.
+  template <TransportSink Sink>
+  void pump(Sink& sink, ConnectionId id) {
+    while (true) {
+      Entry* entry = find(id);  // callbacks close connections
+      if (entry == nullptr || entry->state != State::open) return;
+      if (entry->held) return park(*entry);
+      entry->parked = false;
+      const detail::TlsStream::Read read = entry->stream.read({buffer_.get(), options_.receive_buffer});
+      flush(*entry);  // answers that the protocol itself gives
+      if (read.size > 0) {
+        ++handled_;
+        sink.on_receive(id, std::span<const char>(buffer_.get(), read.size));
+        entry = find(id);
+        if (entry == nullptr || entry->state != State::open) return;
+      }
+      switch (read.status) {
+        case Status::done: break;
+        case Status::wants_input: return want_more(*entry);
+        case Status::blocked: return entry->broken ? want_more(*entry) : park(*entry);
+        case Status::ended:
+          if (entry->held) return park(*entry);
+          return end(sink, *entry, CloseReason::peer_closed);
+        case Status::failed:
+          if (entry->held) return park(*entry);
+          return give_up(sink, *entry, CloseReason::tls_failed, entry->stream.failure());
+      }
+    }
+  }
+
+  template <TransportSink Sink>
+  void go_on_writing(Sink& sink, Entry& entry) {
+    if (!flush(entry)) return;
+    if (entry.state == State::closing) {
+      if (entry.stream.outgoing().empty()) drop(entry);
+      return;
+    }
+    if (!entry.stream.has_room()) return;
+    if (entry.parked && !entry.held) make_ready(entry);
+    if (entry.state == State::open && std::exchange(entry.wants_write, false)) {
+      ++handled_;
+      sink.on_writable(entry.id);
+    }
+  }
+
+  template <TransportSink Sink>
+  void inner_ended(Sink& sink, Entry& entry, CloseReason reason) {
+    const ConnectionId id = entry.id;
+    const State state = entry.state;
+    if (state == State::shaking_hands) {
+      const std::string why = "the peer ended the connection during the handshake (" + std::string(to_string(reason)) +
+                              "); does it speak TLS on this port?";
+      return give_up(sink, entry, CloseReason::tls_failed, why);
+    }
+    forget(entry);
+    if (state == State::closing) {
+      ++counters_.linger_cut_short;
+      return;
+    }
+    if (state == State::open && reason == CloseReason::peer_closed) {
+      ++counters_.truncated;
+      reason = CloseReason::reset;
+    }
+    ++handled_;
+    sink.on_close(id, reason);
+  }
+
+  // Ends a connection that stood, in good order.
+  template <TransportSink Sink>
+  void end(Sink& sink, Entry& entry, CloseReason reason) {
+    const ConnectionId id = entry.id;
+    entry.stream.say_goodbye();
+    flush(entry);
+    drop(entry);
+    ++handled_;
+    sink.on_close(id, reason);
+  }
+
+  template <TransportSink Sink>
+  void give_up(Sink& sink, Entry& entry, CloseReason reason, const std::string& why) {
+    const ConnectionId id = entry.id;
+    const bool was_announced = !entry.accepted || entry.state == State::open;
+    if (entry.state == State::shaking_hands) ++counters_.handshakes_failed;
+    note_failure(id, !was_announced, entry.peer, why);
+    flush(entry);  // the alert
+    drop(entry);
+    if (!was_announced) return;
+    ++handled_;
+    sink.on_close(id, reason);
+  }
+
+  void note_failure(ConnectionId id, bool accepted, std::string_view peer, std::string_view why) {
+    failure_.connection = id;
+    failure_.accepted = accepted;
+    failure_.peer = peer;
+    failure_.text = why;
+  }
+
+  template <TransportSink Sink>
+  void serve_ready(Sink& sink) {
+    serving_.swap(ready_);
+    for (const ConnectionId id : serving_) {
+      Entry* entry = find(id);
+      if (entry == nullptr) continue;
+      entry->ready = false;
+      if (entry->state == State::shaking_hands) {
+        shake_hands(sink, *entry);
+      } else if (entry->state == State::open) {
+        pump(sink, id);
+      }
+    }
+    serving_.clear();
+  }
+
+  // Few connections have a deadline, and only for a moment: those that begin or end.
+  template <TransportSink Sink>
+  void keep_deadlines(Sink& sink) {
+    const MonotonicTime now = clock_();
+    for (std::size_t i = timed_.size(); i-- > 0;) {
+      if (i >= timed_.size()) continue;  // callbacks shortened the list; the next poll looks at what moved
+      Entry* entry = find(timed_[i]);
+      if (entry == nullptr || entry->deadline > now) continue;
+      if (entry->state == State::closing) {
+        ++counters_.linger_cut_short;
+        drop(*entry);
+      } else {
+        ++counters_.handshakes_late;
+        const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(options_.handshake_timeout);
+        give_up(sink, *entry, CloseReason::timed_out,
+                "the handshake was not finished within " + std::to_string(limit.count()) + " ms");
+      }
+    }
+  }
+
+  [[nodiscard]] Duration shortened_wait(Duration max_wait) const {
+    if (max_wait <= Duration::zero() || handled_ > 0 || !ready_.empty()) return Duration::zero();
+    if (timed_.empty()) return max_wait;
+    const MonotonicTime now = clock_();
+    for (const ConnectionId id : timed_) {
+      const auto& entry = entries_[detail::id_slot(id)];
+      if (entry != nullptr && entry->id == id) max_wait = std::min<Duration>(max_wait, entry->deadline - now);
+    }
+    return std::max(max_wait, Duration::zero());
+  }
+
+  Inner& inner_;
+  TlsTransportOptions options_;
+  Clock clock_;
+  std::unique_ptr<char[]> buffer_;                      // plaintext, during one on_receive
+  std::vector<std::unique_ptr<Entry>> entries_;         // by the slot of the connection; null: without TLS
+  std::vector<std::shared_ptr<TlsContext>> listeners_;  // by the slot of the listener; null: without TLS
+  std::vector<ConnectionId> ready_;                     // to be gone on with by the next poll
+  std::vector<ConnectionId> serving_;
+  std::vector<ConnectionId> timed_;  // with a deadline
+  std::size_t shaking_ = 0;
+  std::size_t closing_ = 0;
+  std::size_t handled_ = 0;
+  std::size_t steps_left_ = 0;
+  bool within_inner_ = false;
+  TlsCounters counters_;
+  TlsFailure failure_;
+};
+
+static_assert(Transport<TlsTransport<LoopbackTransport>>);
+
+}  // namespace nfx

@@ -1,0 +1,287 @@
+#include "nexusfix/transport/tls_context.hpp"
+
+#include <openssl/pem.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "transport/tls_material.hpp"
+
+namespace nfx {
+namespace detail {
+namespace {
+
+[[noreturn]] void fail(std::string text) {
+  ERR_clear_error();
+  throw TlsError(std::move(text));
+}
+
+template <class T>
+T or_fail(std::expected<T, std::string> result) {
+  if (!result) fail(result.error());
+  return std::move(*result);
+}
+
+// Combinations that say two things, or would let in whom they mean to keep out.
+void check(const TlsOptions& o) {
+  if (o.certificate.empty() && !o.key.empty()) {
+    fail("tls_key without tls_certificate: " + o.key + " is of no use alone; name the certificate too");
+  }
+  if (o.max_version < o.min_version) fail("tls_min_version is above tls_max_version: no version is left");
+  if (o.client_certificate != ClientCertificate::none) {
+    if (!o.verify) fail("tls_client_certificate without tls_verify: certificates would be asked for and not looked at");
+    if (o.ca.empty()) {
+      fail(
+          "tls_client_certificate without tls_ca: whoever has a certificate of any public authority could come in; "
+          "name the authority that signs your clients");
+    }
+  }
+  if (o.client_certificate == ClientCertificate::request && !o.peer_names.empty()) {
+    fail(
+        "tls_peer_names with tls_client_certificate \"request\": clients without a certificate have no name and could "
+        "come in; use \"require\"");
+  }
+  if (!o.verify && !o.peer_names.empty()) fail("tls_peer_names without tls_verify: names would not be looked at");
+  if (!o.verify && !o.crl.empty()) fail("tls_crl without tls_verify: revocation would not be looked at");
+}
+
+int version_number(TlsVersion version) {
+  switch (version) {
+    case TlsVersion::tls_1_2: return TLS1_2_VERSION;
+    case TlsVersion::tls_1_3: return TLS1_3_VERSION;
+  }
+  return TLS1_2_VERSION;
+}
+
+void set_protocol(SSL_CTX* context, const TlsOptions& o) {
+  SSL_CTX_set_min_proto_version(context, version_number(o.min_version));
+  SSL_CTX_set_max_proto_version(context, version_number(o.max_version));
+  if (!o.ciphers.empty() && SSL_CTX_set_cipher_list(context, o.ciphers.c_str()) != 1) {
+    fail("tls_ciphers \"" + o.ciphers +
+         "\": OpenSSL knows none of them ('openssl ciphers -tls1_2' lists what there is)");
+  }
+  if (!o.ciphersuites.empty() && SSL_CTX_set_ciphersuites(context, o.ciphersuites.c_str()) != 1) {
+    fail("tls_ciphersuites \"" + o.ciphersuites +
+         "\": OpenSSL does not know them ('openssl ciphers -tls1_3 -s' lists what there is)");
+  }
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  // Peers are sent what the certificate's file holds, and nothing that happens to be in tls_ca.
+  SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
+  // A session lasts a trading day, so a cache of them would only be something to keep secret.
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  constexpr unsigned char scope[] = "nexusfix";
+  SSL_CTX_set_session_id_context(context, scope, sizeof scope - 1);
+  if (!o.session_tickets) {
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
+  }
+}
+
+void check_dates(const X509* certificate, const std::string& file) {
+  const std::string which = file + ": the certificate of " + subject_of(certificate);
+  if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0) {
+    fail(which + " expired on " + to_text(time_of(X509_get0_notAfter(certificate))) + "; install a renewed one");
+  }
+  if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) {
+    fail(which + " is valid only from " + to_text(time_of(X509_get0_notBefore(certificate))) +
+         "; is this host's clock right?");
+  }
+}
+
+std::string password_of(const TlsOptions& o) {
+  if (o.key_password) return o.key_password();
+  if (o.key_password_env.empty()) return {};
+  const char* value = std::getenv(o.key_password_env.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  if (value == nullptr) {
+    fail("tls_key_password_env: the environment has no " + o.key_password_env + "; set it to the key's password");
+  }
+  return value;
+}
+
+OwnedKey load_key(const TlsOptions& o, const std::string& file) {
+  errno = 0;
+  const OwnedBio bio{BIO_new_file(file.c_str(), "r")};
+  if (!bio) fail(file + ": cannot be read: " + std::generic_category().message(errno));
+  struct Answer {
+    std::string password;
+    bool asked = false;
+  } answer{password_of(o), false};
+  // Without this OpenSSL would ask on the terminal.
+  const auto tell = [](char* out, int size, int /*writing*/, void* user) {
+    auto& known = *static_cast<Answer*>(user);
+    known.asked = true;
+    if (known.password.empty() || known.password.size() > static_cast<std::size_t>(size)) return -1;
+    std::memcpy(out, known.password.data(), known.password.size());
+    return static_cast<int>(known.password.size());
+  };
+  OwnedKey key{PEM_read_bio_PrivateKey(bio.get(), nullptr, tell, &answer)};
+  const bool had_password = !answer.password.empty();
+  OPENSSL_cleanse(answer.password.data(), answer.password.size());
+  if (key) return key;
+  if (answer.asked && !had_password) {
+    fail(file +
+         ": the key is encrypted and no password is known; name the environment variable that holds it in "
+         "tls_key_password_env");
+  }
+  if (answer.asked) fail(file + ": the password does not open the key (" + openssl_error() + ")");
+  fail(file + ": holds no private key in PEM form (" + openssl_error() + ")");
+}
+
+void load_own(SSL_CTX* context, const TlsOptions& o) {
+  if (o.certificate.empty()) return;
+  const auto chain = or_fail(load_certificates(o.certificate));
+  check_dates(chain.front().get(), o.certificate);
+  if (SSL_CTX_use_certificate(context, chain.front().get()) != 1) {
+    fail(o.certificate + ": OpenSSL refuses the certificate (" + openssl_error() + ")");
+  }
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) {
+      fail(o.certificate + ": OpenSSL refuses certificate " + std::to_string(i + 1) + " (" + openssl_error() + ")");
+    }
+  }
+  const std::string& key_file = o.key.empty() ? o.certificate : o.key;
+  const OwnedKey key = load_key(o, key_file);
+  if (X509_check_private_key(chain.front().get(), key.get()) != 1) {
+    fail(key_file + ": the key does not belong to the certificate in " + o.certificate + " (" +
+         subject_of(chain.front().get()) + "); the file's first certificate has to be our own");
+  }
+  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1)
+    fail(key_file + ": OpenSSL refuses the key (" + openssl_error() + ")");
+}
+
+void trust_file(SSL_CTX* context, const TlsOptions& o, const std::string& file) {
+  for (const auto& certificate : or_fail(load_certificates(file))) {
+    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate.get()) != 1)
+      fail(file + ": " + openssl_error());
+    // The names of the authorities, from which clients with several certificates choose.
+    if (o.client_certificate != ClientCertificate::none) SSL_CTX_add_client_CA(context, certificate.get());
+  }
+}
+
+void load_trust(SSL_CTX* context, const TlsOptions& o) {
+  if (!o.verify && o.ca.empty()) return;
+  if (o.ca.empty()) {
+    if (SSL_CTX_set_default_verify_paths(context) != 1)
+      fail("the system's authorities cannot be read: " + openssl_error());
+    return;
+  }
+  std::error_code error;
+  if (std::filesystem::is_directory(o.ca, error)) {
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(o.ca, error)) {
+      if (entry.is_regular_file()) files.push_back(entry.path().string());
+    }
+    if (files.empty()) fail(o.ca + ": holds no files; it should hold the authorities' certificates");
+    std::ranges::sort(files);
+    for (const std::string& file : files) trust_file(context, o, file);
+  } else {
+    trust_file(context, o, o.ca);
+  }
+  // Whatever stands in tls_ca is trusted, also an authority in the middle, or one peer's own certificate.
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
+}
+
+void load_revoked(SSL_CTX* context, const TlsOptions& o) {
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  for (const std::string& file : o.crl) {
+    for (const auto& list : or_fail(load_revocations(file))) {
+      const ASN1_TIME* next = X509_CRL_get0_nextUpdate(list.get());
+      if (next != nullptr && X509_cmp_current_time(next) < 0) {
+        fail(file + ": the revocation list was to be replaced by " + to_text(time_of(next)) +
+             "; get the authority's current one");
+      }
+      if (X509_STORE_add_crl(store, list.get()) != 1) fail(file + ": " + openssl_error());
+    }
+  }
+  if (!o.crl.empty()) X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+}
+
+// The list as the protocol has it: each name behind its length.
+std::string alpn_list(const TlsOptions& o) {
+  std::string list;
+  for (const std::string& name : o.alpn) {
+    if (name.empty() || name.size() > 255)
+      fail("tls_alpn: a protocol's name has 1 to 255 characters: \"" + name + "\"");
+    list += static_cast<char>(static_cast<unsigned char>(name.size()));
+    list += name;
+  }
+  return list;
+}
+
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in, unsigned in_size,
+                    void* user) {
+  const std::string ours = alpn_list(static_cast<const TlsMaterial*>(user)->options);
+  unsigned char* chosen = nullptr;
+  const int result = SSL_select_next_proto(&chosen, out_size, reinterpret_cast<const unsigned char*>(ours.data()),
+                                           static_cast<unsigned>(ours.size()), in, in_size);
+  if (result != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
+  // The name has to outlive the call, so it is the peer's copy that is handed back.
+  for (unsigned at = 0; at < in_size; at += in[at] + 1U) {
+    if (in[at] == *out_size && std::memcmp(in + at + 1, chosen, *out_size) == 0) *out = in + at + 1;
+  }
+  return SSL_TLSEXT_ERR_OK;
+}
+
+void set_alpn(TlsMaterial& material) {
+  const std::string list = alpn_list(material.options);
+  if (list.empty()) return;
+  SSL_CTX* context = material.context.get();
+  SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(list.data()),
+                          static_cast<unsigned>(list.size()));
+  SSL_CTX_set_alpn_select_cb(context, choose_protocol, &material);
+}
+
+}  // namespace
+
+std::shared_ptr<const TlsMaterial> load_material(const TlsOptions& options) {
+  check(options);
+  auto material = std::make_shared<TlsMaterial>(options, OwnedSslCtx{SSL_CTX_new(TLS_method())});
+  SSL_CTX* context = material->context.get();
+  if (context == nullptr) fail("OpenSSL cannot be set up: " + openssl_error());
+  set_protocol(context, options);
+  load_own(context, options);
+  load_trust(context, options);
+  load_revoked(context, options);
+  set_alpn(*material);
+  ERR_clear_error();
+  return material;
+}
+
+}  // namespace detail
+
+TlsContext::TlsContext(TlsOptions options) : options_(std::move(options)), material_(detail::load_material(options_)) {}
+TlsContext::~TlsContext() = default;
+
+std::expected<void, std::string> TlsContext::reload() {
+  std::shared_ptr<const detail::TlsMaterial> loaded;
+  try {
+    loaded = detail::load_material(options_);
+  } catch (const std::exception& error) {
+    return std::unexpected(std::string{error.what()});
+  }
+  // What was there before is freed after the lock.
+  const std::lock_guard lock(mutex_);
+  material_.swap(loaded);
+  return {};
+}
+
+std::string TlsContext::why_no_server() const {
+  if (options_.certificate.empty()) return "a TLS listener needs a certificate: set tls_certificate and tls_key";
+  if (!options_.peer_names.empty() && options_.client_certificate != ClientCertificate::require) {
+    return "tls_peer_names on a listener: clients are not asked for certificates, so they have no names; set "
+           "tls_client_certificate to \"require\"";
+  }
+  return {};
+}
+
+std::shared_ptr<const detail::TlsMaterial> TlsContext::material() const {
+  const std::lock_guard lock(mutex_);
+  return material_;
+}
+
+}  // namespace nfx

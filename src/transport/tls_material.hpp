@@ -1,0 +1,68 @@
+// OpenSSL's objects, owned; shared by the files that speak to it, and seen by no public header.
+// Errors: OpenSSL keeps a queue of errors per thread; openssl_error() takes what is there and leaves it empty.
+#pragma once
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nexusfix/transport/tls_context.hpp"
+#include "nexusfix/transport/tls_facts.hpp"
+
+namespace nfx::detail {
+
+template <auto Free>
+struct FreeWith {
+  template <class T>
+  void operator()(T* object) const noexcept {
+    Free(object);
+  }
+};
+template <class T, auto Free>
+using Owned = std::unique_ptr<T, FreeWith<Free>>;
+
+using OwnedBio = Owned<BIO, &BIO_free_all>;
+using OwnedSsl = Owned<SSL, &SSL_free>;
+using OwnedSslCtx = Owned<SSL_CTX, &SSL_CTX_free>;
+using OwnedX509 = Owned<X509, &X509_free>;
+using OwnedCrl = Owned<X509_CRL, &X509_CRL_free>;
+using OwnedKey = Owned<EVP_PKEY, &EVP_PKEY_free>;
+
+// Throws TlsError: one line that names the file, or the key of the configuration, and the mend.
+[[nodiscard]] std::shared_ptr<const struct TlsMaterial> load_material(const TlsOptions& options);
+
+// What one load brought. Immutable afterwards.
+struct TlsMaterial {
+  TlsOptions options;
+  OwnedSslCtx context;
+};
+
+// The last error of this thread in words ("bad decrypt"), "unknown error" when there is none; empties the queue.
+[[nodiscard]] std::string openssl_error();
+
+[[nodiscard]] std::string subject_of(const X509* certificate);
+// Subject alternative names, each with its kind: "DNS:fix.example".
+[[nodiscard]] std::vector<std::string> names_of(const X509* certificate);
+// The common names of the subject.
+[[nodiscard]] std::vector<std::string> common_names_of(const X509* certificate);
+[[nodiscard]] std::chrono::sys_seconds time_of(const ASN1_TIME* time);
+[[nodiscard]] CertificateFacts facts_of(const X509* certificate);
+
+[[nodiscard]] std::expected<std::vector<OwnedX509>, std::string> load_certificates(const std::string& file);
+[[nodiscard]] std::expected<std::vector<OwnedCrl>, std::string> load_revocations(const std::string& file);
+
+// Which of its names makes the certificate one of those wanted: false when none does.
+[[nodiscard]] bool carries_name(const X509* certificate, const std::vector<std::string>& patterns);
+
+// What a verification that stands at a bad certificate has to say: the reason, whose certificate, the mend. `wanted` is
+// the name that was looked for.
+[[nodiscard]] std::string describe_verification(X509_STORE_CTX* state, const std::string& wanted);
+
+// Makes a certificate for this name a condition. An address is looked for among the certificate's addresses.
+[[nodiscard]] bool set_wanted_name(X509_VERIFY_PARAM* parameters, const std::string& name);
+
+}  // namespace nfx::detail

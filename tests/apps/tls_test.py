@@ -1,0 +1,233 @@
+"""nfx tls: the doctor against real servers (openssl s_server, Python's ssl), and the check of own files."""
+import json
+import os
+import pathlib
+import select
+import socket
+import ssl
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from support import PATIENCE_S, run
+
+
+class Certificates:
+    """An authority and what it signs, made by the openssl command."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650",
+                     "-subj", "/CN=Test CA", "-keyout", self.file("ca.key"), "-out", self.file("ca.pem"))
+        (self.path / "index.txt").write_text("")
+        (self.path / "ca.cnf").write_text(
+            f"[ca]\ndefault_ca=d\n[d]\ndatabase={self.file('index.txt')}\nserial={self.file('serial')}\n"
+            f"new_certs_dir={self.path}\ndefault_md=sha256\npolicy=p\ndefault_crl_days=30\nunique_subject=no\n"
+            "copy_extensions=copy\n[p]\ncommonName=supplied\n")
+        (self.path / "serial").write_text("1000\n")
+        self.issue("server", "DNS:localhost,IP:127.0.0.1")
+        self.issue("client", "DNS:desk.example")
+        self.issue("expired", "IP:127.0.0.1", "20200101000000Z", "20210101000000Z")
+        self.issue("elsewhere", "DNS:fix.example")
+        self.issue("revoked", "IP:127.0.0.1")
+        self.ca("-revoke", self.file("revoked.crt"))
+        self.ca("-gencrl", "-out", self.file("crl.pem"))
+
+    def file(self, name):
+        return str(self.path / name)
+
+    def openssl(self, *arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True, timeout=PATIENCE_S)
+
+    def ca(self, *arguments):
+        self.openssl("ca", "-batch", "-config", self.file("ca.cnf"), "-cert", self.file("ca.pem"), "-keyfile",
+                     self.file("ca.key"), *arguments)
+
+    def issue(self, name, names, begin="20250101000000Z", end="20990101000000Z"):
+        self.openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                     f"/CN={name}", "-addext", f"subjectAltName={names}", "-keyout", self.file(name + ".key"), "-out",
+                     self.file(name + ".csr"))
+        self.ca("-in", self.file(name + ".csr"), "-startdate", begin, "-enddate", end, "-notext", "-out",
+                self.file(name + ".crt"))
+
+
+class PythonServer:
+    """Accepts TLS connections one after the other, and ends each when the client does."""
+
+    def __init__(self, certificates, name, demand=False):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificates.file(name + ".crt"), certificates.file(name + ".key"))
+        if demand:
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(certificates.file("ca.pem"))
+        self.context = context
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        while True:
+            try:
+                plain, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                with self.context.wrap_socket(plain, server_side=True) as connection:
+                    while connection.recv(4096):
+                        pass
+            except (ssl.SSLError, OSError):
+                plain.close()
+
+    def stop(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join(PATIENCE_S)
+
+
+class Tls(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.made = Certificates()
+        cls.addClassCleanup(cls.made.folder.cleanup)
+
+    def serve(self, name="server", demand=False):
+        server = PythonServer(self.made, name, demand)
+        self.addCleanup(server.stop)
+        return server.address
+
+    def doctor(self, address, *arguments):
+        code, out, err = run("tls", "doctor", address, "--ca", self.made.file("ca.pem"), "--format", "json", *arguments)
+        self.assertEqual(err, "")
+        found = json.loads(out)
+        self.assertEqual(found["exit_code"], code)
+        return code, found["findings"]
+
+    def failures(self, findings):
+        return " / ".join(f["text"] for f in findings if f["result"] == "failure")
+
+    def test_a_good_server_is_good(self):
+        code, findings = self.doctor(self.serve(), "--crl", self.made.file("crl.pem"))
+        self.assertEqual((code, self.failures(findings)), (0, ""))
+        texts = {f["step"]: f["text"] for f in findings}
+        self.assertRegex(texts["handshake"], r"^TLSv1\.3 with TLS_\w+ in \d+ ms$")
+        self.assertEqual(texts["revocation"], "nothing in the chain is revoked")
+        self.assertEqual(texts["client certificate"], "the server asks for none")
+
+    def test_an_expired_certificate_is_named_with_its_date(self):
+        code, findings = self.doctor(self.serve("expired"))
+        self.assertEqual(code, 2)
+        self.assertIn("certificate has expired (subject CN=expired; on 2021-01-01 00:00:00 UTC", self.failures(findings))
+        self.assertRegex(self.failures(findings), r"expired \d+ days ago")
+
+    def test_a_wrong_name_is_told_with_both_names(self):
+        code, findings = self.doctor(self.serve("elsewhere"))
+        self.assertEqual(code, 2)
+        self.assertIn("wanted 127.0.0.1, certificate has DNS:fix.example", self.failures(findings))
+        self.assertEqual(self.doctor(self.serve("elsewhere"), "--name", "fix.example")[0], 0)
+
+    def test_a_revoked_certificate_is_found_with_the_list_only(self):
+        address = self.serve("revoked")
+        self.assertEqual(self.doctor(address)[0], 0)
+        code, findings = self.doctor(address, "--crl", self.made.file("crl.pem"))
+        self.assertEqual(code, 2)
+        self.assertIn("certificate revoked (subject CN=revoked", self.failures(findings))
+
+    def test_an_unknown_authority_is_told(self):
+        address = self.serve()
+        code, out, _ = run("tls", "doctor", address)
+        self.assertEqual(code, 2)
+        self.assertIn("add that authority to tls_ca", out)
+
+    def test_a_server_that_demands_a_certificate_says_so(self):
+        address = self.serve(demand=True)
+        code, findings = self.doctor(address)
+        self.assertEqual(code, 2)
+        self.assertIn("set tls_certificate and tls_key", self.failures(findings))
+        mine = ("--cert", self.made.file("client.crt"), "--key", self.made.file("client.key"))
+        self.assertEqual(self.doctor(address, *mine)[0], 0)
+
+    def test_a_closed_port_and_a_plain_server_are_told_apart(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+
+            def answer():
+                plain, _ = listener.accept()
+                with plain:
+                    plain.recv(4096)
+                    plain.sendall(b"8=FIX.4.4\x019=5\x0135=0\x0110=163\x01")
+
+            threads = [threading.Thread(target=answer) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            code, findings = self.doctor(address)
+            self.assertEqual(code, 2)
+            self.assertIn("does not speak TLS", self.failures(findings))
+            for thread in threads:
+                thread.join(PATIENCE_S)
+        code, findings = self.doctor(address)
+        self.assertEqual(code, 2)
+        self.assertIn("refused", self.failures(findings))
+
+    def test_openssl_s_server_is_understood_in_both_versions(self):
+        for version in ("-tls1_2", "-tls1_3"):
+            with self.subTest(version):
+                server = subprocess.Popen(
+                    ["openssl", "s_server", "-accept", "127.0.0.1:0", version, "-cert", self.made.file("server.crt"), "-key",
+                     self.made.file("server.key")],
+                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.PIPE, bufsize=0)
+                try:
+                    line = b""
+                    while not line.startswith(b"ACCEPT 127"):
+                        self.assertTrue(select.select([server.stdout], [], [], PATIENCE_S)[0])
+                        line = server.stdout.readline()
+                        self.assertTrue(line)
+                    code, findings = self.doctor(line.split()[1].decode())
+                    self.assertEqual((code, self.failures(findings)), (0, ""))
+                    wanted = "TLSv1.2 " if version == "-tls1_2" else "TLSv1.3 "
+                    self.assertTrue([f for f in findings if f["text"].startswith(wanted)], findings)
+                finally:
+                    server.kill()
+                    server.communicate()
+
+    def check(self, *arguments):
+        code, out, err = run("tls", "check", *arguments)
+        self.assertEqual(err, "")
+        return code, out
+
+    def test_good_files_are_good(self):
+        files = ("--cert", self.made.file("server.crt"), "--key", self.made.file("server.key"), "--ca",
+                 self.made.file("ca.pem"))
+        os.chmod(self.made.file("server.key"), 0o600)
+        code, out = self.check(*files, "--name", "localhost", "--crl", self.made.file("crl.pem"))
+        self.assertEqual(code, 0, out)
+        self.assertIn("1 revoked", out)
+        self.assertEqual(self.check(*files, "--name", "fix.example")[0], 2)
+        os.chmod(self.made.file("server.key"), 0o644)
+        code, out = self.check(*files)
+        self.assertEqual(code, 1)
+        self.assertIn("chmod 600", out)
+        os.chmod(self.made.file("server.key"), 0o600)
+
+    def test_bad_files_are_named(self):
+        code, out = self.check("--cert", self.made.file("server.crt"), "--key", self.made.file("client.key"))
+        self.assertEqual(code, 2)
+        self.assertIn("the key does not belong to the certificate", out)
+        code, out = self.check("--cert", self.made.file("expired.crt"), "--key", self.made.file("expired.key"))
+        self.assertEqual(code, 2)
+        self.assertIn("expired", out)
+        code, out = self.check("--ca", self.made.file("nowhere.pem"))
+        self.assertEqual(code, 2)
+        self.assertIn("No such file", out)
+
+    def test_wrong_usage_is_one_line(self):
+        for arguments in (("doctor", "nonsense"), ("doctor",), ("check",), ()):
+            with self.subTest(arguments):
+                code, out, err = run("tls", *arguments)
+                self.assertEqual((code, out, err.count("\n")), (2, "", 1))
+
+
+if __name__ == "__main__":
+    unittest.main()
