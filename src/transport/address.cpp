@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "nexusfix/transport/tcp_parts.hpp"
 
 namespace nfx {
 

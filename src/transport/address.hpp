@@ -4,15 +4,26 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <expected>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "nexusfix/transport/transport.hpp"
 
 namespace nfx::detail {
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+// What a transport that cannot encrypt says to options that want it: a connection that was to be encrypted is never
+// plain.
+[[nodiscard]] inline std::optional<TransportError> refuse_tls(const char* operation, const Endpoint& endpoint,
+                                                              const SocketOptions& options) {
+  if (!options.tls) return std::nullopt;
+  return TransportError{EINVAL,
+                        std::string{operation} + to_string(endpoint) + ": encrypted, but without a TlsTransport"};
+}
 
 // A literal address at once, a name by a look-up that may block. Never an empty list.
 [[nodiscard]] std::expected<AddressList, TransportError> look_up(const Endpoint& endpoint);

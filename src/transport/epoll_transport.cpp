@@ -17,8 +17,15 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "transport/address.hpp"
+#include "transport/tcp_socket.hpp"
 
 namespace nfx {
+
+using detail::longest_wait;
+using detail::monotonic_now;
+using detail::reason_of;
+using detail::SocketTuning;
+using detail::would_block;
 
 namespace {
 
@@ -26,39 +33,6 @@ namespace {
 // wake.
 constexpr std::uint64_t wake_event = 0;
 constexpr std::uint64_t listener_flag = std::uint64_t{1} << 31;
-
-// The longest poll: far beyond any timer, and safe to convert.
-constexpr Duration longest_wait = std::chrono::hours(1);
-
-[[nodiscard]] MonotonicTime monotonic_now() noexcept { return std::chrono::steady_clock::now(); }
-
-[[nodiscard]] bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
-
-[[nodiscard]] CloseReason reason_of(int error) noexcept {
-  switch (error) {
-    case ECONNREFUSED: return CloseReason::refused;
-    case ECONNRESET:
-    case ECONNABORTED:
-    case EPIPE: return CloseReason::reset;
-    case ETIMEDOUT: return CloseReason::timed_out;
-    case ENETUNREACH:
-    case ENETDOWN:
-    case EHOSTUNREACH:
-    case EHOSTDOWN: return CloseReason::unreachable;
-    default: return CloseReason::local_error;
-  }
-}
-
-// The error that waits in a socket, taken out of it.
-[[nodiscard]] int take_socket_error(int fd) noexcept {
-  int error = 0;
-  socklen_t size = sizeof error;
-  return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
-}
-
-void set_option(int fd, int level, int name, int option_value) noexcept {
-  ::setsockopt(fd, level, name, &option_value, sizeof option_value);  // a tuning that the kernel refuses is no failure
-}
 
 void check_options(const EpollOptions& options) {
   const auto require = [](bool condition, const char* text) {
@@ -78,39 +52,34 @@ void check_options(const EpollOptions& options) {
 
 }  // namespace
 
-EpollTransport::EpollTransport(EpollOptions options) : options_(options) {
-  check_options(options);
+EpollTransport::EpollTransport(EpollOptions options)
+    : options_((check_options(options), options)), connections_(options.max_connections) {
   buffer_ = std::make_unique_for_overwrite<char[]>(options.receive_buffer_size);
-  connections_.resize(options.max_connections);
-  free_.resize(options.max_connections);
-  for (std::size_t i = 0; i < free_.size(); ++i) free_[i] = static_cast<std::uint32_t>(free_.size() - 1 - i);
-  open_.reserve(options.max_connections);
-  lingering_.reserve(options.max_connections);
-  broken_.reserve(options.max_connections);
   listeners_.resize(options.max_listeners);
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   if (epoll_ < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
-  wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  try {
+    wake_ = detail::make_wake_event();
+  } catch (...) {
+    ::close(epoll_);
+    throw;
+  }
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = wake_event;
-  if (wake_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
     const int error = errno;
-    if (wake_ >= 0) ::close(wake_);
+    ::close(wake_);
     ::close(epoll_);
-    throw std::system_error(error, std::generic_category(), "eventfd");
+    throw std::system_error(error, std::generic_category(), "watch the wake event");
   }
 }
 
 // Nobody polls any more: what already lies unread is thrown away so that it does not turn the end into a reset.
 EpollTransport::~EpollTransport() {
-  constexpr int discard_limit = 16;
-  for (Connection& connection : connections_) {
+  for (Connection& connection : connections_.all) {
     if (connection.state == State::free) continue;
-    ::shutdown(connection.fd, SHUT_WR);
-    for (int i = 0; i < discard_limit; ++i) {
-      if (::recv(connection.fd, buffer_.get(), options_.receive_buffer_size, MSG_DONTWAIT) <= 0) break;
-    }
+    detail::end_and_discard(connection.fd, buffer_.get(), options_.receive_buffer_size);
     ::close(connection.fd);
   }
   for (const Listener& listener : listeners_) {
@@ -124,58 +93,38 @@ EpollTransport::~EpollTransport() {
 
 std::expected<ListenerId, TransportError> EpollTransport::listen(const Endpoint& endpoint,
                                                                  const SocketOptions& options) {
-  const auto fail = [&](const char* operation, int code) {
-    return std::unexpected(TransportError{code, operation + to_string(endpoint)});
-  };
+  if (auto refused = detail::refuse_tls("listen on ", endpoint, options)) return std::unexpected(*std::move(refused));
   const auto place = std::ranges::find(listeners_, -1, &Listener::fd);
-  if (place == listeners_.end()) return fail("no listener left for ", ENOSPC);
-  auto addresses = detail::look_up(endpoint);
-  if (!addresses) return std::unexpected(std::move(addresses.error()));
-  const addrinfo& address = **addresses;
-  const int fd = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return fail("socket for ", errno);
-  set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-  const Tuning tuning{options.nodelay, options.send_buffer, options.receive_buffer};
-  prepare_socket(fd, tuning);
-  const char* failed = nullptr;
-  if (::bind(fd, address.ai_addr, address.ai_addrlen) != 0) {
-    failed = "bind ";
-  } else if (::listen(fd, options_.listen_backlog) != 0) {
-    failed = "listen on ";
-  } else {
-    const auto slot = static_cast<std::uint32_t>(place - listeners_.begin());
-    const auto id = detail::make_id<ListenerId>(slot, place->generation + 1);
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.u64 = std::to_underlying(id) | listener_flag;
-    if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0) {
-      place->fd = fd;
-      place->paused = false;
-      place->tuning = tuning;
-      ++place->generation;
-      return id;
-    }
-    failed = "watch ";
+  if (place == listeners_.end()) {
+    return std::unexpected(TransportError{ENOSPC, "no listener left for " + to_string(endpoint)});
   }
-  const int error = errno;
-  ::close(fd);
-  return fail(failed, error);
+  const SocketTuning tuning = SocketTuning::of(options);
+  const auto fd = detail::open_listener(endpoint, tuning, options_.listen_backlog, warnings_);
+  if (!fd) return std::unexpected(fd.error());
+  const auto slot = static_cast<std::uint32_t>(place - listeners_.begin());
+  const auto id = detail::make_id<ListenerId>(slot, place->generation + 1);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = std::to_underlying(id) | listener_flag;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, *fd, &event) != 0) {
+    const int error = errno;
+    ::close(*fd);
+    return std::unexpected(TransportError{error, "watch " + to_string(endpoint)});
+  }
+  *place = {.fd = *fd, .generation = detail::id_generation(id), .paused = false, .tuning = tuning};
+  return id;
 }
 
 std::optional<Endpoint> EpollTransport::local_endpoint(ListenerId id) const {
-  const Listener* listener = const_cast<EpollTransport*>(this)->find(id);
-  if (listener == nullptr) return std::nullopt;
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getsockname(listener->fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return std::nullopt;
-  return detail::endpoint_of(address, size);
+  const Listener* listener = find(id);
+  return listener == nullptr ? std::nullopt : detail::local_endpoint_of(listener->fd);
 }
 
 void EpollTransport::close_listener(ListenerId id) noexcept {
-  Listener* listener = find(id);
-  if (listener == nullptr) return;
-  ::close(listener->fd);
-  listener->fd = -1;
+  if (find(id) == nullptr) return;
+  Listener& listener = listeners_[detail::id_slot(id)];
+  ::close(listener.fd);
+  listener.fd = -1;
 }
 
 std::size_t EpollTransport::accept_from(const detail::SinkRef& sink, ListenerId id) {
@@ -188,7 +137,7 @@ std::size_t EpollTransport::accept_from(const detail::SinkRef& sink, ListenerId 
       handled += greet(sink, id, fd);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       break;
-    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+    } else if (detail::short_of_descriptors(errno)) {
       pause_accepting();
       break;
     }
@@ -198,10 +147,6 @@ std::size_t EpollTransport::accept_from(const detail::SinkRef& sink, ListenerId 
 }
 
 std::size_t EpollTransport::greet(const detail::SinkRef& sink, ListenerId listener, int fd) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  std::optional<Endpoint> peer;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0) peer = detail::endpoint_of(address, size);
   Connection* connection = take_slot();
   if (connection == nullptr) {
     ++counters_.refused_full;
@@ -209,13 +154,12 @@ std::size_t EpollTransport::greet(const detail::SinkRef& sink, ListenerId listen
     return 0;
   }
   connection->tuning = find(listener)->tuning;
-  prepare_socket(fd, connection->tuning);
+  detail::prepare_socket(fd, connection->tuning, warnings_);
   connection->fd = fd;
-  connection->state = State::open;
-  enlist(open_, *connection);
+  connections_.make_open(*connection);
   watch(*connection, EPOLL_CTL_ADD, EPOLLIN);
   ++counters_.accepted;
-  sink.on_accept(sink.sink, listener, id_of(*connection), peer ? to_string(*peer) : std::string("unknown"));
+  sink.on_accept(sink.sink, listener, connections_.id_of(*connection), detail::peer_name(fd));
   return 1;
 }
 
@@ -253,86 +197,44 @@ void EpollTransport::resume_accepting() noexcept {
 
 std::expected<ConnectionId, TransportError> EpollTransport::connect(const Endpoint& endpoint,
                                                                     const SocketOptions& options) {
-  auto addresses = detail::look_up(endpoint);
-  if (!addresses) return std::unexpected(std::move(addresses.error()));
-  std::optional<SocketAddress> from;
-  if (!options.from.host.empty()) {
-    auto local = detail::look_up(options.from);
-    if (!local) return std::unexpected(std::move(local.error()));
-    from = socket_address(**local);
-  }
+  if (auto refused = detail::refuse_tls("connect ", endpoint, options)) return std::unexpected(*std::move(refused));
+  auto route = detail::find_route(endpoint, options.from);
+  if (!route) return std::unexpected(std::move(route.error()));
   Connection* connection = take_slot();
   if (connection == nullptr) {
     return std::unexpected(TransportError{ENOSPC, "no connection left for connect " + to_string(endpoint)});
   }
   connection->state = State::connecting;
-  connection->tuning = {options.nodelay, options.send_buffer, options.receive_buffer};
-  connection->from = from;
-  for (const addrinfo* at = addresses->get(); at != nullptr; at = at->ai_next) {
-    if (const auto address = socket_address(*at)) connection->untried.insert(connection->untried.begin(), *address);
-  }
-  const int error = start_connect(*connection);
-  if (error != 0 && reason_of(error) == CloseReason::local_error) {
+  connection->tuning = SocketTuning::of(options);
+  connection->from = route->from;
+  connection->untried = std::move(route->untried);
+  const int error = detail::start_connect(*connection, warnings_);
+  if (error == 0) {
+    watch(*connection, EPOLL_CTL_ADD, EPOLLOUT);
+  } else if (reason_of(error) == CloseReason::local_error) {
     free_slot(*connection);
     return std::unexpected(TransportError{error, "connect " + to_string(endpoint)});
+  } else {
+    connections_.make_broken(*connection, reason_of(error));
   }
-  if (error != 0) defer_close(*connection, reason_of(error));
-  return id_of(*connection);
-}
-
-std::optional<EpollTransport::SocketAddress> EpollTransport::socket_address(const addrinfo& from) noexcept {
-  SocketAddress address;
-  if (from.ai_addrlen > address.bytes.size()) return std::nullopt;
-  std::memcpy(address.bytes.data(), from.ai_addr, from.ai_addrlen);
-  address.size = from.ai_addrlen;
-  return address;
-}
-
-// Begins with the next address that takes a beginning. 0, or the error of the last one.
-int EpollTransport::start_connect(Connection& connection) noexcept {
-  int error = EADDRNOTAVAIL;
-  while (!connection.untried.empty()) {
-    const SocketAddress address = connection.untried.back();
-    connection.untried.pop_back();
-    const auto* target = reinterpret_cast<const sockaddr*>(address.bytes.data());
-    if (connection.fd >= 0) ::close(connection.fd);
-    connection.fd = ::socket(target->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (connection.fd < 0) {
-      error = errno;
-      continue;
-    }
-    prepare_socket(connection.fd, connection.tuning);
-    if (connection.from) {
-      // A local port that a connection of a moment ago had may be used again.
-      set_option(connection.fd, SOL_SOCKET, SO_REUSEADDR, 1);
-      const auto* local = reinterpret_cast<const sockaddr*>(connection.from->bytes.data());
-      if (::bind(connection.fd, local, connection.from->size) != 0) {
-        error = errno;
-        continue;
-      }
-    }
-    if (::connect(connection.fd, target, address.size) == 0 || errno == EINPROGRESS) {
-      watch(connection, EPOLL_CTL_ADD, EPOLLOUT);
-      return 0;
-    }
-    error = errno;
-  }
-  return error;
+  return connections_.id_of(*connection);
 }
 
 std::size_t EpollTransport::finish_connect(const detail::SinkRef& sink, ConnectionId id, Connection& connection) {
-  int error = take_socket_error(connection.fd);
+  int error = detail::take_socket_error(connection.fd);
   if (error != 0) {
     if (!connection.untried.empty()) {
-      const int next_error = start_connect(connection);
-      if (next_error == 0) return 0;
+      const int next_error = detail::start_connect(connection, warnings_);
+      if (next_error == 0) {
+        watch(connection, EPOLL_CTL_ADD, EPOLLOUT);
+        return 0;
+      }
       error = next_error;
     }
     return report_close(sink, id, connection, reason_of(error));
   }
   connection.untried.clear();
-  connection.state = State::open;
-  enlist(open_, connection);
+  connections_.make_open(connection);
   watch(connection, EPOLL_CTL_MOD, EPOLLIN);
   sink.on_connect(sink.sink, id);
   return 1;
@@ -341,13 +243,13 @@ std::size_t EpollTransport::finish_connect(const detail::SinkRef& sink, Connecti
 // ---- sending and closing ----
 
 SendResult EpollTransport::try_send(ConnectionId id, std::span<const char> bytes) noexcept {
-  Connection* connection = find(id);
+  Connection* connection = connections_.find(id);
   if (connection == nullptr || connection->broken) return {0, true};
   if (connection->state != State::open || bytes.empty()) return {0, false};
   const ssize_t sent = ::send(connection->fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(bytes.size())) return {bytes.size(), false};
   if (sent < 0 && !would_block(errno)) {
-    defer_close(*connection, reason_of(errno));
+    connections_.make_broken(*connection, reason_of(errno));
     return {0, true};
   }
   if (!connection->wants_write) {
@@ -359,7 +261,7 @@ SendResult EpollTransport::try_send(ConnectionId id, std::span<const char> bytes
 
 // Bytes stay in the kernel's buffer while a connection is held, and then in the peer's.
 void EpollTransport::hold(ConnectionId id, bool held) noexcept {
-  Connection* connection = find(id);
+  Connection* connection = connections_.find(id);
   if (connection == nullptr || connection->state != State::open || connection->held == held) return;
   connection->held = held;
   if (std::exchange(connection->unwatched, false)) {
@@ -374,18 +276,11 @@ void EpollTransport::watch_for_more(Connection& connection) noexcept {
   watch(connection, EPOLL_CTL_MOD, (connection.held ? 0U : EPOLLIN) | (connection.wants_write ? EPOLLOUT : 0U));
 }
 
-void EpollTransport::defer_close(Connection& connection, CloseReason reason) noexcept {
-  connection.broken = true;
-  connection.reason = reason;
-  broken_.push_back(id_of(connection));  // within its reserve: free_slot takes entries out
-}
-
 void EpollTransport::close(ConnectionId id) noexcept {
-  Connection* connection = find(id);
+  Connection* connection = connections_.find(id);
   if (connection == nullptr) return;
-  const bool was_open = connection->state == State::open;
-  if (was_open) unlist(open_, *connection);
-  const bool can_linger = was_open && !connection->broken && options_.linger_time > Duration::zero();
+  const bool can_linger =
+      connection->state == State::open && !connection->broken && options_.linger_time > Duration::zero();
   if (can_linger && ::shutdown(connection->fd, SHUT_WR) == 0) {
     begin_lingering(*connection);
   } else {
@@ -396,40 +291,26 @@ void EpollTransport::close(ConnectionId id) noexcept {
 // Closing a socket with unread input, or input still to come, answers the peer with a reset, which can destroy bytes on
 // their way to it. So only our direction ends here, and input is read and dropped until the peer ends its own.
 void EpollTransport::begin_lingering(Connection& connection) noexcept {
-  ++connection.generation;  // the caller's id is stale from here on
-  if (connection.generation == 0) connection.generation = 1;
-  connection.state = State::lingering;
-  connection.wants_write = connection.held = false;
-  connection.linger_until = monotonic_now() + options_.linger_time;
-  enlist(lingering_, connection);
+  connections_.make_lingering(connection, monotonic_now() + options_.linger_time);
   watch(connection, std::exchange(connection.unwatched, false) ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, EPOLLIN);
 }
 
 void EpollTransport::serve_lingering(Connection& connection) noexcept {
   const ssize_t received = ::recv(connection.fd, buffer_.get(), options_.receive_buffer_size, MSG_DONTWAIT);
-  if (received == 0 || (received < 0 && !would_block(errno))) end_lingering(connection);
-}
-
-void EpollTransport::end_lingering(Connection& connection) noexcept {
-  unlist(lingering_, connection);
-  free_slot(connection);
+  if (received == 0 || (received < 0 && !would_block(errno))) free_slot(connection);
 }
 
 // ---- polling ----
 
-void EpollTransport::wake() noexcept {
-  const std::uint64_t one = 1;
-  // A full counter means that a wake is outstanding already.
-  [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
-}
+void EpollTransport::wake() noexcept { detail::raise_wake_event(wake_); }
 
 std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_wait) {
   std::size_t handled = 0;
-  if (!broken_.empty()) [[unlikely]] {
+  if (!connections_.broken.empty()) [[unlikely]] {
     handled = serve_broken(sink);
     max_wait = Duration::zero();
   }
-  const bool direct = !open_.empty() && open_.size() <= options_.direct_receive_limit;
+  const bool direct = !connections_.open.empty() && connections_.open.size() <= options_.direct_receive_limit;
   if (max_wait <= Duration::zero() && direct && polls_until_wait_ > 0) {
     --polls_until_wait_;
     return handled + poll_directly(sink);
@@ -440,12 +321,12 @@ std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_
 
 // The spin path: asking few sockets directly is cheaper than asking epoll which of them to ask.
 std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
-  std::array<ConnectionId, max_direct_receive_limit> ids;  // callbacks may change open_
-  const std::size_t count = open_.size();
-  for (std::size_t i = 0; i < count; ++i) ids[i] = id_of(connections_[open_[i]]);
+  std::array<ConnectionId, max_direct_receive_limit> ids;  // callbacks may change connections_.open
+  const std::size_t count = connections_.open.size();
+  for (std::size_t i = 0; i < count; ++i) ids[i] = connections_.id_of(connections_.all[connections_.open[i]]);
   std::size_t handled = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (Connection* connection = find(ids[i]); connection != nullptr && !connection->held) {
+    if (Connection* connection = connections_.find(ids[i]); connection != nullptr && !connection->held) {
       handled += receive(sink, ids[i], *connection);
     }
   }
@@ -453,7 +334,7 @@ std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
 }
 
 std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration max_wait) {
-  const bool deadlines = !lingering_.empty() || accepting_paused_;
+  const bool deadlines = !connections_.lingering.empty() || accepting_paused_;
   if (deadlines) max_wait = shortened_wait(max_wait);
   max_wait = std::clamp(max_wait, Duration::zero(), longest_wait);
   std::array<epoll_event, events_per_wait> events;
@@ -473,8 +354,7 @@ std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration
   for (int i = 0; i < ready; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.u64 == wake_event) {
-      std::uint64_t count = 0;
-      [[maybe_unused]] const ssize_t drained = ::read(wake_, &count, sizeof count);
+      detail::clear_wake_event(wake_);
     } else if ((event.data.u64 & listener_flag) != 0) {
       handled += accept_from(sink, ListenerId{event.data.u64 & ~listener_flag});
     } else {
@@ -488,10 +368,11 @@ std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration
 // Reading first hands on what the peer sent before the end; the close follows once nothing is left.
 std::size_t EpollTransport::serve_broken(const detail::SinkRef& sink) {
   std::size_t handled = 0;
-  for (std::size_t i = broken_.size(); i-- > 0;) {
-    if (i >= broken_.size()) continue;  // callbacks shortened the list; what moved is served by the next poll
-    const ConnectionId id = broken_[i];
-    Connection* connection = find(id);
+  for (std::size_t i = connections_.broken.size(); i-- > 0;) {
+    if (i >= connections_.broken.size())
+      continue;  // callbacks shortened the list; what moved is served by the next poll
+    const ConnectionId id = connections_.broken[i];
+    Connection* connection = connections_.find(id);
     NFX_ASSERT(connection != nullptr);
     if (connection->held) continue;
     const bool may_have_input = connection->state == State::open && connection->reason != CloseReason::local_error;
@@ -502,7 +383,7 @@ std::size_t EpollTransport::serve_broken(const detail::SinkRef& sink) {
 }
 
 std::size_t EpollTransport::serve(const detail::SinkRef& sink, ConnectionId id, std::uint32_t events) {
-  Connection* connection = find(id);  // an earlier event of this wait may have closed it
+  Connection* connection = connections_.find(id);  // an earlier event of this wait may have closed it
   if (connection == nullptr) return 0;
   if (connection->state == State::connecting) return connection->broken ? 0 : finish_connect(sink, id, *connection);
   if (connection->state == State::lingering) {
@@ -518,7 +399,7 @@ std::size_t EpollTransport::serve(const detail::SinkRef& sink, ConnectionId id, 
   }
   if (readable) {
     handled += receive(sink, id, *connection);
-    connection = find(id);
+    connection = connections_.find(id);
     if (connection == nullptr) return handled;
   }
   if ((events & EPOLLOUT) != 0 && connection->wants_write && !connection->broken) {
@@ -531,19 +412,21 @@ std::size_t EpollTransport::serve(const detail::SinkRef& sink, ConnectionId id, 
 }
 
 std::size_t EpollTransport::receive(const detail::SinkRef& sink, ConnectionId id, Connection& connection) {
-  const ssize_t received = ::recv(connection.fd, buffer_.get(), options_.receive_buffer_size, MSG_DONTWAIT);
-  if (received > 0) {
-    sink.on_receive(sink.sink, id, {buffer_.get(), static_cast<std::size_t>(received)});
+  const auto received =
+      detail::receive_some(connection.fd, connection.tuning, buffer_.get(), options_.receive_buffer_size);
+  if (received.size > 0) {
+    received_at_ = received.at;
+    sink.on_receive(sink.sink, id, {buffer_.get(), static_cast<std::size_t>(received.size)});
+    received_at_.reset();
     return 1;
   }
-  if (received < 0 && would_block(errno) && !connection.broken) return 0;
-  const CloseReason reason = received == 0 ? CloseReason::peer_closed : reason_of(errno);
+  if (received.size < 0 && would_block(errno) && !connection.broken) return 0;
+  const CloseReason reason = received.size == 0 ? CloseReason::peer_closed : reason_of(errno);
   return report_close(sink, id, connection, connection.broken ? connection.reason : reason);
 }
 
 std::size_t EpollTransport::report_close(const detail::SinkRef& sink, ConnectionId id, Connection& connection,
                                          CloseReason reason) {
-  if (connection.state == State::open) unlist(open_, connection);
   free_slot(connection);
   sink.on_close(sink.sink, id, reason);
   return 1;
@@ -552,97 +435,55 @@ std::size_t EpollTransport::report_close(const detail::SinkRef& sink, Connection
 Duration EpollTransport::shortened_wait(Duration max_wait) const noexcept {
   const MonotonicTime now = monotonic_now();
   if (accepting_paused_) max_wait = std::min(max_wait, accept_again_ - now);
-  for (const std::uint32_t slot : lingering_) max_wait = std::min(max_wait, connections_[slot].linger_until - now);
+  for (const std::uint32_t slot : connections_.lingering)
+    max_wait = std::min(max_wait, connections_.all[slot].linger_until - now);
   return max_wait;
 }
 
 void EpollTransport::keep_deadlines() noexcept {
   const MonotonicTime now = monotonic_now();
   if (accepting_paused_ && now >= accept_again_) resume_accepting();
-  for (std::size_t i = lingering_.size(); i-- > 0;) {
-    Connection& connection = connections_[lingering_[i]];
+  for (std::size_t i = connections_.lingering.size(); i-- > 0;) {
+    Connection& connection = connections_.all[connections_.lingering[i]];
     if (now < connection.linger_until) continue;
     ++counters_.linger_cut_short;
-    end_lingering(connection);
+    free_slot(connection);
   }
 }
 
 // ---- slots ----
 
-EpollTransport::Connection* EpollTransport::find(ConnectionId id) noexcept {
-  const std::uint32_t slot = detail::id_slot(id);
-  if (slot >= connections_.size()) return nullptr;
-  Connection& connection = connections_[slot];
-  const bool alive = connection.state != State::free && connection.generation == detail::id_generation(id);
-  return alive ? &connection : nullptr;
-}
-
-EpollTransport::Listener* EpollTransport::find(ListenerId id) noexcept {
+const EpollTransport::Listener* EpollTransport::find(ListenerId id) const noexcept {
   const std::uint32_t slot = detail::id_slot(id);
   if (slot >= listeners_.size()) return nullptr;
-  Listener& listener = listeners_[slot];
+  const Listener& listener = listeners_[slot];
   return listener.fd >= 0 && listener.generation == detail::id_generation(id) ? &listener : nullptr;
-}
-
-ConnectionId EpollTransport::id_of(const Connection& connection) const noexcept {
-  return detail::make_id<ConnectionId>(static_cast<std::uint32_t>(&connection - connections_.data()),
-                                       connection.generation);
 }
 
 // A closed connection that still lingers gives way to one that has its life before it.
 EpollTransport::Connection* EpollTransport::take_slot() noexcept {
-  if (free_.empty() && !lingering_.empty()) {
-    const auto until = [this](std::uint32_t slot) { return connections_[slot].linger_until; };
+  if (connections_.full() && !connections_.lingering.empty()) {
     ++counters_.linger_cut_short;
-    end_lingering(connections_[*std::ranges::min_element(lingering_, {}, until)]);
+    free_slot(*connections_.oldest_lingering());
   }
-  if (free_.empty()) return nullptr;
-  Connection& connection = connections_[free_.back()];
-  free_.pop_back();
-  ++connection.generation;
-  if (connection.generation == 0) connection.generation = 1;
-  return &connection;
+  return connections_.take();
 }
 
 void EpollTransport::free_slot(Connection& connection) noexcept {
-  if (connection.broken) std::erase(broken_, id_of(connection));
   if (connection.fd >= 0) ::close(connection.fd);
-  connection.fd = -1;
-  connection.state = State::free;
-  connection.wants_write = connection.held = connection.unwatched = false;
-  connection.broken = false;
-  connection.untried.clear();
-  connection.from.reset();
-  free_.push_back(static_cast<std::uint32_t>(&connection - connections_.data()));
-}
-
-void EpollTransport::enlist(std::vector<std::uint32_t>& list, Connection& connection) noexcept {
-  connection.position = static_cast<std::uint32_t>(list.size());
-  list.push_back(static_cast<std::uint32_t>(&connection - connections_.data()));
-}
-
-void EpollTransport::unlist(std::vector<std::uint32_t>& list, Connection& connection) noexcept {
-  const std::uint32_t last = list.back();
-  list[connection.position] = last;
-  connections_[last].position = connection.position;
-  list.pop_back();
+  connection.unwatched = false;
+  connections_.give_back(connection);
 }
 
 void EpollTransport::watch(Connection& connection, int operation, std::uint32_t events) noexcept {
   epoll_event event{};
   event.events = events;
-  event.data.u64 = std::to_underlying(id_of(connection));
+  event.data.u64 = std::to_underlying(connections_.id_of(connection));
   // Only a kernel out of memory or over its limit of watches fails here; such a connection could never be served.
   if (::epoll_ctl(epoll_, operation, connection.fd, &event) != 0 && !connection.broken &&
       connection.state != State::lingering) {
-    defer_close(connection, CloseReason::local_error);
+    connections_.make_broken(connection, CloseReason::local_error);
   }
-}
-
-void EpollTransport::prepare_socket(int fd, const Tuning& tuning) noexcept {
-  set_option(fd, IPPROTO_TCP, TCP_NODELAY, tuning.nodelay ? 1 : 0);
-  if (tuning.send_buffer > 0) set_option(fd, SOL_SOCKET, SO_SNDBUF, tuning.send_buffer);
-  if (tuning.receive_buffer > 0) set_option(fd, SOL_SOCKET, SO_RCVBUF, tuning.receive_buffer);
 }
 
 }  // namespace nfx

@@ -1,4 +1,5 @@
 #include "nexusfix/transport/loopback_transport.hpp"
+#include "transport/address.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -48,7 +49,9 @@ LoopbackTransport::~LoopbackTransport() {
   }
 }
 
-std::expected<ListenerId, TransportError> LoopbackTransport::listen(const Endpoint& endpoint, const SocketOptions&) {
+std::expected<ListenerId, TransportError> LoopbackTransport::listen(const Endpoint& endpoint,
+                                                                    const SocketOptions& options) {
+  if (auto refused = detail::refuse_tls("listen on ", endpoint, options)) return std::unexpected(*std::move(refused));
   Endpoint local = endpoint;
   if (local.port == 0) {
     while (network_.listeners_.contains(network_.next_port_)) ++network_.next_port_;
@@ -90,7 +93,9 @@ void LoopbackTransport::close_listener(ListenerId id) noexcept {
   listener.active = false;
 }
 
-std::expected<ConnectionId, TransportError> LoopbackTransport::connect(const Endpoint& endpoint, const SocketOptions&) {
+std::expected<ConnectionId, TransportError> LoopbackTransport::connect(const Endpoint& endpoint,
+                                                                       const SocketOptions& options) {
+  if (auto refused = detail::refuse_tls("connect ", endpoint, options)) return std::unexpected(*std::move(refused));
   Connection* connection = take_slot();
   if (connection == nullptr) {
     return std::unexpected(TransportError{ENOSPC, "no connection left for connect " + to_string(endpoint)});

@@ -59,6 +59,7 @@ std::string_view to_string(CloseReason reason) noexcept {
     case CloseReason::timed_out: return "timed out";
     case CloseReason::unreachable: return "unreachable";
     case CloseReason::local_error: return "local error";
+    case CloseReason::tls_failed: return "TLS failed";
   }
   return "unknown";
 }

@@ -35,6 +35,7 @@ TEST(CloseReason, has_a_name_for_each) {
   EXPECT_EQ(to_string(CloseReason::timed_out), "timed out");
   EXPECT_EQ(to_string(CloseReason::unreachable), "unreachable");
   EXPECT_EQ(to_string(CloseReason::local_error), "local error");
+  EXPECT_EQ(to_string(CloseReason::tls_failed), "TLS failed");
 }
 
 TEST(ConnectionId, holds_slot_and_generation_apart) {

@@ -1,6 +1,9 @@
 // What holds for every implementation of the transport concept.
 #include <gtest/gtest.h>
 
+#include <memory>
+
+#include "transport/tls_testing.hpp"
 #include "transport/transport_testing.hpp"
 
 namespace nfx {
@@ -11,28 +14,49 @@ using namespace testing;
 template <class P>
 class EveryTransport : public ::testing::Test {
  protected:
-  P pair_;
+  void SetUp() override {
+    if (const std::string missing = P::missing(); !missing.empty()) GTEST_SKIP() << missing;
+    pair_ = std::make_unique<P>();
+    if constexpr (requires { pair_->default_tls; }) pair_->socket.tls = pair_->default_tls;
+  }
+  P& pair() { return *pair_; }
+
+ private:
+  std::unique_ptr<P> pair_;
 };
-using Pairs = ::testing::Types<TcpPair, LoopbackPair, FaultyTcpPair, FaultyLoopbackPair>;
+using IoUringPair = PairOver<IoUringKind>;
+using PlainIoUringPair = PairOver<PlainIoUringKind>;
+using FaultyIoUringPair = Pair<FaultyEnds<TcpEnds<IoUringKind>>>;
+using Pairs = ::testing::Types<TcpPair, IoUringPair, PlainIoUringPair, LoopbackPair, FaultyTcpPair, FaultyIoUringPair,
+                               FaultyLoopbackPair, TlsTcpPair, TlsIoUringPair, TlsLoopbackPair, TlsFaultyTcpPair,
+                               TlsFaultyLoopbackPair>;
 struct PairNames {
   template <class P>
   static std::string GetName(int) {
     if constexpr (std::is_same_v<P, TcpPair>) return "tcp";
+    if constexpr (std::is_same_v<P, IoUringPair>) return "io_uring";
+    if constexpr (std::is_same_v<P, PlainIoUringPair>) return "plain_io_uring";
     if constexpr (std::is_same_v<P, LoopbackPair>) return "loopback";
     if constexpr (std::is_same_v<P, FaultyTcpPair>) return "faulty_tcp";
-    return "faulty_loopback";
+    if constexpr (std::is_same_v<P, FaultyIoUringPair>) return "faulty_io_uring";
+    if constexpr (std::is_same_v<P, FaultyLoopbackPair>) return "faulty_loopback";
+    if constexpr (std::is_same_v<P, TlsIoUringPair>) return "tls_io_uring";
+    if constexpr (std::is_same_v<P, TlsTcpPair>) return "tls_tcp";
+    if constexpr (std::is_same_v<P, TlsLoopbackPair>) return "tls_loopback";
+    if constexpr (std::is_same_v<P, TlsFaultyTcpPair>) return "tls_faulty_tcp";
+    return "tls_faulty_loopback";
   }
 };
 TYPED_TEST_SUITE(EveryTransport, Pairs, PairNames);
 
 TYPED_TEST(EveryTransport, names_the_port_it_was_given_for_port_zero) {
-  const auto listener = this->pair_.server.listen({"127.0.0.1", 0});
+  const auto listener = this->pair().server.listen({"127.0.0.1", 0}, this->pair().socket);
   ASSERT_TRUE(listener.has_value());
-  EXPECT_NE(this->pair_.server.local_endpoint(*listener)->port, 0);
+  EXPECT_NE(this->pair().server.local_endpoint(*listener)->port, 0);
 }
 
 TYPED_TEST(EveryTransport, carries_bytes_both_ways) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   EXPECT_FALSE(pair.server_sink.peer.empty());
   EXPECT_EQ(pair.client.try_send(ids.client, bytes_of("ping")).sent, 4U);
@@ -43,12 +67,12 @@ TYPED_TEST(EveryTransport, carries_bytes_both_ways) {
 }
 
 TYPED_TEST(EveryTransport, reports_a_refused_connect_as_a_close) {
-  auto& pair = this->pair_;
-  const auto listener = pair.server.listen({"127.0.0.1", 0});
+  auto& pair = this->pair();
+  const auto listener = pair.server.listen({"127.0.0.1", 0}, pair.socket);
   const Endpoint nobody = *pair.server.local_endpoint(*listener);
   pair.server.close_listener(*listener);
   EXPECT_EQ(pair.server.local_endpoint(*listener), std::nullopt);
-  const auto id = pair.client.connect(nobody);
+  const auto id = pair.client.connect(nobody, pair.socket);
   ASSERT_TRUE(id.has_value());
   EXPECT_TRUE(pair.client_sink.closed.empty());
   ASSERT_TRUE(pair.turn_until([&] { return pair.client_sink.closed.contains(*id); }));
@@ -57,7 +81,7 @@ TYPED_TEST(EveryTransport, reports_a_refused_connect_as_a_close) {
 }
 
 TYPED_TEST(EveryTransport, holds_back_what_a_held_connection_receives) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   pair.server.hold(ids.server, true);
   ASSERT_EQ(pair.client.try_send(ids.client, bytes_of("wait")).sent, 4U);
@@ -70,7 +94,7 @@ TYPED_TEST(EveryTransport, holds_back_what_a_held_connection_receives) {
 }
 
 TYPED_TEST(EveryTransport, tells_of_a_held_connections_end_only_when_it_goes_on) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   pair.server.hold(ids.server, true);
   pair.client.close(ids.client);
@@ -81,16 +105,16 @@ TYPED_TEST(EveryTransport, tells_of_a_held_connections_end_only_when_it_goes_on)
 }
 
 TYPED_TEST(EveryTransport, takes_no_bytes_before_the_connection_stands) {
-  auto& pair = this->pair_;
-  const auto listener = pair.server.listen({"127.0.0.1", 0});
-  const auto id = pair.client.connect(*pair.server.local_endpoint(*listener));
+  auto& pair = this->pair();
+  const auto listener = pair.server.listen({"127.0.0.1", 0}, pair.socket);
+  const auto id = pair.client.connect(*pair.server.local_endpoint(*listener), pair.socket);
   const SendResult result = pair.client.try_send(*id, bytes_of("early"));
   EXPECT_EQ(result.sent, 0U);
   EXPECT_FALSE(result.closed);
 }
 
 TYPED_TEST(EveryTransport, echoes_ten_megabytes_with_short_sends) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   const std::string sent = pattern(10'000'000);
   std::size_t at = 0;
@@ -125,7 +149,7 @@ TYPED_TEST(EveryTransport, echoes_ten_megabytes_with_short_sends) {
 }
 
 TYPED_TEST(EveryTransport, delivers_what_was_sent_before_a_close_and_then_the_end) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   const std::string last = pattern(20'000);
   ASSERT_EQ(pair.client.try_send(ids.client, bytes_of(last)).sent, last.size());
@@ -138,7 +162,7 @@ TYPED_TEST(EveryTransport, delivers_what_was_sent_before_a_close_and_then_the_en
 }
 
 TYPED_TEST(EveryTransport, delivers_what_was_sent_before_a_close_although_input_lies_unread) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   const std::string unread = pattern(30'000);
   const std::string last = pattern(10'000);
@@ -151,7 +175,7 @@ TYPED_TEST(EveryTransport, delivers_what_was_sent_before_a_close_although_input_
 }
 
 TYPED_TEST(EveryTransport, tells_a_closer_nothing_more) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   ASSERT_EQ(pair.server.try_send(ids.server, bytes_of("late")).sent, 4U);
   pair.client.close(ids.client);
@@ -161,7 +185,7 @@ TYPED_TEST(EveryTransport, tells_a_closer_nothing_more) {
 }
 
 TYPED_TEST(EveryTransport, ignores_stale_and_invented_ids) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto first = pair.join();
   pair.client.close(first.client);
   ASSERT_TRUE(
@@ -180,7 +204,7 @@ TYPED_TEST(EveryTransport, ignores_stale_and_invented_ids) {
 }
 
 TYPED_TEST(EveryTransport, lets_a_callback_close_its_own_connection) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   pair.server_sink.when_received = [&](ConnectionId id, std::span<const char>) { pair.server.close(id); };
   ASSERT_EQ(pair.client.try_send(ids.client, bytes_of("x")).sent, 1U);
@@ -190,7 +214,7 @@ TYPED_TEST(EveryTransport, lets_a_callback_close_its_own_connection) {
 }
 
 TYPED_TEST(EveryTransport, lets_a_callback_close_all_other_connections) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   std::vector<typename TypeParam::Ids> all;
   for (int i = 0; i < 5; ++i) all.push_back(pair.join());
   ConnectionId survivor = no_connection;
@@ -209,19 +233,19 @@ TYPED_TEST(EveryTransport, lets_a_callback_close_all_other_connections) {
 }
 
 TYPED_TEST(EveryTransport, lets_a_close_callback_connect_again) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   const Endpoint endpoint = *pair.server.local_endpoint(*pair.listener);
   pair.client_sink.when_closed = [&](ConnectionId id) {
     EXPECT_TRUE(pair.client.try_send(id, bytes_of("x")).closed);
-    EXPECT_TRUE(pair.client.connect(endpoint).has_value());
+    EXPECT_TRUE(pair.client.connect(endpoint, pair.socket).has_value());
   };
   pair.server.close(ids.server);
   EXPECT_TRUE(pair.turn_until([&] { return pair.client_sink.connected.size() == 2; }));
 }
 
 TYPED_TEST(EveryTransport, finds_out_on_sending_that_the_peer_has_gone) {
-  auto& pair = this->pair_;
+  auto& pair = this->pair();
   const auto ids = pair.join();
   pair.server.close(ids.server);
   EXPECT_TRUE(pair.turn_until([&] { return pair.client_sink.closed.contains(ids.client); }));

@@ -100,6 +100,20 @@ TEST(FaultyTransport, cuts_on_demand) {
   EXPECT_EQ(pair.client_sink.closed[ids.client], CloseReason::reset);
 }
 
+TEST(FaultyTransport, loses_a_connection_on_one_side_alone) {
+  FaultyLoopbackPair pair(FaultOptions{});
+  const auto ids = pair.join();
+  pair.client.lose(ids.client);
+  for (int i = 0; i < 4; ++i) pair.turn();
+  EXPECT_EQ(pair.client_sink.closed.size(), 1U);
+  EXPECT_TRUE(pair.server_sink.closed.empty());
+  EXPECT_TRUE(pair.client.try_send(ids.client, bytes_of("gone")).closed);
+  EXPECT_EQ(pair.server.try_send(ids.server, bytes_of("to nobody")).sent, 9U);
+  for (int i = 0; i < 4; ++i) pair.turn();
+  EXPECT_TRUE(pair.client_sink.received.empty());
+  EXPECT_EQ(pair.client.counters().losses, 1U);
+}
+
 TEST(FaultyTransport, goes_silent_on_demand) {
   FaultyLoopbackPair pair(FaultOptions{});
   const auto ids = pair.join();

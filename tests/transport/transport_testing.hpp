@@ -13,6 +13,7 @@
 
 #include "nexusfix/transport/epoll_transport.hpp"
 #include "nexusfix/transport/faulty_transport.hpp"
+#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/transport/loopback_transport.hpp"
 
 namespace nfx::testing {
@@ -127,12 +128,51 @@ class Pair : public Ends {
   SocketOptions socket;
 };
 
+// The transports over TCP, and io_uring once more without what older kernels lack.
+struct EpollKind {
+  using Transport = EpollTransport;
+  using Options = EpollOptions;
+  static constexpr const char* name = "epoll";
+  static Options adjusted(Options options) { return options; }
+  static std::string missing() { return {}; }
+};
+
+struct IoUringKind {
+  using Transport = IoUringTransport;
+  using Options = IoUringOptions;
+  static constexpr const char* name = "io_uring";
+  static Options adjusted(Options options) { return options; }
+  static std::string missing() {
+    static const IoUringFeatures features = probe_io_uring();
+    return features.available ? std::string() : features.text;
+  }
+};
+
+struct PlainIoUringKind : IoUringKind {
+  static constexpr const char* name = "plain_io_uring";
+  static Options adjusted(Options options) {
+    options.allow_defer_taskrun = options.allow_coop_taskrun = false;
+    options.allow_multishot_accept = options.allow_multishot_receive = false;
+    return options;
+  }
+};
+
+struct KindNames {
+  template <class Kind>
+  static std::string GetName(int) {
+    return Kind::name;
+  }
+};
+
+template <class Kind>
 struct TcpEnds {
-  EpollTransport server;
-  EpollTransport client;
+  using KindOfTransport = Kind;
+  typename Kind::Transport server;
+  typename Kind::Transport client;
   Duration idle_wait = 100us;
-  TcpEnds() = default;
-  explicit TcpEnds(const EpollOptions& options) : server(options), client(options) {}
+  explicit TcpEnds(const typename Kind::Options& options = {})
+      : server(Kind::adjusted(options)), client(Kind::adjusted(options)) {}
+  static std::string missing() { return Kind::missing(); }
   void advance() {}
 };
 
@@ -141,6 +181,7 @@ struct LoopbackEnds {
   LoopbackTransport server{network};
   LoopbackTransport client{network};
   Duration idle_wait = 0ns;
+  static std::string missing() { return {}; }
   void advance() {}
 };
 
@@ -156,12 +197,15 @@ struct FaultyEnds {
   FaultyTransport<decltype(Inner::server)> server;
   FaultyTransport<decltype(Inner::client)> client;
   Duration idle_wait = inner.idle_wait;
+  static std::string missing() { return Inner::missing(); }
   void advance() { now += 1ms; }
 };
 
-using TcpPair = Pair<TcpEnds>;
+template <class Kind>
+using PairOver = Pair<TcpEnds<Kind>>;
+using TcpPair = PairOver<EpollKind>;
 using LoopbackPair = Pair<LoopbackEnds>;
-using FaultyTcpPair = Pair<FaultyEnds<TcpEnds>>;
+using FaultyTcpPair = Pair<FaultyEnds<TcpEnds<EpollKind>>>;
 using FaultyLoopbackPair = Pair<FaultyEnds<LoopbackEnds>>;
 
 }  // namespace nfx::testing

@@ -18,9 +18,8 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/tcp_parts.hpp"
 #include "nexusfix/transport/transport.hpp"
-
-struct addrinfo;
 
 namespace nfx {
 
@@ -34,42 +33,6 @@ struct EpollOptions {
   Duration linger_time = std::chrono::seconds(2);         // how long close() goes on delivering behind the scenes
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 };
-
-struct TransportCounters {
-  std::uint64_t accepted = 0;
-  std::uint64_t refused_full = 0;      // accepted and closed at once: max_connections reached
-  std::uint64_t accept_pauses = 0;     // accept found no descriptor or memory
-  std::uint64_t linger_cut_short = 0;  // closed connections given up before the peer's end: time over or slot needed
-  std::uint64_t epoll_waits = 0;
-};
-
-// The addresses a host name stands for, as literal endpoints, best first. May block for a name look-up: call it at
-// start.
-[[nodiscard]] std::expected<std::vector<Endpoint>, TransportError> resolve(const Endpoint& endpoint);
-
-namespace detail {
-// A sink behind five function pointers, which keeps the transport's code out of headers for one indirect call per
-// event.
-struct SinkRef {
-  void* sink;
-  void (*on_accept)(void*, ListenerId, ConnectionId, std::string_view);
-  void (*on_connect)(void*, ConnectionId);
-  void (*on_receive)(void*, ConnectionId, std::span<const char>);
-  void (*on_writable)(void*, ConnectionId);
-  void (*on_close)(void*, ConnectionId, CloseReason);
-
-  template <TransportSink S>
-  static SinkRef to(S& s) noexcept {
-    return {
-        &s,
-        [](void* p, ListenerId l, ConnectionId c, std::string_view peer) { static_cast<S*>(p)->on_accept(l, c, peer); },
-        [](void* p, ConnectionId c) { static_cast<S*>(p)->on_connect(c); },
-        [](void* p, ConnectionId c, std::span<const char> bytes) { static_cast<S*>(p)->on_receive(c, bytes); },
-        [](void* p, ConnectionId c) { static_cast<S*>(p)->on_writable(c); },
-        [](void* p, ConnectionId c, CloseReason reason) { static_cast<S*>(p)->on_close(c, reason); }};
-  }
-};
-}  // namespace detail
 
 class EpollTransport {
  public:
@@ -90,57 +53,26 @@ class EpollTransport {
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
   void hold(ConnectionId id, bool held) noexcept;
-  [[nodiscard]] std::size_t lingering() const noexcept { return lingering_.size(); }
+  [[nodiscard]] std::size_t lingering() const noexcept { return connections_.lingering.size(); }
 
   template <TransportSink Sink>
   std::size_t poll(Sink& sink, Duration max_wait) {
     return poll_with(detail::SinkRef::to(sink), max_wait);
   }
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return received_at_; }
   void wake() noexcept;
 
+  // Socket options that were asked for and refused, each once, with how many sockets go without.
+  [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept { return warnings_; }
   [[nodiscard]] const TransportCounters& counters() const noexcept { return counters_; }
-  [[nodiscard]] std::size_t connection_count() const noexcept { return open_.size(); }  // established ones
+  [[nodiscard]] std::size_t connection_count() const noexcept { return connections_.open.size(); }  // established ones
 
  private:
-  // free -> connecting -> open -> (close) lingering -> free. Accepted ones begin open; an end seen by poll frees
-  // directly.
-  enum class State : std::uint8_t { free, connecting, open, lingering };
-
-  // Room for an IPv4 or IPv6 address as the kernel wants it.
-  struct SocketAddress {
-    alignas(8) std::array<std::byte, 28> bytes{};
-    std::uint32_t size = 0;
+  using State = detail::ConnectionState;
+  struct Connection : detail::TcpConnection {
+    bool unwatched = false;  // held, and ended: epoll would report the end over and over
   };
-
-  // SocketOptions without their text.
-  struct Tuning {
-    bool nodelay = true;
-    int send_buffer = 0;
-    int receive_buffer = 0;
-  };
-
-  struct Connection {
-    int fd = -1;
-    std::uint32_t generation = 0;
-    State state = State::free;
-    bool wants_write = false;  // a send fell short: epoll watches for room
-    bool held = false;         // nothing is read
-    bool unwatched = false;    // held, and ended: epoll would report the end over and over
-    bool broken = false;       // a send found the connection dead: `reason` says how
-    CloseReason reason = CloseReason::local_error;
-    std::uint32_t position = 0;  // in open_ or lingering_
-    MonotonicTime linger_until{};
-    std::vector<SocketAddress> untried;  // further addresses of a connect, last one next
-    std::optional<SocketAddress> from;   // and the local one
-    Tuning tuning;
-  };
-
-  struct Listener {
-    int fd = -1;
-    std::uint32_t generation = 0;
-    bool paused = false;
-    Tuning tuning;
-  };
+  using Listener = detail::TcpListener;
 
   static constexpr std::size_t events_per_wait = 128;
   static constexpr std::size_t max_direct_receive_limit = 64;
@@ -165,19 +97,11 @@ class EpollTransport {
   void serve_lingering(Connection& connection) noexcept;
   void end_lingering(Connection& connection) noexcept;
 
-  [[nodiscard]] Connection* find(ConnectionId id) noexcept;
-  [[nodiscard]] Listener* find(ListenerId id) noexcept;
-  [[nodiscard]] ConnectionId id_of(const Connection& connection) const noexcept;
+  [[nodiscard]] const Listener* find(ListenerId id) const noexcept;
   [[nodiscard]] Connection* take_slot() noexcept;
   void free_slot(Connection& connection) noexcept;
-  void enlist(std::vector<std::uint32_t>& list, Connection& connection) noexcept;
-  void unlist(std::vector<std::uint32_t>& list, Connection& connection) noexcept;
   void watch(Connection& connection, int operation, std::uint32_t events) noexcept;
-  [[nodiscard]] static std::optional<SocketAddress> socket_address(const addrinfo& from) noexcept;
   void watch_for_more(Connection& connection) noexcept;
-  static void prepare_socket(int fd, const Tuning& tuning) noexcept;
-  [[nodiscard]] int start_connect(Connection& connection) noexcept;
-  void defer_close(Connection& connection, CloseReason reason) noexcept;
 
   EpollOptions options_;
   int epoll_ = -1;
@@ -185,15 +109,13 @@ class EpollTransport {
   bool has_pwait2_ = true;
   std::uint32_t polls_until_wait_ = 0;
   std::unique_ptr<char[]> buffer_;
-  std::vector<Connection> connections_;
-  std::vector<std::uint32_t> free_;       // slots, last one next
-  std::vector<std::uint32_t> open_;       // slots of established connections
-  std::vector<std::uint32_t> lingering_;  // slots of closed ones that still deliver
-  std::vector<ConnectionId> broken_;      // found dead by try_send, on_close outstanding
+  detail::ConnectionTable<Connection> connections_;
   std::vector<Listener> listeners_;
   bool accepting_paused_ = false;
   MonotonicTime accept_again_{};
+  std::optional<UtcTime> received_at_;
   TransportCounters counters_;
+  std::vector<TransportWarning> warnings_;
 };
 
 static_assert(Transport<EpollTransport>);

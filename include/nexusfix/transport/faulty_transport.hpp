@@ -45,6 +45,7 @@ struct FaultCounters {
   std::uint64_t small_pieces = 0;
   std::uint64_t delayed_pieces = 0;
   std::uint64_t cuts = 0;
+  std::uint64_t losses = 0;  // connections that one side alone lost
   std::uint64_t swallowed_bytes = 0;
 
   friend bool operator==(const FaultCounters&, const FaultCounters&) = default;
@@ -154,6 +155,7 @@ class FaultyTransport {
     return inner_.lingering() + static_cast<std::size_t>(closing);
   }
 
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return inner_.received_at(); }
   void wake() noexcept { inner_.wake(); }
 
   template <TransportSink Sink>
@@ -184,6 +186,26 @@ class FaultyTransport {
       connection->in.swallow_from_now();
       connection->out.swallow_from_now();
     }
+  }
+
+  // This side alone loses the connection: the sink hears on_close(reset), what it sent before is lost inside this
+  // transport, and the peer hears nothing but silence until it closes its end or this transport goes.
+  void lose(ConnectionId id) {
+    Connection* connection = find(id);
+    if (connection == nullptr || connection->inner == no_connection) return;
+    ++counters_.losses;
+    connection->in.swallow_from_now();
+    connection->out.swallow_from_now();
+    ended(*connection, CloseReason::reset);
+  }
+
+  // For pieces and connections that begin from here on. Throws std::invalid_argument as the constructor does; the sizes
+  // of both buffers stay.
+  void change_faults(FaultOptions options) {
+    detail::check_fault_options(options);
+    options.send_buffer = options_.send_buffer;
+    options.receive_buffer = options_.receive_buffer;
+    options_ = options;
   }
 
   // When the next late piece is due: a simulator moves its clock there.

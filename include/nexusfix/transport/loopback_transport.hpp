@@ -95,6 +95,7 @@ class LoopbackTransport {
   void close(ConnectionId id) noexcept;
   void hold(ConnectionId id, bool held) noexcept;
   [[nodiscard]] std::size_t lingering() const noexcept { return 0; }  // the ring keeps what was sent
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return std::nullopt; }
   void wake() noexcept {}                                             // no poll ever waits
 
   template <TransportSink Sink>

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,12 +68,18 @@ struct Endpoint {
 // an IPv4 address mapped into IPv6 becomes the former. Empty when it is none.
 [[nodiscard]] std::optional<std::string> canonical_address(std::string_view host);
 
+class TlsContext;  // tls_context.hpp
+
 // What is wanted of a socket. A listener's options are those of the connections it accepts.
 struct SocketOptions {
-  bool nodelay = true;     // TCP_NODELAY: small segments leave at once
-  int send_buffer = 0;     // SO_SNDBUF in bytes; 0 leaves it to the kernel
-  int receive_buffer = 0;  // SO_RCVBUF in bytes; 0 leaves it to the kernel
-  Endpoint from;           // of connect: the local address, port 0 for any; without a host the kernel chooses
+  bool nodelay = true;      // TCP_NODELAY: small segments leave at once
+  int send_buffer = 0;      // SO_SNDBUF in bytes; 0 leaves it to the kernel
+  int receive_buffer = 0;   // SO_RCVBUF in bytes; 0 leaves it to the kernel
+  Endpoint from;            // of connect: the local address, port 0 for any; without a host the kernel chooses
+  int busy_poll_us = 0;     // SO_BUSY_POLL: how long a receive may spin in the driver; 0 leaves it to the kernel
+  bool quickack = false;    // TCP_QUICKACK: acknowledge at once, again after every receive
+  bool timestamps = false;  // SO_TIMESTAMPING: received_at() says when the bytes came in
+  std::shared_ptr<TlsContext> tls{};  // TlsTransport alone: connections are encrypted. Null: plain
 
   friend bool operator==(const SocketOptions&, const SocketOptions&) = default;
 };
@@ -84,6 +91,7 @@ enum class CloseReason : std::uint8_t {
   timed_out,
   unreachable,
   local_error,  // this host could not go on
+  tls_failed,   // the handshake, or a record, was refused by one side; TlsTransport has the words
 };
 
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;
@@ -146,6 +154,8 @@ struct SinkArchetype {
 //   poll            serves every ready connection once, with one bounded read each, so no peer can starve another;
 //   waits
 //                   up to max_wait for something to happen (zero or less: does not wait). Returns the callbacks it made
+//   received_at     within on_receive: when the kernel, or the network card, got the last of the bytes; empty where the
+//                   options did not ask for it, or nobody knows
 //   wake            ends a waiting poll, or the next one
 template <class T>
 concept Transport = requires(T& transport, const T& constant, const Endpoint& endpoint, ListenerId listener,
@@ -160,6 +170,7 @@ concept Transport = requires(T& transport, const T& constant, const Endpoint& en
   { transport.hold(id, true) } noexcept;
   { constant.lingering() } noexcept -> std::same_as<std::size_t>;
   { transport.poll(sink, max_wait) } -> std::same_as<std::size_t>;
+  { constant.received_at() } noexcept -> std::same_as<std::optional<UtcTime>>;
   { transport.wake() } noexcept;
 };
 

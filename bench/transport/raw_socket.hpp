@@ -1,0 +1,67 @@
+// A TCP connection on this host without any of the engine: what the raw rows are made on.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+namespace nfx::bench {
+
+class RawSocket {
+ public:
+  explicit RawSocket(int fd) : fd_(fd) {
+    if (fd < 0) throw std::system_error(errno, std::generic_category(), "socket");
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  RawSocket(const RawSocket&) = delete;
+  RawSocket& operator=(const RawSocket&) = delete;
+  ~RawSocket() { ::close(fd_); }
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+inline int new_socket() { return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+
+inline sockaddr_in here(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+// Listens on any port, tells it, and takes one connection.
+template <class Tell>
+int accept_one(const Tell& tell) {
+  const RawSocket listener{new_socket()};
+  sockaddr_in address = here(0);
+  socklen_t size = sizeof address;
+  if (::bind(listener.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener.fd(), 1) != 0 ||
+      ::getsockname(listener.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::system_error(errno, std::generic_category(), "listen");
+  }
+  tell(ntohs(address.sin_port));
+  return ::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+}
+
+inline int connect_to(std::uint16_t port) {
+  const int fd = new_socket();
+  const sockaddr_in address = here(port);
+  if (fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    ::close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+}  // namespace nfx::bench

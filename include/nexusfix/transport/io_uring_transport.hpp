@@ -1,0 +1,113 @@
+// TCP over io_uring: the kernel fills buffers ahead of the poll, and a poll that finds nothing reads two words of
+// memory.
+// Thread: one owner, that of the first poll; listen, connect, hold and close may come before it from another thread,
+// wake() at any time from any. Cost: no allocation on the receive and send path; a spinning poll calls the kernel only
+// when it has work, a send is one send(2). Each option names what it costs.
+// Fairness: a poll hands on a bounded number of completions in the order they came; a peer that floods can empty the
+// buffers once, then whoever found none receives before those that had some.
+// Errors: see transport.hpp. A kernel without io_uring is a value (probe_io_uring) or std::system_error (constructor);
+// what it lacks of the rest is left out, step by step, and features() names it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/tcp_parts.hpp"
+#include "nexusfix/transport/transport.hpp"
+
+namespace nfx {
+
+struct IoUringOptions {
+  std::size_t receive_buffer_size = 8 * 1024;  // the most that one on_receive brings, except after hold
+  std::size_t receive_buffers = 256;           // shared by all connections; rounded up to a power of two
+  std::size_t max_connections = 1024;          // accepted, connecting and lingering together
+  std::size_t max_listeners = 16;
+  std::size_t accept_limit = 16;       // per poll
+  std::size_t completion_limit = 256;  // per poll
+  int listen_backlog = 128;
+  Duration linger_time = std::chrono::seconds(2);         // how long close() goes on delivering behind the scenes
+  Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
+
+  // Steps of the ladder that may be taken; each is left out when false, or when the kernel lacks it.
+  bool allow_defer_taskrun = true;      // the kernel completes receives only within poll
+  bool allow_coop_taskrun = true;       // otherwise: ... whenever the thread is in the kernel, without interrupting it
+  bool allow_multishot_accept = true;   // one request per listener instead of one per connection
+  bool allow_multishot_receive = true;  // one request per connection, which fills buffers of a ring
+  bool sqpoll = false;                  // a kernel thread takes requests: no call to submit, one core more
+  int sq_thread_cpu = -1;               // ... the CPU that it is pinned to; -1: any
+  Duration sq_thread_idle = std::chrono::milliseconds(50);  // ... and how long it spins before it sleeps
+};
+
+// What a ring was made with.
+struct IoUringFeatures {
+  bool available = false;
+  bool single_issuer = false;
+  bool defer_taskrun = false;
+  bool coop_taskrun = false;
+  bool sqpoll = false;
+  bool multishot_accept = false;
+  bool multishot_receive = false;
+  std::string text;  // all of it in a line: what is used, what is not and why
+
+  friend bool operator==(const IoUringFeatures&, const IoUringFeatures&) = default;
+};
+
+// What a transport with these options would be made with here. Makes a small ring and drops it.
+[[nodiscard]] IoUringFeatures probe_io_uring(const IoUringOptions& options = {});
+
+namespace detail {
+class IoUringImpl;
+}
+
+class IoUringTransport {
+ public:
+  // Throws std::invalid_argument for an option out of range, std::system_error when there is no io_uring here; its text
+  // is that of probe_io_uring.
+  explicit IoUringTransport(const IoUringOptions& options = {});
+  ~IoUringTransport();
+  IoUringTransport(const IoUringTransport&) = delete;
+  IoUringTransport& operator=(const IoUringTransport&) = delete;
+
+  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
+                                                                 const SocketOptions& options = {});
+  [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const;
+  void close_listener(ListenerId id) noexcept;
+
+  // A name with several addresses is tried in their order until one accepts.
+  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                                    const SocketOptions& options = {});
+  SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
+  void close(ConnectionId id) noexcept;
+  void hold(ConnectionId id, bool held) noexcept;
+  [[nodiscard]] std::size_t lingering() const noexcept;
+
+  template <TransportSink Sink>
+  std::size_t poll(Sink& sink, Duration max_wait) {
+    return poll_with(detail::SinkRef::to(sink), max_wait);
+  }
+  // Connections with SocketOptions::timestamps are received from one by one: a ring of buffers has no room for stamps.
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept;
+  void wake() noexcept;
+
+  [[nodiscard]] const IoUringFeatures& features() const noexcept;
+  // Socket options that were asked for and refused, each once, with how many sockets go without.
+  [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept;
+  [[nodiscard]] const TransportCounters& counters() const noexcept;
+  [[nodiscard]] std::size_t connection_count() const noexcept;  // established ones
+
+ private:
+  std::size_t poll_with(const detail::SinkRef& sink, Duration max_wait);
+
+  std::unique_ptr<detail::IoUringImpl> impl_;
+};
+
+static_assert(Transport<IoUringTransport>);
+
+}  // namespace nfx

@@ -1,0 +1,125 @@
+// The transport over io_uring: which requests each connection has with the kernel, and what their completions mean.
+// Thread: the transport's owner. A request is named by kind, slot and a tag that counts the slot's uses, so completions
+// that come after their connection are known as such; their buffers go back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/io_uring_ring.hpp"
+
+namespace nfx::detail {
+
+class IoUringImpl {
+ public:
+  explicit IoUringImpl(const IoUringOptions& options);
+  ~IoUringImpl();
+  IoUringImpl(const IoUringImpl&) = delete;
+  IoUringImpl& operator=(const IoUringImpl&) = delete;
+
+  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
+                                                                 const SocketOptions& options);
+  [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const;
+  void close_listener(ListenerId id) noexcept;
+  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                                    const SocketOptions& options);
+  SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
+  void close(ConnectionId id) noexcept;
+  void hold(ConnectionId id, bool held) noexcept;
+  std::size_t poll(const SinkRef& sink, Duration max_wait);
+  void wake() noexcept;
+
+  [[nodiscard]] const IoUringFeatures& features() const noexcept { return ring_.features(); }
+  [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept { return warnings_; }
+  [[nodiscard]] const TransportCounters& counters() const noexcept { return counters_; }
+  [[nodiscard]] std::size_t connection_count() const noexcept { return connections_.open.size(); }
+  [[nodiscard]] std::size_t lingering() const noexcept { return connections_.lingering.size(); }
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return received_at_; }
+
+ private:
+  enum class Kind : std::uint8_t { answer, wake, accept, receive, readable, writable };
+  using State = ConnectionState;
+
+  struct Connection : TcpConnection {
+    std::uint32_t tag = 0;
+    bool reading = false;     // a request to receive, or to say when there is input, is with the kernel
+    bool writing = false;     // one that says when there is room, or the connect has ended
+    bool cancelling = false;  // the request to receive was asked to end
+    bool fed = false;         // that request has brought bytes
+    bool queued = false;      // in starved_ or to_start_
+    bool ended = false;       // the stream is over, and nobody may hear it yet: `end_reason` says how
+    CloseReason end_reason = CloseReason::local_error;
+    std::vector<char> kept;  // what had been received when hold came
+  };
+  struct Listener : TcpListener {
+    bool accepting = false;  // a request to accept is with the kernel
+  };
+  struct Waiting {  // accepted by the kernel, not announced yet
+    int fd;
+    ListenerId listener;
+  };
+
+  [[nodiscard]] static std::uint64_t name(Kind kind, std::uint32_t slot, std::uint32_t tag) noexcept;
+
+  // What the kernel is asked for.
+  void start_requests() noexcept;
+  void start_listeners() noexcept;
+  void start(Connection& connection) noexcept;
+  void start_receive(Connection& connection) noexcept;
+  void enqueue(std::vector<std::uint32_t>& list, Connection& connection) noexcept;
+  void cancel(std::uint64_t request) noexcept;
+  [[nodiscard]] bool fills_buffers(const Connection& connection) const noexcept;
+
+  // What it answers.
+  std::size_t serve(const SinkRef& sink, const Completion& completion);
+  std::size_t serve_receive(const SinkRef& sink, const Completion& completion, std::uint32_t slot, std::uint32_t tag);
+  std::size_t serve_bytes(const SinkRef& sink, Connection& connection, std::span<const char> bytes);
+  std::size_t serve_readable(const SinkRef& sink, Connection& connection);
+  std::size_t serve_writable(const SinkRef& sink, Connection& connection);
+  std::size_t finish_connect(const SinkRef& sink, Connection& connection);
+  std::size_t serve_accept(const SinkRef& sink, const Completion& completion, std::uint32_t slot, std::uint32_t tag);
+  std::size_t greet(const SinkRef& sink, ListenerId listener, int fd);
+  std::size_t greet_waiting(const SinkRef& sink);
+  std::size_t serve_kept(const SinkRef& sink);
+  std::size_t serve_broken(const SinkRef& sink);
+  std::size_t end_stream(const SinkRef& sink, Connection& connection, CloseReason reason);
+  std::size_t report_close(const SinkRef& sink, Connection& connection, CloseReason reason);
+  [[nodiscard]] Duration shortened_wait(Duration max_wait) const noexcept;
+  void keep_deadlines() noexcept;
+
+  [[nodiscard]] Connection* current(std::uint32_t slot, std::uint32_t tag) noexcept;
+  [[nodiscard]] const Listener* find(ListenerId id) const noexcept;
+  [[nodiscard]] ListenerId id_of(const Listener& listener) const noexcept;
+  [[nodiscard]] Connection* take_slot() noexcept;
+  void free_slot(Connection& connection) noexcept;
+
+  IoUringOptions options_;
+  IoUringRing ring_;
+  int wake_ = -1;
+  bool wake_watched_ = false;
+  std::unique_ptr<char[]> buffer_;  // of connections that are received from one by one
+  ConnectionTable<Connection> connections_;
+  std::vector<Listener> listeners_;
+  bool listeners_to_start_ = false;
+  std::vector<std::uint32_t> starved_;   // slots whose request found no buffer, and brought nothing
+  std::vector<std::uint32_t> to_start_;  // slots that may want a request
+  std::vector<std::uint32_t> starting_;  // one of them, while it is worked on
+  std::vector<std::uint64_t> to_cancel_;
+  std::vector<ConnectionId> to_hand_on_;  // no longer held, with bytes kept or an end
+  std::vector<ConnectionId> handing_on_;
+  std::vector<Waiting> waiting_;
+  std::size_t accepts_left_ = 0;  // in this poll
+  bool accepting_paused_ = false;
+  MonotonicTime accept_again_{};
+  std::optional<UtcTime> received_at_;
+  TransportCounters counters_;
+  std::vector<TransportWarning> warnings_;
+};
+
+}  // namespace nfx::detail

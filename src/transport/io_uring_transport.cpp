@@ -1,0 +1,395 @@
+// The half of the transport that needs no completions: sockets, sends, and which requests are wanted.
+#include "nexusfix/transport/io_uring_transport.hpp"
+#include "transport/address.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "transport/io_uring_impl.hpp"
+#include "transport/tcp_socket.hpp"
+
+namespace nfx {
+
+namespace {
+
+void check_options(const IoUringOptions& options) {
+  const auto require = [](bool condition, const char* text) {
+    if (!condition) throw std::invalid_argument(std::string("transport options: ") + text);
+  };
+  using detail::longest_wait;
+  require(options.receive_buffer_size >= 1 && options.receive_buffer_size <= (1U << 30),
+          "receive_buffer_size is 1 to 1 GiB");
+  require(options.receive_buffers >= 1 && options.receive_buffers <= 32768, "receive_buffers is 1 to 32768");
+  require(options.max_connections >= 1 && options.max_connections <= (1U << 20), "max_connections is 1 to 1048576");
+  require(options.max_listeners <= 1024, "max_listeners is at most 1024");
+  require(options.accept_limit >= 1, "accept_limit is at least 1");
+  require(options.completion_limit >= 1, "completion_limit is at least 1");
+  require(options.listen_backlog >= 1, "listen_backlog is at least 1");
+  require(options.linger_time >= Duration::zero() && options.linger_time <= longest_wait, "linger_time is 0 to 1 hour");
+  require(options.accept_pause > Duration::zero() && options.accept_pause <= longest_wait,
+          "accept_pause is up to 1 hour");
+  require(options.sq_thread_idle > Duration::zero() && options.sq_thread_idle <= longest_wait,
+          "sq_thread_idle is up to 1 hour");
+}
+
+// The kernel waits on behalf of a request only when the socket itself would: some versions give up at once otherwise.
+void let_it_wait(int fd) noexcept { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK); }
+
+}  // namespace
+
+IoUringFeatures probe_io_uring(const IoUringOptions& options) {
+  check_options(options);
+  IoUringOptions small = options;
+  small.receive_buffer_size = small.receive_buffers = small.max_connections = 1;
+  try {
+    return detail::IoUringRing(small).features();
+  } catch (const std::system_error& error) {
+    IoUringFeatures none;
+    none.text = error.what();
+    // The text stands before the error's own, which it contains already.
+    none.text.resize(std::min(none.text.size(), none.text.rfind(')') + 1));
+    return none;
+  }
+}
+
+IoUringTransport::IoUringTransport(const IoUringOptions& options) {
+  check_options(options);
+  impl_ = std::make_unique<detail::IoUringImpl>(options);
+}
+IoUringTransport::~IoUringTransport() = default;
+
+std::expected<ListenerId, TransportError> IoUringTransport::listen(const Endpoint& endpoint,
+                                                                   const SocketOptions& options) {
+  return impl_->listen(endpoint, options);
+}
+std::optional<Endpoint> IoUringTransport::local_endpoint(ListenerId id) const { return impl_->local_endpoint(id); }
+void IoUringTransport::close_listener(ListenerId id) noexcept { impl_->close_listener(id); }
+std::expected<ConnectionId, TransportError> IoUringTransport::connect(const Endpoint& endpoint,
+                                                                      const SocketOptions& options) {
+  return impl_->connect(endpoint, options);
+}
+SendResult IoUringTransport::try_send(ConnectionId id, std::span<const char> bytes) noexcept {
+  return impl_->try_send(id, bytes);
+}
+void IoUringTransport::close(ConnectionId id) noexcept { impl_->close(id); }
+void IoUringTransport::hold(ConnectionId id, bool held) noexcept { impl_->hold(id, held); }
+std::size_t IoUringTransport::lingering() const noexcept { return impl_->lingering(); }
+std::optional<UtcTime> IoUringTransport::received_at() const noexcept { return impl_->received_at(); }
+void IoUringTransport::wake() noexcept { impl_->wake(); }
+const IoUringFeatures& IoUringTransport::features() const noexcept { return impl_->features(); }
+const std::vector<TransportWarning>& IoUringTransport::warnings() const noexcept { return impl_->warnings(); }
+const TransportCounters& IoUringTransport::counters() const noexcept { return impl_->counters(); }
+std::size_t IoUringTransport::connection_count() const noexcept { return impl_->connection_count(); }
+std::size_t IoUringTransport::poll_with(const detail::SinkRef& sink, Duration max_wait) {
+  return impl_->poll(sink, max_wait);
+}
+
+namespace detail {
+
+IoUringImpl::IoUringImpl(const IoUringOptions& options)
+    : options_(options), ring_(options), connections_(options.max_connections) {
+  buffer_ = std::make_unique_for_overwrite<char[]>(options.receive_buffer_size);
+  listeners_.resize(options.max_listeners);
+  starved_.reserve(options.max_connections);
+  to_start_.reserve(options.max_connections);
+  starting_.reserve(options.max_connections);
+  to_hand_on_.reserve(options.max_connections);
+  handing_on_.reserve(options.max_connections);
+  waiting_.reserve(options.max_connections);
+  // At most what is with the kernel: two requests of each connection, one of each listener.
+  to_cancel_.reserve(2 * options.max_connections + options.max_listeners);
+  wake_ = make_wake_event();
+}
+
+// Nobody polls any more: what already lies unread is thrown away so that it does not turn the end into a reset.
+IoUringImpl::~IoUringImpl() {
+  // A listener ends here and now, although the kernel lets go of it only when its request has ended.
+  for (const Listener& listener : listeners_) {
+    if (listener.fd < 0) continue;
+    ::shutdown(listener.fd, SHUT_RDWR);
+    ::close(listener.fd);
+  }
+  ring_.cancel_all();
+  for (Completion completion; ring_.next(completion);) {
+    const bool accepted = static_cast<Kind>((completion.request >> 24) & 0xff) == Kind::accept;
+    if (accepted && completion.result >= 0) ::close(completion.result);
+  }
+  for (const Waiting& each : waiting_) ::close(each.fd);
+  for (Connection& connection : connections_.all) {
+    if (connection.state == State::free || connection.fd < 0) continue;
+    end_and_discard(connection.fd, buffer_.get(), options_.receive_buffer_size);
+    ::close(connection.fd);
+  }
+  ::close(wake_);
+}
+
+std::uint64_t IoUringImpl::name(Kind kind, std::uint32_t slot, std::uint32_t tag) noexcept {
+  return (std::uint64_t{tag} << 32) | (std::uint64_t{std::to_underlying(kind)} << 24) | slot;
+}
+
+// ---- listening and connecting ----
+
+std::expected<ListenerId, TransportError> IoUringImpl::listen(const Endpoint& endpoint, const SocketOptions& options) {
+  if (auto refused = refuse_tls("listen on ", endpoint, options)) return std::unexpected(*std::move(refused));
+  const auto place = std::ranges::find(listeners_, -1, &Listener::fd);
+  if (place == listeners_.end()) {
+    return std::unexpected(TransportError{ENOSPC, "no listener left for " + to_string(endpoint)});
+  }
+  const SocketTuning tuning = SocketTuning::of(options);
+  const auto fd = open_listener(endpoint, tuning, options_.listen_backlog, warnings_);
+  if (!fd) return std::unexpected(fd.error());
+  let_it_wait(*fd);
+  place->fd = *fd;
+  ++place->generation;
+  place->paused = place->accepting = false;
+  place->tuning = tuning;
+  listeners_to_start_ = true;
+  return id_of(*place);
+}
+
+std::optional<Endpoint> IoUringImpl::local_endpoint(ListenerId id) const {
+  const Listener* listener = find(id);
+  return listener == nullptr ? std::nullopt : local_endpoint_of(listener->fd);
+}
+
+void IoUringImpl::close_listener(ListenerId id) noexcept {
+  if (find(id) == nullptr) return;
+  Listener& listener = listeners_[id_slot(id)];
+  if (listener.accepting) to_cancel_.push_back(name(Kind::accept, id_slot(id), listener.generation));
+  ::shutdown(listener.fd, SHUT_RDWR);  // the kernel's request holds the socket, and would go on accepting
+  ::close(listener.fd);
+  listener.fd = -1;
+}
+
+std::expected<ConnectionId, TransportError> IoUringImpl::connect(const Endpoint& endpoint,
+                                                                 const SocketOptions& options) {
+  if (auto refused = refuse_tls("connect ", endpoint, options)) return std::unexpected(*std::move(refused));
+  auto route = find_route(endpoint, options.from);
+  if (!route) return std::unexpected(std::move(route.error()));
+  Connection* connection = take_slot();
+  if (connection == nullptr) {
+    return std::unexpected(TransportError{ENOSPC, "no connection left for connect " + to_string(endpoint)});
+  }
+  connection->state = State::connecting;
+  connection->tuning = SocketTuning::of(options);
+  connection->from = route->from;
+  connection->untried = std::move(route->untried);
+  const int error = start_connect(*connection, warnings_);
+  if (error == 0) {
+    enqueue(to_start_, *connection);
+  } else if (reason_of(error) == CloseReason::local_error) {
+    free_slot(*connection);
+    return std::unexpected(TransportError{error, "connect " + to_string(endpoint)});
+  } else {
+    connections_.make_broken(*connection, reason_of(error));
+  }
+  return connections_.id_of(*connection);
+}
+
+std::size_t IoUringImpl::finish_connect(const SinkRef& sink, Connection& connection) {
+  int error = take_socket_error(connection.fd);
+  if (error != 0) {
+    if (!connection.untried.empty()) {
+      error = start_connect(connection, warnings_);
+      if (error == 0) {
+        enqueue(to_start_, connection);
+        return 0;
+      }
+    }
+    return report_close(sink, connection, reason_of(error));
+  }
+  let_it_wait(connection.fd);
+  connection.untried.clear();
+  connections_.make_open(connection);
+  enqueue(to_start_, connection);
+  sink.on_connect(sink.sink, connections_.id_of(connection));
+  return 1;
+}
+
+// ---- sending and closing ----
+
+// The kernel copies within the call, so the caller's bytes are free at once and no buffer of ours stands between; a
+// request through the ring would need both a copy and a call.
+SendResult IoUringImpl::try_send(ConnectionId id, std::span<const char> bytes) noexcept {
+  Connection* connection = connections_.find(id);
+  if (connection == nullptr || connection->broken) return {0, true};
+  if (connection->state != State::open || bytes.empty()) return {0, false};
+  const ssize_t sent = ::send(connection->fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent == static_cast<ssize_t>(bytes.size())) return {bytes.size(), false};
+  if (sent < 0 && !would_block(errno)) {
+    connections_.make_broken(*connection, reason_of(errno));
+    return {0, true};
+  }
+  connection->wants_write = true;
+  enqueue(to_start_, *connection);
+  return {sent < 0 ? 0 : static_cast<std::size_t>(sent), false};
+}
+
+void IoUringImpl::hold(ConnectionId id, bool held) noexcept {
+  Connection* connection = connections_.find(id);
+  if (connection == nullptr || connection->state != State::open || connection->held == held) return;
+  connection->held = held;
+  enqueue(to_start_, *connection);
+  const bool has_something = !connection->kept.empty() || connection->ended;
+  if (!held && has_something && std::ranges::find(to_hand_on_, id) == to_hand_on_.end()) to_hand_on_.push_back(id);
+}
+
+// See EpollTransport: only our direction ends here, and input is dropped until the peer ends its own.
+void IoUringImpl::close(ConnectionId id) noexcept {
+  Connection* connection = connections_.find(id);
+  if (connection == nullptr) return;
+  const bool can_linger = connection->state == State::open && !connection->broken && !connection->ended &&
+                          options_.linger_time > Duration::zero();
+  if (can_linger && ::shutdown(connection->fd, SHUT_WR) == 0) {
+    connections_.make_lingering(*connection, monotonic_now() + options_.linger_time);
+    connection->kept.clear();
+    enqueue(to_start_, *connection);
+  } else {
+    free_slot(*connection);
+  }
+}
+
+void IoUringImpl::wake() noexcept { raise_wake_event(wake_); }
+
+// ---- what the kernel is asked for ----
+
+bool IoUringImpl::fills_buffers(const Connection& connection) const noexcept {
+  return features().multishot_receive && !connection.tuning.timestamps;
+}
+
+void IoUringImpl::enqueue(std::vector<std::uint32_t>& list, Connection& connection) noexcept {
+  if (std::exchange(connection.queued, true)) return;
+  list.push_back(connections_.slot_of(connection));
+}
+
+void IoUringImpl::cancel(std::uint64_t request) noexcept {
+  io_uring_sqe* entry = ring_.request();
+  io_uring_prep_cancel64(entry, request, 0);
+  io_uring_sqe_set_data64(entry, name(Kind::answer, 0, 0));
+}
+
+void IoUringImpl::start_requests() noexcept {
+  for (const std::uint64_t request : to_cancel_) cancel(request);
+  to_cancel_.clear();
+  if (!wake_watched_) {
+    io_uring_sqe* entry = ring_.request();
+    io_uring_prep_poll_add(entry, wake_, POLLIN);
+    io_uring_sqe_set_data64(entry, name(Kind::wake, 0, 0));
+    wake_watched_ = true;
+  }
+  if (listeners_to_start_ && !accepting_paused_) start_listeners();
+  for (std::vector<std::uint32_t>* list : {&starved_, &to_start_}) {
+    std::swap(*list, starting_);
+    for (const std::uint32_t slot : starting_) {
+      connections_.all[slot].queued = false;
+      start(connections_.all[slot]);
+    }
+    starting_.clear();
+  }
+}
+
+void IoUringImpl::start_listeners() noexcept {
+  listeners_to_start_ = false;
+  for (Listener& listener : listeners_) {
+    if (listener.fd < 0 || listener.accepting) continue;
+    io_uring_sqe* entry = ring_.request();
+    if (features().multishot_accept) {
+      io_uring_prep_multishot_accept(entry, listener.fd, nullptr, nullptr, SOCK_CLOEXEC);
+    } else {
+      io_uring_prep_accept(entry, listener.fd, nullptr, nullptr, SOCK_CLOEXEC);
+    }
+    io_uring_sqe_set_data64(entry, name(Kind::accept, id_slot(id_of(listener)), listener.generation));
+    listener.accepting = true;
+  }
+}
+
+void IoUringImpl::start(Connection& connection) noexcept {
+  if (connection.state == State::free) return;
+  const std::uint32_t slot = connections_.slot_of(connection);
+  const bool wants_room = connection.state == State::connecting || connection.wants_write;
+  if (wants_room && !connection.writing && !connection.broken) {
+    io_uring_sqe* entry = ring_.request();
+    io_uring_prep_poll_add(entry, connection.fd, POLLOUT);
+    io_uring_sqe_set_data64(entry, name(Kind::writable, slot, connection.tag));
+    connection.writing = true;
+  }
+  if (connection.state == State::connecting || connection.ended) return;
+  if (!connection.held && !connection.reading) start_receive(connection);
+  // Readiness of a held connection is left unread; a request that fills buffers has to be stopped.
+  if (connection.held && connection.reading && !connection.cancelling && fills_buffers(connection)) {
+    connection.cancelling = true;
+    cancel(name(Kind::receive, slot, connection.tag));
+  }
+}
+
+void IoUringImpl::start_receive(Connection& connection) noexcept {
+  const std::uint32_t slot = connections_.slot_of(connection);
+  io_uring_sqe* entry = ring_.request();
+  if (fills_buffers(connection)) {
+    io_uring_prep_recv_multishot(entry, connection.fd, nullptr, 0, 0);
+    entry->flags |= IOSQE_BUFFER_SELECT;
+    entry->buf_group = IoUringRing::buffer_group;
+    io_uring_sqe_set_data64(entry, name(Kind::receive, slot, connection.tag));
+  } else {
+    io_uring_prep_poll_add(entry, connection.fd, POLLIN);
+    io_uring_sqe_set_data64(entry, name(Kind::readable, slot, connection.tag));
+  }
+  connection.reading = true;
+  connection.fed = false;
+}
+
+// ---- slots ----
+
+IoUringImpl::Connection* IoUringImpl::current(std::uint32_t slot, std::uint32_t tag) noexcept {
+  if (slot >= connections_.all.size()) return nullptr;
+  Connection& connection = connections_.all[slot];
+  return connection.state != State::free && connection.tag == tag ? &connection : nullptr;
+}
+
+const IoUringImpl::Listener* IoUringImpl::find(ListenerId id) const noexcept {
+  const std::uint32_t slot = id_slot(id);
+  if (slot >= listeners_.size()) return nullptr;
+  const Listener& listener = listeners_[slot];
+  return listener.fd >= 0 && listener.generation == id_generation(id) ? &listener : nullptr;
+}
+
+ListenerId IoUringImpl::id_of(const Listener& listener) const noexcept {
+  return make_id<ListenerId>(static_cast<std::uint32_t>(&listener - listeners_.data()), listener.generation);
+}
+
+// A closed connection that still lingers gives way to one that has its life before it.
+IoUringImpl::Connection* IoUringImpl::take_slot() noexcept {
+  if (connections_.full() && !connections_.lingering.empty()) {
+    ++counters_.linger_cut_short;
+    free_slot(*connections_.oldest_lingering());
+  }
+  Connection* connection = connections_.take();
+  if (connection != nullptr) ++connection->tag;
+  return connection;
+}
+
+// What the kernel still has of it holds the socket open: it is asked to let go, and the peer hears of the end now.
+void IoUringImpl::free_slot(Connection& connection) noexcept {
+  const std::uint32_t slot = connections_.slot_of(connection);
+  const Kind kind = fills_buffers(connection) ? Kind::receive : Kind::readable;
+  if (connection.reading) to_cancel_.push_back(name(kind, slot, connection.tag));
+  if (connection.writing) to_cancel_.push_back(name(Kind::writable, slot, connection.tag));
+  if (connection.fd >= 0) {
+    if (connection.reading || connection.writing) ::shutdown(connection.fd, SHUT_RDWR);
+    ::close(connection.fd);
+  }
+  connection.reading = connection.writing = connection.cancelling = connection.fed = connection.ended = false;
+  connection.kept.clear();
+  connections_.give_back(connection);
+}
+
+}  // namespace detail
+}  // namespace nfx
