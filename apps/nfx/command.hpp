@@ -16,6 +16,8 @@ void add_schedule(CLI::App& app, int& exit_code);
 void add_dict(CLI::App& app, int& exit_code);
 void add_codegen(CLI::App& app, int& exit_code);
 void add_host(CLI::App& app, int& exit_code);
+void add_store(CLI::App& app, int& exit_code);
+void add_tls(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);
 
 inline constexpr int exit_done = 0;

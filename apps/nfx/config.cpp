@@ -86,6 +86,7 @@ int check(const CheckOptions& options) {
   std::cout << options.file << ": " << (config.is_quickfix ? "QuickFIX settings" : "TOML") << ", ok, " << count
             << (count == 1 ? " session\n" : " sessions\n");
   print("[engine]", config.engine, options.given);
+  print("[log]", config.log, options.given);
   for (const ExplainedSession& each : config.sessions) print(each.name, each.settings, options.given);
   for (const std::string& each : config.warnings) std::cout << "warning: " << each << '\n';
   for (const std::string& each : config.notes) std::cout << "note: " << each << '\n';
@@ -99,7 +100,7 @@ void add_convert(CLI::App& config, int& exit_code) {
   command->add_option("--out", options->out, "Write to this file, which must not exist; otherwise to standard output");
   command->footer(
       "Every line of the result names the line it was made from. What has no effect here is a warning on\n"
-      "standard error; what would be wrong to leave out, such as TLS, is an error.\n\n"
+      "standard error; what would be wrong to leave out, such as a Java key store, is an error.\n\n"
       "Example:\n"
       "  nfx config convert broker.cfg --out broker.toml");
   command->callback([options, &exit_code] { exit_code = convert(*options); });

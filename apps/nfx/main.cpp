@@ -55,6 +55,8 @@ int main(int argc, char** argv) {
   add_dict(app, exit_code);
   add_codegen(app, exit_code);
   add_host(app, exit_code);
+  add_store(app, exit_code);
+  add_tls(app, exit_code);
   add_version(app, exit_code);
   // Last, as commands take over the footer that is there when they are added.
   app.footer(
@@ -65,10 +67,12 @@ int main(int argc, char** argv) {
       "  nfx decode messages.log           make a FIX log of any engine readable\n"
       "  nfx config check broker.cfg       what a configuration of ours or QuickFIX's means, and where it comes from\n"
       "  nfx host doctor acceptor.toml     what stands between this machine's CPUs and a steady latency\n"
+      "  nfx tls doctor venue:9880         why an encrypted connection does not come about, or whether it will last\n"
       "  nfx dict learn messages.log       write the dictionary overlay that a counterparty's messages need\n"
+      "  nfx store ls journals             what sessions have kept: their messages and numbers\n"
       "'nfx COMMAND --help' explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration; those "
       "of\n"
-      "'nfx host' are its own.\n"
+      "'nfx host', 'nfx tls' and 'nfx store verify' are their own.\n"
       "The environment variable NFX_ISA names the instruction set to parse with; 'nfx version' lists them.");
 
   if (const std::string error = unknown_command(app, argc, argv); !error.empty()) return fail(error, exit_wrong_usage);

@@ -1,14 +1,18 @@
 // nfx serve: an engine on a configuration file, with an application that echoes or refuses.
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "command.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/quickfix_settings.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "reload_on_hangup.hpp"
 #include "stop_on_signal.hpp"
 #include "text.hpp"
 
@@ -21,6 +25,15 @@ struct ServeOptions {
   bool echo = false;
   bool messages = false;
 };
+
+// A server keeps what it sent: in journals in the folder "store" beside the configuration, unless that says otherwise.
+void choose_stores(EngineConfig& config, const std::filesystem::path& file) {
+  for (SessionSettings& each : config.sessions) {
+    if (each.store_kind != StoreKind::unset) continue;
+    each.store_kind = StoreKind::journal;
+    if (each.journal.directory.empty()) each.journal.directory = file.parent_path() / "store";
+  }
+}
 
 UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
@@ -127,6 +140,14 @@ class Server final : public Application {
     append_raw(text, view, false);
     line(session, text);
   }
+  void on_store_alert(std::string_view text) override { log_.line(wall_clock(), "store: " + std::string{text}); }
+  void on_tls_failure(std::string_view peer, std::string_view text) override {
+    log_.line(wall_clock(), "tls: " + std::string{peer} + ": " + std::string{text});
+  }
+  void on_log_alert(std::string_view text) override {
+    log_.line(wall_clock(), "log: " + std::string{text});
+    log_.flush();
+  }
   void on_placement_alert(std::string_view text) override {
     log_.line(wall_clock(), "placement: " + std::string{text});
     log_.flush();
@@ -181,7 +202,25 @@ class Server final : public Application {
   std::set<std::string> violations_;
 };
 
-void announce(const Engine& engine, Log& log) {
+// Where a session goes on, and how its store was found.
+void announce_store(const SessionHandle& session, UtcTime now, Log& log) {
+  const JournalStore* journal = session.journal();
+  if (journal == nullptr) return;
+  const JournalRecovery& found = journal->recovery();
+  std::string text = identity(session.config()) + " goes on with next in " +
+                     std::to_string(value(session.next_inbound())) + ", next out " +
+                     std::to_string(value(session.next_outbound()));
+  if (!found.clean) text += "; the last process was killed";
+  if (found.taken_from_ring != 0)
+    text += ", and left " + std::to_string(found.taken_from_ring) + " bytes in memory, now on disk";
+  if (found.cut_bytes != 0) {
+    text += "; cut " + std::to_string(found.cut_bytes) + " torn bytes behind the last commit in " + found.cut_file +
+            " at offset " + std::to_string(found.cut_offset);
+  }
+  log.line(now, text);
+}
+
+void announce(Engine& engine, Log& log) {
   const UtcTime now = wall_clock();
   for (const std::string& warning : engine.placement_warnings()) log.line(now, "placement: " + warning);
   if (engine.plan() != nullptr) {
@@ -200,13 +239,18 @@ void announce(const Engine& engine, Log& log) {
       text += " connects to " + to_string(settings.connect.front());
     }
     log.line(now, text);
+    if (const SessionHandle* session = settings.is_template ? nullptr : engine.session(i))
+      announce_store(*session, now, log);
   }
+  if (!engine.transport_text().empty()) log.line(now, "transport: " + engine.transport_text());
+  for (const std::string& warning : engine.transport_warnings()) log.line(now, "transport: " + warning);
   log.flush();
 }
 
 int serve(const ServeOptions& options) {
   std::vector<std::string> warnings;
   EngineConfig config = load_any_config(options.config, &warnings);
+  choose_stores(config, options.config);
   for (const std::string& warning : warnings) std::cerr << "nfx: " << warning << '\n';
   if (options.check) {
     const std::size_t count = config.sessions.size();
@@ -219,11 +263,23 @@ int serve(const ServeOptions& options) {
   }
   Log log;
   Server server{options, log};
+  const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
+  std::optional<ReloadOnHangup> reload;  // in front of the engine, whose threads inherit what it blocks
+  if (encrypted) reload.emplace();
   Engine engine{std::move(config), server};
   const StopOnSignal stop_on_signal{engine};
   engine.start();
   announce(engine, log);
+  if (reload) {
+    reload->begin([&engine, &log] {
+      const std::vector<std::string> problems = engine.reload_tls();
+      for (const std::string& each : problems) log.line(wall_clock(), "tls: " + each);
+      if (problems.empty()) log.line(wall_clock(), "tls: certificates, keys and revocation lists are loaded anew");
+      log.flush();
+    });
+  }
   engine.run();
+  reload.reset();
   for (const ThreadReport& report : engine.thread_reports()) log.line(wall_clock(), "placement: " + to_string(report));
   log.flush();
   return exit_done;
@@ -243,7 +299,10 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_flag("--messages", options->messages, "Show every message in and out, '|' for SOH, passwords masked");
   command->footer([] {
     return "Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.\n"
-           "Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program at once.\n"
+           "Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program at once. SIGHUP loads\n"
+           "certificates, keys and revocation lists anew where sessions are encrypted.\n"
+           "What was sent and received is kept in journals ('nfx store ls store' shows them), in the folder 'store'\n"
+           "beside the configuration unless that says otherwise.\n"
            "Lines are written by the poll threads: --messages costs latency.\n\n"
            "Of messages delivered although the dictionary does not expect them, each kind is shown once.\n\n"
            "Examples:\n"

@@ -23,6 +23,7 @@ struct SessionDraft {
   std::vector<std::string> application_dictionaries;  // "FIX.4.4=FIX44.xml"
   ScheduleTexts schedule;
   std::string password_env;
+  bool tls_mentioned = false;
   ValidationChecks checks;
   ValidationMode validation = ValidationMode::strict;
   std::vector<ValidationOverride> validation_overrides;
@@ -37,7 +38,10 @@ struct Key {
   std::string_view meaning;
 };
 
-// Draft to settings but for the dictionaries: schedule, validation, password. Throws KeyProblem.
+// Whether two sessions can share a listener; what a program put into key_password is not compared.
+[[nodiscard]] bool same_tls(const TlsOptions& a, const TlsOptions& b);
+
+// Draft to settings but for the dictionaries: schedule, validation, password, store. Throws KeyProblem.
 void finish(SessionDraft& draft);
 
 // What is wrong with values that only make sense together.
@@ -53,6 +57,7 @@ class KeyProblem : public BadValue {
 [[nodiscard]] std::span<const Key<EngineConfig>> engine_keys() noexcept;
 [[nodiscard]] std::span<const Key<PlacementRequest>> placement_keys() noexcept;
 [[nodiscard]] std::span<const Key<RoleRequest>> role_keys() noexcept;  // of [placement.poll] and the other roles
+[[nodiscard]] std::span<const Key<LogConfig>> log_keys() noexcept;
 [[nodiscard]] std::span<const Key<SessionDraft>> session_keys() noexcept;
 
 }  // namespace nfx::config

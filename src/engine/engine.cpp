@@ -3,98 +3,149 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <iterator>
+#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "engine/engine_logs.hpp"
 #include "engine/engine_placement.hpp"
-#include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/transport/epoll_transport.hpp"
+#include "engine/poll_thread.hpp"
+#include "nexusfix/engine/session_stores.hpp"
+#include "nexusfix/store/disk.hpp"
+#include "nexusfix/transport/tls_context.hpp"
 
 namespace nfx {
 namespace {
-
-EpollOptions transport_options(const EngineConfig& config) {
-  EpollOptions options;
-  // Every session, everybody who has not logged on yet, and as many again that are delivering their last bytes.
-  options.max_connections = 2 * (config.sessions.size() + config.max_dynamic_sessions + config.max_pending_logons) + 16;
-  options.max_listeners = std::min<std::size_t>(config.sessions.size() + config.max_dynamic_sessions + 1, 1024);
-  return options;
-}
 
 void take_dictionary(SessionSettings& settings) {
   if (settings.dictionary) settings.session.dictionary = settings.dictionary.get();
 }
 
-// Sessions are told to log out, then given this much longer than their own timeout to be closed.
-constexpr std::chrono::seconds stop_grace{3};
-
-// The longest turn that found nothing to do. Written by the poll thread, read by any.
-class IdleGap {
- public:
-  void turn_began(MonotonicTime at) noexcept {
-    if (idle_) {
-      const Duration gap = at - last_;
-      if (gap > worst_.load(std::memory_order_relaxed)) worst_.store(gap, std::memory_order_relaxed);
-    }
-    last_ = at;
+// What a session's connections are encrypted with. Throws ConfigError.
+void take_tls(SessionSettings& settings) {
+  if (!settings.tls_enabled || settings.socket.tls) return;
+  try {
+    settings.socket.tls = std::make_shared<TlsContext>(settings.tls);
+  } catch (const TlsError& error) {
+    throw ConfigError(identity(settings.session) + ": " + error.what());
   }
-  void turn_ended(bool idle) noexcept { idle_ = idle; }
-  [[nodiscard]] Duration worst() const noexcept { return worst_.load(std::memory_order_relaxed); }
-
- private:
-  MonotonicTime last_{};
-  bool idle_ = false;
-  std::atomic<Duration> worst_{Duration::zero()};
-};
-static_assert(std::atomic<Duration>::is_always_lock_free);
+}
 
 }  // namespace
 
-struct Engine::PollThread {
-  PollThread(const EngineConfig& config, std::uint32_t number, Application& application)
-      : transport(transport_options(config)), loop(config, number, transport, clock, application), idle(config.idle) {}
-
-  std::size_t turn(Duration max_wait) {
-    const std::size_t work = loop.turn(idle.max_wait(max_wait));
-    gap.turn_began(loop.turn_began());
-    gap.turn_ended(work == 0 && idle.mode() == IdleMode::spin);
-    idle.idle(work);
-    return work;
-  }
-
-  void run() {
-    MonotonicTime give_up = MonotonicTime::max();
-    for (;;) {
-      turn(give_up == MonotonicTime::max() ? Duration::max() : Duration{std::chrono::milliseconds{20}});
-      if (!stop.load(std::memory_order_acquire)) continue;
-      const MonotonicTime now = clock.now().monotonic;
-      if (give_up == MonotonicTime::max()) {
-        loop.request_stop();
-        give_up = now + longest_logout + stop_grace;
-      }
-      if (loop.finished() || now >= give_up) return;
-    }
-  }
-
-  SystemClock clock;
-  EpollTransport transport;
-  PollLoop<EpollTransport, SystemClock> loop;
-  IdleStrategy idle;
-  IdleGap gap;
-  std::atomic<bool> stop{false};
-  std::chrono::seconds longest_logout{0};
-};
-
 struct Engine::Parts {
   explicit Parts(EngineConfig checked)
-      : config(std::move(checked)), placement(config, load_this_machine, [] { return read_host_facts(HostFiles{}); }) {}
+      : config(std::move(checked)),
+        placement(config, load_this_machine, [] { return read_host_facts(HostFiles{}); }),
+        transport(choose_transport(config)),
+        stores(
+            posix_disk(), [this] { wake_all(); }, true),
+        logs(config, [this](std::string_view text) {
+          if (application != nullptr) application->on_log_alert(text);
+        }) {}
+  ~Parts() { end_helpers(); }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
 
   EngineConfig config;
   EnginePlacement placement;
+  TransportChoice transport;
+  JournalStores stores;
+  EngineLogs logs;  // outlives the threads that record
   std::vector<std::unique_ptr<PollThread>> threads;
+  std::mutex helpers_mutex;  // and who is woken
+  std::thread flusher;
+  std::thread deferred;
+  std::atomic<bool> stop_flusher{false};
   bool started = false;
   Application* application = nullptr;
   bool placed = false;  // the thread that calls turn()
+
+  void make_thread(std::uint32_t number, Application& to) {
+    threads.push_back(make_poll_thread(transport, config, number, to, stores));
+    threads.back()->log_to(
+        {logs.message_lane(number), logs.event_lane(number), [this](std::size_t session, const std::string* name) {
+           name != nullptr ? logs.name(session, *name) : logs.forget(session);
+         }});
+  }
+
+  // The log's thread, once the poll threads are there to be asked.
+  void begin_logs() {
+    if (!logs.wanted()) return;
+    for (std::size_t i = 0; i < config.sessions.size(); ++i) logs.name(i, identity(config.sessions[i].session));
+    std::vector<EngineLogs::Figures*> figures;
+    for (const auto& thread : threads) figures.push_back(&thread->figures);
+    logs.begin([this] { placement.enter_role(ThreadRole::log, "nfx-log-0"); }, std::move(figures),
+               [this](MetricsPage& page) { add_threads(page); });
+  }
+  void add_threads(MetricsPage& page) {
+    for (const ThreadReport& report : thread_reports()) {
+      const MetricLabel thread{"thread", report.name};
+      if (report.migrations)
+        page.counter({"nfx_thread_migrations_total", "Moves between CPUs"}, *report.migrations, {thread});
+      if (report.involuntary_switches) {
+        page.counter({"nfx_thread_involuntary_switches_total", "How often the CPU was given to another task"},
+                     *report.involuntary_switches, {thread});
+      }
+      if (report.worst_idle_gap > Duration::zero()) {
+        page.gauge({"nfx_thread_worst_gap_seconds", "The longest turn of a spinning thread that found nothing to do"},
+                   std::chrono::duration<double>(report.worst_idle_gap).count(), {thread});
+      }
+    }
+  }
+  [[nodiscard]] std::vector<ThreadReport> thread_reports() const {
+    std::vector<ThreadReport> reports = placement.reports();
+    for (ThreadReport& report : reports) {
+      for (std::size_t i = 0; i < threads.size(); ++i) {
+        if (report.name == "nfx-poll-" + std::to_string(i)) report.worst_idle_gap = threads[i]->gap.worst();
+      }
+    }
+    return reports;
+  }
+
+  // Journals need somebody who writes them from the moment they are open, before anybody calls run().
+  void begin_helpers() {
+    const std::lock_guard lock{helpers_mutex};
+    if (flusher.joinable()) return;
+    flusher = std::thread{[this] {
+      placement.enter_role(ThreadRole::flusher, "nfx-flush-0");
+      SystemClock clock;
+      while (!stop_flusher.load(std::memory_order_acquire)) {
+        const Duration due = stores.turn(clock.now());
+        if (due > Duration::zero()) stores.wait(due);
+      }
+      placement.leave();
+    }};
+    deferred = std::thread{[this] {
+      placement.enter_role(ThreadRole::deferred, "nfx-defer-0");
+      stores.run_jobs();
+      placement.leave();
+    }};
+  }
+  // Stores close after their sessions, and the flusher after them.
+  void end_helpers() {
+    std::vector<std::unique_ptr<PollThread>> ending;
+    {
+      const std::lock_guard lock{helpers_mutex};
+      ending.swap(threads);
+    }
+    logs.end();  // which asks the threads for their figures
+    ending.clear();
+    stores.end_jobs();
+    if (deferred.joinable()) {
+      deferred.join();
+    } else {
+      stores.run_jobs();
+    }
+    stop_flusher.store(true, std::memory_order_release);
+    stores.wake();
+    if (flusher.joinable()) flusher.join();
+  }
+  void wake_all() noexcept {
+    const std::lock_guard lock{helpers_mutex};
+    for (const auto& thread : threads) thread->wake();
+  }
 
   void watch() {
     placement.watch([this](const std::string& text) { application->on_placement_alert(text); });
@@ -111,25 +162,30 @@ struct Engine::Parts {
 Engine::Engine(EngineConfig config, Application& application) {
   check_config(config);
   parts_ = std::make_unique<Parts>(std::move(config));
+  parts_->application = &application;
   // The plan may have given sessions other threads.
   if (parts_->placement.plan() != nullptr) check_config(parts_->config);
-  for (SessionSettings& settings : parts_->config.sessions) take_dictionary(settings);
+  for (SessionSettings& settings : parts_->config.sessions) {
+    take_dictionary(settings);
+    take_tls(settings);
+  }
   for (std::uint32_t i = 0; i < parts_->config.poll_threads; ++i) {
-    parts_->placement.build(
-        i, [&] { parts_->threads.push_back(std::make_unique<PollThread>(parts_->config, i, application)); });
+    parts_->placement.build(i, [&] { parts_->make_thread(i, application); });
     for (const SessionSettings& settings : parts_->config.sessions) {
       auto& longest = parts_->threads.back()->longest_logout;
       if (settings.poll_thread == i) longest = std::max(longest, settings.session.logout_timeout);
     }
   }
-  parts_->application = &application;
+  const auto on_disk = [](const SessionSettings& each) { return each.store_kind == StoreKind::journal; };
+  if (std::ranges::any_of(parts_->config.sessions, on_disk)) parts_->begin_helpers();
+  parts_->begin_logs();
 }
 
 Engine::~Engine() = default;
 
 void Engine::start() {
   if (std::exchange(parts_->started, true)) return;
-  for (const auto& thread : parts_->threads) thread->loop.start();
+  for (const auto& thread : parts_->threads) thread->start();
 }
 
 void Engine::run() {
@@ -155,37 +211,43 @@ std::size_t Engine::turn(Duration max_wait) {
     parts_->watch();
   }
   PollThread& thread = *parts_->threads[0];
-  if (thread.stop.load(std::memory_order_acquire)) thread.loop.request_stop();
+  if (thread.stop.load(std::memory_order_acquire)) thread.request_stop();
   return thread.turn(max_wait);
 }
 
 void Engine::stop() noexcept {
   for (const auto& thread : parts_->threads) {
     thread->stop.store(true, std::memory_order_release);
-    thread->transport.wake();
+    thread->wake();
   }
 }
 
 bool Engine::finished() const noexcept {
-  return std::ranges::all_of(parts_->threads, [](const auto& thread) { return thread->loop.finished(); });
+  return std::ranges::all_of(parts_->threads, [](const auto& thread) { return thread->finished(); });
 }
 
 bool Engine::submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept {
-  return parts_->thread_of(session).loop.submit(session, msg_type, body);
+  return parts_->thread_of(session).submit(session, msg_type, body);
 }
 
 std::size_t Engine::add_session(SessionSettings settings) {
   take_dictionary(settings);
+  take_tls(settings);
+  if (settings.tls_enabled && !parts_->transport.tls) {
+    throw ConfigError("tls: an engine that began without encrypted sessions takes none later; give one at start");
+  }
   if (settings.is_template) throw ConfigError("a template cannot be added while the engine runs");
   const std::string name = identity(settings.session);
   for (const auto& thread : parts_->threads) {
-    if (thread->loop.knows(name)) throw ConfigError("the session " + name + " exists already");
+    if (thread->knows(name)) throw ConfigError("the session " + name + " exists already");
   }
   const SessionConfig config = settings.session;
+  if (settings.store_kind == StoreKind::journal) parts_->begin_helpers();
   settings.poll_thread = parts_->placement.join_mapping(settings);
   try {
     check_session(parts_->config, settings);
-    const std::size_t session = parts_->threads[settings.poll_thread]->loop.add(std::move(settings));
+    const std::uint32_t number = settings.poll_thread;
+    const std::size_t session = parts_->threads[number]->add(std::move(settings));
     parts_->placement.joined_as(session, config);
     return session;
   } catch (...) {
@@ -195,28 +257,38 @@ std::size_t Engine::add_session(SessionSettings settings) {
 }
 
 bool Engine::remove_session(std::size_t session, std::string_view text) {
-  if (!parts_->thread_of(session).loop.remove(session, std::string{text})) return false;
+  if (!parts_->thread_of(session).remove(session, std::string{text})) return false;
   parts_->placement.leave_mapping(session);
   return true;
 }
 
 std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {
   const SessionSettings& settings = parts_->config.sessions.at(session);
-  return parts_->threads[settings.poll_thread]->loop.local_endpoint(settings.listen);
+  return parts_->threads[settings.poll_thread]->local_endpoint(settings.listen);
 }
 
 const PlacementPlan* Engine::plan() const noexcept { return parts_->placement.plan(); }
 
 const std::vector<std::string>& Engine::placement_warnings() const noexcept { return parts_->placement.warnings(); }
 
-std::vector<ThreadReport> Engine::thread_reports() const {
-  std::vector<ThreadReport> reports = parts_->placement.reports();
-  for (ThreadReport& report : reports) {
-    for (std::size_t i = 0; i < parts_->threads.size(); ++i) {
-      if (report.name == "nfx-poll-" + std::to_string(i)) report.worst_idle_gap = parts_->threads[i]->gap.worst();
-    }
+std::vector<ThreadReport> Engine::thread_reports() const { return parts_->thread_reports(); }
+
+const std::string& Engine::transport_text() const noexcept { return parts_->transport.text; }
+
+std::vector<std::string> Engine::transport_warnings() const {
+  std::vector<std::string> all;
+  for (const auto& thread : parts_->threads) std::ranges::move(thread->transport_warnings(), std::back_inserter(all));
+  return all;
+}
+
+std::vector<std::string> Engine::reload_tls() {
+  std::vector<std::string> problems;
+  for (const SessionSettings& settings : parts_->config.sessions) {
+    if (!settings.socket.tls) continue;
+    if (const auto done = settings.socket.tls->reload(); !done)
+      problems.push_back(identity(settings.session) + ": " + done.error());
   }
-  return reports;
+  return problems;
 }
 
 std::string to_string(const ThreadReport& report) {
@@ -239,7 +311,7 @@ const EngineConfig& Engine::config() const noexcept { return parts_->config; }
 PollLoopCounters Engine::counters() const noexcept {
   PollLoopCounters sum;
   for (const auto& thread : parts_->threads) {
-    const PollLoopCounters& one = thread->loop.counters();
+    const PollLoopCounters& one = thread->counters();
     sum.pending_accepted += one.pending_accepted;
     sum.pending_refused += one.pending_refused;
     sum.pending_timed_out += one.pending_timed_out;
@@ -249,6 +321,6 @@ PollLoopCounters Engine::counters() const noexcept {
   return sum;
 }
 
-SessionHandle* Engine::session(std::size_t id) noexcept { return parts_->thread_of(id).loop.find(id); }
+SessionHandle* Engine::session(std::size_t id) noexcept { return parts_->thread_of(id).find(id); }
 
 }  // namespace nfx

@@ -1,6 +1,7 @@
 #include "nexusfix/engine/engine_config.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -37,6 +38,16 @@ std::optional<Problem> find_engine_problem(const EngineConfig& engine) {
   if (engine.poll_threads == 0) return Problem{0, "poll_threads", "expected at least 1"};
   if (engine.pending_logon_bytes > engine.max_message_size)
     return Problem{0, "pending_logon_bytes", "must not exceed max_message_size"};
+  return std::nullopt;
+}
+
+// The same of [log], as far as its keys say something together.
+std::optional<Problem> find_log_problem(const LogConfig& log) {
+  if (log.rotate_bytes == 0) return Problem{0, "rotate_bytes", "expected at least 65536"};
+  if (log.keep_files == 0) return Problem{0, "keep_files", "expected at least 1"};
+  if (log.metrics_period.count() < 1) return Problem{0, "metrics_period_s", "expected at least 1"};
+  if (!log.directory.empty() && !log.messages && !log.events)
+    return Problem{0, "directory", "there is nothing to write into it: remove messages = false or events = false"};
   return std::nullopt;
 }
 
@@ -115,7 +126,56 @@ Bad find_session_problem(const SessionSettings& s) {
   return std::nullopt;
 }
 
+// What JournalStore would refuse at start, said in the words of the file.
+Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
+  if (s.store_kind != StoreKind::journal) return std::nullopt;
+  const JournalOptions& j = s.journal;
+  constexpr std::uint64_t least = 64 * 1024, most = 1024 * 1024 * 1024;
+  // Room for a message with the record around it, wherever the stream stands.
+  const std::uint64_t longest = 2 * (engine.max_message_size + sizeof(RecordHeader));
+  if (j.directory.empty())
+    return {{"store_directory", "a journal needs a folder, such as store_directory = \"store\""}};
+  if (j.ring_directory.empty()) return {{"store_ring_directory", "expected a folder, such as \"/dev/shm\""}};
+  if (j.segment_size < least || j.segment_size > most) return {{"segment_size", "expected 65536 to 1073741824 bytes"}};
+  if (j.segment_size < segment_header_size + longest)
+    return {{"segment_size", "must be at least twice [engine] max_message_size and 4160"}};
+  if (!std::has_single_bit(j.ring_size) || j.ring_size < least || j.ring_size > most)
+    return {{"ring_size", "expected a power of two from 65536 to 1073741824"}};
+  if (j.ring_size < longest) return {{"ring_size", "must be more than twice [engine] max_message_size"}};
+  if (j.sync_interval <= Duration::zero()) return {{"sync_interval_ms", "expected at least 1"}};
+  if (j.retain_bytes != 0 && j.retain_bytes < 2 * j.segment_size)
+    return {{"store_retain_bytes", "must be at least twice segment_size, as one segment is always in use"}};
+  if (j.retain_age < std::chrono::seconds{0}) return {{"store_retain_age_h", "expected 0 or more"}};
+  return std::nullopt;
+}
+
+Bad find_tls_problem(const SessionSettings& s) {
+  if (!s.tls_enabled) return std::nullopt;
+  const TlsOptions& tls = s.tls;
+  const bool acceptor = s.session.role == Role::acceptor;
+  if (tls.certificate.empty() && acceptor)
+    return {{"tls_certificate", "an acceptor needs a certificate, such as tls_certificate = \"server.pem\""}};
+  if (tls.certificate.empty() && !tls.key.empty())
+    return {{"tls_key", "there is no tls_certificate that it belongs to"}};
+  if (tls.key_password_env.contains('=')) return {{"tls_key_password_env", "expected a variable's name"}};
+  if (tls.min_version > tls.max_version) return {{"tls_min_version", "must not exceed tls_max_version"}};
+  if (!acceptor && tls.client_certificate != ClientCertificate::none)
+    return {{"tls_client_certificate", "an acceptor asks for one: give an initiator's own as tls_certificate"}};
+  if (acceptor && !tls.server_name.empty())
+    return {{"tls_server_name", "an initiator asks for it: an acceptor has the names of its certificate"}};
+  if (acceptor && !tls.peer_names.empty() && tls.client_certificate != ClientCertificate::require)
+    return {{"tls_peer_names", "needs tls_client_certificate = \"require\": without a certificate there is no name"}};
+  if (acceptor && tls.client_certificate != ClientCertificate::none && tls.ca.empty())
+    return {{"tls_ca", "name the authority of the clients' certificates: any public one would do otherwise"}};
+  if (!tls.verify && !tls.peer_names.empty())
+    return {{"tls_peer_names", "tls_verify = false believes any name: remove one of them"}};
+  if (tls.ca.empty() && !tls.crl.empty() && acceptor)
+    return {{"tls_crl", "needs tls_ca, whose certificates it revokes"}};
+  return std::nullopt;
+}
+
 Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
+  if (s.slow_consumer_timeout.count() < 1) return {{"slow_consumer_timeout_ms", "expected at least 1"}};
   if (s.send_buffer_size < 64 * 1024) return {{"send_buffer_size", "expected at least 65536"}};
   if (s.send_buffer_size < 2 * engine.max_message_size)
     return {{"send_buffer_size", "must be at least twice max_message_size"}};
@@ -155,7 +215,10 @@ Bad find_conflict(const SessionSettings& s, const SessionSettings& other) {
   }
   const std::string shared = "sessions that share listen = \"" + to_string(s.listen) + "\" must share their ";
   if (other.poll_thread != s.poll_thread) return {{"poll_thread", shared + "poll_thread"}};
-  if (other.socket != s.socket) return {{"listen", shared + "tcp_nodelay and socket buffers"}};
+  if (other.socket != s.socket)
+    return {{"listen", shared + "tcp_nodelay, quickack, timestamps, busy_poll_us and socket buffers"}};
+  if (other.tls_enabled != s.tls_enabled || (s.tls_enabled && !config::same_tls(other.tls, s.tls)))
+    return {{"tls", shared + "tls keys: whose session it is shows only behind the handshake"}};
   return std::nullopt;
 }
 
@@ -163,6 +226,8 @@ Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (auto bad = find_identity_problem(s)) return bad;
   if (auto bad = find_network_problem(s)) return bad;
   if (auto bad = find_session_problem(s)) return bad;
+  if (auto bad = find_store_problem(engine, s)) return bad;
+  if (auto bad = find_tls_problem(s)) return bad;
   return find_size_problem(engine, s);
 }
 
@@ -192,10 +257,10 @@ class Reader {
   EngineConfig read(std::string_view text) {
     const toml::table root = parse(text);
     for (const auto& [key, node] : root) {
-      if (key != "engine" && key != "placement" && key != "defaults" && key != "session") {
+      if (key != "engine" && key != "placement" && key != "log" && key != "defaults" && key != "session") {
         fail(node, {}, key.str(),
-             "unknown section" + did_you_mean(key.str(), {"engine", "placement", "defaults", "session"}) +
-                 "; expected [engine], [placement], [defaults] or [[session]]");
+             "unknown section" + did_you_mean(key.str(), {"engine", "placement", "log", "defaults", "session"}) +
+                 "; expected [engine], [placement], [log], [defaults] or [[session]]");
       }
     }
     EngineConfig engine;
@@ -207,6 +272,7 @@ class Reader {
       }
     }
     if (const toml::table* table = section(root, "placement")) read_placement(*table, engine.placement);
+    if (const toml::table* table = section(root, "log")) read_log(*table, engine.log);
     SessionDraft defaults;
     if (const toml::table* table = section(root, "defaults"))
       apply(*table, "defaults", config::session_keys(), defaults);
@@ -219,6 +285,7 @@ class Reader {
       } catch (const KeyProblem& bad) {
         fail(place_of(*table, bad.key()), "session", bad.key(), bad.what());
       }
+      from_folder(draft.settings);
       load_dictionaries(draft, *table);
       engine.sessions.push_back(std::move(draft.settings));
     }
@@ -311,6 +378,31 @@ class Reader {
         }
       }
     }
+  }
+
+  void read_log(const toml::table& table, LogConfig& log) const {
+    apply(table, "log", config::log_keys(), log);
+    if (const auto problem = find_log_problem(log))
+      fail(place_of(table, problem->key), "log", problem->key, problem->text);
+    from_folder(log.directory);
+    from_folder(log.metrics_file);
+  }
+
+  // A relative path counts from the file's folder.
+  void from_folder(std::filesystem::path& path) const {
+    if (!path.empty() && path.is_relative() && !folder_.empty()) path = folder_ / path;
+  }
+  void from_folder(std::string& path) const {
+    std::filesystem::path result{path};
+    from_folder(result);
+    path = result.string();
+  }
+  void from_folder(SessionSettings& settings) const {
+    from_folder(settings.journal.directory);
+    from_folder(settings.journal.ring_directory);
+    TlsOptions& tls = settings.tls;
+    for (std::string* each : {&tls.certificate, &tls.key, &tls.ca}) from_folder(*each);
+    for (std::string& each : tls.crl) from_folder(each);
   }
 
   static const toml::node& place_of(const toml::table& table, std::string_view key) {
@@ -415,6 +507,57 @@ std::string_view to_string(HostSelection selection) noexcept {
   return "?";
 }
 
+std::string_view to_string(StoreKind kind) noexcept {
+  switch (kind) {
+    case StoreKind::unset: return "unset";
+    case StoreKind::memory: return "memory";
+    case StoreKind::journal: return "journal";
+  }
+  return "?";
+}
+
+std::string_view to_string(SlowConsumer policy) noexcept {
+  switch (policy) {
+    case SlowConsumer::refuse: return "refuse";
+    case SlowConsumer::disconnect: return "disconnect";
+  }
+  return "?";
+}
+
+std::string_view to_string(TransportKind kind) noexcept {
+  switch (kind) {
+    case TransportKind::automatic: return "auto";
+    case TransportKind::epoll: return "epoll";
+    case TransportKind::io_uring: return "io_uring";
+  }
+  return "?";
+}
+
+std::string_view to_string(ClientCertificate wish) noexcept {
+  switch (wish) {
+    case ClientCertificate::none: return "none";
+    case ClientCertificate::request: return "request";
+    case ClientCertificate::require: return "require";
+  }
+  return "?";
+}
+
+std::string_view to_string(TlsVersion version) noexcept {
+  switch (version) {
+    case TlsVersion::tls_1_2: return "1.2";
+    case TlsVersion::tls_1_3: return "1.3";
+  }
+  return "?";
+}
+
+std::string_view to_string(LogConfig::Format format) noexcept {
+  switch (format) {
+    case LogConfig::Format::full: return "full";
+    case LogConfig::Format::quickfix: return "quickfix";
+  }
+  return "?";
+}
+
 std::string identity(const SessionConfig& s) {
   const std::string name = s.begin_string + ":" + s.sender_comp_id + "->" + s.target_comp_id;
   return s.session_qualifier.empty() ? name : name + ':' + s.session_qualifier;
@@ -437,6 +580,8 @@ void check_config(const EngineConfig& engine) {
   if (const std::string problem = kernel_override_error(); !problem.empty()) throw ConfigError(problem);
   if (const auto problem = find_engine_problem(engine))
     throw ConfigError(std::string{problem->key} + ": " + problem->text);
+  if (const auto problem = find_log_problem(engine.log))
+    throw ConfigError("log " + std::string{problem->key} + ": " + problem->text);
   if (const auto problem = find_problem(engine)) {
     throw ConfigError("session " + std::to_string(problem->session) + " (" +
                       identity(engine.sessions[problem->session].session) + "): " + std::string{problem->key} + ": " +
@@ -456,6 +601,7 @@ std::string config_reference() {
   describe(out, "[engine]", config::engine_keys());
   describe(out, "[placement], which decides where threads run", config::placement_keys());
   describe(out, "[placement.poll], [placement.deferred], [placement.flusher], [placement.log]", config::role_keys());
+  describe(out, "[log], what is written for people and their tools", config::log_keys());
   describe(out, "[[session]], and [defaults] for all of them", config::session_keys());
   return out.str();
 }

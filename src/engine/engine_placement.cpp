@@ -167,11 +167,18 @@ void EnginePlacement::build(std::uint32_t index, const std::function<void()>& ma
 }
 
 void EnginePlacement::enter(std::uint32_t index) {
-  if (!plan_) {
-    if (index != 0) CpuAffinity::name_thread("nfx-poll-" + std::to_string(index));
-    return;
-  }
-  const ThreadPlacement& thread = poll_thread(index);
+  if (plan_) return enter_as(poll_thread(index));
+  if (index != 0) CpuAffinity::name_thread("nfx-poll-" + std::to_string(index));
+}
+
+void EnginePlacement::enter_role(ThreadRole role, std::string_view name) {
+  CpuAffinity::name_thread(std::string{name});
+  if (!plan_) return;
+  const auto found = std::ranges::find(plan_->threads, role, &ThreadPlacement::role);
+  if (found != plan_->threads.end()) enter_as(*found);
+}
+
+void EnginePlacement::enter_as(const ThreadPlacement& thread) {
   Entered entered;
   entered.tid = ::gettid();
   entered.old_cpus = CpuAffinity::get();

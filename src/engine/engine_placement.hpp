@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -46,6 +47,9 @@ class EnginePlacement {
   // What `make` throws is thrown here. Throws ConfigError when the CPU cannot be had and on_violation says refuse.
   void build(std::uint32_t index, const std::function<void()>& make);
 
+  // The calling thread becomes a helper with this role: name, the role's CPUs, until leave().
+  void enter_role(ThreadRole role, std::string_view name);
+
   // The calling thread becomes poll thread `index`: name, CPU, scheduler. Its own come back with leave().
   void enter(std::uint32_t index);
   void leave();
@@ -61,6 +65,7 @@ class EnginePlacement {
   struct Entered;
 
   [[nodiscard]] const ThreadPlacement& poll_thread(std::uint32_t index) const;
+  void enter_as(const ThreadPlacement& thread);
   [[nodiscard]] std::string put_in_place(const ThreadPlacement& thread) const;
   void violation(std::string text);
   void run_monitor();

@@ -1,5 +1,7 @@
 #include "nexusfix/engine/placement.hpp"
 
+#include <algorithm>
+
 namespace nfx {
 
 PlacementRequest placement_request(const EngineConfig& config) {
@@ -8,6 +10,20 @@ PlacementRequest placement_request(const EngineConfig& config) {
   poll.threads = config.poll_threads;
   // A yielding thread is runnable all the time, as a spinning one is.
   poll.wait = config.idle == IdleMode::block ? ThreadWait::block : ThreadWait::spin;
+  // Who writes journals: one flusher for all, and one thread for what waits for a disk. `nfx serve` makes journals of
+  // stores that nobody chose.
+  const bool journals = std::ranges::any_of(
+      config.sessions, [](const SessionSettings& each) { return each.store_kind != StoreKind::memory; });
+  if (journals) {
+    for (const ThreadRole role : {ThreadRole::flusher, ThreadRole::deferred}) {
+      RoleRequest& helper = request.role(role);
+      helper.threads = std::max(helper.threads, std::uint32_t{1});
+    }
+  }
+  if (!config.log.directory.empty() || !config.log.metrics_file.empty()) {
+    RoleRequest& log = request.role(ThreadRole::log);
+    log.threads = std::max(log.threads, std::uint32_t{1});
+  }
   request.sessions.reserve(config.sessions.size());
   for (const SessionSettings& settings : config.sessions) {
     const SessionConfig& session = settings.session;

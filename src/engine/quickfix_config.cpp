@@ -128,9 +128,14 @@ class Explainer {
   void explain(const EngineConfig& config, ExplainedConfig& out) const {
     const toml::table none;
     const toml::table* engine = root_["engine"].as_table();
+    const toml::table* log = root_["log"].as_table();
     const toml::table* defaults = root_["defaults"].as_table();
+    constexpr std::size_t none_of_them = SettingOrigin::no_session;
     for (const auto& key : config::engine_keys())
-      out.engine.push_back(setting(key.name, key.show(EngineConfig{}), engine == nullptr ? none : *engine, none, 0));
+      out.engine.push_back(
+          setting(key.name, key.show(EngineConfig{}), engine == nullptr ? none : *engine, none, none_of_them));
+    for (const auto& key : config::log_keys())
+      out.log.push_back(setting(key.name, key.show(LogConfig{}), log == nullptr ? none : *log, none, none_of_them));
     const toml::array& sessions = *root_["session"].as_array();
     for (std::size_t i = 0; i < config.sessions.size(); ++i) {
       ExplainedSession session{identity(config.sessions[i].session), {}};

@@ -14,16 +14,28 @@ constexpr Side initiator = Side::initiator;
 constexpr Side acceptor = Side::acceptor;
 
 constexpr std::string_view all = "C++ J Go N";
-constexpr std::string_view memory_store =
-    "messages and sequence numbers live in memory and start at 1 with the process: agree on reset_on_logon with the "
-    "peer, or set next_inbound and next_outbound";
-constexpr std::string_view no_log_files =
-    "no log files are written: nfx serve prints events, with --messages every message too; redirect its output";
+constexpr std::string_view no_database =
+    "databases are not used, so without a journal the numbers start at 1 with the process: write FileStorePath";
+constexpr std::string_view no_log_files = "see [log] in TOML for what log files hold";
+constexpr std::string_view log_has_all = "log files have all messages, with times of nine digits";
 constexpr std::string_view own_log = "logging is the application's: on_traffic and on_notice have all there is";
-constexpr std::string_view no_tls =
-    "TLS is not supported, and plain TCP in its place would be unsafe: use a tunnel such as stunnel, and remove the "
-    "TLS "
-    "keys or write SocketUseSSL=N";
+constexpr std::string_view no_java_keys =
+    "Java key stores are not read: with 'keytool -importkeystore -srckeystore STORE -destkeystore keys.p12 "
+    "-deststoretype PKCS12' and 'openssl pkcs12 -in keys.p12 -out keys.pem -nodes' make a PEM file, name it in "
+    "ServerCertificateFile and ServerCertificateKeyFile (an initiator: Client...), and remove this key; or write "
+    "SocketUseSSL=N";
+constexpr std::string_view no_java_trust =
+    "Java trust stores are not read: with 'keytool -importkeystore -srckeystore STORE -destkeystore ca.p12 "
+    "-deststoretype PKCS12' and 'openssl pkcs12 -in ca.p12 -out ca.pem -nokeys' make a PEM file, name it in "
+    "CertificationAuthoritiesFile, and remove this key; or write SocketUseSSL=N";
+constexpr std::string_view no_pfx =
+    "PKCS #12 files are not read: make a PEM file with 'openssl pkcs12 -in FILE -out keys.pem -nodes', name it in "
+    "ServerCertificateFile and ServerCertificateKeyFile (an initiator: Client...), and remove this key; or write "
+    "SSLEnable=N";
+constexpr std::string_view no_bytes =
+    "certificates and keys are read from files alone: put it into one and name that with the key that ends in File; or "
+    "write SocketUseSSL=N";
+constexpr std::string_view part_of_a_key_store = "belongs to a key store, and those are not read";
 constexpr std::string_view no_proxy =
     "connections through a proxy are not supported, and a direct one is not what was asked for: remove the key, or "
     "forward a port through the proxy and connect to that";
@@ -70,7 +82,8 @@ constexpr KeyRow session_rows[] = {
     {{"ResetOnLogout", all, honoured, "reset_on_logout", ""}, flag},
     {{"ResetOnDisconnect", all, honoured, "reset_on_disconnect", ""}, flag},
     {{"ResetOnError", "J", honoured, "reset_on_error", ""}, flag},
-    {{"RefreshOnLogon", all, honoured, "refresh_on_logon", ""}, flag},
+    {{"RefreshOnLogon", all, honoured, "refresh_on_logon", "a journal has one process at a time, so its numbers stand"},
+     flag},
     {{"SendResetSeqNumFlag", "C++", ignored, "",
       "QuickFIX itself does not read it: ResetOnLogon sends ResetSeqNumFlag"}},
     {{"SendNextExpectedMsgSeqNum", "C++", honoured, "send_next_expected_seq_num", ""}, flag},
@@ -105,7 +118,8 @@ constexpr KeyRow session_rows[] = {
      none,
      {},
      "N"},
-    {{"ForceResendWhenCorruptedStore", "J", ignored, "", "the store is memory and has no file to be corrupted"},
+    {{"ForceResendWhenCorruptedStore", "J", ignored, "",
+      "a damaged store does not open: it says where, and 'nfx store repair' mends it"},
      none,
      {},
      "N"},
@@ -255,23 +269,28 @@ constexpr KeyRow connection_rows[] = {
 };
 
 constexpr KeyRow store_and_log_rows[] = {
-    {{"FileStorePath", all, ignored, "", memory_store}},
-    {{"FileStoreSync", "J Go", ignored, "", memory_store}, none, {}, "N"},
+    {{"FileStorePath", all, mapped, "store, store_directory",
+      "\"journal\" in this folder, files of our own beside which QuickFIX's may lie: 'nfx store import' takes those "
+      "over"},
+     special},
+    {{"FileStoreSync", "J Go", mapped, "durability", "Y: \"group\", nothing leaves before it is synced"}, special},
     {{"FileStoreMaxCachedMsgs", "J", ignored, "", "retain_messages bounds what is kept"}},
-    {{"MySQLStore*", "C++", ignored, "", memory_store}},
-    {{"PostgreSQLStore*", "C++", ignored, "", memory_store}},
-    {{"OdbcStore*", "C++ N", ignored, "", memory_store}},
-    {{"SQLStore*", "Go", ignored, "", memory_store}},
-    {{"MongoStore*", "Go", ignored, "", memory_store}},
-    {{"Sleepycat*", "J", ignored, "", memory_store}},
-    {{"Jdbc*", "J", ignored, "", memory_store}},
-    {{"Jndi*", "J", ignored, "", memory_store}},
+    {{"MySQLStore*", "C++", ignored, "", no_database}},
+    {{"PostgreSQLStore*", "C++", ignored, "", no_database}},
+    {{"OdbcStore*", "C++ N", ignored, "", no_database}},
+    {{"SQLStore*", "Go", ignored, "", no_database}},
+    {{"MongoStore*", "Go", ignored, "", no_database}},
+    {{"Sleepycat*", "J", ignored, "", no_database}},
+    {{"Jdbc*", "J", ignored, "", no_database}},
+    {{"Jndi*", "J", ignored, "", no_database}},
 
-    {{"FileLogPath", all, ignored, "", no_log_files}},
-    {{"FileLogBackupPath", "C++", ignored, "", no_log_files}},
-    {{"FileLogHeartbeats", "J", ignored, "", no_log_files}},
-    {{"FileIncludeMilliseconds", "J", ignored, "", no_log_files}},
-    {{"FileIncludeTimeStampForMessages", "J", ignored, "", no_log_files}},
+    {{"FileLogPath", all, mapped, "directory, format",
+      "of [log]: one folder for all sessions, the first that is named"},
+     special},
+    {{"FileLogBackupPath", "C++", ignored, "", "closed files stay in their folder: see rotate_bytes and keep_files"}},
+    {{"FileLogHeartbeats", "J", ignored, "", log_has_all}, none, {}, "Y"},
+    {{"FileIncludeMilliseconds", "J", ignored, "", log_has_all}, none, {}, "Y"},
+    {{"FileIncludeTimeStampForMessages", "J", ignored, "", log_has_all}, none, {}, "Y"},
     {{"DebugFileLogPath", "N", ignored, "", no_log_files}},
     {{"ScreenLogShowIncoming", "C++ J", ignored, "", "nfx serve --messages shows messages"}},
     {{"ScreenLogShowOutgoing", "C++ J", ignored, "", "nfx serve --messages shows messages"}},
@@ -292,54 +311,67 @@ constexpr KeyRow store_and_log_rows[] = {
       "no engine's key, but many applications read it: write LogonTag=554=${VARIABLE}, or password_env in TOML"}},
 };
 
-constexpr KeyRow tls_row(std::string_view name, std::string_view engines, std::string_view harmless = {}) {
-  return {{name, engines, refused, "", no_tls}, none, Side::both, harmless, true};
+constexpr KeyRow tls_row(std::string_view name, std::string_view engines, KeyTreatment treatment, std::string_view ours,
+                         std::string_view note, Side side = Side::both, std::string_view harmless = {}) {
+  return {{name, engines, treatment, ours, note}, ours.empty() ? none : special, side, harmless, true};
 }
 
 constexpr KeyRow tls_and_proxy_rows[] = {
-    tls_row("SocketUseSSL", "J Go", "N"),
-    tls_row("SSLEnable", "N", "N"),
-    tls_row("SSLProtocol", "C++"),
-    tls_row("SSLCipherSuite", "C++"),
-    tls_row("TLSCipherSuites", "C++"),
-    tls_row("CertificationAuthoritiesFile", "C++"),
-    tls_row("CertificationAuthoritiesDirectory", "C++"),
-    tls_row("ServerCertificateFile", "C++"),
-    tls_row("ServerCertificateKeyFile", "C++"),
-    tls_row("ClientCertificateFile", "C++"),
-    tls_row("ClientCertificateKeyFile", "C++"),
-    tls_row("CertificateVerifyLevel", "C++"),
-    tls_row("CertificateRevocationListFile", "C++"),
-    tls_row("CertificateRevocationListDirectory", "C++"),
-    tls_row("SocketKeyStore*", "J"),
-    tls_row("SocketTrustStore*", "J"),
-    tls_row("KeyStoreType", "J"),
-    tls_row("TrustStoreType", "J"),
-    tls_row("KeyManagerFactoryAlgorithm", "J"),
-    tls_row("TrustManagerFactoryAlgorithm", "J"),
-    tls_row("NeedClientAuth", "J", "N"),
-    tls_row("EnabledProtocols", "J"),
-    tls_row("CipherSuites", "J"),
-    tls_row("EndpointIdentificationAlgorithm", "J"),
-    tls_row("UseSNI", "J", "N"),
-    tls_row("SNIHostName", "J"),
-    tls_row("SocketPrivateKeyFile", "Go"),
-    tls_row("SocketPrivateKeyBytes", "Go"),
-    tls_row("SocketCertificateFile", "Go"),
-    tls_row("SocketCertificateBytes", "Go"),
-    tls_row("SocketCAFile", "Go"),
-    tls_row("SocketCABytes", "Go"),
-    tls_row("SocketServerName", "Go"),
-    tls_row("SocketMinimumTLSVersion", "Go"),
-    tls_row("SocketInsecureSkipVerify", "Go", "N"),
-    tls_row("SSLServerName", "N"),
-    tls_row("SSLProtocols", "N"),
-    tls_row("SSLValidateCertificates", "N"),
-    tls_row("SSLCheckCertificateRevocation", "N"),
-    tls_row("SSLCertificate", "N"),
-    tls_row("SSLCertificatePassword", "N"),
-    tls_row("SSLRequireClientCertificate", "N", "N"),
-    tls_row("SSLCACertificate", "N"),
+    tls_row("SocketUseSSL", "J Go", mapped, "tls",
+            "Y: true; N: TLS is off, and what else the file says of it is not read", Side::both, "N"),
+    tls_row("SSLEnable", "N", mapped, "tls", "as SocketUseSSL", Side::both, "N"),
+    tls_row("SSLProtocol", "C++", mapped, "tls_min_version, tls_max_version",
+            "such as \"all -SSLv2 -SSLv3\": what is older than TLS 1.2 is left out"),
+    tls_row("SSLCipherSuite", "C++", honoured, "tls_ciphers", ""),
+    tls_row("TLSCipherSuites", "C++", honoured, "tls_ciphersuites", ""),
+    tls_row("CertificationAuthoritiesFile", "C++", honoured, "tls_ca", ""),
+    tls_row("CertificationAuthoritiesDirectory", "C++", honoured, "tls_ca", ""),
+    tls_row("ServerCertificateFile", "C++", honoured, "tls_certificate", "", acceptor),
+    tls_row("ServerCertificateKeyFile", "C++", honoured, "tls_key", "", acceptor),
+    tls_row("ClientCertificateFile", "C++", honoured, "tls_certificate", "", initiator),
+    tls_row("ClientCertificateKeyFile", "C++", honoured, "tls_key", "", initiator),
+    tls_row("CertificateVerifyLevel", "C++", mapped, "tls_client_certificate, tls_verify",
+            "acceptor: 0 \"none\", 1 \"request\", 2 \"require\"; initiator: 0 believes any server, which a silent file "
+            "does not"),
+    tls_row("CertificateRevocationListFile", "C++", honoured, "tls_crl", ""),
+    tls_row("CertificateRevocationListDirectory", "C++", refused, "",
+            "the lists are named one by one: write CertificateRevocationListFile, or tls_crl in TOML"),
+    tls_row("SocketKeyStore*", "J", refused, "", no_java_keys),
+    tls_row("SocketTrustStore*", "J", refused, "", no_java_trust),
+    tls_row("KeyStoreType", "J", ignored, "", part_of_a_key_store),
+    tls_row("TrustStoreType", "J", ignored, "", part_of_a_key_store),
+    tls_row("KeyManagerFactoryAlgorithm", "J", ignored, "", part_of_a_key_store),
+    tls_row("TrustManagerFactoryAlgorithm", "J", ignored, "", part_of_a_key_store),
+    tls_row("NeedClientAuth", "J", mapped, "tls_client_certificate", "Y: \"require\"", acceptor, "N"),
+    tls_row("EnabledProtocols", "J", mapped, "tls_min_version, tls_max_version", "the oldest and the newest of them"),
+    tls_row("CipherSuites", "J", refused, "",
+            "Java's names are not OpenSSL's: 'openssl ciphers -convert NAME' says one, for SSLCipherSuite (TLS 1.2); "
+            "those of TLS 1.3 go into TLSCipherSuites; or write SocketUseSSL=N"),
+    tls_row("EndpointIdentificationAlgorithm", "J", ignored, "",
+            "an initiator always holds the host's name against the certificate", Side::both, "HTTPS"),
+    tls_row("UseSNI", "J", ignored, "", "the name of the host is always sent", Side::both, "Y"),
+    tls_row("SNIHostName", "J", honoured, "tls_server_name", "", initiator),
+    tls_row("SocketPrivateKeyFile", "Go", honoured, "tls_key", ""),
+    tls_row("SocketPrivateKeyBytes", "Go", refused, "", no_bytes),
+    tls_row("SocketCertificateFile", "Go", honoured, "tls_certificate", ""),
+    tls_row("SocketCertificateBytes", "Go", refused, "", no_bytes),
+    tls_row("SocketCAFile", "Go", mapped, "tls_ca, tls_client_certificate", "acceptor: \"require\" too, as in Go"),
+    tls_row("SocketCABytes", "Go", refused, "", no_bytes),
+    tls_row("SocketServerName", "Go", honoured, "tls_server_name", "", initiator),
+    tls_row("SocketMinimumTLSVersion", "Go", mapped, "tls_min_version", "what is older than TLS12 becomes \"1.2\""),
+    tls_row("SocketInsecureSkipVerify", "Go", mapped, "tls_verify", "Y: false", Side::both, "N"),
+    tls_row("SSLServerName", "N", honoured, "tls_server_name", "", initiator),
+    tls_row("SSLProtocols", "N", mapped, "tls_min_version, tls_max_version",
+            "such as Tls12, Tls13: the oldest and the newest of them"),
+    tls_row("SSLValidateCertificates", "N", mapped, "tls_verify", "N: false", Side::both, "Y"),
+    tls_row("SSLCheckCertificateRevocation", "N", ignored, "",
+            "no revocation list is fetched: name files in CertificateRevocationListFile", Side::both, "N"),
+    tls_row("SSLCertificate", "N", refused, "", no_pfx),
+    tls_row("SSLCertificatePassword", "N", ignored, "",
+            "tls_key_password_env in TOML names the variable that holds it"),
+    tls_row("SSLRequireClientCertificate", "N", mapped, "tls_client_certificate", "Y: \"require\"; N: \"none\"",
+            acceptor, "N"),
+    tls_row("SSLCACertificate", "N", mapped, "tls_ca", "a PEM file"),
     {{"Proxy*", "J Go", refused, "", no_proxy}},
     {{"UseTCPProxy", "Go", refused, "",
       "the PROXY protocol is not understood, so every Logon behind such a proxy would fail: forward plain TCP"},

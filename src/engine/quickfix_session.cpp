@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "engine/quickfix_tls.hpp"
 #include "engine/quickfix_values.hpp"
 
 namespace nfx::quickfix {
@@ -43,7 +44,9 @@ class SessionTranslator {
     validation();
     timestamps();
     logon_fields();
-    if (flag("PersistMessages") == false) put("retain_messages", "0", {find("PersistMessages")});
+    store();
+    const EntryLookup lookup = [this](std::string_view key) { return find(key); };
+    for (Setting& each : translate_tls(common_, lookup, initiator_)) result_.settings.push_back(std::move(each));
     warn_of_the_other_side();
     return std::move(result_);
   }
@@ -102,11 +105,11 @@ class SessionTranslator {
   }
 
   void refuse() const {
-    const bool tls_is_off = flag("SocketUseSSL") == false || flag("SSLEnable") == false;
+    const bool plain = tls_is_off([this](std::string_view key) { return find(key); });
     for (const Entry* entry : effective_) {
       const KeyRow* row = find_key(entry->key);
       if (row == nullptr || row->key.treatment != KeyTreatment::refused) continue;
-      if ((row->tls && tls_is_off) || (!row->harmless.empty() && same_key(entry->value, row->harmless))) continue;
+      if ((row->tls && plain) || (!row->harmless.empty() && same_key(entry->value, row->harmless))) continue;
       common_.fail(*entry, std::string{row->key.note});
     }
   }
@@ -413,10 +416,6 @@ class SessionTranslator {
     put_day("logout_day", *logout_day);
   }
 
-  std::string path(std::string_view text) const {
-    return common_.dictionary_path() ? common_.dictionary_path()(text) : std::string{text};
-  }
-
   void dictionaries() {
     if (const Entry* use = find("UseDataDictionary"); use != nullptr && !flag_of(*use)) {
       result_.uses_dictionary = false;
@@ -442,10 +441,10 @@ class SessionTranslator {
         std::string name = entry->key.substr(versioned.size());
         std::ranges::transform(name, name.begin(),
                                [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-        applications.push_back(name + '=' + path(entry->value));
+        applications.push_back(name + '=' + common_.path(entry->value));
         origins.push_back(entry);
       } else {
-        put(transport ? "transport_dictionary" : "dictionary", toml_text(path(entry->value)), {entry});
+        put(transport ? "transport_dictionary" : "dictionary", toml_text(common_.path(entry->value)), {entry});
       }
     }
     if (!applications.empty()) put("application_dictionaries", toml_list(applications), std::move(origins));
@@ -478,6 +477,17 @@ class SessionTranslator {
     } else if (milliseconds != nullptr) {
       put("timestamp_digits", flag_of(*milliseconds) ? "3" : "0", {milliseconds});
     }
+  }
+
+  // A folder of QuickFIX's files becomes one of ours; without one, both engines keep everything in memory.
+  void store() {
+    if (const Entry* path = find("FileStorePath")) {
+      if (path->value.empty()) common_.fail(*path, "expected a folder");
+      put("store", "\"journal\"", {path});
+      put("store_directory", toml_text(path->value), {path});
+    }
+    if (flag("FileStoreSync") == true) put("durability", "\"group\"", {find("FileStoreSync")});
+    if (flag("PersistMessages") == false) put("retain_messages", "0", {find("PersistMessages")});
   }
 
   void logon_fields() {
@@ -539,6 +549,24 @@ SessionSettingsText Translation::translate(const FileSection& section, bool dyna
   SessionSettingsText result = SessionTranslator{*this, section, dynamic_template}.translate();
   result.line = section.line;
   return result;
+}
+
+std::vector<Setting> Translation::translate_log() {
+  const Entry* path = nullptr;
+  const auto look_at = [&](const FileSection& section) {
+    for (const Entry& entry : section.entries) {
+      if (!same_key(entry.key, "FileLogPath")) continue;
+      if (entry.value.empty()) fail(entry, "expected a folder");
+      if (path == nullptr) path = &entry;
+      if (path->value != entry.value)
+        warn_once(entry, "has no effect: the sessions share a folder, that of line " + std::to_string(path->line));
+    }
+  };
+  look_at(file_.defaults);
+  for (const FileSection& section : file_.sessions) look_at(section);
+  if (path == nullptr) return {};
+  return {{.key = "directory", .value = toml_text(path->value), .origins = {path}},
+          {.key = "format", .value = "\"quickfix\"", .origins = {path}}};
 }
 
 void Translation::warn_once(const Entry& entry, std::string text) {

@@ -27,10 +27,13 @@ struct SessionSettingsText {
 // What the translation of a file has in common. Warnings come once per key.
 class Translation {
  public:
-  Translation(const File& file, std::string_view name, const PathRewrite& dictionary_path)
-      : file_(file), name_(name), dictionary_path_(dictionary_path), warnings_(file.warnings) {}
+  Translation(const File& file, std::string_view name, const PathRewrite& file_path)
+      : file_(file), name_(name), file_path_(file_path), warnings_(file.warnings) {}
 
   [[nodiscard]] SessionSettingsText translate(const FileSection& section, bool dynamic_template);
+
+  // What the sessions' files have for the engine as a whole: keys and values of [log].
+  [[nodiscard]] std::vector<Setting> translate_log();
 
   void warn_once(const Entry& entry, std::string text);
   [[noreturn]] void fail(const Entry& entry, const std::string& text) const;
@@ -38,13 +41,16 @@ class Translation {
                          const std::string& text) const;
 
   [[nodiscard]] const File& file() const noexcept { return file_; }
-  [[nodiscard]] const PathRewrite& dictionary_path() const noexcept { return dictionary_path_; }
+  // How a file that QuickFIX would read is named in the TOML.
+  [[nodiscard]] std::string path(std::string_view text) const {
+    return file_path_ ? file_path_(text) : std::string{text};
+  }
   [[nodiscard]] std::vector<QuickFixWarning>& warnings() noexcept { return warnings_; }
 
  private:
   const File& file_;
   std::string_view name_;
-  const PathRewrite& dictionary_path_;
+  const PathRewrite& file_path_;
   std::vector<QuickFixWarning> warnings_;
   std::vector<std::string> warned_;
 };

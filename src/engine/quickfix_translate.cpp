@@ -79,8 +79,9 @@ std::string comment(std::string_view text) {
 
 class TomlWriter {
  public:
-  TomlWriter(TranslatedSettings& result, const std::vector<SessionSettingsText>& sessions)
-      : result_(result), sessions_(sessions) {}
+  TomlWriter(TranslatedSettings& result, const std::vector<Setting>& log,
+             const std::vector<SessionSettingsText>& sessions)
+      : result_(result), log_(log), sessions_(sessions) {}
 
   void write(std::string_view file_name) {
     const std::string_view name = file_name.substr(file_name.find_last_of("/\\") + 1);
@@ -89,6 +90,14 @@ class TomlWriter {
     for (const QuickFixWarning& each : result_.warnings) {
       line("#   line " + std::to_string(each.line) + ": " + comment(each.key) + (each.key.empty() ? "" : ": ") +
            comment(each.text));
+    }
+    if (!log_.empty()) {
+      line("");
+      line("[log]");
+      for (const Setting& each : log_) {
+        write_setting(each);
+        note_origin(each, SettingOrigin::no_session);
+      }
     }
     std::vector<const Setting*> common;
     for (const Setting& each : sessions_.front().settings) {
@@ -164,6 +173,7 @@ class TomlWriter {
   }
 
   TranslatedSettings& result_;
+  const std::vector<Setting>& log_;
   const std::vector<SessionSettingsText>& sessions_;
   std::size_t lines_ = 0;
 };
@@ -177,10 +187,10 @@ std::string to_string(const QuickFixWarning& warning, std::string_view file_name
 }
 
 TranslatedSettings translate_quickfix_settings(std::string_view text, std::string_view file_name,
-                                               const VariableLookup& environment, const PathRewrite& dictionary_path) {
+                                               const VariableLookup& environment, const PathRewrite& file_path) {
   using namespace quickfix;
   const File file = read_file(text, file_name, environment);
-  Translation common{file, file_name, dictionary_path};
+  Translation common{file, file_name, file_path};
   std::vector<SessionSettingsText> sessions;
   for (const FileSection& section : file.sessions) sessions.push_back(common.translate(section, false));
   // QuickFIX/Go makes sessions of whoever logs on, out of [DEFAULT].
@@ -196,11 +206,13 @@ TranslatedSettings translate_quickfix_settings(std::string_view text, std::strin
   warn_of_keys(common, file.defaults);
   for (const FileSection& section : file.sessions) warn_of_keys(common, section);
 
+  const std::vector<Setting> log = common.translate_log();
+
   TranslatedSettings result;
   result.warnings = std::move(common.warnings());
   std::ranges::sort(result.warnings, {}, [](const QuickFixWarning& each) { return std::tie(each.line, each.text); });
   result.notes = notes_on(sessions);
-  TomlWriter{result, sessions}.write(file_name);
+  TomlWriter{result, log, sessions}.write(file_name);
   return result;
 }
 

@@ -13,7 +13,7 @@ BROKER = """[DEFAULT]
 ConnectionType=initiator
 NonStopSession=Y
 HeartBtInt=30
-FileStorePath=store
+JdbcURL=db
 [SESSION]
 BeginString=FIX.4.4
 SenderCompID=US
@@ -65,7 +65,7 @@ class Config(unittest.TestCase):
         self.assertRegex(out, r'\n  connect = "127\.0\.0\.1:9" +broker\.cfg:10 \[SESSION\] SocketConnectHost, SocketConnectPort\n')
         self.assertRegex(out, r"\n  reconnect_delay_ms = 30000 +QuickFIX's default of ReconnectInterval\n")
         self.assertRegex(out, r"\n  logout_timeout_s = 2 +built-in default\n")
-        self.assertRegex(out, r"\nwarning: .*broker\.cfg:5: \[DEFAULT\] FileStorePath: .*next_inbound")
+        self.assertRegex(out, r"\nwarning: .*broker\.cfg:5: \[DEFAULT\] JdbcURL: .*write FileStorePath")
         self.assertRegex(out, r"\nwarning: .*broker\.cfg:12: \[SESSION\] ResetOnLogin: .*did you mean ResetOnLogon\?")
         self.assertIn("\nnote: fields that the dictionary does not expect are delivered", out)
 
@@ -86,8 +86,8 @@ class Config(unittest.TestCase):
         self.assertRegex(out, r'\n  target_comp_id = "THEM" +engine\.toml:4\n')
 
     def test_check_refuses_what_is_wrong(self):
-        self.assert_refused(run("config", "check", str(self.write(BROKER + "SocketUseSSL=Y\n"))),
-                            "broker.cfg:13: [SESSION] SocketUseSSL: ", "stunnel")
+        self.assert_refused(run("config", "check", str(self.write(BROKER + "SocketKeyStore=a.jks\n"))),
+                            "broker.cfg:13: [SESSION] SocketKeyStore: ", "keytool")
         self.assert_refused(run("config", "check", "/nowhere/broker.cfg"), "/nowhere/broker.cfg: cannot read")
 
     def test_converted_samples_mean_the_same(self):
@@ -109,7 +109,7 @@ class Config(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertRegex(out, r'\ntarget_comp_id = "THEM" +# line 9: TargetCompID\n')
         self.assertIn("warning: ", err)
-        self.assertIn("broker.cfg:5: [DEFAULT] FileStorePath: ", err)
+        self.assertIn("broker.cfg:5: [DEFAULT] JdbcURL: ", err)
 
     def test_conversion_overwrites_nothing(self):
         file, out = self.write(BROKER), self.write("kept", "broker.toml")

@@ -93,7 +93,8 @@ class Plan(unittest.TestCase):
         self.assertEqual(plan["quiet"], "1")
         self.assertEqual(plan["housekeeping"], "0,2-3")
         self.assertEqual([(each["name"], each["cpus"]) for each in plan["threads"]],
-                         [("nfx-poll-0", "1"), ("nfx-log-0", "0,2-3")])
+                         [("nfx-poll-0", "1"), ("nfx-defer-0", "0,2-3"), ("nfx-flush-0", "0,2-3"),
+                          ("nfx-log-0", "0,2-3")])
         self.assertEqual(plan["sessions"], [{"name": "US->THEM", "poll_thread": 0, "cpus": "1"}])
         self.assertFalse(plan["refused"])
         self.assertRegex(plan["hash"], "^[0-9a-f]{16}$")

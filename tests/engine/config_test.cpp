@@ -37,12 +37,32 @@ void fingerprint(std::ostream& out, const ScheduleConfig& c) {
   out << ' ' << c.zone.name();
 }
 
+void fingerprint(std::ostream& out, const TlsOptions& t) {
+  out << ' ' << t.certificate << ' ' << t.key << ' ' << t.key_password_env << ' ' << t.ca;
+  for (const auto& each : t.crl) out << ' ' << each;
+  out << ' ' << to_string(t.client_certificate);
+  for (const std::string& each : t.peer_names) out << ' ' << each;
+  out << ' ' << t.server_name << ' ' << t.verify << ' ' << to_string(t.min_version) << ' ' << to_string(t.max_version)
+      << ' ' << t.ciphers << ' ' << t.ciphersuites;
+}
+
+void fingerprint(std::ostream& out, StoreKind kind, const MemoryStoreOptions& memory, const JournalOptions& j) {
+  out << ' ' << to_string(kind) << ' ' << (kind == StoreKind::journal ? j.retain_messages : memory.retain_messages)
+      << ' ' << memory.retain_bytes << ' ' << j.directory << ' ' << j.ring_directory << ' ' << j.segment_size << ' '
+      << j.ring_size << ' ' << to_string(j.durability) << ' ' << j.sync_interval.count() << ' ' << j.retain_bytes << ' '
+      << j.retain_age.count() << ' ' << to_string(j.archive);
+}
+
 // Every value that a file can set, as one text.
 std::string fingerprint(const EngineConfig& e) {
   std::ostringstream out;
   out << e.poll_threads << ' ' << to_string(e.idle) << ' ' << e.max_message_size << ' ' << e.max_fields << ' '
       << e.max_pending_logons << ' ' << e.pending_logon_timeout.count() << ' ' << e.pending_logon_bytes << ' '
-      << e.max_dynamic_sessions << '\n';
+      << e.max_dynamic_sessions << ' ' << to_string(e.transport) << '\n';
+  const LogConfig& l = e.log;
+  out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << l.rotate_bytes << ' '
+      << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' ' << l.metrics_file << ' '
+      << l.metrics_period.count() << '\n';
   const PlacementRequest& p = e.placement;
   out << p.enabled << ' ' << p.housekeeping.to_list() << ' ' << p.housekeeping_cores << ' ' << p.share_smt << ' '
       << to_string(p.mapping) << ' ' << to_string(p.on_violation) << ' ' << p.check_interval.count() << '\n';
@@ -84,9 +104,12 @@ std::string fingerprint(const EngineConfig& e) {
     for (const Endpoint& each : s.connect) out << ' ' << to_string(each);
     if (s.schedule) fingerprint(out, s.schedule->config());
     out << ' ' << s.reconnect_delay.count() << ' ' << s.reconnect_delay_max.count() << ' ' << s.send_buffer_size << ' '
-        << s.store.retain_messages << ' ' << s.store.retain_bytes << ' ' << s.poll_thread << ' ' << s.prefault << ' '
-        << value(s.next_inbound) << ' ' << value(s.next_outbound) << ' ' << s.numbers_as_of.time_since_epoch().count()
-        << '\n';
+        << to_string(s.slow_consumer) << ' ' << s.slow_consumer_timeout.count() << ' ' << s.socket.busy_poll_us << ' '
+        << s.socket.quickack << s.socket.timestamps << ' ' << s.tls_enabled;
+    fingerprint(out, s.tls);
+    fingerprint(out, s.store_kind, s.store, s.journal);
+    out << ' ' << s.poll_thread << ' ' << s.prefault << ' ' << value(s.next_inbound) << ' ' << value(s.next_outbound)
+        << ' ' << s.numbers_as_of.time_since_epoch().count() << '\n';
   }
   return out.str();
 }
@@ -95,6 +118,30 @@ std::string fingerprint(const EngineConfig& e) {
 extern const std::string other_transport;
 std::string other_value(const std::string& key, const std::string& shown) {
   static const Keys texts{{"idle", "\"spin\""},
+                          {"transport", "\"io_uring\""},
+                          {"directory", "\"log\""},
+                          {"format", "\"quickfix\""},
+                          {"metrics_file", "\"nfx.prom\""},
+                          {"store", "\"journal\""},
+                          {"store_directory", "\"store\""},
+                          {"store_ring_directory", "\"/tmp\""},
+                          {"ring_size", "1048576"},
+                          {"durability", "\"group\""},
+                          {"store_retain_bytes", "1073741824"},
+                          {"store_archive", "\"remove\""},
+                          {"slow_consumer", "\"disconnect\""},
+                          {"tls_certificate", "\"own.pem\""},
+                          {"tls_key", "\"key.pem\""},
+                          {"tls_key_password_env", "\"KEY_PASSWORD\""},
+                          {"tls_ca", "\"ca.pem\""},
+                          {"tls_crl", "[\"a.crl\", \"b.crl\"]"},
+                          {"tls_client_certificate", "\"require\""},
+                          {"tls_peer_names", "[\"desk.example\"]"},
+                          {"tls_server_name", "\"venue.example\""},
+                          {"tls_min_version", "\"1.3\""},
+                          {"tls_max_version", "\"1.2\""},
+                          {"tls_ciphers", "\"ECDHE+AESGCM\""},
+                          {"tls_ciphersuites", "\"TLS_AES_128_GCM_SHA256\""},
                           {"housekeeping", "\"0-1\""},
                           {"mapping", "\"balanced\""},
                           {"on_violation", "\"refuse\""},
@@ -185,12 +232,15 @@ std::vector<Documented> documented_keys() {
   return result;
 }
 
-bool is_placement(const Documented& each) { return each.section.starts_with("[placement"); }
+// Of a section of its own beside the sessions'.
+bool has_own_section(const Documented& each) {
+  return each.section.starts_with("[placement") || each.section == "[log]";
+}
 
 // A session in which the key means something, without it or with another value than other_value() gives.
 Keys context(const std::string& key) {
-  static const std::set<std::string> initiators_keys{"connect", "host_selection", "host_priority_restart_s",
-                                                     "connect_from", "session_qualifier"};
+  static const std::set<std::string> initiators_keys{"connect",      "host_selection",    "host_priority_restart_s",
+                                                     "connect_from", "session_qualifier", "tls"};
   static const std::set<std::string> with_dictionary{"dictionary", "dictionary_overlays", "transport_dictionary",
                                                      "application_dictionaries"};
   Keys keys = initiators_keys.contains(key) ? initiator_keys : acceptor_keys;
@@ -201,6 +251,9 @@ Keys context(const std::string& key) {
     keys["default_appl_ver_id"] = "\"FIX.5.0SP2\"";
   }
   if (key == "throttle_burst") keys["throttle_rate"] = "5";
+  if (key.starts_with("tls_")) keys["tls"] = "false";
+  if (key == "store") keys["store_directory"] = "\"store\"";
+  if (key == "store") keys["store"] = "\"memory\"";
   static const std::set<std::string> of_schedules{"start_time",  "end_time",   "start_day", "end_day",
                                                   "weekdays",    "logon_time", "logon_day", "logout_day",
                                                   "logout_time", "reset_time", "time_zone"};
@@ -248,7 +301,7 @@ TEST_F(EveryKey, changes_what_is_read) {
     }
     const std::string other = other_value(each.key, each.shown);
     std::string text;
-    if (is_placement(each)) {
+    if (has_own_section(each)) {
       // The section alone already means something.
       const std::string section = document(engine, session) + each.section + '\n';
       text = section + each.key + " = " + other + '\n';
@@ -263,7 +316,7 @@ TEST_F(EveryKey, changes_what_is_read) {
 
 TEST_F(EveryKey, may_stand_in_the_defaults_where_a_session_overrides_it) {
   for (const Documented& each : documented_keys()) {
-    if (each.section == "[engine]" || is_placement(each) || each.key == "role") continue;
+    if (each.section == "[engine]" || has_own_section(each) || each.key == "role") continue;
     SCOPED_TRACE(each.key);
     const std::string other = other_value(each.key, each.shown);
     const Keys base = context(each.key);
@@ -288,7 +341,7 @@ TEST_F(EveryKey, means_the_documented_default_when_it_is_not_there) {
     if (base.contains(each.key) || each.shown == "none") continue;
     SCOPED_TRACE(each.key);
     Keys engine, session = base;
-    if (is_placement(each)) {
+    if (has_own_section(each)) {
       const std::string section = document(engine, session) + each.section + '\n';
       EXPECT_EQ(fingerprint(parsed(section + each.key + " = " + each.shown + '\n')), fingerprint(parsed(section)));
       continue;
@@ -343,6 +396,9 @@ const std::string good = document({}, acceptor_keys).substr(std::string{"[engine
 std::vector<Mistake> mistakes() {
   const auto with = [](std::string line) { return good + line + "\n"; };
   const std::string session = "[[session]]\nsender_comp_id = \"US\"\ntarget_comp_id = \"THEM\"\n";
+  const std::string initiator = session + "role = \"initiator\"\nconnect = \"a:1\"\n";
+  const auto journal = [&](const std::string& line) { return with("store_directory = \"store\"\n" + line); };
+  const auto tls = [&](const std::string& line) { return with("tls = true\ntls_certificate = \"own.pem\"\n" + line); };
   return {
       {with("heartbeat_interval = 5"),
        "test.toml:6:", "[session] heartbeat_interval: unknown key; did you mean heartbeat_interval_s?"},
@@ -399,7 +455,7 @@ std::vector<Mistake> mistakes() {
       {"session = [1]\n", "test.toml:1:12: session: ", "write [[session]]"},
       {"engine = 3\n" + good, "test.toml:1:10: engine: ", "write [engine]"},
       {"[sesion]\n" + good, "test.toml:1:1: sesion: ",
-       "unknown section; did you mean session?; expected [engine], [placement], [defaults] or [[session]]"},
+       "unknown section; did you mean session?; expected [engine], [placement], [log], [defaults] or [[session]]"},
       {"[placement.poll]\nthreads = 2\n" + good,
        "test.toml:2:11: [placement.poll] threads: ", "poll threads have it in [engine]: write poll_threads there"},
       {"[placement.poll]\nwait = \"spin\"\n" + good, "test.toml:2:8: [placement.poll] wait: ", "write idle there"},
@@ -410,6 +466,45 @@ std::vector<Mistake> mistakes() {
       {"[placement]\npoll = 3\n" + good, "test.toml:2:8: poll: ", "expected a section"},
       {"[placement.flusher]\nsame_cache_as = \"polls\"\n" + good, "test.toml:2:17: [placement.flusher] same_cache_as: ",
        "expected \"poll\", \"deferred\", \"flusher\" or \"log\""},
+      {"[log]\nrotate_bytes = 5\n" + good, "test.toml:2:16: [log] rotate_bytes: ", "expected an integer from 65536"},
+      {"[log]\nformat = \"json\"\n" + good, "test.toml:2:10: [log] format: ", "expected \"full\" or \"quickfix\""},
+      {"[log]\nmessages = false\nevents = false\ndirectory = \"x\"\n" + good,
+       "test.toml:4:13: [log] directory: ", "nothing to write"},
+      {"[log]\ndirektory = \"x\"\n" + good, "test.toml:2:13: [log] direktory: ", "did you mean directory?"},
+      {"[engine]\ntransport = \"uring\"\n" + good,
+       "test.toml:2:13: [engine] transport: ", "expected \"auto\", \"epoll\" or \"io_uring\""},
+      {with("store = \"journal\""),
+       "test.toml:1:1: [session] store_directory: ", "such as store_directory = \"store\""},
+      {with("store = \"file\""), "test.toml:6:9: [session] store: ", "expected \"memory\" or \"journal\""},
+      {journal("ring_size = 100000"), "test.toml:7:13: [session] ring_size: ", "a power of two from 65536"},
+      {journal("ring_size = 131072"), "test.toml:7:13: [session] ring_size: ", "twice [engine] max_message_size"},
+      {journal("segment_size = 131072"), "test.toml:7:16: [session] segment_size: ", "twice [engine] max_message_size"},
+      {journal("store_retain_bytes = 100000000"),
+       "test.toml:7:22: [session] store_retain_bytes: ", "at least twice segment_size"},
+      {journal("store_ring_directory = \"\""), "test.toml:7:24: [session] store_ring_directory: ", "/dev/shm"},
+      {with("durability = \"sync\""),
+       "test.toml:6:14: [session] durability: ", "expected \"none\", \"interval\", \"group\" or \"message\""},
+      {with("slow_consumer = \"wait\""),
+       "test.toml:6:17: [session] slow_consumer: ", "expected \"refuse\" or \"disconnect\""},
+      {with("tls_ca = \"ca.pem\""), "test.toml:1:1: [session] tls: ", "write tls = true, or tls = false"},
+      {with("tls = true"), "test.toml:1:1: [session] tls_certificate: ", "an acceptor needs a certificate"},
+      {tls("tls_min_version = \"1.3\"\ntls_max_version = \"1.2\""),
+       "test.toml:8:19: [session] tls_min_version: ", "must not exceed tls_max_version"},
+      {tls("tls_min_version = \"1.1\""), "test.toml:8:19: [session] tls_min_version: ", "expected \"1.2\" or \"1.3\""},
+      {tls("tls_server_name = \"us\""), "test.toml:8:19: [session] tls_server_name: ", "an initiator asks for it"},
+      {tls("tls_peer_names = \"them\""),
+       "test.toml:8:18: [session] tls_peer_names: ", "needs tls_client_certificate = \"require\""},
+      {tls("tls_client_certificate = \"require\""), "test.toml:1:1: [session] tls_ca: ", "name the authority"},
+      {tls("tls_crl = \"a.crl\""), "test.toml:8:11: [session] tls_crl: ", "needs tls_ca"},
+      {initiator + "tls = true\ntls_key = \"key.pem\"\n", "test.toml:7:11: [session] tls_key: ", "no tls_certificate"},
+      {initiator + "tls = true\ntls_client_certificate = \"require\"\n",
+       "test.toml:7:26: [session] tls_client_certificate: ", "an acceptor asks for one"},
+      {initiator + "tls = true\ntls_verify = false\ntls_peer_names = \"venue\"\n",
+       "test.toml:8:18: [session] tls_peer_names: ", "believes any name"},
+      {tls("tls_ciphers = \"ALL\"") + session + "listen = \"127.0.0.1:1\"\nbegin_string = \"FIX.4.2\"\n",
+       "test.toml:9:1: [session] tls: ", "must share their tls keys"},
+      {with("quickack = true") + session + "listen = \"127.0.0.1:1\"\nbegin_string = \"FIX.4.2\"\n",
+       "test.toml:10:10: [session] listen: ", "must share their tcp_nodelay, quickack"},
       {"[engine]\n", "test.toml:1:1: no session: ", "add a [[session]] section"},
       {"[engine]\nidle = \n" + good, "test.toml:2:", "not TOML: "},
       {with("begin_string = \"FIXT.1.1\""),
@@ -478,6 +573,40 @@ TEST(Config, relative_dictionary_paths_count_from_the_files_folder) {
   std::ofstream{folder / "engine.toml"} << good << "dictionary = \"own/mine.xml\"\n";
   EXPECT_NE(load_config(folder / "engine.toml").sessions.at(0).session.dictionary, nullptr);
   std::filesystem::remove_all(folder);
+}
+
+TEST(Config, files_and_folders_count_from_the_files_folder) {
+  const EngineConfig config = parse_config("[log]\ndirectory = \"log\"\nmetrics_file = \"/run/nfx.prom\"\n" + good +
+                                               "dictionary = \"none\"\nstore_directory = \"store\"\ntls = true\n"
+                                               "tls_certificate = \"own.pem\"\ntls_crl = [\"/a.crl\", \"b.crl\"]\n"
+                                               "tls_ca = \"ca.pem\"\n",
+                                           "test.toml", "/etc/desk");
+  const SessionSettings& session = config.sessions.at(0);
+  EXPECT_EQ(config.log.directory, "/etc/desk/log");
+  EXPECT_EQ(config.log.metrics_file, "/run/nfx.prom");
+  EXPECT_EQ(session.journal.directory, "/etc/desk/store");
+  EXPECT_EQ(session.journal.ring_directory, "/dev/shm");
+  EXPECT_EQ(session.tls.certificate, "/etc/desk/own.pem");
+  EXPECT_EQ(session.tls.key, "");
+  EXPECT_EQ(session.tls.crl, (std::vector<std::string>{"/a.crl", "/etc/desk/b.crl"}));
+}
+
+TEST(Config, store_directory_makes_a_journal_unless_memory_is_asked_for) {
+  const auto kind = [](const std::string& line) {
+    return parsed(good + "dictionary = \"none\"\n" + line).sessions.at(0).store_kind;
+  };
+  EXPECT_EQ(kind(""), StoreKind::unset);
+  EXPECT_EQ(kind("store_directory = \"store\"\n"), StoreKind::journal);
+  EXPECT_EQ(kind("store_directory = \"store\"\nstore = \"memory\"\n"), StoreKind::memory);
+}
+
+TEST(Config, each_kind_of_store_keeps_its_own_number_of_messages_until_one_is_given) {
+  const SessionSettings silent = parsed(good + "dictionary = \"none\"\n").sessions.at(0);
+  EXPECT_EQ(silent.store.retain_messages, 65536U);
+  EXPECT_EQ(silent.journal.retain_messages, 1048576U);
+  const SessionSettings given = parsed(good + "dictionary = \"none\"\nretain_messages = 7\n").sessions.at(0);
+  EXPECT_EQ(given.store.retain_messages, 7U);
+  EXPECT_EQ(given.journal.retain_messages, 7U);
 }
 
 TEST(Config, filled_in_by_a_program_is_checked_like_a_file) {

@@ -90,7 +90,7 @@ FaultCounters run(std::uint64_t seed, std::uint32_t chunk) {
   EXPECT_TRUE(agree());
   const FaultCounters& a = venue.transport.counters();
   const FaultCounters& b = trader.transport.counters();
-  return {a.small_pieces + b.small_pieces, a.delayed_pieces + b.delayed_pieces, a.cuts + b.cuts,
+  return {a.small_pieces + b.small_pieces, a.delayed_pieces + b.delayed_pieces, a.cuts + b.cuts, a.losses + b.losses,
           a.swallowed_bytes + b.swallowed_bytes};
 }
 

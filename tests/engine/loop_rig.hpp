@@ -83,6 +83,7 @@ class RecordingApplication : public Application {
   void on_violations(SessionHandle& session, const MessageView&, const ValidationReport& report) override {
     for (const Violation& each : report.violations()) at(session.id()).violations.push_back(each);
   }
+  void on_store_alert(std::string_view text) override { store_alerts.emplace_back(text); }
   bool on_resend(SessionHandle& session, const MessageView& message) override {
     return !when_resent || when_resent(session, message);
   }
@@ -105,6 +106,7 @@ class RecordingApplication : public Application {
   std::function<void(SessionHandle&, Direction)> when_traffic;
   std::function<void()> when_turn;
   std::function<bool(const LogonRequest&)> when_logon_requested;
+  std::vector<std::string> store_alerts;
   std::vector<std::size_t> added;
   std::vector<std::size_t> removed;
 

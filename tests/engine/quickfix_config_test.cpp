@@ -86,7 +86,8 @@ TEST_F(AnyConfig, every_translated_setting_is_explained_by_its_line) {
     const TranslatedSettings settings = translate_quickfix_file(file, data_folder);
     const ExplainedConfig config = explain_config(file);
     for (const SettingOrigin& origin : settings.origins) {
-      const auto& list = config.sessions.at(origin.session).settings;
+      const bool of_log = origin.session == SettingOrigin::no_session;
+      const auto& list = of_log ? config.log : config.sessions.at(origin.session).settings;
       const auto found = std::ranges::find(list, origin.key, &ExplainedSetting::key);
       ASSERT_NE(found, list.end()) << origin.key;
       EXPECT_TRUE(found->given) << origin.key;
@@ -108,8 +109,10 @@ TEST_F(AnyConfig, sample_of_many_acceptors_is_read_as_meant) {
   EXPECT_EQ(config.sessions[1].session.max_latency, std::chrono::seconds{30});
   EXPECT_EQ(config.sessions[2].listen, (Endpoint{"0.0.0.0", 9881}));
   EXPECT_EQ(config.sessions[2].store.retain_messages, 0U);
-  ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_TRUE(warnings[0].starts_with((data_folder / "acceptor_many.cfg").string() + ":7: [DEFAULT] FileStorePath: "));
+  EXPECT_EQ(config.sessions[2].store_kind, StoreKind::journal);
+  EXPECT_EQ(config.sessions[2].journal.directory, data_folder / "store");
+  EXPECT_EQ(config.sessions[2].journal.retain_messages, 0U);
+  EXPECT_EQ(warnings, std::vector<std::string>{});
 }
 
 TEST_F(AnyConfig, sample_with_failover_connects_where_it_says) {
@@ -138,9 +141,29 @@ TEST_F(AnyConfig, mistake_found_later_is_said_of_the_line_it_came_from) {
   EXPECT_EQ(said(initiator + "DataDictionary=missing.xml\n")
                 .find("broker.cfg:11: [SESSION] DataDictionary (dictionary): no file \"missing.xml\""),
             0U);
+  EXPECT_EQ(said(initiator + "SNIHostName=a\nSocketInsecureSkipVerify=Y\nPersistMessages=N\nFileStorePath=s\n"),
+            "no complaint");
   EXPECT_EQ(said("[DEFAULT]\nLogonTimeout=0\n" + without(initiator, "[DEFAULT]\n"))
                 .find("broker.cfg:2: [DEFAULT] LogonTimeout (logon_timeout_s): expected an integer"),
             0U);
+}
+
+TEST_F(AnyConfig, log_folder_is_said_to_come_from_its_line) {
+  const fs::path file = write("broker.cfg", initiator + "FileLogPath=log\n");
+  EXPECT_EQ(load_any_config(file).log.directory, folder_ / "log");
+  const ExplainedConfig config = explain_config(file);
+  const auto found = std::ranges::find(config.log, "directory", &ExplainedSetting::key);
+  ASSERT_NE(found, config.log.end());
+  EXPECT_EQ(found->value + " from " + found->from, "\"log\" from broker.cfg:11 [SESSION] FileLogPath");
+}
+
+TEST_F(AnyConfig, certificate_beside_the_file_is_found_from_the_toml) {
+  fs::create_directories(folder_ / "made");
+  write("own.pem", "");
+  const fs::path file = write("broker.cfg", initiator + "ClientCertificateFile=own.pem\n");
+  EXPECT_TRUE(load_any_config(file).sessions.at(0).tls_enabled);
+  const TranslatedSettings settings = translate_quickfix_file(file, folder_ / "made");
+  EXPECT_NE(settings.toml.find("\ntls_certificate = \"../own.pem\" "), std::string::npos) << settings.toml;
 }
 
 TEST_F(AnyConfig, dictionary_beside_the_file_is_found_from_the_toml) {

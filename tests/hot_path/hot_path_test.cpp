@@ -64,6 +64,7 @@ class Counted {
   std::size_t poll(Sink& sink, Duration max_wait) {
     return inner_.poll(sink, max_wait);
   }
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return inner_.received_at(); }
   void wake() noexcept { inner_.wake(); }
 
   std::uint64_t sends = 0;
@@ -80,6 +81,7 @@ struct ShiftedClock {
     const Instant time = SystemClock{}.now();
     return {time.utc + shift, time.monotonic + shift};
   }
+  [[nodiscard]] MonotonicTime monotonic() const noexcept { return SystemClock{}.monotonic() + shift; }
 };
 static_assert(Clock<ShiftedClock>);
 

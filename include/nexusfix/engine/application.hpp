@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string_view>
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/session.hpp"
+#include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
@@ -43,6 +45,10 @@ class SessionHandle {
   [[nodiscard]] virtual SeqNum next_outbound() const noexcept = 0;
   [[nodiscard]] virtual const SessionCounters& counters() const noexcept = 0;
   [[nodiscard]] virtual Instant now() const noexcept = 0;  // the time of the event being handled
+  // Where the session keeps what it sent; null: in memory.
+  [[nodiscard]] virtual const JournalStore* journal() const noexcept = 0;
+  // Within on_message: when the kernel or the network card got the bytes, where the session asks for `timestamps`.
+  [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
 
   // Encodes and queues the message; it leaves with the end of this turn of the poll loop. Returns its number.
   virtual std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept = 0;
@@ -131,6 +137,16 @@ class Application {
     static_cast<void>(seq);
     static_cast<void>(text);
   }
+  // A session's store could not be opened when its Logon came: the Logon is dropped. On its poll thread.
+  virtual void on_store_alert(std::string_view text) { static_cast<void>(text); }
+  // A connection that was to be encrypted failed to be: the peer's address, or the host asked for, and why. On its poll
+  // thread.
+  virtual void on_tls_failure(std::string_view peer, std::string_view text) {
+    static_cast<void>(peer);
+    static_cast<void>(text);
+  }
+  // Logs or metrics cannot be written. Once per outage, on the log's thread.
+  virtual void on_log_alert(std::string_view text) { static_cast<void>(text); }
   // A thread no longer runs as [placement] planned: its mask changed, it was moved, or its CPU was given to others. On
   // a thread of the engine's own, at most once per check_interval_ms and thread.
   virtual void on_placement_alert(std::string_view text) { static_cast<void>(text); }

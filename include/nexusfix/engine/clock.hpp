@@ -11,12 +11,15 @@ namespace nfx {
 template <class C>
 concept Clock = requires(const C& clock) {
   { clock.now() } noexcept -> std::same_as<Instant>;
+  { clock.monotonic() } noexcept -> std::same_as<MonotonicTime>;  // the same clock as now()'s, alone
 };
 
 struct SystemClock {
   [[nodiscard]] Instant now() const noexcept {
-    return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
-            std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
+    return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()), monotonic()};
+  }
+  [[nodiscard]] MonotonicTime monotonic() const noexcept {
+    return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
   }
 };
 static_assert(Clock<SystemClock>);
@@ -24,6 +27,7 @@ static_assert(Clock<SystemClock>);
 struct ManualClock {
   Instant time{};
   [[nodiscard]] Instant now() const noexcept { return time; }
+  [[nodiscard]] MonotonicTime monotonic() const noexcept { return time.monotonic; }
   void advance(Duration by) noexcept {
     time.utc += by;
     time.monotonic += by;

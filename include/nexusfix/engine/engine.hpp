@@ -1,6 +1,7 @@
 // The engine: sessions on poll threads over TCP, from start to a clean stop.
 // Thread: run() uses the calling thread as poll thread 0 and starts the others; stop() and submit() from any thread,
-// stop() also from a signal handler. Errors: the constructor and start() throw ConfigError; run() ends when stopped.
+// stop() also from a signal handler. Errors: the constructor and start() throw ConfigError, or StoreError for a journal
+// that cannot be opened; run() ends when stopped.
 #pragma once
 
 #include <cstdint>
@@ -72,6 +73,14 @@ class Engine {
   // Of the poll threads, from any thread, while they run or afterwards. Empty without a plan. Reads /proc.
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
 
+  // What became of a wish for another transport than epoll, in a line; empty when there was none.
+  [[nodiscard]] const std::string& transport_text() const noexcept;
+  // Socket options that this host refused. Once run() has returned, or before it begins.
+  [[nodiscard]] std::vector<std::string> transport_warnings() const;
+  // Loads certificates, keys and revocation lists anew, for connections that begin from now on. From any thread. What
+  // cannot be loaded stays as it is, and says why.
+  [[nodiscard]] std::vector<std::string> reload_tls();
+
   [[nodiscard]] const EngineConfig& config() const noexcept;
   // Of one poll thread, or of all together. Exact once run() has returned.
   [[nodiscard]] PollLoopCounters counters() const noexcept;
@@ -79,7 +88,6 @@ class Engine {
   [[nodiscard]] SessionHandle* session(std::size_t id) noexcept;
 
  private:
-  struct PollThread;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

@@ -15,7 +15,9 @@
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
+#include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
+#include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/transport.hpp"
 
 namespace nfx {
@@ -29,6 +31,25 @@ enum class HostSelection : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(HostSelection selection) noexcept;
+
+// Where a session keeps what it sent.
+enum class StoreKind : std::uint8_t {
+  unset,    // memory; `nfx serve` makes it journal
+  memory,   // gone with the process
+  journal,  // files: survives the process, and as `durability` says the machine
+};
+
+[[nodiscard]] std::string_view to_string(StoreKind kind) noexcept;
+
+// What becomes of a peer that does not read: its send buffer is full.
+enum class SlowConsumer : std::uint8_t {
+  refuse,      // send() says no_room until it reads again
+  disconnect,  // ... and the connection is cut when it has taken nothing for slow_consumer_timeout
+};
+
+[[nodiscard]] std::string_view to_string(SlowConsumer policy) noexcept;
+[[nodiscard]] std::string_view to_string(ClientCertificate wish) noexcept;
+[[nodiscard]] std::string_view to_string(TlsVersion version) noexcept;
 
 struct SessionSettings {
   SessionConfig session;
@@ -52,6 +73,9 @@ struct SessionSettings {
 
   SocketOptions socket{};
 
+  bool tls_enabled = false;
+  TlsOptions tls;
+
   // When a session that was up ends other than by Logout, Application::on_cancel is called unless it is up again in
   // time.
   bool cancel_on_disconnect = false;
@@ -59,7 +83,12 @@ struct SessionSettings {
   std::chrono::milliseconds cancel_delay{0};
 
   std::size_t send_buffer_size = 1024 * 1024;  // bytes encoded but not yet taken by the kernel
+  SlowConsumer slow_consumer = SlowConsumer::refuse;
+  std::chrono::milliseconds slow_consumer_timeout{30000};
+
+  StoreKind store_kind = StoreKind::unset;
   MemoryStoreOptions store;
+  JournalOptions journal;
   SeqNum next_inbound = first_seq_num;  // where the numbers stand at start, as agreed with the peer
   SeqNum next_outbound = first_seq_num;
   UtcTime numbers_as_of{};  // when they stood so; a reset of the schedule since then starts over at 1. 0: at start
@@ -67,8 +96,40 @@ struct SessionSettings {
   std::uint32_t poll_thread = 0;  // below EngineConfig::poll_threads
 };
 
+enum class TransportKind : std::uint8_t {
+  automatic,  // epoll
+  epoll,
+  io_uring,  // where the kernel has it, as much of it as it has; otherwise epoll
+};
+
+[[nodiscard]] std::string_view to_string(TransportKind kind) noexcept;
+
+// What the engine writes for people and their tools, beside what the application prints.
+struct LogConfig {
+  enum class Format : std::uint8_t {
+    full,      // "20260313-09:30:00.123456789 in  FIX.4.4:OURS->THEIRS 8=FIX.4.4|9=..."
+    quickfix,  // "20260313-09:30:00.123456789 : 8=FIX.4.4|9=...", as QuickFIX's FileLog writes them
+  };
+
+  std::filesystem::path directory;  // empty: no log files
+  bool messages = true;
+  bool events = true;
+  Format format = Format::full;
+  std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // a file that would be longer is followed by the next
+  std::uint32_t keep_files = 30;                          // of each log, the one being written included
+  std::chrono::days keep_age{0};                          // 0: whatever keep_files allows
+  // Of lines that wait to be written, for each poll thread; what finds no room is counted, and the log says where.
+  std::uint64_t queue_bytes = std::uint64_t{4} << 20;
+
+  std::filesystem::path metrics_file;  // in Prometheus' text format, replaced whole; empty: none
+  std::chrono::seconds metrics_period{10};
+};
+
+[[nodiscard]] std::string_view to_string(LogConfig::Format format) noexcept;
+
 struct EngineConfig {
   std::uint32_t poll_threads = 1;
+  TransportKind transport = TransportKind::automatic;
   IdleMode idle = IdleMode::block;
   std::size_t max_message_size = 64 * 1024;
   std::uint32_t max_fields = 512;  // per message
@@ -85,6 +146,8 @@ struct EngineConfig {
   // stand elsewhere in the configuration.
   PlacementRequest placement;
 
+  LogConfig log;
+
   std::vector<SessionSettings> sessions;
 };
 
@@ -96,9 +159,9 @@ class ConfigError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Reads [engine], [placement], [defaults] and one [[session]] per session. Relative dictionary paths count from the
-// file's folder, then from the installed dictionaries. Thread: any, before run. Passwords named by password_env are
-// taken from the environment.
+// Reads [engine], [placement], [log], [defaults] and one [[session]] per session. Relative paths count from the file's
+// folder, those of dictionaries then from the installed ones. Thread: any, before run. Passwords named by password_env
+// are taken from the environment.
 [[nodiscard]] EngineConfig load_config(const std::filesystem::path& file);
 [[nodiscard]] EngineConfig parse_config(std::string_view toml, std::string_view name,
                                         const std::filesystem::path& folder);

@@ -7,11 +7,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "nexusfix/engine/application.hpp"
@@ -19,9 +20,12 @@
 #include "nexusfix/engine/deadline_heap.hpp"
 #include "nexusfix/engine/engine_config.hpp"
 #include "nexusfix/engine/output_buffer.hpp"
+#include "nexusfix/engine/session_index.hpp"
+#include "nexusfix/engine/session_stores.hpp"
 #include "nexusfix/engine/submit_queue.hpp"
+#include "nexusfix/observe/event_log.hpp"
+#include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/session/session.hpp"
-#include "nexusfix/store/memory_message_store.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "nexusfix/wire/batch.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -34,6 +38,25 @@ struct PollLoopCounters {
   std::uint64_t pending_timed_out = 0;  // no complete Logon in time
   std::uint64_t pending_rejected = 0;   // not FIX, no Logon, an unknown session, one connected or not open now, refused
   std::uint64_t dynamic_refused = 0;    // of these: a template's session beyond max_dynamic_sessions
+};
+
+// Where a loop writes what happens.
+struct LoopLogs {
+  std::optional<MessageLog::Lane> messages;
+  std::optional<EventLog::Lane> events;
+  // A session that came while the loop runs, and its name; null when it goes.
+  std::function<void(std::size_t session, const std::string* name)> name_session;
+};
+
+// How a session stands, for those who watch.
+struct SessionFigures {
+  std::string identity;
+  SessionCounters counters;
+  bool logged_on = false;
+  SeqNum next_inbound{};
+  SeqNum next_outbound{};
+  std::optional<JournalCounters> journal;
+  StoreCondition store_condition = StoreCondition::good;
 };
 
 // The random half of a back-off, seeded by the caller.
@@ -59,10 +82,15 @@ class Jitter {
 template <Transport T, Clock C>
 class PollLoop {
  public:
-  // `config` and `application` outlive the loop; it serves the sessions whose poll_thread is `thread`.
-  PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock, Application& application);
+  // `config`, `application` and `stores` outlive the loop; it serves the sessions whose poll_thread is `thread`.
+  // Throws StoreError when a session's store cannot be opened.
+  PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock, Application& application,
+           SessionStores& stores = memory_stores());
   PollLoop(const PollLoop&) = delete;
   PollLoop& operator=(const PollLoop&) = delete;
+
+  // Before start(): where messages and events go besides the application. The logs outlive the loop.
+  void log_to(LoopLogs logs) { logs_ = std::move(logs); }
 
   // Opens the listeners and starts the first connects. Throws ConfigError naming the address that failed.
   void start();
@@ -92,6 +120,8 @@ class PollLoop {
   [[nodiscard]] bool knows(const std::string& identity);
 
   [[nodiscard]] SessionHandle* find(std::size_t session) noexcept;
+  // Of all sessions that are there. Allocates where `into` has not held as many before.
+  void figures(std::vector<SessionFigures>& into) const;
   [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
   [[nodiscard]] const PollLoopCounters& counters() const noexcept { return counters_; }
 
@@ -113,15 +143,21 @@ class PollLoop {
     std::size_t size = 0;
     std::unique_ptr<char[]> bytes;
     std::string peer;
+    // Its session is being opened elsewhere; 0: no. What did not fit `bytes` waits in `rest`.
+    std::size_t opening = 0;
+    std::string rest;
   };
   struct Listening {
     ListenerId id;
     Endpoint configured;
+    std::string name;  // of configured
   };
   struct Command {  // of another thread
     std::unique_ptr<Slot> added;
     std::size_t removed = 0;  // when nothing was added
     std::string text;
+    std::size_t opened = 0;  // asked for by a Logon; with nothing added it could not be, and `text` says why
+    std::string name{};
   };
   struct Owner {  // of a connection, by its slot number
     enum class Kind : std::uint8_t { none, pending, session } kind = Kind::none;
@@ -134,8 +170,18 @@ class PollLoop {
   // for the messages behind it. Larger reads mean load, where one send for all answers is worth more.
   static constexpr std::size_t eager_flush_limit = 2048;
   static constexpr std::size_t replay_batch = 64 * 1024;  // bytes of resent messages per turn and session
+  static constexpr std::size_t journal_room = 16 * 1024;  // below which a message waits to be received
+  static constexpr Duration journal_check{std::chrono::microseconds{200}};  // while the journal has no room
   // Clocks are set now and then: a boundary further away is looked at again after so long.
   static constexpr Duration schedule_check{std::chrono::minutes{1}};
+
+  // Within a turn the time of day goes on with the monotonic clock: one reading instead of two for each event. Somebody
+  // who sets the time is heard at the next turn.
+  void look_at_clock() noexcept {
+    const MonotonicTime now = clock_.monotonic();
+    now_.utc += now - now_.monotonic;
+    now_.monotonic = now;
+  }
 
   [[nodiscard]] Owner owner_of(ConnectionId id) const noexcept;
   void set_owner(ConnectionId id, typename Owner::Kind kind, std::uint32_t index);
@@ -144,10 +190,12 @@ class PollLoop {
   void receive_pending(std::uint32_t index, std::span<const char> bytes);
   void drop_pending(std::uint32_t index) noexcept;
   void expire_pending() noexcept;
-  [[nodiscard]] Slot* slot_for_logon(const MessageView& logon, const Pending& pending);
+  [[nodiscard]] Slot* slot_for_logon(const MessageView& logon, Pending& pending);
+  Slot* opened(Command& command);
+  void opened_elsewhere(Command& command);
   [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, const Pending& pending,
                                 bool is_new);
-  [[nodiscard]] Slot* make_from_template(const MessageView& logon, const Pending& pending);
+  [[nodiscard]] Slot* make_from_template(const MessageView& logon, Pending& pending);
   [[nodiscard]] bool listens_at(ListenerId listener, const Endpoint& endpoint) const noexcept;
 
   // Sessions that come and go, and their time.
@@ -171,11 +219,19 @@ class PollLoop {
   void schedule_reconnect(Slot& slot) noexcept;
   void receive(Slot& slot, std::string_view bytes);
   BatchEnd receive_batch(Slot& slot, std::string_view bytes);
+  [[nodiscard]] MonotonicTime may_receive_at(const Slot& slot) const noexcept;
   void receive_item(Slot& slot, const BatchItem& item);
   void drain_queue(Slot& slot);
   void fire_timer(Slot& slot);
   void pump_replay(Slot& slot);
   void flush(Slot& slot);
+  [[nodiscard]] std::span<const char> releasable(Slot& slot) noexcept;
+  void release_gated();
+  void forget_output(Slot& slot) noexcept;
+  void watch_slow(Slot& slot) noexcept;
+  void check_store(Slot& slot);
+  void check_stores();
+  [[nodiscard]] bool store_is_good(Slot& slot);
   void flush_all();
   void log_everyone_out();
   void submit_pending();
@@ -186,6 +242,8 @@ class PollLoop {
   void execute(Slot& slot, const Actions& actions);
   void execute_one(Slot& slot, const Action& action);
   void observe(Slot& slot, Direction direction, std::string_view message);
+  void tell(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text);
+  void log_event(const SessionHandle& session, std::string_view what, std::string_view detail = {}) noexcept;
   void rearm(Slot& slot) noexcept;
   void mark_dirty(Slot& slot) noexcept;
 
@@ -193,16 +251,18 @@ class PollLoop {
   T& transport_;
   C& clock_;
   Application& application_;
+  SessionStores& stores_;
+  std::uint64_t store_changes_seen_ = 0;
+  LoopLogs logs_;
   Instant now_;
   Jitter jitter_;
 
   std::uint32_t thread_;
   std::vector<std::unique_ptr<Slot>> slots_;    // null where a session was removed
   std::vector<std::uint32_t> slot_of_session_;  // by position in config; npos when another thread's, or a template
-  std::unordered_map<std::size_t, std::uint32_t> slot_of_dynamic_;
   std::vector<const SessionSettings*> templates_;
   std::vector<std::uint32_t> leaving_;  // slots to be removed once their connection has ended
-  std::unordered_map<std::string, std::uint32_t> by_identity_;
+  SessionIndex index_;                  // acceptors by the names in a Logon, sessions that came later by their numbers
   std::vector<Listening> listening_;
   std::vector<Pending> pending_;
   std::size_t pending_count_ = 0;
@@ -211,6 +271,7 @@ class PollLoop {
   DeadlineHeap deadlines_;
   std::vector<std::uint32_t> dirty_;      // slots with something to flush, each once
   std::vector<std::uint32_t> replaying_;  // slots with a resend under way, each once
+  std::vector<std::uint32_t> waiting_;    // slots whose messages wait for their journal's sync, each once
   FrameReader frames_;
   MessageView message_;
   MessageView queued_message_;

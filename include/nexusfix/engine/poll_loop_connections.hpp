@@ -15,21 +15,6 @@ namespace nfx {
 
 inline constexpr std::uint32_t no_slot = UINT32_MAX;
 
-// What tells acceptors apart: the names on both sides, and where the peer is expected.
-[[nodiscard]] inline std::string identity_key(std::string_view begin_string, std::string_view ours,
-                                              std::string_view peers, const Endpoint& listen) {
-  std::string key = to_string(listen);
-  for (const std::string_view part : {begin_string, ours, peers}) {
-    key += soh;
-    key += part;
-  }
-  return key;
-}
-
-[[nodiscard]] inline std::string identity_key(const SessionConfig& session, const Endpoint& listen) {
-  return identity_key(session.begin_string, session.sender_comp_id, session.target_comp_id, listen);
-}
-
 template <Transport T, Clock C>
 auto PollLoop<T, C>::owner_of(ConnectionId id) const noexcept -> Owner {
   const std::uint32_t place = slot_of(id);
@@ -59,11 +44,12 @@ void PollLoop<T, C>::on_accept(ListenerId listener, ConnectionId id, std::string
     transport_.close(id);
     return;
   }
-  now_ = clock_.now();
+  look_at_clock();
   free->id = id;
   free->listener = listener;
   free->peer = peer;
   free->size = 0;
+  free->opening = 0;
   free->deadline = now_.monotonic + config_.pending_logon_timeout;
   if (!free->bytes) free->bytes = std::make_unique_for_overwrite<char[]>(config_.pending_logon_bytes);
   pending_deadline_ = std::min(pending_deadline_, free->deadline);
@@ -76,6 +62,7 @@ void PollLoop<T, C>::drop_pending(std::uint32_t index) noexcept {
   clear_owner(pending.id);
   transport_.close(pending.id);
   pending.id = no_connection;
+  pending.opening = 0;
 }
 
 template <Transport T, Clock C>
@@ -98,7 +85,7 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> bytes) {
   Pending& pending = pending_[index];
   const std::size_t taken = std::min(bytes.size(), config_.pending_logon_bytes - pending.size);
-  std::memcpy(pending.bytes.get() + pending.size, bytes.data(), taken);
+  if (taken != 0) std::memcpy(pending.bytes.get() + pending.size, bytes.data(), taken);
   pending.size += taken;
   const std::string_view received{pending.bytes.get(), pending.size};
   const Frame frame = next_frame(received, config_.pending_logon_bytes);
@@ -107,6 +94,10 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
   Slot* slot = nullptr;
   if (frame.status == FrameStatus::complete && message_.parse(received.substr(0, frame.size)) == WireError::none) {
     slot = slot_for_logon(message_, pending);
+  }
+  if (pending.opening != 0) {
+    pending.rest.assign(bytes.data() + taken, bytes.size() - taken);
+    return;
   }
   if (slot == nullptr) {
     ++counters_.pending_rejected;
@@ -127,19 +118,23 @@ bool PollLoop<T, C>::listens_at(ListenerId listener, const Endpoint& endpoint) c
 
 // The session that a Logon names, made if a template fits, where it may log on now. Null closes the connection.
 template <Transport T, Clock C>
-auto PollLoop<T, C>::slot_for_logon(const MessageView& logon, const Pending& pending) -> Slot* {
+auto PollLoop<T, C>::slot_for_logon(const MessageView& logon, Pending& pending) -> Slot* {
   if (logon.msg_type() != msg_type::logon) return nullptr;
   const auto here = std::ranges::find(listening_, pending.listener, &Listening::id);
   if (here == listening_.end()) return nullptr;
-  const auto found = by_identity_.find(identity_key(logon.begin_string(), logon.get_view(Tag::TargetCompID),
-                                                    logon.get_view(Tag::SenderCompID), here->configured));
-  if (found == by_identity_.end()) return make_from_template(logon, pending);
-  Slot& slot = *slots_[found->second];
+  const auto found = index_.find(
+      {here->name, logon.begin_string(), logon.get_view(Tag::TargetCompID), logon.get_view(Tag::SenderCompID)});
+  if (!found) return make_from_template(logon, pending);
+  Slot& slot = *slots_[*found];
   if (!slot.enabled || slot.connection != no_connection || !may_log_on(slot.settings, logon, pending, false)) {
     return nullptr;
   }
   if (slot.settings.schedule && !slot.settings.schedule->logon_allowed(now_.utc)) {
-    application_.on_notice(slot, Notice::logon_refused, SeqNum{}, "outside the session's time");
+    tell(slot, Notice::logon_refused, SeqNum{}, "outside the session's time");
+    return nullptr;
+  }
+  if (slot.durable_store != nullptr && !store_is_good(slot)) {
+    tell(slot, Notice::logon_refused, SeqNum{}, "its store takes nothing more");
     return nullptr;
   }
   start_over_when_due(slot);
@@ -165,7 +160,7 @@ void PollLoop<T, C>::attach(Slot& slot, ConnectionId id) {
   slot.connection = id;
   slot.connecting = slot.blocked = false;
   slot.partial_size = 0;
-  slot.output.clear();
+  forget_output(slot);
   slot.reached = false;
   slot.connect_deadline = MonotonicTime::max();
   if (slot.settings.session.refresh_on_logon) {
@@ -181,9 +176,9 @@ void PollLoop<T, C>::detach(Slot& slot) noexcept {
   slot.connection = no_connection;
   slot.connecting = slot.blocked = false;
   slot.partial_size = 0;
-  slot.output.clear();
+  forget_output(slot);
   slot.parked.clear();
-  slot.held_until = slot.connect_deadline = MonotonicTime::max();
+  slot.held_until = slot.connect_deadline = slot.slow_deadline = MonotonicTime::max();
   if (slot.removing) leaving_.push_back(slot.index);
   schedule_reconnect(slot);
 }
@@ -192,11 +187,13 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::begin_connect(Slot& slot) {
   slot.reconnect_at = MonotonicTime::max();
   start_over_when_due(slot);
+  // It is tried again with the next delay.
+  if (slot.durable_store != nullptr && !store_is_good(slot)) return schedule_reconnect(slot);
   if (slot.endpoint == 0) slot.first_host_since = now_.monotonic;
   slot.reached = false;
   const auto id = transport_.connect(slot.settings.connect[slot.endpoint], slot.settings.socket);
   if (!id) {
-    application_.on_notice(slot, Notice::connect_failed, SeqNum{}, id.error().text());
+    tell(slot, Notice::connect_failed, SeqNum{}, id.error().text());
     return schedule_reconnect(slot);
   }
   slot.connection = *id;
@@ -208,7 +205,7 @@ void PollLoop<T, C>::begin_connect(Slot& slot) {
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::connect_timed_out(Slot& slot) {
-  application_.on_notice(slot, Notice::connect_failed, SeqNum{}, "no connection within connect_timeout_s");
+  tell(slot, Notice::connect_failed, SeqNum{}, "no connection within connect_timeout_s");
   transport_.close(slot.connection);
   detach(slot);
 }
@@ -235,7 +232,7 @@ void PollLoop<T, C>::schedule_reconnect(Slot& slot) noexcept {
   rearm(slot);
 }
 
-// The throttle: what has come too early waits here, what is behind it in the network.
+// Throttle and journal: what has come too early waits here, what is behind it in the network.
 template <Transport T, Clock C>
 void PollLoop<T, C>::park(Slot& slot, std::string_view bytes, MonotonicTime until) {
   transport_.hold(slot.connection, true);
@@ -259,7 +256,7 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::on_connect(ConnectionId id) {
   const Owner owner = owner_of(id);
   if (owner.kind != Owner::Kind::session) return;
-  now_ = clock_.now();
+  look_at_clock();
   // Out of its time it was not to connect at all: the boundary passed while it did.
   Slot& slot = *slots_[owner.index];
   if (slot.settings.schedule && !slot.settings.schedule->logon_allowed(now_.utc)) {
@@ -272,7 +269,7 @@ void PollLoop<T, C>::on_connect(ConnectionId id) {
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
   const Owner owner = owner_of(id);
-  now_ = clock_.now();
+  look_at_clock();
   switch (owner.kind) {
     case Owner::Kind::none: return;
     case Owner::Kind::pending: return receive_pending(owner.index, bytes);
@@ -285,6 +282,7 @@ void PollLoop<T, C>::on_writable(ConnectionId id) {
   const Owner owner = owner_of(id);
   if (owner.kind != Owner::Kind::session) return;
   slots_[owner.index]->blocked = false;
+  slots_[owner.index]->slow_deadline = MonotonicTime::max();
   mark_dirty(*slots_[owner.index]);
 }
 
@@ -292,15 +290,16 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::on_close(ConnectionId id, CloseReason reason) {
   const Owner owner = owner_of(id);
   if (owner.kind == Owner::Kind::none) return;
-  now_ = clock_.now();
+  look_at_clock();
   clear_owner(id);
   if (owner.kind == Owner::Kind::pending) {
     pending_[owner.index].id = no_connection;
+    pending_[owner.index].opening = 0;
     return;
   }
   Slot& slot = *slots_[owner.index];
   if (slot.connecting) {
-    application_.on_notice(slot, Notice::connect_failed, SeqNum{}, to_string(reason));
+    tell(slot, Notice::connect_failed, SeqNum{}, to_string(reason));
     return detach(slot);
   }
   // The session's own disconnect action detaches the slot.

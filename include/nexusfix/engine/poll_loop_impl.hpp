@@ -29,6 +29,8 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   const bool stop = stop_requested_.load(std::memory_order_acquire);
   submit_pending();
   if (stop && !stopping_) log_everyone_out();
+  if (stores_.changes() != store_changes_seen_) check_stores();
+  if (!waiting_.empty()) release_gated();
   wanted_turn_ = application_.on_turn(now_);
   for (std::size_t i = 0; i < replaying_.size();) {
     Slot& slot = *slots_[replaying_[i]];
@@ -79,7 +81,7 @@ void PollLoop<T, C>::submit_pending() {
     SessionHandle* handle = find(session);
     if (handle == nullptr) return;
     if (const auto sent = handle->send({.msg_type = msg_type, .body = body}); !sent) {
-      application_.on_notice(*handle, Notice::not_sent, SeqNum{}, to_string(sent.error()));
+      tell(*handle, Notice::not_sent, SeqNum{}, to_string(sent.error()));
     }
   });
 }
@@ -89,8 +91,8 @@ SessionHandle* PollLoop<T, C>::find(std::size_t session) noexcept {
   if (session < slot_of_session_.size()) {
     return slot_of_session_[session] == no_slot ? nullptr : slots_[slot_of_session_[session]].get();
   }
-  const auto dynamic = slot_of_dynamic_.find(session);
-  return dynamic == slot_of_dynamic_.end() ? nullptr : slots_[dynamic->second].get();
+  const auto dynamic = index_.find(session);
+  return dynamic ? slots_[*dynamic].get() : nullptr;
 }
 
 template <Transport T, Clock C>
@@ -140,8 +142,8 @@ template <Transport T, Clock C>
 BatchEnd PollLoop<T, C>::receive_batch(Slot& slot, std::string_view bytes) {
   const ConnectionId id = slot.connection;
   return read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
-    if (slot.delays() && item.error == WireError::none) [[unlikely]] {
-      const MonotonicTime until = slot.session.held_until(message_);
+    if (slot.may_park() && item.error == WireError::none) {
+      const MonotonicTime until = may_receive_at(slot);
       if (until > now_.monotonic) {
         park(slot, bytes.substr(static_cast<std::size_t>(item.bytes.data() - bytes.data())), until);
         return false;
@@ -154,6 +156,16 @@ BatchEnd PollLoop<T, C>::receive_batch(Slot& slot, std::string_view bytes) {
   });
 }
 
+// When the message just read may be handed to the session: in the past for now.
+template <Transport T, Clock C>
+MonotonicTime PollLoop<T, C>::may_receive_at(const Slot& slot) const noexcept {
+  // What an answer may need, several times over. A journal that is full or has failed ends the session instead.
+  if (slot.durable_store != nullptr && !slot.durable_store->accepts(journal_room) &&
+      slot.durable_store->condition() == StoreCondition::busy) [[unlikely]]
+    return now_.monotonic + journal_check;
+  return slot.delays() ? slot.session.held_until(message_) : MonotonicTime{};
+}
+
 template <Transport T, Clock C>
 void PollLoop<T, C>::receive_item(Slot& slot, const BatchItem& item) {
   if (item.error == WireError::none) {
@@ -164,7 +176,7 @@ void PollLoop<T, C>::receive_item(Slot& slot, const BatchItem& item) {
   }
   ++slot.counts.garbled;
   if (item.frame.status == FrameStatus::too_large) {
-    application_.on_notice(slot, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
+    tell(slot, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
     return slot.drop_connection();
   }
   step(slot, 0, [&](Actions& out) { slot.session.on_garbled(item.error, item.bytes, now_, out); });
@@ -184,10 +196,16 @@ void PollLoop<T, C>::fire_timer(Slot& slot) {
   const MonotonicTime time = now_.monotonic;
   if (slot.cancel_at <= time) {
     slot.cancel_at = MonotonicTime::max();
+    log_event(slot, "open orders are to be cancelled", slot.cancel_reason);
     application_.on_cancel(slot, slot.cancel_reason);
   }
   if (slot.schedule_at <= time) apply_schedule(slot);
   if (slot.held_until <= time) resume(slot);
+  if (slot.slow_deadline <= time) {
+    slot.slow_deadline = MonotonicTime::max();
+    tell(slot, Notice::slow_consumer, SeqNum{}, "the peer has read nothing for slow_consumer_timeout_ms");
+    slot.drop_connection();
+  }
   if (slot.connect_deadline <= time) {
     connect_timed_out(slot);
   } else if (slot.reconnect_at <= time && slot.connection == no_connection) {
@@ -227,10 +245,111 @@ void PollLoop<T, C>::flush_all() {
 template <Transport T, Clock C>
 void PollLoop<T, C>::flush(Slot& slot) {
   if (slot.connection == no_connection || slot.connecting || slot.blocked || slot.output.empty()) return;
-  const std::span<const char> pending = slot.output.pending();
+  const std::span<const char> pending =
+      slot.durable_store != nullptr && slot.durable_store->holds_back() ? releasable(slot) : slot.output.pending();
+  if (pending.empty()) return;
   const SendResult result = transport_.try_send(slot.connection, pending);
   slot.output.consume(result.sent);
   slot.blocked = !result.closed && result.sent < pending.size();
+  if (slot.released != 0) {
+    slot.released -= result.sent;
+    slot.gate_size -= std::min(slot.gate_size, result.sent);
+  }
+  if (slot.blocked) watch_slow(slot);
+}
+
+// Of what is pending, what the journal has on disk. The rest waits for the next sync, together with what gathers
+// meanwhile: that is the group.
+template <Transport T, Clock C>
+std::span<const char> PollLoop<T, C>::releasable(Slot& slot) noexcept {
+  const std::span<const char> pending = slot.output.pending();
+  if (slot.gate != unset_position && slot.durable_store->durable() >= slot.gate) {
+    slot.released = slot.gate_size;
+    slot.gate = unset_position;
+  }
+  if (slot.gate == unset_position && slot.released < pending.size()) {
+    slot.gate = slot.durable_store->position();
+    slot.gate_size = pending.size();
+    if (slot.durable_store->durable() >= slot.gate) {  // it was synced already: a resend, or nothing that is kept
+      slot.released = slot.gate_size;
+      slot.gate = unset_position;
+    } else {
+      slot.durable_store->want_sync();
+    }
+  }
+  if (slot.gate != unset_position && !std::exchange(slot.gated, true)) waiting_.push_back(slot.index);
+  return pending.first(slot.released);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::release_gated() {
+  for (std::size_t i = 0; i < waiting_.size();) {
+    Slot& slot = *slots_[waiting_[i]];
+    if (slot.gate != unset_position && slot.durable_store->durable() < slot.gate &&
+        slot.durable_store->condition() != StoreCondition::failed) {
+      ++i;
+      continue;
+    }
+    slot.gated = false;
+    waiting_[i] = waiting_.back();
+    waiting_.pop_back();
+    if (slot.durable_store->condition() == StoreCondition::failed) {
+      check_store(slot);
+    } else {
+      flush(slot);  // which may put it at the end of the list again
+    }
+  }
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::forget_output(Slot& slot) noexcept {
+  slot.output.clear();
+  slot.released = slot.gate_size = 0;
+  slot.gate = unset_position;
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::watch_slow(Slot& slot) noexcept {
+  if (slot.settings.slow_consumer != SlowConsumer::disconnect || slot.slow_deadline != MonotonicTime::max()) return;
+  slot.slow_deadline = now_.monotonic + slot.settings.slow_consumer_timeout;
+  rearm(slot);
+}
+
+// Also those that have nothing to do: a session whose store takes no more is not left standing until its heartbeat.
+template <Transport T, Clock C>
+void PollLoop<T, C>::check_stores() {
+  store_changes_seen_ = stores_.changes();
+  for (const auto& slot : slots_) {
+    if (slot != nullptr && slot->durable_store != nullptr) check_store(*slot);
+  }
+}
+
+// Before a connection: whether the journal takes messages.
+template <Transport T, Clock C>
+bool PollLoop<T, C>::store_is_good(Slot& slot) {
+  check_store(slot);
+  return !slot.store_trouble;
+}
+
+// A journal that takes no more ends its session: with a Logout while there is room for its number, at once when what is
+// encoded can no longer be kept, for its number would be used again.
+template <Transport T, Clock C>
+void PollLoop<T, C>::check_store(Slot& slot) {
+  const StoreCondition condition = slot.durable_store->condition();
+  const std::uint64_t refused = slot.store.counts().refused;
+  const bool lost = refused != std::exchange(slot.records_refused, refused);
+  const bool bad = condition >= StoreCondition::full;
+  if (!bad && !lost) {
+    slot.store_trouble = false;
+    return;
+  }
+  if (!std::exchange(slot.store_trouble, true)) {
+    tell(slot, Notice::store_trouble, SeqNum{}, slot.durable_store->condition_text());
+    if (!lost && condition == StoreCondition::full && slot.session.logged_on()) {
+      return step(slot, 0, [&](Actions& out) { slot.session.logout("the message store takes no more", now_, out); });
+    }
+  }
+  if (lost || condition == StoreCondition::failed) slot.drop_connection();
 }
 
 template <Transport T, Clock C>
@@ -265,8 +384,7 @@ void PollLoop<T, C>::pump_replay(Slot& slot) {
   slot.in_replay_list = slot.session.replaying();
   if (not_kept == 0) return;
   slot.counts.resend_not_kept += not_kept;
-  application_.on_notice(slot, Notice::resend_not_kept, slot.store.oldest_kept(),
-                         "raise retain_messages or retain_bytes");
+  tell(slot, Notice::resend_not_kept, slot.store.oldest_kept(), "raise retain_messages or retain_bytes");
 }
 
 template <Transport T, Clock C>
@@ -291,7 +409,22 @@ void PollLoop<T, C>::log_everyone_out() {
 // Steps and their actions.
 
 template <Transport T, Clock C>
+void PollLoop<T, C>::tell(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) {
+  log_event(session, to_string(notice), text);
+  application_.on_notice(session, notice, seq, text);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::log_event(const SessionHandle& session, std::string_view what, std::string_view detail) noexcept {
+  if (logs_.events) logs_.events->record(static_cast<std::uint32_t>(session.id()), now_.utc, what, detail);
+}
+
+template <Transport T, Clock C>
 void PollLoop<T, C>::observe(Slot& slot, Direction direction, std::string_view message) {
+  if (logs_.messages) {
+    logs_.messages->record(static_cast<std::uint32_t>(slot.session_id),
+                           direction == Direction::in ? LogDirection::in : LogDirection::out, now_.utc, message);
+  }
   slot.looking_on = true;
   application_.on_traffic(slot, direction, message);
   slot.looking_on = false;
@@ -324,15 +457,18 @@ void PollLoop<T, C>::execute(Slot& slot, const Actions& actions) {
   for (const Action& action : list) {
     if (action.kind == ActionKind::send) {
       ++slot.counts.messages_out;
-      if (action.keep) slot.store.append(action.seq, action.bytes);
+      if (action.keep) slot.store.append(action.seq, action.bytes, now_.utc);
       observe(slot, Direction::out, action.bytes);
     } else if (action.kind == ActionKind::reset_store) {
       slot.store.reset(now_.utc);
     }
   }
-  slot.store.set_next_outbound(slot.session.next_outbound());
+  slot.store.set_next_outbound(slot.session.next_outbound(), now_.utc);
   for (const Action& action : list) execute_one(slot, action);
-  slot.store.set_next_inbound(slot.session.next_inbound());
+  slot.store.set_next_inbound(slot.session.next_inbound(), now_.utc);
+  if (slot.durable_store != nullptr && (slot.durable_store->condition() >= StoreCondition::full ||
+                                        slot.store.counts().refused != slot.records_refused)) [[unlikely]]
+    check_store(slot);
   if (slot.session.next_deadline() < deadlines_.due(slot.index)) rearm(slot);
 }
 
@@ -347,15 +483,19 @@ void PollLoop<T, C>::execute_one(Slot& slot, const Action& action) {
         application_.on_violations(slot, *action.message, *action.report);
       }
       return application_.on_message(slot, *action.message);
-    case ActionKind::deliver_reject: return application_.on_reject(slot, *action.message);
+    case ActionKind::deliver_reject:
+      log_event(slot, "the peer rejected a message", action.message->get_view(Tag::Text));
+      return application_.on_reject(slot, *action.message);
     case ActionKind::logged_on:
       slot.failures = 0;
       slot.reached = slot.up = true;
       slot.cancel_at = MonotonicTime::max();
       ++slot.counts.logons;
+      log_event(slot, "logged on");
       return application_.on_logon(slot);
     case ActionKind::logged_out: {
       const bool was_up = std::exchange(slot.up, false);
+      log_event(slot, "logged out", action.text);
       application_.on_logout(slot, action.text);
       const bool wanted =
           action.ending == Ending::logout ? slot.settings.cancel_on_logout : slot.settings.cancel_on_disconnect;
@@ -373,6 +513,9 @@ void PollLoop<T, C>::execute_one(Slot& slot, const Action& action) {
       return;
     case ActionKind::disconnect:
       if (slot.connection == no_connection) return;
+      // The last words of a session are few, and wait for the disk here: there is no later.
+      if (slot.durable_store != nullptr && slot.durable_store->holds_back() && !slot.output.empty())
+        static_cast<void>(slot.durable_store->wait_durable(slot.durable_store->position()));
       flush(slot);
       transport_.close(slot.connection);
       return detach(slot);
@@ -382,7 +525,7 @@ void PollLoop<T, C>::execute_one(Slot& slot, const Action& action) {
         ++slot.counts.resend_requests;
       if (action.notice == Notice::queue_full) ++slot.counts.queue_drops;
       if (action.notice == Notice::throttled) ++slot.counts.throttled;
-      return application_.on_notice(slot, action.notice, action.seq, action.text);
+      return tell(slot, action.notice, action.seq, action.text);
   }
 }
 

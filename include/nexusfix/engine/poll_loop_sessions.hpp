@@ -13,13 +13,18 @@
 
 namespace nfx {
 
+[[nodiscard]] inline SessionKey key_of(const SessionConfig& session, std::string_view listen) noexcept {
+  return {listen, session.begin_string, session.sender_comp_id, session.target_comp_id};
+}
+
 template <Transport T, Clock C>
 PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock,
-                         Application& application)
+                         Application& application, SessionStores& stores)
     : config_(config),
       transport_(transport),
       clock_(clock),
       application_(application),
+      stores_(stores),
       now_(clock.now()),
       jitter_(static_cast<std::uint64_t>(now_.utc.time_since_epoch().count()) + thread),
       thread_(thread),
@@ -31,7 +36,7 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
       queued_message_(config.max_fields),
       replayed_message_(config.max_fields) {
   const std::size_t most = config.sessions.size() + config.max_dynamic_sessions;
-  for (std::vector<std::uint32_t>* list : {&dirty_, &replaying_, &leaving_}) list->reserve(most);
+  for (std::vector<std::uint32_t>* list : {&dirty_, &replaying_, &waiting_, &leaving_}) list->reserve(most);
   slots_.reserve(most);
   owners_.resize(most + config.max_pending_logons + 1);
   for (std::size_t id = 0; id < config.sessions.size(); ++id) {
@@ -62,7 +67,7 @@ void PollLoop<T, C>::ensure_listener(const Endpoint& endpoint, const SocketOptio
   auto listener = transport_.listen(endpoint, options);
   if (!listener)
     throw ConfigError("cannot listen: " + listener.error().text() + "; choose a free address for 'listen'");
-  listening_.push_back({*listener, endpoint});
+  listening_.push_back({*listener, endpoint, to_string(endpoint)});
 }
 
 // Gives a session its place in this loop.
@@ -74,15 +79,15 @@ auto PollLoop<T, C>::adopt(std::unique_ptr<Slot> slot) -> Slot& {
   slots_[index] = std::move(slot);
   Slot& adopted = *slots_[index];
   adopted.index = index;
-  if (adopted.delays()) resumed_.reserve(Slot::parking_space);
+  if (adopted.may_park()) resumed_.reserve(Slot::parking_space);
   if (adopted.session_id < slot_of_session_.size()) {
     slot_of_session_[adopted.session_id] = index;
   } else {
-    slot_of_dynamic_.emplace(adopted.session_id, index);
+    index_.add(adopted.session_id, index);
   }
   const SessionConfig& session = adopted.settings.session;
   if (session.role == Role::acceptor) {
-    by_identity_.emplace(identity_key(session, adopted.settings.listen), index);
+    index_.add(key_of(session, adopted.listen_name), index);
   }
   return adopted;
 }
@@ -92,6 +97,27 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::begin_session(Slot& slot) {
   if (slot.settings.schedule) return apply_schedule(slot);
   if (slot.settings.session.role == Role::initiator) begin_connect(slot);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::figures(std::vector<SessionFigures>& into) const {
+  into.resize(slots_.size());
+  std::size_t count = 0;
+  for (const auto& slot : slots_) {
+    if (slot == nullptr) continue;
+    SessionFigures& of = into[count++];
+    of.identity = slot->name;
+    of.counters = slot->counts;
+    of.logged_on = slot->logged_on();
+    of.next_inbound = slot->next_inbound();
+    of.next_outbound = slot->next_outbound();
+    of.journal.reset();
+    if (slot->durable_store != nullptr) {
+      of.journal = slot->durable_store->counters();
+      of.store_condition = slot->durable_store->condition();
+    }
+  }
+  into.resize(count);
 }
 
 // Sessions that come and go.
@@ -157,16 +183,21 @@ void PollLoop<T, C>::take_commands() {
     has_commands_.store(false, std::memory_order_release);
   }
   for (Command& command : taken) {
+    if (command.opened != 0) {
+      opened_elsewhere(command);
+      continue;
+    }
     if (command.added == nullptr) {
       begin_removal(command.removed, command.text);
       continue;
     }
     Slot& slot = adopt(std::move(command.added));
+    if (logs_.name_session) logs_.name_session(slot.session_id, &slot.name);
     application_.on_added(slot);
     try {
       if (slot.settings.session.role == Role::acceptor) ensure_listener(slot.settings.listen, slot.settings.socket);
     } catch (const ConfigError& error) {
-      application_.on_notice(slot, Notice::connect_failed, SeqNum{}, error.what());
+      tell(slot, Notice::connect_failed, SeqNum{}, error.what());
     }
     if (stopping_) {
       slot.enabled = false;
@@ -194,19 +225,21 @@ void PollLoop<T, C>::retire() {
     Slot& slot = *slots_[index];
     if (slot.connection != no_connection) continue;  // its end brings it here again
     application_.on_removed(slot);
+    if (logs_.name_session) logs_.name_session(slot.session_id, nullptr);
     const SessionConfig& session = slot.settings.session;
     const bool dynamic = slot.session_id >= slot_of_session_.size();
     if (dynamic) {
-      slot_of_dynamic_.erase(slot.session_id);
+      index_.remove(slot.session_id);
     } else {
       slot_of_session_[slot.session_id] = no_slot;
     }
     if (session.role == Role::acceptor) {
-      by_identity_.erase(identity_key(session, slot.settings.listen));
+      index_.remove(key_of(session, slot.listen_name));
     }
     deadlines_.set(index, MonotonicTime::max());
     std::erase(dirty_, index);
     std::erase(replaying_, index);
+    std::erase(waiting_, index);
     {
       const std::lock_guard lock{command_mutex_};
       identities_.erase(identity(session));
@@ -216,10 +249,10 @@ void PollLoop<T, C>::retire() {
   }
 }
 
-// A session for somebody whom a template describes, once the application has agreed. Its memory is reserved here and
-// now: a first Logon costs the sessions beside it some microseconds.
+// A session for somebody whom a template describes, once the application has agreed. Memory is reserved here and now: a
+// first Logon costs the sessions beside it some microseconds. A journal is opened elsewhere, and the Logon waits.
 template <Transport T, Clock C>
-auto PollLoop<T, C>::make_from_template(const MessageView& logon, const Pending& pending) -> Slot* {
+auto PollLoop<T, C>::make_from_template(const MessageView& logon, Pending& pending) -> Slot* {
   if (stopping_) return nullptr;
   const std::string_view ours = logon.get_view(Tag::TargetCompID);
   const std::string_view peers = logon.get_view(Tag::SenderCompID);
@@ -237,6 +270,7 @@ auto PollLoop<T, C>::make_from_template(const MessageView& logon, const Pending&
   settings.session.target_comp_id = peers;
   if (settings.schedule && !settings.schedule->logon_allowed(now_.utc)) return nullptr;
   if (!may_log_on(settings, logon, pending, true)) return nullptr;
+  const bool on_disk = settings.store_kind == StoreKind::journal;
   std::size_t id = 0;
   try {
     const std::lock_guard lock{command_mutex_};
@@ -245,10 +279,65 @@ auto PollLoop<T, C>::make_from_template(const MessageView& logon, const Pending&
     ++counters_.dynamic_refused;
     return nullptr;
   }
-  Slot& slot = adopt(std::make_unique<Slot>(*this, std::move(settings), id, config_.max_message_size, now_.utc));
+  const auto make = [this, id, settings = std::make_shared<SessionSettings>(std::move(settings))] {
+    Command command{nullptr, 0, {}, id, identity(settings->session)};
+    try {
+      command.added = std::make_unique<Slot>(*this, *settings, id, config_.max_message_size, clock_.now().utc);
+    } catch (const std::exception& error) {
+      command.text = error.what();
+    }
+    return command;
+  };
+  const auto make_elsewhere = [this, make] {
+    Command command = make();
+    const std::lock_guard lock{command_mutex_};
+    commands_.push_back(std::move(command));
+    has_commands_.store(true, std::memory_order_release);
+    transport_.wake();
+  };
+  if (on_disk && stores_.later(make_elsewhere)) {
+    pending.opening = id;
+    transport_.hold(pending.id, true);
+    return nullptr;
+  }
+  Command command = make();
+  return opened(command);
+}
+
+// The session of a Logon is there, or could not be made: then its Logon is dropped.
+template <Transport T, Clock C>
+auto PollLoop<T, C>::opened(Command& command) -> Slot* {
+  if (command.added == nullptr) {
+    {
+      const std::lock_guard lock{command_mutex_};
+      identities_.erase(command.name);
+      --dynamic_count_;
+    }
+    application_.on_store_alert(command.name + ": " + command.text);
+    return nullptr;
+  }
+  Slot& slot = adopt(std::move(command.added));
+  if (logs_.name_session) logs_.name_session(slot.session_id, &slot.name);
   application_.on_added(slot);
   if (slot.settings.schedule) apply_schedule(slot);
   return &slot;
+}
+
+// What was opened elsewhere has come; the Logon that asked for it, if it still waits, is looked at again.
+template <Transport T, Clock C>
+void PollLoop<T, C>::opened_elsewhere(Command& command) {
+  const bool there = opened(command) != nullptr;
+  const auto asking = std::ranges::find(pending_, command.opened, &Pending::opening);
+  if (asking == pending_.end()) return;
+  const auto index = static_cast<std::uint32_t>(asking - pending_.begin());
+  if (!there || stopping_) {
+    ++counters_.pending_rejected;
+    return drop_pending(index);
+  }
+  asking->opening = 0;
+  transport_.hold(asking->id, false);
+  const std::string rest = std::exchange(asking->rest, {});
+  receive_pending(index, rest);
 }
 
 // The session's time.
@@ -259,7 +348,7 @@ void PollLoop<T, C>::start_over_when_due(Slot& slot) {
   const auto& schedule = slot.settings.schedule;
   if (!schedule || slot.connection != no_connection) return;
   if (schedule->same_session(slot.store.creation_time(), now_.utc)) return;
-  application_.on_notice(slot, Notice::schedule, SeqNum{}, "a new session: sequence numbers start at 1");
+  tell(slot, Notice::schedule, SeqNum{}, "a new session: sequence numbers start at 1");
   step(slot, 0, [&](Actions& out) { slot.session.start_over(out); });
 }
 
@@ -276,7 +365,7 @@ void PollLoop<T, C>::apply_schedule(Slot& slot) {
     const auto then = schedule->session_at(since);
     const bool over = !open || (!schedule->same_session(since, now_.utc) && then != schedule->session_at(now_.utc));
     if (over && slot.session.logged_on()) {
-      application_.on_notice(slot, Notice::schedule, SeqNum{}, "the session's time is over");
+      tell(slot, Notice::schedule, SeqNum{}, "the session's time is over");
       step(slot, 0, [&](Actions& out) { slot.session.logout("the session's time is over", now_, out); });
     } else if (!over && initiator && !schedule->same_session(since, now_.utc) && slot.session.logged_on()) {
       // A reset within the session: the initiator asks for it on the open connection.

@@ -18,15 +18,16 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
         settings(std::move(its_settings)),
         session_id(its_id),
         session(settings.session),
-        store(settings.store, settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of),
+        store(owner.stores_.open(settings, now)),
+        durable_store(store.journal()),
         output(settings.send_buffer_size),
         partial(std::make_unique_for_overwrite<char[]>(max_message_size)) {
-    store.set_next_inbound(settings.next_inbound);
-    store.set_next_outbound(settings.next_outbound);
     session.restore(store.next_inbound(), store.next_outbound());
-    if (settings.prefault) store.prefault();
-    if (delays()) parked.reserve(parking_space);
+    if (may_park()) parked.reserve(parking_space);
   }
+  ~Slot() { loop.stores_.close(std::move(store)); }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
 
   [[nodiscard]] const SessionConfig& config() const noexcept override { return session.config(); }
   [[nodiscard]] std::size_t id() const noexcept override { return session_id; }
@@ -35,11 +36,19 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
   [[nodiscard]] SeqNum next_outbound() const noexcept override { return session.next_outbound(); }
   [[nodiscard]] const SessionCounters& counters() const noexcept override { return counts; }
   [[nodiscard]] Instant now() const noexcept override { return loop.now_; }
+  [[nodiscard]] const JournalStore* journal() const noexcept override { return durable_store; }
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept override { return loop.transport_.received_at(); }
 
   std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept override {
     if (looking_on) return std::unexpected(SendError::no_room);
+    if (durable_store != nullptr &&
+        !durable_store->accepts(message.body.size() + message.header_fields.size() + header_room)) [[unlikely]]
+      return refuse_send();
     auto sent = loop.step(*this, admin_reserve, [&](Actions& out) { return session.send(message, loop.now_, out); });
     if (!sent && sent.error() == SendError::no_room) ++counts.send_refused;
+    if (sent && durable_store != nullptr && durable_store->durability() == Durability::message) [[unlikely]] {
+      if (!durable_store->wait_durable(durable_store->position())) return std::unexpected(SendError::store_failed);
+    }
     return sent;
   }
   std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
@@ -51,7 +60,8 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
   void logout(std::string_view text) noexcept override {
     if (looking_on) return;
     enabled = false;
-    if (connecting) return drop_connection();
+    const bool unkept = durable_store != nullptr && durable_store->condition() == StoreCondition::failed;
+    if (connecting || unkept) return drop_connection();
     reconnect_at = MonotonicTime::max();
     loop.rearm(*this);
     loop.step(*this, 0, [&](Actions& out) { session.logout(text, loop.now_, out); });
@@ -70,29 +80,50 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
   }
   void drop_connection() noexcept override {
     if (looking_on || connection == no_connection) return;
-    output.clear();
+    loop.forget_output(*this);
     loop.transport_.close(connection);
     if (connecting) return loop.detach(*this);  // the session has not heard of this connection
     loop.step(*this, 0, [&](Actions& out) { session.on_disconnect(loop.now_, out); });
+  }
+
+  // The journal does not take a message now.
+  [[gnu::cold, gnu::noinline]] std::unexpected<SendError> refuse_send() noexcept {
+    ++counts.send_refused;
+    switch (durable_store->condition()) {
+      case StoreCondition::good:
+      case StoreCondition::busy: return std::unexpected(SendError::no_room);
+      case StoreCondition::full:
+        loop.store_changes_seen_ = ~std::uint64_t{0};  // the next turn ends the session
+        return std::unexpected(SendError::store_full);
+      case StoreCondition::failed: return std::unexpected(SendError::store_failed);
+    }
+    return std::unexpected(SendError::no_room);
   }
 
   // ThrottleAction::delay: messages may have to wait, and so may everything behind them.
   [[nodiscard]] bool delays() const noexcept {
     return settings.session.throttle_rate != 0 && settings.session.throttle_action == ThrottleAction::delay;
   }
+  // What was received may have to wait: for the throttle, or for room in the journal.
+  [[nodiscard]] bool may_park() const noexcept { return delays() || durable_store != nullptr; }
   [[nodiscard]] bool held() const noexcept { return held_until != MonotonicTime::max(); }
   [[nodiscard]] MonotonicTime next_event() const noexcept {
-    return std::min({session.next_deadline(), reconnect_at, connect_deadline, schedule_at, held_until, cancel_at});
+    return std::min(
+        {session.next_deadline(), reconnect_at, connect_deadline, schedule_at, held_until, cancel_at, slow_deadline});
   }
 
   static constexpr std::size_t parking_space = 128 * 1024;
+  static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
 
   PollLoop& loop;
   const SessionSettings settings;
   std::size_t session_id;
+  const std::string name = identity(settings.session);
+  const std::string listen_name = to_string(settings.listen);
   std::uint32_t index = 0;  // in slots_
   Session session;
-  MemoryMessageStore store;
+  SessionStore store;
+  JournalStore* const durable_store;  // the store's; null when it is memory
   OutputBuffer output;
   SessionCounters counts;
 
@@ -101,20 +132,30 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
   bool enabled = true;
   bool dirty = false;
   bool in_replay_list = false;
-  bool blocked = false;     // the kernel took less than it was given: on_writable comes
-  bool looking_on = false;  // in a callback that lends bytes which acting on the session would move
+  bool blocked = false;        // the kernel took less than it was given: on_writable comes
+  bool gated = false;          // what is pending waits for the journal, in waiting_
+  bool store_trouble = false;  // told about, until the store is good again
+  bool looking_on = false;     // in a callback that lends bytes which acting on the session would move
 
   std::unique_ptr<char[]> partial;  // the front of a message whose end has not come yet
   std::size_t partial_size = 0;
   std::size_t partial_wanted = 0;
 
-  std::string parked;  // received, but held back by the throttle; the connection is held meanwhile
+  // Of a journal that holds back: of what is pending, `released` bytes may leave; up to `gate_size` may when the
+  // journal is durable up to `gate`.
+  std::size_t released = 0;
+  std::size_t gate_size = 0;
+  JournalPosition gate = unset_position;
+  std::uint64_t records_refused = 0;  // by the journal, of which we know
+
+  std::string parked;  // received, but held back by throttle or journal; the connection is held meanwhile
   MonotonicTime held_until = MonotonicTime::max();
 
   MonotonicTime reconnect_at = MonotonicTime::max();
   MonotonicTime connect_deadline = MonotonicTime::max();
   MonotonicTime schedule_at = MonotonicTime::max();
   MonotonicTime cancel_at = MonotonicTime::max();
+  MonotonicTime slow_deadline = MonotonicTime::max();  // the peer reads by then, or is cut
   std::string cancel_reason;
   std::uint32_t failures = 0;  // connects since the last Logon
   std::size_t endpoint = 0;    // in settings.connect: the one to try next

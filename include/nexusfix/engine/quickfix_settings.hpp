@@ -51,7 +51,9 @@ struct QuickFixWarning {
 
 // Where a key of the TOML came from.
 struct SettingOrigin {
-  std::size_t session = 0;  // its place in the TOML
+  static constexpr std::size_t no_session = SIZE_MAX;
+
+  std::size_t session = 0;  // its place in the TOML; no_session: it stands in [log]
   std::string key;          // ours
   std::size_t toml_line = 0;
   std::size_t line = 0;      // in the QuickFIX file; 0 when that is silent and QuickFIX's default was taken
@@ -71,19 +73,19 @@ struct TranslatedSettings {
 
 // Looks up an environment variable.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
-// Says how a dictionary that the file names is to be written into the TOML.
+// Says how a file that is read, a dictionary or a certificate, is to be written into the TOML.
 using PathRewrite = std::function<std::string(std::string_view path)>;
 
 // True for a file with sections [DEFAULT] or [SESSION].
 [[nodiscard]] bool looks_like_quickfix(std::string_view text);
 
-// Without `environment`, $VAR, ${VAR} and $(VAR) stay as they are. Without `dictionary_path`, paths do.
+// Without `environment`, $VAR, ${VAR} and $(VAR) stay as they are. Without `file_path`, paths do.
 [[nodiscard]] TranslatedSettings translate_quickfix_settings(std::string_view text, std::string_view file_name,
                                                              const VariableLookup& environment = {},
-                                                             const PathRewrite& dictionary_path = {});
+                                                             const PathRewrite& file_path = {});
 
-// translate_quickfix_settings of a file, with this process's environment. Dictionaries are looked for beside the file
-// and in the current folder, and written so that a TOML file in `toml_folder` finds them.
+// translate_quickfix_settings of a file, with this process's environment. Dictionaries and certificates are looked for
+// beside the file and in the current folder, and written so that a TOML file in `toml_folder` finds them.
 [[nodiscard]] TranslatedSettings translate_quickfix_file(const std::filesystem::path& file,
                                                          const std::filesystem::path& toml_folder);
 
@@ -104,6 +106,7 @@ struct ExplainedSession {
 struct ExplainedConfig {
   bool is_quickfix = false;
   std::vector<ExplainedSetting> engine;
+  std::vector<ExplainedSetting> log;
   std::vector<ExplainedSession> sessions;
   std::vector<std::string> warnings;
   std::vector<std::string> notes;

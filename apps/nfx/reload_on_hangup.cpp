@@ -1,0 +1,35 @@
+#include "reload_on_hangup.hpp"
+
+#include <pthread.h>
+
+#include <utility>
+
+namespace nfx::app {
+
+ReloadOnHangup::ReloadOnHangup() {
+  ::sigemptyset(&hangup_);
+  ::sigaddset(&hangup_, SIGHUP);
+  ::pthread_sigmask(SIG_BLOCK, &hangup_, &before_);
+}
+
+ReloadOnHangup::~ReloadOnHangup() {
+  stop_.store(true, std::memory_order_release);
+  if (waiting_.joinable()) {
+    ::pthread_kill(waiting_.native_handle(), SIGHUP);
+    waiting_.join();
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void ReloadOnHangup::begin(std::function<void()> reload) {
+  waiting_ = std::thread{[this, reload = std::move(reload)] {
+    ::pthread_setname_np(::pthread_self(), "nfx-reload");
+    for (;;) {
+      int signal = 0;
+      if (::sigwait(&hangup_, &signal) != 0 || stop_.load(std::memory_order_acquire)) return;
+      reload();
+    }
+  }};
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,31 @@
+// SIGHUP loads certificates, keys and revocation lists anew, on a thread of its own, so that nobody's messages wait.
+// Thread: made and destroyed by the one that starts the engine, before any other thread, since threads inherit what is
+// blocked. Cost: a thread that sleeps.
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+namespace nfx::app {
+
+class ReloadOnHangup {
+ public:
+  // Blocks the signal; begin() starts to wait for it.
+  ReloadOnHangup();
+  ~ReloadOnHangup();
+  ReloadOnHangup(const ReloadOnHangup&) = delete;
+  ReloadOnHangup& operator=(const ReloadOnHangup&) = delete;
+
+  void begin(std::function<void()> reload);
+
+ private:
+  sigset_t hangup_{};
+  sigset_t before_{};
+  std::atomic<bool> stop_{false};
+  std::thread waiting_;
+};
+
+}  // namespace nfx::app

@@ -1,0 +1,9 @@
+#include "sustained/flow.hpp"
+
+namespace nfx::bench {
+
+bool has_quickfix() { return false; }
+FlowResult run_quickfix_venue(const FlowPlan&) { return {}; }
+FlowResult run_quickfix_trader(const FlowPlan&) { return {}; }
+
+}  // namespace nfx::bench

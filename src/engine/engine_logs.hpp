@@ -1,0 +1,64 @@
+// What an engine writes for people and their tools: message log, event log and metrics, all by one thread that keeps
+// house. Thread: made, begun and ended by whoever owns the engine; lanes belong to their poll threads; name() and
+// forget() from any. Errors: the constructor throws ConfigError for a folder that cannot be used; later troubles go to
+// the alert, once per outage.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/concurrent/snapshot_box.hpp"
+#include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/concurrent/worker_thread.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/engine/poll_loop.hpp"
+#include "nexusfix/observe/event_log.hpp"
+#include "nexusfix/observe/message_log.hpp"
+#include "nexusfix/observe/metrics.hpp"
+
+namespace nfx {
+
+class EngineLogs {
+ public:
+  using Alert = std::function<void(std::string_view)>;
+  using Figures = SnapshotBox<std::vector<SessionFigures>>;
+
+  EngineLogs(const EngineConfig& config, Alert alert);
+  ~EngineLogs() { end(); }
+  EngineLogs(const EngineLogs&) = delete;
+  EngineLogs& operator=(const EngineLogs&) = delete;
+
+  [[nodiscard]] bool wanted() const noexcept { return messages_ || events_ || metrics_path_; }
+  [[nodiscard]] std::optional<MessageLog::Lane> message_lane(std::uint32_t thread);
+  [[nodiscard]] std::optional<EventLog::Lane> event_lane(std::uint32_t thread);
+  // Lines and metrics call the session so.
+  void name(std::size_t session, const std::string& identity);
+  void forget(std::size_t session);
+
+  // Starts the thread. `figures` are filled by the poll threads when asked; `more` adds what the engine itself knows.
+  void begin(std::function<void()> on_start, std::vector<Figures*> figures, std::function<void(MetricsPage&)> more);
+  // Writes what is left and ends the thread. The poll threads have ended, or record nothing more.
+  void end() noexcept;
+
+ private:
+  std::size_t step();
+  void collect(MetricsPage& page);
+
+  Alert alert_;
+  WakeSignal signal_;
+  std::optional<MessageLog> messages_;
+  std::optional<EventLog> events_;
+  std::optional<std::filesystem::path> metrics_path_;
+  Duration metrics_period_{};
+  std::optional<MetricsFile> metrics_;
+  std::vector<Figures*> figures_;
+  std::function<void(MetricsPage&)> more_;
+  std::unique_ptr<WorkerThread> worker_;
+};
+
+}  // namespace nfx

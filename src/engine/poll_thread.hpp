@@ -1,0 +1,96 @@
+// One poll thread of an engine, whatever its transport: the loop, its clock and how it idles.
+// Thread: made anywhere, then its own; wake(), submit(), add(), remove() and knows() from any. Cost: one virtual call a
+// turn. Errors: those of PollLoop and the transport.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine_logs.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/engine/poll_loop.hpp"
+#include "nexusfix/engine/session_stores.hpp"
+
+namespace nfx {
+
+// The longest turn that found nothing to do. Written by the poll thread, read by any.
+class IdleGap {
+ public:
+  void turn_began(MonotonicTime at) noexcept {
+    if (idle_) {
+      const Duration gap = at - last_;
+      if (gap > worst_.load(std::memory_order_relaxed)) worst_.store(gap, std::memory_order_relaxed);
+    }
+    last_ = at;
+  }
+  void turn_ended(bool idle) noexcept { idle_ = idle; }
+  [[nodiscard]] Duration worst() const noexcept { return worst_.load(std::memory_order_relaxed); }
+
+ private:
+  MonotonicTime last_{};
+  bool idle_ = false;
+  std::atomic<Duration> worst_{Duration::zero()};
+};
+static_assert(std::atomic<Duration>::is_always_lock_free);
+
+class PollThread {
+ public:
+  explicit PollThread(IdleMode idle_mode) : idle(idle_mode) {}
+  virtual ~PollThread() = default;
+  PollThread(const PollThread&) = delete;
+  PollThread& operator=(const PollThread&) = delete;
+
+  virtual void start() = 0;
+  virtual std::size_t turn_loop(Duration max_wait) = 0;
+  [[nodiscard]] virtual MonotonicTime turn_began() const noexcept = 0;
+  virtual void request_stop() noexcept = 0;
+  [[nodiscard]] virtual bool finished() const noexcept = 0;
+  virtual void wake() noexcept = 0;
+  virtual bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept = 0;
+  virtual std::size_t add(SessionSettings settings) = 0;
+  virtual bool remove(std::size_t session, std::string text) = 0;
+  [[nodiscard]] virtual bool knows(const std::string& identity) = 0;
+  [[nodiscard]] virtual SessionHandle* find(std::size_t session) noexcept = 0;
+  [[nodiscard]] virtual std::optional<Endpoint> local_endpoint(const Endpoint& configured) const = 0;
+  [[nodiscard]] virtual const PollLoopCounters& counters() const noexcept = 0;
+  virtual void log_to(LoopLogs logs) = 0;
+  virtual void figures_of_sessions(std::vector<SessionFigures>& into) const = 0;
+  // Socket options that this host refused, one sentence each.
+  [[nodiscard]] virtual std::vector<std::string> transport_warnings() const = 0;
+
+  std::size_t turn(Duration max_wait);
+  // Turns until stop, then until all sessions are logged out or their time for it is over.
+  void run();
+
+  SystemClock clock;
+  IdleStrategy idle;
+  IdleGap gap;
+  EngineLogs::Figures figures;
+  std::atomic<bool> stop{false};
+  std::chrono::seconds longest_logout{0};
+
+ private:
+  void publish();
+
+  std::vector<SessionFigures> gathered_;
+};
+
+// What the poll threads' transport will be, and why it is not what was asked for; empty when it is.
+struct TransportChoice {
+  bool io_uring = false;
+  bool tls = false;  // some session is encrypted
+  std::string text;
+};
+[[nodiscard]] TransportChoice choose_transport(const EngineConfig& config);
+
+[[nodiscard]] std::unique_ptr<PollThread> make_poll_thread(const TransportChoice& choice, const EngineConfig& config,
+                                                           std::uint32_t number, Application& application,
+                                                           SessionStores& stores);
+
+}  // namespace nfx

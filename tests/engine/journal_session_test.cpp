@@ -1,0 +1,268 @@
+// Sessions whose store is a journal: what survives a restart, what waits for the disk, and what happens when the disk
+// fails. The disk is in memory and the flusher turns when the test says so.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "engine/loop_rig.hpp"
+#include "nexusfix/engine/session_stores.hpp"
+#include "store/memory_disk.hpp"
+
+namespace nfx::test {
+namespace {
+
+SessionSettings with_journal(SessionSettings settings, Durability durability, std::string folder) {
+  settings.store_kind = StoreKind::journal;
+  settings.journal.directory = "/" + folder;
+  settings.journal.ring_directory = "/ring-" + folder;
+  settings.journal.segment_size = 64 * 1024;
+  settings.journal.ring_size = 64 * 1024;
+  settings.journal.durability = durability;
+  return settings;
+}
+
+// A venue with a journal and a trader with a memory store, or another journal.
+class JournalSession : public ::testing::Test {
+ protected:
+  void open_venue(Durability durability, bool has_worker = false) {
+    stores.emplace(disk, [this] { ++durable_calls; }, has_worker);
+    if (rig.venue.config.sessions.empty())
+      rig.venue.config.sessions = {with_journal(acceptor(), durability, "venue")};
+    rig.venue.config.max_message_size = 8192;
+    check_config(rig.venue.config);
+    rig.venue.loop.emplace(rig.venue.config, 0, rig.venue.transport, rig.clock, rig.venue.application, *stores);
+    rig.venue.loop->start();
+  }
+  void open_trader() {
+    if (rig.trader.config.sessions.empty()) rig.trader.config.sessions = {initiator()};
+    rig.trader.start();
+  }
+  void flush() { static_cast<void>(stores->turn(rig.clock.now())); }
+  // Both sides, and the flusher between them.
+  void turn(int times = 1) {
+    for (int i = 0; i < times; ++i) {
+      rig.turn();
+      flush();
+    }
+  }
+  void start(Durability durability) {
+    open_venue(durability);
+    open_trader();
+    turn(6);
+    rig.clock.advance(20ms);
+    turn(6);
+    ASSERT_TRUE(rig.venue.session().logged_on());
+  }
+  std::expected<SeqNum, SendError> report(std::string_view id) {
+    return rig.venue.session().send({.msg_type = "8", .body = field(11, id), .header_fields = {}});
+  }
+  [[nodiscard]] std::size_t reports_received() { return rig.trader.application.at(0).orders.size(); }
+  // The venue's process dies without a word, and another begins.
+  void restart_venue(Durability durability) {
+    disk.die_now();
+    const EngineConfig config = rig.venue.config;
+    rig.venue.loop.reset();
+    stores.reset();
+    std::destroy_at(&rig.venue);  // its listener and its connection with it
+    std::construct_at(&rig.venue, rig.network, rig.clock);
+    rig.venue.config = config;
+    disk.kill();
+    open_venue(durability);
+  }
+
+  MemoryDisk disk;
+  LoopRig rig;
+  std::optional<JournalStores> stores;
+  int durable_calls = 0;
+};
+
+TEST_F(JournalSession, goes_on_with_its_numbers_and_messages_after_a_kill) {
+  start(Durability::interval);
+  for (const char* id : {"a", "b", "c"}) ASSERT_TRUE(report(id));
+  turn(2);
+  EXPECT_EQ(reports_received(), 3u);
+  const SeqNum out = rig.venue.session().next_outbound(), in = rig.venue.session().next_inbound();
+  restart_venue(Durability::interval);
+  EXPECT_EQ(rig.venue.session().next_outbound(), out);
+  EXPECT_EQ(rig.venue.session().next_inbound(), in);
+  ASSERT_NE(rig.venue.session().journal(), nullptr);
+  EXPECT_FALSE(rig.venue.session().journal()->recovery().clean);
+  const auto kept = rig.venue.session().journal()->read(SeqNum{3});
+  ASSERT_TRUE(kept);
+  EXPECT_NE(kept->find("11=b"), std::string_view::npos);
+}
+
+TEST_F(JournalSession, resends_after_a_kill_what_the_peer_never_got) {
+  start(Durability::interval);
+  ASSERT_TRUE(report("a"));  // encoded and kept, but the process dies before the turn that would send it
+  restart_venue(Durability::interval);
+  rig.pass(3s);
+  turn(20);
+  ASSERT_TRUE(rig.venue.session().logged_on());
+  EXPECT_EQ(reports_received(), 1u);
+  EXPECT_EQ(rig.trader.application.at(0).duplicates.size(), 1u);
+}
+
+TEST_F(JournalSession, lets_nothing_leave_before_it_is_synced_when_it_holds_back) {
+  start(Durability::group);
+  const std::size_t before = reports_received();
+  ASSERT_TRUE(report("a"));
+  rig.turn(10);
+  EXPECT_EQ(reports_received(), before);
+  durable_calls = 0;
+  flush();
+  EXPECT_GT(durable_calls, 0);
+  rig.turn(2);
+  EXPECT_EQ(reports_received(), before + 1);
+}
+
+TEST_F(JournalSession, serves_one_sync_to_all_that_gathered_meanwhile) {
+  start(Durability::group);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(report("r" + std::to_string(i)));
+  const std::uint64_t syncs = rig.venue.session().journal()->counters().syncs;
+  turn(3);
+  EXPECT_EQ(reports_received(), 20u);
+  EXPECT_LE(rig.venue.session().journal()->counters().syncs, syncs + 2);
+}
+
+TEST_F(JournalSession, returns_from_send_only_with_the_message_on_disk_when_each_is_to_be) {
+  start(Durability::message);
+  std::atomic<bool> stop{false};
+  std::thread flusher{[&] {
+    while (!stop.load(std::memory_order_acquire)) flush();
+  }};
+  const auto sent = report("a");
+  stop.store(true, std::memory_order_release);
+  flusher.join();
+  ASSERT_TRUE(sent);
+  const JournalStore& journal = *rig.venue.session().journal();
+  EXPECT_GE(journal.durable(), journal.position());
+}
+
+TEST_F(JournalSession, logs_out_and_refuses_to_send_when_the_disk_is_full_and_goes_on_when_there_is_room) {
+  start(Durability::interval);
+  disk.fill(0);
+  std::optional<SendError> refused;
+  for (int i = 0; i < 3000 && !refused; ++i) {
+    const auto sent = report("r" + std::to_string(i));
+    if (!sent && sent.error() != SendError::no_room) refused = sent.error();
+    rig.clock.advance(1ms);
+    turn();
+  }
+  EXPECT_EQ(refused, SendError::store_full);
+  turn(10);
+  EXPECT_FALSE(rig.venue.session().logged_on());
+  const auto& notices = rig.venue.application.at(0).notices;
+  EXPECT_EQ(std::ranges::count(notices, Notice::store_trouble), 1);
+  EXPECT_FALSE(rig.trader.application.at(0).logouts.empty());
+  disk.fill(MemoryDisk::never);
+  for (int i = 0; i < 100; ++i) {
+    rig.clock.advance(100ms);
+    turn(2);
+  }
+  ASSERT_TRUE(rig.venue.session().logged_on());
+  EXPECT_TRUE(report("after"));
+}
+
+TEST_F(JournalSession, ends_the_session_once_when_a_sync_fails) {
+  start(Durability::interval);
+  disk.fail_sync_after(0);
+  ASSERT_TRUE(report("a"));
+  rig.clock.advance(20ms);
+  turn(10);
+  rig.clock.advance(1s);
+  turn(10);
+  EXPECT_FALSE(rig.venue.session().logged_on());
+  const auto& notices = rig.venue.application.at(0).notices;
+  EXPECT_EQ(std::ranges::count(notices, Notice::store_trouble), 1);
+  const auto sent = report("b");
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error(), SendError::store_failed);
+}
+
+TEST_F(JournalSession, keeps_the_peer_waiting_while_the_ring_is_full_and_loses_nothing) {
+  start(Durability::interval);
+  // No turn of the flusher: the ring fills with the answers.
+  rig.venue.application.when_message = [](SessionHandle& session, const MessageView& order) {
+    static_cast<void>(session.send({.msg_type = "8",
+                                    .body = field(11, std::string{order.get_view(Tag::ClOrdID)}) +
+                                            field(58, std::string(400, 'x')),
+                                    .header_fields = {}}));
+  };
+  int sent = 0;
+  for (int i = 0; i < 400; ++i) {
+    if (rig.trader.session().send({.msg_type = "D", .body = field(11, std::to_string(i)), .header_fields = {}})) ++sent;
+    rig.turn();
+  }
+  const std::size_t before = rig.venue.application.at(0).orders.size();
+  EXPECT_LT(before, static_cast<std::size_t>(sent));
+  for (int i = 0; i < 400; ++i) {
+    rig.clock.advance(1ms);
+    turn();
+  }
+  EXPECT_EQ(rig.venue.application.at(0).orders.size(), static_cast<std::size_t>(sent));
+  EXPECT_EQ(reports_received(), static_cast<std::size_t>(sent));
+}
+
+TEST_F(JournalSession, opens_the_journal_of_a_template_elsewhere_while_the_logon_waits) {
+  SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
+  any.is_template = true;
+  rig.venue.config.sessions = {any};
+  open_venue(Durability::interval, true);
+  open_trader();
+  turn(10);
+  EXPECT_TRUE(rig.venue.application.added.empty());
+  EXPECT_FALSE(rig.trader.session().logged_on());
+  stores->end_jobs();
+  stores->run_jobs();  // what a thread of its own would do
+  turn(10);
+  ASSERT_EQ(rig.venue.application.added.size(), 1u);
+  EXPECT_TRUE(rig.trader.session().logged_on());
+}
+
+TEST_F(JournalSession, refuses_a_second_owner_of_a_template_s_journal_with_a_word_to_the_application) {
+  SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
+  any.is_template = true;
+  SessionSettings one = with_journal(acceptor("TRADER"), Durability::interval, "venue");
+  JournalStores other{disk, {}, false};
+  const SessionStore held = other.open(one, rig.clock.now().utc);
+  rig.venue.config.sessions = {any};
+  open_venue(Durability::interval);
+  open_trader();
+  turn(10);
+  EXPECT_TRUE(rig.venue.application.added.empty());
+  EXPECT_FALSE(rig.trader.session().logged_on());
+  ASSERT_EQ(rig.venue.application.store_alerts.size(), 1u);
+  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1u);
+}
+
+TEST(SlowConsumer, is_cut_when_it_has_read_nothing_for_the_time_allowed) {
+  LoopbackOptions small;
+  small.stream_buffer = 4096;
+  LoopRig rig{small};
+  SessionSettings settings = acceptor();
+  settings.slow_consumer = SlowConsumer::disconnect;
+  settings.slow_consumer_timeout = 5s;
+  rig.venue.config.sessions = {settings};
+  rig.venue.start();
+  RawPeer peer{rig.network, rig.clock, "TRADER", small};
+  peer.connect();
+  peer.send(peer.logon());
+  rig.turn(4);
+  ASSERT_TRUE(rig.venue.session().logged_on());
+  for (int i = 0; i < 100; ++i) {
+    static_cast<void>(
+        rig.venue.session().send({.msg_type = "8", .body = field(58, std::string(200, 'x')), .header_fields = {}}));
+  }
+  rig.turn(2);
+  rig.pass(4s);
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  rig.pass(2s);
+  EXPECT_FALSE(rig.venue.session().logged_on());
+  EXPECT_EQ(std::ranges::count(rig.venue.application.at(0).notices, Notice::slow_consumer), 1);
+}
+
+}  // namespace
+}  // namespace nfx::test
