@@ -1,0 +1,134 @@
+// nfx store export: the messages of a session for other tools.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <iostream>
+#include <memory>
+#include <system_error>
+
+#include "command.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+#include "store/record_printer.hpp"
+#include "store/store.hpp"
+
+namespace nfx::app::store {
+namespace {
+
+struct ExportOptions {
+  Place place;
+  std::string to;
+  std::string format = "fixlog";
+  std::uint64_t first = 0;
+  std::uint64_t last = UINT64_MAX;
+  bool force = false;
+};
+
+// "YYYYMMDD-HH:MM:SS.nnnnnnnnn" of a record; those that nobody gave a time have that of 1970.
+std::string stamp(const RecordHeader& header) {
+  char text[max_utc_timestamp_size];
+  return {text, write_utc_timestamp(text, time_of(header), 9)};
+}
+
+void append_fixlog(std::string& out, const RecordHeader& header, std::string_view body) {
+  out += stamp(header) + " : ";
+  out += body;
+  out += '\n';
+}
+
+// One packet as text2pcap reads it: the time, lines of 16 bytes behind their offset, an empty line.
+void append_hex_dump(std::string& out, const RecordHeader& header, std::string_view body) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  out += stamp(header) + '\n';
+  for (std::size_t at = 0; at < body.size(); at += 16) {
+    for (int shift = 20; shift >= 0; shift -= 4) out += digits[(at >> shift) & 15];
+    for (const char c : body.substr(at, 16)) {
+      const auto byte = static_cast<unsigned char>(c);
+      out += ' ';
+      out += digits[byte >> 4];
+      out += digits[byte & 15];
+    }
+    out += '\n';
+  }
+  out += '\n';
+}
+
+struct CloseFile {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+// What is exported is as secret as the journal: only its owner may read it.
+std::unique_ptr<std::FILE, CloseFile> create(const std::string& path, bool force) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0600);
+  if (fd < 0) {
+    const bool exists = errno == EEXIST;
+    throw ConfigError(path + ": " + std::generic_category().message(errno) +
+                      (exists ? "; give another name, or --force to overwrite it"
+                              : "; give the path of a file that can be written, or - for standard output"));
+  }
+  std::FILE* file = fdopen(fd, "wb");
+  if (file == nullptr) {
+    close(fd);
+    throw std::system_error(errno, std::generic_category(), path);
+  }
+  return std::unique_ptr<std::FILE, CloseFile>{file};
+}
+
+int export_messages(const ExportOptions& options) {
+  const StoredSession session = find_session(options.place);
+  const bool to_stdout = options.to == "-";
+  const auto file = to_stdout ? nullptr : create(options.to, options.force);
+  Output output{to_stdout ? stdout : file.get()};
+  PrinterOptions json{{}, "never", true, false, RecordForm::json};
+  RecordPrinter printer{json};
+  std::uint64_t count = 0;
+  const JournalScan scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
+    const RecordHeader& header = record.header;
+    if (header.kind != RecordKind::message || header.seq < options.first || header.seq > options.last) return true;
+    ++count;
+    if (options.format == "fixlog") {
+      append_fixlog(output.text, header, record.body);
+    } else if (options.format == "text") {
+      append_hex_dump(output.text, header, record.body);
+    } else {
+      printer.print(output.text, session.identity, header, record.body);
+    }
+    output.flush_when_large();
+    return true;
+  });
+  output.flush();
+  if (!to_stdout)
+    std::cout << session.identity << ": " << counted(count, "message") << " to " << options.to << std::endl;
+  if (!scan.damage || scan.torn) return exit_done;
+  std::cerr << "nfx: " << describe(*scan.damage, session, false) << '\n';
+  return exit_failed;
+}
+
+}  // namespace
+
+void add_export(CLI::App& store, int& exit_code) {
+  CLI::App* command = store.add_subcommand("export", "Write a session's messages to a file for other tools");
+  auto options = std::make_shared<ExportOptions>();
+  add_place(*command, options->place);
+  command->add_option("--to", options->to, "File to write; - for standard output")->type_name("FILE")->required();
+  command->add_option("--format", options->format, "fixlog, text or json")
+      ->check(CLI::IsMember({"fixlog", "text", "json"}))
+      ->capture_default_str();
+  command->add_option("--from-number", options->first, "Only messages from this number on")->type_name("N");
+  command->add_option("--to-number", options->last, "Only messages up to this number")->type_name("N");
+  command->add_flag("--force", options->force, "Overwrite the file");
+  command->footer(
+      "fixlog: \"YYYYMMDD-HH:MM:SS.nnnnnnnnn : 8=FIX...\", a line per message, as in QuickFIX's message log. text: a "
+      "hex\n"
+      "dump per message, which text2pcap makes a capture of. json: decoded, an object per line.\n"
+      "Nothing is masked: passwords and RawData(96) are as they were sent, so the file is its owner's alone (mode "
+      "0600).\n"
+      "\n"
+      "Examples:\n"
+      "  nfx store export journals --session 'FIX.4.4:DESK->VENUE' --to desk.log && nfx decode desk.log\n"
+      "  nfx store export journals --to desk.txt --format text &&\n"
+      "    TZ=UTC text2pcap -T 5001,5002 -t '%Y%m%d-%H:%M:%S.%f' desk.txt desk.pcap");
+  command->callback([options, &exit_code] { exit_code = export_messages(*options); });
+}
+
+}  // namespace nfx::app::store

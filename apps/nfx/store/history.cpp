@@ -1,0 +1,145 @@
+#include "store/history.hpp"
+
+#include "store/store.hpp"
+#include "text.hpp"
+
+namespace nfx::app::store {
+namespace {
+
+std::string step_text(std::string_view which, std::uint64_t from, std::uint64_t to) {
+  return std::string{which} + ' ' + std::to_string(from) + " -> " + std::to_string(to);
+}
+
+}  // namespace
+
+History::History(const SegmentHeader& oldest, std::size_t most)
+    : most_(most), in_(oldest.next_inbound), out_(oldest.next_outbound) {
+  if (in_ == 0) in_ = 1;
+  if (out_ == 0) out_ = 1;
+  if (oldest.base == 0 || oldest.base == unset_position) return;
+  tell(UtcTime{Duration{oldest.begun_ns}}, "begin",
+       "the oldest segment here begins: next in " + std::to_string(in_) + ", next out " + std::to_string(out_) +
+           "; what was in front of it has been put away");
+}
+
+void History::tell(UtcTime time, std::string kind, std::string text) {
+  end_traffic();
+  entries_.push_back({time, std::move(kind), std::move(text)});
+  if (entries_.size() > most_) {
+    entries_.pop_front();
+    ++left_out_;
+  }
+}
+
+void History::step(UtcTime time) {
+  if (!traffic_.any) traffic_ = {time, time, in_, out_, 0, 0, true};
+  traffic_.last = time;
+}
+
+void History::end_traffic() {
+  if (!traffic_.any) return;
+  const Traffic done = std::exchange(traffic_, {});
+  std::string text;
+  if (out_ != done.out_from) {
+    text = step_text("out", done.out_from, out_) + ": " + counted(done.kept, "message") + " kept";
+    if (done.not_kept != 0) text += ", " + counted(done.not_kept, "number") + " of session messages";
+  }
+  if (in_ != done.in_from) {
+    if (!text.empty()) text += "; ";
+    text += step_text("in", done.in_from, in_);
+  }
+  if (text.empty()) return;
+  if (done.last != done.first) text += ", until " + nanosecond_stamp(done.last);
+  entries_.push_back({done.first, "traffic", std::move(text)});
+  if (entries_.size() > most_) {
+    entries_.pop_front();
+    ++left_out_;
+  }
+}
+
+void History::add(const JournalRecord& record) {
+  const UtcTime time = time_of(record.header);
+  switch (record.header.kind) {
+    case RecordKind::none: return;
+    case RecordKind::message: add_message(record, time); return;
+    case RecordKind::next_inbound: add_number(record, time, true); return;
+    case RecordKind::next_outbound: add_number(record, time, false); return;
+    case RecordKind::reset:
+      tell(time, "reset",
+           "numbers reset: next in was " + std::to_string(in_) + ", next out was " + std::to_string(out_) +
+               "; both begin at 1");
+      in_ = out_ = 1;
+      kept_ = not_kept_ = 0;
+      last_message_ = {};
+      return;
+    case RecordKind::opened:
+      if (open_by_) {
+        tell(time, "killed",
+             "process " + std::to_string(*open_by_) + " had not closed it: it was killed, or the machine went down");
+      }
+      open_by_ = record.header.seq;
+      tell(time, "opened", "opened by process " + std::to_string(*open_by_));
+      return;
+    case RecordKind::closed:
+      tell(time, "closed", open_by_ ? "closed by process " + std::to_string(*open_by_) : "closed");
+      open_by_.reset();
+      return;
+  }
+}
+
+void History::pass_over(std::uint64_t numbers) {
+  traffic_.not_kept += numbers;
+  not_kept_ += numbers;
+}
+
+void History::add_message(const JournalRecord& record, UtcTime time) {
+  const std::uint64_t seq = record.header.seq;
+  if (seq < out_) {
+    tell(time, "back",
+         step_text("next out went back", out_, seq) + ": a message was kept under a number that had been sent");
+    out_ = seq;
+  }
+  step(time);
+  pass_over(seq - out_);
+  ++traffic_.kept;
+  ++kept_;
+  out_ = seq + 1;
+  view_.parse_leniently(record.body);
+  last_message_ = {seq, time, std::string{view_.get_view(Tag::MsgType)}};
+}
+
+void History::add_number(const JournalRecord& record, UtcTime time, bool inbound) {
+  std::uint64_t& now = inbound ? in_ : out_;
+  const std::uint64_t seq = record.header.seq;
+  const std::string_view which = inbound ? "next in" : "next out";
+  const bool by_hand = (record.header.flags & std::to_underlying(RecordFlag::by_operator)) != 0;
+  const bool imported = (record.header.flags & std::to_underlying(RecordFlag::imported)) != 0;
+  if (by_hand || imported) {
+    std::string text = step_text(which, now, seq) + (by_hand ? ", set by hand" : ", taken over");
+    if (!record.body.empty()) {
+      text += ": ";
+      append_printable(text, record.body);
+    }
+    tell(time, "set", std::move(text));
+    now = seq;
+    return;
+  }
+  if (seq < now) {
+    tell(time, "back", step_text(std::string{which} + " went back", now, seq));
+    now = seq;
+    return;
+  }
+  if (inbound && seq > now + 1) {
+    tell(time, "jump",
+         step_text(which, now, seq) +
+             " at once: the peer filled a gap or sent SequenceReset, or messages that had "
+             "waited for a gap were taken together");
+    now = seq;
+    return;
+  }
+  step(time);
+  if (!inbound) pass_over(seq - now);
+  now = seq;
+}
+
+}  // namespace nfx::app::store

@@ -1,0 +1,72 @@
+// Why a session's numbers are what they are: its records told as a history, in which the ordinary steps from message to
+// message are drawn together.
+// Thread: one owner. Bounds: the last `most` entries are kept, the others counted.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "nexusfix/store/journal_reader.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx::app::store {
+
+struct HistoryEntry {
+  UtcTime time{};
+  std::string kind;  // "traffic", "opened", "closed", "killed", "reset", "set", "jump", "back", "begin"
+  std::string text;
+};
+
+class History {
+ public:
+  // Where the session stood in front of the oldest record.
+  History(const SegmentHeader& oldest, std::size_t most);
+
+  void add(const JournalRecord& record);
+  // No more records will come.
+  void finish() { end_traffic(); }
+
+  [[nodiscard]] const std::deque<HistoryEntry>& entries() const noexcept { return entries_; }
+  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+  [[nodiscard]] std::optional<std::uint64_t> open_by() const noexcept { return open_by_; }
+
+  struct LastMessage {
+    std::uint64_t seq = 0;  // 0: none
+    UtcTime time{};
+    std::string type;
+  };
+  [[nodiscard]] const LastMessage& last_message() const noexcept { return last_message_; }
+  // Of the current numbering.
+  [[nodiscard]] std::uint64_t kept() const noexcept { return kept_; }
+  [[nodiscard]] std::uint64_t not_kept() const noexcept { return not_kept_; }
+
+ private:
+  // Steps forward with nothing remarkable between them.
+  struct Traffic {
+    UtcTime first{}, last{};
+    std::uint64_t in_from = 0, out_from = 0;
+    std::uint64_t kept = 0, not_kept = 0;
+    bool any = false;
+  };
+
+  void tell(UtcTime time, std::string kind, std::string text);
+  void step(UtcTime time);
+  void end_traffic();
+  void add_message(const JournalRecord& record, UtcTime time);
+  void add_number(const JournalRecord& record, UtcTime time, bool inbound);
+  void pass_over(std::uint64_t numbers);
+
+  std::size_t most_;
+  std::deque<HistoryEntry> entries_;
+  std::uint64_t left_out_ = 0;
+  std::uint64_t in_, out_;
+  std::optional<std::uint64_t> open_by_;
+  Traffic traffic_;
+  LastMessage last_message_;
+  std::uint64_t kept_ = 0, not_kept_ = 0;
+  MessageView view_{32768};
+};
+
+}  // namespace nfx::app::store

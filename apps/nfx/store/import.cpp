@@ -1,0 +1,253 @@
+// nfx store import: takes messages and numbers over from QuickFIX's file stores, so that a session goes on where it
+// was.
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+#include "command.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/store/journal_flusher.hpp"
+#include "nexusfix/wire/message_view.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+#include "store/quickfix_store.hpp"
+#include "store/store.hpp"
+#include "text.hpp"
+
+namespace nfx::app::store {
+namespace {
+
+struct ImportOptions {
+  std::string from;
+  std::string into;
+  std::string session;
+  std::string ring_directory = "/dev/shm";
+  std::uint64_t segment_size = JournalOptions{}.segment_size;
+  bool replace = false;
+  bool dry_run = false;
+};
+
+struct Transfer {
+  QuickfixStore from;
+  std::string identity;
+};
+
+struct Tally {
+  std::uint64_t taken = 0;
+  std::uint64_t of_session = 0;  // messages that are never resent
+  std::uint64_t uncounted = 0;   // numbers that QuickFIX had not counted as sent
+  std::uint64_t bad = 0;
+  std::string first_bad;
+};
+
+std::vector<Transfer> plan(const ImportOptions& options) {
+  std::vector<QuickfixStore> stores = find_quickfix_stores(options.from);
+  std::vector<Transfer> transfers;
+  std::string names;
+  for (QuickfixStore& store : stores) {
+    names += (names.empty() ? "" : ", ") + store.name;
+    if (!options.session.empty()) {
+      if (may_be(store, options.session)) transfers.push_back({std::move(store), options.session});
+      continue;
+    }
+    std::string identity = identity_of(store);
+    for (const Transfer& other : transfers) {
+      if (other.identity != identity) continue;
+      throw ConfigError(options.from + ": " + other.from.name + " and " + store.name + " are both of " + identity +
+                        ": move one of them away");
+    }
+    transfers.push_back({std::move(store), std::move(identity)});
+  }
+  if (transfers.size() == 1 || options.session.empty()) return transfers;
+  throw ConfigError(options.from + ": " + (transfers.empty() ? "none" : "more than one") +
+                    " of the stores there can be \"" + options.session + "\", by their names: " + names);
+}
+
+// Nothing is written before all of it can be.
+void check_target(const ImportOptions& options, const Transfer& transfer) {
+  const std::filesystem::path folder = session_folder(options.into, transfer.identity);
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) return;
+  const Standing there = look_at({folder, transfer.identity});
+  if (there.held_by) {
+    throw StoreError(transfer.identity + ": " + folder.string() + " is held by process " +
+                     std::to_string(*there.held_by) + ": stop that engine first");
+  }
+  if (there.damaged()) {
+    throw StoreError(transfer.identity + ": " + folder.string() +
+                     " is damaged: see 'nfx store verify', or move it away");
+  }
+  const bool empty =
+      there.kept.count() == 0 && there.scan.next_inbound == first_seq_num && there.scan.next_outbound == first_seq_num;
+  if (!empty && !options.replace) {
+    throw ConfigError(transfer.identity + ": " + folder.string() + " is in use already (next in " +
+                      std::to_string(value(there.scan.next_inbound)) + ", next out " +
+                      std::to_string(value(there.scan.next_outbound)) +
+                      "); --replace resets it first, or give another directory with --into");
+  }
+}
+
+Instant instant_now() { return {utc_now(), std::chrono::steady_clock::now()}; }
+
+// Appends, and lets the flusher make room when there is none.
+void append(JournalStore& journal, JournalFlusher& flusher, std::uint64_t seq, std::string_view bytes, UtcTime time) {
+  constexpr int max_turns = 100'000;
+  for (int turn = 0; turn < max_turns; ++turn) {
+    if (journal.accepts(bytes.size()) && journal.append(SeqNum{seq}, bytes, time)) return;
+    const StoreCondition condition = journal.condition();
+    if (condition == StoreCondition::failed || condition == StoreCondition::full) break;
+    journal.want_sync();
+    flusher.turn(instant_now());
+  }
+  throw StoreError("message " + std::to_string(seq) + " of " + counted(bytes.size(), "byte") + " cannot be kept: " +
+                   journal.condition_text() + "; when it is longer than a segment, raise --segment-size");
+}
+
+Tally copy_messages(const QuickfixStore& from, JournalStore* journal, JournalFlusher& flusher, UtcTime created) {
+  QuickfixBody body{from};
+  MessageView view{32768};
+  Tally tally;
+  for (const auto& [seq, where] : from.messages) {
+    if (seq >= from.next_out) {
+      ++tally.uncounted;
+      continue;
+    }
+    const std::string_view bytes = body.read(where);
+    const WireError error = view.parse(bytes);
+    if (error != WireError::none || view.get_view(Tag::MsgSeqNum) != std::to_string(seq)) {
+      if (tally.bad++ == 0) {
+        tally.first_bad = "message " + std::to_string(seq) + " at byte " + std::to_string(where.offset) + ' ' +
+                          (bytes.empty()              ? "lies behind the end of the file"
+                           : error != WireError::none ? "is no good FIX message: " + std::string{to_string(error)}
+                                                      : "has another MsgSeqNum");
+      }
+      continue;
+    }
+    if (is_session_msg_type(view.msg_type())) {
+      ++tally.of_session;
+      continue;
+    }
+    const auto sent = parse_utc_timestamp(view.get_view(Tag::SendingTime));
+    if (journal != nullptr) append(*journal, flusher, seq, bytes, sent ? sent->time : created);
+    ++tally.taken;
+  }
+  return tally;
+}
+
+void report(const ImportOptions& options, const Transfer& transfer, const Tally& tally) {
+  const QuickfixStore& from = transfer.from;
+  std::string out;
+  append_printable(out, transfer.identity);
+  out += "  from " + from.name + " (" + std::string{to_string(from.kind)} + ')' +
+         (options.dry_run ? ", not written: --dry-run" : "") + '\n';
+  out += "  next in " + std::to_string(from.next_in) + ", next out " + std::to_string(from.next_out);
+  if (from.created) out += ", since " + nanosecond_stamp(*from.created);
+  out += "\n  " + counted(tally.taken, "message") + " taken over";
+  if (tally.of_session != 0) {
+    out += "; " + counted(tally.of_session, "session message") + " left out, as those are never resent";
+  }
+  out += '\n';
+  if (tally.uncounted != 0) {
+    out += "  " + counted(tally.uncounted, "message") + " left out: kept under numbers from " +
+           std::to_string(from.next_out) + " on, which QuickFIX had not counted as sent\n";
+  }
+  if (tally.bad != 0) {
+    out += "  " + counted(tally.bad, "message") +
+           " LEFT OUT, to be gap-filled on resend: " + from.file("body").string() + ": " + tally.first_bad + '\n';
+  }
+  for (const std::string& note : from.notes) out += "  note: " + note + '\n';
+  std::cout << out << std::flush;
+}
+
+// What was written is read back: the user is about to rely on it.
+void check_result(const Transfer& transfer, const std::filesystem::path& folder, const Tally& tally) {
+  const Standing there = look_at({folder, transfer.identity});
+  const bool same = !there.damaged() && value(there.scan.next_inbound) == transfer.from.next_in &&
+                    value(there.scan.next_outbound) == transfer.from.next_out && there.kept.count() == tally.taken;
+  if (!same) {
+    throw StoreError(folder.string() + ": what was written cannot be read back as it was: next in " +
+                     std::to_string(value(there.scan.next_inbound)) + ", next out " +
+                     std::to_string(value(there.scan.next_outbound)) + ", " + counted(there.kept.count(), "message") +
+                     "; do not use it, and remove it");
+  }
+}
+
+Tally transfer_one(const ImportOptions& options, const Transfer& transfer) {
+  const QuickfixStore& from = transfer.from;
+  const UtcTime now = utc_now();
+  const UtcTime created = from.created.value_or(now);
+  JournalFlusher flusher;
+  if (options.dry_run) return copy_messages(from, nullptr, flusher, created);
+  JournalOptions journal_options;
+  journal_options.directory = options.into;
+  journal_options.ring_directory = options.ring_directory;
+  journal_options.segment_size = options.segment_size;
+  Tally tally;
+  {
+    JournalStore journal{posix_disk(), journal_options, transfer.identity, now};
+    flusher.add(journal);
+    journal.reset(created);
+    tally = copy_messages(from, &journal, flusher, created);
+    const std::string reason = "imported from " + (from.folder / from.name).string() + " of " +
+                               std::string{to_string(from.kind)} + ", " + counted(tally.taken, "message");
+    // The messages may have brought the number there already; the other record says where all comes from.
+    const bool there = journal.next_outbound() == SeqNum{from.next_out};
+    const bool set = (there || journal.set_by_operator(false, SeqNum{from.next_out}, reason, now)) &&
+                     journal.set_by_operator(true, SeqNum{from.next_in}, reason, now);
+    flusher.remove(journal);
+    if (!set || !journal.sync(now)) throw StoreError(transfer.identity + ": " + journal.condition_text());
+  }
+  check_result(transfer, session_folder(options.into, transfer.identity), tally);
+  return tally;
+}
+
+int import_stores(const ImportOptions& options) {
+  const std::vector<Transfer> transfers = plan(options);
+  for (const Transfer& transfer : transfers) check_target(options, transfer);
+  bool lost = false;
+  for (const Transfer& transfer : transfers) {
+    const Tally tally = transfer_one(options, transfer);
+    report(options, transfer, tally);
+    lost = lost || tally.bad != 0;
+  }
+  return lost ? exit_failed : exit_done;
+}
+
+}  // namespace
+
+void add_import(CLI::App& store, int& exit_code) {
+  CLI::App* command = store.add_subcommand("import", "Take messages and numbers over from QuickFIX's file stores");
+  auto options = std::make_shared<ImportOptions>();
+  command->add_option("QUICKFIX_DIR", options->from, "The FileStorePath of QuickFIX, QuickFIX/J or QuickFIX/Go")
+      ->required();
+  command->add_option("--into", options->into, "Directory of our store; made when missing")
+      ->type_name("STORE")
+      ->required();
+  command->add_option("--session", options->session, "Only this session: FIX.4.4:SENDER->TARGET[:QUALIFIER]")
+      ->type_name("IDENTITY");
+  command->add_flag("--replace", options->replace, "Reset sessions that have messages or numbers already");
+  command->add_flag("--dry-run", options->dry_run, "Only say what would be done");
+  command
+      ->add_option("--segment-size", options->segment_size,
+                   "Bytes of a segment file, as the engine's configuration "
+                   "has it")
+      ->check(CLI::Range(std::uint64_t{64} << 10, std::uint64_t{1} << 30))
+      ->capture_default_str();
+  command->add_option("--ring-directory", options->ring_directory, "Where the engine keeps the rings of its journals")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command->footer(
+      "Stop QuickFIX first: nothing tells whether it still writes. Both numbers and the time at which the numbering\n"
+      "began are taken over, so the peer sees no reset; application messages are taken over for resends, session\n"
+      "messages are not, as they are never resent. The session's identity comes from the messages, or from the files'\n"
+      "names; where both leave a doubt, such as hyphens in CompIDs, --session has to say it. QuickFIX's files are "
+      "only\n"
+      "read. What was written is read back and compared.\n"
+      "Exit code 1 also when messages had to be left out because QuickFIX's files are damaged.\n\n"
+      "Examples:\n"
+      "  nfx store import /var/lib/quickfix --into journals --dry-run\n"
+      "  nfx store import /var/lib/quickfix --into journals --session 'FIX.4.4:MY-DESK->VENUE'");
+  command->callback([options, &exit_code] { exit_code = import_stores(*options); });
+}
+
+}  // namespace nfx::app::store

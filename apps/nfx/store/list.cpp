@@ -1,0 +1,133 @@
+// nfx store ls: the sessions of a store and how they stand.
+#include <iterator>
+#include <memory>
+
+#include "command.hpp"
+#include "decode/print.hpp"
+#include "store/store.hpp"
+#include "text.hpp"
+
+namespace nfx::app::store {
+namespace {
+
+struct ListOptions {
+  Place place;
+  std::string format = "text";
+};
+
+void append_json(std::string& out, const StoredSession& session, const Standing& standing) {
+  const JournalScan& scan = standing.scan;
+  out += "{\"identity\":";
+  append_json_text(out, session.identity);
+  append_member(out, "folder", session.folder.string());
+  append_member(out, "state", standing.state());
+  if (standing.held_by) append_member(out, "pid", static_cast<std::uint64_t>(*standing.held_by));
+  append_member(out, "bytes", standing.bytes);
+  append_member(out, "archived", standing.archived);
+  if (!standing.unreadable.empty()) {
+    append_member(out, "problem", standing.unreadable);
+  } else {
+    append_member(out, "next_in", value(scan.next_inbound));
+    append_member(out, "next_out", value(scan.next_outbound));
+    append_member(out, "since", nanosecond_stamp(scan.creation_time));
+    append_member(out, "messages", standing.kept.count());
+    append_member(out, "first", standing.kept.first());
+    append_member(out, "last", standing.kept.last());
+    append_member(out, "segments", scan.segments.size());
+    append_member(out, "spare", scan.spare.size());
+    append_member(out, "records", scan.records);
+    append_member(out, "end", scan.end);
+    append_member(out, "committed", scan.committed);
+    if (scan.damage) append_member(out, scan.torn ? "torn" : "problem", describe(*scan.damage, session, scan.torn));
+  }
+  out += "}\n";
+}
+
+std::string readable(std::uint64_t bytes) {
+  constexpr std::string_view units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+  std::size_t unit = 0;
+  while (bytes >= 10 * 1024 && unit + 1 < std::size(units)) {
+    bytes = (bytes + 512) / 1024;
+    ++unit;
+  }
+  return std::to_string(bytes).append(units[unit]);
+}
+
+void append_text(std::string& out, const StoredSession& session, const Standing& standing) {
+  const JournalScan& scan = standing.scan;
+  append_printable(out, session.identity);
+  out += "  " + standing.state() + '\n';
+  out += "  folder     " + session.folder.string() + '\n';
+  if (!standing.unreadable.empty()) {
+    out += "  problem    " + standing.unreadable + '\n';
+    return;
+  }
+  out += "  numbers    next in " + std::to_string(value(scan.next_inbound)) + ", next out " +
+         std::to_string(value(scan.next_outbound)) + ", since " + nanosecond_stamp(scan.creation_time) +
+         (standing.damaged() ? ": where the damage begins\n" : "\n");
+  out += "  messages   " + std::to_string(standing.kept.count());
+  if (standing.kept.count() != 0) {
+    out += ", from " + std::to_string(standing.kept.first()) + " to " + std::to_string(standing.kept.last());
+  }
+  out += "\n  files      " + counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.spare.size()) +
+         " spare, " + std::to_string(standing.archived) + " archived: " + readable(standing.bytes) + '\n';
+  out += "  committed  ";
+  if (scan.segments.empty()) {
+    out += "nothing yet";
+  } else {
+    const SegmentInfo& last = scan.segments.back();
+    out += std::to_string(scan.committed) + " of " + std::to_string(scan.end) + " bytes";
+    if (last.committed_at != UtcTime{}) out += ", " + nanosecond_stamp(last.committed_at);
+  }
+  out += '\n';
+  if (standing.state() == "killed") {
+    out +=
+        "  note       the last process did not close it; what its ring still holds comes to the files when it is\n"
+        "             opened, unless the machine went down\n";
+  }
+  if (scan.damage && (!scan.torn || !standing.held_by)) {
+    out += scan.torn ? "  note       " : "  problem    ";
+    out += describe(*scan.damage, session, scan.torn) + '\n';
+  }
+}
+
+int list(const ListOptions& options) {
+  Output output;
+  bool damaged = false;
+  const auto sessions = find_sessions(options.place, true);
+  for (const StoredSession& session : sessions) {
+    const Standing standing = look_at(session);
+    damaged = damaged || standing.damaged();
+    if (options.format == "json") {
+      append_json(output.text, session, standing);
+    } else {
+      append_text(output.text, session, standing);
+    }
+    output.flush_when_large();
+  }
+  if (sessions.empty() && options.format == "text") output.text += options.place.store + ": no session is kept here\n";
+  output.flush();
+  return damaged ? exit_failed : exit_done;
+}
+
+}  // namespace
+
+void add_ls(CLI::App& store, int& exit_code) {
+  CLI::App* command = store.add_subcommand("ls", "The sessions kept here, and how they stand");
+  auto options = std::make_shared<ListOptions>();
+  add_place(*command, options->place);
+  command->add_option("--format", options->format, "text, or json: one object per session and line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->footer(
+      "States: held by PID (a process has it open), clean (closed in order), killed (not closed), new (nothing "
+      "written\n"
+      "yet), damaged (something in front of the last commit cannot be read; exit code 1).\n"
+      "Messages are those that can be resent: what came before a reset of the numbers does not count.\n\n"
+      "Examples:\n"
+      "  nfx store ls /var/lib/nexusfix\n"
+      "  nfx store ls /var/lib/nexusfix --format json | jq 'select(.state | startswith(\"held\") | not)'");
+  command->callback([options, &exit_code] { exit_code = list(*options); });
+}
+
+}  // namespace nfx::app::store

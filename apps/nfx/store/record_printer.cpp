@@ -1,0 +1,117 @@
+#include "store/record_printer.hpp"
+
+#include <unistd.h>
+
+#include "store/store.hpp"
+
+namespace nfx::app::store {
+namespace {
+
+constexpr std::uint32_t max_raw_fields = 32768;
+
+bool has_flag(const RecordHeader& header, RecordFlag flag) noexcept {
+  return (header.flags & std::to_underlying(flag)) != 0;
+}
+
+}  // namespace
+
+std::string text_of(const RecordHeader& header, std::string_view body) {
+  const std::string number = std::to_string(header.seq);
+  std::string text;
+  switch (header.kind) {
+    case RecordKind::none: return "nothing";
+    case RecordKind::message: return "message " + number;
+    case RecordKind::next_inbound: text = "next in " + number; break;
+    case RecordKind::next_outbound: text = "next out " + number; break;
+    case RecordKind::reset: return "reset: both numbers are 1, the messages in front are forgotten";
+    case RecordKind::opened: return "opened by process " + number;
+    case RecordKind::closed: return "closed in order";
+  }
+  if (text.empty()) return "record of kind " + std::to_string(std::to_underlying(header.kind));
+  if (has_flag(header, RecordFlag::by_operator)) text += ", set by hand";
+  if (has_flag(header, RecordFlag::imported)) text += ", imported";
+  if (body.empty()) return text;
+  text += ": ";
+  append_printable(text, body);
+  return text;
+}
+
+RecordPrinter::RecordPrinter(const PrinterOptions& options)
+    : form_(options.form),
+      name_sessions_(options.name_sessions),
+      print_{options.show_secrets, Palette{use_colour(options.color, STDOUT_FILENO)}, {}, {}},
+      decoder_(dictionaries_, false),
+      view_(max_raw_fields) {
+  for (const std::string& file : options.dictionaries) dictionaries_.add(file);
+}
+
+void RecordPrinter::print(std::string& out, const std::string& identity, const RecordHeader& header,
+                          std::string_view body) {
+  if (name_sessions_ && form_ != RecordForm::json && identity != last_identity_) {
+    out += print_.palette(Colour::bold);
+    append_printable(out, identity);
+    out += print_.palette(Colour::plain);
+    out += '\n';
+    last_identity_ = identity;
+  }
+  if (header.kind == RecordKind::message) {
+    print_message(out, identity, header, body);
+  } else {
+    print_other(out, identity, header, body);
+  }
+}
+
+void RecordPrinter::print_message(std::string& out, const std::string& identity, const RecordHeader& header,
+                                  std::string_view body) {
+  const std::string number = std::to_string(header.seq);
+  const std::string time = nanosecond_stamp(time_of(header));
+  if (form_ == RecordForm::raw) {
+    out += time + " #" + number + ' ';
+    view_.parse_leniently(body);
+    append_raw(out, view_, print_.show_secrets);
+    out += '\n';
+    return;
+  }
+  FoundMessage found;
+  found.text = body;
+  const DecodedMessage& message = decoder_.decode(found);
+  if (form_ == RecordForm::json) {
+    std::string place;
+    append_member(place, "session", identity);
+    append_member(place, "number", header.seq);
+    append_member(place, "stored", time);
+    print_.json_place = place.substr(1);
+    print_json(out, message, print_);
+    return;
+  }
+  // The message says its number too; another one is a fault that must be seen.
+  print_.place = message.seq == number ? time : time + ", kept as " + number;
+  if (form_ == RecordForm::one_line) {
+    print_one_line(out, message, print_);
+  } else {
+    print_fields(out, message, print_);
+  }
+}
+
+void RecordPrinter::print_other(std::string& out, const std::string& identity, const RecordHeader& header,
+                                std::string_view body) {
+  if (form_ == RecordForm::json) {
+    out += "{\"session\":";
+    append_json_text(out, identity);
+    append_member(out, "record", to_string(header.kind));
+    append_member(out, header.kind == RecordKind::opened ? "pid" : "number", header.seq);
+    append_member(out, "stored", nanosecond_stamp(time_of(header)));
+    if (has_flag(header, RecordFlag::by_operator)) out += ",\"by_operator\":true";
+    if (has_flag(header, RecordFlag::imported)) out += ",\"imported\":true";
+    if (!body.empty()) append_member(out, "because", body);
+    out += "}\n";
+    return;
+  }
+  out += print_.palette(Colour::dim);
+  out += nanosecond_stamp(time_of(header)) + ' ';
+  out += print_.palette(Colour::plain);
+  out += text_of(header, body) + '\n';
+  if (form_ == RecordForm::fields) out += '\n';
+}
+
+}  // namespace nfx::app::store

@@ -1,0 +1,51 @@
+// The records of a journal as text: messages decoded as nfx decode does, or on one line each; counters on request.
+// Thread: one owner. Lifetime: appends to the caller's string; borrows nothing beyond a call.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "decode/decoder.hpp"
+#include "decode/dictionaries.hpp"
+#include "decode/print.hpp"
+#include "nexusfix/store/journal_reader.hpp"
+
+namespace nfx::app::store {
+
+enum class RecordForm : std::uint8_t {
+  fields,    // a header line, and a line per field
+  one_line,  // all of it on one line
+  raw,       // "8=FIX.4.4|9=..|" behind time and number
+  json,      // an object per line
+};
+
+struct PrinterOptions {
+  std::vector<std::string> dictionaries;
+  std::string color = "auto";
+  bool show_secrets = false;
+  bool name_sessions = false;  // a heading when another session begins; JSON names the session always
+  RecordForm form = RecordForm::fields;
+};
+
+class RecordPrinter {
+ public:
+  explicit RecordPrinter(const PrinterOptions& options);
+  void print(std::string& out, const std::string& identity, const RecordHeader& header, std::string_view body);
+
+ private:
+  void print_message(std::string& out, const std::string& identity, const RecordHeader& header, std::string_view body);
+  void print_other(std::string& out, const std::string& identity, const RecordHeader& header, std::string_view body);
+
+  RecordForm form_;
+  bool name_sessions_;
+  PrintOptions print_;
+  Dictionaries dictionaries_;
+  Decoder decoder_;
+  MessageView view_;
+  std::string last_identity_;
+};
+
+// What a record that is no message says: "next in 5", "opened by process 4711".
+[[nodiscard]] std::string text_of(const RecordHeader& header, std::string_view body);
+
+}  // namespace nfx::app::store

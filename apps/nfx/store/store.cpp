@@ -1,0 +1,232 @@
+// nfx store: looks into the journals of sessions, checks, mends and moves them, and sets their numbers.
+#include "store/store.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+#include "command.hpp"
+#include "decode/print.hpp"
+#include "nexusfix/base/suggest.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+namespace store {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_segment_name(const fs::path& name) { return name.extension() == ".nfxj"; }
+
+bool has_segments(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator files{folder, error};
+  return !error && std::any_of(begin(files), end(files),
+                               [](const fs::directory_entry& entry) { return is_segment_name(entry.path()); });
+}
+
+std::string names_of(const std::vector<StoredSession>& sessions) {
+  constexpr std::size_t most = 20;
+  std::string text;
+  for (std::size_t i = 0; i < sessions.size() && i < most; ++i) {
+    text += i == 0 ? "" : ", ";
+    append_printable(text, sessions[i].identity);
+  }
+  if (sessions.size() > most) text += " and " + std::to_string(sessions.size() - most) + " more";
+  return text;
+}
+
+void check_folder(const std::string& folder) {
+  std::error_code error;
+  const auto status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found) {
+    throw ConfigError(folder + ": there is no such folder; give the directory that the engine keeps its journals in");
+  }
+  if (error) throw ConfigError(folder + ": cannot be looked at: " + error.message());
+  if (status.type() != fs::file_type::directory) {
+    throw ConfigError(folder + ": is no folder; give the directory that the engine keeps its journals in");
+  }
+}
+
+// Also of a copy, however its folder is called.
+std::vector<StoredSession> the_one_in(const fs::path& folder) {
+  const fs::path whole = fs::weakly_canonical(folder);
+  const JournalScan scan = scan_journal(posix_disk(), whole, [](const JournalRecord&) { return false; });
+  if (!scan.identity.empty()) return {{whole, scan.identity}};
+  throw ConfigError(folder.string() +
+                    ": holds segments, but none whose header names a session; give the store's directory, in which "
+                    "each session has a folder");
+}
+
+}  // namespace
+
+void add_place(CLI::App& command, Place& place) {
+  command.add_option("STORE", place.store, "Directory of a store, or the folder of one session in it")->required();
+  command.add_option("--session", place.session, "Only this session: FIX.4.4:SENDER->TARGET, or its folder's name")
+      ->type_name("IDENTITY");
+}
+
+void add_ring_directory(CLI::App& command, Place& place) {
+  command.add_option("--ring-directory", place.ring_directory, "Where the engine keeps the rings of its journals")
+      ->type_name("DIR")
+      ->capture_default_str();
+}
+
+std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty) {
+  check_folder(place.store);
+  std::vector<StoredSession> all =
+      has_segments(place.store) ? the_one_in(place.store) : list_sessions(posix_disk(), place.store);
+  if (all.empty() && !may_be_empty) {
+    throw ConfigError(place.store +
+                      ": no session is kept here; give the directory that the engine keeps its journals "
+                      "in");
+  }
+  std::ranges::sort(all, {}, &StoredSession::identity);
+  if (place.session.empty()) return all;
+  for (const StoredSession& session : all) {
+    if (session.identity == place.session || session.folder.filename() == place.session) return {session};
+  }
+  std::vector<std::string_view> candidates;
+  for (const StoredSession& session : all) candidates.push_back(session.identity);
+  throw ConfigError(place.store + ": there is no session \"" + place.session + '"' +
+                    did_you_mean(place.session, candidates) + "; there is " + (all.empty() ? "none" : names_of(all)));
+}
+
+StoredSession find_session(const Place& place) {
+  const std::vector<StoredSession> found = find_sessions(place);
+  if (found.size() == 1) return found.front();
+  throw ConfigError(place.store + ": has " + std::to_string(found.size()) +
+                    " sessions: choose one with --session; there is " + names_of(found));
+}
+
+JournalStore open_journal(const Place& place, const StoredSession& session, UtcTime now) {
+  JournalOptions options;
+  options.directory = session.folder.parent_path();
+  if (session_folder(options.directory, session.identity) != session.folder) {
+    throw ConfigError(
+        session.folder.string() +
+        ": is a copy of the session's folder, which an engine would not find; set the numbers in the store");
+  }
+  options.ring_directory = place.ring_directory;
+  // What a killed process left can be read only at the size that it had.
+  constexpr std::uint64_t page = 4096;
+  std::error_code error;
+  const std::uint64_t ring = fs::file_size(ring_path(options.ring_directory, session.folder), error);
+  if (!error && ring > page && ring - page <= UINT32_MAX) options.ring_size = static_cast<std::uint32_t>(ring - page);
+  std::uint64_t segment = 0;
+  for (const SegmentInfo& info : scan_journal(posix_disk(), session.folder).segments) {
+    segment = segment_header_size + info.header.capacity;
+  }
+  if (segment != 0) options.segment_size = segment;
+  return JournalStore{posix_disk(), options, session.identity, now};
+}
+
+void KeptNumbers::append(std::uint64_t seq) {
+  while (!runs_.empty() && runs_.back().first >= seq) runs_.pop_back();
+  if (!runs_.empty() && runs_.back().second >= seq) runs_.back().second = seq - 1;
+  if (!runs_.empty() && runs_.back().second + 1 == seq) {
+    runs_.back().second = seq;
+  } else {
+    runs_.emplace_back(seq, seq);
+  }
+}
+
+std::uint64_t KeptNumbers::count() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& [first, last] : runs_) sum += last - first + 1;
+  return sum;
+}
+
+std::string Standing::state() const {
+  if (damaged()) return "damaged";
+  if (held_by) return "held by " + std::to_string(*held_by);
+  if (scan.records == 0) return "new";
+  return scan.closed ? "clean" : "killed";
+}
+
+Standing look_at(const StoredSession& session) {
+  Standing standing;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator{session.folder, error}) {
+    if (is_segment_name(entry.path())) standing.bytes += entry.file_size(error);
+  }
+  for (const auto& entry : fs::directory_iterator{session.folder / "archive", error}) {
+    if (!is_segment_name(entry.path())) continue;
+    ++standing.archived;
+    standing.bytes += entry.file_size(error);
+  }
+  try {
+    standing.held_by = holder(posix_disk(), session.folder);
+    standing.scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
+      if (record.header.kind == RecordKind::message) standing.kept.append(record.header.seq);
+      if (record.header.kind == RecordKind::reset) standing.kept.forget_all();
+      return true;
+    });
+  } catch (const StoreError& problem) {
+    standing.unreadable = problem.what();
+  }
+  return standing;
+}
+
+std::string describe(const JournalDamage& damage, const StoredSession& session, bool torn) {
+  std::string text = damage.file + ": " + (torn ? "torn" : "damaged") + " at byte " + std::to_string(damage.offset) +
+                     ": " + damage.reason;
+  if (torn) return text + "; it lies behind the last commit, and the next opening cuts it";
+  return text + "; mend it from a copy with 'nfx store repair " + session.folder.string() +
+         " --from COPY', or leave out what cannot be read with --gap-fill";
+}
+
+std::string nanosecond_stamp(UtcTime time) {
+  if (time == UtcTime{}) return "-";
+  char text[max_utc_timestamp_size];
+  return {text, write_utc_timestamp(text, time, 9)};
+}
+
+UtcTime utc_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+
+std::string counted(std::uint64_t count, std::string_view what) {
+  return std::to_string(count) + ' ' + std::string{what} + (count == 1 ? "" : "s");
+}
+
+void append_member(std::string& out, std::string_view name, std::string_view text) {
+  out += ",\"";
+  out += name;
+  out += "\":";
+  append_json_text(out, text);
+}
+
+void append_member(std::string& out, std::string_view name, std::uint64_t number) {
+  out += ",\"";
+  out += name;
+  out += "\":" + std::to_string(number);
+}
+
+}  // namespace store
+
+void add_store(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("store", "See, check, mend and move what sessions have kept: messages and numbers");
+  command->require_subcommand(1);
+  store::add_ls(*command, exit_code);
+  store::add_cat(*command, exit_code);
+  store::add_tail(*command, exit_code);
+  store::add_verify(*command, exit_code);
+  store::add_repair(*command, exit_code);
+  store::add_seq(*command, exit_code);
+  store::add_export(*command, exit_code);
+  store::add_import(*command, exit_code);
+  command->footer(
+      "Examples:\n"
+      "  nfx store ls /var/lib/nexusfix                which sessions are kept here, and how they stand\n"
+      "  nfx store cat /var/lib/nexusfix --one-line    what was sent\n"
+      "  nfx store tail -f /var/lib/nexusfix           ... and what is being sent\n"
+      "  nfx store seq explain /var/lib/nexusfix       why the numbers are what they are\n"
+      "  nfx store verify /var/lib/nexusfix            whether every byte is what was written\n"
+      "  nfx store import quickfix/store --into /var/lib/nexusfix    go on where QuickFIX stopped\n"
+      "'nfx store COMMAND --help' explains a command. What reads changes nothing, and may be run beside an engine; it\n"
+      "sees what has come to the files, some milliseconds behind.\n"
+      "Exit codes: 0 done, 1 failed, 2 wrong usage; those of 'nfx store verify' are its own.");
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,92 @@
+// The subcommands of nfx store, and what they share: which sessions are meant, how they stand, and times as text.
+// Thread: any one. Errors: ConfigError for what the user named wrongly, StoreError for what cannot be read or is held.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/store/journal_reader.hpp"
+#include "nexusfix/store/journal_store.hpp"
+#include "output.hpp"
+
+namespace nfx::app::store {
+
+struct Place {
+  std::string store;                        // the store's directory, or one session's folder in it
+  std::string session;                      // identity, or its folder's name; empty: all
+  std::string ring_directory = "/dev/shm";  // read by what writes
+};
+
+void add_place(CLI::App& command, Place& place);
+void add_ring_directory(CLI::App& command, Place& place);
+
+// The sessions meant, by identity. Throws ConfigError when there is no such store, or no such session: it names those
+// that there are. No session at all in a store is an error too, unless `may_be_empty`.
+[[nodiscard]] std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty = false);
+// Where exactly one is needed.
+[[nodiscard]] StoredSession find_session(const Place& place);
+
+// Opens the session's journal to write, also one whose ring a killed process left. Throws StoreError when it is held.
+[[nodiscard]] JournalStore open_journal(const Place& place, const StoredSession& session, UtcTime now);
+
+// Numbers of messages that can be resent: what a reset, or a number that goes back, leaves of those appended.
+// Cost: 16 bytes per gap.
+class KeptNumbers {
+ public:
+  void append(std::uint64_t seq);
+  void forget_all() noexcept { runs_.clear(); }
+  [[nodiscard]] std::uint64_t count() const noexcept;
+  [[nodiscard]] std::uint64_t first() const noexcept { return runs_.empty() ? 0 : runs_.front().first; }
+  [[nodiscard]] std::uint64_t last() const noexcept { return runs_.empty() ? 0 : runs_.back().second; }
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> runs_;
+};
+
+// Everything about a session at one look.
+struct Standing {
+  JournalScan scan;
+  KeptNumbers kept;
+  std::uint64_t bytes = 0;     // of all segment files
+  std::uint64_t archived = 0;  // segments in front of resets, in archive/
+  std::optional<int> held_by;
+  std::string unreadable;  // why nothing else is known; empty otherwise
+
+  [[nodiscard]] bool damaged() const noexcept { return !unreadable.empty() || (scan.damage && !scan.torn); }
+  // "held by 4711", "clean", "new", "killed", "damaged"
+  [[nodiscard]] std::string state() const;
+};
+
+[[nodiscard]] Standing look_at(const StoredSession& session);
+
+// "FILE: damaged at byte N: reason", and what to do about it.
+[[nodiscard]] std::string describe(const JournalDamage& damage, const StoredSession& session, bool torn);
+
+// "YYYYMMDD-HH:MM:SS.nnnnnnnnn", and "-" for a time that nobody gave.
+[[nodiscard]] std::string nanosecond_stamp(UtcTime time);
+[[nodiscard]] inline UtcTime time_of(const RecordHeader& header) noexcept { return UtcTime{Duration{header.time_ns}}; }
+[[nodiscard]] UtcTime utc_now();
+
+// "1 message", "2 messages".
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view what);
+
+// ,"name":"text" and ,"name":number
+void append_member(std::string& out, std::string_view name, std::string_view text);
+void append_member(std::string& out, std::string_view name, std::uint64_t number);
+
+void add_ls(CLI::App& store, int& exit_code);
+void add_cat(CLI::App& store, int& exit_code);
+void add_tail(CLI::App& store, int& exit_code);
+void add_verify(CLI::App& store, int& exit_code);
+void add_repair(CLI::App& store, int& exit_code);
+void add_seq(CLI::App& store, int& exit_code);
+void add_export(CLI::App& store, int& exit_code);
+void add_import(CLI::App& store, int& exit_code);
+
+}  // namespace nfx::app::store

@@ -1,0 +1,170 @@
+// nfx store verify and repair: whether every byte is what was written, and making it whole again.
+#include <iostream>
+#include <memory>
+
+#include "command.hpp"
+#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/wire/message_view.hpp"
+#include "store/store.hpp"
+#include "text.hpp"
+
+namespace nfx::app::store {
+namespace {
+
+constexpr int exit_whole = 0;
+constexpr int exit_torn = 1;
+constexpr int exit_damaged = 2;
+constexpr std::uint32_t max_fields = 32768;
+constexpr std::size_t max_findings = 20;  // named one by one, of each session
+
+// What is wrong with the records of a session though their checksums are right.
+class Checker {
+ public:
+  void check(const JournalRecord& record) {
+    switch (record.header.kind) {
+      case RecordKind::message: check_message(record); return;
+      case RecordKind::next_outbound: next_out_ = record.header.seq; return;
+      case RecordKind::reset: next_out_ = 1; return;
+      case RecordKind::next_inbound:
+      case RecordKind::opened:
+      case RecordKind::closed: return;
+      case RecordKind::none: break;
+    }
+    find(record,
+         "a record of kind " + std::to_string(std::to_underlying(record.header.kind)) + ", which means nothing");
+  }
+  [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+  [[nodiscard]] std::uint64_t found() const noexcept { return found_; }
+  [[nodiscard]] const std::string& findings() const noexcept { return findings_; }
+
+ private:
+  void check_message(const JournalRecord& record) {
+    ++messages_;
+    const std::uint64_t seq = record.header.seq;
+    const std::string which = "message " + std::to_string(seq);
+    if (const WireError error = view_.parse(record.body); error != WireError::none) {
+      find(record, which + " is no good FIX message: " + std::string{to_string(error)});
+    } else if (view_.get_view(Tag::MsgSeqNum) != std::to_string(seq)) {
+      std::string text = which + " says of itself that its MsgSeqNum is ";
+      append_printable(text, view_.get_view(Tag::MsgSeqNum));
+      find(record, text);
+    }
+    // Numbers go back by a reset, or by a record that sets them; never by a message.
+    if (seq < next_out_) {
+      find(record, which + " comes though " + std::to_string(next_out_) + " was next, without a reset");
+    }
+    next_out_ = seq + 1;
+  }
+  void find(const JournalRecord& record, const std::string& what) {
+    if (++found_ > max_findings) return;
+    findings_ += "  " + *record.file + ": byte " + std::to_string(record.offset) + ": " + what + '\n';
+  }
+
+  MessageView view_{max_fields};
+  std::uint64_t next_out_ = 1;
+  std::uint64_t messages_ = 0, found_ = 0;
+  std::string findings_;
+};
+
+int verify_session(const StoredSession& session) {
+  Checker checker;
+  const auto held = holder(posix_disk(), session.folder);
+  const JournalScan scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
+    checker.check(record);
+    return true;
+  });
+  // The last record of a session that is held may be half written: that is no tear.
+  const bool torn = scan.damage && scan.torn && !held;
+  const bool damaged = (scan.damage && !scan.torn) || checker.found() != 0;
+  std::string out;
+  append_printable(out, session.identity);
+  out += damaged ? ": DAMAGED" : torn ? ": torn" : ": ok";
+  out += ", " + counted(scan.records, "record") + ", " + counted(checker.messages(), "message") + ", " +
+         counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.end) + " bytes";
+  if (held) out += ", held by " + std::to_string(*held);
+  out += '\n' + checker.findings();
+  if (checker.found() > max_findings) {
+    out += "  and " + std::to_string(checker.found() - max_findings) + " more like these\n";
+  }
+  if (checker.found() != 0) {
+    out +=
+        "  their checksums are right, so they were written like that: tell the makers of NexusFIX; 'nfx store cat'\n"
+        "  shows them, and on resend such a message is gap-filled\n";
+  }
+  if (damaged || torn) {
+    if (scan.damage) out += "  " + describe(*scan.damage, session, scan.torn) + '\n';
+  }
+  std::cout << out;
+  return damaged ? exit_damaged : torn ? exit_torn : exit_whole;
+}
+
+int verify(const Place& place) {
+  int worst = exit_whole;
+  for (const StoredSession& session : find_sessions(place)) {
+    try {
+      worst = std::max(worst, verify_session(session));
+    } catch (const StoreError& error) {
+      std::cout << session.identity << ": DAMAGED\n  " << error.what() << '\n';
+      worst = exit_damaged;
+    }
+  }
+  std::cout.flush();
+  return worst;
+}
+
+struct RepairOptions {
+  Place place;
+  bool gap_fill = false;
+  std::string copy;
+};
+
+int repair(const RepairOptions& options) {
+  if (options.gap_fill == !options.copy.empty()) {
+    throw ConfigError(
+        "say how: --from COPY takes what cannot be read from a copy of the session's folder, --gap-fill "
+        "leaves it out");
+  }
+  const StoredSession session = find_session(options.place);
+  const std::string done = options.gap_fill ? repair_by_gap_fill(posix_disk(), session.folder)
+                                            : repair_from_copy(posix_disk(), session.folder, options.copy);
+  std::cout << session.identity << ": " << done << std::endl;
+  return exit_done;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& store, int& exit_code) {
+  CLI::App* command = store.add_subcommand("verify", "Read everything, and check every checksum and number");
+  auto place = std::make_shared<Place>();
+  add_place(*command, *place);
+  command->footer(
+      "Checked are the checksum of each record, BodyLength and CheckSum of each message, that a message has the "
+      "number\n"
+      "under which it is kept, and that numbers ascend unless something set them.\n"
+      "Exit codes: 0 all is as written; 1 the end is torn, as by a machine that died, and the next opening cuts it: "
+      "no\n"
+      "commit is lost; 2 something committed cannot be read.\n\n"
+      "Example:\n"
+      "  nfx store verify journals || echo look at it");
+  command->callback([place, &exit_code] { exit_code = verify(*place); });
+}
+
+void add_repair(CLI::App& store, int& exit_code) {
+  CLI::App* command = store.add_subcommand("repair", "Make a damaged journal whole again");
+  auto options = std::make_shared<RepairOptions>();
+  add_place(*command, options->place);
+  CLI::Option* gap_fill = command->add_flag("--gap-fill", options->gap_fill,
+                                            "Leave out what cannot be read; those messages are gap-filled on resend");
+  command->add_option("--from", options->copy, "Take what cannot be read from this copy of the session's folder")
+      ->type_name("COPY")
+      ->excludes(gap_fill);
+  command->footer(
+      "The damaged files stay beside the mended ones as NAME.damaged. A session that is held is not touched: stop its\n"
+      "engine first.\n\n"
+      "Examples:\n"
+      "  nfx store repair journals/0011223344556677 --from /backup/0011223344556677\n"
+      "  nfx store repair journals --session 'FIX.4.4:DESK->VENUE' --gap-fill");
+  command->callback([options, &exit_code] { exit_code = repair(*options); });
+}
+
+}  // namespace nfx::app::store
