@@ -1,0 +1,372 @@
+#include "simulation/ledger.hpp"
+
+#include <algorithm>
+
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx::simulation {
+namespace {
+
+constexpr std::uint64_t max_id = 100'000'000;
+
+[[nodiscard]] std::uint64_t number_of(const MessageView& message, Tag tag) noexcept {
+  const auto number = message.get_seq_num(tag);
+  return number ? value(*number) : 0;
+}
+
+[[nodiscard]] bool is_duplicate(const MessageView& message) noexcept {
+  return message.get_view(Tag::PossDupFlag) == "Y";
+}
+
+// Everything a resent message has in common with its original, in order.
+[[nodiscard]] std::uint64_t content_hash(const MessageView& message) noexcept {
+  std::uint64_t hash = hash_bytes({});
+  for (std::uint32_t i = 0; i < message.size(); ++i) {
+    const Field field = message[i];
+    switch (static_cast<std::uint64_t>(value(field.tag))) {
+      case 9:    // BodyLength
+      case 10:   // CheckSum
+      case 43:   // PossDupFlag
+      case 52:   // SendingTime
+      case 122:  // OrigSendingTime
+      case 369:  // LastMsgSeqNumProcessed
+        continue;
+      default: break;
+    }
+    const auto tag = static_cast<std::uint64_t>(value(field.tag));
+    hash = hash_bytes({reinterpret_cast<const char*>(&tag), sizeof tag}, hash);
+    hash = hash_bytes(field.value, hash);
+  }
+  return hash;
+}
+
+[[nodiscard]] std::string text(std::uint64_t number) { return std::to_string(number); }
+
+}  // namespace
+
+std::string_view to_string(End end) noexcept {
+  switch (end) {
+    case End::orderly: return "orderly";
+    case End::killed: return "killed";
+    case End::crashed: return "crashed";
+  }
+  return "?";
+}
+
+std::uint64_t Ledger::id_of(const MessageView& message) noexcept {
+  const std::string_view type = message.msg_type();
+  if (type == "D") return number_of(message, Tag::ClOrdID);
+  if (type == "8") return number_of(message, Tag::ExecID);
+  return 0;
+}
+
+void Ledger::violate(Side side, const std::string& what) {
+  if (violation_) return;
+  violation_ = std::string{to_string(side)} + ": " + what;
+  trace_.add(side, "VIOLATION", 0, what);
+}
+
+Ledger::Message& Ledger::message(Side from, std::uint64_t id) {
+  auto& messages = parties_[index(from)].messages;
+  if (id > max_id) {
+    violate(from, "a message carries the id " + text(id) + ", which nobody gave it");
+    id = 0;
+  }
+  if (messages.size() <= id) messages.resize(id + 1);
+  return messages[id];
+}
+
+const Ledger::Message* Ledger::under(Side from, std::uint64_t seq) const {
+  const Party& party = parties_[index(from)];
+  if (seq == 0 || seq > party.numbers.size() || party.numbers[seq - 1] == 0) return nullptr;
+  return &party.messages[party.numbers[seq - 1]];
+}
+
+void Ledger::begin_numbering(Side at) {
+  Party& party = parties_[index(at)];
+  ++counts_.resets;
+  ++party.numbering;
+  trace_.add(at, "numbers begin", party.numbering);
+  if (!party.may_reset) violate(at, "the numbers started over, and nobody asked for it");
+  // What the peer has not got by now comes no more: its number is gone.
+  for (const std::uint32_t id : party.numbers) {
+    Message& each = party.messages[id];
+    if (id == 0 || each.delivered || each.excused != nullptr) continue;
+    each.excused = "reset";
+    ++counts_.given_up_at_reset;
+  }
+  party.numbers.clear();
+  party.next_out = party.next_in = party.next_left = party.next_synced = 1;
+}
+
+void Ledger::composed(Side from, std::string_view bytes) {
+  if (view_.parse(bytes) != WireError::none) return violate(from, "made a message that cannot be read");
+  const MessageView& made = view_;
+  const std::uint64_t seq = number_of(made, Tag::MsgSeqNum);
+  const std::string_view type = made.msg_type();
+  if (is_duplicate(made)) {
+    if (type == msg_type::sequence_reset) return check_gap_fill(from, made, seq);
+    return check_resent(from, made, seq);
+  }
+  Party& party = parties_[index(from)];
+  if (type == msg_type::logon && seq == 1 && party.next_out > 1) begin_numbering(from);
+  if (seq < party.next_out) {
+    return violate(from, "number " + text(seq) + " is used again; the next one was " + text(party.next_out));
+  }
+  if (seq > party.next_out) {
+    return violate(from, "number " + text(seq) + " leaves out numbers from " + text(party.next_out) + " on");
+  }
+  party.next_out = seq + 1;
+  const std::uint64_t id = id_of(made);
+  party.numbers.push_back(static_cast<std::uint32_t>(id));
+  trace_.add(from, "makes", seq, type);
+  if (id == 0) {
+    ++counts_.session_messages;
+    return note_refusal(from, made);
+  }
+  Message& entry = message(from, id);
+  if (entry.composed) return violate(from, "id " + text(id) + " is sent twice");
+  entry = {.seq = seq,
+           .hash = content_hash(made),
+           .numbering = party.numbering,
+           .composed = true,
+           .acknowledged = false,
+           .delivered = false,
+           .excused = nullptr};
+}
+
+// A session that refuses what its peer sent, although both are ours, needs a reason.
+void Ledger::note_refusal(Side from, const MessageView& made) {
+  const std::string_view type = made.msg_type();
+  const std::string_view why = made.get_view(Tag::Text);
+  if (type == msg_type::reject || type == msg_type::business_message_reject) {
+    const std::uint64_t refused = number_of(made, Tag::RefSeqNum);
+    trace_.add(from, "rejects", refused, why);
+    ++refusal_texts_[std::string{why}];
+    if (!clocks_differ_) return violate(from, "rejected number " + text(refused) + ": " + std::string{why});
+    Party& peer = parties_[index(other(from))];
+    if (refused == 0 || refused > peer.numbers.size() || peer.numbers[refused - 1] == 0) return;
+    Message& entry = peer.messages[peer.numbers[refused - 1]];
+    if (entry.delivered || entry.excused != nullptr) return;
+    entry.excused = "rejected";
+    ++counts_.rejected;
+  } else if (type == msg_type::logout && !why.empty()) {
+    trace_.add(from, "logs out", 0, why);
+    ++refusal_texts_[std::string{why.substr(0, why.find_first_of("0123456789"))}];
+    ++counts_.refusals;
+    if (why.starts_with("MsgSeqNum too low") && !parties_[0].may_reset && !parties_[1].may_reset)
+      violate(from, std::string{why});
+  }
+}
+
+void Ledger::check_resent(Side from, const MessageView& made, std::uint64_t seq) {
+  ++counts_.resent;
+  trace_.add(from, "resends", seq, made.msg_type());
+  const Message* original = under(from, seq);
+  if (original == nullptr) return violate(from, "resends number " + text(seq) + ", under which it sent no message");
+  if (original->hash != content_hash(made)) {
+    violate(from, "what it resends as number " + text(seq) + " is not what it sent");
+  }
+}
+
+void Ledger::check_gap_fill(Side from, const MessageView& made, std::uint64_t seq) {
+  ++counts_.gap_fills;
+  const std::uint64_t new_seq = number_of(made, Tag::NewSeqNo);
+  trace_.add(from, "fills the gap from", seq, made.get_view(Tag::NewSeqNo));
+  for (std::uint64_t number = seq; number < new_seq; ++number) {
+    const Message* lost = under(from, number);
+    if (lost != nullptr && lost->excused == nullptr) {
+      return violate(from, "fills a gap where it sent a message, number " + text(number));
+    }
+  }
+}
+
+void Ledger::acknowledged(Side from, SeqNum seq, std::uint64_t id) {
+  Message& entry = message(from, id);
+  ++counts_.acknowledged;
+  entry.acknowledged = true;
+  if (!entry.composed || entry.seq != value(seq)) violate(from, "send() returned a number that no message has");
+}
+
+void Ledger::left(Side from, std::string_view bytes) {
+  if (view_.parse(bytes) != WireError::none) return violate(from, "bytes left that are no message");
+  if (is_duplicate(view_)) return;
+  const std::uint64_t seq = number_of(view_, Tag::MsgSeqNum);
+  Party& party = parties_[index(from)];
+  if (seq >= party.next_out) return;  // of a numbering that has ended meanwhile
+  party.next_left = std::max(party.next_left, seq + 1);
+}
+
+void Ledger::received(Side at, std::string_view bytes) {
+  if (view_.parse(bytes) != WireError::none) return violate(at, "took bytes that are no message");
+  Party& party = parties_[index(at)];
+  const std::uint64_t seq = number_of(view_, Tag::MsgSeqNum);
+  trace_.add(at, is_duplicate(view_) ? "receives again" : "receives", seq, view_.msg_type());
+  if (!is_duplicate(view_)) {
+    if (view_.msg_type() == msg_type::logon) party.on_connection = 0;
+    if (seq <= party.on_connection) return violate(at, "number " + text(seq) + " came twice on a connection");
+    party.on_connection = seq;
+  }
+  const std::uint64_t id = id_of(view_);
+  if (id == 0) return;
+  const Message& sent = message(other(at), id);
+  if (!sent.composed || sent.seq != seq || sent.hash != content_hash(view_)) {
+    violate(at, "what came as number " + text(seq) + " is not what was sent");
+  }
+}
+
+bool Ledger::delivered(Side at, const MessageView& given) {
+  Party& party = parties_[index(at)];
+  const std::uint64_t seq = number_of(given, Tag::MsgSeqNum);
+  const std::uint64_t id = id_of(given);
+  trace_.add(at, "is given", seq, given.msg_type());
+  if (id == 0) {
+    violate(at, "was given a message of no kind that is sent");
+    return false;
+  }
+  Message& entry = message(other(at), id);
+  if (!entry.composed) violate(at, "was given id " + text(id) + ", which was never sent");
+  if (seq < party.next_in) {
+    violate(at, "was given number " + text(seq) + " when " + text(party.next_in) + " was next");
+  }
+  party.next_in = seq + 1;
+  if (entry.delivered) {
+    ++counts_.delivered_again;
+    if (!is_duplicate(given)) violate(at, "was given id " + text(id) + " again, not marked as a duplicate");
+    return false;
+  }
+  entry.delivered = true;
+  ++counts_.delivered;
+  return true;
+}
+
+void Ledger::stands(Side at, SeqNum next_inbound, SeqNum next_outbound) {
+  Party& party = parties_[index(at)];
+  if (value(next_outbound) != party.next_out) {
+    if (next_outbound != first_seq_num) {
+      return violate(at, "its next number went from " + text(party.next_out) + " to " + text(value(next_outbound)) +
+                             " without a message");
+    }
+    begin_numbering(at);
+  }
+  if (value(next_inbound) < party.next_in) {
+    return violate(at,
+                   "the number it expects went back from " + text(party.next_in) + " to " + text(value(next_inbound)));
+  }
+  party.next_in = value(next_inbound);
+}
+
+void Ledger::synced(Side at) { parties_[index(at)].next_synced = parties_[index(at)].next_out; }
+
+// Numbers from `seq` on are lost with a dying machine, and so is what was sent under them.
+void Ledger::forget_from(Side at, std::uint64_t seq) {
+  Party& party = parties_[index(at)];
+  for (std::uint64_t number = seq; number <= party.numbers.size(); ++number) {
+    const std::uint32_t id = party.numbers[number - 1];
+    if (id == 0) continue;
+    Message& each = party.messages[id];
+    if (!each.delivered && each.excused == nullptr) ++counts_.lost_tail;
+    each.excused = "lost tail";
+  }
+}
+
+void Ledger::reopened(Side at, const Reopened& found,
+                      const std::function<std::optional<std::string_view>(SeqNum)>& read) {
+  Party& party = parties_[index(at)];
+  const std::uint64_t out = value(found.next_outbound);
+  const std::uint64_t in = value(found.next_inbound);
+  trace_.add(at, "opens its store, next out", out, to_string(found.end));
+  trace_.add(at, "                 next in", in, to_string(found.durability));
+  if (!found.same_numbering) {
+    if (found.end != End::crashed || found.durability >= Durability::group) {
+      return violate(at, "its store has forgotten a reset");
+    }
+    return forget_from(at, 1);
+  }
+  if (found.new_numbering) begin_numbering(at);
+  if (out > party.next_out) return violate(at, "its store knows number " + text(out) + ", which was never reached");
+  if (in > party.next_in && found.between_turns) {
+    return violate(at, "its store expects number " + text(in) + ", which was never reached");
+  }
+  // In the middle of a turn session messages may have moved it further; but no message may count that nobody has seen.
+  for (std::uint64_t number = party.next_in; number < in; ++number) {
+    const Message* each = under(other(at), number);
+    if (each != nullptr && !each->delivered && each->excused == nullptr) {
+      return violate(at, "its store counts number " + text(number) + ", which the application has not seen");
+    }
+  }
+  const bool may_lose = found.end == End::crashed || found.failed;
+  std::uint64_t must = may_lose ? party.next_synced : party.next_left;
+  if (found.durability >= Durability::group) must = std::max(must, party.next_left);
+  for (std::uint64_t number = must; number <= party.numbers.size(); ++number) {
+    const Message* each = under(at, number);
+    if (each == nullptr || !each->acknowledged || each->excused != nullptr) continue;
+    if (!may_lose || found.durability == Durability::message) must = number + 1;
+  }
+  if (out < must) {
+    return violate(at,
+                   "its store knows numbers up to " + text(out - 1) + " and has lost those up to " + text(must - 1));
+  }
+  if (!may_lose && found.between_turns && (out != party.next_out || in != party.next_in)) {
+    return violate(at, "ended with " + text(party.next_in) + "/" + text(party.next_out) + ", opens with " + text(in) +
+                           "/" + text(out));
+  }
+  for (std::uint64_t number = 1; number < out; ++number) {
+    const Message* each = under(at, number);
+    if (each == nullptr || each->excused != nullptr) continue;
+    const auto kept = read(SeqNum{number});
+    if (!kept) return violate(at, "its store has lost message " + text(number) + " in front of its end");
+    if (view_.parse(*kept) != WireError::none || content_hash(view_) != each->hash) {
+      return violate(at, "its store keeps other bytes under number " + text(number));
+    }
+  }
+  forget_from(at, out);
+  party.next_out = out;
+  party.numbers.resize(out - 1);
+  party.next_in = in;
+  party.next_synced = std::min(party.next_synced, out);
+}
+
+void Ledger::mended(Side at, SeqNum next_inbound, SeqNum next_outbound) {
+  Party& party = parties_[index(at)];
+  trace_.add(at, "operator sets next out", value(next_outbound));
+  trace_.add(at, "operator sets next in", value(next_inbound));
+  party.next_out = value(next_outbound);
+  party.next_in = value(next_inbound);
+  party.numbers.resize(party.next_out - 1);
+}
+
+std::uint64_t Ledger::missing() const noexcept {
+  std::uint64_t count = 0;
+  for (const Party& party : parties_) {
+    count += static_cast<std::uint64_t>(std::ranges::count_if(party.messages, [](const Message& each) {
+      return each.acknowledged && !each.delivered && each.excused == nullptr;
+    }));
+  }
+  return count;
+}
+
+void Ledger::quiet(SeqNum venue_in, SeqNum venue_out, SeqNum trader_in, SeqNum trader_out) {
+  const auto agree = [&](Side at, SeqNum in, SeqNum out) {
+    if (in == out) return;
+    violate(at, "expects " + text(value(in)) + " and its peer is at " + text(value(out)) + ", though all is quiet");
+  };
+  agree(Side::venue, venue_in, trader_out);
+  agree(Side::trader, trader_in, venue_out);
+  for (const Side from : {Side::venue, Side::trader}) {
+    for (const Message& each : parties_[index(from)].messages) {
+      if (!each.acknowledged || each.delivered || each.excused != nullptr) continue;
+      return violate(from, "number " + text(each.seq) + ", which send() took, has never come to the peer");
+    }
+  }
+}
+
+std::size_t Ledger::bytes() const noexcept {
+  std::size_t total = 0;
+  for (const Party& party : parties_) {
+    total += party.messages.capacity() * sizeof(Message) + party.numbers.capacity() * sizeof(std::uint32_t);
+  }
+  return total;
+}
+
+}  // namespace nfx::simulation

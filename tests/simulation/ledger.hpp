@@ -1,0 +1,141 @@
+// What both engines promised each other, kept outside of them: every number that was used and for which bytes, every
+// message that send() took, every delivery. It is told what happens and holds the first broken promise.
+// Thread: one owner. Memory: some 64 bytes for each message of the run, and 4 for each number of a numbering.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/store/journal_store.hpp"
+#include "nexusfix/wire/message_view.hpp"
+#include "simulation/trace.hpp"
+
+namespace nfx::simulation {
+
+// How the process whose store is opened again came to its end.
+enum class End : std::uint8_t {
+  orderly,  // it logged out and closed
+  killed,   // the process went, files and shared memory stayed
+  crashed,  // the machine went: what was not synced may be gone
+};
+
+[[nodiscard]] std::string_view to_string(End end) noexcept;
+
+struct Reopened {
+  End end = End::orderly;
+  Durability durability = Durability::interval;  // of the process that ended
+  bool between_turns = true;                     // it was not in the middle of something
+  bool same_numbering = true;                    // the store still knows of the last reset
+  bool new_numbering = false;                    // ... and of one that we have not heard of
+  bool failed = false;                           // the store had said that its promise is over
+  SeqNum next_inbound{};
+  SeqNum next_outbound{};
+};
+
+struct LedgerCounts {
+  std::uint64_t acknowledged = 0;     // send() returned a number
+  std::uint64_t delivered = 0;        // first deliveries
+  std::uint64_t delivered_again = 0;  // marked PossDup, after a receiver forgot
+  std::uint64_t resent = 0;           // messages that were compared with their originals
+  std::uint64_t gap_fills = 0;
+  std::uint64_t session_messages = 0;
+  std::uint64_t resets = 0;  // numberings begun, of one side
+  std::uint64_t given_up_at_reset = 0;
+  std::uint64_t lost_tail = 0;  // a dying machine took them, as its durability allows
+  std::uint64_t rejected = 0;   // refused by the peer's session, which said so
+  std::uint64_t refusals = 0;   // Logouts with a text other than the schedule's
+};
+
+class Ledger {
+ public:
+  explicit Ledger(Trace& trace) : trace_(trace) {}
+
+  // An engine made a message: its bytes as the application hears of them, before they leave.
+  void composed(Side from, std::string_view bytes);
+  // send() returned this number for the message with this id.
+  void acknowledged(Side from, SeqNum seq, std::uint64_t id);
+  // The transport took this message.
+  void left(Side from, std::string_view bytes);
+  void received(Side at, std::string_view bytes);
+  // True: the application sees it for the first time.
+  bool delivered(Side at, const MessageView& message);
+  // Where a session stands between two turns.
+  void stands(Side at, SeqNum next_inbound, SeqNum next_outbound);
+  // Everything numbered below is on the medium.
+  void synced(Side at);
+  // A store was opened again; `read` looks into it.
+  void reopened(Side at, const Reopened& found, const std::function<std::optional<std::string_view>(SeqNum)>& read);
+  // An operator set the numbers of a session that had lost some.
+  void mended(Side at, SeqNum next_inbound, SeqNum next_outbound);
+  // The first numbers that cannot contradict what the peer may know.
+  [[nodiscard]] SeqNum safe_inbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_in}; }
+  [[nodiscard]] SeqNum safe_outbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_left}; }
+
+  // Nothing happens any more: both sides agree, and everything that was promised has come.
+  void quiet(SeqNum venue_in, SeqNum venue_out, SeqNum trader_in, SeqNum trader_out);
+  // What is missing until then.
+  [[nodiscard]] std::uint64_t missing() const noexcept;
+
+  // Whether clocks were moved lately, so that one side may refuse the other's times.
+  void clocks_differ(bool differ) noexcept { clocks_differ_ = differ; }
+  // Whether a boundary of the schedule allows this side to start its numbers over.
+  void may_reset(Side side, bool may) noexcept { parties_[index(side)].may_reset = may; }
+  [[nodiscard]] std::uint32_t numbering(Side side) const noexcept { return parties_[index(side)].numbering; }
+
+  void violate(Side side, const std::string& text);
+  [[nodiscard]] const std::optional<std::string>& violation() const noexcept { return violation_; }
+  // Why sessions rejected or logged out, and how often.
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& refusal_texts() const noexcept { return refusal_texts_; }
+  [[nodiscard]] const LedgerCounts& counts() const noexcept { return counts_; }
+  [[nodiscard]] std::size_t bytes() const noexcept;
+
+  // "8=FIX..." to the number of the order or report it carries; 0 for session messages.
+  [[nodiscard]] static std::uint64_t id_of(const MessageView& message) noexcept;
+
+ private:
+  struct Message {
+    std::uint64_t seq = 0;
+    std::uint64_t hash = 0;
+    std::uint32_t numbering = 0;
+    bool composed = false;
+    bool acknowledged = false;
+    bool delivered = false;
+    const char* excused = nullptr;  // why it need not be delivered
+  };
+  struct Party {
+    std::vector<Message> messages;       // by id, from 1
+    std::vector<std::uint32_t> numbers;  // of this numbering, from 1: the id under each, 0 for the session's own
+    std::uint32_t numbering = 0;
+    std::uint64_t next_out = 1;
+    std::uint64_t next_in = 1;
+    std::uint64_t next_left = 1;    // beyond the last number that left
+    std::uint64_t next_synced = 1;  // beyond the last number on the medium
+    bool may_reset = false;
+    std::uint64_t on_connection = 0;  // the last number received as no duplicate
+  };
+
+  void begin_numbering(Side at);
+  void forget_from(Side at, std::uint64_t seq);
+  void check_resent(Side from, const MessageView& message, std::uint64_t seq);
+  void check_gap_fill(Side from, const MessageView& message, std::uint64_t seq);
+  void note_refusal(Side from, const MessageView& message);
+  [[nodiscard]] Message& message(Side from, std::uint64_t id);
+  [[nodiscard]] const Message* under(Side from, std::uint64_t seq) const;
+
+  Trace& trace_;
+  std::array<Party, 2> parties_;
+  MessageView view_;
+  LedgerCounts counts_;
+  std::map<std::string, std::uint64_t> refusal_texts_;
+  bool clocks_differ_ = false;
+  std::optional<std::string> violation_;
+};
+
+}  // namespace nfx::simulation

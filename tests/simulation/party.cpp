@@ -1,0 +1,270 @@
+#include "simulation/party.hpp"
+
+#include <array>
+#include <utility>
+
+#include "nexusfix/wire/field_writer.hpp"
+
+namespace nfx::simulation {
+
+Party::Party(Side side, const Plan& plan, LoopbackNetwork& network, Trace& trace, Ledger& ledger, Instant now)
+    : side_(side),
+      config_(plan.config[index(side)]),
+      network_(network),
+      trace_(trace),
+      ledger_(ledger),
+      begin_(now.monotonic),
+      utc_begin_(now.utc),
+      clock_{now},
+      numbers_since_(now.utc) {}
+
+Party::~Party() {
+  strike();
+  loop_.reset();
+}
+
+void Party::set_time(MonotonicTime now) noexcept { clock_.time = {utc_begin_ + (now - begin_) + utc_offset_, now}; }
+
+void Party::start(const FaultOptions& faults) {
+  trace_.add(side_, "process starts");
+  struck_ = died_ = stopping_ = false;
+  moment_ = Moment::none;
+  transport_ = std::make_unique<ProcessTransport>(
+      network_, faults, [this] { return clock_.now().monotonic; },
+      [this](std::string_view message) {
+        if (!struck_) ledger_.left(side_, message);
+      });
+  last_durability_ = std::exchange(durability_, config_.sessions[0].journal.durability);
+  try {
+    loop_ = std::make_unique<Loop>(config_, 0, *transport_, clock_, *this, *this);
+    loop_->start();
+  } catch (const std::exception& error) {
+    ledger_.violate(side_, error.what());
+  }
+}
+
+std::size_t Party::turn() {
+  if (loop_ == nullptr) return 0;
+  const UtcTime now = clock_.now().utc;
+  ledger_.may_reset(side_, schedule() != nullptr && !schedule()->same_session(numbers_since_, now));
+  const std::size_t work = loop_->turn(Duration::zero());
+  if (struck_) {
+    between_turns_ = false;
+    end_process(End::killed, 0);
+    return work;
+  }
+  ledger_.stands(side_, next_inbound(), next_outbound());
+  if (std::exchange(numbering_, ledger_.numbering(side_)) != ledger_.numbering(side_)) numbers_since_ = now;
+  creation_time_ = journal()->creation_time();
+  if (durable()) ledger_.synced(side_);
+  if (stopping_ && loop_->finished()) {
+    trace_.add(side_, "process ends in order");
+    end_process(End::orderly, 0);
+  }
+  return work;
+}
+
+MonotonicTime Party::next_event() const {
+  if (loop_ == nullptr) return MonotonicTime::max();
+  const Duration wait = loop_->until_next_deadline();
+  MonotonicTime due = wait == Duration::max() ? MonotonicTime::max() : loop_->turn_began() + wait;
+  // A piece that is due and still there waits for a peer that does not read, not for time.
+  const auto piece = transport_->faulty().next_due();
+  if (piece && *piece > clock_.now().monotonic) due = std::min(due, *piece);
+  return due;
+}
+
+void Party::kill(End end, std::uint64_t seed) {
+  if (loop_ == nullptr) return;
+  between_turns_ = true;
+  strike();
+  end_process(end, seed);
+}
+
+void Party::stop_in_order() {
+  if (loop_ == nullptr || std::exchange(stopping_, true)) return;
+  trace_.add(side_, "process is asked to end");
+  loop_->request_stop();
+}
+
+// From here on nothing that the process does reaches anybody.
+void Party::strike() noexcept {
+  if (std::exchange(struck_, true)) return;
+  disk_.die_at(0);
+  static_cast<void>(disk_.sync_folder("/"));  // the change at which it dies
+  if (transport_) transport_->strike_dead();
+}
+
+bool Party::strikes(Moment moment) noexcept {
+  if (moment_ != moment || struck_) return struck_;
+  trace_.add(side_, "is struck", static_cast<std::uint64_t>(moment));
+  strike();
+  return true;
+}
+
+void Party::end_process(End end, std::uint64_t seed) {
+  if (end == End::orderly) between_turns_ = true;
+  trace_.add(side_, "process is gone", 0, to_string(end));
+  died_ = true;
+  end_ = end;
+  failed_ = store_failed();
+  loop_.reset();
+  if (end == End::killed) disk_.kill();
+  if (end == End::crashed) disk_.crash(static_cast<test::MemoryDisk::Keep>(seed % 3), seed);
+  if (end == End::crashed) {
+    ghost_ = std::move(transport_);
+  } else {
+    transport_.reset();
+  }
+}
+
+// The store.
+
+const JournalStore* Party::journal() const noexcept { return loop_ == nullptr ? nullptr : handle().journal(); }
+bool Party::unflushed() const noexcept { return loop_ != nullptr && journal()->position() != flushed_; }
+// Whether everything that was appended is on the medium; what a failed store refused never gets there.
+bool Party::durable() const noexcept {
+  return loop_ != nullptr && !store_failed() && journal()->counts().refused == 0 &&
+         journal()->durable() >= journal()->position();
+}
+bool Party::holds_back() const noexcept { return loop_ != nullptr && journal()->holds_back(); }
+bool Party::store_failed() const noexcept {
+  return loop_ != nullptr && journal()->condition() == StoreCondition::failed;
+}
+
+// The flusher is there for its turn only: while it is not, a poll thread that has to wait for the disk syncs itself,
+// where with a flusher it would wait for another thread.
+Duration Party::flush() {
+  if (loop_ == nullptr) return Duration::max();
+  auto& store = const_cast<JournalStore&>(*journal());
+  flushed_ = store.position();
+  flusher_.add(store);
+  const Duration next = flusher_.turn(clock_.now());
+  flusher_.remove(store);
+  if (durable()) ledger_.synced(side_);
+  return next;
+}
+
+SessionStore Party::open(const SessionSettings& settings, UtcTime now) {
+  JournalStore store{disk_, settings.journal, identity(settings.session), now};
+  if (opened_before_) {
+    if (std::exchange(defect_, defect_ == Defect::forgets_a_number ? Defect::none : defect_) ==
+        Defect::forgets_a_number) {
+      store.set_next_outbound(previous(store.next_outbound()), now);
+    }
+    compare(store);
+    mend(store, now);
+  }
+  opened_before_ = true;
+  creation_time_ = store.creation_time();
+  flushed_ = 0;
+  return SessionStore{std::move(store)};
+}
+
+void Party::close(SessionStore) noexcept {}
+
+bool Party::later(std::function<void()>) { return false; }
+
+void Party::compare(const JournalStore& store) {
+  const bool newer = store.creation_time() > creation_time_;
+  ledger_.reopened(side_,
+                   {.end = end_,
+                    .durability = last_durability_,
+                    .between_turns = between_turns_,
+                    .same_numbering = store.creation_time() >= creation_time_,
+                    .new_numbering = newer && ledger_.numbering(side_) == numbering_,
+                    .failed = failed_,
+                    .next_inbound = store.next_inbound(),
+                    .next_outbound = store.next_outbound()},
+                   [&](SeqNum seq) { return store.read(seq); });
+}
+
+// What an operator does after a machine has died and numbers went with it: no number is below one that has left.
+void Party::mend(JournalStore& store, UtcTime now) {
+  const bool forgot_reset = store.creation_time() < creation_time_;
+  if (end_ != End::crashed && !failed_) return;
+  SeqNum outbound = store.next_outbound();
+  SeqNum inbound = store.next_inbound();
+  if (forgot_reset) {
+    store.reset(now);
+    outbound = ledger_.safe_outbound(side_);
+    inbound = ledger_.safe_inbound(side_);
+  } else if (outbound >= ledger_.safe_outbound(side_)) {
+    return;
+  } else {
+    outbound = ledger_.safe_outbound(side_);
+  }
+  store.set_by_operator(false, outbound, "the machine died", now);
+  store.set_by_operator(true, inbound, "the machine died", now);
+  ledger_.mended(side_, inbound, outbound);
+}
+
+bool Party::logged_on() const noexcept { return loop_ != nullptr && handle().logged_on(); }
+
+void Party::on_logon(SessionHandle&) {
+  if (strikes(Moment::logged_on)) return;
+  trace_.add(side_, "is logged on");
+}
+
+void Party::on_logout(SessionHandle&, std::string_view reason) {
+  if (!struck_) trace_.add(side_, "is logged out", 0, reason);
+}
+
+void Party::on_notice(SessionHandle&, Notice notice, SeqNum seq, std::string_view text) {
+  if (!struck_) trace_.add(side_, to_string(notice).data(), value(seq), text);
+}
+
+void Party::on_traffic(SessionHandle&, Direction direction, std::string_view message) {
+  if (struck_) return;
+  if (direction == Direction::in) return ledger_.received(side_, message);
+  ledger_.composed(side_, message);
+  strikes(Moment::made_message);
+}
+
+bool Party::on_resend(SessionHandle&, const MessageView&) { return defect_ != Defect::resends_nothing; }
+
+void Party::on_message(SessionHandle& session, const MessageView& message) {
+  if (strikes(Moment::takes_message)) return;
+  const bool first = ledger_.delivered(side_, message);
+  if (std::exchange(defect_, defect_ == Defect::delivers_twice ? Defect::none : defect_) == Defect::delivers_twice) {
+    ledger_.delivered(side_, message);
+  }
+  if (strikes(Moment::took_message)) return;
+  // An order is answered with a report, once.
+  if (!first || side_ != Side::venue) return;
+  std::array<char, 24> order{};
+  const std::string_view id = message.get_view(Tag::ClOrdID);
+  id.copy(order.data(), order.size());
+  if (!send(session, "8", {order.data(), id.size()}, id.size())) ++refused_;
+}
+
+Duration Party::on_turn(Instant) {
+  if (struck_) return Duration::max();
+  for (const std::size_t size : std::exchange(wanted_, {})) {
+    if (!send(handle(), side_ == Side::trader ? "D" : "8", "NONE", size)) ++refused_;
+    if (struck_) break;
+  }
+  return Duration::max();
+}
+
+bool Party::send(SessionHandle& session, std::string_view type, std::string_view order, std::size_t text_size) {
+  static constexpr std::string_view filler =
+      "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"
+      "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz";
+  std::array<char, 1024> buffer;
+  FieldWriter body{buffer};
+  if (type == "D") {
+    body.append(Tag::ClOrdID, next_id_);
+  } else {
+    body.append(Tag::OrderID, order).append(Tag::ExecID, next_id_);
+  }
+  body.append(Tag::Symbol, "NFX").append(Tag::OrderQty, 100 + next_id_ % 900);
+  body.append(Tag::Text, filler.substr(0, 1 + text_size % filler.size()));
+  const std::uint64_t id = next_id_++;
+  const auto sent = session.send({.msg_type = type, .body = body.view(), .header_fields = {}});
+  if (!sent || struck_) return sent.has_value();
+  ledger_.acknowledged(side_, *sent, id);
+  return true;
+}
+
+}  // namespace nfx::simulation

@@ -1,0 +1,140 @@
+// One side of the simulated world: a machine with its clock, the process on it with its engine, and the application.
+// Thread: one owner. Everything is driven from outside; nothing here reads a clock or waits.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "nexusfix/engine/poll_loop.hpp"
+#include "nexusfix/engine/session_stores.hpp"
+#include "simulation/ledger.hpp"
+#include "simulation/plan.hpp"
+#include "simulation/process_transport.hpp"
+#include "store/memory_disk.hpp"
+
+namespace nfx::simulation {
+
+// Where in a turn a process can be struck dead, besides between two turns.
+enum class Moment : std::uint8_t {
+  none,
+  made_message,   // it is in the store and has not left
+  takes_message,  // the application is about to see it
+  took_message,   // the application has seen it, the store does not know
+  logged_on,
+};
+
+// A defect put in on purpose, to prove that the ledger sees it.
+enum class Defect : std::uint8_t {
+  none,
+  delivers_twice,    // the application is told twice
+  resends_nothing,   // gap fills instead of kept messages
+  forgets_a_number,  // the store of the next process has lost its last counter record
+};
+
+class Party final : public Application, public SessionStores {
+ public:
+  using Loop = PollLoop<ProcessTransport, ManualClock>;
+
+  Party(Side side, const Plan& plan, LoopbackNetwork& network, Trace& trace, Ledger& ledger, Instant now);
+  ~Party();
+  Party(const Party&) = delete;
+  Party& operator=(const Party&) = delete;
+
+  void set_time(MonotonicTime now) noexcept;
+  void set_utc_offset(Duration offset) noexcept { utc_offset_ = offset; }
+  [[nodiscard]] Duration utc_offset() const noexcept { return utc_offset_; }
+  [[nodiscard]] const ManualClock& clock() const noexcept { return clock_; }
+
+  // The process. turn() returns how much happened.
+  void start(const FaultOptions& faults);
+  [[nodiscard]] bool running() const noexcept { return loop_ != nullptr; }
+  std::size_t turn();
+  [[nodiscard]] MonotonicTime next_event() const;
+  void kill(End end, std::uint64_t seed = 0);        // between two turns
+  void kill_at(Moment moment) { moment_ = moment; }  // in the next turn that comes to it
+  void stop_in_order();                              // logs out; the process ends when that is done
+  // Set when a turn ended with the process dead: the owner decides when it comes back.
+  [[nodiscard]] bool died() const noexcept { return died_; }
+
+  // The disk behind it. flush() writes and syncs, and says how long until that is due again.
+  Duration flush();
+  [[nodiscard]] bool unflushed() const noexcept;  // something was appended since
+  [[nodiscard]] bool durable() const noexcept;
+  [[nodiscard]] bool holds_back() const noexcept;
+  [[nodiscard]] bool store_failed() const noexcept;
+  [[nodiscard]] test::MemoryDisk& disk() noexcept { return disk_; }
+
+  [[nodiscard]] ProcessTransport* transport() noexcept { return transport_.get(); }
+  [[nodiscard]] std::unique_ptr<ProcessTransport> take_ghost() { return std::move(ghost_); }
+
+  // The application.
+  void send_one(std::size_t text_size) { wanted_.push_back(text_size); }
+  [[nodiscard]] bool logged_on() const noexcept;
+  [[nodiscard]] SeqNum next_inbound() const noexcept { return handle().next_inbound(); }
+  [[nodiscard]] SeqNum next_outbound() const noexcept { return handle().next_outbound(); }
+  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
+
+  [[nodiscard]] EngineConfig& config() noexcept { return config_; }
+  [[nodiscard]] const Schedule* schedule() const noexcept { return config_.sessions[0].schedule.get(); }
+  void has(Defect defect) noexcept { defect_ = defect; }
+
+ private:
+  void on_logon(SessionHandle& session) override;
+  void on_message(SessionHandle& session, const MessageView& message) override;
+  bool on_resend(SessionHandle& session, const MessageView& message) override;
+  void on_logout(SessionHandle& session, std::string_view reason) override;
+  void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) override;
+  void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override;
+  Duration on_turn(Instant now) override;
+
+  SessionStore open(const SessionSettings& settings, UtcTime now) override;
+  void close(SessionStore store) noexcept override;
+  bool later(std::function<void()> job) override;
+  void compare(const JournalStore& store);
+  void mend(JournalStore& store, UtcTime now);
+  [[nodiscard]] const JournalStore* journal() const noexcept;
+
+  [[nodiscard]] SessionHandle& handle() const noexcept { return *loop_->find(0); }
+  bool send(SessionHandle& session, std::string_view type, std::string_view order, std::size_t text_size);
+  void strike() noexcept;
+  bool strikes(Moment moment) noexcept;
+  void end_process(End end, std::uint64_t seed);
+
+  Side side_;
+  EngineConfig config_;
+  LoopbackNetwork& network_;
+  Trace& trace_;
+  Ledger& ledger_;
+  MonotonicTime begin_;
+  UtcTime utc_begin_;
+  Duration utc_offset_{};
+  ManualClock clock_;
+  test::MemoryDisk disk_;
+  JournalFlusher flusher_;
+  std::unique_ptr<ProcessTransport> transport_;
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<ProcessTransport> ghost_;
+  Moment moment_ = Moment::none;
+  Defect defect_ = Defect::none;
+  // Of the process that ended last, and of its store.
+  bool opened_before_ = false;
+  End end_ = End::orderly;
+  bool between_turns_ = true;
+  bool failed_ = false;
+  Durability last_durability_ = Durability::interval;
+  Durability durability_ = Durability::interval;  // of the one that runs
+  UtcTime creation_time_{};
+  JournalPosition flushed_ = 0;
+  bool struck_ = false;
+  bool died_ = false;
+  bool stopping_ = false;
+  UtcTime numbers_since_{};
+  std::uint32_t numbering_ = 0;
+  std::vector<std::size_t> wanted_;  // sizes of the texts of messages to be sent with the next turn
+  std::uint64_t next_id_ = 1;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace nfx::simulation

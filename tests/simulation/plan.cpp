@@ -1,0 +1,118 @@
+#include "simulation/plan.hpp"
+
+#include <algorithm>
+
+namespace nfx::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<std::string_view, fault_count> names{"split", "delay", "cut",  "swallow", "lose",  "kill",
+                                                          "crash", "full",  "sync", "slow",    "clock", "restart"};
+
+[[nodiscard]] std::shared_ptr<const Schedule> schedule_of(Hours hours) {
+  ScheduleConfig config;
+  switch (hours) {
+    case Hours::always: return nullptr;
+    case Hours::daily:
+      config.start_time = 30min;
+      config.end_time = 23h + 30min;
+      break;
+    case Hours::daily_reset: config.reset_time = 12h; break;
+  }
+  return std::make_shared<const Schedule>(config);
+}
+
+void draw_session(SessionSettings& settings, Side side, Plan& plan, Dice& dice) {
+  SessionConfig& session = settings.session;
+  session.sender_comp_id = side == Side::venue ? "VENUE" : "TRADER";
+  session.target_comp_id = side == Side::venue ? "TRADER" : "VENUE";
+  session.role = side == Side::venue ? Role::acceptor : Role::initiator;
+  session.resend_timeout = std::chrono::seconds{dice.between(3, 12)};
+  session.max_resend_attempts = 100;
+  session.max_same_resend_requests = 1000;
+  session.max_queued_messages = static_cast<std::uint32_t>(dice.between(8, 256));
+  session.max_queued_bytes = 64 * 1024;
+  session.resend_chunk_size = dice.coin() ? 0 : static_cast<std::uint32_t>(dice.between(1, 20));
+  session.closed_resend_requests = dice.coin();
+  session.send_last_msg_seq_num_processed = dice.coin();
+  session.send_redundant_resend_requests = dice.chance(200);
+  settings.schedule = schedule_of(plan.hours);
+  settings.send_buffer_size = 64 * 1024;
+  settings.reconnect_delay = 500ms;
+  settings.reconnect_delay_max = std::chrono::seconds{dice.between(2, 30)};
+  settings.connect_timeout = 5s;
+  if (side == Side::venue) settings.listen = {"venue", 9000};
+  if (side == Side::trader) settings.connect = {{"venue", 9000}};
+  settings.store_kind = StoreKind::journal;
+  settings.journal.directory = "/store";
+  settings.journal.ring_directory = "/ring";
+  settings.journal.segment_size = std::uint64_t{64 * 1024} << dice.below(3);
+  settings.journal.ring_size = std::uint32_t{64 * 1024} << dice.below(3);
+  settings.journal.retain_messages = 1 << 16;
+  settings.journal.archive = Archive::remove;  // memory is the disk here
+  settings.journal.retain_age = 48h;
+  redraw_durability(settings.journal, dice);
+}
+
+}  // namespace
+
+std::string_view to_string(Fault fault) noexcept { return names[static_cast<std::size_t>(fault)]; }
+
+std::expected<FaultSet, std::string> FaultSet::parse(std::string_view text) {
+  if (text == "all") return all();
+  FaultSet set = none();
+  if (text == "none") return set;
+  while (!text.empty()) {
+    const std::string_view name = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), name.size() + 1));
+    const auto at = std::ranges::find(names, name);
+    if (at == names.end()) return std::unexpected(std::string{name});
+    set.insert(static_cast<Fault>(at - names.begin()));
+  }
+  return set;
+}
+
+void redraw_durability(JournalOptions& options, Dice& dice) {
+  options.durability = static_cast<Durability>(dice.below(4));
+  options.sync_interval = std::chrono::milliseconds{dice.between(1, 200)};
+}
+
+Plan draw_plan(std::uint64_t seed, FaultSet faults) {
+  Dice dice{seed};
+  Plan plan;
+  plan.seed = seed;
+  plan.faults = faults;
+  plan.hours = static_cast<Hours>(dice.below(3));
+  plan.storm_mean = dice.between(5s, 60s);
+  plan.weather_mean = dice.between(1h, 4h);
+  plan.order_mean = dice.between(50ms, 3s);
+  // With hours, both clocks must agree on which day it is: only the break between two sessions may be blurred.
+  plan.clock_step = plan.hours == Hours::always ? 10min : plan.hours == Hours::daily ? 5min : 0min;
+  const auto probability = [&](Fault fault, double most) {
+    return faults.has(fault) ? most * static_cast<double>(dice.below(101)) / 100 : 0.0;
+  };
+  plan.network.split_probability = probability(Fault::split, 1);
+  plan.network.small_piece = dice.between(1, 40);
+  plan.network.delay_probability = probability(Fault::delay, 0.5);
+  plan.network.max_delay = dice.between(1ms, 5s);
+  plan.network.cut_probability = probability(Fault::cut, 0.8);
+  plan.network.cut_within = dice.between(256, 32 * 1024);
+  plan.network.swallow_probability = probability(Fault::swallow, 0.3);
+  plan.network.swallow_within = dice.between(256, 32 * 1024);
+  const bool next_expected = dice.chance(300);
+  for (const Side side : {Side::venue, Side::trader}) {
+    EngineConfig& config = plan.config[index(side)];
+    config.max_message_size = 4096;
+    config.max_fields = 64;
+    config.max_pending_logons = 8;
+    config.max_dynamic_sessions = 1;
+    config.sessions.resize(1);
+    draw_session(config.sessions[0], side, plan, dice);
+    config.sessions[0].session.send_next_expected_seq_num = next_expected;
+  }
+  plan.config[index(Side::trader)].sessions[0].session.heartbeat_interval = std::chrono::seconds{dice.between(5, 60)};
+  return plan;
+}
+
+}  // namespace nfx::simulation

@@ -1,0 +1,76 @@
+// What a seed makes of a run: the settings of both sides, and which faults come how often.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/session/schedule.hpp"
+#include "nexusfix/transport/faulty_transport.hpp"
+#include "simulation/dice.hpp"
+#include "simulation/trace.hpp"
+
+namespace nfx::simulation {
+
+enum class Fault : std::uint8_t {
+  split,    // bytes come in small pieces
+  delay,    // pieces come late, so that connections overtake each other
+  cut,      // connections are cut
+  swallow,  // connections go silent in one direction
+  lose,     // one side loses the connection, the other does not hear of it
+  kill,     // a process ends, files and shared memory stay
+  crash,    // a machine ends, what was not synced may be gone
+  full,     // the disk is full, and has room again later
+  sync,     // a sync fails
+  slow,     // the flusher is late
+  clock,    // a side's UTC is set
+  restart,  // a process ends in order and begins with another durability
+};
+inline constexpr std::size_t fault_count = 12;
+
+[[nodiscard]] std::string_view to_string(Fault fault) noexcept;
+
+class FaultSet {
+ public:
+  [[nodiscard]] static FaultSet all() noexcept { return FaultSet{(1U << fault_count) - 1}; }
+  [[nodiscard]] static FaultSet none() noexcept { return FaultSet{0}; }
+  // "all", "none", or names with commas between; otherwise the name that is none.
+  [[nodiscard]] static std::expected<FaultSet, std::string> parse(std::string_view text);
+
+  [[nodiscard]] bool has(Fault fault) const noexcept { return (bits_ >> static_cast<unsigned>(fault) & 1) != 0; }
+  void insert(Fault fault) noexcept { bits_ |= 1U << static_cast<unsigned>(fault); }
+  void erase(Fault fault) noexcept { bits_ &= ~(1U << static_cast<unsigned>(fault)); }
+
+ private:
+  explicit FaultSet(unsigned bits) noexcept : bits_(bits) {}
+  unsigned bits_;
+};
+
+enum class Hours : std::uint8_t {
+  always,       // no schedule
+  daily,        // 00:30 to 23:30 UTC
+  daily_reset,  // open all day, numbers start over at 12:00 UTC
+};
+
+struct Plan {
+  std::uint64_t seed = 0;
+  FaultSet faults = FaultSet::all();
+  Hours hours = Hours::always;
+  Duration storm_mean{};    // between two faults in a storm
+  Duration weather_mean{};  // ... and outside
+  Duration order_mean{};    // between two messages of a side in a storm
+  Duration clock_step{};    // the most that a clock is off
+  FaultOptions network;     // in a storm
+  std::array<EngineConfig, 2> config;
+};
+
+[[nodiscard]] Plan draw_plan(std::uint64_t seed, FaultSet faults);
+
+// Another durability and the times that go with it.
+void redraw_durability(JournalOptions& options, Dice& dice);
+
+}  // namespace nfx::simulation

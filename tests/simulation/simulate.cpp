@@ -1,0 +1,144 @@
+// Runs simulated worlds by seed, and stops at the first broken promise.
+//   build/release/tests/simulation/simulate --seeds 1..500 --hours 24
+//   build/release/tests/simulation/simulate --seed 17 --trace
+#include <malloc.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <map>
+
+#include "simulation/world.hpp"
+
+namespace {
+
+using namespace nfx::simulation;
+
+struct Totals {
+  std::uint64_t seeds = 0;
+  double simulated_hours = 0;
+  double logged_on_hours = 0;
+  std::uint64_t turns = 0;
+  std::uint64_t events = 0;
+  std::uint64_t refused_sends = 0;
+  LedgerCounts counts;
+  std::array<std::uint64_t, fault_count> injected{};
+  std::map<std::string, std::uint64_t> refusal_texts;
+};
+
+double hours(nfx::Duration time) { return std::chrono::duration<double, std::ratio<3600>>(time).count(); }
+
+void add(Totals& totals, const RunResult& result) {
+  ++totals.seeds;
+  totals.simulated_hours += hours(result.simulated);
+  totals.logged_on_hours += hours(result.logged_on);
+  totals.turns += result.turns;
+  totals.events += result.events;
+  totals.refused_sends += result.refused_sends;
+  for (std::size_t i = 0; i < fault_count; ++i) totals.injected[i] += result.injected[i];
+  for (const auto& [text, count] : result.refusal_texts) totals.refusal_texts[text] += count;
+  const LedgerCounts& each = result.counts;
+  LedgerCounts& sum = totals.counts;
+  sum.acknowledged += each.acknowledged;
+  sum.delivered += each.delivered;
+  sum.delivered_again += each.delivered_again;
+  sum.resent += each.resent;
+  sum.gap_fills += each.gap_fills;
+  sum.session_messages += each.session_messages;
+  sum.resets += each.resets;
+  sum.given_up_at_reset += each.given_up_at_reset;
+  sum.lost_tail += each.lost_tail;
+  sum.rejected += each.rejected;
+  sum.refusals += each.refusals;
+}
+
+void line(const char* what, std::uint64_t count) {
+  std::printf("  %-42s %14llu\n", what, static_cast<unsigned long long>(count));
+}
+
+void print(const Totals& totals, double seconds) {
+  std::printf("%llu seeds, %.0f simulated session hours (%.0f logged on) in %.1f s\n",
+              static_cast<unsigned long long>(totals.seeds), totals.simulated_hours, totals.logged_on_hours, seconds);
+  std::puts("faults");
+  for (std::size_t i = 0; i < fault_count; ++i) line(to_string(static_cast<Fault>(i)).data(), totals.injected[i]);
+  std::puts("messages");
+  line("taken by send()", totals.counts.acknowledged);
+  line("refused by send()", totals.refused_sends);
+  line("delivered", totals.counts.delivered);
+  line("delivered again, marked PossDup", totals.counts.delivered_again);
+  line("resent, equal to their originals", totals.counts.resent);
+  line("gap fills", totals.counts.gap_fills);
+  line("session messages", totals.counts.session_messages);
+  line("numberings begun", totals.counts.resets);
+  std::puts("excused");
+  line("undelivered when the numbers started over", totals.counts.given_up_at_reset);
+  line("lost with a machine, as durability allows", totals.counts.lost_tail);
+  line("rejected by the peer's session", totals.counts.rejected);
+  for (const auto& [text, count] : totals.refusal_texts) line(text.c_str(), count);
+  std::puts("work");
+  line("turns of a poll loop", totals.turns);
+  line("events", totals.events);
+  line("KiB of heap in use at the end", mallinfo2().uordblks / 1024);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Two engines, a network, disks and time, from one seed: the same seed is the same run"};
+  std::string seeds = "1..100";
+  std::string faults = "all";
+  std::uint64_t seed = 0;
+  unsigned run_hours = 24;
+  bool trace = false;
+  auto* const one = app.add_option("--seed", seed, "One seed");
+  app.add_option("--seeds", seeds, "FIRST..LAST")->excludes(one);
+  app.add_option("--hours", run_hours, "Simulated hours of each seed")->check(CLI::Range(1U, 100'000U));
+  app.add_option("--faults", faults, "all, none, or names with commas between");
+  app.add_flag("--trace", trace, "Print every event");
+  CLI11_PARSE(app, argc, argv);
+
+  std::uint64_t first = seed, last = seed;
+  if (one->count() == 0) {
+    unsigned long long a = 0, b = 0;
+    if (std::sscanf(seeds.c_str(), "%llu..%llu", &a, &b) != 2 || b < a) {
+      std::fprintf(stderr, "--seeds %s: write FIRST..LAST, such as 1..100\n", seeds.c_str());
+      return 2;
+    }
+    first = a;
+    last = b;
+  }
+  const auto fault_set = FaultSet::parse(faults);
+  if (!fault_set) {
+    std::fprintf(stderr, "--faults: there is no fault '%s'; there are", fault_set.error().c_str());
+    for (std::size_t i = 0; i < fault_count; ++i) {
+      std::fprintf(stderr, " %s", to_string(static_cast<Fault>(i)).data());
+    }
+    std::fputs("\n", stderr);
+    return 2;
+  }
+
+  const auto began = std::chrono::steady_clock::now();
+  Totals totals;
+  for (std::uint64_t each = first; each <= last; ++each) {
+    RunOptions options;
+    options.seed = each;
+    options.hours = std::chrono::hours{run_hours};
+    options.faults = *fault_set;
+    options.live = trace ? stdout : nullptr;
+    const RunResult result = World{options}.run();
+    add(totals, result);
+    if (!result.violation) {
+      if (first == last)
+        std::printf("seed %llu: trace hash %016llx\n", static_cast<unsigned long long>(each),
+                    static_cast<unsigned long long>(result.trace_hash));
+      continue;
+    }
+    if (!trace) std::fputs(result.trace.c_str(), stdout);
+    std::printf("seed %llu: %s\nagain: simulate --seed %llu --hours %u --faults %s --trace\n",
+                static_cast<unsigned long long>(each), result.violation->c_str(), static_cast<unsigned long long>(each),
+                run_hours, faults.c_str());
+    return 1;
+  }
+  print(totals, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  return 0;
+}

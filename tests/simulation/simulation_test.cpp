@@ -1,0 +1,82 @@
+// The simulator repeats itself, and its ledger sees what it is there to see.
+#include <gtest/gtest.h>
+
+#include "simulation/world.hpp"
+
+namespace nfx::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+RunOptions options(std::uint64_t seed, std::string_view faults) {
+  RunOptions options;
+  options.seed = seed;
+  options.hours = 1h;
+  options.faults = FaultSet::parse(faults).value();
+  return options;
+}
+
+// The first violation among some seeds, or nothing.
+std::string first_violation(RunOptions options, std::uint64_t seeds) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    options.seed = seed;
+    if (const RunResult result = World{options}.run(); result.violation) return *result.violation;
+  }
+  return {};
+}
+
+TEST(Simulation, the_same_seed_is_the_same_run_event_for_event) {
+  const RunResult first = World{options(5, "all")}.run();
+  const RunResult again = World{options(5, "all")}.run();
+  EXPECT_EQ(first.trace_hash, again.trace_hash);
+  EXPECT_EQ(first.events, again.events);
+  EXPECT_GT(first.events, 1000U);
+  EXPECT_NE(first.trace_hash, World{options(6, "all")}.run().trace_hash);
+}
+
+TEST(Simulation, every_message_that_was_taken_arrives_once_when_nothing_goes_wrong) {
+  const RunResult result = World{options(1, "none")}.run();
+  EXPECT_EQ(result.violation, std::nullopt) << result.trace;
+  EXPECT_GT(result.counts.acknowledged, 100U);
+  EXPECT_EQ(result.counts.delivered + result.counts.given_up_at_reset, result.counts.acknowledged);
+  EXPECT_EQ(result.counts.delivered_again, 0U);
+}
+
+TEST(Simulation, the_ledger_sees_a_message_that_is_delivered_twice) {
+  RunOptions broken = options(1, "none");
+  broken.defect = Defect::delivers_twice;
+  EXPECT_NE(first_violation(broken, 1), "");
+}
+
+TEST(Simulation, the_ledger_sees_a_gap_fill_in_the_place_of_a_message) {
+  RunOptions broken = options(1, "cut,delay,swallow");
+  broken.defect = Defect::resends_nothing;
+  EXPECT_NE(first_violation(broken, 10).find("gap where it sent a message"), std::string::npos);
+}
+
+TEST(Simulation, the_ledger_sees_a_store_that_lost_one_counter_record) {
+  RunOptions broken = options(1, "kill");
+  broken.defect = Defect::forgets_a_number;
+  EXPECT_NE(first_violation(broken, 10), "");
+}
+
+TEST(Simulation, the_ledger_sees_a_link_that_repeats_a_message) {
+  RunOptions broken = options(1, "none");
+  broken.broken = BrokenLink::repeats_a_message;
+  EXPECT_NE(first_violation(broken, 1).find("came twice"), std::string::npos);
+}
+
+TEST(Simulation, the_ledger_sees_a_resent_message_that_is_not_the_original) {
+  RunOptions broken = options(1, "cut,delay,swallow");
+  broken.broken = BrokenLink::alters_a_resend;
+  EXPECT_NE(first_violation(broken, 20).find("not what was sent"), std::string::npos);
+}
+
+TEST(Simulation, names_the_fault_that_there_is_not) {
+  EXPECT_EQ(FaultSet::parse("kill,flood").error(), "flood");
+  EXPECT_TRUE(FaultSet::parse("kill,crash")->has(Fault::crash));
+  EXPECT_FALSE(FaultSet::parse("kill,crash")->has(Fault::sync));
+}
+
+}  // namespace
+}  // namespace nfx::simulation

@@ -1,0 +1,303 @@
+#include "simulation/world.hpp"
+
+#include <algorithm>
+
+namespace nfx::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr MonotonicTime never = MonotonicTime::max();
+
+// 2024-02-26 00:00 UTC, a Monday in front of a leap day, at some time of the day that the seed says.
+[[nodiscard]] Instant begin_of(Dice& dice) {
+  const UtcTime day{std::chrono::sys_days{std::chrono::year{2024} / 2 / 26}};
+  return {day + dice.between(1h, 23h), MonotonicTime{100h}};
+}
+
+}  // namespace
+
+World::World(const RunOptions& options)
+    : options_(options),
+      plan_(draw_plan(options.seed, options.faults)),
+      dice_(options.seed ^ 0x5EED),
+      begin_(begin_of(dice_)),
+      now_(begin_.monotonic),
+      trace_(begin_.monotonic, options.live),
+      ledger_(trace_) {
+  for (const Side side : {Side::venue, Side::trader}) {
+    parties_[index(side)] = std::make_unique<Party>(side, plan_, network_, trace_, ledger_, begin_);
+    const std::size_t i = index(side);
+    order_at_[i] = clock_back_at_[i] = flush_at_[i] = room_at_[i] = never;
+    slow_until_[i] = now_;
+    start_at_[index(side)] = now_;
+  }
+  party(Side::venue).has(options.defect);
+}
+
+RunResult World::run() {
+  const MonotonicTime end = now_ + options_.hours;
+  act();
+  settle();
+  become_calm();
+  while (now_ < end && going_on()) {
+    begin(Phase::storm);
+    pass(dice_.between(1min, 15min));
+    become_calm();
+    begin(Phase::weather);
+    pass(dice_.between(30min, 12h));
+    become_calm();
+  }
+  RunResult result;
+  for (const Side side : {Side::venue, Side::trader}) {
+    count_network_faults(party(side));
+    result.refused_sends += party(side).refused();
+  }
+  result.violation = ledger_.violation();
+  if (result.violation) result.trace = trace_.last();
+  result.trace_hash = trace_.hash();
+  result.events = trace_.count();
+  result.turns = turns_;
+  result.simulated = now_ - begin_.monotonic;
+  result.logged_on = logged_on_;
+  result.counts = ledger_.counts();
+  result.refusal_texts = ledger_.refusal_texts();
+  result.injected = injected_;
+  return result;
+}
+
+void World::begin(Phase phase) {
+  phase_ = phase;
+  trace_.add(Side::venue, phase == Phase::storm ? "STORM" : phase == Phase::calm ? "CALM" : "WEATHER");
+  for (const Side side : {Side::venue, Side::trader}) {
+    order_at_[index(side)] = phase == Phase::calm ? never : now_ + dice_.wait(plan_.order_mean);
+    if (party(side).running()) party(side).transport()->faulty().change_faults(network_faults(side));
+  }
+  fault_at_ = phase == Phase::calm    ? never
+              : phase == Phase::storm ? now_ + dice_.wait(plan_.storm_mean)
+                                      : now_ + dice_.wait(plan_.weather_mean);
+  if (phase == Phase::storm && party(Side::trader).running()) party(Side::trader).transport()->breaks(options_.broken);
+}
+
+FaultOptions World::network_faults(Side) {
+  FaultOptions faults = phase_ == Phase::storm ? plan_.network : FaultOptions{};
+  faults.seed = dice_.next();
+  return faults;
+}
+
+void World::pass(Duration time) {
+  const MonotonicTime until = now_ + time;
+  while (now_ < until && going_on()) step(until);
+}
+
+// To the next event, or to `until` when that comes first.
+void World::step(MonotonicTime until) {
+  MonotonicTime next = std::min(until, fault_at_);
+  for (const Side side : {Side::venue, Side::trader}) {
+    const std::size_t i = index(side);
+    next = std::min(
+        {next, order_at_[i], start_at_[i], clock_back_at_[i], flush_at_[i], room_at_[i], party(side).next_event()});
+  }
+  for (const Ghost& ghost : ghosts_) next = std::min(next, ghost.until);
+  next = std::max(next, now_ + 1us);  // whatever is due at once again has to wait for a moment
+  if (party(Side::venue).logged_on() && party(Side::trader).logged_on()) logged_on_ += next - now_;
+  now_ = next;
+  trace_.at(now_);
+  for (const auto& each : parties_) each->set_time(now_);
+  act();
+  settle();
+}
+
+// What the world itself does at this time.
+void World::act() {
+  std::erase_if(ghosts_, [&](const Ghost& ghost) { return ghost.until <= now_; });
+  for (const Side side : {Side::venue, Side::trader}) {
+    const std::size_t i = index(side);
+    if (clock_back_at_[i] <= now_) set_clock(side, Duration{});
+    if (room_at_[i] <= now_) {
+      room_at_[i] = never;
+      trace_.add(side, "disk has room again");
+      party(side).disk().fill(test::MemoryDisk::never);
+    }
+    if (start_at_[i] <= now_) start(side);
+    if (flush_at_[i] <= now_) flush(side);
+    if (party(side).store_failed()) party(side).stop_in_order();
+    if (order_at_[i] <= now_) {
+      if (party(side).running()) party(side).send_one(dice_.below(200));
+      order_at_[i] = now_ + dice_.wait(phase_ == Phase::storm ? plan_.order_mean : Duration{10min});
+    }
+  }
+  if (fault_at_ <= now_) {
+    inject();
+    fault_at_ = now_ + dice_.wait(phase_ == Phase::storm ? plan_.storm_mean : plan_.weather_mean);
+  }
+}
+
+// Turns both sides until nothing moves any more at this time.
+void World::settle() {
+  constexpr int most = 100'000;
+  int still = 0;
+  for (int round = 0; still < 2 && going_on(); ++round) {
+    if (round == most) return ledger_.violate(Side::venue, "the two sides never come to rest at this time");
+    std::size_t work = 0;
+    for (const Side side : {Side::venue, Side::trader}) {
+      work += party(side).turn();
+      ++turns_;
+      if (party(side).died() && start_at_[index(side)] == never) after_end(side);
+    }
+    still = work == 0 ? still + 1 : 0;
+  }
+  for (const Side side : {Side::venue, Side::trader}) plan_flush(side);
+}
+
+// What was appended is flushed some time later: soon where messages wait for it.
+void World::plan_flush(Side side) {
+  if (!party(side).unflushed()) return;
+  const bool slow = slow_until_[index(side)] > now_;
+  const Duration delay = slow                       ? dice_.between(10ms, 3s)
+                         : party(side).holds_back() ? dice_.between(20us, 3ms)
+                                                    : dice_.between(1ms, 300ms);
+  flush_at_[index(side)] = std::min(flush_at_[index(side)], now_ + delay);
+}
+
+void World::flush(Side side) {
+  const Duration next = party(side).flush();
+  MonotonicTime& at = flush_at_[index(side)];
+  if (!party(side).running()) {
+    at = never;
+  } else if (next == Duration::zero()) {
+    at = now_ + 1ms;  // there is more to do
+  } else {
+    at = now_ + (party(side).durable() ? Duration{10min} : std::max<Duration>(next, 1ms));
+  }
+}
+
+void World::start(Side side) {
+  start_at_[index(side)] = never;
+  if (party(side).running()) return;
+  // A store cannot be opened on a disk without room, or that fails: an operator sees to that first.
+  party(side).disk().fill(test::MemoryDisk::never);
+  party(side).disk().fail_sync_after(test::MemoryDisk::never);
+  room_at_[index(side)] = never;
+  if (options_.faults.has(Fault::restart) && dice_.coin())
+    redraw_durability(party(side).config().sessions[0].journal, dice_);
+  party(side).start(network_faults(side));
+  if (side == Side::trader && phase_ == Phase::storm) party(side).transport()->breaks(options_.broken);
+}
+
+void World::after_end(Side side) {
+  start_at_[index(side)] = now_ + dice_.between(1ms, 30s);
+  flush_at_[index(side)] = never;
+  if (auto ghost = party(side).take_ghost()) {
+    if (dice_.coin()) ghost->stop_listening();
+    ghosts_.push_back({std::move(ghost), start_at_[index(side)]});
+    ghosts_.back().transport->stop_listening();
+  }
+}
+
+void World::set_clock(Side side, Duration offset) {
+  clock_back_at_[index(side)] = never;
+  trace_.add(side, "clock is off by ms", static_cast<std::uint64_t>(offset.count() / 1'000'000));
+  ledger_.clocks_differ(true);
+  party(side).set_utc_offset(offset);
+  party(side).set_time(now_);
+}
+
+void World::inject() {
+  std::array<Fault, fault_count> possible{};
+  std::size_t count = 0;
+  for (const Fault fault : {Fault::cut, Fault::swallow, Fault::lose, Fault::kill, Fault::crash, Fault::full,
+                            Fault::sync, Fault::slow, Fault::clock, Fault::restart}) {
+    if (options_.faults.has(fault)) possible[count++] = fault;
+  }
+  if (count == 0) return;
+  const Fault fault = possible[dice_.below(count)];
+  inject(fault, dice_.coin() ? Side::venue : Side::trader);
+}
+
+void World::inject(Fault fault, Side side) {
+  Party& target = party(side);
+  if (!target.running()) return;
+  trace_.add(side, "FAULT", 0, to_string(fault));
+  FaultyLoopback& network = target.transport()->faulty();
+  const ConnectionId connection = target.transport()->newest();
+  switch (fault) {
+    case Fault::split:
+    case Fault::delay: return;  // the transport's own
+    case Fault::cut: return network.cut(connection);
+    case Fault::swallow: ++injected_[static_cast<std::size_t>(fault)]; return network.swallow(connection);
+    case Fault::lose: return network.lose(connection);
+    case Fault::clock:
+      if (plan_.clock_step == Duration::zero()) return;
+      ++injected_[static_cast<std::size_t>(fault)];
+      clock_back_at_[index(side)] = now_ + dice_.between(1s, 10min);
+      return set_clock(side, dice_.between(-plan_.clock_step, plan_.clock_step));
+    case Fault::kill:
+      ++injected_[static_cast<std::size_t>(fault)];
+      if (dice_.coin()) return target.kill_at(static_cast<Moment>(dice_.between(1, 4)));
+      count_network_faults(target);
+      target.kill(End::killed);
+      break;
+    case Fault::crash:
+      ++injected_[static_cast<std::size_t>(fault)];
+      count_network_faults(target);
+      target.kill(End::crashed, dice_.next());
+      break;
+    case Fault::full:
+      ++injected_[static_cast<std::size_t>(fault)];
+      target.disk().fill(dice_.below(4096));
+      room_at_[index(side)] = now_ + dice_.between(1s, 5min);
+      return;
+    case Fault::sync:
+      ++injected_[static_cast<std::size_t>(fault)];
+      return target.disk().fail_sync_after(dice_.below(4));
+    case Fault::slow:
+      ++injected_[static_cast<std::size_t>(fault)];
+      slow_until_[index(side)] = now_ + dice_.between(1s, 30s);
+      return;
+    case Fault::restart: ++injected_[static_cast<std::size_t>(fault)]; return target.stop_in_order();
+  }
+  after_end(side);
+}
+
+void World::count_network_faults(Party& side) {
+  if (!side.running()) return;
+  const FaultCounters& counters = side.transport()->faulty().counters();
+  injected_[static_cast<std::size_t>(Fault::split)] += counters.small_pieces;
+  injected_[static_cast<std::size_t>(Fault::delay)] += counters.delayed_pieces;
+  injected_[static_cast<std::size_t>(Fault::cut)] += counters.cuts;
+  injected_[static_cast<std::size_t>(Fault::lose)] += counters.losses;
+}
+
+bool World::agree() {
+  Party& venue = party(Side::venue);
+  Party& trader = party(Side::trader);
+  return venue.logged_on() && trader.logged_on() && venue.next_inbound() == trader.next_outbound() &&
+         trader.next_inbound() == venue.next_outbound() && ledger_.missing() == 0;
+}
+
+// No faults and no orders: the sides must find each other, and nothing may be missing.
+void World::become_calm() {
+  begin(Phase::calm);
+  for (const Side side : {Side::venue, Side::trader}) {
+    if (party(side).utc_offset() != Duration::zero()) set_clock(side, Duration{});
+    clock_back_at_[index(side)] = never;
+    slow_until_[index(side)] = now_;
+    party(side).disk().fill(test::MemoryDisk::never);
+    party(side).disk().fail_sync_after(test::MemoryDisk::never);
+    room_at_[index(side)] = never;
+    if (!party(side).running()) start_at_[index(side)] = now_;
+  }
+  const MonotonicTime deadline = now_ + (plan_.hours == Hours::daily ? 2h : 40min);
+  while (now_ < deadline && going_on() && !agree()) step(std::min(deadline, now_ + 1min));
+  if (!going_on()) return;
+  Party& venue = party(Side::venue);
+  Party& trader = party(Side::trader);
+  if (!venue.logged_on() || !trader.logged_on()) {
+    return ledger_.violate(venue.logged_on() ? Side::trader : Side::venue, "does not log on, though all is quiet");
+  }
+  ledger_.quiet(venue.next_inbound(), venue.next_outbound(), trader.next_inbound(), trader.next_outbound());
+  ledger_.clocks_differ(false);
+}
+
+}  // namespace nfx::simulation

@@ -1,0 +1,100 @@
+// Two machines, a network and time, made from one seed. The same seed makes the same run, event for event.
+// Time goes from event to event: an hour in which nothing happens costs its heartbeats.
+//
+//   storm     faults every few seconds, orders all the time
+//   calm      no faults, no orders: both sides must come to agree, and everything promised must have come
+//   weather   hours with an order and a fault now and then; heartbeats, schedules, day boundaries
+//
+// Thread: one owner. Errors: a broken promise ends the run and is part of the result.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulation/party.hpp"
+
+namespace nfx::simulation {
+
+struct RunOptions {
+  std::uint64_t seed = 1;
+  std::chrono::hours hours{24};
+  FaultSet faults = FaultSet::all();
+  std::FILE* live = nullptr;             // every event is written there
+  Defect defect = Defect::none;          // of the venue's application
+  BrokenLink broken = BrokenLink::none;  // of the trader's network
+};
+
+struct RunResult {
+  std::optional<std::string> violation;
+  std::string trace;  // the last events, when there is a violation
+  std::uint64_t trace_hash = 0;
+  std::uint64_t events = 0;
+  std::uint64_t turns = 0;
+  Duration simulated{};
+  Duration logged_on{};  // both sides
+  LedgerCounts counts;
+  std::map<std::string, std::uint64_t> refusal_texts;
+  std::array<std::uint64_t, fault_count> injected{};
+  std::uint64_t refused_sends = 0;
+};
+
+class World {
+ public:
+  explicit World(const RunOptions& options);
+  [[nodiscard]] RunResult run();
+
+ private:
+  enum class Phase : std::uint8_t { storm, calm, weather };
+  struct Ghost {
+    std::unique_ptr<ProcessTransport> transport;
+    MonotonicTime until;
+  };
+
+  void begin(Phase phase);
+  void pass(Duration time);
+  void become_calm();
+  [[nodiscard]] bool agree();
+  void step(MonotonicTime until);
+  void settle();
+  void act();
+  void inject();
+  void inject(Fault fault, Side side);
+  void count_network_faults(Party& party);
+  void start(Side side);
+  void flush(Side side);
+  void plan_flush(Side side);
+  void after_end(Side side);
+  void set_clock(Side side, Duration offset);
+  [[nodiscard]] Party& party(Side side) { return *parties_[index(side)]; }
+  [[nodiscard]] FaultOptions network_faults(Side side);
+  [[nodiscard]] bool going_on() const { return !ledger_.violation(); }
+
+  RunOptions options_;
+  Plan plan_;
+  Dice dice_;
+  Instant begin_;
+  MonotonicTime now_;
+  Trace trace_;
+  Ledger ledger_;
+  LoopbackNetwork network_;
+  std::array<std::unique_ptr<Party>, 2> parties_;
+  std::vector<Ghost> ghosts_;
+  Phase phase_ = Phase::calm;
+  std::array<MonotonicTime, 2> order_at_;
+  std::array<MonotonicTime, 2> start_at_;
+  std::array<MonotonicTime, 2> clock_back_at_;
+  std::array<MonotonicTime, 2> flush_at_;
+  std::array<MonotonicTime, 2> room_at_;
+  std::array<MonotonicTime, 2> slow_until_;
+  MonotonicTime fault_at_ = MonotonicTime::max();
+  std::array<std::uint64_t, fault_count> injected_{};
+  std::uint64_t turns_ = 0;
+  Duration logged_on_{};
+};
+
+}  // namespace nfx::simulation
