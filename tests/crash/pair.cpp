@@ -1,0 +1,125 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+
+#include "account.hpp"
+#include "modes.hpp"
+
+namespace nfx::crash {
+namespace {
+
+// A healthy run takes milliseconds; this is for machines with much else to do.
+constexpr std::chrono::seconds patience{30};
+
+std::string open_orders(const PartyOptions& trader) {
+  std::set<std::uint64_t> open;
+  for (const AccountLine& line : read_account(account_file(trader.folder))) {
+    if (line.entry == Entry::intended) open.insert(line.order);
+    if (line.entry == Entry::confirmed) open.erase(line.order);
+  }
+  std::string text = std::to_string(open.size()) + " orders without a report";
+  return open.empty() ? text : text + ", the first is " + std::to_string(*open.begin());
+}
+
+}  // namespace
+
+std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  const bool found = fd >= 0 && ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
+  const int reason = errno;
+  if (fd >= 0) ::close(fd);
+  if (!found) throw std::system_error{reason, std::generic_category(), "no free port"};
+  return ntohs(address.sin_port);
+}
+
+Pair::Pair(const CrashOptions& options, Random& random, bool small) : random_(random) {
+  for (PartyOptions* party : {&exchange_options, &trader_options}) {
+    const bool is_exchange = party == &exchange_options;
+    party->role = is_exchange ? Role::acceptor : Role::initiator;
+    party->folder = options.folder / (is_exchange ? "exchange" : "trader");
+    party->store = party->folder / "store";
+    // Rings lie in memory, or every sync of the disk would write them too; one folder, removed with the run.
+    party->ring = std::filesystem::path{"/dev/shm"} / ("nfx-crash-" + std::to_string(::getpid()));
+    party->small = small;
+    std::filesystem::create_directories(party->folder);
+    std::filesystem::create_directories(party->ring);
+  }
+  exchange_options.port = trader_options.port = free_port();
+}
+
+Pair::~Pair() {
+  exchange.kill();
+  trader.kill();
+  std::error_code ignored;
+  std::filesystem::remove_all(exchange_options.ring, ignored);
+}
+
+void Pair::start() {
+  constexpr Durability kinds[] = {Durability::none, Durability::interval, Durability::group, Durability::message};
+  for (auto& [child, options] : {std::pair{&exchange, &exchange_options}, {&trader, &trader_options}}) {
+    if (child->running()) continue;
+    options->durability = kinds[random_() % std::size(kinds)];
+    options->seed = random_();
+    child->start(*options);
+    logged_on_ = settled_ = false;
+  }
+}
+
+void Pair::kill(Child& child) {
+  if (child.running()) child.kill();
+  // What it said before it died counts no more, and the trader's session ends with the exchange's.
+  while (trader.running() && trader.word()) {
+  }
+  logged_on_ = settled_ = false;
+}
+
+bool Pair::heard(Word wanted) {
+  bool found = false;
+  for (Child* child : {&exchange, &trader}) {
+    while (child->running()) {
+      const auto word = child->word();
+      if (!word) break;
+      found = found || *word == wanted;
+      if (child == &exchange) continue;
+      if (*word == Word::logged_on) logged_on_ = true;
+      if (*word == Word::settled) settled_ = true;
+      if (*word == Word::logged_on || *word == Word::logged_out) settled_ = false;
+    }
+  }
+  return found;
+}
+
+void Pair::wait_for_logon() {
+  const Deadline deadline = in(patience);
+  while (!heard(Word::store_trouble) && !logged_on_) {
+    if (std::chrono::steady_clock::now() >= deadline) throw AuditFailure("the trader does not log on");
+    wait_for_words(exchange, trader, deadline);
+  }
+}
+
+AuditCounts Pair::settle_and_audit(AuditOptions options) {
+  start();
+  const Deadline deadline = in(patience);
+  while (static_cast<void>(heard(Word::settled)), !settled_) {
+    if (std::chrono::steady_clock::now() >= deadline)
+      throw AuditFailure("no peace after " + std::to_string(patience.count()) + " s: " + open_orders(trader_options));
+    wait_for_words(exchange, trader, deadline);
+  }
+  trader.stop(in(patience));
+  exchange.stop(in(patience));
+  logged_on_ = settled_ = false;
+  return audit(exchange_options, trader_options, options);
+}
+
+}  // namespace nfx::crash

@@ -1,0 +1,41 @@
+// The two parties of the crash test, each a process of its own with an engine, a journal and an account: a trader that
+// sends orders with unique ClOrdIDs, and an exchange that executes each once and reports it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "nexusfix/engine/engine_config.hpp"
+
+namespace nfx::crash {
+
+struct PartyOptions {
+  Role role = Role::acceptor;
+  std::uint16_t port = 0;
+  std::filesystem::path folder;  // of the account
+  std::filesystem::path store;   // of the journal
+  std::filesystem::path ring;    // of what waits to be written
+  Durability durability = Durability::interval;
+  std::uint64_t seed = 1;
+  std::uint32_t orders = 30;    // a trader sends up to so many with each logon
+  std::uint32_t text_size = 0;  // bytes that fatten each order
+  bool small = false;           // segments of 256 KiB and a ring of 64 KiB
+};
+
+// What a party tells its driver through standard output, one byte each.
+enum class Word : char {
+  logged_on = 'L',
+  settled = 'I',  // trader: every order is sent and confirmed, and no more are to come
+  store_trouble = 'T',
+  logged_out = 'O',
+};
+
+[[nodiscard]] SessionSettings party_session(const PartyOptions& options);
+[[nodiscard]] std::filesystem::path account_file(const std::filesystem::path& folder);
+
+// Serves until SIGTERM. Returns an exit code; what is wrong goes to standard error.
+int run_party(const PartyOptions& options);
+
+}  // namespace nfx::crash
