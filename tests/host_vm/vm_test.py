@@ -168,7 +168,8 @@ class PlannedMachine(unittest.TestCase):
         seen = settings(self.planned.output["cpus"])
         for thread in json.loads(self.plain.output["plan"])["threads"]:
             where = thread["cpus"] if isinstance(thread["cpus"], str) else ",".join(map(str, thread["cpus"]))
-            if thread.get("numa_node", -1) >= 0:
+            # Threads that sleep belong to no node.
+            if thread.get("numa_node") is not None:
                 node = cpus(seen[f"/sys/devices/system/node/node{thread['numa_node']}/cpulist"])
                 self.assertLessEqual(cpus(where), node, thread)
 
