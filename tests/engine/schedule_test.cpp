@@ -103,6 +103,23 @@ TEST_F(Scheduled, session_of_24_hours_logs_out_and_in_again_with_new_numbers) {
   EXPECT_EQ(rig.trader.session().next_outbound(), SeqNum{2});
 }
 
+TEST_F(Scheduled, numbers_stay_when_a_clock_is_set_back_in_front_of_the_boundary_they_began_with) {
+  schedule("12:30:00", "12:30:00");
+  rig.start_both();
+  rig.pass(31min, 1s);
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
+  rig.turn(4);
+  const SeqNum before = rig.trader.session().next_outbound();
+  const std::size_t notices = rig.venue.application.count(Notice::schedule);
+  rig.clock.time.utc -= 5min;
+  rig.trader.session().drop_connection();
+  rig.pass(10s, 1s);
+  EXPECT_TRUE(up());
+  EXPECT_GT(rig.trader.session().next_outbound(), before);
+  EXPECT_EQ(rig.venue.application.count(Notice::schedule), notices);
+}
+
 TEST_F(Scheduled, boundary_that_passed_while_the_process_was_down_resets_at_start) {
   schedule("11:00:00", "13:00:00");
   both([&](SessionSettings& s) {

@@ -342,12 +342,18 @@ void PollLoop<T, C>::opened_elsewhere(Command& command) {
 
 // The session's time.
 
-// Whether a boundary that resets the numbers lies between the store's beginning and now.
+// Whether a boundary that resets the numbers lies between `since` and `now`. A clock that is set back in front of the
+// boundary that the numbering began with begins no other; one that was wrong by half a day and more when it began does.
+[[nodiscard]] inline bool another_session(const Schedule& schedule, UtcTime since, UtcTime now) {
+  const bool set_back = now < since && since - now < std::chrono::hours{12};
+  return !set_back && !schedule.same_session(since, now);
+}
+
 template <Transport T, Clock C>
 void PollLoop<T, C>::start_over_when_due(Slot& slot) {
   const auto& schedule = slot.settings.schedule;
   if (!schedule || slot.connection != no_connection) return;
-  if (schedule->same_session(slot.store.creation_time(), now_.utc)) return;
+  if (!another_session(*schedule, slot.store.creation_time(), now_.utc)) return;
   tell(slot, Notice::schedule, SeqNum{}, "a new session: sequence numbers start at 1");
   step(slot, 0, [&](Actions& out) { slot.session.start_over(out); });
 }
@@ -363,11 +369,11 @@ void PollLoop<T, C>::apply_schedule(Slot& slot) {
   const bool initiator = slot.settings.session.role == Role::initiator;
   if (slot.connection != no_connection && !slot.connecting) {
     const auto then = schedule->session_at(since);
-    const bool over = !open || (!schedule->same_session(since, now_.utc) && then != schedule->session_at(now_.utc));
+    const bool over = !open || (another_session(*schedule, since, now_.utc) && then != schedule->session_at(now_.utc));
     if (over && slot.session.logged_on()) {
       tell(slot, Notice::schedule, SeqNum{}, "the session's time is over");
       step(slot, 0, [&](Actions& out) { slot.session.logout("the session's time is over", now_, out); });
-    } else if (!over && initiator && !schedule->same_session(since, now_.utc) && slot.session.logged_on()) {
+    } else if (!over && initiator && another_session(*schedule, since, now_.utc) && slot.session.logged_on()) {
       // A reset within the session: the initiator asks for it on the open connection.
       step(slot, 0, [&](Actions& out) { slot.session.reset_sequence_numbers(now_, out); });
     }
