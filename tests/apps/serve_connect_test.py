@@ -124,6 +124,19 @@ class ServeAndConnect(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("nfx: no logon: MsgSeqNum too low", err)
 
+    def test_a_killed_server_goes_on_with_its_numbers_and_messages(self):
+        first = self.serve("--echo")
+        self.assertEqual(self.connect(ORDER + "\n", "--no-reset")[0], 0)
+        first.stop(signal.SIGKILL)
+        second = self.serve("--echo")
+        self.assertIn("FIX.4.4:NEXUSFIX->CLIENT goes on with next in 4, next out 4; the last process was killed",
+                      second.process.stdout.readline())
+        self.assertEqual(second.stop()[0], 0)
+        code, out, _ = run("store", "cat", str(pathlib.Path(self.folder) / "store"), "--one-line")
+        self.assertEqual(code, 0)
+        self.assertIn("NewOrderSingle (D) #2 NEXUSFIX -> CLIENT", out)
+        self.assertIn("ClOrdID=abc", out)
+
     def test_the_session_chosen_is_the_one_that_connects(self):
         server = self.serve("--echo")
         config = self.config(server.port, "STRANGER")
