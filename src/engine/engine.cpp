@@ -125,12 +125,12 @@ struct Engine::Parts {
   }
   // Stores close after their sessions, and the flusher after them.
   void end_helpers() {
+    logs.end();  // first: it asks the threads for their figures
     std::vector<std::unique_ptr<PollThread>> ending;
     {
       const std::lock_guard lock{helpers_mutex};
       ending.swap(threads);
     }
-    logs.end();  // which asks the threads for their figures
     ending.clear();
     stores.end_jobs();
     if (deferred.joinable()) {
