@@ -82,7 +82,7 @@ const Key<LogConfig> log_table[] = {
     NFX_FLAG("messages", messages, "every message in and out, secrets masked"),
     NFX_FLAG("events", events, "logons, logouts, rejects, notices"),
     NFX_ENUM("format", format, "\"full\": with direction and session; \"quickfix\": as its FileLog writes messages",
-             LogConfig::Format::full, LogConfig::Format::quickfix),
+             MessageLogFormat::full, MessageLogFormat::quickfix),
     NFX_INTEGER("rotate_bytes", rotate_bytes, 64 * 1024, 1024 * gib,
                 "a longer file is followed by the next, as each UTC day is"),
     NFX_INTEGER("keep_files", keep_files, 1, 1000000, "files of each log; the oldest go"),

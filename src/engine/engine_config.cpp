@@ -550,14 +550,6 @@ std::string_view to_string(TlsVersion version) noexcept {
   return "?";
 }
 
-std::string_view to_string(LogConfig::Format format) noexcept {
-  switch (format) {
-    case LogConfig::Format::full: return "full";
-    case LogConfig::Format::quickfix: return "quickfix";
-  }
-  return "?";
-}
-
 std::string identity(const SessionConfig& s) {
   const std::string name = s.begin_string + ":" + s.sender_comp_id + "->" + s.target_comp_id;
   return s.session_qualifier.empty() ? name : name + ':' + s.session_qualifier;

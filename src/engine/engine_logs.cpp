@@ -62,8 +62,7 @@ EngineLogs::EngineLogs(const EngineConfig& config, Alert alert) : alert_(std::mo
       MessageLogOptions options;
       options.log = log_options(config, "messages", alert_, signal_);
       options.log.longest_record = config.max_message_size;
-      options.format =
-          config.log.format == LogConfig::Format::quickfix ? MessageLogFormat::quickfix : MessageLogFormat::full;
+      options.format = config.log.format;
       messages_.emplace(std::move(options));
     }
     if (!config.log.directory.empty() && config.log.events)

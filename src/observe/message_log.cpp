@@ -4,6 +4,14 @@
 
 namespace nfx {
 
+std::string_view to_string(MessageLogFormat format) noexcept {
+  switch (format) {
+    case MessageLogFormat::full: return "full";
+    case MessageLogFormat::quickfix: return "quickfix";
+  }
+  return "?";
+}
+
 MessageLog::MessageLog(MessageLogOptions options)
     : DeferredLog(std::move(options.log)), format_(options.format), text_(options.text) {}
 

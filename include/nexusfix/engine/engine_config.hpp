@@ -13,6 +13,7 @@
 
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/store/journal_store.hpp"
@@ -106,15 +107,10 @@ enum class TransportKind : std::uint8_t {
 
 // What the engine writes for people and their tools, beside what the application prints.
 struct LogConfig {
-  enum class Format : std::uint8_t {
-    full,      // "20260313-09:30:00.123456789 in  FIX.4.4:OURS->THEIRS 8=FIX.4.4|9=..."
-    quickfix,  // "20260313-09:30:00.123456789 : 8=FIX.4.4|9=...", as QuickFIX's FileLog writes them
-  };
-
   std::filesystem::path directory;  // empty: no log files
   bool messages = true;
   bool events = true;
-  Format format = Format::full;
+  MessageLogFormat format = MessageLogFormat::full;
   std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // a file that would be longer is followed by the next
   std::uint32_t keep_files = 30;                          // of each log, the one being written included
   std::chrono::days keep_age{0};                          // 0: whatever keep_files allows
@@ -124,8 +120,6 @@ struct LogConfig {
   std::filesystem::path metrics_file;  // in Prometheus' text format, replaced whole; empty: none
   std::chrono::seconds metrics_period{10};
 };
-
-[[nodiscard]] std::string_view to_string(LogConfig::Format format) noexcept;
 
 struct EngineConfig {
   std::uint32_t poll_threads = 1;

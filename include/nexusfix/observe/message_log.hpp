@@ -17,6 +17,8 @@ enum class LogDirection : std::uint8_t { in, out };
 
 enum class MessageLogFormat : std::uint8_t { full, quickfix };
 
+[[nodiscard]] std::string_view to_string(MessageLogFormat format) noexcept;
+
 struct MessageLogOptions {
   DeferredLogOptions log;
   MessageLogFormat format = MessageLogFormat::full;
