@@ -55,6 +55,11 @@ void Session::on_garbled(WireError error, std::string_view bytes, Instant, Actio
   out.push({.kind = ActionKind::notice, .notice = Notice::garbled_message, .bytes = bytes, .text = to_string(error)});
 }
 
+Session::Origin::Origin(const MessageView& message) noexcept
+    : sender(message.find(Tag::SenderCompID)),
+      target(message.find(Tag::TargetCompID)),
+      sent(message.get_utc_timestamp(Tag::SendingTime)) {}
+
 void Session::process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept {
   const std::string_view type = message.msg_type();
   if (violated_ && type != msg_type::logout) return;
@@ -82,11 +87,13 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
       type == msg_type::resend_request || type == msg_type::logout || type == msg_type::logon || is_reset(message);
   const bool stale =
       position == Position::low && possible_duplicate(message) && type != msg_type::logon && !is_reset(message);
+  const Origin origin{message};
   if (position == Position::high && !any_position) {
-    if (sender_acceptable(message, seq, queued, now, out)) receive_high(message, seq, now, out);
+    if (sender_acceptable(message, seq, origin, queued, now, out)) receive_high(message, seq, now, out);
   } else if (position == Position::low && (!any_position || stale)) {
-    if (sender_acceptable(message, seq, queued, now, out)) receive_low(message, seq, now, out);
-  } else if (content_acceptable(message, seq, now, out) && sender_acceptable(message, seq, queued, now, out)) {
+    if (sender_acceptable(message, seq, origin, queued, now, out)) receive_low(message, seq, now, out);
+  } else if (content_acceptable(message, seq, origin, now, out) &&
+             sender_acceptable(message, seq, origin, queued, now, out)) {
     dispatch(message, seq, position, queued, now, out);
   }
 }
@@ -124,7 +131,8 @@ bool Session::poss_dup_acceptable(const MessageView& message, SeqNum seq, Instan
   return true;
 }
 
-bool Session::content_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+bool Session::content_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, Instant now,
+                                 Actions& out) noexcept {
   report_.clear();
   if (const Dictionary* dictionary = dictionary_for(message); dictionary != nullptr && !config_.validation.is_off()) {
     if (const auto violation = validate(message, *dictionary, config_.validation, report_)) {
@@ -137,17 +145,16 @@ bool Session::content_acceptable(const MessageView& message, SeqNum seq, Instant
     reject(message, seq, SessionRejectReason::tag_specified_without_a_value, Tag::MsgType, now, out);
     return false;
   }
-  for (const Tag tag : {Tag::SenderCompID, Tag::TargetCompID, Tag::SendingTime}) {
-    if (!message.has(tag)) {
-      reject(message, seq, SessionRejectReason::required_tag_missing, tag, now, out);
-      return false;
-    }
-  }
-  if (!message.get_utc_timestamp(Tag::SendingTime)) {
-    reject(message, seq, SessionRejectReason::incorrect_data_format, Tag::SendingTime, now, out);
+  const auto refused = [&](Tag tag, SessionRejectReason reason) {
+    reject(message, seq, reason, tag, now, out);
     return false;
-  }
-  return true;
+  };
+  if (origin.sender == MessageView::npos) return refused(Tag::SenderCompID, SessionRejectReason::required_tag_missing);
+  if (origin.target == MessageView::npos) return refused(Tag::TargetCompID, SessionRejectReason::required_tag_missing);
+  if (origin.sent) return true;
+  return refused(Tag::SendingTime, origin.sent.error() == FieldError::missing
+                                       ? SessionRejectReason::required_tag_missing
+                                       : SessionRejectReason::incorrect_data_format);
 }
 
 // Over FIXT.1.1 every application message may be of another version: ApplVerID(1128), or what the peer's Logon said.
@@ -169,19 +176,17 @@ bool Session::within_latency(UtcTime sending_time, Instant now) const noexcept {
 }
 
 // Who sent it, and when. A message from beyond a gap was checked for its time when it arrived.
-bool Session::sender_acceptable(const MessageView& message, SeqNum seq, bool queued, Instant now,
+bool Session::sender_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, bool queued, Instant now,
                                 Actions& out) noexcept {
-  const auto sent = message.get_utc_timestamp(Tag::SendingTime);
-  if (sent && !queued && !within_latency(sent->time, now)) {
+  if (origin.sent && !queued && !within_latency(origin.sent->time, now)) {
     reject_and_logout(message, seq, SessionRejectReason::sending_time_accuracy_problem, now, out);
     return false;
   }
-  const auto differs = [&](Tag tag, std::string_view expected) {
-    const std::uint32_t index = message.find(tag);
-    return index != MessageView::npos && message[index].value != expected;
+  const auto differs = [&](std::uint32_t index, std::string_view expected) {
+    return index != MessageView::npos && message.value_at(index) != expected;
   };
   if (!config_.check_comp_id) return true;
-  if (differs(Tag::SenderCompID, config_.target_comp_id) || differs(Tag::TargetCompID, config_.sender_comp_id)) {
+  if (differs(origin.sender, config_.target_comp_id) || differs(origin.target, config_.sender_comp_id)) {
     reject_and_logout(message, seq, SessionRejectReason::comp_id_problem, now, out);
     return false;
   }

@@ -164,6 +164,12 @@ class Session {
   [[nodiscard]] bool numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
 
   // receive.cpp
+  // Who sent a message, and when: looked up once, asked for more often.
+  struct Origin {
+    explicit Origin(const MessageView& message) noexcept;
+    std::uint32_t sender, target;  // indexes into the message, or npos
+    std::expected<UtcTimestamp, FieldError> sent;
+  };
   void process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept;
   void dispatch(const MessageView& message, SeqNum seq, Position position, bool queued, Instant now,
                 Actions& out) noexcept;
@@ -181,9 +187,10 @@ class Session {
   [[nodiscard]] bool throttled(const MessageView& message) const noexcept {
     return throttle_.limited() && !is_session_msg_type(message.msg_type()) && message.get_view(Tag::PossDupFlag) != "Y";
   }
-  [[nodiscard]] bool content_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
-  [[nodiscard]] bool sender_acceptable(const MessageView& message, SeqNum seq, bool queued, Instant now,
-                                       Actions& out) noexcept;
+  [[nodiscard]] bool content_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, Instant now,
+                                        Actions& out) noexcept;
+  [[nodiscard]] bool sender_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, bool queued,
+                                       Instant now, Actions& out) noexcept;
   [[nodiscard]] bool poss_dup_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool within_latency(UtcTime sending_time, Instant now) const noexcept;
   void advance_past(SeqNum seq, Instant now, Actions& out) noexcept;
@@ -246,7 +253,7 @@ class Session {
   ValidationReport report_;
   Gap gap_;
   SeqNum answered_beyond_gap_{};  // the last ResendRequest answered ahead of its turn: it counts as received then
-  SeqNum logon_beyond_gap_{};  // counts as received once the gap that NextExpectedMsgSeqNum fills reaches it
+  SeqNum logon_beyond_gap_{};     // counts as received once the gap that NextExpectedMsgSeqNum fills reaches it
   Replay replay_;
   static constexpr std::size_t max_pending_replays = 4;
   std::array<Range, max_pending_replays> pending_replays_{};
