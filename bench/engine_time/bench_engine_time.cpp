@@ -19,6 +19,7 @@
 #include "harness/measure.hpp"
 #include "harness/random.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/engine/counter_clock.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/engine/session_stores.hpp"
 #include "nexusfix/session/composer.hpp"
@@ -240,7 +241,7 @@ class Condition {
   std::vector<std::uint32_t> received, sent;
 
  private:
-  using Loop = PollLoop<HandTransport, SystemClock>;
+  using Loop = PollLoop<HandTransport, CounterClock<>>;
 
   std::string composed(Composer& composer, std::string_view type, std::string_view body, std::uint64_t seq) {
     std::string out(512 + body.size(), '\0');
@@ -252,7 +253,7 @@ class Condition {
   Marks marks_;
   std::vector<std::string> orders_, reports_;
   EngineConfig config_;
-  SystemClock clock_;
+  CounterClock<> clock_;
   JournalStores stores_;
   Answering application_;
   HandTransport transport_;

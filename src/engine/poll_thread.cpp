@@ -103,7 +103,7 @@ class PollThreadOver final : public PollThread {
  private:
   Application& application_;
   Layers layers_;
-  PollLoop<typename Layers::Outer, SystemClock> loop_;
+  PollLoop<typename Layers::Outer, CounterClock<>> loop_;
 };
 
 template <Transport Inner, class Options>

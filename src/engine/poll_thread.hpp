@@ -14,6 +14,7 @@
 
 #include "engine/engine_logs.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/engine/counter_clock.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/engine/session_stores.hpp"
 
@@ -68,7 +69,7 @@ class PollThread {
   // Turns until stop, then until all sessions are logged out or their time for it is over.
   void run();
 
-  SystemClock clock;
+  CounterClock<> clock;
   IdleStrategy idle;
   IdleGap gap;
   EngineLogs::Figures figures;

@@ -1,0 +1,19 @@
+#include "nexusfix/engine/counter_clock.hpp"
+
+#include <fstream>
+#include <string>
+
+namespace nfx {
+
+bool counter_keeps_time() noexcept {
+  try {
+    std::ifstream file{"/sys/devices/system/clocksource/clocksource0/current_clocksource"};
+    std::string name;
+    file >> name;
+    return name == "tsc" || name == "arch_sys_counter";
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace nfx
