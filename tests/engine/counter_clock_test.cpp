@@ -31,6 +31,7 @@ struct WorldKernel {
     if (world->interrupted_for != 0ns) world->pass(world->interrupted_for);
     return world->kernel.monotonic;
   }
+  Instant any_thread_now() const noexcept { return world->kernel; }
 };
 struct WorldCounter {
   World* world;

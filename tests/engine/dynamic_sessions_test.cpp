@@ -154,6 +154,15 @@ TEST_F(DynamicSessions, one_that_exists_already_is_not_added_again) {
   EXPECT_THROW(rig.venue.loop->add(acceptor("CLIENT-4")), ConfigError) << "max_dynamic_sessions is 2";
 }
 
+TEST_F(DynamicSessions, one_whose_store_cannot_be_opened_takes_neither_a_name_nor_room) {
+  rig.venue.start();
+  SessionSettings on_disk = acceptor("CLIENT-1");
+  on_disk.store_kind = StoreKind::journal;
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(rig.venue.loop->add(on_disk), StoreError) << "these stores have no disk";
+  EXPECT_NO_THROW(rig.venue.loop->add(acceptor("CLIENT-1")));
+  EXPECT_NO_THROW(rig.venue.loop->add(acceptor("CLIENT-2")));
+}
+
 TEST_F(DynamicSessions, removed_one_disturbs_no_neighbour) {
   rig.venue.start();
   RawPeer one{rig.network, rig.clock, "CLIENT-1"}, two{rig.network, rig.clock, "CLIENT-2"};

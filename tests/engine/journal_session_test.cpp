@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <future>
 #include <memory>
 #include <thread>
 
@@ -28,8 +30,7 @@ class JournalSession : public ::testing::Test {
  protected:
   void open_venue(Durability durability, bool has_worker = false) {
     stores.emplace(disk, [this] { ++durable_calls; }, has_worker);
-    if (rig.venue.config.sessions.empty())
-      rig.venue.config.sessions = {with_journal(acceptor(), durability, "venue")};
+    if (rig.venue.config.sessions.empty()) rig.venue.config.sessions = {with_journal(acceptor(), durability, "venue")};
     rig.venue.config.max_message_size = 8192;
     check_config(rig.venue.config);
     rig.venue.loop.emplace(rig.venue.config, 0, rig.venue.transport, rig.clock, rig.venue.application, *stores);
@@ -186,10 +187,10 @@ TEST_F(JournalSession, keeps_the_peer_waiting_while_the_ring_is_full_and_loses_n
   start(Durability::interval);
   // No turn of the flusher: the ring fills with the answers.
   rig.venue.application.when_message = [](SessionHandle& session, const MessageView& order) {
-    static_cast<void>(session.send({.msg_type = "8",
-                                    .body = field(11, std::string{order.get_view(Tag::ClOrdID)}) +
-                                            field(58, std::string(400, 'x')),
-                                    .header_fields = {}}));
+    static_cast<void>(
+        session.send({.msg_type = "8",
+                      .body = field(11, std::string{order.get_view(Tag::ClOrdID)}) + field(58, std::string(400, 'x')),
+                      .header_fields = {}}));
   };
   int sent = 0;
   for (int i = 0; i < 400; ++i) {
@@ -236,6 +237,36 @@ TEST_F(JournalSession, refuses_a_second_owner_of_a_template_s_journal_with_a_wor
   EXPECT_FALSE(rig.trader.session().logged_on());
   ASSERT_EQ(rig.venue.application.store_alerts.size(), 1u);
   EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1u);
+}
+
+// Stores on a disk that takes its time: meanwhile another thread asks something of the loop.
+class SlowStores final : public SessionStores {
+ public:
+  explicit SlowStores(std::function<void()> their_meanwhile) : meanwhile(std::move(their_meanwhile)) {}
+  SessionStore open(const SessionSettings& settings, UtcTime now) override {
+    meanwhile();
+    return memory_stores().open(settings, now);
+  }
+  void close(SessionStore) noexcept override {}
+  bool later(std::function<void()>) override { return false; }
+
+ private:
+  std::function<void()> meanwhile;
+};
+
+TEST_F(JournalSession, nobody_waits_for_the_disk_of_a_session_that_another_thread_adds) {
+  bool answered = false;
+  SlowStores slow{[&] {
+    auto answer = std::async(std::launch::async, [&] { return rig.venue.loop->knows("nobody"); });
+    answered = answer.wait_for(10s) == std::future_status::ready;
+  }};
+  rig.venue.config.sessions = {acceptor("*")};
+  rig.venue.config.sessions[0].is_template = true;
+  check_config(rig.venue.config);
+  rig.venue.loop.emplace(rig.venue.config, 0, rig.venue.transport, rig.clock, rig.venue.application, slow);
+  rig.venue.loop->add(acceptor("TRADER"));
+  EXPECT_TRUE(answered);
+  rig.venue.loop.reset();
 }
 
 TEST(SlowConsumer, is_cut_when_it_has_read_nothing_for_the_time_allowed) {

@@ -82,6 +82,7 @@ struct ShiftedClock {
     return {time.utc + shift, time.monotonic + shift};
   }
   [[nodiscard]] MonotonicTime monotonic() const noexcept { return SystemClock{}.monotonic() + shift; }
+  [[nodiscard]] Instant any_thread_now() const noexcept { return now(); }
 };
 static_assert(Clock<ShiftedClock>);
 

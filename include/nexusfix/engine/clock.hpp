@@ -1,4 +1,5 @@
 // Where time enters: the poll loop reads a clock and passes Instants down. Tests bring a clock they move themselves.
+// Thread: now() and monotonic() are the loop's; any_thread_now() is any thread's.
 #pragma once
 
 #include <chrono>
@@ -12,6 +13,7 @@ template <class C>
 concept Clock = requires(const C& clock) {
   { clock.now() } noexcept -> std::same_as<Instant>;
   { clock.monotonic() } noexcept -> std::same_as<MonotonicTime>;  // the same clock as now()'s, alone
+  { clock.any_thread_now() } noexcept -> std::same_as<Instant>;
 };
 
 struct SystemClock {
@@ -21,6 +23,7 @@ struct SystemClock {
   [[nodiscard]] MonotonicTime monotonic() const noexcept {
     return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
   }
+  [[nodiscard]] Instant any_thread_now() const noexcept { return now(); }
 };
 static_assert(Clock<SystemClock>);
 
@@ -28,6 +31,7 @@ struct ManualClock {
   Instant time{};
   [[nodiscard]] Instant now() const noexcept { return time; }
   [[nodiscard]] MonotonicTime monotonic() const noexcept { return time.monotonic; }
+  [[nodiscard]] Instant any_thread_now() const noexcept { return time; }
   void advance(Duration by) noexcept {
     time.utc += by;
     time.monotonic += by;

@@ -2,13 +2,13 @@
 // Every `anchor_interval` both are read together; until the next time the counter says how far the kernel's clocks have
 // come since. Its rate is measured while the clock is in use, so that kernel clocks that are slewed or set are followed
 // within an interval.
-// Thread: one owner; a const reading changes what it remembers. Cost: some 10 ns; once in an interval, always where the
-// counter is not trusted, and until its rate is known: up to three readings of the kernel's.
-// Accuracy: within an interval times the error of the rate, some nanoseconds; the processor may read its counter a
-// little before instructions in front of it have ended. monotonic() never goes back; utc is the kernel's, which may.
-// Errors: none. A counter that jumps, or changes its rate by a thousandth (a suspended or migrated guest), is not used
-// until its rate is known again. When the thread is interrupted between the readings of both, they are taken again, and
-// after most_readings of them the kernel's is good enough, alone.
+// Thread: one owner, for a const reading changes what it remembers; any_thread_now() asks the kernel. Cost: some 10 ns;
+// once in an interval, always where the counter is not trusted, and until its rate is known: up to three readings of
+// the kernel's. Accuracy: within an interval times the error of the rate, some nanoseconds; the processor may read its
+// counter a little before instructions in front of it have ended. monotonic() never goes back; utc is the kernel's,
+// which may. Errors: none. A counter that jumps, or changes its rate by a thousandth (a suspended or migrated guest),
+// is not used until its rate is known again. When the thread is interrupted between the readings of both, they are
+// taken again, and after most_readings of them the kernel's is good enough, alone.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +47,7 @@ class CounterClock {
     return {anchor_.utc + ahead, forward(anchor_.monotonic + ahead)};
   }
   [[nodiscard]] MonotonicTime monotonic() const noexcept { return now().monotonic; }
+  [[nodiscard]] Instant any_thread_now() const noexcept { return kernel_.any_thread_now(); }
 
  private:
   static constexpr unsigned fraction_bits = 32;

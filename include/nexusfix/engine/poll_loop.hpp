@@ -200,6 +200,7 @@ class PollLoop {
 
   // Sessions that come and go, and their time.
   [[nodiscard]] std::size_t claim(const std::string& name);
+  void disclaim(const std::string& name);
   [[nodiscard]] bool may_exist(std::size_t session) const noexcept;
   Slot& adopt(std::unique_ptr<Slot> slot);
   void begin_session(Slot& slot);

@@ -135,6 +135,13 @@ std::size_t PollLoop<T, C>::claim(const std::string& name) {
   return config_.sessions.size() + dynamic_made_++ * config_.poll_threads + thread_;
 }
 
+// Gives back what claim() took. The caller holds the mutex.
+template <Transport T, Clock C>
+void PollLoop<T, C>::disclaim(const std::string& name) {
+  identities_.erase(name);
+  --dynamic_count_;
+}
+
 template <Transport T, Clock C>
 bool PollLoop<T, C>::knows(const std::string& name) {
   const std::lock_guard lock{command_mutex_};
@@ -151,11 +158,25 @@ bool PollLoop<T, C>::may_exist(std::size_t session) const noexcept {
 
 template <Transport T, Clock C>
 std::size_t PollLoop<T, C>::add(SessionSettings settings) {
+  const std::string name = identity(settings.session);
+  std::size_t id = 0;
+  {
+    const std::lock_guard lock{command_mutex_};
+    id = claim(name);
+  }
+  Command command{};
+  try {
+    // Its memory is reserved on this thread, not on the one that serves the others; and without the mutex, since
+    // opening a journal waits for the disk.
+    command.added =
+        std::make_unique<Slot>(*this, std::move(settings), id, config_.max_message_size, clock_.any_thread_now().utc);
+  } catch (...) {
+    const std::lock_guard lock{command_mutex_};
+    disclaim(name);
+    throw;
+  }
   const std::lock_guard lock{command_mutex_};
-  const std::size_t id = claim(identity(settings.session));
-  // Its memory is reserved on this thread, not on the one that serves the others.
-  commands_.push_back(
-      {std::make_unique<Slot>(*this, std::move(settings), id, config_.max_message_size, clock_.now().utc), 0, {}});
+  commands_.push_back(std::move(command));
   has_commands_.store(true, std::memory_order_release);
   transport_.wake();
   return id;
@@ -282,7 +303,8 @@ auto PollLoop<T, C>::make_from_template(const MessageView& logon, Pending& pendi
   const auto make = [this, id, settings = std::make_shared<SessionSettings>(std::move(settings))] {
     Command command{nullptr, 0, {}, id, identity(settings->session)};
     try {
-      command.added = std::make_unique<Slot>(*this, *settings, id, config_.max_message_size, clock_.now().utc);
+      command.added =
+          std::make_unique<Slot>(*this, *settings, id, config_.max_message_size, clock_.any_thread_now().utc);
     } catch (const std::exception& error) {
       command.text = error.what();
     }
@@ -310,8 +332,7 @@ auto PollLoop<T, C>::opened(Command& command) -> Slot* {
   if (command.added == nullptr) {
     {
       const std::lock_guard lock{command_mutex_};
-      identities_.erase(command.name);
-      --dynamic_count_;
+      disclaim(command.name);
     }
     application_.on_store_alert(command.name + ": " + command.text);
     return nullptr;
