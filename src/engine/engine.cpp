@@ -123,21 +123,22 @@ struct Engine::Parts {
       placement.leave();
     }};
   }
-  // Stores close after their sessions, and the flusher after them.
+  // Jobs end before the poll threads go, which those that open a store hand it to; stores close with their sessions,
+  // and the flusher ends after them.
   void end_helpers() {
     logs.end();  // first: it asks the threads for their figures
-    std::vector<std::unique_ptr<PollThread>> ending;
-    {
-      const std::lock_guard lock{helpers_mutex};
-      ending.swap(threads);
-    }
-    ending.clear();
     stores.end_jobs();
     if (deferred.joinable()) {
       deferred.join();
     } else {
       stores.run_jobs();
     }
+    std::vector<std::unique_ptr<PollThread>> ending;
+    {
+      const std::lock_guard lock{helpers_mutex};
+      ending.swap(threads);
+    }
+    ending.clear();
     stop_flusher.store(true, std::memory_order_release);
     stores.wake();
     if (flusher.joinable()) flusher.join();
