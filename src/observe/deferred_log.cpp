@@ -48,7 +48,8 @@ void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std
   if (queue_.try_push(head, std::span<const char>{first}, std::span<const char>{second}) == PushResult::pushed) {
     add(recorded_, 1);
   } else {
-    add(dropped_, 1);
+    // Whoever sees this gap also sees what was recorded in front of it.
+    dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   if (worker_ != nullptr && queue_.more_than_half_full()) worker_->notify();
 }
@@ -208,7 +209,7 @@ void DeferredLog::tell_gap(LogLane& lane, std::uint64_t dropped, UtcTime time) {
 // A gap at the end of a lane has no record behind it that tells of it.
 void DeferredLog::tell_late_gaps(UtcTime now) {
   for (const auto& lane : lanes_) {
-    const std::uint64_t dropped = lane->dropped_.load(std::memory_order_relaxed);
+    const std::uint64_t dropped = lane->dropped_.load(std::memory_order_acquire);
     // What was recorded meanwhile stands behind the gap, or tells of it itself.
     if (dropped != lane->dropped_told_ && lane->queue_.size() == 0) tell_gap(*lane, dropped, std::max(now, last_time_));
   }
