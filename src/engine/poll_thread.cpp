@@ -31,7 +31,6 @@ class Plain {
   explicit Plain(const Options& options) : transport_(options) {}
   [[nodiscard]] Inner& outer() noexcept { return transport_; }
   [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
-  void tell_failures(Application&) {}
 
  private:
   Inner transport_;
@@ -46,17 +45,10 @@ class Encrypted {
   explicit Encrypted(const Options& options) : transport_(options), tls_(transport_) {}
   [[nodiscard]] Outer& outer() noexcept { return tls_; }
   [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
-  void tell_failures(Application& application) {
-    if (tls_.counters().handshakes_failed == told_) return;
-    told_ = tls_.counters().handshakes_failed;
-    const TlsFailure& failure = tls_.last_tls_failure();
-    application.on_tls_failure(failure.peer, failure.text);
-  }
 
  private:
   Inner transport_;
   Outer tls_;
-  std::uint64_t told_ = 0;
 };
 
 template <class Layers>
@@ -65,17 +57,10 @@ class PollThreadOver final : public PollThread {
   template <class Options>
   PollThreadOver(const EngineConfig& config, std::uint32_t number, Application& application, SessionStores& stores,
                  const Options& options)
-      : PollThread(config.idle),
-        application_(application),
-        layers_(options),
-        loop_(config, number, layers_.outer(), clock, application, stores) {}
+      : PollThread(config.idle), layers_(options), loop_(config, number, layers_.outer(), clock, application, stores) {}
 
   void start() override { loop_.start(); }
-  std::size_t turn_loop(Duration max_wait) override {
-    const std::size_t work = loop_.turn(max_wait);
-    layers_.tell_failures(application_);
-    return work;
-  }
+  std::size_t turn_loop(Duration max_wait) override { return loop_.turn(max_wait); }
   MonotonicTime turn_began() const noexcept override { return loop_.turn_began(); }
   void request_stop() noexcept override { loop_.request_stop(); }
   bool finished() const noexcept override { return loop_.finished(); }
@@ -101,7 +86,6 @@ class PollThreadOver final : public PollThread {
   }
 
  private:
-  Application& application_;
   Layers layers_;
   PollLoop<typename Layers::Outer, CounterClock<>> loop_;
 };

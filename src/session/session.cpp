@@ -110,10 +110,11 @@ void Session::restore(SeqNum next_inbound, SeqNum next_outbound) noexcept {
   next_out_ = std::max(next_outbound, first_seq_num);
 }
 
-void Session::on_disconnect(Instant, Actions& out) noexcept {
+void Session::on_disconnect(std::string_view why, Instant, Actions& out) noexcept {
   if (phase_ == Phase::disconnected) return;
   const bool ended = phase_ == Phase::logout_sent;
-  disconnect(ended ? "the peer closed the connection instead of answering Logout" : "connection lost",
+  const std::string_view lost = why.empty() ? std::string_view{"connection lost"} : why;
+  disconnect(ended ? "the peer closed the connection instead of answering Logout" : lost,
              ended ? Ending::logout : Ending::lost, out);
   if (ended && config_.reset_on_logout) reset_counters(out);
 }

@@ -191,6 +191,15 @@ TEST(Reset, does_nothing_before_the_logon_and_in_fix40) {
   EXPECT_EQ(old.store_resets, 0);
 }
 
+TEST(Disconnect, has_the_transports_reason_where_it_gives_one) {
+  for (const std::string_view why : {"", "the certificate has expired"}) {
+    SessionRig rig{acceptor_config()};
+    log_on_acceptor(rig);
+    rig.cut(why);
+    EXPECT_EQ(rig.logged_out_text, why.empty() ? "connection lost" : why);
+  }
+}
+
 TEST(Reset, on_disconnect_spares_a_session_that_was_never_up) {
   SessionConfig config = acceptor_config();
   config.reset_on_disconnect = true;

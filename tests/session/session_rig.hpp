@@ -51,11 +51,11 @@ class SessionRig {
     input_.clear();
     step([this](Actions& out) { session.on_connect(now, out); });
   }
-  // The network cuts the connection.
-  void cut() {
+  // The network cuts the connection, and may say why.
+  void cut(std::string_view why = {}) {
     if (closed) return;
     closed = true;
-    step([this](Actions& out) { session.on_disconnect(now, out); });
+    step([this, why](Actions& out) { session.on_disconnect(why, now, out); });
   }
   void receive(std::string_view bytes) {
     input_ += bytes;

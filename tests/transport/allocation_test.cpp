@@ -81,7 +81,6 @@ TEST(IoUringTransport, allocates_nothing_while_bytes_flow_and_a_connection_ends)
 // OpenSSL allocates with malloc, which is not counted here: what it does per record is its own affair.
 TEST(TlsTransport, allocates_nothing_of_its_own_while_bytes_flow) {
   TlsTcpPair pair;
-  pair.socket.tls = pair.default_tls;
   pair.socket.send_buffer = 8192;
   const auto ids = pair.join();
   CountingSink sink;

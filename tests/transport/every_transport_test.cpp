@@ -17,7 +17,6 @@ class EveryTransport : public ::testing::Test {
   void SetUp() override {
     if (const std::string missing = P::missing(); !missing.empty()) GTEST_SKIP() << missing;
     pair_ = std::make_unique<P>();
-    if constexpr (requires { pair_->default_tls; }) pair_->socket.tls = pair_->default_tls;
   }
   P& pair() { return *pair_; }
 

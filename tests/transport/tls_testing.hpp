@@ -43,12 +43,41 @@ struct TestCertificates {
     options.ca = authority.file();
     return options;
   }
+  // A client with a certificate of its own.
+  [[nodiscard]] TlsOptions desk_options() const {
+    TlsOptions options = client_options();
+    options.certificate = client.certificate;
+    options.key = client.key;
+    return options;
+  }
+};
+
+inline TestCertificates& certificates() { return TestCertificates::get(); }
+
+inline void expect_text(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "\"" << text << "\" lacks \"" << part << "\"";
+}
+
+// Two ends with weather on the client's way alone, so that the server sees what a network really does to its peer.
+struct WeatherEnds {
+  explicit WeatherEnds(const FaultOptions& faults) : client(client_inner, faults, [this] { return now; }) {}
+  MonotonicTime now{};
+  LoopbackNetwork network;
+  LoopbackTransport server{network};
+  LoopbackTransport client_inner{network};
+  FaultyTransport<LoopbackTransport> client;
+  Duration idle_wait = 0ns;
+  static std::string missing() { return {}; }
+  void advance() { now += 1ms; }
 };
 
 template <class InnerEnds>
 struct TlsEnds {
-  explicit TlsEnds(const TlsTransportOptions& options = {})
-      : server(inner.server, options, [this] { return now; }), client(inner.client, options, [this] { return now; }) {}
+  template <class... Args>
+  explicit TlsEnds(const TlsTransportOptions& options = {}, const Args&... of_inner)
+      : inner(of_inner...),
+        server(inner.server, options, [this] { return now; }),
+        client(inner.client, options, [this] { return now; }) {}
   InnerEnds inner;
   MonotonicTime now{};
   TlsTransport<decltype(InnerEnds::server)> server;
@@ -60,10 +89,20 @@ struct TlsEnds {
   void advance() { inner.advance(); }
 };
 
-using TlsTcpPair = Pair<TlsEnds<TcpEnds<EpollKind>>>;
-using TlsIoUringPair = Pair<TlsEnds<TcpEnds<IoUringKind>>>;
-using TlsLoopbackPair = Pair<TlsEnds<LoopbackEnds>>;
-using TlsFaultyTcpPair = Pair<TlsEnds<FaultyEnds<TcpEnds<EpollKind>>>>;
-using TlsFaultyLoopbackPair = Pair<TlsEnds<FaultyEnds<LoopbackEnds>>>;
+// Sockets are encrypted unless a test says otherwise.
+template <class InnerEnds>
+struct TlsPair : Pair<TlsEnds<InnerEnds>> {
+  template <class... Args>
+  explicit TlsPair(const Args&... args) : Pair<TlsEnds<InnerEnds>>(args...) {
+    this->socket.tls = this->default_tls;
+  }
+};
+
+using TlsTcpPair = TlsPair<TcpEnds<EpollKind>>;
+using TlsIoUringPair = TlsPair<TcpEnds<IoUringKind>>;
+using TlsLoopbackPair = TlsPair<LoopbackEnds>;
+using TlsFaultyTcpPair = TlsPair<FaultyEnds<TcpEnds<EpollKind>>>;
+using TlsFaultyLoopbackPair = TlsPair<FaultyEnds<LoopbackEnds>>;
+using TlsWeatherPair = TlsPair<WeatherEnds>;
 
 }  // namespace nfx::testing

@@ -139,8 +139,8 @@ class Application {
   }
   // A session's store could not be opened when its Logon came: the Logon is dropped. On its poll thread.
   virtual void on_store_alert(std::string_view text) { static_cast<void>(text); }
-  // A connection that was to be encrypted failed to be: the peer's address, or the host asked for, and why. On its poll
-  // thread.
+  // An accepted connection that was no session's yet failed to be encrypted: the peer's address, and why. On its poll
+  // thread. A session's own connection says it in on_notice (connect_failed) or on_logout.
   virtual void on_tls_failure(std::string_view peer, std::string_view text) {
     static_cast<void>(peer);
     static_cast<void>(text);

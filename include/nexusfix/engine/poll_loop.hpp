@@ -131,6 +131,8 @@ class PollLoop {
   void on_receive(ConnectionId id, std::span<const char> bytes);
   void on_writable(ConnectionId id);
   void on_close(ConnectionId id, CloseReason reason);
+  // HandshakeSink: an accepted connection failed its handshake.
+  void on_handshake_failed(std::string_view peer, std::string_view why);
 
  private:
   class Slot;
@@ -183,6 +185,8 @@ class PollLoop {
     now_.monotonic = now;
   }
 
+  // Within on_close: more than the reason says, where the transport knows more.
+  [[nodiscard]] std::string_view words_of(ConnectionId id) const noexcept;
   [[nodiscard]] Owner owner_of(ConnectionId id) const noexcept;
   void set_owner(ConnectionId id, typename Owner::Kind kind, std::uint32_t index);
   void clear_owner(ConnectionId id) noexcept;

@@ -292,18 +292,34 @@ void PollLoop<T, C>::on_close(ConnectionId id, CloseReason reason) {
   if (owner.kind == Owner::Kind::none) return;
   look_at_clock();
   clear_owner(id);
+  const std::string_view words = words_of(id);
   if (owner.kind == Owner::Kind::pending) {
-    pending_[owner.index].id = no_connection;
-    pending_[owner.index].opening = 0;
+    Pending& pending = pending_[owner.index];
+    pending.id = no_connection;
+    pending.opening = 0;
+    if (!words.empty()) on_handshake_failed(pending.peer, words);
     return;
   }
   Slot& slot = *slots_[owner.index];
   if (slot.connecting) {
-    tell(slot, Notice::connect_failed, SeqNum{}, to_string(reason));
+    tell(slot, Notice::connect_failed, SeqNum{}, words.empty() ? to_string(reason) : words);
     return detach(slot);
   }
   // The session's own disconnect action detaches the slot.
-  step(slot, 0, [&](Actions& out) { slot.session.on_disconnect(now_, out); });
+  step(slot, 0, [&](Actions& out) { slot.session.on_disconnect(words, now_, out); });
+}
+
+template <Transport T, Clock C>
+std::string_view PollLoop<T, C>::words_of(ConnectionId id) const noexcept {
+  if constexpr (requires { transport_.tls_error(id); }) return transport_.tls_error(id);
+  return {};
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::on_handshake_failed(std::string_view peer, std::string_view why) {
+  look_at_clock();
+  if (logs_.events) logs_.events->record(no_log_session, now_.utc, "tls: " + std::string{peer}, why);
+  application_.on_tls_failure(peer, why);
 }
 
 }  // namespace nfx

@@ -83,7 +83,7 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
     loop.forget_output(*this);
     loop.transport_.close(connection);
     if (connecting) return loop.detach(*this);  // the session has not heard of this connection
-    loop.step(*this, 0, [&](Actions& out) { session.on_disconnect(loop.now_, out); });
+    loop.step(*this, 0, [&](Actions& out) { session.on_disconnect({}, loop.now_, out); });
   }
 
   // The journal does not take a message now.

@@ -72,8 +72,9 @@ class Session {
 
   // The transport is up: an initiator sends its Logon, an acceptor waits for the peer's.
   void on_connect(Instant now, Actions& out) noexcept;
-  // The transport is gone.
-  void on_disconnect(Instant now, Actions& out) noexcept;
+  // The transport is gone; `why` is what it had to say of that, if anything, and lives until the actions are carried
+  // out.
+  void on_disconnect(std::string_view why, Instant now, Actions& out) noexcept;
   // A message whose framing, BodyLength and CheckSum are right.
   void on_message(const MessageView& message, Instant now, Actions& out) noexcept;
   // Bytes that are no message. Ignored, unless they stand where a Logon should.

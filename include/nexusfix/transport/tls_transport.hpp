@@ -6,12 +6,11 @@
 // but for input of a held one. A handshake costs this thread public-key arithmetic, so only a few go on within one
 // poll. Bounded: handshakes of accepted connections in number and time, ciphertext waiting per connection, plaintext
 // per on_receive. Within one poll a connection brings what one receive of the transport inside brought. Errors: a
-// handshake or a record that fails ends the connection with CloseReason::tls_failed, and last_tls_failure() has the
-// words; a stream that ends without the peer's goodbye is a reset, since somebody may have cut it.
+// handshake or a record that fails ends the connection with CloseReason::tls_failed, and tls_error() has the words; a
+// stream that ends without the peer's goodbye is a reset, since somebody may have cut it. Of an accepted connection
+// that fails its handshake the sink hears on_handshake_failed(peer, words) alone, if it has such a callback.
 #pragma once
 
-#include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -57,9 +56,15 @@ struct TlsCounters {
 
 struct TlsFailure {
   ConnectionId connection = no_connection;  // stale already
-  bool accepted = false;                    // then the sink heard nothing of it
+  bool accepted = false;                    // then there is no on_close for it
   std::string peer;                         // the address of an accepted one, the host asked for otherwise
   std::string text;
+};
+
+// A sink that is told of accepted connections whose handshake failed: `peer` and `why` are alive during the call.
+template <class S>
+concept HandshakeSink = TransportSink<S> && requires(S& sink, std::string_view peer, std::string_view why) {
+  sink.on_handshake_failed(peer, why);
 };
 
 template <Transport Inner>
@@ -82,51 +87,13 @@ class TlsTransport {
   TlsTransport& operator=(const TlsTransport&) = delete;
 
   [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
-                                                                 const SocketOptions& options = {}) {
-    if (options.tls) {
-      if (const std::string why = options.tls->why_no_server(); !why.empty()) {
-        return std::unexpected(TransportError{EINVAL, "listen " + to_string(endpoint) + ": " + why});
-      }
-    }
-    const auto id = inner_.listen(endpoint, without_tls(options));
-    if (id) {
-      const std::size_t slot = detail::id_slot(*id);
-      if (slot >= listeners_.size()) listeners_.resize(slot + 1);
-      listeners_[slot] = options.tls;
-    }
-    return id;
-  }
+                                                                 const SocketOptions& options = {});
   [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const { return inner_.local_endpoint(id); }
 
-  void close_listener(ListenerId id) noexcept {
-    if (inner_.local_endpoint(id)) {
-      // Who has not shaken hands by now has not arrived.
-      for (std::size_t i = 0; i < entries_.size(); ++i) {
-        Entry* entry = entries_[i].get();
-        if (entry != nullptr && entry->accepted && entry->state == State::shaking_hands && entry->listener == id) {
-          drop(*entry);
-        }
-      }
-      listeners_[detail::id_slot(id)].reset();
-    }
-    inner_.close_listener(id);
-  }
+  void close_listener(ListenerId id) noexcept;
 
   [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
-                                                                    const SocketOptions& options = {}) {
-    if (!options.tls) return inner_.connect(endpoint, options);
-    std::unique_ptr<Entry> entry;
-    try {
-      entry = std::make_unique<Entry>(*options.tls, detail::TlsSide::client, endpoint.host, options_.send_buffer);
-    } catch (const TlsError& error) {
-      return std::unexpected(TransportError{EINVAL, "connect " + to_string(endpoint) + ": " + error.what()});
-    }
-    const auto id = inner_.connect(endpoint, without_tls(options));
-    if (!id) return id;
-    entry->peer = to_string(endpoint);
-    adopt(*id, std::move(entry));
-    return id;
-  }
+                                                                    const SocketOptions& options = {});
 
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept {
     Entry* entry = find(id);
@@ -140,19 +107,7 @@ class TlsTransport {
     return {0, true};
   }
 
-  void close(ConnectionId id) noexcept {
-    Entry* entry = find(id);
-    if (entry == nullptr) return inner_.close(id);
-    if (entry->state == State::closing) return;
-    if (entry->state != State::open || entry->broken) return drop(*entry);
-    entry->stream.say_goodbye();
-    if (!flush(*entry) || entry->stream.outgoing().empty()) return drop(*entry);
-    entry->state = State::closing;
-    entry->stream.drop_input();
-    hold_inner(*entry, false);
-    ++closing_;
-    set_deadline(*entry, options_.linger_time);
-  }
+  void close(ConnectionId id) noexcept;
 
   void hold(ConnectionId id, bool held) noexcept {
     Entry* entry = find(id);
@@ -232,7 +187,7 @@ class TlsTransport {
 
     void on_accept(ListenerId listener, ConnectionId id, std::string_view peer) {
       const std::size_t slot = detail::id_slot(listener);
-      if (slot < self.listeners_.size() && self.listeners_[slot]) return self.greet(listener, id, peer);
+      if (slot < self.listeners_.size() && self.listeners_[slot]) return self.greet(sink, listener, id, peer);
       ++self.handled_;
       sink.on_accept(listener, id, peer);
     }
@@ -326,260 +281,43 @@ class TlsTransport {
     if (!std::exchange(entry.timed, true)) timed_.push_back(entry.id);
   }
 
-  // Hands over what waits to leave. False: the connection is broken, and the transport inside is about to say so.
-  bool flush(Entry& entry) noexcept {
-    while (!entry.stream.outgoing().empty()) {
-      const SendResult result = inner_.try_send(entry.id, entry.stream.outgoing());
-      entry.stream.sent(result.sent);
-      if (result.closed) {
-        entry.broken = true;
-        if (entry.parked) make_ready(entry);  // what it waited for will not come
-        return false;
-      }
-      if (result.sent == 0) break;  // its on_writable follows
-    }
-    return true;
-  }
-
-  SendResult send(Entry& entry, std::span<const char> bytes) noexcept {
-    if (entry.broken) return {0, true};
-    std::size_t taken = 0;
-    do {
-      taken += entry.stream.write(bytes.subspan(taken));
-      if (entry.stream.failed()) {
-        entry.broken = true;
-        make_ready(entry);
-        return {0, true};
-      }
-      if (!flush(entry)) return {0, true};
-    } while (taken < bytes.size() && entry.stream.outgoing().empty());
-    if (taken < bytes.size()) entry.wants_write = true;
-    return {taken, false};
-  }
-
-  void greet(ListenerId listener, ConnectionId id, std::string_view peer) {
-    if (shaking_ >= options_.max_handshakes) {
-      ++counters_.refused_full;
-      return inner_.close(id);
-    }
-    std::unique_ptr<Entry> entry;
-    try {
-      entry = std::make_unique<Entry>(*listeners_[detail::id_slot(listener)], detail::TlsSide::server, "",
-                                      options_.send_buffer);
-    } catch (const TlsError& error) {
-      note_failure(id, true, peer, error.what());
-      return inner_.close(id);
-    }
-    entry->accepted = true;
-    entry->state = State::shaking_hands;
-    entry->listener = listener;
-    entry->peer = peer;
-    ++shaking_;
-    Entry& made = *entry;
-    adopt(id, std::move(entry));
-    set_deadline(made, options_.handshake_timeout);
-  }
-
+  // tls_transport_handshake.hpp: how connections come about.
   template <TransportSink Sink>
-  void begin_handshake(Sink& sink, Entry& entry) {
-    entry.state = State::shaking_hands;
-    set_deadline(entry, options_.handshake_timeout);
-    shake_hands(sink, entry);
-  }
-
+  void greet(Sink& sink, ListenerId listener, ConnectionId id, std::string_view peer);
   template <TransportSink Sink>
-  void take(Sink& sink, Entry& entry, std::span<const char> bytes) {
-    if (entry.state == State::closing) return;
-    entry.stream.feed(bytes);
-    if (entry.state == State::shaking_hands) return shake_hands(sink, entry);
-    if (entry.parked) return park(entry);
-    pump(sink, entry.id);
-  }
-
+  void begin_handshake(Sink& sink, Entry& entry);
   template <TransportSink Sink>
-  void shake_hands(Sink& sink, Entry& entry) {
-    if (steps_left_ == 0) {
-      park(entry);
-      return make_ready(entry);
-    }
-    --steps_left_;
-    entry.parked = false;
-    const Status status = entry.stream.handshake();
-    const bool reachable = flush(entry);
-    switch (status) {
-      case Status::wants_input: return want_more(entry);
-      case Status::blocked: return reachable ? park(entry) : want_more(entry);
-      case Status::done: return establish(sink, entry);
-      case Status::ended:
-      case Status::failed: break;
-    }
-    const std::string why = entry.stream.failed() ? entry.stream.failure() : "the peer ended the handshake";
-    give_up(sink, entry, CloseReason::tls_failed, why);
-  }
-
+  void shake_hands(Sink& sink, Entry& entry);
   template <TransportSink Sink>
-  void establish(Sink& sink, Entry& entry) {
-    const ConnectionId id = entry.id;
-    if (entry.accepted) --shaking_;
-    entry.state = State::open;
-    std::erase(timed_, id);
-    entry.timed = false;
-    ++counters_.handshakes;
-    ++handled_;
-    if (entry.accepted) {
-      // The callback may close the connection, and with it goes the entry's text.
-      const std::string peer = std::move(entry.peer);
-      sink.on_accept(entry.listener, id, std::string_view(peer));
-    } else {
-      sink.on_connect(id);
-    }
-    pump(sink, id);
-  }
-
-  // Decrypts what there is and hands it on, until the input is used up or somebody says stop.
+  void establish(Sink& sink, Entry& entry);
   template <TransportSink Sink>
-  void pump(Sink& sink, ConnectionId id) {
-    while (true) {
-      Entry* entry = find(id);  // callbacks close connections
-      if (entry == nullptr || entry->state != State::open) return;
-      if (entry->held) return park(*entry);
-      entry->parked = false;
-      const detail::TlsStream::Read read = entry->stream.read({buffer_.get(), options_.receive_buffer});
-      flush(*entry);  // answers that the protocol itself gives
-      if (read.size > 0) {
-        ++handled_;
-        sink.on_receive(id, std::span<const char>(buffer_.get(), read.size));
-        entry = find(id);
-        if (entry == nullptr || entry->state != State::open) return;
-      }
-      switch (read.status) {
-        case Status::done: break;
-        case Status::wants_input: return want_more(*entry);
-        case Status::blocked: return entry->broken ? want_more(*entry) : park(*entry);
-        case Status::ended:
-          if (entry->held) return park(*entry);
-          return end(sink, *entry, CloseReason::peer_closed);
-        case Status::failed:
-          if (entry->held) return park(*entry);
-          return give_up(sink, *entry, CloseReason::tls_failed, entry->stream.failure());
-      }
-    }
-  }
-
+  void give_up(Sink& sink, Entry& entry, CloseReason reason, const std::string& why);
+  void note_failure(ConnectionId id, bool accepted, std::string_view peer, std::string_view why);
   template <TransportSink Sink>
-  void go_on_writing(Sink& sink, Entry& entry) {
-    if (!flush(entry)) return;
-    if (entry.state == State::closing) {
-      if (entry.stream.outgoing().empty()) drop(entry);
-      return;
-    }
-    if (!entry.stream.has_room()) return;
-    if (entry.parked && !entry.held) make_ready(entry);
-    if (entry.state == State::open && std::exchange(entry.wants_write, false)) {
-      ++handled_;
-      sink.on_writable(entry.id);
-    }
-  }
-
-  template <TransportSink Sink>
-  void inner_ended(Sink& sink, Entry& entry, CloseReason reason) {
-    const ConnectionId id = entry.id;
-    const State state = entry.state;
-    if (state == State::shaking_hands) {
-      const std::string why = "the peer ended the connection during the handshake (" + std::string(to_string(reason)) +
-                              "); does it speak TLS on this port?";
-      return give_up(sink, entry, CloseReason::tls_failed, why);
-    }
-    forget(entry);
-    if (state == State::closing) {
-      ++counters_.linger_cut_short;
-      return;
-    }
-    if (state == State::open && reason == CloseReason::peer_closed) {
-      ++counters_.truncated;
-      reason = CloseReason::reset;
-    }
-    ++handled_;
-    sink.on_close(id, reason);
-  }
-
-  // Ends a connection that stood, in good order.
-  template <TransportSink Sink>
-  void end(Sink& sink, Entry& entry, CloseReason reason) {
-    const ConnectionId id = entry.id;
-    entry.stream.say_goodbye();
-    flush(entry);
-    drop(entry);
-    ++handled_;
-    sink.on_close(id, reason);
-  }
-
-  template <TransportSink Sink>
-  void give_up(Sink& sink, Entry& entry, CloseReason reason, const std::string& why) {
-    const ConnectionId id = entry.id;
-    const bool was_announced = !entry.accepted || entry.state == State::open;
-    if (entry.state == State::shaking_hands) ++counters_.handshakes_failed;
-    note_failure(id, !was_announced, entry.peer, why);
-    flush(entry);  // the alert
-    drop(entry);
-    if (!was_announced) return;
-    ++handled_;
-    sink.on_close(id, reason);
-  }
-
-  void note_failure(ConnectionId id, bool accepted, std::string_view peer, std::string_view why) {
-    failure_.connection = id;
-    failure_.accepted = accepted;
-    failure_.peer = peer;
-    failure_.text = why;
-  }
-
-  template <TransportSink Sink>
-  void serve_ready(Sink& sink) {
-    serving_.swap(ready_);
-    for (const ConnectionId id : serving_) {
-      Entry* entry = find(id);
-      if (entry == nullptr) continue;
-      entry->ready = false;
-      if (entry->state == State::shaking_hands) {
-        shake_hands(sink, *entry);
-      } else if (entry->state == State::open) {
-        pump(sink, id);
-      }
-    }
-    serving_.clear();
-  }
-
+  void tell_failed_handshake(Sink& sink);
   // Few connections have a deadline, and only for a moment: those that begin or end.
   template <TransportSink Sink>
-  void keep_deadlines(Sink& sink) {
-    const MonotonicTime now = clock_();
-    for (std::size_t i = timed_.size(); i-- > 0;) {
-      if (i >= timed_.size()) continue;  // callbacks shortened the list; the next poll looks at what moved
-      Entry* entry = find(timed_[i]);
-      if (entry == nullptr || entry->deadline > now) continue;
-      if (entry->state == State::closing) {
-        ++counters_.linger_cut_short;
-        drop(*entry);
-      } else {
-        ++counters_.handshakes_late;
-        const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(options_.handshake_timeout);
-        give_up(sink, *entry, CloseReason::timed_out,
-                "the handshake was not finished within " + std::to_string(limit.count()) + " ms");
-      }
-    }
-  }
+  void keep_deadlines(Sink& sink);
+  [[nodiscard]] Duration shortened_wait(Duration max_wait) const;
 
-  [[nodiscard]] Duration shortened_wait(Duration max_wait) const {
-    if (max_wait <= Duration::zero() || handled_ > 0 || !ready_.empty()) return Duration::zero();
-    if (timed_.empty()) return max_wait;
-    const MonotonicTime now = clock_();
-    for (const ConnectionId id : timed_) {
-      const auto& entry = entries_[detail::id_slot(id)];
-      if (entry != nullptr && entry->id == id) max_wait = std::min<Duration>(max_wait, entry->deadline - now);
-    }
-    return std::max(max_wait, Duration::zero());
-  }
+  // tls_transport_stream.hpp: what connections that stand bring and send.
+  // Hands over what waits to leave. False: the connection is broken, and the transport inside is about to say so.
+  bool flush(Entry& entry) noexcept;
+  SendResult send(Entry& entry, std::span<const char> bytes) noexcept;
+  template <TransportSink Sink>
+  void take(Sink& sink, Entry& entry, std::span<const char> bytes);
+  // Decrypts what there is and hands it on, until the input is used up or somebody says stop.
+  template <TransportSink Sink>
+  void pump(Sink& sink, ConnectionId id);
+  template <TransportSink Sink>
+  void go_on_writing(Sink& sink, Entry& entry);
+  template <TransportSink Sink>
+  void inner_ended(Sink& sink, Entry& entry, CloseReason reason);
+  // Ends a connection that stood, in good order.
+  template <TransportSink Sink>
+  void end(Sink& sink, Entry& entry, CloseReason reason);
+  template <TransportSink Sink>
+  void serve_ready(Sink& sink);
 
   Inner& inner_;
   TlsTransportOptions options_;
@@ -598,6 +336,13 @@ class TlsTransport {
   TlsCounters counters_;
   TlsFailure failure_;
 };
+
+}  // namespace nfx
+
+#include "nexusfix/transport/tls_transport_handshake.hpp"
+#include "nexusfix/transport/tls_transport_stream.hpp"
+
+namespace nfx {
 
 static_assert(Transport<TlsTransport<LoopbackTransport>>);
 
