@@ -105,6 +105,7 @@ const Key<SessionDraft> session_table[] = {
              ClientCertificate::request, ClientCertificate::require),
     NFX_LIST("tls_peer_names", settings.tls.peer_names, "the peer's certificate bears one of these names; empty: any"),
     NFX_TEXT("tls_server_name", settings.tls.server_name, "initiator: the venue's name; \"\": the host of connect"),
+    NFX_FLAG("tls_check_name", settings.tls.check_name, "initiator: the peer's certificate is for that name"),
     NFX_FLAG("tls_verify", settings.tls.verify, "the peer's certificate is checked; false for tests alone"),
     NFX_ENUM("tls_min_version", settings.tls.min_version, "\"1.2\" or \"1.3\"", TlsVersion::tls_1_2,
              TlsVersion::tls_1_3),
@@ -322,8 +323,7 @@ SessionDraft::SessionDraft() = default;
 bool same_tls(const TlsOptions& a, const TlsOptions& b) {
   const auto members = [](const TlsOptions& t) {
     return std::tie(t.certificate, t.key, t.key_password_env, t.ca, t.crl, t.client_certificate, t.peer_names,
-                    t.server_name, t.verify, t.check_name, t.min_version, t.max_version, t.ciphers, t.ciphersuites,
-                    t.alpn, t.session_tickets);
+                    t.server_name, t.verify, t.check_name, t.min_version, t.max_version, t.ciphers, t.ciphersuites);
   };
   return members(a) == members(b);
 }

@@ -167,6 +167,10 @@ Bad find_tls_problem(const SessionSettings& s) {
     return {{"tls_peer_names", "needs tls_client_certificate = \"require\": without a certificate there is no name"}};
   if (acceptor && tls.client_certificate != ClientCertificate::none && tls.ca.empty())
     return {{"tls_ca", "name the authority of the clients' certificates: any public one would do otherwise"}};
+  if (acceptor && !tls.check_name)
+    return {{"tls_check_name", "an initiator looks at it: an acceptor's peers are named in tls_peer_names"}};
+  if (!tls.verify && !tls.check_name)
+    return {{"tls_check_name", "tls_verify = false looks at nothing at all: remove one of them"}};
   if (!tls.verify && !tls.peer_names.empty())
     return {{"tls_peer_names", "tls_verify = false believes any name: remove one of them"}};
   if (tls.ca.empty() && !tls.crl.empty() && acceptor)

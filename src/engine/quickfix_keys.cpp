@@ -348,7 +348,8 @@ constexpr KeyRow tls_and_proxy_rows[] = {
             "Java's names are not OpenSSL's: 'openssl ciphers -convert NAME' says one, for SSLCipherSuite (TLS 1.2); "
             "those of TLS 1.3 go into TLSCipherSuites; or write SocketUseSSL=N"),
     tls_row("EndpointIdentificationAlgorithm", "J", ignored, "",
-            "an initiator always holds the host's name against the certificate", Side::both, "HTTPS"),
+            "an initiator holds the host's name against the certificate, unless tls_check_name is false in TOML",
+            Side::both, "HTTPS"),
     tls_row("UseSNI", "J", ignored, "", "the name of the host is always sent", Side::both, "Y"),
     tls_row("SNIHostName", "J", honoured, "tls_server_name", "", initiator),
     tls_row("SocketPrivateKeyFile", "Go", honoured, "tls_key", ""),

@@ -72,14 +72,13 @@ void set_protocol(SSL_CTX* context, const TlsOptions& o) {
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   // Peers are sent what the certificate's file holds, and nothing that happens to be in tls_ca.
   SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
-  // A session lasts a trading day, so a cache of them would only be something to keep secret.
+  // A session lasts a trading day, so a cache of them would only be something to keep secret, and a peer that resumes
+  // would not be looked at again.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   constexpr unsigned char scope[] = "nexusfix";
   SSL_CTX_set_session_id_context(context, scope, sizeof scope - 1);
-  if (!o.session_tickets) {
-    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
-    SSL_CTX_set_num_tickets(context, 0);
-  }
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(context, 0);
 }
 
 void check_dates(const X509* certificate, const std::string& file) {
@@ -201,41 +200,6 @@ void load_revoked(SSL_CTX* context, const TlsOptions& o) {
   if (!o.crl.empty()) X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
-// The list as the protocol has it: each name behind its length.
-std::string alpn_list(const TlsOptions& o) {
-  std::string list;
-  for (const std::string& name : o.alpn) {
-    if (name.empty() || name.size() > 255)
-      fail("tls_alpn: a protocol's name has 1 to 255 characters: \"" + name + "\"");
-    list += static_cast<char>(static_cast<unsigned char>(name.size()));
-    list += name;
-  }
-  return list;
-}
-
-int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in, unsigned in_size,
-                    void* user) {
-  const std::string ours = alpn_list(static_cast<const TlsMaterial*>(user)->options);
-  unsigned char* chosen = nullptr;
-  const int result = SSL_select_next_proto(&chosen, out_size, reinterpret_cast<const unsigned char*>(ours.data()),
-                                           static_cast<unsigned>(ours.size()), in, in_size);
-  if (result != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
-  // The name has to outlive the call, so it is the peer's copy that is handed back.
-  for (unsigned at = 0; at < in_size; at += in[at] + 1U) {
-    if (in[at] == *out_size && std::memcmp(in + at + 1, chosen, *out_size) == 0) *out = in + at + 1;
-  }
-  return SSL_TLSEXT_ERR_OK;
-}
-
-void set_alpn(TlsMaterial& material) {
-  const std::string list = alpn_list(material.options);
-  if (list.empty()) return;
-  SSL_CTX* context = material.context.get();
-  SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(list.data()),
-                          static_cast<unsigned>(list.size()));
-  SSL_CTX_set_alpn_select_cb(context, choose_protocol, &material);
-}
-
 }  // namespace
 
 std::shared_ptr<const TlsMaterial> load_material(const TlsOptions& options) {
@@ -247,7 +211,6 @@ std::shared_ptr<const TlsMaterial> load_material(const TlsOptions& options) {
   load_own(context, options);
   load_trust(context, options);
   load_revoked(context, options);
-  set_alpn(*material);
   ERR_clear_error();
   return material;
 }

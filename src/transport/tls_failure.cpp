@@ -30,8 +30,7 @@ std::string describe_alert(int alert, bool established) {
     case SSL_AD_UNRECOGNIZED_NAME:
       return refused("it serves no such name (alert unrecognized name); see tls_server_name");
     case SSL_AD_NO_APPLICATION_PROTOCOL:
-      return refused(
-          "it speaks none of the application protocols offered (alert no application protocol); see tls_alpn");
+      return refused("it demands an application protocol by name, and FIX has none (alert no application protocol)");
     default: break;
   }
   const char* text = SSL_alert_desc_string_long(alert);
@@ -66,7 +65,6 @@ std::string describe_failure(unsigned long error, bool established) {
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
       return "the client sent no certificate, and tls_client_certificate is \"require\"";
     case SSL_R_NO_PROTOCOLS_AVAILABLE: return "no version of TLS is left; see tls_min_version and tls_max_version";
-    case SSL_R_NO_APPLICATION_PROTOCOL: return "the client offers none of tls_alpn";
     case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
       return "a record was changed on its way, or the peer encrypts wrongly (" + text + ")";
     default: break;

@@ -257,11 +257,6 @@ TlsFacts TlsStream::facts() const {
   TlsFacts facts;
   facts.version = SSL_get_version(handle);
   if (const char* cipher = SSL_get_cipher_name(handle)) facts.cipher = cipher;
-  const unsigned char* protocol = nullptr;
-  unsigned size = 0;
-  SSL_get0_alpn_selected(handle, &protocol, &size);
-  if (size > 0) facts.protocol.assign(reinterpret_cast<const char*>(protocol), size);
-  facts.resumed = SSL_session_reused(handle) == 1;
   facts.certificate_requested = ssl_->certificate_requested;
   facts.problems = ssl_->problems;
   // A server's list of what a client sent lacks the client's own certificate.

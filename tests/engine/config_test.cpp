@@ -42,8 +42,8 @@ void fingerprint(std::ostream& out, const TlsOptions& t) {
   for (const auto& each : t.crl) out << ' ' << each;
   out << ' ' << to_string(t.client_certificate);
   for (const std::string& each : t.peer_names) out << ' ' << each;
-  out << ' ' << t.server_name << ' ' << t.verify << ' ' << to_string(t.min_version) << ' ' << to_string(t.max_version)
-      << ' ' << t.ciphers << ' ' << t.ciphersuites;
+  out << ' ' << t.server_name << ' ' << t.verify << t.check_name << ' ' << to_string(t.min_version) << ' '
+      << to_string(t.max_version) << ' ' << t.ciphers << ' ' << t.ciphersuites;
 }
 
 void fingerprint(std::ostream& out, StoreKind kind, const MemoryStoreOptions& memory, const JournalOptions& j) {
@@ -499,6 +499,9 @@ std::vector<Mistake> mistakes() {
       {initiator + "tls = true\ntls_key = \"key.pem\"\n", "test.toml:7:11: [session] tls_key: ", "no tls_certificate"},
       {initiator + "tls = true\ntls_client_certificate = \"require\"\n",
        "test.toml:7:26: [session] tls_client_certificate: ", "an acceptor asks for one"},
+      {tls("tls_check_name = false"), "test.toml:8:18: [session] tls_check_name: ", "an initiator looks at it"},
+      {initiator + "tls = true\ntls_verify = false\ntls_check_name = false\n",
+       "test.toml:8:18: [session] tls_check_name: ", "looks at nothing at all"},
       {initiator + "tls = true\ntls_verify = false\ntls_peer_names = \"venue\"\n",
        "test.toml:8:18: [session] tls_peer_names: ", "believes any name"},
       {tls("tls_ciphers = \"ALL\"") + session + "listen = \"127.0.0.1:1\"\nbegin_string = \"FIX.4.2\"\n",

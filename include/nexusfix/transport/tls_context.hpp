@@ -36,10 +36,8 @@ struct TlsOptions {
   bool check_name = true;               // as a client: it has to be for server_name
   TlsVersion min_version = TlsVersion::tls_1_2;
   TlsVersion max_version = TlsVersion::tls_1_3;
-  std::string ciphers;            // for TLS 1.2, in OpenSSL's words; empty: OpenSSL's choice
-  std::string ciphersuites;       // for TLS 1.3
-  std::vector<std::string> alpn;  // offered, or accepted, application protocols, best first; empty: not used
-  bool session_tickets = false;   // as a server: peers may resume, which skips looking at their certificates again
+  std::string ciphers;       // for TLS 1.2, in OpenSSL's words; empty: OpenSSL's choice
+  std::string ciphersuites;  // for TLS 1.3
 };
 
 struct TlsError : std::runtime_error {

@@ -39,10 +39,8 @@ struct RevocationFacts {
 
 // One encrypted connection after its handshake.
 struct TlsFacts {
-  std::string version;   // "TLSv1.3"
-  std::string cipher;    // "TLS_AES_256_GCM_SHA384"
-  std::string protocol;  // chosen by ALPN; empty for none
-  bool resumed = false;
+  std::string version;                  // "TLSv1.3"
+  std::string cipher;                   // "TLS_AES_256_GCM_SHA384"
   bool certificate_requested = false;   // the server asked us, the client, for a certificate
   std::vector<CertificateFacts> chain;  // as the peer sent it, its own first
   std::vector<std::string> problems;    // what verification found; only a connection without it gets this far
