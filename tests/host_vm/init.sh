@@ -114,10 +114,18 @@ commands() {
   return 0
 }
 
+# What is said of the kernel's encryption; that nobody listens there does not matter.
+kernel_tls() {
+  nfx tls doctor 127.0.0.1:1 --timeout 1
+}
+
 section commands commands
 section cpus cpus
 case ${vm_step-} in
   plain)
+    section kernel_tls_without_module kernel_tls
+    insmod /lib/modules/tls.ko
+    section kernel_tls_with_module kernel_tls
     knows topology && section topology nfx host topology --format json
     knows plan && section plan nfx host plan /etc/vm.toml --format json
     section apply nfx host apply /etc/vm.toml --boot --output /out

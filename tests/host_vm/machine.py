@@ -67,6 +67,15 @@ def kernel_in(cache):
     return os.path.join(boot, kernels[-1]) if kernels else None
 
 
+def module(kernel_image, name):
+    """A module of this kernel, such as net/tls/tls.ko."""
+    release = os.path.basename(kernel_image).removeprefix("vmlinuz-")
+    path = os.path.join(os.path.dirname(os.path.dirname(kernel_image)), "lib", "modules", release, "kernel", name)
+    if not os.path.exists(path):
+        raise Missing(f"{path} is missing: this kernel's package has no such module")
+    return path
+
+
 def kernel_packages():
     """What the package of the newest kernel depends on, then the other kernels that the index knows."""
     depends = subprocess.run(["apt-cache", "depends", "linux-image-cloud-amd64"], capture_output=True, text=True,

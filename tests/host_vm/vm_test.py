@@ -72,6 +72,7 @@ class PlannedMachine(unittest.TestCase):
         archive.copy("init", os.path.join(HERE, "init.sh"))
         archive.copy("etc/vm.toml", os.path.join(HERE, "vm.toml"), 0o644)
         archive.copy("usr/bin/nfx", PROGRAM)
+        archive.copy("lib/modules/tls.ko", machine.module(machine.kernel(CACHE), "net/tls/tls.ko"), 0o644)
         for library in machine.libraries(PROGRAM):
             archive.copy(library, library)
         return archive.pack()
@@ -135,6 +136,10 @@ class PlannedMachine(unittest.TestCase):
         self.assertEqual(cpus(seen["/sys/devices/system/cpu/online"]), set(range(8)))
         self.assertEqual(cpus(seen["/sys/devices/system/cpu/cpu2/topology/thread_siblings_list"]), {2, 3})
         self.assertEqual(cpus(seen["/sys/devices/system/node/node1/cpulist"]), {4, 5, 6, 7})
+
+    def test_the_tls_doctor_finds_the_kernels_encryption_exactly_when_its_module_is_there(self):
+        self.assertRegex(self.plain.output["kernel_tls_without_module"], r"kernel TLS +not offered: TCP_ULP knows no")
+        self.assertRegex(self.plain.output["kernel_tls_with_module"], r"kernel TLS +offered, not used: ")
 
     def test_apply_says_what_to_do_with_the_artefacts(self):
         self.assertEqual(self.plain.exit["apply"] & ~4, 0, self.plain.output["apply"])
