@@ -273,7 +273,8 @@ int serve(const ServeOptions& options) {
   if (reload) {
     reload->begin([&engine, &log] {
       const std::vector<std::string> problems = engine.reload_tls();
-      for (const std::string& each : problems) log.line(wall_clock(), "tls: " + each);
+      for (const std::string& each : problems)
+        log.line(wall_clock(), "tls: " + each + "; what was loaded before stays in force");
       if (problems.empty()) log.line(wall_clock(), "tls: certificates, keys and revocation lists are loaded anew");
       log.flush();
     });

@@ -58,6 +58,8 @@ struct Engine::Parts {
   std::thread flusher;
   std::thread deferred;
   std::atomic<bool> stop_flusher{false};
+  std::mutex added_tls_mutex;
+  std::vector<std::pair<std::string, std::weak_ptr<TlsContext>>> added_tls;  // of sessions that came later
   bool started = false;
   Application* application = nullptr;
   bool placed = false;  // the thread that calls turn()
@@ -146,6 +148,13 @@ struct Engine::Parts {
   void wake_all() noexcept {
     const std::lock_guard lock{helpers_mutex};
     for (const auto& thread : threads) thread->wake();
+  }
+
+  // Those of sessions that have gone make room.
+  void remember_tls(const std::string& session, const std::weak_ptr<TlsContext>& context) {
+    const std::lock_guard lock{added_tls_mutex};
+    std::erase_if(added_tls, [](const auto& each) { return each.second.expired(); });
+    added_tls.emplace_back(session, context);
   }
 
   void watch() {
@@ -243,6 +252,7 @@ std::size_t Engine::add_session(SessionSettings settings) {
     if (thread->knows(name)) throw ConfigError("the session " + name + " exists already");
   }
   const SessionConfig config = settings.session;
+  const std::weak_ptr<TlsContext> tls = settings.socket.tls;
   if (settings.store_kind == StoreKind::journal) parts_->begin_helpers();
   settings.poll_thread = parts_->placement.join_mapping(settings);
   try {
@@ -250,6 +260,7 @@ std::size_t Engine::add_session(SessionSettings settings) {
     const std::uint32_t number = settings.poll_thread;
     const std::size_t session = parts_->threads[number]->add(std::move(settings));
     parts_->placement.joined_as(session, config);
+    if (tls.lock()) parts_->remember_tls(identity(config), tls);
     return session;
   } catch (...) {
     parts_->placement.withdraw(config);
@@ -284,10 +295,15 @@ std::vector<std::string> Engine::transport_warnings() const {
 
 std::vector<std::string> Engine::reload_tls() {
   std::vector<std::string> problems;
+  const auto reload = [&problems](const std::string& session, TlsContext& context) {
+    if (const auto done = context.reload(); !done) problems.push_back(session + ": " + done.error());
+  };
   for (const SessionSettings& settings : parts_->config.sessions) {
-    if (!settings.socket.tls) continue;
-    if (const auto done = settings.socket.tls->reload(); !done)
-      problems.push_back(identity(settings.session) + ": " + done.error());
+    if (settings.socket.tls) reload(identity(settings.session), *settings.socket.tls);
+  }
+  const std::lock_guard lock{parts_->added_tls_mutex};
+  for (const auto& [session, context] : parts_->added_tls) {
+    if (const auto alive = context.lock()) reload(session, *alive);
   }
   return problems;
 }

@@ -8,29 +8,9 @@ import subprocess
 import tempfile
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, fix, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, fix, run
 
 ORDER = "35=D|11=abc|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00"
-
-
-class Server:
-    """A running nfx serve. It listens on a port of the kernel's choice, which its first line names."""
-
-    TOML = '[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
-
-    def __init__(self, folder, *options, settings=TOML):
-        config = pathlib.Path(folder) / "serve.conf"
-        config.write_text(settings, encoding="utf-8")
-        self.process = subprocess.Popen([PROGRAM, "serve", str(config), *options], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
-        self.first_line = self.process.stdout.readline()
-        self.port = int(re.search(r"listens on 127\.0\.0\.1:(\d+)", self.first_line).group(1))
-
-    def stop(self, number=signal.SIGTERM):
-        """Exit code and everything printed behind the first line."""
-        self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=PATIENCE_S)
-        return self.process.returncode, out, err
 
 
 class ServeAndConnect(unittest.TestCase):
@@ -42,13 +22,8 @@ class ServeAndConnect(unittest.TestCase):
 
     def serve(self, *options, **how):
         self.server = Server(self.folder, *options, **how)
-        self.addCleanup(self.end_server)
+        self.addCleanup(self.server.end)
         return self.server
-
-    def end_server(self):
-        if self.server.process.poll() is None:
-            self.server.process.kill()
-        self.server.process.communicate()
 
     def config(self, port, sender="CLIENT"):
         file = pathlib.Path(self.folder) / "connect.toml"

@@ -1,6 +1,10 @@
 """Runs the nfx program and builds FIX messages for it. NFX_PROGRAM names the binary."""
 import os
+import pathlib
+import re
+import signal
 import subprocess
+import threading
 
 PROGRAM = os.environ["NFX_PROGRAM"]
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
@@ -24,3 +28,44 @@ def run(*arguments, data=b"", environment=None):
     result = subprocess.run([PROGRAM, *arguments], input=data, capture_output=True, timeout=PATIENCE_S,
                             env={**ENVIRONMENT, **(environment or {})}, check=False)
     return result.returncode, result.stdout.decode("utf-8"), result.stderr.decode("utf-8")
+
+
+class Server:
+    """A running nfx serve. It listens on a port of the kernel's choice, which its first line names."""
+
+    TOML = '[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
+
+    def __init__(self, folder, *options, settings=TOML):
+        config = pathlib.Path(folder) / "serve.conf"
+        config.write_text(settings, encoding="utf-8")
+        self.process = subprocess.Popen([PROGRAM, "serve", str(config), *options], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
+        self.first_line = self.process.stdout.readline()
+        self.port = int(re.search(r"listens on 127\.0\.0\.1:(\d+)", self.first_line).group(1))
+
+    def line_with(self, part):
+        """The next printed line that contains this; those in front of it are gone."""
+        # Who waits for a line that never comes finds the end of the output instead.
+        watchdog = threading.Timer(PATIENCE_S, self.process.kill)
+        watchdog.start()
+        try:
+            skipped = []
+            for line in iter(self.process.stdout.readline, ""):
+                if part in line:
+                    return line
+                skipped.append(line)
+            raise AssertionError(f"nfx serve did not print {part!r} but {skipped}")
+        finally:
+            watchdog.cancel()
+
+    def stop(self, number=signal.SIGTERM):
+        """Exit code and everything printed behind the lines that were read."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, out, err
+
+    def end(self):
+        """For whoever may have stopped it already."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()

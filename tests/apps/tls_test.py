@@ -1,56 +1,12 @@
 """nfx tls: the doctor against real servers (openssl s_server, Python's ssl), and the check of own files."""
 import json
 import os
-import pathlib
-import select
 import socket
-import ssl
-import subprocess
-import tempfile
 import threading
 import unittest
 
 from support import PATIENCE_S, run
-
-
-class Certificates:
-    """An authority and what it signs, made by the openssl command."""
-
-    def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name)
-        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650",
-                     "-subj", "/CN=Test CA", "-keyout", self.file("ca.key"), "-out", self.file("ca.pem"))
-        (self.path / "index.txt").write_text("")
-        (self.path / "ca.cnf").write_text(
-            f"[ca]\ndefault_ca=d\n[d]\ndatabase={self.file('index.txt')}\nserial={self.file('serial')}\n"
-            f"new_certs_dir={self.path}\ndefault_md=sha256\npolicy=p\ndefault_crl_days=30\nunique_subject=no\n"
-            "copy_extensions=copy\n[p]\ncommonName=supplied\n")
-        (self.path / "serial").write_text("1000\n")
-        self.issue("server", "DNS:localhost,IP:127.0.0.1")
-        self.issue("client", "DNS:desk.example")
-        self.issue("expired", "IP:127.0.0.1", "20200101000000Z", "20210101000000Z")
-        self.issue("elsewhere", "DNS:fix.example")
-        self.issue("revoked", "IP:127.0.0.1")
-        self.ca("-revoke", self.file("revoked.crt"))
-        self.ca("-gencrl", "-out", self.file("crl.pem"))
-
-    def file(self, name):
-        return str(self.path / name)
-
-    def openssl(self, *arguments):
-        subprocess.run(["openssl", *arguments], check=True, capture_output=True, timeout=PATIENCE_S)
-
-    def ca(self, *arguments):
-        self.openssl("ca", "-batch", "-config", self.file("ca.cnf"), "-cert", self.file("ca.pem"), "-keyfile",
-                     self.file("ca.key"), *arguments)
-
-    def issue(self, name, names, begin="20250101000000Z", end="20990101000000Z"):
-        self.openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
-                     f"/CN={name}", "-addext", f"subjectAltName={names}", "-keyout", self.file(name + ".key"), "-out",
-                     self.file(name + ".csr"))
-        self.ca("-in", self.file(name + ".csr"), "-startdate", begin, "-enddate", end, "-notext", "-out",
-                self.file(name + ".crt"))
+from tls_support import Certificates, OpenSslServer, ssl, test_with_tls
 
 
 class PythonServer:
@@ -92,6 +48,10 @@ class Tls(unittest.TestCase):
     def setUpClass(cls):
         cls.made = Certificates()
         cls.addClassCleanup(cls.made.folder.cleanup)
+        cls.made.issue("elsewhere", "DNS:fix.example")
+        cls.made.issue("revoked", "IP:127.0.0.1")
+        cls.made.ca("-revoke", cls.made.file("revoked.crt"))
+        cls.made.ca("-gencrl", "-out", cls.made.file("crl.pem"))
 
     def serve(self, name="server", demand=False):
         server = PythonServer(self.made, name, demand)
@@ -174,23 +134,12 @@ class Tls(unittest.TestCase):
     def test_openssl_s_server_is_understood_in_both_versions(self):
         for version in ("-tls1_2", "-tls1_3"):
             with self.subTest(version):
-                server = subprocess.Popen(
-                    ["openssl", "s_server", "-accept", "127.0.0.1:0", version, "-cert", self.made.file("server.crt"), "-key",
-                     self.made.file("server.key")],
-                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.PIPE, bufsize=0)
-                try:
-                    line = b""
-                    while not line.startswith(b"ACCEPT 127"):
-                        self.assertTrue(select.select([server.stdout], [], [], PATIENCE_S)[0])
-                        line = server.stdout.readline()
-                        self.assertTrue(line)
-                    code, findings = self.doctor(line.split()[1].decode())
-                    self.assertEqual((code, self.failures(findings)), (0, ""))
-                    wanted = "TLSv1.2 " if version == "-tls1_2" else "TLSv1.3 "
-                    self.assertTrue([f for f in findings if f["text"].startswith(wanted)], findings)
-                finally:
-                    server.kill()
-                    server.communicate()
+                server = OpenSslServer(self.made, version)
+                self.addCleanup(server.close)
+                code, findings = self.doctor(server.address)
+                self.assertEqual((code, self.failures(findings)), (0, ""))
+                wanted = "TLSv1.2 " if version == "-tls1_2" else "TLSv1.3 "
+                self.assertTrue([f for f in findings if f["text"].startswith(wanted)], findings)
 
     def check(self, *arguments):
         code, out, err = run("tls", "check", *arguments)
@@ -230,4 +179,4 @@ class Tls(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    test_with_tls()
