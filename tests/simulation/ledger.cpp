@@ -1,6 +1,7 @@
 #include "simulation/ledger.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "nexusfix/wire/standard_fields.hpp"
 
@@ -8,11 +9,6 @@ namespace nfx::simulation {
 namespace {
 
 constexpr std::uint64_t max_id = 100'000'000;
-
-[[nodiscard]] std::uint64_t number_of(const MessageView& message, Tag tag) noexcept {
-  const auto number = message.get_seq_num(tag);
-  return number ? value(*number) : 0;
-}
 
 [[nodiscard]] bool is_duplicate(const MessageView& message) noexcept {
   return message.get_view(Tag::PossDupFlag) == "Y";
@@ -44,6 +40,11 @@ constexpr std::uint64_t max_id = 100'000'000;
 
 }  // namespace
 
+Ledger::Ledger(Trace& trace, LedgerFacts facts)
+    : trace_(trace), facts_(std::move(facts)), now_(facts_.begin.monotonic) {
+  for (Party& party : parties_) party.clock.push_back({MonotonicTime::min(), Duration{}});
+}
+
 std::string_view to_string(End end) noexcept {
   switch (end) {
     case End::orderly: return "orderly";
@@ -51,6 +52,11 @@ std::string_view to_string(End end) noexcept {
     case End::crashed: return "crashed";
   }
   return "?";
+}
+
+std::uint64_t Ledger::number_of(const MessageView& message, Tag tag) noexcept {
+  const auto number = message.get_seq_num(tag);
+  return number ? value(*number) : 0;
 }
 
 std::uint64_t Ledger::id_of(const MessageView& message) noexcept {
@@ -96,7 +102,7 @@ void Ledger::begin_numbering(Side at) {
     ++counts_.given_up_at_reset;
   }
   party.numbers.clear();
-  party.next_out = party.next_in = party.next_left = party.next_synced = 1;
+  party.next_out = party.next_in = party.next_left = party.next_synced = party.kept_out = party.kept_in = 1;
 }
 
 void Ledger::composed(Side from, std::string_view bytes) {
@@ -104,6 +110,7 @@ void Ledger::composed(Side from, std::string_view bytes) {
   const MessageView& made = view_;
   const std::uint64_t seq = number_of(made, Tag::MsgSeqNum);
   const std::string_view type = made.msg_type();
+  check_sending_time(from, made);
   if (is_duplicate(made)) {
     if (type == msg_type::sequence_reset) return check_gap_fill(from, made, seq);
     return check_resent(from, made, seq);
@@ -128,35 +135,12 @@ void Ledger::composed(Side from, std::string_view bytes) {
   if (entry.composed) return violate(from, "id " + text(id) + " is sent twice");
   entry = {.seq = seq,
            .hash = content_hash(made),
+           .sent = utc(from),
            .numbering = party.numbering,
            .composed = true,
            .acknowledged = false,
            .delivered = false,
            .excused = nullptr};
-}
-
-// A session that refuses what its peer sent, although both are ours, needs a reason.
-void Ledger::note_refusal(Side from, const MessageView& made) {
-  const std::string_view type = made.msg_type();
-  const std::string_view why = made.get_view(Tag::Text);
-  if (type == msg_type::reject || type == msg_type::business_message_reject) {
-    const std::uint64_t refused = number_of(made, Tag::RefSeqNum);
-    trace_.add(from, "rejects", refused, why);
-    ++refusal_texts_[std::string{why}];
-    if (!clocks_differ_) return violate(from, "rejected number " + text(refused) + ": " + std::string{why});
-    Party& peer = parties_[index(other(from))];
-    if (refused == 0 || refused > peer.numbers.size() || peer.numbers[refused - 1] == 0) return;
-    Message& entry = peer.messages[peer.numbers[refused - 1]];
-    if (entry.delivered || entry.excused != nullptr) return;
-    entry.excused = "rejected";
-    ++counts_.rejected;
-  } else if (type == msg_type::logout && !why.empty()) {
-    trace_.add(from, "logs out", 0, why);
-    ++refusal_texts_[std::string{why.substr(0, why.find_first_of("0123456789"))}];
-    ++counts_.refusals;
-    if (why.starts_with("MsgSeqNum too low") && !parties_[0].may_reset && !parties_[1].may_reset)
-      violate(from, std::string{why});
-  }
 }
 
 void Ledger::check_resent(Side from, const MessageView& made, std::uint64_t seq) {
@@ -165,7 +149,12 @@ void Ledger::check_resent(Side from, const MessageView& made, std::uint64_t seq)
   const Message* original = under(from, seq);
   if (original == nullptr) return violate(from, "resends number " + text(seq) + ", under which it sent no message");
   if (original->hash != content_hash(made)) {
-    violate(from, "what it resends as number " + text(seq) + " is not what it sent");
+    return violate(from, "what it resends as number " + text(seq) + " is not what it sent");
+  }
+  // No message is older than its original, also when the clock was set back in between.
+  const auto sent = made.get_utc_timestamp(Tag::OrigSendingTime);
+  if (!sent || sent->time != std::chrono::floor<std::chrono::milliseconds>(std::min(original->sent, utc(from)))) {
+    violate(from, "what it resends as number " + text(seq) + " has another OrigSendingTime than was sent");
   }
 }
 
@@ -175,7 +164,7 @@ void Ledger::check_gap_fill(Side from, const MessageView& made, std::uint64_t se
   trace_.add(from, "fills the gap from", seq, made.get_view(Tag::NewSeqNo));
   for (std::uint64_t number = seq; number < new_seq; ++number) {
     const Message* lost = under(from, number);
-    if (lost != nullptr && lost->excused == nullptr) {
+    if (lost != nullptr && lost->excused == nullptr && !may_be_forgotten(from, *lost)) {
       return violate(from, "fills a gap where it sent a message, number " + text(number));
     }
   }
@@ -188,11 +177,12 @@ void Ledger::acknowledged(Side from, SeqNum seq, std::uint64_t id) {
   if (!entry.composed || entry.seq != value(seq)) violate(from, "send() returned a number that no message has");
 }
 
-void Ledger::left(Side from, std::string_view bytes) {
+void Ledger::left(Side from, std::uint64_t connection, std::string_view bytes) {
   if (view_.parse(bytes) != WireError::none) return violate(from, "bytes left that are no message");
   if (is_duplicate(view_)) return;
   const std::uint64_t seq = number_of(view_, Tag::MsgSeqNum);
   Party& party = parties_[index(from)];
+  if (view_.msg_type() == msg_type::logon) party.logons[hash_bytes(bytes)] = connection;
   if (seq >= party.next_out) return;  // of a numbering that has ended meanwhile
   party.next_left = std::max(party.next_left, seq + 1);
 }
@@ -203,9 +193,13 @@ void Ledger::received(Side at, std::string_view bytes) {
   const std::uint64_t seq = number_of(view_, Tag::MsgSeqNum);
   trace_.add(at, is_duplicate(view_) ? "receives again" : "receives", seq, view_.msg_type());
   if (!is_duplicate(view_)) {
-    if (view_.msg_type() == msg_type::logon) party.on_connection = 0;
+    if (view_.msg_type() == msg_type::logon) note_logon_received(at, bytes);
     if (seq <= party.on_connection) return violate(at, "number " + text(seq) + " came twice on a connection");
     party.on_connection = seq;
+  }
+  if (view_.msg_type() != msg_type::logon) party.overtaken = false;
+  if (const auto sent = view_.get_utc_timestamp(Tag::SendingTime); sent) {
+    party.receipts.push_back({seq, utc(at), sent->time});
   }
   const std::uint64_t id = id_of(view_);
   if (id == 0) return;
@@ -240,7 +234,7 @@ bool Ledger::delivered(Side at, const MessageView& given) {
   return true;
 }
 
-void Ledger::stands(Side at, SeqNum next_inbound, SeqNum next_outbound) {
+void Ledger::stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool store_works) {
   Party& party = parties_[index(at)];
   if (value(next_outbound) != party.next_out) {
     if (next_outbound != first_seq_num) {
@@ -254,6 +248,10 @@ void Ledger::stands(Side at, SeqNum next_inbound, SeqNum next_outbound) {
                    "the number it expects went back from " + text(party.next_in) + " to " + text(value(next_inbound)));
   }
   party.next_in = value(next_inbound);
+  settle_rejections(at, party.next_in);
+  if (!store_works) return;
+  party.kept_out = party.next_out;
+  party.kept_in = party.next_in;
 }
 
 void Ledger::synced(Side at) { parties_[index(at)].next_synced = parties_[index(at)].next_out; }
@@ -277,6 +275,8 @@ void Ledger::reopened(Side at, const Reopened& found,
   const std::uint64_t in = value(found.next_inbound);
   trace_.add(at, "opens its store, next out", out, to_string(found.end));
   trace_.add(at, "                 next in", in, to_string(found.durability));
+  settle_rejections(at, in);
+  party.receipts.clear();
   if (!found.same_numbering) {
     if (found.end != End::crashed || found.durability >= Durability::group) {
       return violate(at, "its store has forgotten a reset");
@@ -295,8 +295,9 @@ void Ledger::reopened(Side at, const Reopened& found,
       return violate(at, "its store counts number " + text(number) + ", which the application has not seen");
     }
   }
-  const bool may_lose = found.end == End::crashed || found.failed;
-  std::uint64_t must = may_lose ? party.next_synced : party.next_left;
+  // A store that fails loses what comes behind that, and none of it leaves; what it took before is still there.
+  const bool may_lose = found.end == End::crashed;
+  std::uint64_t must = may_lose ? party.next_synced : std::max(party.next_left, party.kept_out);
   if (found.durability >= Durability::group) must = std::max(must, party.next_left);
   for (std::uint64_t number = must; number <= party.numbers.size(); ++number) {
     const Message* each = under(at, number);
@@ -307,7 +308,11 @@ void Ledger::reopened(Side at, const Reopened& found,
     return violate(at,
                    "its store knows numbers up to " + text(out - 1) + " and has lost those up to " + text(must - 1));
   }
-  if (!may_lose && found.between_turns && (out != party.next_out || in != party.next_in)) {
+  if (!may_lose && in < party.kept_in) {
+    return violate(
+        at, "its store expects number " + text(in) + ", though it worked when " + text(party.kept_in) + " was next");
+  }
+  if (!may_lose && !found.failed && found.between_turns && (out != party.next_out || in != party.next_in)) {
     return violate(at, "ended with " + text(party.next_in) + "/" + text(party.next_out) + ", opens with " + text(in) +
                            "/" + text(out));
   }
@@ -315,6 +320,7 @@ void Ledger::reopened(Side at, const Reopened& found,
     const Message* each = under(at, number);
     if (each == nullptr || each->excused != nullptr) continue;
     const auto kept = read(SeqNum{number});
+    if (!kept && may_be_forgotten(at, *each)) continue;
     if (!kept) return violate(at, "its store has lost message " + text(number) + " in front of its end");
     if (view_.parse(*kept) != WireError::none || content_hash(view_) != each->hash) {
       return violate(at, "its store keeps other bytes under number " + text(number));
@@ -325,6 +331,8 @@ void Ledger::reopened(Side at, const Reopened& found,
   party.numbers.resize(out - 1);
   party.next_in = in;
   party.next_synced = std::min(party.next_synced, out);
+  party.kept_out = out;
+  party.kept_in = in;
 }
 
 void Ledger::mended(Side at, SeqNum next_inbound, SeqNum next_outbound) {
@@ -333,6 +341,8 @@ void Ledger::mended(Side at, SeqNum next_inbound, SeqNum next_outbound) {
   trace_.add(at, "operator sets next in", value(next_inbound));
   party.next_out = value(next_outbound);
   party.next_in = value(next_inbound);
+  party.kept_out = party.next_out;
+  party.kept_in = party.next_in;
   party.numbers.resize(party.next_out - 1);
 }
 

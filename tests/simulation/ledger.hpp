@@ -1,18 +1,25 @@
 // What both engines promised each other, kept outside of them: every number that was used and for which bytes, every
 // message that send() took, every delivery. It is told what happens and holds the first broken promise.
-// Thread: one owner. Memory: some 64 bytes for each message of the run, and 4 for each number of a numbering.
+// It excuses what a fault explains, and asks for that fault each time: it knows both clocks, which connection a Logon
+// left on, and when a disk was full.
+// Thread: one owner. Memory: some 64 bytes for each message of the run, 4 for each number of a numbering, and a few
+// dozen for each Logon.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/session/schedule.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "simulation/trace.hpp"
@@ -50,24 +57,33 @@ struct LedgerCounts {
   std::uint64_t given_up_at_reset = 0;
   std::uint64_t lost_tail = 0;  // a dying machine took them, as its durability allows
   std::uint64_t rejected = 0;   // refused by the peer's session, which said so
-  std::uint64_t refusals = 0;   // Logouts with a text other than the schedule's
+  std::uint64_t refusals = 0;   // Logouts with a text
+  std::uint64_t overtaken = 0;  // Logons refused because a newer connection had been used before they came
+};
+
+// What the ledger has to know of the world besides what happens in it.
+struct LedgerFacts {
+  Instant begin{};                                             // of both clocks, before anybody sets one
+  Duration max_latency = Duration::max();                      // SendingTime may be so far off
+  std::array<std::shared_ptr<const Schedule>, 2> schedules{};  // by side; null: none
+  Duration retain_age{};                                       // a store may forget what is older; 0: nothing
 };
 
 class Ledger {
  public:
-  explicit Ledger(Trace& trace) : trace_(trace) {}
+  Ledger(Trace& trace, LedgerFacts facts);
 
   // An engine made a message: its bytes as the application hears of them, before they leave.
   void composed(Side from, std::string_view bytes);
   // send() returned this number for the message with this id.
   void acknowledged(Side from, SeqNum seq, std::uint64_t id);
-  // The transport took this message.
-  void left(Side from, std::string_view bytes);
+  // The transport took this message for a connection; those of a side are counted through all its processes.
+  void left(Side from, std::uint64_t connection, std::string_view bytes);
   void received(Side at, std::string_view bytes);
   // True: the application sees it for the first time.
   bool delivered(Side at, const MessageView& message);
-  // Where a session stands between two turns.
-  void stands(Side at, SeqNum next_inbound, SeqNum next_outbound);
+  // Where a session stands between two turns, and whether its store still takes what it is given.
+  void stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool store_works = true);
   // Everything numbered below is on the medium.
   void synced(Side at);
   // A store was opened again; `read` looks into it.
@@ -83,8 +99,11 @@ class Ledger {
   // What is missing until then.
   [[nodiscard]] std::uint64_t missing() const noexcept;
 
-  // Whether clocks were moved lately, so that one side may refuse the other's times.
-  void clocks_differ(bool differ) noexcept { clocks_differ_ = differ; }
+  // Time goes on, and an operator sets the clock of a side.
+  void at(MonotonicTime now) noexcept { now_ = now; }
+  void set_clock(Side side, Duration offset) { parties_[index(side)].clock.push_back({now_, offset}); }
+  // The disk of a side has no room from here on, or has room again.
+  void disk_full(Side side, bool full) noexcept;
   // Whether a boundary of the schedule allows this side to start its numbers over.
   void may_reset(Side side, bool may) noexcept { parties_[index(side)].may_reset = may; }
   [[nodiscard]] std::uint32_t numbering(Side side) const noexcept { return parties_[index(side)].numbering; }
@@ -103,11 +122,26 @@ class Ledger {
   struct Message {
     std::uint64_t seq = 0;
     std::uint64_t hash = 0;
+    UtcTime sent{};  // its SendingTime
     std::uint32_t numbering = 0;
     bool composed = false;
     bool acknowledged = false;
     bool delivered = false;
     const char* excused = nullptr;  // why it need not be delivered
+  };
+  struct ClockSetting {
+    MonotonicTime since;
+    Duration offset;
+  };
+  // A message that came and whose number the session has not left behind yet.
+  struct Receipt {
+    std::uint64_t seq;
+    UtcTime came;  // by the receiver's clock
+    UtcTime sent;  // by the sender's
+  };
+  struct Rejection {  // of a message that need not come any more, when its number counts
+    std::uint64_t seq;
+    std::uint64_t id;
   };
   struct Party {
     std::vector<Message> messages;       // by id, from 1
@@ -119,22 +153,45 @@ class Ledger {
     std::uint64_t next_synced = 1;  // beyond the last number on the medium
     bool may_reset = false;
     std::uint64_t on_connection = 0;  // the last number received as no duplicate
+    std::uint64_t kept_out = 1;       // both numbers when its store last worked
+    std::uint64_t kept_in = 1;
+    std::vector<ClockSetting> clock;
+    std::optional<MonotonicTime> room_since = MonotonicTime::min();  // on its disk; empty while there is none
+    std::vector<Receipt> receipts;
+    std::vector<Rejection> rejections;                        // that this side sent in the turn under way
+    std::unordered_map<std::uint64_t, std::uint64_t> logons;  // that left: on which connection, by a hash of the bytes
+    std::uint64_t newest_heard = 0;                           // of the peer's connections that brought a Logon
+    bool overtaken = false;                                   // the last message was a Logon of an older one
   };
 
   void begin_numbering(Side at);
   void forget_from(Side at, std::uint64_t seq);
   void check_resent(Side from, const MessageView& message, std::uint64_t seq);
   void check_gap_fill(Side from, const MessageView& message, std::uint64_t seq);
+  [[nodiscard]] static std::uint64_t number_of(const MessageView& message, Tag tag) noexcept;  // 0: none
   void note_refusal(Side from, const MessageView& message);
+  void note_reject(Side from, const MessageView& reject, std::string_view why);
+  void note_logout(Side from, std::string_view why);
+  void note_logon_received(Side at, std::string_view bytes);
+  void settle_rejections(Side at, std::uint64_t next_inbound);
+  [[nodiscard]] bool times_explain_reject(Side at, std::uint64_t seq) const;
+  [[nodiscard]] bool written_lately(Side from, UtcTime sent) const;
+  [[nodiscard]] UtcTime utc(Side side) const;
+  [[nodiscard]] bool may_be_forgotten(Side at, const Message& message) const;
+  [[nodiscard]] UtcTime without_offset(MonotonicTime time) const {
+    return facts_.begin.utc + (time - facts_.begin.monotonic);
+  }
+  void check_sending_time(Side from, const MessageView& made);
   [[nodiscard]] Message& message(Side from, std::uint64_t id);
   [[nodiscard]] const Message* under(Side from, std::uint64_t seq) const;
 
   Trace& trace_;
+  LedgerFacts facts_;
+  MonotonicTime now_;
   std::array<Party, 2> parties_;
   MessageView view_;
   LedgerCounts counts_;
   std::map<std::string, std::uint64_t> refusal_texts_;
-  bool clocks_differ_ = false;
   std::optional<std::string> violation_;
 };
 

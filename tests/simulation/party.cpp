@@ -18,6 +18,16 @@ Party::Party(Side side, const Plan& plan, LoopbackNetwork& network, Trace& trace
       clock_{now},
       numbers_since_(now.utc) {}
 
+void Party::set_utc_offset(Duration offset) {
+  utc_offset_ = offset;
+  ledger_.set_clock(side_, offset);
+}
+
+void Party::leave_room_on_disk(std::uint64_t bytes) {
+  disk_.fill(bytes);
+  ledger_.disk_full(side_, bytes != test::MemoryDisk::never);
+}
+
 Party::~Party() {
   strike();
   loop_.reset();
@@ -29,16 +39,26 @@ void Party::start(const FaultOptions& faults) {
   trace_.add(side_, "process starts");
   struck_ = died_ = stopping_ = false;
   moment_ = Moment::none;
-  transport_ = std::make_unique<ProcessTransport>(
-      network_, faults, [this] { return clock_.now().monotonic; },
-      [this](std::string_view message) {
-        if (!struck_) ledger_.left(side_, message);
-      });
+  {
+    const Holding network{network_of(side_)};
+    last_left_by_ = no_connection;
+    transport_ = std::make_unique<ProcessTransport>(
+        side_, network_, faults, [this] { return clock_.now().monotonic; },
+        [this](ConnectionId id, std::string_view message) {
+          if (struck_) return;
+          const Holding world{Holder::world};
+          if (std::exchange(last_left_by_, id) != id) ++connections_used_;
+          ledger_.left(side_, connections_used_, message);
+        });
+  }
   last_durability_ = std::exchange(durability_, config_.sessions[0].journal.durability);
+  const Holding engine{engine_of(side_)};
   try {
+    flusher_ = std::make_unique<JournalFlusher>();
     loop_ = std::make_unique<Loop>(config_, 0, *transport_, clock_, *this, *this);
     loop_->start();
   } catch (const std::exception& error) {
+    const Holding world{Holder::world};
     ledger_.violate(side_, error.what());
   }
 }
@@ -47,13 +67,16 @@ std::size_t Party::turn() {
   if (loop_ == nullptr) return 0;
   const UtcTime now = clock_.now().utc;
   ledger_.may_reset(side_, schedule() != nullptr && !schedule()->same_session(numbers_since_, now));
-  const std::size_t work = loop_->turn(Duration::zero());
+  const std::size_t work = [&] {
+    const Holding engine{engine_of(side_)};
+    return loop_->turn(Duration::zero());
+  }();
   if (struck_) {
     between_turns_ = false;
     end_process(End::killed, 0);
     return work;
   }
-  ledger_.stands(side_, next_inbound(), next_outbound());
+  ledger_.stands(side_, next_inbound(), next_outbound(), !store_failed());
   if (std::exchange(numbering_, ledger_.numbering(side_)) != ledger_.numbering(side_)) numbers_since_ = now;
   creation_time_ = journal()->creation_time();
   if (durable()) ledger_.synced(side_);
@@ -79,6 +102,18 @@ void Party::kill(End end, std::uint64_t seed) {
   between_turns_ = true;
   strike();
   end_process(end, seed);
+}
+
+FaultCounters Party::network_faults() const noexcept {
+  FaultCounters sum = faults_of_the_dead_;
+  if (transport_ == nullptr) return sum;
+  const FaultCounters& now = transport_->faulty().counters();
+  sum.small_pieces += now.small_pieces;
+  sum.delayed_pieces += now.delayed_pieces;
+  sum.cuts += now.cuts;
+  sum.losses += now.losses;
+  sum.swallowed_bytes += now.swallowed_bytes;
+  return sum;
 }
 
 void Party::stop_in_order() {
@@ -108,7 +143,13 @@ void Party::end_process(End end, std::uint64_t seed) {
   died_ = true;
   end_ = end;
   failed_ = store_failed();
+  if (transport_ != nullptr) faults_of_the_dead_ = network_faults();
   loop_.reset();
+  flusher_.reset();
+  if (defect_ != Defect::leaves_memory) hoard_ = decltype(hoard_){};
+  if (const std::size_t bytes = held_by(engine_of(side_)).bytes; bytes != 0) {
+    ledger_.violate(side_, "its process is gone and has left " + std::to_string(bytes) + " bytes of memory behind");
+  }
   if (end == End::killed) disk_.kill();
   if (end == End::crashed) disk_.crash(static_cast<test::MemoryDisk::Keep>(seed % 3), seed);
   if (end == End::crashed) {
@@ -138,15 +179,19 @@ Duration Party::flush() {
   if (loop_ == nullptr) return Duration::max();
   auto& store = const_cast<JournalStore&>(*journal());
   flushed_ = store.position();
-  flusher_.add(store);
-  const Duration next = flusher_.turn(clock_.now());
-  flusher_.remove(store);
+  const Duration next = [&] {
+    const Holding engine{engine_of(side_)};
+    flusher_->add(store);
+    const Duration wait = flusher_->turn(clock_.now());
+    flusher_->remove(store);
+    return wait;
+  }();
   if (durable()) ledger_.synced(side_);
   return next;
 }
 
 SessionStore Party::open(const SessionSettings& settings, UtcTime now) {
-  JournalStore store{disk_, settings.journal, identity(settings.session), now};
+  JournalStore store{seen_disk_, settings.journal, identity(settings.session), now};
   if (opened_before_) {
     if (std::exchange(defect_, defect_ == Defect::forgets_a_number ? Defect::none : defect_) ==
         Defect::forgets_a_number) {
@@ -166,6 +211,7 @@ void Party::close(SessionStore) noexcept {}
 bool Party::later(std::function<void()>) { return false; }
 
 void Party::compare(const JournalStore& store) {
+  const Holding world{Holder::world};
   const bool newer = store.creation_time() > creation_time_;
   ledger_.reopened(side_,
                    {.end = end_,
@@ -176,13 +222,16 @@ void Party::compare(const JournalStore& store) {
                     .failed = failed_,
                     .next_inbound = store.next_inbound(),
                     .next_outbound = store.next_outbound()},
-                   [&](SeqNum seq) { return store.read(seq); });
+                   [&](SeqNum seq) {
+                     const Holding engine{engine_of(side_)};
+                     return store.read(seq);
+                   });
 }
 
 // What an operator does after a machine has died and numbers went with it: no number is below one that has left.
 void Party::mend(JournalStore& store, UtcTime now) {
   const bool forgot_reset = store.creation_time() < creation_time_;
-  if (end_ != End::crashed && !failed_) return;
+  if (end_ != End::crashed) return;
   SeqNum outbound = store.next_outbound();
   SeqNum inbound = store.next_inbound();
   if (forgot_reset) {
@@ -196,25 +245,30 @@ void Party::mend(JournalStore& store, UtcTime now) {
   }
   store.set_by_operator(false, outbound, "the machine died", now);
   store.set_by_operator(true, inbound, "the machine died", now);
+  const Holding world{Holder::world};
   ledger_.mended(side_, inbound, outbound);
 }
 
 bool Party::logged_on() const noexcept { return loop_ != nullptr && handle().logged_on(); }
 
 void Party::on_logon(SessionHandle&) {
+  const Holding world{Holder::world};
   if (strikes(Moment::logged_on)) return;
   trace_.add(side_, "is logged on");
 }
 
 void Party::on_logout(SessionHandle&, std::string_view reason) {
+  const Holding world{Holder::world};
   if (!struck_) trace_.add(side_, "is logged out", 0, reason);
 }
 
 void Party::on_notice(SessionHandle&, Notice notice, SeqNum seq, std::string_view text) {
+  const Holding world{Holder::world};
   if (!struck_) trace_.add(side_, to_string(notice).data(), value(seq), text);
 }
 
 void Party::on_traffic(SessionHandle&, Direction direction, std::string_view message) {
+  const Holding world{Holder::world};
   if (struck_) return;
   if (direction == Direction::in) return ledger_.received(side_, message);
   ledger_.composed(side_, message);
@@ -224,12 +278,17 @@ void Party::on_traffic(SessionHandle&, Direction direction, std::string_view mes
 bool Party::on_resend(SessionHandle&, const MessageView&) { return defect_ != Defect::resends_nothing; }
 
 void Party::on_message(SessionHandle& session, const MessageView& message) {
+  const Holding world{Holder::world};
   if (strikes(Moment::takes_message)) return;
   const bool first = ledger_.delivered(side_, message);
   if (std::exchange(defect_, defect_ == Defect::delivers_twice ? Defect::none : defect_) == Defect::delivers_twice) {
     ledger_.delivered(side_, message);
   }
   if (strikes(Moment::took_message)) return;
+  if (defect_ == Defect::hoards || defect_ == Defect::leaves_memory) {
+    const Holding engine{engine_of(side_)};
+    hoard_.push_back(std::make_unique<char[]>(config_.max_message_size));
+  }
   // An order is answered with a report, once.
   if (!first || side_ != Side::venue) return;
   std::array<char, 24> order{};
@@ -239,6 +298,7 @@ void Party::on_message(SessionHandle& session, const MessageView& message) {
 }
 
 Duration Party::on_turn(Instant) {
+  const Holding world{Holder::world};
   if (struck_) return Duration::max();
   for (const std::size_t size : std::exchange(wanted_, {})) {
     if (!send(handle(), side_ == Side::trader ? "D" : "8", "NONE", size)) ++refused_;
@@ -261,7 +321,10 @@ bool Party::send(SessionHandle& session, std::string_view type, std::string_view
   body.append(Tag::Symbol, "NFX").append(Tag::OrderQty, 100 + next_id_ % 900);
   body.append(Tag::Text, filler.substr(0, 1 + text_size % filler.size()));
   const std::uint64_t id = next_id_++;
-  const auto sent = session.send({.msg_type = type, .body = body.view(), .header_fields = {}});
+  const auto sent = [&] {
+    const Holding engine{engine_of(side_)};
+    return session.send({.msg_type = type, .body = body.view(), .header_fields = {}});
+  }();
   if (!sent || struck_) return sent.has_value();
   ledger_.acknowledged(side_, *sent, id);
   return true;

@@ -9,9 +9,11 @@
 
 #include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/engine/session_stores.hpp"
+#include "simulation/holdings.hpp"
 #include "simulation/ledger.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/process_transport.hpp"
+#include "simulation/world_disk.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx::simulation {
@@ -25,12 +27,14 @@ enum class Moment : std::uint8_t {
   logged_on,
 };
 
-// A defect put in on purpose, to prove that the ledger sees it.
+// A defect put in on purpose, to prove that it is seen.
 enum class Defect : std::uint8_t {
   none,
   delivers_twice,    // the application is told twice
   resends_nothing,   // gap fills instead of kept messages
   forgets_a_number,  // the store of the next process has lost its last counter record
+  hoards,            // the process keeps a buffer for each message, for ever
+  leaves_memory,     // ... and one when it ends
 };
 
 class Party final : public Application, public SessionStores {
@@ -43,7 +47,7 @@ class Party final : public Application, public SessionStores {
   Party& operator=(const Party&) = delete;
 
   void set_time(MonotonicTime now) noexcept;
-  void set_utc_offset(Duration offset) noexcept { utc_offset_ = offset; }
+  void set_utc_offset(Duration offset);
   [[nodiscard]] Duration utc_offset() const noexcept { return utc_offset_; }
   [[nodiscard]] const ManualClock& clock() const noexcept { return clock_; }
 
@@ -64,10 +68,13 @@ class Party final : public Application, public SessionStores {
   [[nodiscard]] bool durable() const noexcept;
   [[nodiscard]] bool holds_back() const noexcept;
   [[nodiscard]] bool store_failed() const noexcept;
-  [[nodiscard]] test::MemoryDisk& disk() noexcept { return disk_; }
+  void leave_room_on_disk(std::uint64_t bytes);  // test::MemoryDisk::never: all that anybody wants
+  void fail_sync_after(std::uint64_t syncs) { disk_.fail_sync_after(syncs); }
 
   [[nodiscard]] ProcessTransport* transport() noexcept { return transport_.get(); }
   [[nodiscard]] std::unique_ptr<ProcessTransport> take_ghost() { return std::move(ghost_); }
+  // What its networks did to it, through all its processes.
+  [[nodiscard]] FaultCounters network_faults() const noexcept;
 
   // The application.
   void send_one(std::size_t text_size) { wanted_.push_back(text_size); }
@@ -112,10 +119,15 @@ class Party final : public Application, public SessionStores {
   Duration utc_offset_{};
   ManualClock clock_;
   test::MemoryDisk disk_;
-  JournalFlusher flusher_;
+  WorldDisk seen_disk_{disk_};
+  std::unique_ptr<JournalFlusher> flusher_;
   std::unique_ptr<ProcessTransport> transport_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<ProcessTransport> ghost_;
+  FaultCounters faults_of_the_dead_;  // networks of processes that are gone
+  ConnectionId last_left_by_ = no_connection;
+  std::uint64_t connections_used_ = 0;  // that messages left by, through all processes
+  std::vector<std::unique_ptr<char[]>> hoard_;
   Moment moment_ = Moment::none;
   Defect defect_ = Defect::none;
   // Of the process that ended last, and of its store.

@@ -1,5 +1,6 @@
 // The network as one process has it: a faulty loopback that shows every message that leaves, and that goes dumb and
 // deaf in the middle of whatever happens when its process is struck dead.
+// Its memory is the network's, not that of the engine which calls it.
 // Thread: one owner. Cost: a look at every byte that leaves.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "nexusfix/transport/faulty_transport.hpp"
 #include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/wire/framer.hpp"
+#include "simulation/holdings.hpp"
 
 namespace nfx::simulation {
 
@@ -26,10 +28,12 @@ enum class BrokenLink : std::uint8_t {
 
 class ProcessTransport {
  public:
-  using OnLeft = std::function<void(std::string_view message)>;
+  using OnLeft = std::function<void(ConnectionId id, std::string_view message)>;
 
-  ProcessTransport(LoopbackNetwork& network, const FaultOptions& faults, FaultyLoopback::Clock clock, OnLeft on_left)
-      : inner_(network,
+  ProcessTransport(Side side, LoopbackNetwork& network, const FaultOptions& faults, FaultyLoopback::Clock clock,
+                   OnLeft on_left)
+      : side_(side),
+        inner_(network,
                {.stream_buffer = 16 * 1024, .receive_limit = 8 * 1024, .max_connections = 64, .listen_backlog = 16}),
         faulty_(inner_, faults, std::move(clock)),
         on_left_(std::move(on_left)) {}
@@ -38,6 +42,7 @@ class ProcessTransport {
 
   [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
                                                                  const SocketOptions& options = {}) {
+    const Holding network{network_of(side_)};
     auto listener = faulty_.listen(endpoint, options);
     if (listener) listener_ = *listener;
     return listener;
@@ -46,11 +51,13 @@ class ProcessTransport {
   void close_listener(ListenerId id) noexcept { faulty_.close_listener(id); }
   [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
                                                                     const SocketOptions& options = {}) {
+    const Holding network{network_of(side_)};
     return faulty_.connect(endpoint, options);
   }
 
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept {
     if (dead_) return {bytes.size(), false};
+    const Holding network{network_of(side_)};
     std::string altered;
     if (broken_ == BrokenLink::alters_a_resend) [[unlikely]] {
       altered.assign(bytes.data(), bytes.size());
@@ -62,6 +69,7 @@ class ProcessTransport {
   }
   void close(ConnectionId id) noexcept {
     if (dead_) return;
+    const Holding network{network_of(side_)};
     part_of_.erase(id);
     faulty_.close(id);
   }
@@ -75,6 +83,7 @@ class ProcessTransport {
   template <TransportSink Sink>
   std::size_t poll(Sink& sink, Duration max_wait) {
     if (dead_) return 0;
+    const Holding network{network_of(side_)};
     Watching<Sink> watching{*this, sink};
     return faulty_.poll(watching, max_wait);
   }
@@ -92,23 +101,32 @@ class ProcessTransport {
   void breaks(BrokenLink link) noexcept { broken_ = link; }
 
  private:
-  // Remembers which connection is in use.
+  // Remembers which connection is in use. What the engine allocates when it is called back is its own.
   template <class Sink>
   struct Watching {
     ProcessTransport& self;
     Sink& sink;
     void on_accept(ListenerId listener, ConnectionId id, std::string_view peer) {
       self.newest_ = id;
+      const Holding engine{engine_of(self.side_)};
       sink.on_accept(listener, id, peer);
     }
     void on_connect(ConnectionId id) {
       self.newest_ = id;
+      const Holding engine{engine_of(self.side_)};
       sink.on_connect(id);
     }
-    void on_receive(ConnectionId id, std::span<const char> bytes) { sink.on_receive(id, bytes); }
-    void on_writable(ConnectionId id) { sink.on_writable(id); }
+    void on_receive(ConnectionId id, std::span<const char> bytes) {
+      const Holding engine{engine_of(self.side_)};
+      sink.on_receive(id, bytes);
+    }
+    void on_writable(ConnectionId id) {
+      const Holding engine{engine_of(self.side_)};
+      sink.on_writable(id);
+    }
     void on_close(ConnectionId id, CloseReason reason) {
       self.part_of_.erase(id);
+      const Holding engine{engine_of(self.side_)};
       sink.on_close(id, reason);
     }
   };
@@ -120,7 +138,7 @@ class ProcessTransport {
     while (!rest.empty()) {
       const Frame frame = next_frame(rest);
       if (frame.status == FrameStatus::need_more) break;
-      on_left_(rest.substr(0, frame.size));
+      on_left_(id, rest.substr(0, frame.size));
       misbehave(id, rest.substr(0, frame.size));
       rest.remove_prefix(frame.size);
     }
@@ -154,6 +172,7 @@ class ProcessTransport {
     bytes.replace(sum + 4, 3, renewed);
   }
 
+  Side side_;
   LoopbackTransport inner_;
   FaultyLoopback faulty_;
   OnLeft on_left_;

@@ -1,4 +1,4 @@
-// The simulator repeats itself, and its ledger sees what it is there to see.
+// The simulator repeats itself, and it sees what it is there to see.
 #include <gtest/gtest.h>
 
 #include "simulation/world.hpp"
@@ -70,6 +70,32 @@ TEST(Simulation, the_ledger_sees_a_resent_message_that_is_not_the_original) {
   RunOptions broken = options(1, "cut,delay,swallow");
   broken.broken = BrokenLink::alters_a_resend;
   EXPECT_NE(first_violation(broken, 20).find("not what was sent"), std::string::npos);
+}
+
+TEST(Simulation, an_engine_that_keeps_a_buffer_for_each_message_holds_too_much) {
+  RunOptions broken = options(1, "none");
+  broken.defect = Defect::hoards;
+  EXPECT_NE(first_violation(broken, 10).find("venue: its engine holds"), std::string::npos);
+}
+
+TEST(Simulation, a_process_that_leaves_memory_behind_is_seen_when_it_ends) {
+  RunOptions broken = options(1, "restart");
+  broken.defect = Defect::leaves_memory;
+  EXPECT_NE(first_violation(broken, 10).find("venue: its process is gone and has left"), std::string::npos);
+}
+
+TEST(Simulation, an_engine_holds_as_much_after_two_days_as_after_two_hours) {
+  RunOptions longer = options(2, "all");
+  longer.hours = 48h;
+  const RunResult most = World{longer}.run();
+  RunOptions shorter = options(2, "all");
+  shorter.hours = 2h;
+  const RunResult some = World{shorter}.run();
+  ASSERT_EQ(most.violation, std::nullopt) << most.trace;
+  EXPECT_GT(most.counts.acknowledged, 3 * some.counts.acknowledged);
+  EXPECT_GT(some.engine_bytes, 0U);
+  EXPECT_LT(most.engine_bytes, some.engine_bytes + some.engine_bytes / 4);
+  EXPECT_EQ(held_by_engines_and_networks(), 0U);
 }
 
 TEST(Simulation, names_the_fault_that_there_is_not) {

@@ -8,12 +8,30 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr MonotonicTime never = MonotonicTime::max();
+constexpr std::size_t mebibyte = 1024 * 1024;
 
 // 2024-02-26 00:00 UTC, a Monday in front of a leap day, at some time of the day that the seed says.
 [[nodiscard]] Instant begin_of(Dice& dice) {
   const UtcTime day{std::chrono::sys_days{std::chrono::year{2024} / 2 / 26}};
   return {day + dice.between(1h, 23h), MonotonicTime{100h}};
 }
+
+[[nodiscard]] LedgerFacts facts_of(const Plan& plan, Instant begin) {
+  const SessionSettings& venue = plan.config[index(Side::venue)].sessions[0];
+  const SessionSettings& trader = plan.config[index(Side::trader)].sessions[0];
+  return {.begin = begin,
+          .max_latency = venue.session.max_latency,
+          .schedules = {venue.schedule, trader.schedule},
+          .retain_age = trader.journal.retain_age};
+}
+
+// What the engine of one session may hold of the heap, its store and flusher included, and the network of its side with
+// all that is on its way. Both follow from the sizes that draw_plan() sets and from nothing that grows with time. Half
+// of the first is the queue for other threads; opening a journal reads its last file in two pieces of 1 MiB.
+constexpr std::size_t engine_bytes_max = 4 * mebibyte;
+constexpr std::size_t engine_bytes_max_opening = engine_bytes_max + 2 * mebibyte;
+// Up to 320 KiB wait in the faulty transport, in pieces of a few bytes that cost it a hundred each.
+constexpr std::size_t network_bytes_max = 8 * mebibyte;
 
 }  // namespace
 
@@ -24,7 +42,8 @@ World::World(const RunOptions& options)
       begin_(begin_of(dice_)),
       now_(begin_.monotonic),
       trace_(begin_.monotonic, options.live),
-      ledger_(trace_) {
+      ledger_(trace_, facts_of(plan_, begin_)) {
+  forget_most();
   for (const Side side : {Side::venue, Side::trader}) {
     parties_[index(side)] = std::make_unique<Party>(side, plan_, network_, trace_, ledger_, begin_);
     const std::size_t i = index(side);
@@ -50,7 +69,11 @@ RunResult World::run() {
   }
   RunResult result;
   for (const Side side : {Side::venue, Side::trader}) {
-    count_network_faults(party(side));
+    const FaultCounters network = party(side).network_faults();
+    injected_[static_cast<std::size_t>(Fault::split)] += network.small_pieces;
+    injected_[static_cast<std::size_t>(Fault::delay)] += network.delayed_pieces;
+    injected_[static_cast<std::size_t>(Fault::cut)] += network.cuts;
+    injected_[static_cast<std::size_t>(Fault::lose)] += network.losses;
     result.refused_sends += party(side).refused();
   }
   result.violation = ledger_.violation();
@@ -63,6 +86,11 @@ RunResult World::run() {
   result.counts = ledger_.counts();
   result.refusal_texts = ledger_.refusal_texts();
   result.injected = injected_;
+  result.engine_bytes = engine_bytes_;
+  for (const Side side : {Side::venue, Side::trader}) {
+    result.engine_bytes_most = std::max(result.engine_bytes_most, held_by(engine_of(side)).most);
+    result.network_bytes_most = std::max(result.network_bytes_most, held_by(network_of(side)).most);
+  }
   return result;
 }
 
@@ -103,6 +131,7 @@ void World::step(MonotonicTime until) {
   if (party(Side::venue).logged_on() && party(Side::trader).logged_on()) logged_on_ += next - now_;
   now_ = next;
   trace_.at(now_);
+  ledger_.at(now_);
   for (const auto& each : parties_) each->set_time(now_);
   act();
   settle();
@@ -117,7 +146,7 @@ void World::act() {
     if (room_at_[i] <= now_) {
       room_at_[i] = never;
       trace_.add(side, "disk has room again");
-      party(side).disk().fill(test::MemoryDisk::never);
+      party(side).leave_room_on_disk(test::MemoryDisk::never);
     }
     if (start_at_[i] <= now_) start(side);
     if (flush_at_[i] <= now_) flush(side);
@@ -148,6 +177,22 @@ void World::settle() {
     still = work == 0 ? still + 1 : 0;
   }
   for (const Side side : {Side::venue, Side::trader}) plan_flush(side);
+  look_at_memory();
+}
+
+void World::look_at_memory() {
+  for (const Side side : {Side::venue, Side::trader}) {
+    const auto look = [&](std::size_t held, std::size_t most, const char* what) {
+      if (held <= most) return;
+      ledger_.violate(side, std::string{what} + std::to_string(held) + " bytes of memory, and " + std::to_string(most) +
+                                " are the most that it may");
+    };
+    const Holdings engine = held_by(engine_of(side));
+    engine_bytes_ = std::max(engine_bytes_, engine.bytes);
+    look(engine.bytes, engine_bytes_max, "its engine holds ");
+    look(engine.most, engine_bytes_max_opening, "its engine has held ");
+    look(held_by(network_of(side)).most, network_bytes_max, "its network has held ");
+  }
 }
 
 // What was appended is flushed some time later: soon where messages wait for it.
@@ -176,8 +221,8 @@ void World::start(Side side) {
   start_at_[index(side)] = never;
   if (party(side).running()) return;
   // A store cannot be opened on a disk without room, or that fails: an operator sees to that first.
-  party(side).disk().fill(test::MemoryDisk::never);
-  party(side).disk().fail_sync_after(test::MemoryDisk::never);
+  party(side).leave_room_on_disk(test::MemoryDisk::never);
+  party(side).fail_sync_after(test::MemoryDisk::never);
   room_at_[index(side)] = never;
   if (options_.faults.has(Fault::restart) && dice_.coin())
     redraw_durability(party(side).config().sessions[0].journal, dice_);
@@ -198,7 +243,6 @@ void World::after_end(Side side) {
 void World::set_clock(Side side, Duration offset) {
   clock_back_at_[index(side)] = never;
   trace_.add(side, "clock is off by ms", static_cast<std::uint64_t>(offset.count() / 1'000'000));
-  ledger_.clocks_differ(true);
   party(side).set_utc_offset(offset);
   party(side).set_time(now_);
 }
@@ -235,22 +279,18 @@ void World::inject(Fault fault, Side side) {
     case Fault::kill:
       ++injected_[static_cast<std::size_t>(fault)];
       if (dice_.coin()) return target.kill_at(static_cast<Moment>(dice_.between(1, 4)));
-      count_network_faults(target);
       target.kill(End::killed);
       break;
     case Fault::crash:
       ++injected_[static_cast<std::size_t>(fault)];
-      count_network_faults(target);
       target.kill(End::crashed, dice_.next());
       break;
     case Fault::full:
       ++injected_[static_cast<std::size_t>(fault)];
-      target.disk().fill(dice_.below(4096));
+      target.leave_room_on_disk(dice_.below(4096));
       room_at_[index(side)] = now_ + dice_.between(1s, 5min);
       return;
-    case Fault::sync:
-      ++injected_[static_cast<std::size_t>(fault)];
-      return target.disk().fail_sync_after(dice_.below(4));
+    case Fault::sync: ++injected_[static_cast<std::size_t>(fault)]; return target.fail_sync_after(dice_.below(4));
     case Fault::slow:
       ++injected_[static_cast<std::size_t>(fault)];
       slow_until_[index(side)] = now_ + dice_.between(1s, 30s);
@@ -258,15 +298,6 @@ void World::inject(Fault fault, Side side) {
     case Fault::restart: ++injected_[static_cast<std::size_t>(fault)]; return target.stop_in_order();
   }
   after_end(side);
-}
-
-void World::count_network_faults(Party& side) {
-  if (!side.running()) return;
-  const FaultCounters& counters = side.transport()->faulty().counters();
-  injected_[static_cast<std::size_t>(Fault::split)] += counters.small_pieces;
-  injected_[static_cast<std::size_t>(Fault::delay)] += counters.delayed_pieces;
-  injected_[static_cast<std::size_t>(Fault::cut)] += counters.cuts;
-  injected_[static_cast<std::size_t>(Fault::lose)] += counters.losses;
 }
 
 bool World::agree() {
@@ -283,8 +314,8 @@ void World::become_calm() {
     if (party(side).utc_offset() != Duration::zero()) set_clock(side, Duration{});
     clock_back_at_[index(side)] = never;
     slow_until_[index(side)] = now_;
-    party(side).disk().fill(test::MemoryDisk::never);
-    party(side).disk().fail_sync_after(test::MemoryDisk::never);
+    party(side).leave_room_on_disk(test::MemoryDisk::never);
+    party(side).fail_sync_after(test::MemoryDisk::never);
     room_at_[index(side)] = never;
     if (!party(side).running()) start_at_[index(side)] = now_;
   }
@@ -297,7 +328,6 @@ void World::become_calm() {
     return ledger_.violate(venue.logged_on() ? Side::trader : Side::venue, "does not log on, though all is quiet");
   }
   ledger_.quiet(venue.next_inbound(), venue.next_outbound(), trader.next_inbound(), trader.next_outbound());
-  ledger_.clocks_differ(false);
 }
 
 }  // namespace nfx::simulation

@@ -41,6 +41,9 @@ struct RunResult {
   std::map<std::string, std::uint64_t> refusal_texts;
   std::array<std::uint64_t, fault_count> injected{};
   std::uint64_t refused_sends = 0;
+  std::size_t engine_bytes = 0;       // the most that one held between two turns
+  std::size_t engine_bytes_most = 0;  // ... and at any time
+  std::size_t network_bytes_most = 0;
 };
 
 class World {
@@ -64,7 +67,7 @@ class World {
   void act();
   void inject();
   void inject(Fault fault, Side side);
-  void count_network_faults(Party& party);
+  void look_at_memory();
   void start(Side side);
   void flush(Side side);
   void plan_flush(Side side);
@@ -95,6 +98,7 @@ class World {
   std::array<std::uint64_t, fault_count> injected_{};
   std::uint64_t turns_ = 0;
   Duration logged_on_{};
+  std::size_t engine_bytes_ = 0;
 };
 
 }  // namespace nfx::simulation
