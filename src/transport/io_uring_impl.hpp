@@ -12,25 +12,44 @@
 #include <vector>
 
 #include "nexusfix/transport/io_uring_transport.hpp"
+#include "nexusfix/transport/tcp_books.hpp"
 #include "transport/io_uring_ring.hpp"
 
 namespace nfx::detail {
 
-class IoUringImpl {
+class IoUringImpl;
+
+struct IoUringConnection : TcpConnection {
+  std::uint32_t tag = 0;
+  bool reading = false;     // a request to receive, or to say when there is input, is with the kernel
+  bool writing = false;     // one that says when there is room, or the connect has ended
+  bool cancelling = false;  // the request to receive was asked to end
+  bool fed = false;         // that request has brought bytes
+  bool queued = false;      // in starved_ or to_start_
+  bool ended = false;       // the stream is over, and nobody may hear it yet: `end_reason` says how
+  CloseReason end_reason = CloseReason::local_error;
+  std::vector<char> kept;  // what had been received when hold came
+};
+
+struct IoUringListener : TcpListener {
+  bool accepting = false;  // a request to accept is with the kernel
+};
+
+using IoUringBooks = TcpBooks<IoUringImpl, IoUringConnection, IoUringListener, IoUringOptions>;
+
+class IoUringImpl : private IoUringBooks {
  public:
   explicit IoUringImpl(const IoUringOptions& options);
   ~IoUringImpl();
   IoUringImpl(const IoUringImpl&) = delete;
   IoUringImpl& operator=(const IoUringImpl&) = delete;
 
-  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
-                                                                 const SocketOptions& options);
-  [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const;
-  void close_listener(ListenerId id) noexcept;
-  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
-                                                                    const SocketOptions& options);
-  SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
-  void close(ConnectionId id) noexcept;
+  using IoUringBooks::close;
+  using IoUringBooks::close_listener;
+  using IoUringBooks::connect;
+  using IoUringBooks::listen;
+  using IoUringBooks::local_endpoint;
+  using IoUringBooks::try_send;
   void hold(ConnectionId id, bool held) noexcept;
   std::size_t poll(const SinkRef& sink, Duration max_wait);
   void wake() noexcept;
@@ -43,23 +62,12 @@ class IoUringImpl {
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return received_at_; }
 
  private:
+  friend IoUringBooks;
   enum class Kind : std::uint8_t { answer, wake, accept, receive, readable, writable };
   using State = ConnectionState;
+  using Connection = IoUringConnection;
+  using Listener = IoUringListener;
 
-  struct Connection : TcpConnection {
-    std::uint32_t tag = 0;
-    bool reading = false;     // a request to receive, or to say when there is input, is with the kernel
-    bool writing = false;     // one that says when there is room, or the connect has ended
-    bool cancelling = false;  // the request to receive was asked to end
-    bool fed = false;         // that request has brought bytes
-    bool queued = false;      // in starved_ or to_start_
-    bool ended = false;       // the stream is over, and nobody may hear it yet: `end_reason` says how
-    CloseReason end_reason = CloseReason::local_error;
-    std::vector<char> kept;  // what had been received when hold came
-  };
-  struct Listener : TcpListener {
-    bool accepting = false;  // a request to accept is with the kernel
-  };
   struct Waiting {  // accepted by the kernel, not announced yet
     int fd;
     ListenerId listener;
@@ -82,30 +90,28 @@ class IoUringImpl {
   std::size_t serve_bytes(const SinkRef& sink, Connection& connection, std::span<const char> bytes);
   std::size_t serve_readable(const SinkRef& sink, Connection& connection);
   std::size_t serve_writable(const SinkRef& sink, Connection& connection);
-  std::size_t finish_connect(const SinkRef& sink, Connection& connection);
   std::size_t serve_accept(const SinkRef& sink, const Completion& completion, std::uint32_t slot, std::uint32_t tag);
-  std::size_t greet(const SinkRef& sink, ListenerId listener, int fd);
   std::size_t greet_waiting(const SinkRef& sink);
   std::size_t serve_kept(const SinkRef& sink);
   std::size_t serve_broken(const SinkRef& sink);
   std::size_t end_stream(const SinkRef& sink, Connection& connection, CloseReason reason);
-  std::size_t report_close(const SinkRef& sink, Connection& connection, CloseReason reason);
-  [[nodiscard]] Duration shortened_wait(Duration max_wait) const noexcept;
-  void keep_deadlines() noexcept;
 
-  [[nodiscard]] Connection* current(std::uint32_t slot, std::uint32_t tag) noexcept;
-  [[nodiscard]] const Listener* find(ListenerId id) const noexcept;
-  [[nodiscard]] ListenerId id_of(const Listener& listener) const noexcept;
-  [[nodiscard]] Connection* take_slot() noexcept;
+  // What TcpBooks asks.
+  [[nodiscard]] int watch_listener(Listener& listener) noexcept;
+  void forget_listener(Listener& listener) noexcept;
+  void resume_accepting() noexcept {}  // the next poll looks whether it may
+  void watch_connecting(Connection& connection) noexcept { enqueue(to_start_, connection); }
+  void watch_open(Connection& connection, bool accepted) noexcept;
+  void watch_for_room(Connection& connection) noexcept { enqueue(to_start_, connection); }
+  void watch_lingering(Connection& connection) noexcept;
+  [[nodiscard]] bool stream_ended(const Connection& connection) const noexcept { return connection.ended; }
   void free_slot(Connection& connection) noexcept;
 
-  IoUringOptions options_;
+  [[nodiscard]] Connection* current(std::uint32_t slot, std::uint32_t tag) noexcept;
+
   IoUringRing ring_;
   int wake_ = -1;
   bool wake_watched_ = false;
-  std::unique_ptr<char[]> buffer_;  // of connections that are received from one by one
-  ConnectionTable<Connection> connections_;
-  std::vector<Listener> listeners_;
   bool listeners_to_start_ = false;
   std::vector<std::uint32_t> starved_;   // slots whose request found no buffer, and brought nothing
   std::vector<std::uint32_t> to_start_;  // slots that may want a request
@@ -115,11 +121,6 @@ class IoUringImpl {
   std::vector<ConnectionId> handing_on_;
   std::vector<Waiting> waiting_;
   std::size_t accepts_left_ = 0;  // in this poll
-  bool accepting_paused_ = false;
-  MonotonicTime accept_again_{};
-  std::optional<UtcTime> received_at_;
-  TransportCounters counters_;
-  std::vector<TransportWarning> warnings_;
 };
 
 }  // namespace nfx::detail

@@ -8,6 +8,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "transport/io_uring_impl.hpp"
+#include "transport/tcp_books.hpp"
 #include "transport/tcp_socket.hpp"
 
 namespace nfx::detail {
@@ -22,7 +23,7 @@ std::size_t IoUringImpl::poll(const SinkRef& sink, Duration max_wait) {
   if (!to_hand_on_.empty()) [[unlikely]]
     handled += serve_kept(sink);
   start_requests();
-  const bool deadlines = !connections_.lingering.empty() || accepting_paused_;
+  const bool deadlines = has_deadlines();
   // What is broken is asked about once more, which its answer ends.
   const bool busy = handled > 0 || !waiting_.empty() || !to_hand_on_.empty() || !connections_.broken.empty();
   if (busy) max_wait = Duration::zero();
@@ -160,13 +161,6 @@ std::size_t IoUringImpl::end_stream(const SinkRef& sink, Connection& connection,
   return 0;
 }
 
-std::size_t IoUringImpl::report_close(const SinkRef& sink, Connection& connection, CloseReason reason) {
-  const ConnectionId id = connections_.id_of(connection);
-  free_slot(connection);
-  sink.on_close(sink.sink, id, reason);
-  return 1;
-}
-
 // A send found them dead. What the peer sent before that is still received, and the request to receive is ended behind
 // it: its last answer is the close.
 std::size_t IoUringImpl::serve_broken(const SinkRef& sink) {
@@ -214,11 +208,7 @@ std::size_t IoUringImpl::serve_accept(const SinkRef& sink, const Completion& com
   }
   if (fd < 0) {
     // Any other error is about the one connection that was to be accepted, which is gone.
-    if (short_of_descriptors(-fd) && !accepting_paused_) {
-      ++counters_.accept_pauses;
-      accepting_paused_ = true;
-      accept_again_ = monotonic_now() + options_.accept_pause;
-    }
+    if (short_of_descriptors(-fd) && !accepting_paused_) pause_accepting();
     return 0;
   }
   if (accepts_left_ > 0) {
@@ -248,45 +238,6 @@ std::size_t IoUringImpl::greet_waiting(const SinkRef& sink) {
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
   return handled;
-}
-
-std::size_t IoUringImpl::greet(const SinkRef& sink, ListenerId listener, int fd) {
-  Connection* connection = take_slot();
-  if (connection == nullptr) {
-    ++counters_.refused_full;
-    ::close(fd);
-    return 0;
-  }
-  connection->tuning = find(listener)->tuning;
-  prepare_socket(fd, connection->tuning, warnings_);
-  connection->fd = fd;
-  connections_.make_open(*connection);
-  enqueue(to_start_, *connection);
-  ++counters_.accepted;
-  sink.on_accept(sink.sink, listener, connections_.id_of(*connection), peer_name(fd));
-  return 1;
-}
-
-// ---- deadlines ----
-
-Duration IoUringImpl::shortened_wait(Duration max_wait) const noexcept {
-  const MonotonicTime now = monotonic_now();
-  if (accepting_paused_) max_wait = std::min(max_wait, accept_again_ - now);
-  for (const std::uint32_t slot : connections_.lingering) {
-    max_wait = std::min(max_wait, connections_.all[slot].linger_until - now);
-  }
-  return max_wait;
-}
-
-void IoUringImpl::keep_deadlines() noexcept {
-  const MonotonicTime now = monotonic_now();
-  if (accepting_paused_ && now >= accept_again_) accepting_paused_ = false;
-  for (std::size_t i = connections_.lingering.size(); i-- > 0;) {
-    Connection& connection = connections_.all[connections_.lingering[i]];
-    if (now < connection.linger_until) continue;
-    ++counters_.linger_cut_short;
-    free_slot(connection);
-  }
 }
 
 }  // namespace nfx::detail

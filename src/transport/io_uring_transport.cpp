@@ -1,6 +1,5 @@
 // The half of the transport that needs no completions: sockets, sends, and which requests are wanted.
 #include "nexusfix/transport/io_uring_transport.hpp"
-#include "transport/address.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,11 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "transport/io_uring_impl.hpp"
+#include "transport/tcp_books.hpp"
 #include "transport/tcp_socket.hpp"
 
 namespace nfx {
@@ -21,23 +20,12 @@ namespace nfx {
 namespace {
 
 void check_options(const IoUringOptions& options) {
-  const auto require = [](bool condition, const char* text) {
-    if (!condition) throw std::invalid_argument(std::string("transport options: ") + text);
-  };
-  using detail::longest_wait;
-  require(options.receive_buffer_size >= 1 && options.receive_buffer_size <= (1U << 30),
-          "receive_buffer_size is 1 to 1 GiB");
-  require(options.receive_buffers >= 1 && options.receive_buffers <= 32768, "receive_buffers is 1 to 32768");
-  require(options.max_connections >= 1 && options.max_connections <= (1U << 20), "max_connections is 1 to 1048576");
-  require(options.max_listeners <= 1024, "max_listeners is at most 1024");
-  require(options.accept_limit >= 1, "accept_limit is at least 1");
-  require(options.completion_limit >= 1, "completion_limit is at least 1");
-  require(options.listen_backlog >= 1, "listen_backlog is at least 1");
-  require(options.linger_time >= Duration::zero() && options.linger_time <= longest_wait, "linger_time is 0 to 1 hour");
-  require(options.accept_pause > Duration::zero() && options.accept_pause <= longest_wait,
-          "accept_pause is up to 1 hour");
-  require(options.sq_thread_idle > Duration::zero() && options.sq_thread_idle <= longest_wait,
-          "sq_thread_idle is up to 1 hour");
+  using detail::require_option;
+  detail::check_tcp_options(options);
+  require_option(options.receive_buffers >= 1 && options.receive_buffers <= 32768, "receive_buffers is 1 to 32768");
+  require_option(options.completion_limit >= 1, "completion_limit is at least 1");
+  require_option(options.sq_thread_idle > Duration::zero() && options.sq_thread_idle <= detail::longest_wait,
+                 "sq_thread_idle is up to 1 hour");
 }
 
 // The kernel waits on behalf of a request only when the socket itself would: some versions give up at once otherwise.
@@ -94,10 +82,7 @@ std::size_t IoUringTransport::poll_with(const detail::SinkRef& sink, Duration ma
 
 namespace detail {
 
-IoUringImpl::IoUringImpl(const IoUringOptions& options)
-    : options_(options), ring_(options), connections_(options.max_connections) {
-  buffer_ = std::make_unique_for_overwrite<char[]>(options.receive_buffer_size);
-  listeners_.resize(options.max_listeners);
+IoUringImpl::IoUringImpl(const IoUringOptions& options) : IoUringBooks(options), ring_(options) {
   starved_.reserve(options.max_connections);
   to_start_.reserve(options.max_connections);
   starting_.reserve(options.max_connections);
@@ -109,25 +94,16 @@ IoUringImpl::IoUringImpl(const IoUringOptions& options)
   wake_ = make_wake_event();
 }
 
-// Nobody polls any more: what already lies unread is thrown away so that it does not turn the end into a reset.
+// A listener ends here and now, although the kernel lets go of it only when its request has ended.
 IoUringImpl::~IoUringImpl() {
-  // A listener ends here and now, although the kernel lets go of it only when its request has ended.
-  for (const Listener& listener : listeners_) {
-    if (listener.fd < 0) continue;
-    ::shutdown(listener.fd, SHUT_RDWR);
-    ::close(listener.fd);
-  }
+  end_listeners();
   ring_.cancel_all();
   for (Completion completion; ring_.next(completion);) {
     const bool accepted = static_cast<Kind>((completion.request >> 24) & 0xff) == Kind::accept;
     if (accepted && completion.result >= 0) ::close(completion.result);
   }
   for (const Waiting& each : waiting_) ::close(each.fd);
-  for (Connection& connection : connections_.all) {
-    if (connection.state == State::free || connection.fd < 0) continue;
-    end_and_discard(connection.fd, buffer_.get(), options_.receive_buffer_size);
-    ::close(connection.fd);
-  }
+  end_connections();
   ::close(wake_);
 }
 
@@ -135,102 +111,29 @@ std::uint64_t IoUringImpl::name(Kind kind, std::uint32_t slot, std::uint32_t tag
   return (std::uint64_t{tag} << 32) | (std::uint64_t{std::to_underlying(kind)} << 24) | slot;
 }
 
-// ---- listening and connecting ----
+// ---- listening, connecting and closing ----
 
-std::expected<ListenerId, TransportError> IoUringImpl::listen(const Endpoint& endpoint, const SocketOptions& options) {
-  if (auto refused = refuse_tls("listen on ", endpoint, options)) return std::unexpected(*std::move(refused));
-  const auto place = std::ranges::find(listeners_, -1, &Listener::fd);
-  if (place == listeners_.end()) {
-    return std::unexpected(TransportError{ENOSPC, "no listener left for " + to_string(endpoint)});
-  }
-  const SocketTuning tuning = SocketTuning::of(options);
-  const auto fd = open_listener(endpoint, tuning, options_.listen_backlog, warnings_);
-  if (!fd) return std::unexpected(fd.error());
-  let_it_wait(*fd);
-  place->fd = *fd;
-  ++place->generation;
-  place->paused = place->accepting = false;
-  place->tuning = tuning;
+int IoUringImpl::watch_listener(Listener& listener) noexcept {
+  let_it_wait(listener.fd);
+  listener.accepting = false;
   listeners_to_start_ = true;
-  return id_of(*place);
+  return 0;
 }
 
-std::optional<Endpoint> IoUringImpl::local_endpoint(ListenerId id) const {
-  const Listener* listener = find(id);
-  return listener == nullptr ? std::nullopt : local_endpoint_of(listener->fd);
-}
-
-void IoUringImpl::close_listener(ListenerId id) noexcept {
-  if (find(id) == nullptr) return;
-  Listener& listener = listeners_[id_slot(id)];
-  if (listener.accepting) to_cancel_.push_back(name(Kind::accept, id_slot(id), listener.generation));
+void IoUringImpl::forget_listener(Listener& listener) noexcept {
+  if (listener.accepting) to_cancel_.push_back(name(Kind::accept, id_slot(id_of(listener)), listener.generation));
   ::shutdown(listener.fd, SHUT_RDWR);  // the kernel's request holds the socket, and would go on accepting
-  ::close(listener.fd);
-  listener.fd = -1;
 }
 
-std::expected<ConnectionId, TransportError> IoUringImpl::connect(const Endpoint& endpoint,
-                                                                 const SocketOptions& options) {
-  if (auto refused = refuse_tls("connect ", endpoint, options)) return std::unexpected(*std::move(refused));
-  auto route = find_route(endpoint, options.from);
-  if (!route) return std::unexpected(std::move(route.error()));
-  Connection* connection = take_slot();
-  if (connection == nullptr) {
-    return std::unexpected(TransportError{ENOSPC, "no connection left for connect " + to_string(endpoint)});
-  }
-  connection->state = State::connecting;
-  connection->tuning = SocketTuning::of(options);
-  connection->from = route->from;
-  connection->untried = std::move(route->untried);
-  const int error = start_connect(*connection, warnings_);
-  if (error == 0) {
-    enqueue(to_start_, *connection);
-  } else if (reason_of(error) == CloseReason::local_error) {
-    free_slot(*connection);
-    return std::unexpected(TransportError{error, "connect " + to_string(endpoint)});
-  } else {
-    connections_.make_broken(*connection, reason_of(error));
-  }
-  return connections_.id_of(*connection);
-}
-
-std::size_t IoUringImpl::finish_connect(const SinkRef& sink, Connection& connection) {
-  int error = take_socket_error(connection.fd);
-  if (error != 0) {
-    if (!connection.untried.empty()) {
-      error = start_connect(connection, warnings_);
-      if (error == 0) {
-        enqueue(to_start_, connection);
-        return 0;
-      }
-    }
-    return report_close(sink, connection, reason_of(error));
-  }
-  let_it_wait(connection.fd);
-  connection.untried.clear();
-  connections_.make_open(connection);
+// What was accepted waits already.
+void IoUringImpl::watch_open(Connection& connection, bool accepted) noexcept {
+  if (!accepted) let_it_wait(connection.fd);
   enqueue(to_start_, connection);
-  sink.on_connect(sink.sink, connections_.id_of(connection));
-  return 1;
 }
 
-// ---- sending and closing ----
-
-// The kernel copies within the call, so the caller's bytes are free at once and no buffer of ours stands between; a
-// request through the ring would need both a copy and a call.
-SendResult IoUringImpl::try_send(ConnectionId id, std::span<const char> bytes) noexcept {
-  Connection* connection = connections_.find(id);
-  if (connection == nullptr || connection->broken) return {0, true};
-  if (connection->state != State::open || bytes.empty()) return {0, false};
-  const ssize_t sent = ::send(connection->fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent == static_cast<ssize_t>(bytes.size())) return {bytes.size(), false};
-  if (sent < 0 && !would_block(errno)) {
-    connections_.make_broken(*connection, reason_of(errno));
-    return {0, true};
-  }
-  connection->wants_write = true;
-  enqueue(to_start_, *connection);
-  return {sent < 0 ? 0 : static_cast<std::size_t>(sent), false};
+void IoUringImpl::watch_lingering(Connection& connection) noexcept {
+  connection.kept.clear();
+  enqueue(to_start_, connection);
 }
 
 void IoUringImpl::hold(ConnectionId id, bool held) noexcept {
@@ -240,21 +143,6 @@ void IoUringImpl::hold(ConnectionId id, bool held) noexcept {
   enqueue(to_start_, *connection);
   const bool has_something = !connection->kept.empty() || connection->ended;
   if (!held && has_something && std::ranges::find(to_hand_on_, id) == to_hand_on_.end()) to_hand_on_.push_back(id);
-}
-
-// See EpollTransport: only our direction ends here, and input is dropped until the peer ends its own.
-void IoUringImpl::close(ConnectionId id) noexcept {
-  Connection* connection = connections_.find(id);
-  if (connection == nullptr) return;
-  const bool can_linger = connection->state == State::open && !connection->broken && !connection->ended &&
-                          options_.linger_time > Duration::zero();
-  if (can_linger && ::shutdown(connection->fd, SHUT_WR) == 0) {
-    connections_.make_lingering(*connection, monotonic_now() + options_.linger_time);
-    connection->kept.clear();
-    enqueue(to_start_, *connection);
-  } else {
-    free_slot(*connection);
-  }
 }
 
 void IoUringImpl::wake() noexcept { raise_wake_event(wake_); }
@@ -354,28 +242,6 @@ IoUringImpl::Connection* IoUringImpl::current(std::uint32_t slot, std::uint32_t 
   return connection.state != State::free && connection.tag == tag ? &connection : nullptr;
 }
 
-const IoUringImpl::Listener* IoUringImpl::find(ListenerId id) const noexcept {
-  const std::uint32_t slot = id_slot(id);
-  if (slot >= listeners_.size()) return nullptr;
-  const Listener& listener = listeners_[slot];
-  return listener.fd >= 0 && listener.generation == id_generation(id) ? &listener : nullptr;
-}
-
-ListenerId IoUringImpl::id_of(const Listener& listener) const noexcept {
-  return make_id<ListenerId>(static_cast<std::uint32_t>(&listener - listeners_.data()), listener.generation);
-}
-
-// A closed connection that still lingers gives way to one that has its life before it.
-IoUringImpl::Connection* IoUringImpl::take_slot() noexcept {
-  if (connections_.full() && !connections_.lingering.empty()) {
-    ++counters_.linger_cut_short;
-    free_slot(*connections_.oldest_lingering());
-  }
-  Connection* connection = connections_.take();
-  if (connection != nullptr) ++connection->tag;
-  return connection;
-}
-
 // What the kernel still has of it holds the socket open: it is asked to let go, and the peer hears of the end now.
 void IoUringImpl::free_slot(Connection& connection) noexcept {
   const std::uint32_t slot = connections_.slot_of(connection);
@@ -386,6 +252,7 @@ void IoUringImpl::free_slot(Connection& connection) noexcept {
     if (connection.reading || connection.writing) ::shutdown(connection.fd, SHUT_RDWR);
     ::close(connection.fd);
   }
+  ++connection.tag;
   connection.reading = connection.writing = connection.cancelling = connection.fed = connection.ended = false;
   connection.kept.clear();
   connections_.give_back(connection);

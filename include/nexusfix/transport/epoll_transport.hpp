@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/tcp_books.hpp"
 #include "nexusfix/transport/tcp_parts.hpp"
 #include "nexusfix/transport/transport.hpp"
 
@@ -34,7 +35,16 @@ struct EpollOptions {
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 };
 
-class EpollTransport {
+class EpollTransport;
+
+namespace detail {
+struct EpollConnection : TcpConnection {
+  bool unwatched = false;  // held, and ended: epoll would report the end over and over
+};
+using EpollBooks = TcpBooks<EpollTransport, EpollConnection, TcpListener, EpollOptions>;
+}  // namespace detail
+
+class EpollTransport : private detail::EpollBooks {
  public:
   // Throws std::invalid_argument for an option out of range, std::system_error when epoll cannot be set up.
   explicit EpollTransport(EpollOptions options = {});
@@ -68,10 +78,10 @@ class EpollTransport {
   [[nodiscard]] std::size_t connection_count() const noexcept { return connections_.open.size(); }  // established ones
 
  private:
+  friend detail::EpollBooks;
+  using Books = detail::EpollBooks;
   using State = detail::ConnectionState;
-  struct Connection : detail::TcpConnection {
-    bool unwatched = false;  // held, and ended: epoll would report the end over and over
-  };
+  using Connection = detail::EpollConnection;
   using Listener = detail::TcpListener;
 
   static constexpr std::size_t events_per_wait = 128;
@@ -84,38 +94,28 @@ class EpollTransport {
   std::size_t serve_broken(const detail::SinkRef& sink);
   std::size_t serve(const detail::SinkRef& sink, ConnectionId id, std::uint32_t events);
   std::size_t receive(const detail::SinkRef& sink, ConnectionId id, Connection& connection);
-  std::size_t finish_connect(const detail::SinkRef& sink, ConnectionId id, Connection& connection);
   std::size_t accept_from(const detail::SinkRef& sink, ListenerId id);
-  std::size_t report_close(const detail::SinkRef& sink, ConnectionId id, Connection& connection, CloseReason reason);
-  std::size_t greet(const detail::SinkRef& sink, ListenerId listener, int fd);
-  void pause_accepting() noexcept;
-  void resume_accepting() noexcept;
-  void keep_deadlines() noexcept;
-  [[nodiscard]] Duration shortened_wait(Duration max_wait) const noexcept;
-
-  void begin_lingering(Connection& connection) noexcept;
   void serve_lingering(Connection& connection) noexcept;
-  void end_lingering(Connection& connection) noexcept;
 
-  [[nodiscard]] const Listener* find(ListenerId id) const noexcept;
-  [[nodiscard]] Connection* take_slot() noexcept;
+  // What TcpBooks asks.
+  [[nodiscard]] int watch_listener(const Listener& listener) noexcept;
+  void forget_listener(const Listener&) noexcept {}  // closing a descriptor ends its watch
+  void resume_accepting() noexcept;
+  void watch_connecting(Connection& connection) noexcept;
+  void watch_open(Connection& connection, bool accepted) noexcept;
+  void watch_for_room(Connection& connection) noexcept { watch_for_more(connection); }
+  void watch_lingering(Connection& connection) noexcept;
+  [[nodiscard]] bool stream_ended(const Connection&) const noexcept { return false; }
   void free_slot(Connection& connection) noexcept;
+
+  void unwatch_listeners() noexcept;
   void watch(Connection& connection, int operation, std::uint32_t events) noexcept;
   void watch_for_more(Connection& connection) noexcept;
 
-  EpollOptions options_;
   int epoll_ = -1;
   int wake_ = -1;
   bool has_pwait2_ = true;
   std::uint32_t polls_until_wait_ = 0;
-  std::unique_ptr<char[]> buffer_;
-  detail::ConnectionTable<Connection> connections_;
-  std::vector<Listener> listeners_;
-  bool accepting_paused_ = false;
-  MonotonicTime accept_again_{};
-  std::optional<UtcTime> received_at_;
-  TransportCounters counters_;
-  std::vector<TransportWarning> warnings_;
 };
 
 static_assert(Transport<EpollTransport>);

@@ -1,0 +1,82 @@
+// What a TCP transport keeps, whatever tells it of events: options, connections, listeners, when it accepts again, and
+// what it counts; and what follows from these alone. Not for programs: src/transport/tcp_books.hpp has the bodies.
+// Thread: the transport's owner. Cost: that of the system calls; no allocation but those that tcp_parts.hpp names.
+//
+// A transport derives from it and answers for what differs, which is how its kernel interface is asked:
+//   int  watch_listener(Listener&)            errno, when it cannot be watched
+//   void forget_listener(Listener&)           it is about to be closed
+//   void resume_accepting()                   accept_pause is over
+//   void watch_connecting(Connection&)        wanted: a word when its connect has ended
+//   void watch_open(Connection&, bool accepted)
+//   void watch_for_room(Connection&)          a send fell short
+//   void watch_lingering(Connection&)         input is read and dropped until the peer's end
+//   bool stream_ended(const Connection&)      the peer's end has come, though nobody has been told yet
+//   void free_slot(Connection&)               closes it and gives its place back
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/tcp_parts.hpp"
+#include "nexusfix/transport/transport.hpp"
+
+namespace nfx::detail {
+
+template <class Self, class Connection, class Listener, class Options>
+class TcpBooks {
+ protected:
+  // Of options that are checked already.
+  explicit TcpBooks(const Options& options);
+  ~TcpBooks() = default;
+  TcpBooks(const TcpBooks&) = delete;
+  TcpBooks& operator=(const TcpBooks&) = delete;
+
+  [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
+                                                                 const SocketOptions& options);
+  [[nodiscard]] std::optional<Endpoint> local_endpoint(ListenerId id) const;
+  void close_listener(ListenerId id) noexcept;
+  [[nodiscard]] const Listener* find(ListenerId id) const noexcept;
+  [[nodiscard]] ListenerId id_of(const Listener& listener) const noexcept;
+  // Announces what was accepted, or closes it when all places are taken.
+  std::size_t greet(const SinkRef& sink, ListenerId listener, int fd);
+  void pause_accepting() noexcept;  // there is no descriptor or memory
+  void accept_later() noexcept;     // ... still
+
+  [[nodiscard]] std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                                    const SocketOptions& options);
+  std::size_t finish_connect(const SinkRef& sink, Connection& connection);
+
+  SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
+  void close(ConnectionId id) noexcept;
+  std::size_t report_close(const SinkRef& sink, Connection& connection, CloseReason reason);
+
+  [[nodiscard]] bool has_deadlines() const noexcept { return !connections_.lingering.empty() || accepting_paused_; }
+  [[nodiscard]] Duration shortened_wait(Duration max_wait) const noexcept;
+  void keep_deadlines() noexcept;
+
+  // Nobody polls any more: what already lies unread is thrown away so that it does not turn the end into a reset.
+  void end_connections() noexcept;
+  void end_listeners() noexcept;
+
+  Options options_;
+  std::unique_ptr<char[]> buffer_;  // of a receive
+  ConnectionTable<Connection> connections_;
+  std::vector<Listener> listeners_;
+  bool accepting_paused_ = false;
+  std::optional<UtcTime> received_at_;
+  TransportCounters counters_;
+  std::vector<TransportWarning> warnings_;
+
+ private:
+  [[nodiscard]] Self& self() noexcept { return static_cast<Self&>(*this); }
+  [[nodiscard]] Connection* take_slot() noexcept;
+
+  MonotonicTime accept_again_{};
+};
+
+}  // namespace nfx::detail
