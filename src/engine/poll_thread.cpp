@@ -1,6 +1,8 @@
 #include "engine/poll_thread.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "nexusfix/transport/epoll_transport.hpp"
@@ -14,8 +16,7 @@ namespace {
 constexpr std::chrono::seconds stop_grace{3};
 
 template <class Options>
-Options transport_options(const EngineConfig& config) {
-  Options options;
+Options transport_options(const EngineConfig& config, Options options) {
   // Every session, everybody who has not logged on yet, and as many again that are delivering their last bytes.
   options.max_connections = 2 * (config.sessions.size() + config.max_dynamic_sessions + config.max_pending_logons) + 16;
   options.max_listeners = std::min<std::size_t>(config.sessions.size() + config.max_dynamic_sessions + 1, 1024);
@@ -92,8 +93,8 @@ class PollThreadOver final : public PollThread {
 
 template <Transport Inner, class Options>
 std::unique_ptr<PollThread> make_over(bool tls, const EngineConfig& config, std::uint32_t number,
-                                      Application& application, SessionStores& stores) {
-  const auto options = transport_options<Options>(config);
+                                      Application& application, SessionStores& stores, const Options& wished) {
+  const Options options = transport_options(config, wished);
   if (tls) return std::make_unique<PollThreadOver<Encrypted<Inner>>>(config, number, application, stores, options);
   return std::make_unique<PollThreadOver<Plain<Inner>>>(config, number, application, stores, options);
 }
@@ -133,18 +134,22 @@ TransportChoice choose_transport(const EngineConfig& config) {
   TransportChoice choice;
   choice.tls = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
   if (config.transport != TransportKind::io_uring) return choice;
-  const IoUringFeatures features = probe_io_uring();
-  choice.io_uring = features.available;
-  choice.text = features.available ? features.text : features.text + "; epoll instead";
+  try {
+    const IoUringFeatures features = probe_io_uring(config.io_uring);
+    choice.io_uring = features.available;
+    choice.text = features.available ? features.text : features.text + "; epoll instead";
+  } catch (const std::invalid_argument& error) {
+    throw ConfigError(std::string("io_uring: ") + error.what());
+  }
   return choice;
 }
 
 std::unique_ptr<PollThread> make_poll_thread(const TransportChoice& choice, const EngineConfig& config,
                                              std::uint32_t number, Application& application, SessionStores& stores) {
   if (choice.io_uring) {
-    return make_over<IoUringTransport, IoUringOptions>(choice.tls, config, number, application, stores);
+    return make_over<IoUringTransport>(choice.tls, config, number, application, stores, config.io_uring);
   }
-  return make_over<EpollTransport, EpollOptions>(choice.tls, config, number, application, stores);
+  return make_over<EpollTransport>(choice.tls, config, number, application, stores, EpollOptions{});
 }
 
 }  // namespace nfx

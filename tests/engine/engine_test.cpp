@@ -290,5 +290,32 @@ TEST(Engine, can_be_turned_by_a_loop_of_the_programs_own) {
   EXPECT_FALSE(venue.session(0)->logged_on());
 }
 
+TEST(Engine, makes_its_ring_as_it_is_told) {
+  EngineConfig config;
+  config.transport = TransportKind::io_uring;
+  config.io_uring.allow_multishot_receive = config.io_uring.allow_multishot_accept = false;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  const IoUringFeatures wanted = probe_io_uring(config.io_uring);
+  if (!wanted.available) GTEST_SKIP() << wanted.text;
+  Echo echo;
+  const Engine engine{config, echo};
+  EXPECT_EQ(engine.transport_text(), wanted.text);
+  EXPECT_TRUE(engine.transport_text() != probe_io_uring().text || probe_io_uring() == wanted);
+}
+
+TEST(Engine, refuses_a_ring_that_cannot_be_made) {
+  EngineConfig config;
+  config.transport = TransportKind::io_uring;
+  config.io_uring.completion_limit = 0;
+  config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
+  Echo echo;
+  try {
+    const Engine engine{config, echo};
+    FAIL() << "an engine was made";
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(), "io_uring: transport options: completion_limit is at least 1");
+  }
+}
+
 }  // namespace
 }  // namespace nfx

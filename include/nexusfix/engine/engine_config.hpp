@@ -18,6 +18,7 @@
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
+#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/transport.hpp"
 
@@ -124,6 +125,9 @@ struct LogConfig {
 struct EngineConfig {
   std::uint32_t poll_threads = 1;
   TransportKind transport = TransportKind::automatic;
+  // How a ring is made where `transport` is io_uring; how many connections and listeners it takes is the engine's
+  // choice.
+  IoUringOptions io_uring{};
   IdleMode idle = IdleMode::block;
   std::size_t max_message_size = 64 * 1024;
   std::uint32_t max_fields = 512;  // per message
