@@ -1,7 +1,5 @@
 // What pinning and isolating a CPU does to parsing, to an order's round trip and to a thread that spins, on a quiet and
 // on a busy host: bench_cpu_affinity --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -16,8 +14,9 @@
 #include "demo/trader.hpp"
 #include "demo/venue.hpp"
 #include "harness/cycle_clock.hpp"
+#include "harness/figures.hpp"
 #include "harness/machine.hpp"
-#include "harness/measure.hpp"
+#include "harness/program.hpp"
 #include "isolation.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -33,9 +32,6 @@ using namespace nfx;
 using namespace nfx::bench;
 using app::Isolation;
 using app::NoisyProcesses;
-
-constexpr int wrong_answer = 1;
-constexpr int cannot_run = 2;
 
 struct Options {
   std::uint32_t repeats = 5;
@@ -60,27 +56,12 @@ constexpr std::array conditions{
     Condition{"pinned, load", Placing::pinned, true},  Condition{"isolated, load", Placing::isolated, true},
 };
 
-// Quantiles of one kind of figure in one repeat.
-struct Figures {
-  double mean = 0, p50 = 0, p99 = 0, p999 = 0, max = 0;
-};
-
 struct Repeat {
   Figures parse_ns;  // per message
   Figures round_trip_us;
   Figures hiccup_us;  // the worst gap of each millisecond
   double lost_percent = 0;
 };
-
-class WrongAnswerError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-Figures figures_of(const LatencyHistogram& histogram, double unit_ns) {
-  const auto at = [&](double percent) { return static_cast<double>(histogram.percentile(percent)) / unit_ns; };
-  return {histogram.mean() / unit_ns, at(50), at(99), at(99.9), static_cast<double>(histogram.max()) / unit_ns};
-}
 
 // Batches are long enough for the clock; every message is another one.
 Figures time_parsing(const Corpus& corpus, const Options& options, const CycleClock& clock) {
@@ -209,23 +190,11 @@ Repeat measure_once(const Condition& condition, const Options& options, int cpu,
 
 using Repeats = std::array<std::vector<Repeat>, conditions.size()>;
 
-template <class Pick>
-double middle(const std::vector<Repeat>& repeats, const Pick& pick) {
-  std::vector<double> values;
-  for (const Repeat& each : repeats) values.push_back(pick(each));
-  return median(std::move(values));
-}
-
 // How many times better than the first condition of the same load: the median of the repeats' own ratios.
 template <class Pick>
 double ratio(const Repeats& all, std::size_t condition, const Pick& pick) {
   const std::size_t first = conditions[condition].load ? conditions.size() / 2 : 0;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < all[condition].size(); ++i) {
-    const double own = pick(all[condition][i]);
-    values.push_back(own > 0 ? pick(all[first][i]) / own : 0);
-  }
-  return median(std::move(values));
+  return middle_ratio(all[first], all[condition], pick);
 }
 
 void print(const char* title, const char* unit, const Repeats& all, Figures Repeat::* kind) {
@@ -247,12 +216,9 @@ void print(const char* title, const char* unit, const Repeats& all, Figures Repe
 }
 
 int run(const Options& options) {
-  const Machine machine = this_machine();
-  std::printf("machine   %s, %u cores, %s, %s\n", machine.cpu_model.c_str(), machine.cores, machine.kernel.c_str(),
-              machine.compiler.c_str());
+  std::printf("machine   %s\n", describe(this_machine()).c_str());
   std::printf("measured  %u after %u of warm-up, %u repeats, conditions in turn; load: %u noisy processes\n",
               options.measured, options.warm_up, options.repeats, options.load);
-  if (machine.assertions) std::printf("note      built with assertions: not worth quoting\n");
   const int cpu = Isolation::planned(1).front();
   std::printf("CPU       %d, where pinned or isolated\n", cpu);
   const CycleClock clock = calibrate_clock();
@@ -292,14 +258,5 @@ int main(int argc, char** argv) {
   app.add_option("--hiccup-seconds", options.hiccup_seconds)->check(CLI::Range(0.1, 600.0))->capture_default_str();
   app.add_flag("--no-isolation", options.no_isolation, "leave out what needs root and changes the host while it runs");
   app.footer("While a CPU is isolated, all other tasks and interrupts are moved off it; they are put back afterwards.");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(options);
-  } catch (const WrongAnswerError& error) {
-    std::fprintf(stderr, "bench_cpu_affinity: WRONG ANSWER: %s\n", error.what());
-    return wrong_answer;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_cpu_affinity: %s\n", error.what());
-    return cannot_run;
-  }
+  return run_program(app, argc, argv, [&] { return run(options); });
 }

@@ -1,12 +1,11 @@
 // What it saves to defer work, what the queue under it costs beside two others, and which table finds a session
 // fastest: bench_deferred --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
-#include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "harness/machine.hpp"
+#include "harness/program.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "rows.hpp"
 
@@ -26,14 +25,9 @@ namespace {
 
 using namespace nfx::bench;
 
-constexpr int wrong_answer = 1;
-constexpr int cannot_run = 2;
-
 int run(const Options& options, const std::string& only) {
-  const Machine machine = this_machine();
-  std::printf("machine   %s, %u cores, %s, %s, %s\n", machine.cpu_model.c_str(), machine.cores, machine.kernel.c_str(),
-              machine.compiler.c_str(), machine.flags.c_str());
-  if (machine.assertions) std::printf("note      built with assertions: not worth quoting\n");
+  if (options.core == options.other) throw std::runtime_error("--core and --other are two CPUs");
+  std::printf("machine   %s\n", describe(this_machine()).c_str());
   pin(options.core);
   const nfx::bench::CycleClock clock = calibrate_clock();
   const double own_cost = own_cost_ticks();
@@ -61,18 +55,5 @@ int main(int argc, char** argv) {
   app.add_option("--core", options.core, "CPU that submits or produces")->capture_default_str();
   app.add_option("--other", options.other, "CPU of the worker or consumer")->capture_default_str();
   app.add_option("--only", only, "one group")->check(CLI::IsMember({"deferred", "spsc", "lookup"}));
-  CLI11_PARSE(app, argc, argv);
-  if (options.core == options.other) {
-    std::fprintf(stderr, "bench_deferred: --core and --other are two CPUs\n");
-    return cannot_run;
-  }
-  try {
-    return run(options, only);
-  } catch (const WrongAnswerError& error) {
-    std::fprintf(stderr, "bench_deferred: WRONG ANSWER: %s\n", error.what());
-    return wrong_answer;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_deferred: %s\n", error.what());
-    return cannot_run;
-  }
+  return run_program(app, argc, argv, [&] { return run(options, only); });
 }

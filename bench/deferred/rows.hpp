@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,6 @@ struct Options {
   std::uint64_t seed = 1;
   unsigned core = 0;   // of the submitting or producing thread
   unsigned other = 1;  // of the worker or consumer
-};
-
-class WrongAnswerError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 // Confines the calling thread; throws std::runtime_error when it cannot be.

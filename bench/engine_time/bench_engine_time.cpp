@@ -1,8 +1,6 @@
 // The engine's own time per message, with the kernel left out: from the last byte of an order to on_message, and from
 // send() of a report until its bytes are handed to the transport, with and without a journal. bench_engine_time --help.
 // Exit status 1 when an answer is wrong, 2 when the run cannot be done.
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -15,9 +13,11 @@
 #include <vector>
 
 #include "harness/cycle_clock.hpp"
+#include "harness/figures.hpp"
 #include "harness/machine.hpp"
-#include "harness/measure.hpp"
+#include "harness/program.hpp"
 #include "harness/random.hpp"
+#include "harness/scratch_folder.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/counter_clock.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
@@ -30,8 +30,6 @@ namespace {
 using namespace nfx;
 using namespace nfx::bench;
 
-constexpr int wrong_answer = 1;
-constexpr int cannot_run = 2;
 constexpr std::size_t order_size = 176;
 constexpr std::size_t report_size = 253;
 constexpr std::uint32_t corpus_size = 1000;
@@ -41,7 +39,7 @@ struct Options {
   std::uint32_t warm_up = 10'000;
   std::uint32_t measured = 100'000;
   std::uint32_t pace_ns = 4000;
-  std::string directory;
+  std::string folder;
   bool dictionary = true;
 };
 
@@ -135,17 +133,15 @@ class Answering final : public Application {
   std::size_t next_ = 0;
 };
 
-struct Figures {
-  double p50 = 0, p99 = 0, p999 = 0, max = 0;
-};
-
 Figures figures(std::vector<std::uint32_t>& ticks, const CycleClock& clock, double own) {
   std::ranges::sort(ticks);
   const auto at = [&](double quantile) {
     const auto index = static_cast<std::size_t>(quantile * static_cast<double>(ticks.size() - 1));
     return std::max(0.0, clock.to_ns(static_cast<double>(ticks[index]) - own));
   };
-  return {at(0.5), at(0.99), at(0.999), at(1)};
+  double sum = 0;
+  for (const std::uint32_t each : ticks) sum += clock.to_ns(each - own);
+  return {sum / static_cast<double>(ticks.size()), at(0.5), at(0.99), at(0.999), at(1)};
 }
 
 // One engine with one session, logged on, and the orders it is given.
@@ -211,7 +207,7 @@ class Condition {
   Condition(const Condition&) = delete;
   Condition& operator=(const Condition&) = delete;
 
-  // Throws std::logic_error for a wrong answer.
+  // Throws WrongAnswerError.
   void exchange(std::uint32_t count, std::uint32_t pace_ns, const CycleClock& cycle_clock) {
     const auto pace = static_cast<std::uint64_t>(pace_ns * cycle_clock.ticks_per_ns);
     received.clear();
@@ -229,7 +225,7 @@ class Condition {
       application_.sent = false;
       loop_->turn(Duration::zero());
       if (!application_.sent || marks_.handed_over == 0 || marks_.handed_bytes < report_size - 8)
-        throw std::logic_error(name + ": order " + std::to_string(i) + " got no answer");
+        throw WrongAnswerError(name + ": order " + std::to_string(i) + " got no answer");
       received.push_back(static_cast<std::uint32_t>(marks_.delivered - marks_.bytes_in));
       sent.push_back(static_cast<std::uint32_t>(marks_.handed_over - marks_.send_begins));
     }
@@ -267,35 +263,24 @@ class Condition {
 };
 
 void print_row(const char* what, const std::string& condition, const std::vector<Figures>& repeats) {
-  const auto middle = [&](double Figures::* member) {
-    std::vector<double> values;
-    for (const Figures& each : repeats) values.push_back(each.*member);
-    return median(std::move(values));
-  };
-  std::printf("%-34s %-18s %8.0f %8.0f %8.0f %10.0f\n", what, condition.c_str(), middle(&Figures::p50),
-              middle(&Figures::p99), middle(&Figures::p999), middle(&Figures::max));
+  std::printf("%-34s %-18s %8.0f %8.0f %8.0f %10.0f\n", what, condition.c_str(), middle(repeats, &Figures::p50),
+              middle(repeats, &Figures::p99), middle(repeats, &Figures::p999), middle(repeats, &Figures::max));
 }
 
 int run(const Options& options) {
   const auto core = pin_to_core(std::nullopt);
-  if (!core) {
-    std::fprintf(stderr, "%s\n", core.error().c_str());
-    return cannot_run;
-  }
+  if (!core) throw std::runtime_error(core.error());
   const CycleClock clock = calibrate_clock();
   const double own = own_cost_ticks();
-  const Machine machine = this_machine();
-  const std::filesystem::path folder =
-      (options.directory.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path{options.directory}) /
-      ("nexusfix-engine-time-" + std::to_string(::getpid()));
+  const ScratchFolder folder{"engine-time", options.folder};
   const auto dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
   std::vector<std::unique_ptr<Condition>> conditions;
   conditions.push_back(
-      std::make_unique<Condition>("memory", StoreKind::memory, Durability::none, options, folder, dictionary));
-  conditions.push_back(
-      std::make_unique<Condition>("journal, none", StoreKind::journal, Durability::none, options, folder, dictionary));
+      std::make_unique<Condition>("memory", StoreKind::memory, Durability::none, options, folder.path(), dictionary));
+  conditions.push_back(std::make_unique<Condition>("journal, none", StoreKind::journal, Durability::none, options,
+                                                   folder.path(), dictionary));
   conditions.push_back(std::make_unique<Condition>("journal, interval", StoreKind::journal, Durability::interval,
-                                                   options, folder, dictionary));
+                                                   options, folder.path(), dictionary));
   std::vector<std::vector<Figures>> in(conditions.size()), out(conditions.size());
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (std::size_t i = 0; i < conditions.size(); ++i) {
@@ -306,9 +291,9 @@ int run(const Options& options) {
       out[i].push_back(figures(each.sent, clock, own));
     }
   }
-  std::printf("%s, %u cores, %s, %s; core %u; clock step %.1f ns; own cost %.1f ns subtracted\n",
-              machine.cpu_model.c_str(), machine.cores, machine.kernel.c_str(), machine.compiler.c_str(), *core,
+  std::printf("%s; core %u; clock step %.1f ns; own cost %.1f ns subtracted\n", describe(this_machine()).c_str(), *core,
               clock.step_ns, clock.to_ns(own));
+  std::printf("journals in %s\n", folder.describe().c_str());
   std::printf("orders of %zu B in, reports of %zu B out, one each %u ns, %s; medians of %u repeats of %u, ns\n\n",
               conditions[0]->order_bytes(), conditions[0]->report_bytes(), options.pace_ns,
               options.dictionary ? "validated against FIX44.xml" : "header fields validated", options.repeats,
@@ -318,31 +303,19 @@ int run(const Options& options) {
     print_row("last byte in -> on_message", conditions[i]->name, in[i]);
   for (std::size_t i = 0; i < conditions.size(); ++i)
     print_row("send -> handed to the transport", conditions[i]->name, out[i]);
-  conditions.clear();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"The engine's own time per message, kernel left out"};
+  CLI::App app{"The engine's own time per message, kernel left out", "bench_engine_time"};
   Options options;
   app.add_option("--repeats", options.repeats, "Of all stores in turn; figures are medians")->check(CLI::Range(1, 100));
   app.add_option("--warm-up", options.warm_up, "Messages before each repeat");
   app.add_option("--measured", options.measured, "Messages of each repeat")->check(CLI::Range(100, 10'000'000));
   app.add_option("--pace-ns", options.pace_ns, "One message each so often");
-  app.add_option("--directory", options.directory, "Where journals are made; the temporary folder");
+  app.add_option("--folder,--directory", options.folder, "Where journals are made; the temporary folder");
   app.add_flag("!--header-only", options.dictionary, "Validate the header alone, without a dictionary");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(options);
-  } catch (const std::logic_error& error) {
-    std::fprintf(stderr, "wrong answer: %s\n", error.what());
-    return wrong_answer;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return cannot_run;
-  }
+  return run_program(app, argc, argv, [&] { return run(options); });
 }

@@ -1,7 +1,5 @@
 // What generated readers and builders cost beside the same look-ups and appends written by hand: bench_generated
 // --help. Exit status 1 when a row gives a wrong answer, 2 when the run cannot be done as asked.
-#include <CLI/CLI.hpp>
-
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -9,6 +7,7 @@
 #include "fix44/execution_report.hpp"
 #include "fix44/market_data_incremental_refresh.hpp"
 #include "fix44/new_order_single.hpp"
+#include "harness/program.hpp"
 #include "harness/report.hpp"
 #include "wire/corpus.hpp"
 #include "wire/plain_reading.hpp"
@@ -282,10 +281,7 @@ struct Options {
 
 int run(const Options& options) {
   const auto core = pin_to_core(options.core);
-  if (!core) {
-    std::fprintf(stderr, "bench_generated: %s; choose another --core\n", core.error().c_str());
-    return cannot_run;
-  }
+  if (!core) throw std::runtime_error(core.error() + "; choose another --core");
   RunFacts facts;
   facts.benchmark = "generated";
   facts.machine = this_machine();
@@ -301,11 +297,7 @@ int run(const Options& options) {
   print_facts(stdout, facts);
   for (const Group& group : {reports_group(options.seed), updates_group(options.seed), builds_group(options.seed)}) {
     const auto result = measure(group, facts.options, facts.clock, facts.own_cost_ticks);
-    if (!result) {
-      std::fprintf(stderr, "bench_generated: WRONG ANSWER: %s: message %u: %s\n", result.error().row.c_str(),
-                   result.error().item, result.error().what.c_str());
-      return wrong_answer;
-    }
+    if (!result) throw WrongAnswerError(to_string(result.error()));
     print_table(stdout, *result);
   }
   return 0;
@@ -314,7 +306,7 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Cost of generated readers and builders beside the same work written by hand"};
+  CLI::App app{"Cost of generated readers and builders beside the same work written by hand", "bench_generated"};
   Options options;
   app.add_flag("--quick", options.quick, "less than ten seconds");
   app.add_option("--repeats", options.repeats, "figures are medians over these")
@@ -322,11 +314,5 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of the corpora and their order")->capture_default_str();
   app.add_option("--core", options.core, "the core to pin to (the last allowed one)");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_generated: %s\n", error.what());
-    return cannot_run;
-  }
+  return run_program(app, argc, argv, [&] { return run(options); });
 }

@@ -49,6 +49,11 @@ Machine this_machine() {
   return machine;
 }
 
+std::string describe(const Machine& machine) {
+  return machine.cpu_model + ", " + std::to_string(machine.cores) + " cores, " + machine.kernel + ", " +
+         machine.compiler + ", " + machine.flags + (machine.assertions ? ", WITH ASSERTIONS: not for quoting" : "");
+}
+
 std::expected<unsigned, std::string> pin_to_core(std::optional<unsigned> core) {
   const CpuSet allowed = CpuAffinity::get();
   const int cpu = core ? static_cast<int>(*core) : allowed.last();

@@ -18,6 +18,8 @@ struct Machine {
 };
 
 [[nodiscard]] Machine this_machine();
+// In a line, with a warning where assertions are on.
+[[nodiscard]] std::string describe(const Machine& machine);
 
 // Confines the calling thread to one core: the given one, or the last that it may use. Gives that core, or says why
 // it cannot.

@@ -118,6 +118,10 @@ double median(std::vector<double> values) noexcept {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+std::string to_string(const WrongAnswer& wrong) {
+  return wrong.row + ": message " + std::to_string(wrong.item) + ": " + wrong.what;
+}
+
 double own_cost_ticks() noexcept {
   const Work nothing = [](Order items) { return std::uint64_t{items.size()}; };
   const std::uint32_t item = 0;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,15 @@ struct WrongAnswer {
   std::string row;
   std::uint32_t item = 0;
   std::string what;
+};
+
+// "index: avx2: message 17: differs from the plain reading"
+[[nodiscard]] std::string to_string(const WrongAnswer& wrong);
+
+// A wrong answer on its way to run_program, which makes it the exit status.
+class WrongAnswerError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 // What timing one batch costs by itself: a fenced pair of readings and the call of a row that does nothing.

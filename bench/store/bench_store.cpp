@@ -1,14 +1,10 @@
 // What keeping a message costs the thread that sends it, by each store, message by message: bench_store --help.
 // Exit status 1 when a store gives back anything but what it was given, 2 when the run cannot be done as asked.
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -21,12 +17,15 @@
 
 #include "harness/cycle_clock.hpp"
 #include "harness/machine.hpp"
-#include "harness/measure.hpp"
+#include "harness/program.hpp"
 #include "harness/random.hpp"
+#include "harness/scratch_folder.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
-#include "nexusfix/store/journal_flusher.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
+#include "store/commit_rows.hpp"
+#include "store/flusher_thread.hpp"
 #include "store/quickfix_store.hpp"
 
 namespace {
@@ -39,10 +38,11 @@ struct Options {
   std::uint32_t repeats = 5;
   std::uint32_t messages = 100'000;
   double pace_ns = 5'000;  // from one message to the next
+  double commit_seconds = 0.5;
   std::uint64_t seed = 1;
   std::optional<unsigned> core;
   fs::path folder;
-  cpu_set_t other_cores{};  // where the flusher's thread may run
+  CpuSet other_cores;  // where the flusher's thread may run
 };
 
 std::vector<std::string> make_messages(std::uint64_t seed) {
@@ -87,34 +87,18 @@ class InMemory final : public Subject {
   MemoryMessageStore store_;
 };
 
-Instant read_clocks() {
-  return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
-          std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
-}
-
 class Journal final : public Subject {
  public:
   Journal(const Options& options, const fs::path& folder, Durability durability)
       : store_(posix_disk(), journal_options(options, folder, durability), "FIX.4.4:US->THEM", read_clocks().utc),
-        now_(read_clocks().utc) {
+        now_(read_clocks().utc),
+        flusher_(options.other_cores) {
     store_.prefault();
     flusher_.add(store_);
-    thread_ = std::thread([this, others = options.other_cores] {
-      ::sched_setaffinity(0, sizeof others, &others);
-      while (!stop_.load(std::memory_order_relaxed)) {
-        const Duration next = flusher_.turn(read_clocks());
-        flusher_.wait(std::min<Duration>(next, std::chrono::milliseconds{10}));
-      }
-    });
     // The segment behind the first is made before the measurement, as in a session's night.
     while (!store_.accepts(1)) std::this_thread::yield();
   }
-  ~Journal() override {
-    stop_ = true;
-    flusher_.wake();
-    thread_.join();
-    flusher_.remove(store_);
-  }
+  ~Journal() override { flusher_.remove(store_); }
   bool append(std::uint64_t seq, const std::string& bytes) override {
     const bool kept = store_.append(SeqNum{seq}, bytes, now_);
     store_.set_next_outbound(SeqNum{seq + 1});
@@ -135,9 +119,7 @@ class Journal final : public Subject {
 
   JournalStore store_;
   UtcTime now_;
-  JournalFlusher flusher_;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
+  FlusherThread flusher_;
 };
 
 // The usual alternative: a file mapped into memory, that the kernel writes back when it sees fit.
@@ -221,8 +203,7 @@ std::vector<Row> make_rows(const Options& options) {
   return rows;
 }
 
-// False: a message came back wrong.
-bool run_once(Row& row, const Options& options, const std::vector<std::string>& messages, const CycleClock& clock,
+void run_once(Row& row, const Options& options, const std::vector<std::string>& messages, const CycleClock& clock,
               double own_cost) {
   const fs::path folder = options.folder / "repeat";
   fs::create_directories(folder);
@@ -248,47 +229,18 @@ bool run_once(Row& row, const Options& options, const std::vector<std::string>& 
   }
   row.ns.merge(histogram);
   row.medians.push_back(static_cast<double>(histogram.percentile(50)));
-  bool right = true;
   for (std::uint64_t seq = 1; seq <= row.messages; ++seq) {
     if (!kept[seq]) {
       ++row.refused;
     } else if (subject->read(seq) != messages[seq * 7 % messages.size()]) {
-      std::fprintf(stderr, "bench_store: WRONG: %s gives back another message %llu\n", row.name.c_str(),
-                   static_cast<unsigned long long>(seq));
-      right = false;
-      break;
+      throw WrongAnswerError(row.name + " gives back another message " + std::to_string(seq));
     }
   }
   subject.reset();
   fs::remove_all(folder);
-  return right;
 }
 
-int run(Options& options) {
-  const Machine machine = this_machine();
-  const CycleClock clock = calibrate_clock();
-  const double own_cost = own_cost_ticks();
-  const std::vector<std::string> messages = make_messages(options.seed);
-  std::vector<Row> rows = make_rows(options);
-  ::sched_getaffinity(0, sizeof options.other_cores, &options.other_cores);
-  const auto core = pin_to_core(options.core);
-  if (core && CPU_COUNT(&options.other_cores) > 1) CPU_CLR(*core, &options.other_cores);
-  if (!core) {
-    std::fprintf(stderr, "bench_store: %s; choose another --core\n", core.error().c_str());
-    return 2;
-  }
-  std::printf("machine    %s, %u cores, %s, pinned to core %u\n", machine.cpu_model.c_str(), machine.cores,
-              machine.kernel.c_str(), *core);
-  std::printf("compiler   %s, %s%s\n", machine.compiler.c_str(), machine.flags.c_str(),
-              machine.assertions ? ", WITH ASSERTIONS: not for quoting" : "");
-  std::printf("method     %u interleaved repeats of %u messages of 200 to 256 bytes, one every %.1f us; seed %llu\n",
-              options.repeats, options.messages, options.pace_ns / 1000, static_cast<unsigned long long>(options.seed));
-  std::printf("files      %s; every message is read back and compared\n\n", options.folder.c_str());
-  for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-    for (Row& row : rows) {
-      if (!run_once(row, options, messages, clock, own_cost)) return 1;
-    }
-  }
+void print(const std::vector<Row>& rows) {
   std::printf("%-36s %9s %9s %9s %11s %9s %9s\n", "append, ns", "p50", "p99", "p99.9", "max", "+- p50", "refused");
   for (const Row& row : rows) {
     const auto [low, high] = std::ranges::minmax(row.medians);
@@ -298,15 +250,40 @@ int run(Options& options) {
                 static_cast<unsigned long long>(row.ns.percentile(99.9)), static_cast<unsigned long long>(row.ns.max()),
                 (high - low) / 2, static_cast<unsigned long long>(row.refused));
   }
+}
+
+int run(Options options) {
+  const ScratchFolder below{"store", options.folder};
+  options.folder = below.path();
+  const CycleClock clock = calibrate_clock();
+  const double own_cost = own_cost_ticks();
+  const std::vector<std::string> messages = make_messages(options.seed);
+  std::vector<Row> rows = make_rows(options);
+  const CpuSet allowed = CpuAffinity::get();
+  const auto core = pin_to_core(options.core);
+  if (!core) throw std::runtime_error(core.error() + "; choose another --core");
+  options.other_cores = allowed.size() > 1 ? allowed - CpuSet{static_cast<int>(*core)} : allowed;
+  std::printf("machine    %s; pinned to core %u\n", describe(this_machine()).c_str(), *core);
+  std::printf("method     %u interleaved repeats of %u messages of 200 to 256 bytes, one every %.1f us; seed %llu\n",
+              options.repeats, options.messages, options.pace_ns / 1000, static_cast<unsigned long long>(options.seed));
+  std::printf("files      %s; every message is read back and compared\n\n", below.describe().c_str());
+  std::vector<CommitRow> commits = commit_rows();
+  for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
+    for (Row& row : rows) run_once(row, options, messages, clock, own_cost);
+    for (CommitRow& row : commits)
+      run_commits(row, {options.commit_seconds, options.folder, options.other_cores, messages});
+  }
+  print(rows);
+  print_commits(commits);
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Cost of keeping a message, to the thread that sends it"};
+  CLI::App app{"Cost of keeping a message, to the thread that sends it, and messages a second that become durable",
+               "bench_store"};
   Options options;
-  fs::path below = fs::temp_directory_path();
   bool quick = false;
   app.add_option("--repeats", options.repeats, "all rows in turn, so often")
       ->check(CLI::Range(1, 100))
@@ -315,24 +292,15 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1000, 10'000'000))
       ->capture_default_str();
   app.add_option("--pace-ns", options.pace_ns, "from one message to the next")->capture_default_str();
+  app.add_option("--commit-seconds", options.commit_seconds, "of each row of commits")
+      ->check(CLI::Range(0.01, 60.0))
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "of the messages")->capture_default_str();
   app.add_option("--core", options.core, "the core to pin to (the last allowed one)");
-  app.add_option("--folder", below, "where the files are made and removed")->capture_default_str();
-  app.add_flag("--quick", quick, "two repeats of 20,000");
-  CLI11_PARSE(app, argc, argv);
-  if (quick) {
-    options.repeats = 2;
-    options.messages = 20'000;
-  }
-  try {
-    options.folder = below / ("nfx-bench-store-" + std::to_string(::getpid()));
-    fs::create_directories(options.folder);
-    const int status = run(options);
-    fs::remove_all(options.folder);
-    return status;
-  } catch (const std::exception& error) {
-    fs::remove_all(options.folder);
-    std::fprintf(stderr, "bench_store: %s\n", error.what());
-    return 2;
-  }
+  app.add_option("--folder", options.folder, "where the files are made and removed: on a disk (the temporary folder)");
+  app.add_flag("--quick", quick, "two repeats of 20,000, commits for 0.1 s");
+  return run_program(app, argc, argv, [&] {
+    if (quick) options.repeats = 2, options.messages = 20'000, options.commit_seconds = 0.1;
+    return run(options);
+  });
 }

@@ -1,28 +1,27 @@
 // How many messages a second two engines exchange over loopback TCP with their stores on, beside QuickFIX with its
 // FileStore and FileLog in the same run; and whether a long flow at a part of that stays as it is: bench_sustained
-// --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+// --help. Exit status 1 when an answer is wrong or the long flow does not keep its rate and its memory, 2 when the run
+// cannot be done.
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "harness/figures.hpp"
 #include "harness/machine.hpp"
-#include "harness/measure.hpp"
-#include "sustained/flow.hpp"
+#include "harness/program.hpp"
+#include "harness/scratch_folder.hpp"
+#include "sustained/verdict.hpp"
 
 namespace {
 
 using namespace nfx::bench;
-
-constexpr int wrong_answer = 1;
-constexpr int cannot_run = 2;
 
 struct Options {
   std::uint32_t repeats = 5;
@@ -30,7 +29,7 @@ struct Options {
   double long_seconds = 0;
   double load = 0.8;
   std::uint32_t window = 256;
-  std::string directory;
+  std::string folder;
   std::vector<std::string> stores = {"memory", "interval"};
   bool spin = false;
   bool no_dictionary = false;
@@ -87,11 +86,9 @@ class SideProcess {
 
 class Runs {
  public:
-  explicit Runs(const Options& options) : options_(options) {
-    const std::filesystem::path base =
-        options.directory.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path{options.directory};
-    folder_ = base / ("nexusfix-sustained-" + std::to_string(::getpid()));
-  }
+  explicit Runs(const Options& options) : options_(options), folder_("sustained", options.folder) {}
+
+  [[nodiscard]] std::string place() const { return folder_.describe(); }
 
   Both run(const std::string& store, double seconds, std::uint64_t rate) {
     const bool quickfix = store == "quickfix";
@@ -102,7 +99,7 @@ class Runs {
     plan.store = store;
     plan.spin = options_.spin;
     if (!options_.no_dictionary) plan.dictionary = NFX_SOURCE_DIR "/dictionaries/FIX44.xml";
-    plan.folder = (folder_ / std::to_string(++count_)).string();
+    plan.folder = (folder_.path() / std::to_string(++count_)).string();
     std::filesystem::create_directories(plan.folder);
     if (quickfix) plan.port = free_port();
     Both both;
@@ -115,10 +112,10 @@ class Runs {
       both.venue = venue.result();
     }
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    std::filesystem::remove_all(plan.folder, ignored);
     for (const FlowResult* side : {&both.venue, &both.trader}) {
       if (!side->right)
-        throw std::logic_error(store + ": " + (side->problem[0] != '\0' ? side->problem : "nothing came"));
+        throw WrongAnswerError(store + ": " + (side->problem[0] != '\0' ? side->problem : "nothing came"));
     }
     return both;
   }
@@ -128,11 +125,36 @@ class Runs {
   static std::uint16_t free_port() { return static_cast<std::uint16_t>(20000 + ::getpid() % 20000); }
 
   const Options& options_;
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
   int count_ = 0;
 };
 
-double rate_of(const FlowResult& side) { return static_cast<double>(side.messages) / side.seconds; }
+void print_side(const char* name, const FlowResult& side) {
+  std::printf(
+      "%-10s resident KiB %llu at the beginning, %llu in the middle, %llu at the end; %llu allocations on the poll "
+      "thread\n",
+      name, static_cast<unsigned long long>(side.rss_begin_kib), static_cast<unsigned long long>(side.rss_middle_kib),
+      static_cast<unsigned long long>(side.rss_end_kib), static_cast<unsigned long long>(side.allocations));
+}
+
+// Whether a long flow at `orders` a second stays as it is.
+bool run_long(const Options& options, Runs& runs, std::uint64_t orders) {
+  const double due = 2 * static_cast<double>(orders);
+  std::printf("\n%.0f s at %.0f%% of the figure with store %s: %llu orders a second\n", options.long_seconds,
+              options.load * 100, options.stores.back().c_str(), static_cast<unsigned long long>(orders));
+  std::fflush(stdout);
+  const Both both = runs.run(options.stores.back(), options.long_seconds, orders);
+  std::printf("%-10s %.0f messages/s of %.0f that were due\n", "rate", rate_of(both.trader), due);
+  const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };
+  std::printf("%-10s %.1f p50 %.1f p99 %.1f p99.9 %.1f max, us, from when an order was due\n", "round trip",
+              us(both.trader.p50_ns), us(both.trader.p99_ns), us(both.trader.p999_ns), us(both.trader.max_ns));
+  print_side("trader", both.trader);
+  print_side("venue", both.venue);
+  const std::vector<std::string> failures = what_failed(both.trader, both.venue, due);
+  for (const std::string& failure : failures) std::printf("FAILED     %s\n", failure.c_str());
+  if (failures.empty()) std::printf("kept       its rate, its memory, and no allocation\n");
+  return failures.empty();
+}
 
 int run(const Options& options) {
   Runs runs{options};
@@ -143,9 +165,7 @@ int run(const Options& options) {
     for (std::size_t i = 0; i < rows.size(); ++i)
       rates[i].push_back(rate_of(runs.run(rows[i], options.seconds, 0).trader));
   }
-  const Machine machine = this_machine();
-  std::printf("%s, %u cores, %s, %s\n", machine.cpu_model.c_str(), machine.cores, machine.kernel.c_str(),
-              machine.compiler.c_str());
+  std::printf("%s; stores in %s\n", describe(this_machine()).c_str(), runs.place().c_str());
   std::printf(
       "orders and reports between two processes, %u unanswered, %s, idle %s; medians of %u repeats of %.0f s\n\n",
       options.window, options.no_dictionary ? "no dictionary" : "FIX44 dictionary", options.spin ? "spin" : "block",
@@ -155,10 +175,8 @@ int run(const Options& options) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string ratio = "-";
     if (rows.back() == "quickfix") {
-      std::vector<double> ratios;
-      for (std::size_t r = 0; r < rates[i].size(); ++r) ratios.push_back(rates[i][r] / rates.back()[r]);
       char text[32];
-      std::snprintf(text, sizeof text, "%.1f", median(ratios));
+      std::snprintf(text, sizeof text, "%.1f", middle_ratio(rates[i], rates.back(), std::identity{}));
       ratio = text;
     }
     const std::string name = rows[i] == "quickfix" ? "QuickFIX FileStore, FileLog"
@@ -168,55 +186,29 @@ int run(const Options& options) {
                 *std::ranges::min_element(rates[i]), *std::ranges::max_element(rates[i]), ratio.c_str());
   }
   if (options.long_seconds <= 0) return 0;
-
-  const std::string& store = options.stores.back();
   const double most = median(rates[options.stores.size() - 1]);
-  const auto orders = static_cast<std::uint64_t>(most / 2 * options.load);
-  std::printf("\n%.0f s at %.0f%% of the journal's figure: %llu orders a second\n", options.long_seconds,
-              options.load * 100, static_cast<unsigned long long>(orders));
-  std::fflush(stdout);
-  const Both both = runs.run(store, options.long_seconds, orders);
-  std::printf("%-10s %14.0f messages/s\n", "rate", rate_of(both.trader));
-  const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };
-  std::printf("%-10s %14.1f p50 %.1f p99 %.1f p99.9 %.1f max, us, from when an order was due\n", "round trip",
-              us(both.trader.p50_ns), us(both.trader.p99_ns), us(both.trader.p999_ns), us(both.trader.max_ns));
-  for (const auto& [name, side] : {std::pair{"trader", &both.trader}, {"venue", &both.venue}}) {
-    std::printf(
-        "%-10s resident KiB %llu at the beginning, %llu in the middle, %llu at the end; %llu allocations on the poll "
-        "thread\n",
-        name, static_cast<unsigned long long>(side->rss_begin_kib),
-        static_cast<unsigned long long>(side->rss_middle_kib), static_cast<unsigned long long>(side->rss_end_kib),
-        static_cast<unsigned long long>(side->allocations));
-  }
-  return both.trader.allocations + both.venue.allocations == 0 ? 0 : wrong_answer;
+  return run_long(options, runs, static_cast<std::uint64_t>(most / 2 * options.load)) ? 0 : wrong_answer;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Messages a second with the store on, beside QuickFIX, and a long flow at a part of that"};
+  CLI::App app{"Messages a second with the store on, beside QuickFIX, and a long flow at a part of that",
+               "bench_sustained"};
   Options options;
   app.add_option("--repeats", options.repeats, "Of all stores in turn")->check(CLI::Range(1, 100));
   app.add_option("--seconds", options.seconds, "Of each measurement")->check(CLI::Range(1.0, 3600.0));
-  app.add_option("--long-seconds", options.long_seconds, "Of the long flow behind it; 0: none");
+  app.add_option("--long-seconds", options.long_seconds,
+                 "Of the long flow behind it, which has to keep its rate and memory; 0: none");
   app.add_option("--load", options.load, "Of the long flow: the part of the figure measured before")
       ->check(CLI::Range(0.01, 1.0));
   app.add_option("--window", options.window, "Unanswered orders")->check(CLI::Range(1, 100'000));
   app.add_option("--stores", options.stores, "memory, none, interval, group, message")
       ->delimiter(',')
       ->check(CLI::IsMember({"memory", "none", "interval", "group", "message"}));
-  app.add_option("--directory", options.directory, "Where stores are made; the temporary folder");
+  app.add_option("--folder,--directory", options.folder, "Where stores are made; the temporary folder");
   app.add_flag("--spin", options.spin, "Poll threads spin instead of sleeping");
   app.add_flag("--no-dictionary", options.no_dictionary, "Check only what the session layer needs");
   app.add_flag("--no-quickfix", options.no_quickfix, "Without QuickFIX");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(options);
-  } catch (const std::logic_error& error) {
-    std::fprintf(stderr, "wrong answer: %s\n", error.what());
-    return wrong_answer;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return cannot_run;
-  }
+  return run_program(app, argc, argv, [&] { return run(options); });
 }

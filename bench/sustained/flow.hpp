@@ -28,6 +28,7 @@ struct FlowResult {
   double seconds = 0;
   std::uint64_t rss_begin_kib = 0, rss_middle_kib = 0, rss_end_kib = 0;
   std::uint64_t allocations = 0;                                  // of the poll thread, after the warm-up
+  bool allocations_counted = false;                               // false where a sanitizer owns the allocator
   std::uint64_t p50_ns = 0, p99_ns = 0, p999_ns = 0, max_ns = 0;  // trader: from when an order was due to its report
   char problem[200] = {};
 };

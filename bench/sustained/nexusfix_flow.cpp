@@ -214,6 +214,7 @@ FlowResult run_nexusfix_venue(const FlowPlan& plan) {
       result.rss_middle_kib = resident_kib();
       turn_for(engine, venue, plan.seconds / 2 - 0.5);
       result.allocations = trap.counts().allocations;
+      result.allocations_counted = test::Trap::works();
     }
     result.messages = venue.messages - before;
     result.rss_end_kib = resident_kib();
@@ -241,6 +242,7 @@ FlowResult run_nexusfix_trader(const FlowPlan& plan) {
       result.rss_middle_kib = resident_kib();
       turn_for(engine, trader, plan.seconds / 2);
       result.allocations = trap.counts().allocations;
+      result.allocations_counted = test::Trap::works();
     }
     result.messages = trader.messages - before;
     result.seconds = seconds_since(begin);

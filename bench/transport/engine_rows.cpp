@@ -1,12 +1,10 @@
-// Two engines, an order and its report at a time: what a program sees of a transport. The trader and the venue are the
-// demonstration's; what they say of every order is compared at the end. A further condition is one more call of add().
-#include <algorithm>
-
-#include "demo/report.hpp"
-#include "demo/trader.hpp"
-#include "demo/venue.hpp"
+// Two engines, an order and its report at a time: what a program sees of a transport, with the store it would have.
+// A journal is synced every 10 ms by the engine's own flusher; that it holds every message is checked at the end.
+// A further condition is one more call of add().
+#include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "transport/order_sides.hpp"
 #include "transport/ping_pong.hpp"
 
 namespace nfx::bench {
@@ -14,77 +12,141 @@ namespace nfx::bench {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace app::demo;
-using Change = std::function<void(EngineConfig&)>;
 
-EngineConfig config_of(Role role, Endpoint endpoint, IdleMode idle, const Change& change) {
+struct EngineChoice {
+  TransportKind transport = TransportKind::epoll;
+  IoUringOptions io_uring;
+  StoreKind store = StoreKind::journal;
+  bool tls = false;
+  IdleMode idle = IdleMode::block;
+};
+
+EngineConfig config_of(const PingPong& plan, const EngineChoice& choice, Role role, Endpoint endpoint) {
+  const bool venue = role == Role::acceptor;
   EngineConfig config;
-  config.idle = idle;
+  config.idle = choice.idle;
+  config.transport = choice.transport;
+  config.io_uring = choice.io_uring;
   SessionSettings settings;
   settings.session.role = role;
-  settings.session.sender_comp_id = role == Role::acceptor ? "VENUE" : "TRADER";
-  settings.session.target_comp_id = role == Role::acceptor ? "TRADER" : "VENUE";
+  settings.session.sender_comp_id = venue ? "VENUE" : "TRADER";
+  settings.session.target_comp_id = venue ? "TRADER" : "VENUE";
   settings.prefault = true;
-  (role == Role::acceptor ? settings.listen : settings.connect.emplace_back()) = std::move(endpoint);
+  settings.store_kind = choice.store;
+  settings.journal.directory = plan.folder / (venue ? "venue" : "trader");
+  settings.journal.durability = Durability::interval;
+  settings.journal.sync_interval = 10ms;
+  settings.journal.segment_size = 16 * 1024 * 1024;  // made within a moment, before the first order
+  settings.journal.archive = Archive::remove;
+  settings.tls_enabled = choice.tls;
+  if (choice.tls) settings.tls = venue ? encryption().server : encryption().client;
+  if (plan.dictionary) {
+    static const auto dictionary =
+        std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
+    settings.dictionary = dictionary;
+  }
+  (venue ? settings.listen : settings.connect.emplace_back()) = std::move(endpoint);
   config.sessions = {settings};
-  change(config);
   return config;
 }
 
-LatencyHistogram run_engines(const PingPong& plan, IdleMode idle, const Change& change) {
-  Trader trader{{{.name = "warm-up", .requests = plan.warm_up, .window = 1, .reported = false},
-                 {.name = "one at a time", .requests = plan.measured, .window = 1}},
-                plan.seed};
-  Venue venue{trader.total_requests()};
-  Outcome outcome;
-  std::atomic<bool> trader_failed{false};
+// An engine whose own threads run beside the two sides, where the machine has cores for that.
+class PlacedEngine {
+ public:
+  PlacedEngine(EngineConfig config, const PingPong& plan, unsigned own_core, Application& application) {
+    // A thread begins where its maker may run.
+    const AffinityResult moved = CpuAffinity::set(plan.helper_cores);
+    engine_.emplace(std::move(config), application);
+    const auto pinned = pin_to_core(own_core);
+    if (!moved || !pinned) throw std::runtime_error(!pinned ? pinned.error() : moved.message());
+    engine_->start();
+    // The segment behind the first is made before the measurement, as in a session's night.
+    const JournalStore* journal = engine_->session(0)->journal();
+    while (journal != nullptr && !journal->accepts(1)) std::this_thread::yield();
+  }
+  Engine* operator->() noexcept { return &*engine_; }
+
+  // Throws WrongAnswerError when the journal lacks a message, or was never synced.
+  void check_journal(std::uint64_t messages) {
+    const JournalStore* journal = engine_->session(0)->journal();
+    if (journal == nullptr) return;
+    // The Logon has the first number.
+    const SeqNum last{messages + 1};
+    if (value(journal->last_kept()) < messages + 1 || !journal->read(SeqNum{2}) || !journal->read(last))
+      throw WrongAnswerError("the journal does not hold every message");
+    if (journal->counters().syncs == 0) throw WrongAnswerError("the journal was never synced");
+  }
+
+ private:
+  std::optional<Engine> engine_;
+};
+
+LatencyHistogram run_engines(const PingPong& plan, const EngineChoice& choice) {
+  const std::uint64_t orders = std::uint64_t{plan.warm_up} + plan.measured;
+  OrderTrader trader{request_size, plan.seed, plan.warm_up, plan.measured};
+  OrderVenue venue{answer_size, plan.seed};
+  std::atomic<bool> trader_gone{false};
   LatencyHistogram times = run_both(
       plan,
       [&](const auto& tell) {
-        Engine engine{config_of(Role::acceptor, {"127.0.0.1", 0}, idle, change), venue};
-        engine.start();
-        tell(engine.local_endpoint(0)->port);
-        while (!venue.done() && !trader_failed.load(std::memory_order_relaxed)) engine.turn(50ms);
-        outcome.venue.counts = venue.counts();
-        outcome.venue.orders = venue.summaries();
-        outcome.venue.next_inbound = value(engine.session(0)->next_inbound());
-        outcome.venue.next_outbound = value(engine.session(0)->next_outbound());
+        PlacedEngine engine{config_of(plan, choice, Role::acceptor, {"127.0.0.1", 0}), plan, plan.server_core, venue};
+        tell(engine->local_endpoint(0)->port);
+        while (!venue.ended && !trader_gone.load(std::memory_order_relaxed)) engine->turn(50ms);
+        if (!venue.problem.empty()) throw WrongAnswerError(venue.problem);
+        if (venue.answered() == orders) engine.check_journal(orders);
       },
       [&](std::uint16_t port) {
-        Engine engine{config_of(Role::initiator, {"127.0.0.1", port}, idle, change), trader};
-        engine.start();
+        PlacedEngine engine{config_of(plan, choice, Role::initiator, {"127.0.0.1", port}), plan, plan.client_core,
+                            trader};
+        constexpr int turns_between_looks = 1024;  // at the clock
         const auto deadline = std::chrono::steady_clock::now() + 120s;
-        while (!trader.done() && std::chrono::steady_clock::now() < deadline) engine.turn(50ms);
-        if (!trader.completed()) {
-          trader_failed.store(true);
-          throw WrongReply("the session ended before all requests were answered");
+        for (int turns = 1; !trader.ended; ++turns) {
+          engine->turn(50ms);
+          if (turns % turns_between_looks == 0 && std::chrono::steady_clock::now() > deadline) break;
         }
-        outcome.trader_next_inbound = value(engine.session(0)->next_inbound());
-        outcome.trader_next_outbound = value(engine.session(0)->next_outbound());
-        return trader.phases()[1].round_trip;
+        if (trader.answered() != orders || !trader.problem.empty()) {
+          trader_gone.store(true);
+          throw WrongAnswerError(trader.problem.empty() ? "the session ended before all orders were answered"
+                                                        : trader.problem);
+        }
+        engine.check_journal(orders);
+        return trader.round_trip;
       });
-  outcome.trader = &trader;
-  if (const auto problems = disagreements(outcome); !problems.empty()) throw WrongReply(problems.front());
+  std::error_code ignored;
+  for (const char* side : {"venue", "trader"}) std::filesystem::remove_all(plan.folder / side, ignored);
   return times;
 }
 
-void add(std::vector<Condition>& rows, const std::string& name, const Change& change, const std::string& why_not) {
+void add(std::vector<Condition>& rows, const std::string& name, EngineChoice choice, const std::string& why_not = "",
+         const std::string& why_not_spin = "") {
   for (const IdleMode idle : {IdleMode::block, IdleMode::spin}) {
-    rows.push_back({.name = name + " " + std::string(to_string(idle)),
+    choice.idle = idle;
+    const bool spin = idle == IdleMode::spin;
+    rows.push_back({.name = "engine, " + name + (choice.store == StoreKind::journal ? ", journal " : ", memory ") +
+                            std::string(to_string(idle)),
                     .baseline = "raw " + std::string(to_string(idle)),
-                    .why_not = why_not,
-                    .run = [=](const PingPong& plan) { return run_engines(plan, idle, change); }});
+                    .why_not = why_not.empty() && spin ? why_not_spin : why_not,
+                    .run = [=](const PingPong& plan) { return run_engines(plan, choice); },
+                    .has_target = true});
   }
 }
 
 }  // namespace
 
 void add_engine_rows(std::vector<Condition>& rows) {
-  const IoUringFeatures features = probe_io_uring();
-  add(rows, "engine, epoll", [](EngineConfig& config) { config.transport = TransportKind::epoll; }, "");
-  add(
-      rows, "engine, io_uring", [](EngineConfig& config) { config.transport = TransportKind::io_uring; },
-      features.available ? "" : features.text);
+  EngineChoice choice;
+  choice.store = StoreKind::memory;
+  add(rows, "epoll", choice);
+  choice = {};
+  add(rows, "epoll", choice);
+  choice.tls = true;
+  add(rows, "epoll, TLS 1.3", choice);
+  choice = {};
+  choice.transport = TransportKind::io_uring;
+  for (const RingChoice& ring : ring_choices()) {
+    choice.io_uring = ring.options;
+    if (ring.in_engine) add(rows, ring.name, choice, ring.why_not, ring.why_not_spin);
+  }
 }
 
 }  // namespace nfx::bench

@@ -1,6 +1,6 @@
 // One request of 176 bytes there, one answer of 253 bytes back, over whatever two threads are given: the sizes of the
 // demonstration's order and report. Every request differs, and every byte of every answer is checked.
-// Thread: one per side, each on its core. Errors: WrongReply, which ends the run.
+// Thread: one per side, each on its core. Errors: WrongAnswerError, which ends the run.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -18,8 +19,12 @@
 #include <vector>
 
 #include "harness/machine.hpp"
+#include "harness/measure.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
+#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/transport/io_uring_transport.hpp"
+#include "nexusfix/transport/tls_context.hpp"
 
 namespace nfx::bench {
 
@@ -28,15 +33,13 @@ inline constexpr std::size_t answer_size = 253;
 
 struct PingPong {
   std::uint32_t warm_up = 5'000;
-  std::uint32_t measured = 50'000;
+  std::uint32_t measured = 40'000;
   std::uint64_t seed = 1;
   unsigned client_core = 0;
   unsigned server_core = 1;
-};
-
-class WrongReply : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
+  CpuSet helper_cores;           // where the flushers of journals may run
+  std::filesystem::path folder;  // of journals
+  bool dictionary = false;       // engines validate against FIX44.xml
 };
 
 // A row of the table. `run` gives the round trips of one repeat, or throws; empty: `why_not` says why there are none.
@@ -45,7 +48,27 @@ struct Condition {
   std::string baseline;  // the row it is compared with; empty for one that others are
   std::string why_not;
   std::function<LatencyHistogram(const PingPong&)> run;
+  bool has_target = false;  // it is to stay within `target_ratio` of its baseline
 };
+
+inline constexpr double target_ratio = 1.25;
+
+// A way to make a ring, and why rows with it are left out here, if they are.
+struct RingChoice {
+  std::string name;
+  IoUringOptions options;
+  bool in_engine = false;  // engine rows are made with it too
+  std::string why_not;
+  std::string why_not_spin;
+};
+[[nodiscard]] std::vector<RingChoice> ring_choices();
+
+// TLS 1.3 on both sides, with certificates that live as long as the process.
+struct Encryption {
+  TlsOptions server;
+  TlsOptions client;
+};
+[[nodiscard]] const Encryption& encryption();
 
 void add_raw_rows(std::vector<Condition>& rows);
 void add_ring_rows(std::vector<Condition>& rows);
@@ -70,7 +93,7 @@ void answer(End& end, const PingPong& plan) {
     fill(reply, i, plan.seed + 1);  // before the request comes, as its answer would be precomputed
     fill(expected, i, plan.seed);
     end.receive(request);
-    if (request != expected) throw WrongReply("request " + std::to_string(i) + " came in changed");
+    if (request != expected) throw WrongAnswerError("request " + std::to_string(i) + " came in changed");
     end.send(reply);
   }
 }
@@ -87,7 +110,7 @@ LatencyHistogram ask(End& end, const PingPong& plan) {
     end.send(request);
     end.receive(reply);
     const auto elapsed = std::chrono::steady_clock::now() - begin;
-    if (reply != expected) throw WrongReply("answer " + std::to_string(i) + " is not the one to its request");
+    if (reply != expected) throw WrongAnswerError("answer " + std::to_string(i) + " is not the one to its request");
     if (i >= plan.warm_up) times.record(elapsed);
   }
   return times;

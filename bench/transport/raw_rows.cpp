@@ -48,8 +48,8 @@ LatencyHistogram run_raw(const PingPong& plan) {
 }  // namespace
 
 void add_raw_rows(std::vector<Condition>& rows) {
-  rows.push_back({.name = "raw block", .baseline = "", .why_not = "", .run = run_raw<false>});
-  rows.push_back({.name = "raw spin", .baseline = "", .why_not = "", .run = run_raw<true>});
+  rows.push_back({.name = "raw block", .baseline = "", .why_not = "", .run = run_raw<false>, .has_target = false});
+  rows.push_back({.name = "raw spin", .baseline = "", .why_not = "", .run = run_raw<true>, .has_target = false});
 }
 
 }  // namespace nfx::bench

@@ -131,7 +131,7 @@ std::string missing() {
 void add_ring_rows(std::vector<Condition>& rows) {
   const std::string why_not = missing();
   const auto add = [&](const char* name, auto run) {
-    rows.push_back({.name = name, .baseline = "raw spin", .why_not = why_not, .run = run});
+    rows.push_back({.name = name, .baseline = "raw spin", .why_not = why_not, .run = run, .has_target = false});
   };
   add("raw ring spin, send(2)", run_ring<Sending::beside>);
   add("raw ring spin, SEND", run_ring<Sending::through>);

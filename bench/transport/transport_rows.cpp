@@ -1,6 +1,10 @@
 // The engine's transports, without the engine. A further transport is one more call of add().
+#include <algorithm>
+#include <utility>
+
 #include "nexusfix/transport/epoll_transport.hpp"
 #include "nexusfix/transport/io_uring_transport.hpp"
+#include "nexusfix/transport/tls_transport.hpp"
 #include "transport/ping_pong.hpp"
 
 namespace nfx::bench {
@@ -9,21 +13,46 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// A transport by itself, or with TLS around it.
 template <class T>
+struct Plain {
+  template <class Options>
+  explicit Plain(const Options& options) : outer(options) {}
+  T outer;
+  static SocketOptions server() { return {}; }
+  static SocketOptions client() { return {}; }
+};
+
+template <class T>
+struct Encrypted {
+  template <class Options>
+  explicit Encrypted(const Options& options) : inner(options), outer(inner) {}
+  T inner;
+  TlsTransport<T> outer;
+  static SocketOptions with(const TlsOptions& options) {
+    SocketOptions socket;
+    socket.tls = std::make_shared<TlsContext>(options);
+    return socket;
+  }
+  static SocketOptions server() { return with(encryption().server); }
+  static SocketOptions client() { return with(encryption().client); }
+};
+
+template <class Layers>
 class TransportEnd {
  public:
   template <class Options>
-  TransportEnd(const Options& options, bool spin) : transport_(options), max_wait_(spin ? 0ns : Duration{10s}) {}
+  TransportEnd(const Options& options, bool spin) : layers_(options), max_wait_(spin ? 0ns : Duration{10s}) {}
 
   template <class Tell>
   void accept(const Tell& tell) {
-    const auto listener = transport_.listen({"127.0.0.1", 0});
+    const auto listener = transport_.listen({"127.0.0.1", 0}, Layers::server());
     if (!listener) throw std::runtime_error(listener.error().text());
     tell(transport_.local_endpoint(*listener)->port);
     while (id_ == no_connection) poll();
   }
   void connect(std::uint16_t port) {
-    const auto id = transport_.connect({"127.0.0.1", port});
+    const auto id = transport_.connect({"127.0.0.1", port}, Layers::client());
     if (!id) throw std::runtime_error(id.error().text());
     while (id_ == no_connection) poll();
   }
@@ -33,6 +62,7 @@ class TransportEnd {
   }
   void receive(std::span<char> bytes) {
     wanted_ = bytes;
+    on_receive(id_, std::exchange(early_, {}));
     while (!wanted_.empty()) poll();
   }
   // Delivers what is sent, which the other side's end confirms.
@@ -44,9 +74,13 @@ class TransportEnd {
   void on_accept(ListenerId, ConnectionId id, std::string_view) { id_ = id; }
   void on_connect(ConnectionId id) { id_ = id; }
   void on_receive(ConnectionId, std::span<const char> bytes) {
-    if (bytes.size() > wanted_.size()) throw WrongReply("more bytes than were asked for");
-    std::memcpy(wanted_.data(), bytes.data(), bytes.size());
-    wanted_ = wanted_.subspan(bytes.size());
+    const std::size_t taken = std::min(bytes.size(), wanted_.size());
+    std::copy_n(bytes.begin(), taken, wanted_.begin());
+    wanted_ = wanted_.subspan(taken);
+    if (taken == bytes.size()) return;
+    // With TLS the first request may come in the very poll that announces its connection.
+    early_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(taken), bytes.end());
+    if (early_.size() > request_size) throw WrongAnswerError("more bytes than were asked for");
   }
   void on_writable(ConnectionId) {}
   void on_close(ConnectionId, CloseReason) { gone_ = true; }
@@ -58,26 +92,27 @@ class TransportEnd {
     if (gone_ && (id_ == no_connection || !wanted_.empty())) throw std::runtime_error("the other side is gone");
   }
 
-  T transport_;
+  Layers layers_;
+  decltype(Layers::outer)& transport_ = layers_.outer;
   Duration max_wait_;
   ConnectionId id_ = no_connection;
   std::span<char> wanted_;
+  std::vector<char> early_;
   bool gone_ = false;
 };
 
-// `client` and `server` differ where a kernel thread of one side has to go to one side's core.
-template <class T, class Options>
-LatencyHistogram run_transport(const PingPong& plan, const Options& client, const Options& server, bool spin) {
+template <class Layers, class Options>
+LatencyHistogram run_transport(const PingPong& plan, const Options& options, bool spin) {
   return run_both(
       plan,
       [&](const auto& tell) {
-        TransportEnd<T> end{server, spin};
+        TransportEnd<Layers> end{options, spin};
         end.accept(tell);
         answer(end, plan);
         end.finish();
       },
       [&](std::uint16_t port) {
-        TransportEnd<T> end{client, spin};
+        TransportEnd<Layers> end{options, spin};
         end.connect(port);
         LatencyHistogram times = ask(end, plan);
         end.finish();
@@ -85,7 +120,7 @@ LatencyHistogram run_transport(const PingPong& plan, const Options& client, cons
       });
 }
 
-template <class T, class Options>
+template <class Layers, class Options>
 void add(std::vector<Condition>& rows, const std::string& name, const Options& options, const std::string& why_not,
          const std::string& why_not_spin = "") {
   for (const bool spin : {false, true}) {
@@ -93,35 +128,48 @@ void add(std::vector<Condition>& rows, const std::string& name, const Options& o
     rows.push_back({.name = name + " " + idle,
                     .baseline = "raw " + idle,
                     .why_not = why_not.empty() && spin ? why_not_spin : why_not,
-                    .run = [=](const PingPong& plan) { return run_transport<T>(plan, options, options, spin); }});
+                    .run = [=](const PingPong& plan) { return run_transport<Layers>(plan, options, spin); },
+                    .has_target = false});
   }
 }
 
 }  // namespace
 
-void add_transport_rows(std::vector<Condition>& rows) {
-  add<EpollTransport>(rows, "epoll", EpollOptions{}, "");
-
-  const auto ring = [&](const char* name, const IoUringOptions& options, bool IoUringFeatures::* needed) {
+std::vector<RingChoice> ring_choices() {
+  std::vector<RingChoice> choices;
+  const auto add = [&](const char* name, const IoUringOptions& options, bool IoUringFeatures::* needed,
+                       bool in_engine) {
     const IoUringFeatures features = probe_io_uring(options);
     const bool there = features.available && (needed == nullptr || features.*needed);
     // Otherwise each side's kernel thread and the side itself take turns on one core, a scheduler's slice at a time.
     const bool crowded = options.sqpoll && this_machine().cores < 4;
-    add<IoUringTransport>(rows, name, options, there ? "" : features.text,
-                          crowded ? "two spinning sides and two spinning kernel threads need four cores" : "");
+    choices.push_back(
+        {.name = name,
+         .options = options,
+         .in_engine = in_engine,
+         .why_not = there ? "" : features.text,
+         .why_not_spin = crowded ? "two spinning sides and two spinning kernel threads need four cores" : ""});
   };
   IoUringOptions options;
-  ring("io_uring", options, &IoUringFeatures::defer_taskrun);
+  add("io_uring, DEFER_TASKRUN", options, &IoUringFeatures::defer_taskrun, true);
   options.allow_multishot_receive = false;
-  ring("io_uring, readiness", options, &IoUringFeatures::defer_taskrun);
+  add("io_uring, readiness", options, &IoUringFeatures::defer_taskrun, false);
   options.allow_multishot_receive = true;
   options.allow_defer_taskrun = false;
-  ring("io_uring, COOP_TASKRUN", options, &IoUringFeatures::coop_taskrun);
+  add("io_uring, COOP_TASKRUN", options, &IoUringFeatures::coop_taskrun, true);
   options.allow_coop_taskrun = false;
-  ring("io_uring, no TASKRUN", options, nullptr);
+  add("io_uring, no TASKRUN", options, nullptr, false);
   options = {};
   options.sqpoll = true;
-  ring("io_uring, SQPOLL", options, &IoUringFeatures::sqpoll);
+  add("io_uring, SQPOLL", options, &IoUringFeatures::sqpoll, true);
+  return choices;
+}
+
+void add_transport_rows(std::vector<Condition>& rows) {
+  add<Plain<EpollTransport>>(rows, "epoll", EpollOptions{}, "");
+  add<Encrypted<EpollTransport>>(rows, "epoll, TLS 1.3", EpollOptions{}, "");
+  for (const RingChoice& choice : ring_choices())
+    add<Plain<IoUringTransport>>(rows, choice.name, choice.options, choice.why_not, choice.why_not_spin);
 }
 
 }  // namespace nfx::bench

@@ -1,10 +1,9 @@
 // What the wire layer costs, beside its floor and beside others, in one run: bench_wire --help.
 // Exit status 1 when a row gives a wrong answer, 2 when the run cannot be done as asked.
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <fstream>
 
+#include "harness/program.hpp"
 #include "harness/random.hpp"
 #include "harness/report.hpp"
 #include "nexusfix/observe/thread_stats.hpp"
@@ -14,9 +13,6 @@
 namespace {
 
 using namespace nfx::bench;
-
-constexpr int wrong_answer = 1;
-constexpr int cannot_run = 2;
 
 struct Options {
   bool quick = false;
@@ -94,15 +90,10 @@ RunFacts make_facts(const Options& options, const Inputs& inputs, unsigned core)
 
 int run(const Options& options) {
   const auto core = pin_to_core(options.core);
-  if (!core) {
-    std::fprintf(stderr, "bench_wire: %s; choose another --core\n", core.error().c_str());
-    return cannot_run;
-  }
+  if (!core) throw std::runtime_error(core.error() + "; choose another --core");
   Inputs inputs;
-  if (const std::string wrong = make_inputs(inputs, options.seed, true); !wrong.empty()) {
-    std::fprintf(stderr, "bench_wire: WRONG corpus: %s\n", wrong.c_str());
-    return wrong_answer;
-  }
+  if (const std::string wrong = make_inputs(inputs, options.seed, true); !wrong.empty())
+    throw WrongAnswerError("the corpus: " + wrong);
   const RunFacts facts = make_facts(options, inputs, *core);
   print_facts(stdout, facts);
 
@@ -113,11 +104,7 @@ int run(const Options& options) {
     if (!options.only.empty() && options.only != named.name) continue;
     const Group group = named.make(inputs);
     auto result = measure(group, measure_options(options, group), facts.clock, facts.own_cost_ticks);
-    if (!result) {
-      std::fprintf(stderr, "bench_wire: WRONG ANSWER: %s: message %u: %s\n", result.error().row.c_str(),
-                   result.error().item, result.error().what.c_str());
-      return wrong_answer;
-    }
+    if (!result) throw WrongAnswerError(to_string(result.error()));
     print_table(stdout, *result);
     std::fflush(stdout);
     results.push_back(*std::move(result));
@@ -131,14 +118,14 @@ int run(const Options& options) {
   out << to_json(facts, results);
   out.close();
   if (out) return 0;
-  std::fprintf(stderr, "bench_wire: cannot write %s\n", options.json_file.c_str());
-  return cannot_run;
+  throw std::runtime_error("cannot write " + options.json_file);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Cost of indexing, reading and encoding FIX messages, beside the floor and beside QuickFIX"};
+  CLI::App app{"Cost of indexing, reading and encoding FIX messages, beside the floor and beside QuickFIX",
+               "bench_wire"};
   Options options;
   app.add_flag("--quick", options.quick, "all groups in less than 30 seconds");
   app.add_option("--repeats", options.repeats, "figures are medians over these")
@@ -151,13 +138,9 @@ int main(int argc, char** argv) {
                          ->check(CLI::IsMember({"index", "reads", "encode", "stream", "ladder", "lookup"}));
   auto* const ladder = app.add_flag("--ladder", options.ladder, "the same as --only ladder")->excludes(only);
   app.add_flag("--lookup", options.lookup, "the same as --only lookup")->excludes(only)->excludes(ladder);
-  CLI11_PARSE(app, argc, argv);
-  if (options.ladder) options.only = "ladder";
-  if (options.lookup) options.only = "lookup";
-  try {
+  return run_program(app, argc, argv, [&] {
+    if (options.ladder) options.only = "ladder";
+    if (options.lookup) options.only = "lookup";
     return run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_wire: %s\n", error.what());
-    return cannot_run;
-  }
+  });
 }

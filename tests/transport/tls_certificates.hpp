@@ -1,8 +1,7 @@
-// Authorities and certificates for the tests of TLS, made on the spot: nothing in the repository can expire.
-// Thread: one. Errors: a failed expectation of the test that asked.
+// Authorities and certificates for tests and benchmarks of TLS, made on the spot: nothing in the repository can expire.
+// Thread: one. Errors: std::runtime_error saying what could not be made.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
@@ -10,17 +9,22 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace nfx::testing {
+
+inline void must(bool done, const std::string& what) {
+  if (!done) throw std::runtime_error("cannot " + what);
+}
 
 // A folder that goes with its owner.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "nfx_tls_XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    must(::mkdtemp(name.data()) != nullptr, "make the folder " + name);
     path_ = name;
   }
   ~TemporaryFolder() {
@@ -83,9 +87,9 @@ class Authority {
     write_certificates(files.certificate, chain);
     std::FILE* out = std::fopen(files.key.c_str(), "w");
     const EVP_CIPHER* cipher = wish.password.empty() ? nullptr : EVP_aes_128_cbc();
-    EXPECT_EQ(PEM_write_PrivateKey(out, key, cipher, reinterpret_cast<const unsigned char*>(wish.password.data()),
-                                   static_cast<int>(wish.password.size()), nullptr, nullptr),
-              1);
+    must(PEM_write_PrivateKey(out, key, cipher, reinterpret_cast<const unsigned char*>(wish.password.data()),
+                              static_cast<int>(wish.password.size()), nullptr, nullptr) == 1,
+         "write " + files.key);
     std::fclose(out);
     X509_free(certificate);
     EVP_PKEY_free(key);
@@ -110,10 +114,10 @@ class Authority {
       X509_CRL_add0_revoked(list, entry);
       ASN1_INTEGER_free(number);
     }
-    EXPECT_GT(X509_CRL_sign(list, key_, EVP_sha256()), 0);
+    must(X509_CRL_sign(list, key_, EVP_sha256()) > 0, "sign a revocation list");
     const std::string path = folder_.file(file);
     std::FILE* out = std::fopen(path.c_str(), "w");
-    EXPECT_EQ(PEM_write_X509_CRL(out, list), 1);
+    must(PEM_write_X509_CRL(out, list) == 1, "write " + path);
     std::fclose(out);
     ASN1_TIME_free(time);
     X509_CRL_free(list);
@@ -125,7 +129,7 @@ class Authority {
  private:
   static void write_certificates(const std::string& path, const std::vector<X509*>& certificates) {
     std::FILE* out = std::fopen(path.c_str(), "w");
-    for (X509* certificate : certificates) EXPECT_EQ(PEM_write_X509(out, certificate), 1);
+    for (X509* certificate : certificates) must(PEM_write_X509(out, certificate) == 1, "write " + path);
     std::fclose(out);
   }
 
@@ -134,7 +138,7 @@ class Authority {
     X509V3_CTX context;
     X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
     X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str());
-    ASSERT_NE(extension, nullptr) << value;
+    must(extension != nullptr, "make a certificate with " + value);
     X509_add_ext(certificate, extension, -1);
     X509_EXTENSION_free(extension);
   }
@@ -155,7 +159,7 @@ class Authority {
     extend(made, issuer, NID_subject_key_identifier, "hash");
     extend(made, issuer, NID_subject_alt_name, wish.alternative_names);
     extend(made, issuer, NID_ext_key_usage, wish.usage);
-    EXPECT_GT(X509_sign(made, self ? key : key_, EVP_sha256()), 0);
+    must(X509_sign(made, self ? key : key_, EVP_sha256()) > 0, "sign the certificate of " + wish.name);
     return made;
   }
 

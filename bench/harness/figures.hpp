@@ -1,0 +1,44 @@
+// The figures that a latency is told by, and what is made of those of several repeats.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "harness/measure.hpp"
+#include "nexusfix/observe/latency_histogram.hpp"
+
+namespace nfx::bench {
+
+struct Figures {
+  double mean = 0, p50 = 0, p99 = 0, p999 = 0, max = 0;
+};
+
+// In units of so many of what the histogram counts.
+[[nodiscard]] inline Figures figures_of(const LatencyHistogram& histogram, double unit) {
+  const auto at = [&](double percent) { return static_cast<double>(histogram.percentile(percent)) / unit; };
+  return {histogram.mean() / unit, at(50), at(99), at(99.9), static_cast<double>(histogram.max()) / unit};
+}
+
+// The median over the repeats of what `pick`, a member or a function, takes from each.
+template <class Repeat, class Pick>
+[[nodiscard]] double middle(const std::vector<Repeat>& repeats, const Pick& pick) {
+  std::vector<double> values;
+  for (const Repeat& each : repeats) values.push_back(std::invoke(pick, each));
+  return median(std::move(values));
+}
+
+// The median of the repeats' own ratios: a slow phase of the machine slows all rows of a repeat alike.
+template <class Repeat, class Pick>
+[[nodiscard]] double middle_ratio(const std::vector<Repeat>& own, const std::vector<Repeat>& baseline,
+                                  const Pick& pick) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < own.size() && i < baseline.size(); ++i) {
+    const double below = std::invoke(pick, baseline[i]);
+    values.push_back(below > 0 ? std::invoke(pick, own[i]) / below : 0);
+  }
+  return median(std::move(values));
+}
+
+}  // namespace nfx::bench

@@ -1,0 +1,25 @@
+// A folder for the files of one run, which goes with its owner.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace nfx::bench {
+
+class ScratchFolder {
+ public:
+  // "nexusfix-NAME-PID" below `below`; empty: below the temporary folder. Throws std::filesystem::filesystem_error.
+  ScratchFolder(const std::string& name, const std::filesystem::path& below);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  // Where figures of a disk come from: "/tmp/nexusfix-store-4711 (btrfs)". Says so where no disk is behind it.
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace nfx::bench
