@@ -13,6 +13,7 @@
 #include "nexusfix/engine/engine_config.hpp"
 #include "nexusfix/engine/quickfix_settings.hpp"
 #include "nexusfix/session/schedule.hpp"
+#include "text.hpp"
 
 namespace nfx::app {
 namespace {
@@ -239,15 +240,6 @@ void print_text(std::string& out, const Schedule& schedule, const std::vector<Ro
     out += ' ' + date_time(local.time_since_epoch(), ' ') + ' ' + abbreviation + "  " +
            date_time(row.time.time_since_epoch(), ' ') + " UTC  " + describe(row) + '\n';
   }
-}
-
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
 }
 
 void print_json(std::string& out, const std::string& head, const Schedule& schedule, const std::vector<Row>& rows) {

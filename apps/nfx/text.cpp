@@ -73,6 +73,12 @@ void append_json_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string json_text(std::string_view text) {
+  std::string out;
+  append_json_text(out, text);
+  return out;
+}
+
 void append_value(std::string& out, Tag tag, std::string_view value, bool show_secrets) {
   if (is_secret(tag) && !show_secrets) {
     out += masked_text;

@@ -32,6 +32,7 @@ class Palette {
 
 // Appends `text` as a JSON string with its quotes. Bytes that are no UTF-8 are written as \u00NN.
 void append_json_text(std::string& out, std::string_view text);
+[[nodiscard]] std::string json_text(std::string_view text);
 
 // Appends a field's value as it may be shown: printable, and *** for a secret unless show_secrets.
 void append_value(std::string& out, Tag tag, std::string_view value, bool show_secrets);
