@@ -61,7 +61,8 @@ const Key<PlacementRequest> placement_table[] = {
 };
 
 const Key<RoleRequest> role_table[] = {
-    NFX_INTEGER("threads", threads, 0, 1024, "how many; for poll threads see [engine] poll_threads"),
+    NFX_INTEGER("threads", threads, 0, 1024,
+                "how many; 0: one, when it has work; log: one at most; for poll threads see [engine] poll_threads"),
     {"wait", "text", [](RoleRequest& t, const Value& v) { t.wait = named(v, {ThreadWait::spin, ThreadWait::block}); },
      [](const RoleRequest& t) { return in_quotes(to_string(t.wait)); },
      "\"spin\" for a core of their own, \"block\" for housekeeping; for poll threads see [engine] idle"},
@@ -87,8 +88,14 @@ const Key<LogConfig> log_table[] = {
                 "a longer file is followed by the next, as each UTC day is"),
     NFX_INTEGER("keep_files", keep_files, 1, 1000000, "files of each log; the oldest go"),
     NFX_DURATION("keep_age_d", keep_age, std::chrono::days, 0, 36500, "and for so many days; 0: any"),
-    NFX_INTEGER("queue_bytes", queue_bytes, 64 * 1024, gib,
-                "lines that may wait to be written, for each poll thread; more are counted, not kept"),
+    NFX_INTEGER("queue_bytes", queue_bytes, 64 * 1024, gib, "lines that may wait to be written, for each poll thread"),
+    NFX_ENUM(
+        "when_full", full.when_full,
+        "a line more: \"drop\", and count it; \"block\": its thread waits, then drops; \"spill\": beside the queue",
+        WhenFull::drop, WhenFull::block, WhenFull::spill),
+    NFX_DURATION("block_limit_us", full.block_limit, std::chrono::microseconds, 1, 1000000,
+                 "the longest wait of a poll thread with \"block\""),
+    NFX_INTEGER("spill_bytes", full.spill_bytes, 64 * 1024, gib, "beside the queue of each poll thread with \"spill\""),
     NFX_PATH("metrics_file", metrics_file, "counters and latencies in Prometheus' text format; \"\": none"),
     NFX_DURATION("metrics_period_s", metrics_period, std::chrono::seconds, 1, day_s, "how often that is written"),
 };

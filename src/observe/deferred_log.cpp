@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace nfx {
@@ -17,6 +19,10 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
 
+SpscOptions queue_options(std::size_t bytes, std::size_t record_size) {
+  return {.slot_count = (bytes + slot_size - 1) / slot_size, .record_size = record_size, .slot_size = slot_size};
+}
+
 LogFile make_file(const std::variant<LogFileOptions, int>& target) {
   if (const auto* const options = std::get_if<LogFileOptions>(&target)) return LogFile{*options};
   return LogFile{std::get<int>(target)};
@@ -25,10 +31,13 @@ LogFile make_file(const std::variant<LogFileOptions, int>& target) {
 }  // namespace
 
 LogLane::LogLane(const DeferredLogOptions& options)
-    : queue_({.slot_count = (options.lane_bytes + slot_size - 1) / slot_size,
-              .record_size = sizeof(Header) + options.longest_record,
-              .slot_size = slot_size}),
+    : queue_(queue_options(options.lane_bytes, sizeof(Header) + options.longest_record)),
       longest_(options.longest_record),
+      full_(options.full),
+      spill_(options.full.when_full == WhenFull::spill
+                 ? std::make_unique<SpscQueue>(
+                       queue_options(options.full.spill_bytes, sizeof(Header) + options.longest_record))
+                 : nullptr),
       worker_(options.worker) {}
 
 void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std::string_view first,
@@ -44,15 +53,62 @@ void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std
       .cut = static_cast<std::uint32_t>(std::min<std::size_t>(wanted - first.size() - second.size(), UINT32_MAX)),
       .kind = kind,
       .unused = {}};
-  const std::span<const char> head{reinterpret_cast<const char*>(&header), sizeof header};
-  if (queue_.try_push(head, std::span<const char>{first}, std::span<const char>{second}) == PushResult::pushed) {
+  const Parts parts{.head = {reinterpret_cast<const char*>(&header), sizeof header}, .first = first, .second = second};
+  if ((!spilling_ && parts.push_to(queue_) == PushResult::pushed) || record_when_full(parts)) [[likely]] {
     add(recorded_, 1);
   } else {
     // Whoever sees this gap also sees what was recorded in front of it.
     dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
-  if (worker_ != nullptr && queue_.more_than_half_full()) worker_->notify();
+  if (worker_ != nullptr && (spilling_ || queue_.more_than_half_full())) worker_->notify();
 }
+
+bool LogLane::record_when_full(const Parts& parts) noexcept {
+  switch (full_.when_full) {
+    case WhenFull::drop: return false;
+    case WhenFull::block: return wait_and_push(parts);
+    case WhenFull::spill: return spill(parts);
+  }
+  return false;
+}
+
+bool LogLane::wait_and_push(const Parts& parts) noexcept {
+  add(blocked_, 1);
+  const auto until = std::chrono::steady_clock::now() + full_.block_limit;
+  do {
+    if (worker_ != nullptr) worker_->notify();
+    std::this_thread::yield();
+    if (parts.push_to(queue_) == PushResult::pushed) return true;
+  } while (std::chrono::steady_clock::now() < until);
+  return false;
+}
+
+// Once something is in the spill, everything goes there until the worker has emptied it: that keeps the order.
+bool LogLane::spill(const Parts& parts) noexcept {
+  if (spilling_ && spill_->size() == 0) {
+    spilling_ = false;
+    if (parts.push_to(queue_) == PushResult::pushed) return true;
+  }
+  if (parts.push_to(*spill_) != PushResult::pushed) return false;
+  spilling_ = true;
+  add(spilled_, 1);
+  return true;
+}
+
+std::optional<std::span<const char>> LogLane::front() noexcept {
+  front_spilled_ = false;
+  auto record = queue_.front();
+  if (record || !spill_) return record;
+  const auto spilled = spill_->front();
+  if (!spilled) return std::nullopt;
+  // The queue may have filled up between the two looks; what is in it was recorded before what lies in the spill.
+  record = queue_.front();
+  if (record) return record;
+  front_spilled_ = true;
+  return spilled;
+}
+
+void LogLane::pop() noexcept { front_spilled_ ? spill_->pop() : queue_.pop(); }
 
 DeferredLog::DeferredLog(DeferredLogOptions options) : options_(std::move(options)), file_(make_file(options_.target)) {
   if (options_.lanes == 0 || options_.lanes > 1024 || options_.fraction_digits > 9) {
@@ -124,13 +180,13 @@ void DeferredLog::append_time(std::string& out, UtcTime time) {
 }
 
 bool DeferredLog::has_work() const noexcept {
-  return std::ranges::any_of(lanes_, [](const auto& lane) { return lane->queue_.size() != 0; });
+  return std::ranges::any_of(lanes_, [](const auto& lane) { return !lane->empty(); });
 }
 
 LogLane* DeferredLog::oldest(Header& header) {
   LogLane* best = nullptr;
   for (const auto& lane : lanes_) {
-    const auto record = lane->queue_.front();
+    const auto record = lane->front();
     if (!record) continue;
     Header its;
     std::memcpy(&its, record->data(), sizeof its);
@@ -173,11 +229,11 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
   if (failing_) {
     ++untold_;
     add(lost_, 1);
-    return lane.queue_.pop();
+    return lane.pop();
   }
   if (batch_.size() >= batch_bytes || file_.is_later_day(time)) write_batch();
   if (batch_.empty()) batch_time_ = time;
-  const auto record = lane.queue_.front()->subspan(sizeof header);
+  const auto record = lane.front()->subspan(sizeof header);
   const std::string_view text{record.data(), record.size()};
   append_time(batch_, time);
   append_line(batch_, {.time = time,
@@ -191,7 +247,7 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
   }
   batch_ += '\n';
   ++batch_lines_;
-  lane.queue_.pop();
+  lane.pop();
   // Small files: each batch must fit one.
   if (const auto* const options = std::get_if<LogFileOptions>(&options_.target);
       options != nullptr && batch_.size() >= options->max_bytes) {
@@ -211,7 +267,7 @@ void DeferredLog::tell_late_gaps(UtcTime now) {
   for (const auto& lane : lanes_) {
     const std::uint64_t dropped = lane->dropped_.load(std::memory_order_acquire);
     // What was recorded meanwhile stands behind the gap, or tells of it itself.
-    if (dropped != lane->dropped_told_ && lane->queue_.size() == 0) tell_gap(*lane, dropped, std::max(now, last_time_));
+    if (dropped != lane->dropped_told_ && lane->empty()) tell_gap(*lane, dropped, std::max(now, last_time_));
   }
 }
 
@@ -282,6 +338,8 @@ void DeferredLog::try_again(UtcTime now) {
 
 DeferredLogCounters DeferredLog::counters() const noexcept {
   DeferredLogCounters counters{.recorded = 0,
+                               .spilled = 0,
+                               .blocked = 0,
                                .dropped = 0,
                                .written = written_.load(std::memory_order_relaxed),
                                .lost = lost_.load(std::memory_order_relaxed),
@@ -289,6 +347,8 @@ DeferredLogCounters DeferredLog::counters() const noexcept {
                                .outages = outages_.load(std::memory_order_relaxed)};
   for (const auto& lane : lanes_) {
     counters.recorded += lane->recorded_.load(std::memory_order_relaxed);
+    counters.spilled += lane->spilled_.load(std::memory_order_relaxed);
+    counters.blocked += lane->blocked_.load(std::memory_order_relaxed);
     counters.dropped += lane->dropped_.load(std::memory_order_relaxed);
   }
   return counters;

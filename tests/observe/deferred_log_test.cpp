@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <sstream>
 #include <thread>
 
 #include "log_folder.hpp"
@@ -241,6 +242,76 @@ TEST(MessageLog, has_every_message_of_several_threads_or_counts_it) {
   for (std::size_t at = text.find(" 58=x|\n"); at != std::string::npos; at = text.find(" 58=x|\n", at + 1)) ++lines;
   EXPECT_EQ(lines, counters.written);
   EXPECT_EQ(counters.dropped == 0, text.find("were not logged here") == std::string::npos);
+}
+
+TEST(MessageLog, that_spills_keeps_the_order_while_the_worker_catches_up) {
+  const LogFolder folder;
+  MessageLogOptions options = small_messages_in(folder);
+  options.log.full = {.when_full = WhenFull::spill, .block_limit = 0ms, .spill_bytes = 16 * 64};
+  constexpr int messages = 20'000;
+  DeferredLogCounters counters;
+  {
+    MessageLog log{options};
+    log.name_session(0, "S");
+    WakeSignal wake;
+    WorkerThread worker{wake, {.step = [&] { return log.step(noon); }, .has_work = [&] { return log.has_work(); }}};
+    MessageLog::Lane lane = log.lane(0);
+    for (int i = 0; i < messages; ++i) lane.record(0, LogDirection::in, noon, std::to_string(i));
+    worker.stop();
+    while (log.step(noon) != 0) {
+    }
+    counters = log.counters();
+  }
+  EXPECT_EQ(counters.recorded + counters.dropped, static_cast<std::uint64_t>(messages));
+  EXPECT_EQ(counters.written, counters.recorded);
+  EXPECT_GT(counters.spilled, 0U);
+  std::istringstream lines{folder.text()};
+  int next = 0, missing = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t name = line.find(" in  S ");
+    if (name == std::string::npos) {
+      const int count = std::stoi(line.substr(line.find(' ') + 1));
+      next += count;
+      missing += count;
+      continue;
+    }
+    ASSERT_EQ(line.substr(name + 7), std::to_string(next));
+    ++next;
+  }
+  EXPECT_EQ(next, messages);
+  EXPECT_EQ(static_cast<std::uint64_t>(missing), counters.dropped);
+}
+
+TEST(MessageLog, that_spills_uses_no_room_of_the_lane_while_something_older_lies_beside_it) {
+  const LogFolder folder;
+  MessageLogOptions options = small_messages_in(folder);
+  options.log.full = {.when_full = WhenFull::spill, .block_limit = 0ms, .spill_bytes = 8 * 64};
+  MessageLog log{options};
+  MessageLog::Lane lane = log.lane(0);
+  const auto record = [&](int count) {
+    for (int i = 0; i < count; ++i) lane.record(0, LogDirection::in, noon, "x");
+  };
+  record(10);
+  EXPECT_EQ(log.counters().spilled, 2U);
+  record(8);
+  EXPECT_EQ(log.counters().spilled, 8U);
+  EXPECT_EQ(log.counters().dropped, 2U);
+  EXPECT_EQ(log.step(noon), 16U);
+  record(1);
+  EXPECT_EQ(log.counters().spilled, 8U) << "all is written, so the lane is used again";
+  EXPECT_EQ(log.step(noon), 1U);
+}
+
+TEST(MessageLog, that_blocks_counts_its_waits_and_drops_at_the_limit) {
+  const LogFolder folder;
+  MessageLogOptions options = small_messages_in(folder);
+  options.log.full = {.when_full = WhenFull::block, .block_limit = 1us, .spill_bytes = 0};
+  MessageLog log{options};
+  MessageLog::Lane lane = log.lane(0);
+  for (int i = 0; i < 10; ++i) lane.record(0, LogDirection::in, noon, "x");
+  EXPECT_EQ(log.counters().blocked, 2U);
+  EXPECT_EQ(log.counters().dropped, 2U);
+  EXPECT_EQ(log.counters().spilled, 0U);
 }
 
 TEST(EventLog, writes_sessions_the_engine_and_what_the_network_says) {

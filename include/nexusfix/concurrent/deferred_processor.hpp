@@ -26,6 +26,7 @@
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 #include "nexusfix/concurrent/spsc_ring.hpp"
+#include "nexusfix/concurrent/when_full.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 
 namespace nfx {
@@ -63,18 +64,6 @@ class DeferredBuffer {
 };
 static_assert(DeferrableBuffer<DeferredBuffer<240>>);
 static_assert(sizeof(DeferredBuffer<240>) == 256);
-
-enum class WhenFull : std::uint8_t {
-  drop,   // submit() returns at once
-  block,  // submit() waits for room, at most block_limit, and then drops: for producers that may stand still
-  spill,  // into a second, larger ring of exact lengths, in order; when that is full too, drop
-};
-
-struct DeferredOptions {
-  WhenFull when_full = WhenFull::drop;
-  Duration block_limit{std::chrono::milliseconds{1}};
-  std::size_t spill_bytes = std::size_t{1} << 20;  // with WhenFull::spill; rounded up to a power of two
-};
 
 struct DeferredCounters {
   std::uint64_t submitted = 0;  // will reach the handler, or have

@@ -2,12 +2,13 @@
 // in them, in order of time, and appends them to files.
 // Thread: each lane has one thread that records; step() belongs to one worker; names and counters from any thread.
 // Cost: recording is one copy into the lane, never an allocation, lock, throw, formatting or system call, but to wake a
-// worker that sleeps while the lane is more than half full. Bounds: each lane is lane_bytes long, a record
-// longest_record; a longer one is cut, and its line says by how much.
-// When a lane is full: what finds no room is counted, and where it would stand the log says how many are missing.
-// When the disk fails: one call of on_failure, and what comes is counted and dropped, so that nobody waits for the
-// disk; a second later and each second from then on the log tries again, and says how many are missing when that
-// succeeds. Lifetime: the log outlives the threads that record. The destructor writes what was recorded.
+// worker that sleeps while the lane is more than half full, and to wait where `full` says so. Bounds: each lane is
+// lane_bytes long, and its spill, if it has one, full.spill_bytes; a record longest_record; a longer one is cut, and
+// its line says by how much. When a lane is full, as `full` says; what finds no room in the end is counted, and where
+// it would stand the log says how many are missing. When the disk fails: one call of on_failure, and what comes is
+// counted and dropped, so that nobody waits for the disk; a second later and each second from then on the log tries
+// again, and says how many are missing when that succeeds. Lifetime: the log outlives the threads that record. The
+// destructor writes what was recorded.
 #pragma once
 
 #include <atomic>
@@ -27,6 +28,7 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/concurrent/when_full.hpp"
 #include "nexusfix/observe/log_file.hpp"
 
 namespace nfx {
@@ -39,6 +41,7 @@ struct DeferredLogOptions {
   std::uint32_t lanes = 1;                   // threads that record: one each
   std::size_t lane_bytes = std::size_t{4} << 20;
   std::size_t longest_record = 16 * 1024;
+  DeferredOptions full;                              // what becomes of a record that finds its lane full
   unsigned fraction_digits = 9;                      // of a second, 0 to 9
   std::function<void(std::string_view)> on_failure;  // on the worker's thread, once per outage
   WakeSignal* worker = nullptr;  // of the thread that calls step(), when it sleeps; outlives the log
@@ -46,6 +49,8 @@ struct DeferredLogOptions {
 
 struct DeferredLogCounters {
   std::uint64_t recorded = 0;  // what found room in a lane
+  std::uint64_t spilled = 0;   // of these, by way of the spill
+  std::uint64_t blocked = 0;   // times that a thread waited for room
   std::uint64_t dropped = 0;   // what found none
   std::uint64_t written = 0;
   std::uint64_t lost = 0;  // recorded, but the disk failed
@@ -75,12 +80,32 @@ class LogLane {
 
   LogLane(const DeferredLogOptions& options);
 
+  // A record in the making: its parts lie one behind the other in the queue.
+  struct Parts {
+    std::span<const char> head, first, second;
+    [[nodiscard]] PushResult push_to(SpscQueue& queue) const noexcept { return queue.try_push(head, first, second); }
+  };
+  [[gnu::cold, gnu::noinline]] bool record_when_full(const Parts& parts) noexcept;
+  bool wait_and_push(const Parts& parts) noexcept;
+  bool spill(const Parts& parts) noexcept;
+
+  // The worker. The same record until pop().
+  [[nodiscard]] std::optional<std::span<const char>> front() noexcept;
+  void pop() noexcept;
+  [[nodiscard]] bool empty() const noexcept { return queue_.size() == 0 && (!spill_ || spill_->size() == 0); }
+
   SpscQueue queue_;
   const std::size_t longest_;
+  const DeferredOptions full_;
+  const std::unique_ptr<SpscQueue> spill_;
   WakeSignal* const worker_;
   alignas(cache_line) std::atomic<std::uint64_t> dropped_{0};  // the recording thread writes
   std::atomic<std::uint64_t> recorded_{0};
+  std::atomic<std::uint64_t> spilled_{0};
+  std::atomic<std::uint64_t> blocked_{0};
+  bool spilling_ = false;                               // everything goes to the spill until the worker has emptied it
   alignas(cache_line) std::uint64_t dropped_told_ = 0;  // the worker's: as many are in the log as missing
+  bool front_spilled_ = false;                          // where front() found its record
 };
 
 class DeferredLog {
