@@ -149,10 +149,7 @@ class Condition {
  public:
   Condition(std::string its_name, StoreKind kind, Durability durability, const Options& options,
             const std::filesystem::path& folder, std::shared_ptr<const Dictionary> dictionary)
-      : name(std::move(its_name)),
-        stores_(posix_disk(), {}, false),
-        application_(marks_, reports_),
-        transport_(marks_) {
+      : name(std::move(its_name)), stores_(posix_disk(), {}), application_(marks_, reports_), transport_(marks_) {
     SessionSettings settings;
     settings.session.role = Role::acceptor;
     settings.session.sender_comp_id = "VENUE";
@@ -173,8 +170,8 @@ class Condition {
       flusher_ = std::thread{[this] {
         SystemClock clock;
         while (!stop_.load(std::memory_order_acquire)) {
-          const Duration due = stores_.turn(clock.now());
-          if (due > Duration::zero()) stores_.wait(due);
+          const Duration due = stores_.flusher().turn(clock.now());
+          if (due > Duration::zero()) stores_.flusher().wait(due);
         }
       }};
     }
@@ -201,7 +198,7 @@ class Condition {
   ~Condition() {
     loop_.reset();
     stop_.store(true, std::memory_order_release);
-    stores_.wake();
+    stores_.flusher().wake();
     if (flusher_.joinable()) flusher_.join();
   }
   Condition(const Condition&) = delete;

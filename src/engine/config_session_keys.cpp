@@ -299,6 +299,8 @@ const Key<SessionDraft> session_table[] = {
      [](const SessionDraft&) { return std::string{"none"}; },
      "when they stood so: a boundary of the schedule since then makes both 1"},
     NFX_FLAG("prefault", settings.prefault, "touch all memory of the store at start: no page fault later"),
+    NFX_INTEGER("flusher", settings.flusher, -1, 1023,
+                "journal: the number of the flusher that writes it; -1: the one with the fewest"),
     NFX_INTEGER("poll_thread", settings.poll_thread, 0, 1023, "which poll thread serves the session"),
 };
 

@@ -1,17 +1,18 @@
 #include "nexusfix/engine/engine.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <iterator>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "engine/engine_helpers.hpp"
 #include "engine/engine_logs.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/poll_thread.hpp"
-#include "nexusfix/engine/session_stores.hpp"
+#include "nexusfix/engine/placement.hpp"
+#include "nexusfix/placement/thread_name.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 
@@ -39,25 +40,21 @@ struct Engine::Parts {
       : config(std::move(checked)),
         placement(config, load_this_machine, [] { return read_host_facts(HostFiles{}); }),
         transport(choose_transport(config)),
-        stores(
-            posix_disk(), [this] { wake_all(); }, true),
+        helpers(config, placement, posix_disk(), [this] { wake_all(); }),
         logs(config, [this](std::string_view text) {
           if (application != nullptr) application->on_log_alert(text);
         }) {}
-  ~Parts() { end_helpers(); }
+  ~Parts() { end_threads(); }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
   EngineConfig config;
   EnginePlacement placement;
   TransportChoice transport;
-  JournalStores stores;
+  EngineHelpers helpers;
   EngineLogs logs;  // outlives the threads that record
   std::vector<std::unique_ptr<PollThread>> threads;
-  std::mutex helpers_mutex;  // and who is woken
-  std::thread flusher;
-  std::thread deferred;
-  std::atomic<bool> stop_flusher{false};
+  std::mutex threads_mutex;  // of who is woken
   std::mutex added_tls_mutex;
   std::vector<std::pair<std::string, std::weak_ptr<TlsContext>>> added_tls;  // of sessions that came later
   bool started = false;
@@ -65,7 +62,7 @@ struct Engine::Parts {
   bool placed = false;  // the thread that calls turn()
 
   void make_thread(std::uint32_t number, Application& to) {
-    threads.push_back(make_poll_thread(transport, config, number, to, stores));
+    threads.push_back(make_poll_thread(transport, config, number, to, helpers.stores()));
     threads.back()->log_to(
         {logs.message_lane(number), logs.event_lane(number), [this](std::size_t session, const std::string* name) {
            name != nullptr ? logs.name(session, *name) : logs.forget(session);
@@ -78,8 +75,12 @@ struct Engine::Parts {
     for (std::size_t i = 0; i < config.sessions.size(); ++i) logs.name(i, identity(config.sessions[i].session));
     std::vector<EngineLogs::Figures*> figures;
     for (const auto& thread : threads) figures.push_back(&thread->figures);
-    logs.begin([this] { placement.enter_role(ThreadRole::log, "nfx-log-0"); }, std::move(figures),
-               [this](MetricsPage& page) { add_threads(page); });
+    logs.begin([this] { placement.enter_role(ThreadRole::log, 0); }, helper_threads(config, ThreadRole::log).idle,
+               std::move(figures),
+               [this](MetricsPage& page) {
+                 add_threads(page);
+                 helpers.add_metrics(page);
+               });
   }
   void add_threads(MetricsPage& page) {
     for (const ThreadReport& report : thread_reports()) {
@@ -99,54 +100,30 @@ struct Engine::Parts {
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const {
     std::vector<ThreadReport> reports = placement.reports();
     for (ThreadReport& report : reports) {
-      for (std::size_t i = 0; i < threads.size(); ++i) {
-        if (report.name == "nfx-poll-" + std::to_string(i)) report.worst_idle_gap = threads[i]->gap.worst();
+      report.worst_idle_gap = helpers.worst_gap(report.name);
+      if (report.name == thread_name(ThreadRole::log, 0)) report.worst_idle_gap = logs.watch().worst_gap();
+      for (std::uint32_t i = 0; i < threads.size(); ++i) {
+        if (report.name == thread_name(ThreadRole::poll, i)) report.worst_idle_gap = threads[i]->gap.worst();
       }
     }
     return reports;
   }
 
-  // Journals need somebody who writes them from the moment they are open, before anybody calls run().
-  void begin_helpers() {
-    const std::lock_guard lock{helpers_mutex};
-    if (flusher.joinable()) return;
-    flusher = std::thread{[this] {
-      placement.enter_role(ThreadRole::flusher, "nfx-flush-0");
-      SystemClock clock;
-      while (!stop_flusher.load(std::memory_order_acquire)) {
-        const Duration due = stores.turn(clock.now());
-        if (due > Duration::zero()) stores.wait(due);
-      }
-      placement.leave();
-    }};
-    deferred = std::thread{[this] {
-      placement.enter_role(ThreadRole::deferred, "nfx-defer-0");
-      stores.run_jobs();
-      placement.leave();
-    }};
-  }
   // Jobs end before the poll threads go, which those that open a store hand it to; stores close with their sessions,
-  // and the flusher ends after them.
-  void end_helpers() {
+  // and the flushers end after them.
+  void end_threads() {
     logs.end();  // first: it asks the threads for their figures
-    stores.end_jobs();
-    if (deferred.joinable()) {
-      deferred.join();
-    } else {
-      stores.run_jobs();
-    }
+    helpers.end_jobs();
     std::vector<std::unique_ptr<PollThread>> ending;
     {
-      const std::lock_guard lock{helpers_mutex};
+      const std::lock_guard lock{threads_mutex};
       ending.swap(threads);
     }
     ending.clear();
-    stop_flusher.store(true, std::memory_order_release);
-    stores.wake();
-    if (flusher.joinable()) flusher.join();
+    helpers.end();
   }
   void wake_all() noexcept {
-    const std::lock_guard lock{helpers_mutex};
+    const std::lock_guard lock{threads_mutex};
     for (const auto& thread : threads) thread->wake();
   }
 
@@ -187,7 +164,9 @@ Engine::Engine(EngineConfig config, Application& application) {
     }
   }
   const auto on_disk = [](const SessionSettings& each) { return each.store_kind == StoreKind::journal; };
-  if (std::ranges::any_of(parts_->config.sessions, on_disk)) parts_->begin_helpers();
+  const bool asked_for = helper_threads(parts_->config, ThreadRole::flusher).asked_for ||
+                         helper_threads(parts_->config, ThreadRole::deferred).asked_for;
+  if (asked_for || std::ranges::any_of(parts_->config.sessions, on_disk)) parts_->helpers.begin();
   parts_->begin_logs();
 }
 
@@ -253,7 +232,7 @@ std::size_t Engine::add_session(SessionSettings settings) {
   }
   const SessionConfig config = settings.session;
   const std::weak_ptr<TlsContext> tls = settings.socket.tls;
-  if (settings.store_kind == StoreKind::journal) parts_->begin_helpers();
+  if (settings.store_kind == StoreKind::journal) parts_->helpers.begin();
   settings.poll_thread = parts_->placement.join_mapping(settings);
   try {
     check_session(parts_->config, settings);

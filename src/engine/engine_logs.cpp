@@ -18,6 +18,7 @@ DeferredLogOptions log_options(const EngineConfig& config, const char* name, Eng
                                   .keep_days = static_cast<std::uint32_t>(config.log.keep_age.count())};
   options.lanes = config.poll_threads;
   options.lane_bytes = config.log.queue_bytes;
+  options.full = config.log.full;
   options.on_failure = std::move(alert);
   options.worker = &signal;
   return options;
@@ -94,9 +95,10 @@ void EngineLogs::forget(std::size_t session) {
   if (events_) events_->forget_session(number);
 }
 
-void EngineLogs::begin(std::function<void()> on_start, std::vector<Figures*> figures,
+void EngineLogs::begin(std::function<void()> on_start, IdleMode idle, std::vector<Figures*> figures,
                        std::function<void(MetricsPage&)> more) {
   if (!wanted() || worker_) return;
+  idle_ = idle;
   figures_ = std::move(figures);
   more_ = std::move(more);
   if (metrics_path_) {
@@ -109,6 +111,7 @@ void EngineLogs::begin(std::function<void()> on_start, std::vector<Figures*> fig
     for (Figures* each : figures_) each->ask();
   }
   WorkerOptions options;
+  options.idle = idle;
   options.on_start = std::move(on_start);
   worker_ = std::make_unique<WorkerThread>(
       signal_,
@@ -127,10 +130,13 @@ void EngineLogs::end() noexcept {
 
 std::size_t EngineLogs::step() {
   const UtcTime now = wall_clock();
+  const MonotonicTime begin = monotonic_clock();
+  watch_.turn_began(begin);
   std::size_t done = 0;
   if (messages_) done += messages_->step(now);
   if (events_) done += events_->step(now);
-  if (metrics_) static_cast<void>(metrics_->step(monotonic_clock()));
+  const bool wrote = metrics_ && metrics_->step(begin);
+  watch_.turn_ended(monotonic_clock(), done == 0 && !wrote && idle_ == IdleMode::spin);
   return done;
 }
 
@@ -143,6 +149,10 @@ void EngineLogs::collect(MetricsPage& page) {
   }
   const auto add_log = [&page](const char* log, const DeferredLogCounters& counts) {
     page.counter({"nfx_log_lines_total", "Lines written to the log"}, counts.written, {{"log", log}});
+    page.counter({"nfx_log_spilled_total", "Lines that waited in the spill, behind a full queue"}, counts.spilled,
+                 {{"log", log}});
+    page.counter({"nfx_log_blocked_total", "Times a poll thread waited for room in the queue"}, counts.blocked,
+                 {{"log", log}});
     page.counter({"nfx_log_dropped_total", "Lines that found no room in the queue"}, counts.dropped, {{"log", log}});
     page.counter({"nfx_log_lost_total", "Lines that the disk did not take"}, counts.lost, {{"log", log}});
   };

@@ -17,6 +17,7 @@
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/engine/engine_config.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
+#include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/observe/event_log.hpp"
 #include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/observe/metrics.hpp"
@@ -40,10 +41,14 @@ class EngineLogs {
   void name(std::size_t session, const std::string& identity);
   void forget(std::size_t session);
 
-  // Starts the thread. `figures` are filled by the poll threads when asked; `more` adds what the engine itself knows.
-  void begin(std::function<void()> on_start, std::vector<Figures*> figures, std::function<void(MetricsPage&)> more);
+  // Starts the thread, which in between sleeps, or spins. `figures` are filled by the poll threads when asked; `more`
+  // adds what the engine itself knows.
+  void begin(std::function<void()> on_start, IdleMode idle, std::vector<Figures*> figures,
+             std::function<void(MetricsPage&)> more);
   // Writes what is left and ends the thread. The poll threads have ended, or record nothing more.
   void end() noexcept;
+
+  [[nodiscard]] const HelperWatch& watch() const noexcept { return watch_; }
 
  private:
   std::size_t step();
@@ -58,6 +63,8 @@ class EngineLogs {
   std::optional<MetricsFile> metrics_;
   std::vector<Figures*> figures_;
   std::function<void(MetricsPage&)> more_;
+  IdleMode idle_ = IdleMode::block;
+  HelperWatch watch_;
   std::unique_ptr<WorkerThread> worker_;
 };
 

@@ -12,6 +12,7 @@
 #include "nexusfix/engine/placement.hpp"
 #include "nexusfix/placement/host_files.hpp"
 #include "nexusfix/placement/place_thread.hpp"
+#include "nexusfix/placement/thread_name.hpp"
 #include "nexusfix/placement/thread_sampler.hpp"
 
 namespace nfx {
@@ -84,11 +85,11 @@ EnginePlacement::EnginePlacement(EngineConfig& config, const std::function<Topol
 
 EnginePlacement::~EnginePlacement() { stop_watching(); }
 
-const ThreadPlacement& EnginePlacement::poll_thread(std::uint32_t index) const {
-  const auto found = std::ranges::find_if(plan_->threads, [index](const ThreadPlacement& thread) {
-    return thread.role == ThreadRole::poll && thread.index == index;
+const ThreadPlacement* EnginePlacement::find(ThreadRole role, std::uint32_t index) const {
+  const auto found = std::ranges::find_if(plan_->threads, [role, index](const ThreadPlacement& thread) {
+    return thread.role == role && thread.index == index;
   });
-  return *found;
+  return found == plan_->threads.end() ? nullptr : &*found;
 }
 
 std::uint32_t EnginePlacement::join_mapping(const SessionSettings& settings) {
@@ -168,14 +169,14 @@ void EnginePlacement::build(std::uint32_t index, const std::function<void()>& ma
 
 void EnginePlacement::enter(std::uint32_t index) {
   if (plan_) return enter_as(poll_thread(index));
-  if (index != 0) CpuAffinity::name_thread("nfx-poll-" + std::to_string(index));
+  if (index != 0) CpuAffinity::name_thread(thread_name(ThreadRole::poll, index));
 }
 
-void EnginePlacement::enter_role(ThreadRole role, std::string_view name) {
-  CpuAffinity::name_thread(std::string{name});
+void EnginePlacement::enter_role(ThreadRole role, std::uint32_t index) {
+  CpuAffinity::name_thread(thread_name(role, index));
   if (!plan_) return;
-  const auto found = std::ranges::find(plan_->threads, role, &ThreadPlacement::role);
-  if (found != plan_->threads.end()) enter_as(*found);
+  // A helper that came with a session added later is in no plan: it runs where the process may.
+  if (const ThreadPlacement* thread = find(role, index)) enter_as(*thread);
 }
 
 void EnginePlacement::enter_as(const ThreadPlacement& thread) {

@@ -47,8 +47,8 @@ class EnginePlacement {
   // What `make` throws is thrown here. Throws ConfigError when the CPU cannot be had and on_violation says refuse.
   void build(std::uint32_t index, const std::function<void()>& make);
 
-  // The calling thread becomes a helper with this role: name, the role's CPUs, until leave().
-  void enter_role(ThreadRole role, std::string_view name);
+  // The calling thread becomes helper `index` with this role: name, CPUs and scheduler, until leave().
+  void enter_role(ThreadRole role, std::uint32_t index);
 
   // The calling thread becomes poll thread `index`: name, CPU, scheduler. Its own come back with leave().
   void enter(std::uint32_t index);
@@ -64,7 +64,8 @@ class EnginePlacement {
  private:
   struct Entered;
 
-  [[nodiscard]] const ThreadPlacement& poll_thread(std::uint32_t index) const;
+  [[nodiscard]] const ThreadPlacement* find(ThreadRole role, std::uint32_t index) const;
+  [[nodiscard]] const ThreadPlacement& poll_thread(std::uint32_t index) const { return *find(ThreadRole::poll, index); }
   void enter_as(const ThreadPlacement& thread);
   [[nodiscard]] std::string put_in_place(const ThreadPlacement& thread) const;
   void violation(std::string text);

@@ -3,6 +3,23 @@
 #include <algorithm>
 
 namespace nfx {
+namespace {
+
+bool asks_for_core(const SessionSettings& settings) {
+  return settings.session.cpu_affinity_core >= 0 || settings.session.auto_pin_to_core;
+}
+
+}  // namespace
+
+HelperThreads helper_threads(const EngineConfig& config, ThreadRole role) {
+  HelperThreads helpers;
+  if (!config.placement.enabled && std::ranges::none_of(config.sessions, asks_for_core)) return helpers;
+  const RoleRequest& request = config.placement.role(role);
+  helpers.asked_for = request.threads > 0;
+  helpers.threads = std::max(request.threads, std::uint32_t{1});
+  if (request.wait == ThreadWait::spin) helpers.idle = IdleMode::spin;
+  return helpers;
+}
 
 PlacementRequest placement_request(const EngineConfig& config) {
   PlacementRequest request = config.placement;
@@ -10,7 +27,7 @@ PlacementRequest placement_request(const EngineConfig& config) {
   poll.threads = config.poll_threads;
   // A yielding thread is runnable all the time, as a spinning one is.
   poll.wait = config.idle == IdleMode::block ? ThreadWait::block : ThreadWait::spin;
-  // Who writes journals: one flusher for all, and one thread for what waits for a disk. `nfx serve` makes journals of
+  // Who writes journals: a flusher, and a thread for what waits for a disk. `nfx serve` makes journals of
   // stores that nobody chose.
   const bool journals = std::ranges::any_of(
       config.sessions, [](const SessionSettings& each) { return each.store_kind != StoreKind::memory; });
@@ -32,7 +49,7 @@ PlacementRequest placement_request(const EngineConfig& config) {
                                 .poll_thread = settings.poll_thread,
                                 .cpu_affinity_core = session.cpu_affinity_core,
                                 .auto_pin_to_core = session.auto_pin_to_core});
-    request.enabled |= session.cpu_affinity_core >= 0 || session.auto_pin_to_core;
+    request.enabled |= asks_for_core(settings);
   }
   return request;
 }

@@ -17,28 +17,9 @@
 #include "nexusfix/engine/counter_clock.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/engine/session_stores.hpp"
+#include "nexusfix/engine/thread_watch.hpp"
 
 namespace nfx {
-
-// The longest turn that found nothing to do. Written by the poll thread, read by any.
-class IdleGap {
- public:
-  void turn_began(MonotonicTime at) noexcept {
-    if (idle_) {
-      const Duration gap = at - last_;
-      if (gap > worst_.load(std::memory_order_relaxed)) worst_.store(gap, std::memory_order_relaxed);
-    }
-    last_ = at;
-  }
-  void turn_ended(bool idle) noexcept { idle_ = idle; }
-  [[nodiscard]] Duration worst() const noexcept { return worst_.load(std::memory_order_relaxed); }
-
- private:
-  MonotonicTime last_{};
-  bool idle_ = false;
-  std::atomic<Duration> worst_{Duration::zero()};
-};
-static_assert(std::atomic<Duration>::is_always_lock_free);
 
 class PollThread {
  public:

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "engine/quickfix_schedule.hpp"
 #include "engine/quickfix_tls.hpp"
 #include "engine/quickfix_values.hpp"
 
@@ -39,14 +40,13 @@ class SessionTranslator {
       listen_address();
     }
     heartbeats();
-    schedule();
+    add(translate_schedule(common_, section_, dynamic_template_, lookup_));
     dictionaries();
     validation();
     timestamps();
     logon_fields();
     store();
-    const EntryLookup lookup = [this](std::string_view key) { return find(key); };
-    for (Setting& each : translate_tls(common_, lookup, initiator_)) result_.settings.push_back(std::move(each));
+    add(translate_tls(common_, lookup_, initiator_));
     warn_of_the_other_side();
     return std::move(result_);
   }
@@ -70,13 +70,10 @@ class SessionTranslator {
   }
 
   [[noreturn]] void missing(std::string_view key, const std::string& mend) const {
-    common_.fail(section_.line, dynamic_template_ ? "[DEFAULT] " : "[SESSION] ", key, "missing: " + mend);
+    common_.fail_missing(section_, dynamic_template_, key, mend);
   }
 
-  bool flag_of(const Entry& entry) const {
-    if (const auto value = read_flag(entry.value)) return *value;
-    common_.fail(entry, "expected Y or N");
-  }
+  bool flag_of(const Entry& entry) const { return common_.flag(entry); }
   std::optional<bool> flag(std::string_view key) const {
     const Entry* entry = find(key);
     return entry == nullptr ? std::nullopt : std::optional{flag_of(*entry)};
@@ -90,6 +87,9 @@ class SessionTranslator {
 
   void put(std::string key, std::string value, std::vector<const Entry*> origins) {
     result_.settings.push_back({std::move(key), std::move(value), std::move(origins)});
+  }
+  void add(std::vector<Setting> settings) {
+    for (Setting& each : settings) result_.settings.push_back(std::move(each));
   }
   // Two keys of different engines may mean the same setting of ours.
   void put_once(std::string_view key, std::string value, const Entry& entry) {
@@ -105,7 +105,7 @@ class SessionTranslator {
   }
 
   void refuse() const {
-    const bool plain = tls_is_off([this](std::string_view key) { return find(key); });
+    const bool plain = tls_is_off(lookup_);
     for (const Entry* entry : effective_) {
       const KeyRow* row = find_key(entry->key);
       if (row == nullptr || row->key.treatment != KeyTreatment::refused) continue;
@@ -310,112 +310,6 @@ class SessionTranslator {
     put(std::string{ours}, std::to_string(100 + *beyond), {entry});
   }
 
-  // Puts a time of day; a zone behind it has to be the one of the session.
-  void put_time(std::string_view ours, const Entry& entry) {
-    const auto time = read_time(entry.value);
-    if (!time) common_.fail(entry, "expected a time such as 09:30:00");
-    put(std::string{ours}, toml_text(time->time), {&entry});
-    if (time->zone.empty()) return;
-    if (zone_.empty() || zone_ == time->zone) {
-      zone_ = time->zone;
-      zone_origin_ = &entry;
-    } else {
-      common_.fail(entry, "its zone is not that of line " + std::to_string(zone_origin_->line) +
-                              ": a session has one time zone");
-    }
-  }
-  void put_day(std::string_view ours, const Entry& entry) {
-    const auto day = read_day(entry.value);
-    if (!day) common_.fail(entry, "expected a day such as Monday or mon");
-    put(std::string{ours}, toml_text(*day), {&entry});
-  }
-
-  void schedule() {
-    time_zone();
-    const Entry* start = find("StartTime");
-    const Entry* end = find("EndTime");
-    // QuickFIX/Go knows neither ConnectionType nor NonStopSession: there, no StartTime means no schedule.
-    const bool as_in_go = find("ConnectionType") == nullptr && start == nullptr && end == nullptr;
-    if (flag("NonStopSession") != true && !as_in_go) {
-      const std::string mend = "write it as HH:MM:SS, or NonStopSession=Y for a session without a schedule";
-      if (start == nullptr) missing("StartTime", mend);
-      if (end == nullptr) missing("EndTime", mend);
-      one_zone(*start, *end);
-      put_time("start_time", *start);
-      put_time("end_time", *end);
-      days();
-      logon_window(*start, *end);
-    }
-    const Entry* reset = find("ResetSeqTime");
-    if (reset != nullptr && flag("EnableResetSeqTime") != false) put_time("reset_time", *reset);
-    const bool has_times = std::ranges::any_of(
-        result_.settings, [](const Setting& each) { return each.key == "start_time" || each.key == "reset_time"; });
-    if (has_times && zone_origin_ != nullptr) put("time_zone", toml_text(zone_), {zone_origin_});
-  }
-
-  // QuickFIX/J takes "09:30:00 America/New_York"; the other time would then be in UTC.
-  void one_zone(const Entry& start, const Entry& end) const {
-    const auto first = read_time(start.value), last = read_time(end.value);
-    if (!first || !last || zone_origin_ != nullptr || first->zone.empty() == last->zone.empty()) return;
-    const Entry& without = first->zone.empty() ? start : end;
-    common_.fail(without, "has no zone, and the other time has one: write it behind both, or as TimeZone");
-  }
-
-  void time_zone() {
-    const Entry* zone = find("TimeZone");
-    const Entry* local = find("UseLocalTime");
-    const bool is_local = local != nullptr && flag_of(*local);
-    if (zone != nullptr && is_local)
-      common_.fail(*local, "TimeZone stands at line " + std::to_string(zone->line) + ": remove one of them");
-    if (zone != nullptr) {
-      zone_ = same_key(zone->value, "local") ? "local" : zone->value;
-      zone_origin_ = zone;
-    } else if (is_local) {
-      zone_ = "local";
-      zone_origin_ = local;
-    }
-  }
-
-  void days() {
-    const Entry* start = find("StartDay");
-    const Entry* end = find("EndDay");
-    if (start != nullptr && end == nullptr) common_.fail(*start, "there is no EndDay for it");
-    if (end != nullptr && start == nullptr) common_.fail(*end, "there is no StartDay for it");
-    const Entry* weekdays = find("Weekdays");
-    if (start != nullptr) {
-      if (weekdays != nullptr) common_.fail(*weekdays, "StartDay makes the session last a week: remove one of them");
-      put_day("start_day", *start);
-      put_day("end_day", *end);
-    }
-    if (weekdays == nullptr) return;
-    std::vector<std::string> names;
-    for (const std::string_view each : split(weekdays->value, ',')) {
-      const auto day = read_day(each);
-      if (!day) common_.fail(*weekdays, "expected days such as Mon,Tue,Wed");
-      names.emplace_back(*day);
-    }
-    if (names.empty()) common_.fail(*weekdays, "expected days such as Mon,Tue,Wed");
-    put("weekdays", toml_list(names), {weekdays});
-  }
-
-  // What is not said of the time for Logons is as for the session.
-  void logon_window(const Entry& start, const Entry& end) {
-    const Entry* logon = find("LogonTime");
-    const Entry* logout = find("LogoutTime");
-    const Entry* logon_day = find("LogonDay");
-    const Entry* logout_day = find("LogoutDay");
-    if (logon == nullptr && logout == nullptr && logon_day == nullptr && logout_day == nullptr) return;
-    put_time("logon_time", logon == nullptr ? start : *logon);
-    put_time("logout_time", logout == nullptr ? end : *logout);
-    if (logon_day == nullptr) logon_day = find("StartDay");
-    if (logout_day == nullptr) logout_day = find("EndDay");
-    if (logon_day != nullptr && logout_day == nullptr) common_.fail(*logon_day, "there is no LogoutDay for it");
-    if (logout_day != nullptr && logon_day == nullptr) common_.fail(*logout_day, "there is no LogonDay for it");
-    if (logon_day == nullptr) return;
-    put_day("logon_day", *logon_day);
-    put_day("logout_day", *logout_day);
-  }
-
   void dictionaries() {
     if (const Entry* use = find("UseDataDictionary"); use != nullptr && !flag_of(*use)) {
       result_.uses_dictionary = false;
@@ -536,10 +430,9 @@ class SessionTranslator {
   const FileSection& section_;
   bool dynamic_template_;
   std::vector<const Entry*> effective_;  // the session's entries, then those of [DEFAULT] that it does not override
+  const EntryLookup lookup_ = [this](std::string_view key) { return find(key); };
   bool initiator_ = false;
   bool is_fixt_ = false;
-  std::string zone_;
-  const Entry* zone_origin_ = nullptr;
   SessionSettingsText result_;
 };
 
@@ -574,6 +467,16 @@ void Translation::warn_once(const Entry& entry, std::string text) {
   if (known != warned_.end()) return;
   warned_.push_back(entry.key);
   warnings_.push_back({entry.line, section_of(entry), entry.key, std::move(text)});
+}
+
+bool Translation::flag(const Entry& entry) const {
+  if (const auto value = read_flag(entry.value)) return *value;
+  fail(entry, "expected Y or N");
+}
+
+void Translation::fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,
+                               const std::string& mend) const {
+  fail(section.line, dynamic_template ? "[DEFAULT] " : "[SESSION] ", key, "missing: " + mend);
 }
 
 void Translation::fail(const Entry& entry, const std::string& text) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ struct SessionSettingsText {
   bool uses_dictionary = true;
 };
 
+// The entry that counts for a session, its own before that of [DEFAULT]; null when there is none.
+using EntryLookup = std::function<const Entry*(std::string_view key)>;
+
 // What the translation of a file has in common. Warnings come once per key.
 class Translation {
  public:
@@ -36,7 +40,11 @@ class Translation {
   [[nodiscard]] std::vector<Setting> translate_log();
 
   void warn_once(const Entry& entry, std::string text);
+  [[nodiscard]] bool flag(const Entry& entry) const;  // Y or N, or fail()
   [[noreturn]] void fail(const Entry& entry, const std::string& text) const;
+  // A key that a session needs is not there.
+  [[noreturn]] void fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,
+                                 const std::string& mend) const;
   [[noreturn]] void fail(std::size_t line, std::string_view section, std::string_view key,
                          const std::string& text) const;
 

@@ -2,16 +2,11 @@
 // key of TLS stands in the file at all, as QuickFIX itself has no switch; SocketUseSSL=N or SSLEnable=N turn it off.
 #pragma once
 
-#include <functional>
-#include <string_view>
 #include <vector>
 
 #include "engine/quickfix_session.hpp"
 
 namespace nfx::quickfix {
-
-// The entry that counts for a session, its own before that of [DEFAULT]; null when there is none.
-using EntryLookup = std::function<const Entry*(std::string_view key)>;
 
 // True when the file says that there is no TLS.
 [[nodiscard]] bool tls_is_off(const EntryLookup& find) noexcept;

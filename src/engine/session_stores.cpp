@@ -1,7 +1,12 @@
 #include "nexusfix/engine/session_stores.hpp"
 
-#include <memory>
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <utility>
+
+#include "nexusfix/engine/clock.hpp"
 
 namespace nfx {
 namespace {
@@ -21,8 +26,8 @@ class MemoryStores final : public SessionStores {
       throw StoreError(identity(settings.session) + ": a journal needs an engine, which writes it to disk");
     return memory_store(settings, now);
   }
-  void close(SessionStore) noexcept override {}
-  bool later(std::function<void()>) override { return false; }
+  void close(std::string_view, SessionStore) noexcept override {}
+  bool later(std::string_view, std::function<void()>) override { return false; }
 };
 
 }  // namespace
@@ -32,13 +37,32 @@ SessionStores& memory_stores() noexcept {
   return stores;
 }
 
-JournalStores::JournalStores(Disk& disk, std::function<void()> durable, bool has_worker)
-    : disk_(disk),
-      flusher_([this, durable = std::move(durable)] {
-        changes_.fetch_add(1, std::memory_order_release);
-        if (durable) durable();
-      }),
-      has_worker_(has_worker) {}
+// What one of run_jobs()' threads has to do.
+struct JournalStores::Worker {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> jobs;  // bounded by the sessions there may be: each has one at a time
+  bool ending = false;
+  std::atomic<bool> look{false};  // something has changed, for a thread that spins
+};
+
+JournalStores::JournalStores(Disk& disk, std::function<void()> durable, StoreHelpers helpers) : disk_(disk) {
+  const auto moved = [this, durable = std::move(durable)] {
+    changes_.fetch_add(1, std::memory_order_release);
+    if (durable) durable();
+  };
+  for (std::uint32_t i = 0; i < std::max(helpers.flushers, std::uint32_t{1}); ++i)
+    flushers_.push_back(std::make_unique<JournalFlusher>(moved));
+  for (std::uint32_t i = 0; i < helpers.workers; ++i) workers_.push_back(std::make_unique<Worker>());
+}
+
+JournalStores::~JournalStores() = default;
+
+// Each counts a journal before it waits for its turn to end, so two that are opened at once seldom meet.
+JournalFlusher& JournalStores::flusher_for(const SessionSettings& settings) {
+  if (settings.flusher >= 0) return flusher(static_cast<std::uint32_t>(settings.flusher));
+  return **std::ranges::min_element(flushers_, {}, [](const auto& each) { return each->journals(); });
+}
 
 SessionStore JournalStores::open(const SessionSettings& settings, UtcTime now) {
   if (settings.store_kind != StoreKind::journal) return memory_store(settings, now);
@@ -49,46 +73,72 @@ SessionStore JournalStores::open(const SessionSettings& settings, UtcTime now) {
     store.set_next_outbound(settings.next_outbound, now);
   }
   if (settings.prefault) store.prefault();
-  flusher_.add(store);
+  flusher_for(settings).add(store);
   return SessionStore{std::move(store)};
 }
 
-void JournalStores::close(SessionStore store) noexcept {
-  JournalStore* journal = store.journal();
-  if (journal == nullptr) return;
-  // Closing waits for the disk: another thread does it where there is one.
+void JournalStores::close(std::string_view session, SessionStore store) noexcept {
+  if (store.journal() == nullptr) return;
+  // A journal leaves its flusher and closes when it is destroyed. That waits for the disk: another thread does it where
+  // there is one.
   auto closing = std::make_shared<SessionStore>(std::move(store));
-  const auto close_now = [this, closing] { flusher_.remove(*closing->journal()); };
-  if (!later(close_now)) close_now();
+  static_cast<void>(later(session, [closing]() mutable { closing.reset(); }));
 }
 
-bool JournalStores::later(std::function<void()> job) {
-  const std::lock_guard lock{mutex_};
-  if (!has_worker_ || ending_) return false;
-  jobs_.push_back(std::move(job));
-  changed_.notify_one();
+bool JournalStores::later(std::string_view session, std::function<void()> job) {
+  if (workers_.empty()) return false;
+  Worker& worker = *workers_[std::hash<std::string_view>{}(session) % workers_.size()];
+  const std::lock_guard lock{worker.mutex};
+  if (worker.ending) return false;
+  worker.jobs.push_back(std::move(job));
+  worker.look.store(true, std::memory_order_release);
+  worker.changed.notify_one();
   return true;
 }
 
-void JournalStores::run_jobs() {
-  std::unique_lock lock{mutex_};
+void JournalStores::run_jobs(std::uint32_t number, IdleMode idle, HelperWatch* watch) {
+  Worker& worker = *workers_.at(number);
+  HelperWatch unseen;
+  HelperWatch& watching = watch != nullptr ? *watch : unseen;
+  const IdleStrategy waiting{idle};
+  const SystemClock clock;
+  std::unique_lock lock{worker.mutex};
   for (;;) {
-    changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    std::vector<std::function<void()>> jobs = std::exchange(jobs_, {});
-    lock.unlock();
-    for (std::function<void()>& job : jobs) {
-      job();
-      job = nullptr;  // what it held, a store perhaps, is closed before the next one begins
+    if (worker.jobs.empty()) {
+      if (worker.ending) return;
+      if (idle == IdleMode::block) {
+        worker.changed.wait(lock);
+        continue;
+      }
+      worker.look.store(false, std::memory_order_relaxed);
+      lock.unlock();
+      while (!worker.look.load(std::memory_order_acquire)) {
+        const MonotonicTime now = clock.monotonic();
+        watching.turn_began(now);
+        watching.turn_ended(now, true);
+        waiting.idle(0);
+      }
+      lock.lock();
+      continue;
     }
+    std::function<void()> job = std::move(worker.jobs.front());
+    worker.jobs.pop_front();
+    lock.unlock();
+    watching.turn_began(clock.monotonic());
+    job();
+    job = nullptr;  // what it held, a store perhaps, is closed before the next one begins
+    watching.turn_ended(clock.monotonic(), false);
     lock.lock();
   }
 }
 
 void JournalStores::end_jobs() {
-  const std::lock_guard lock{mutex_};
-  ending_ = true;
-  changed_.notify_all();
+  for (const auto& worker : workers_) {
+    const std::lock_guard lock{worker->mutex};
+    worker->ending = true;
+    worker->look.store(true, std::memory_order_release);
+    worker->changed.notify_all();
+  }
 }
 
 }  // namespace nfx

@@ -1,5 +1,7 @@
 #include "nexusfix/placement/placement_request.hpp"
 
+#include "nexusfix/placement/thread_name.hpp"
+
 namespace nfx {
 
 std::string_view to_string(ThreadRole role) noexcept {
@@ -17,6 +19,19 @@ std::optional<ThreadRole> parse_thread_role(std::string_view text) noexcept {
     if (text == to_string(role)) return role;
   }
   return std::nullopt;
+}
+
+std::string thread_name(ThreadRole role, std::uint32_t index) {
+  const auto front = [role]() -> std::string_view {
+    switch (role) {
+      case ThreadRole::poll: return "nfx-poll-";
+      case ThreadRole::deferred: return "nfx-defer-";
+      case ThreadRole::flusher: return "nfx-flush-";
+      case ThreadRole::log: return "nfx-log-";
+    }
+    return "nfx-";
+  };
+  return std::string{front()} + std::to_string(index);
 }
 
 std::string_view to_string(ThreadWait wait) noexcept {

@@ -5,21 +5,11 @@
 #include <utility>
 
 #include "nexusfix/base/suggest.hpp"
+#include "nexusfix/placement/thread_name.hpp"
 #include "placement/planner.hpp"
 
 namespace nfx::planning {
 namespace {
-
-// A name is at most 15 characters, with up to four of them for the number.
-std::string_view name_of(ThreadRole role) {
-  switch (role) {
-    case ThreadRole::poll: return "nfx-poll-";
-    case ThreadRole::deferred: return "nfx-defer-";
-    case ThreadRole::flusher: return "nfx-flush-";
-    case ThreadRole::log: return "nfx-log-";
-  }
-  return "nfx-";
-}
 
 std::string session_name(const SessionRequest& session) {
   return session.sender_comp_id + "->" + session.target_comp_id;
@@ -310,7 +300,7 @@ void name_threads(PlacementPlan& plan, const PlacementRequest& request) {
     const RoleRequest& wanted = request.role(role);
     for (std::uint32_t i = 0; i < wanted.threads; ++i) {
       ThreadPlacement thread;
-      thread.name = std::string{name_of(role)} + std::to_string(i);
+      thread.name = thread_name(role, i);
       thread.role = role;
       thread.index = i;
       thread.wait = wanted.wait;

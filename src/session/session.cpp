@@ -140,6 +140,11 @@ MonotonicTime Session::next_deadline() const noexcept {
   return config_.check_heartbeats ? std::min(due, last_received_ + interval * config_.test_request_percent / 100) : due;
 }
 
+void Session::on_held(Instant now) noexcept {
+  last_received_ = now.monotonic;
+  test_pending_ = false;
+}
+
 void Session::on_timer(Instant now, Actions& out) noexcept {
   const MonotonicTime time = now.monotonic;
   if (time >= phase_deadline_) {

@@ -27,6 +27,7 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
   std::mutex mutex;
   std::vector<JournalWriter*> writers;
   std::atomic<int> waiting{0};  // for the mutex: the turn lets them by
+  std::atomic<std::size_t> journals{0};
 
   explicit Parts(std::function<void()> on_durable) : durable(std::move(on_durable)) {
     event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -48,7 +49,7 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     waiting.fetch_add(1);
     const std::lock_guard lock(mutex);
     waiting.fetch_sub(1);
-    std::erase(writers, &writer);
+    journals.fetch_sub(std::erase(writers, &writer), std::memory_order_relaxed);
     writer.attach(nullptr);
   }
 
@@ -86,6 +87,7 @@ JournalFlusher::~JournalFlusher() {
 
 void JournalFlusher::add(JournalStore& store) {
   {
+    parts_->journals.fetch_add(1, std::memory_order_relaxed);
     parts_->waiting.fetch_add(1);
     const std::lock_guard lock(parts_->mutex);
     parts_->waiting.fetch_sub(1);
@@ -96,6 +98,8 @@ void JournalFlusher::add(JournalStore& store) {
 }
 
 void JournalFlusher::remove(JournalStore& store) noexcept { parts_->remove(store.writer()); }
+
+std::size_t JournalFlusher::journals() const noexcept { return parts_->journals.load(std::memory_order_relaxed); }
 
 Duration JournalFlusher::turn(Instant now) {
   Duration next = std::chrono::seconds{1};

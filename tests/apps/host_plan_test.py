@@ -87,7 +87,8 @@ class Plan(unittest.TestCase):
         self.assertIn("set [engine] poll_threads = 3", out)
 
     def test_json_has_it_all(self):
-        code, out, _ = self.plan("--format", "json", placement="[placement.log]\nthreads = 1")
+        code, out, _ = self.plan("--format", "json",
+                                 placement='[placement.log]\nthreads = 1\n[log]\nmetrics_file = "nfx.prom"')
         self.assertEqual(code, 1)
         plan = json.loads(out)
         self.assertEqual(plan["quiet"], "1")

@@ -72,7 +72,7 @@ TEST(EngineThreads, engine_that_ends_waits_for_the_journal_that_a_logon_has_aske
   trader.stop();
   trader_thread.join();
   // The journal was opened and closed again: the next one may have it, and finds it in order.
-  JournalStores stores{posix_disk(), {}, false};
+  JournalStores stores{posix_disk(), {}, {}};
   SessionSettings one = any;
   one.session.target_comp_id = "CLIENT-1";
   const SessionStore store = stores.open(one, UtcTime{});

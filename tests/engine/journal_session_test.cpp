@@ -29,7 +29,7 @@ SessionSettings with_journal(SessionSettings settings, Durability durability, st
 class JournalSession : public ::testing::Test {
  protected:
   void open_venue(Durability durability, bool has_worker = false) {
-    stores.emplace(disk, [this] { ++durable_calls; }, has_worker);
+    stores.emplace(disk, [this] { ++durable_calls; }, StoreHelpers{.flushers = 1, .workers = has_worker ? 1U : 0U});
     if (rig.venue.config.sessions.empty()) rig.venue.config.sessions = {with_journal(acceptor(), durability, "venue")};
     rig.venue.config.max_message_size = 8192;
     check_config(rig.venue.config);
@@ -40,7 +40,7 @@ class JournalSession : public ::testing::Test {
     if (rig.trader.config.sessions.empty()) rig.trader.config.sessions = {initiator()};
     rig.trader.start();
   }
-  void flush() { static_cast<void>(stores->turn(rig.clock.now())); }
+  void flush() { static_cast<void>(stores->flusher().turn(rig.clock.now())); }
   // Both sides, and the flusher between them.
   void turn(int times = 1) {
     for (int i = 0; i < times; ++i) {
@@ -74,9 +74,9 @@ class JournalSession : public ::testing::Test {
   }
 
   MemoryDisk disk;
-  LoopRig rig;
-  std::optional<JournalStores> stores;
   int durable_calls = 0;
+  std::optional<JournalStores> stores;  // outlives the sessions
+  LoopRig rig;
 };
 
 TEST_F(JournalSession, goes_on_with_its_numbers_and_messages_after_a_kill) {
@@ -227,7 +227,7 @@ TEST_F(JournalSession, refuses_a_second_owner_of_a_template_s_journal_with_a_wor
   SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
   any.is_template = true;
   SessionSettings one = with_journal(acceptor("TRADER"), Durability::interval, "venue");
-  JournalStores other{disk, {}, false};
+  JournalStores other{disk, {}};
   const SessionStore held = other.open(one, rig.clock.now().utc);
   rig.venue.config.sessions = {any};
   open_venue(Durability::interval);

@@ -206,9 +206,9 @@ SessionStore Party::open(const SessionSettings& settings, UtcTime now) {
   return SessionStore{std::move(store)};
 }
 
-void Party::close(SessionStore) noexcept {}
+void Party::close(std::string_view, SessionStore) noexcept {}
 
-bool Party::later(std::function<void()>) { return false; }
+bool Party::later(std::string_view, std::function<void()>) { return false; }
 
 void Party::compare(const JournalStore& store) {
   const Holding world{Holder::world};

@@ -97,8 +97,8 @@ class Party final : public Application, public SessionStores {
   Duration on_turn(Instant now) override;
 
   SessionStore open(const SessionSettings& settings, UtcTime now) override;
-  void close(SessionStore store) noexcept override;
-  bool later(std::function<void()> job) override;
+  void close(std::string_view session, SessionStore store) noexcept override;
+  bool later(std::string_view session, std::function<void()> job) override;
   void compare(const JournalStore& store);
   void mend(JournalStore& store, UtcTime now);
   [[nodiscard]] const JournalStore* journal() const noexcept;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/concurrent/when_full.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/placement/placement_request.hpp"
@@ -91,6 +92,7 @@ struct SessionSettings {
   StoreKind store_kind = StoreKind::unset;
   MemoryStoreOptions store;
   JournalOptions journal;
+  int flusher = -1;                     // the number of the one that writes the journal; -1: the one with the fewest
   SeqNum next_inbound = first_seq_num;  // where the numbers stand at start, as agreed with the peer
   SeqNum next_outbound = first_seq_num;
   UtcTime numbers_as_of{};  // when they stood so; a reset of the schedule since then starts over at 1. 0: at start
@@ -115,8 +117,11 @@ struct LogConfig {
   std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // a file that would be longer is followed by the next
   std::uint32_t keep_files = 30;                          // of each log, the one being written included
   std::chrono::days keep_age{0};                          // 0: whatever keep_files allows
-  // Of lines that wait to be written, for each poll thread; what finds no room is counted, and the log says where.
+  // Of lines that wait to be written, for each poll thread; what finds no room in the end is counted, and the log says
+  // where.
   std::uint64_t queue_bytes = std::uint64_t{4} << 20;
+  DeferredOptions full{
+      .when_full = WhenFull::drop, .block_limit = std::chrono::milliseconds{1}, .spill_bytes = std::size_t{64} << 20};
 
   std::filesystem::path metrics_file;  // in Prometheus' text format, replaced whole; empty: none
   std::chrono::seconds metrics_period{10};

@@ -302,4 +302,5 @@ class PollLoop {
 
 #include "nexusfix/engine/poll_loop_connections.hpp"
 #include "nexusfix/engine/poll_loop_impl.hpp"
+#include "nexusfix/engine/poll_loop_output.hpp"
 #include "nexusfix/engine/poll_loop_sessions.hpp"

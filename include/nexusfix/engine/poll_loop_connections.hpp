@@ -238,6 +238,7 @@ void PollLoop<T, C>::park(Slot& slot, std::string_view bytes, MonotonicTime unti
   transport_.hold(slot.connection, true);
   slot.parked = bytes;
   slot.held_until = until;
+  slot.session.on_held(now_);
   rearm(slot);
 }
 

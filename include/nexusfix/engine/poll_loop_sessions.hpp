@@ -292,10 +292,11 @@ auto PollLoop<T, C>::make_from_template(const MessageView& logon, Pending& pendi
   if (settings.schedule && !settings.schedule->logon_allowed(now_.utc)) return nullptr;
   if (!may_log_on(settings, logon, pending, true)) return nullptr;
   const bool on_disk = settings.store_kind == StoreKind::journal;
+  const std::string name = identity(settings.session);
   std::size_t id = 0;
   try {
     const std::lock_guard lock{command_mutex_};
-    id = claim(identity(settings.session));
+    id = claim(name);
   } catch (const ConfigError&) {
     ++counters_.dynamic_refused;
     return nullptr;
@@ -317,7 +318,7 @@ auto PollLoop<T, C>::make_from_template(const MessageView& logon, Pending& pendi
     has_commands_.store(true, std::memory_order_release);
     transport_.wake();
   };
-  if (on_disk && stores_.later(make_elsewhere)) {
+  if (on_disk && stores_.later(name, make_elsewhere)) {
     pending.opening = id;
     transport_.hold(pending.id, true);
     return nullptr;

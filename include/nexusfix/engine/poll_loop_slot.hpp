@@ -25,7 +25,7 @@ class PollLoop<T, C>::Slot final : public SessionHandle {
     session.restore(store.next_inbound(), store.next_outbound());
     if (may_park()) parked.reserve(parking_space);
   }
-  ~Slot() { loop.stores_.close(std::move(store)); }
+  ~Slot() { loop.stores_.close(name, std::move(store)); }
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
 

@@ -3,15 +3,16 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/session_store.hpp"
@@ -23,10 +24,11 @@ class SessionStores {
   virtual ~SessionStores() = default;
   // With the numbers at which the session begins: those of a journal that has any, otherwise those of the settings.
   [[nodiscard]] virtual SessionStore open(const SessionSettings& settings, UtcTime now) = 0;
-  // Brings to disk what is left, which may take as long as the disk does.
-  virtual void close(SessionStore store) noexcept = 0;
-  // Runs a job on a thread that may wait for disks. False: there is none, run it yourself.
-  virtual bool later(std::function<void()> job) = 0;
+  // Brings to disk what is left, which may take as long as the disk does. `session` is its identity().
+  virtual void close(std::string_view session, SessionStore store) noexcept = 0;
+  // Runs a job on a thread that may wait for disks; the jobs of one session one after the other, in order. False: there
+  // is no such thread, run it yourself.
+  virtual bool later(std::string_view session, std::function<void()> job) = 0;
   // Grows when a store may have come into another condition: then it is time to look.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_.load(std::memory_order_acquire); }
 
@@ -37,35 +39,44 @@ class SessionStores {
 // Memory alone; a session that wants a journal is refused with a StoreError.
 [[nodiscard]] SessionStores& memory_stores() noexcept;
 
-// Memory, and journals with one flusher behind them all.
-// Thread: turn() and wait() from one, which may wait for disks; run_jobs() from another, or the same.
+// Who works behind the poll threads, for JournalStores.
+struct StoreHelpers {
+  std::uint32_t flushers = 1;  // at least one
+  // Threads that call run_jobs(); 0: jobs are left to those who bring them.
+  std::uint32_t workers = 0;
+};
+
+// Memory, and journals with flushers behind them.
+// A journal goes to the flusher that its settings name, and otherwise to the one with the fewest journals, the first of
+// them when several have as few. Opened in the same order they so come to the same flushers. It stays there until it is
+// closed. Thread: each flusher's turn() and wait() from a thread of its own, which may wait for disks; run_jobs() from
+// one thread for each worker.
 class JournalStores final : public SessionStores {
  public:
-  // `durable` as JournalFlusher calls it. `disk` outlives this; stores are closed before it goes. With `has_worker`
-  // somebody calls run_jobs(); otherwise jobs are left to those who bring them.
-  JournalStores(Disk& disk, std::function<void()> durable, bool has_worker);
+  // `durable` as JournalFlusher calls it, from all flushers. `disk` outlives this; stores are closed before it goes.
+  JournalStores(Disk& disk, std::function<void()> durable, StoreHelpers helpers = {});
+  ~JournalStores() override;
 
   [[nodiscard]] SessionStore open(const SessionSettings& settings, UtcTime now) override;
-  void close(SessionStore store) noexcept override;
-  bool later(std::function<void()> job) override;
+  void close(std::string_view session, SessionStore store) noexcept override;
+  bool later(std::string_view session, std::function<void()> job) override;
 
-  // Of the flusher; see there.
-  Duration turn(Instant now) { return flusher_.turn(now); }
-  void wait(Duration longest) { flusher_.wait(longest); }
-  void wake() noexcept { flusher_.wake(); }
+  [[nodiscard]] std::uint32_t flushers() const noexcept { return static_cast<std::uint32_t>(flushers_.size()); }
+  [[nodiscard]] JournalFlusher& flusher(std::uint32_t number = 0) { return *flushers_.at(number); }
+  [[nodiscard]] std::uint32_t workers() const noexcept { return static_cast<std::uint32_t>(workers_.size()); }
 
-  // Runs jobs until end_jobs(), sleeping in between.
-  void run_jobs();
+  // Runs the jobs of one worker until end_jobs(), and tells `watch` of them. In between the thread sleeps, or spins.
+  void run_jobs(std::uint32_t worker = 0, IdleMode idle = IdleMode::block, HelperWatch* watch = nullptr);
   void end_jobs();  // those that wait are still run
 
  private:
+  struct Worker;
+
+  [[nodiscard]] JournalFlusher& flusher_for(const SessionSettings& settings);
+
   Disk& disk_;
-  JournalFlusher flusher_;
-  bool has_worker_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::function<void()>> jobs_;  // bounded by the sessions there may be: each has one at a time
-  bool ending_ = false;
+  std::vector<std::unique_ptr<JournalFlusher>> flushers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 }  // namespace nfx

@@ -79,6 +79,9 @@ class Session {
   void on_message(const MessageView& message, Instant now, Actions& out) noexcept;
   // Bytes that are no message. Ignored, unless they stand where a Logon should.
   void on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept;
+  // Something of the peer's has come, but is not handed over yet, and nothing behind it is read: the peer is not
+  // silent.
+  void on_held(Instant now) noexcept;
   // Call at or after next_deadline(); early calls do no harm.
   void on_timer(Instant now, Actions& out) noexcept;
 

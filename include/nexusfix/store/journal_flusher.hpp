@@ -1,11 +1,12 @@
 // Writes and syncs the journals of many sessions behind the threads that fill them. A function of time, not a thread:
 // whoever owns one calls turn() in a loop, on a core that keeps house.
-// Thread: turn() from one; add(), remove() and wake() from any. Cost: turn() writes and syncs, so it takes as long as
+// Thread: turn() from one; the rest but wait() from any. Cost: turn() writes and syncs, so it takes as long as
 // the disk does. Fairness: rounds; a session's sync waits for at most one sync of each of the others.
 // Errors: a failed write or sync marks that journal failed, once; the others go on.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +29,7 @@ class JournalFlusher {
   // turn is at work on the store.
   void add(JournalStore& store);
   void remove(JournalStore& store) noexcept;
+  [[nodiscard]] std::size_t journals() const noexcept;  // from any thread
 
   // Writes what has gathered, syncs what is due, makes segments ahead in slices, archives and removes what has had its
   // time. Returns how long until something is due: zero when there is more to do now.

@@ -1,0 +1,54 @@
+// What a thread of the engine tells about its turns.
+// Thread: written by the one it is about, read by any. Cost: a compare and two stores a turn.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+// The longest turn of a thread that spins and found nothing to do: what was taken from it.
+class IdleGap {
+ public:
+  void turn_began(MonotonicTime at) noexcept {
+    if (idle_) {
+      const Duration gap = at - last_;
+      if (gap > worst_.load(std::memory_order_relaxed)) worst_.store(gap, std::memory_order_relaxed);
+    }
+    last_ = at;
+  }
+  void turn_ended(bool idle) noexcept { idle_ = idle; }
+  [[nodiscard]] Duration worst() const noexcept { return worst_.load(std::memory_order_relaxed); }
+
+ private:
+  MonotonicTime last_{};
+  bool idle_ = false;
+  std::atomic<Duration> worst_{Duration::zero()};
+};
+static_assert(std::atomic<Duration>::is_always_lock_free);
+
+// Of a helper, which waits for disks: also how long one turn has taken at most.
+class HelperWatch {
+ public:
+  void turn_began(MonotonicTime at) noexcept {
+    gap_.turn_began(at);
+    began_ = at;
+  }
+  // `spins`: it found nothing to do and comes again at once.
+  void turn_ended(MonotonicTime at, bool spins) noexcept {
+    gap_.turn_ended(spins);
+    const Duration took = at - began_;
+    if (took > longest_turn_.load(std::memory_order_relaxed)) longest_turn_.store(took, std::memory_order_relaxed);
+  }
+  [[nodiscard]] Duration worst_gap() const noexcept { return gap_.worst(); }
+  [[nodiscard]] Duration longest_turn() const noexcept { return longest_turn_.load(std::memory_order_relaxed); }
+
+ private:
+  IdleGap gap_;
+  MonotonicTime began_{};
+  std::atomic<Duration> longest_turn_{Duration::zero()};
+};
+
+}  // namespace nfx

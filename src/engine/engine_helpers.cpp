@@ -1,0 +1,108 @@
+#include "engine/engine_helpers.hpp"
+
+#include <chrono>
+#include <latch>
+#include <string>
+#include <utility>
+
+#include "nexusfix/engine/clock.hpp"
+#include "nexusfix/placement/thread_name.hpp"
+
+namespace nfx {
+
+EngineHelpers::EngineHelpers(const EngineConfig& config, EnginePlacement& placement, Disk& disk,
+                             std::function<void()> durable)
+    : placement_(placement),
+      flushers_(helper_threads(config, ThreadRole::flusher)),
+      workers_(helper_threads(config, ThreadRole::deferred)),
+      stores_(disk, std::move(durable), {.flushers = flushers_.threads, .workers = workers_.threads}) {}
+
+void EngineHelpers::begin() {
+  const std::lock_guard lock{mutex_};
+  const std::uint32_t all = flushers_.threads + workers_.threads;
+  helpers_.reserve(all);
+  // Those that could not be had the last time are tried again.
+  for (auto i = static_cast<std::uint32_t>(helpers_.size()); i < all; ++i) {
+    const bool flusher = i < flushers_.threads;
+    add(flusher ? ThreadRole::flusher : ThreadRole::deferred, flusher ? i : i - flushers_.threads);
+  }
+}
+
+void EngineHelpers::add(ThreadRole role, std::uint32_t index) {
+  auto watch = std::make_unique<HelperWatch>();
+  std::latch in_place{1};
+  std::thread thread{[this, role, index, &its_watch = *watch, &in_place] {
+    placement_.enter_role(role, index);
+    in_place.count_down();
+    if (role == ThreadRole::flusher) {
+      flush(index, its_watch);
+    } else {
+      stores_.run_jobs(index, workers_.idle, &its_watch);
+    }
+    placement_.leave();
+  }};
+  in_place.wait();
+  helpers_.push_back({role, index, std::move(watch), std::move(thread)});
+}
+
+void EngineHelpers::flush(std::uint32_t index, HelperWatch& watch) {
+  JournalFlusher& flusher = stores_.flusher(index);
+  const IdleStrategy idle{flushers_.idle};
+  SystemClock clock;
+  while (!stop_.load(std::memory_order_acquire)) {
+    const Instant now = clock.now();
+    watch.turn_began(now.monotonic);
+    const Duration due = flusher.turn(now);
+    const bool nothing = due > Duration::zero();
+    watch.turn_ended(clock.monotonic(), nothing && idle.mode() == IdleMode::spin);
+    if (!nothing) continue;
+    if (idle.mode() == IdleMode::block) {
+      flusher.wait(due);
+    } else {
+      idle.idle(0);
+    }
+  }
+}
+
+void EngineHelpers::join(ThreadRole role) noexcept {
+  for (Helper& helper : helpers_) {
+    if (helper.role == role && helper.thread.joinable()) helper.thread.join();
+  }
+}
+
+void EngineHelpers::end_jobs() noexcept {
+  stores_.end_jobs();
+  join(ThreadRole::deferred);
+  // What no thread of its own has done; where there was one, nothing is left.
+  for (std::uint32_t i = 0; i < stores_.workers(); ++i) stores_.run_jobs(i);
+}
+
+void EngineHelpers::end() noexcept {
+  end_jobs();
+  stop_.store(true, std::memory_order_release);
+  for (std::uint32_t i = 0; i < stores_.flushers(); ++i) stores_.flusher(i).wake();
+  join(ThreadRole::flusher);
+}
+
+Duration EngineHelpers::worst_gap(std::string_view thread) const {
+  const std::lock_guard lock{mutex_};
+  for (const Helper& helper : helpers_) {
+    if (thread_name(helper.role, helper.index) == thread) return helper.watch->worst_gap();
+  }
+  return Duration::zero();
+}
+
+void EngineHelpers::add_metrics(MetricsPage& page) {
+  const std::lock_guard lock{mutex_};
+  for (const Helper& helper : helpers_) {
+    const std::string name = thread_name(helper.role, helper.index);
+    const MetricLabel thread{"thread", name};
+    page.gauge({"nfx_helper_longest_turn_seconds", "The longest turn of a helper thread: it waits for disks"},
+               std::chrono::duration<double>(helper.watch->longest_turn()).count(), {thread});
+    if (helper.role != ThreadRole::flusher) continue;
+    page.gauge({"nfx_flusher_journals", "Journals that a flusher writes"},
+               static_cast<double>(stores_.flusher(helper.index).journals()), {thread});
+  }
+}
+
+}  // namespace nfx
