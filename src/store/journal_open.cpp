@@ -19,12 +19,6 @@ namespace {
 constexpr std::uint64_t size_min = 64 * 1024;
 constexpr std::uint64_t size_max = 1024 * 1024 * 1024;
 
-bool belongs_to(const RingHeader& ring, std::size_t ring_size, std::string_view identity, const std::string& boot) {
-  return std::equal(std::begin(ring_magic), std::end(ring_magic), ring.magic) && ring.ring_size == ring_size &&
-         ring.identity_hash == stable_hash(identity) && !boot.empty() &&
-         boot == std::string_view(ring.boot_id, ::strnlen(ring.boot_id, sizeof ring.boot_id));
-}
-
 std::string damage_text(const JournalDamage& damage, const fs::path& folder) {
   return damage.file + ", offset " + std::to_string(damage.offset) + ": " + damage.reason +
          ", in front of what was synced. Mend it with `nfx store repair " + folder.string() +
@@ -220,6 +214,11 @@ void JournalWriter::make_ring(JournalPosition head) {
   ring_->identity_hash = stable_hash(identity_);
   const std::string boot = disk_.boot_id();
   std::memcpy(ring_->boot_id, boot.data(), std::min(boot.size(), sizeof ring_->boot_id));
+  ring_->pid = static_cast<std::uint64_t>(::getpid());
+  if (const std::string folder = whole_path(folder_); folder.size() <= RingHeader::max_folder) {
+    std::memcpy(ring_->folder, folder.data(), folder.size());
+    ring_->folder_size = folder.size();
+  }
   ring_->head = head;
   ring_->written = head;
   ring_->durable = head;

@@ -39,7 +39,11 @@ class Scanner {
       : disk_(disk), folder_(folder), visit_(visit), from_(from) {}
 
   JournalScan run() {
-    list();
+    // What was listed may be put away before it is opened: then the folder is listed anew.
+    for (int looks = 1; !list(); ++looks) {
+      if (looks == looks_max)
+        throw StoreError(folder_.string() + ": its files vanish while they are opened; try again");
+    }
     for (std::size_t i = 0; i < listed_.size() && !scan_.damage && !ended_; ++i) {
       const bool last = i + 1 == listed_.size();
       if (const std::string wrong = what_is_wrong_with(i); !wrong.empty()) {
@@ -57,16 +61,28 @@ class Scanner {
   }
 
  private:
-  // Segments with a base and those whose header cannot be read, by number.
-  void list() {
+  static constexpr int looks_max = 100;
+
+  // Segments with a base and those whose header cannot be read, by number. False: one was put away meanwhile.
+  bool list() {
+    listed_.clear();
+    scan_ = {};
     std::string spare_identity;
     for (const std::string& name : value_or_throw(disk_.list(folder_))) {
       const auto ordinal = segment_ordinal(name);
       if (!ordinal) continue;
-      Listed listed = read_header(*ordinal, name);
+      auto file = disk_.open(folder_ / name, OpenMode::read);
+      if (!file && file.error().code == ENOENT) return false;
+      Listed listed = read_header(*ordinal, name, value_or_throw(std::move(file)));
+      bool no_records = !listed.header_whole && never_used(listed);
+      // One that was being begun while its header was read may have its first records by now, and so a whole header.
+      if (!listed.header_whole && !no_records) {
+        listed = read_header(*ordinal, name, std::move(listed.file));
+      }
       const bool unused = listed.header_whole && listed.info.header.base == unset_position;
+      no_records = no_records || unused;
       if (unused) spare_identity = identity_of(listed.info.header);
-      if (unused || (!listed.header_whole && never_used(listed))) {
+      if (no_records) {
         scan_.spare.push_back(listed.info.path);
         continue;
       }
@@ -83,14 +99,15 @@ class Scanner {
     if (listed_.empty() && scan_.spare.empty()) {
       throw StoreError(folder_.string() + " holds no journal: it has no file like 00000001.nfxj");
     }
+    return true;
   }
 
-  Listed read_header(std::uint64_t ordinal, const std::string& name) {
+  Listed read_header(std::uint64_t ordinal, const std::string& name, std::unique_ptr<DiskFile> file) {
     Listed listed;
     listed.ordinal = ordinal;
     listed.name = name;
     listed.info.path = folder_ / name;
-    listed.file = value_or_throw(disk_.open(listed.info.path, OpenMode::read));
+    listed.file = std::move(file);
     listed.size = value_or_throw(listed.file->size());
     std::string page(segment_header_size, '\0');
     page.resize(value_or_throw(listed.file->read(0, page)));
@@ -137,34 +154,55 @@ class Scanner {
 
   void walk(Listed& listed, const Listed* next) {
     const SegmentHeader& header = listed.info.header;
-    const std::uint64_t limit = std::min(segment_header_size + header.capacity, listed.size);
     // What the header says of the session is what the records in front of it said.
     numbers_ = {header.next_inbound, header.next_outbound, header.creation_time_ns, false};
-    PiecewiseFile pieces(*listed.file);
-    const std::string path = listed.info.path.string();
-    std::uint64_t offset = segment_header_size;
-    RecordState state = RecordState::none;
     scan_.end = header.base;
-    const bool all_in_front = next != nullptr && next->header_whole && next->info.header.base <= from_;
-    while (!all_in_front) {
-      const FoundRecord found = value_or_throw(record_at(pieces, offset, limit, scan_.end));
-      state = found.state;
-      if (state != RecordState::whole) break;
-      if (!take(found.bytes, path, offset)) return finish(listed);
-      offset += padded(found.bytes.size());
-      scan_.end += padded(found.bytes.size());
+    if (next != nullptr && next->header_whole && next->info.header.base <= from_) {
+      scan_.end = next->info.header.base;
+      return finish(listed);
     }
-    if (all_in_front) scan_.end = next->info.header.base;
-    finish(listed);
-    if (all_in_front) return;
+    RecordState state = read_on(listed);
     // Where a segment is missing behind this one, nothing says where this one ends.
     const bool knows_next = next != nullptr && next->header_whole && next->ordinal == listed.ordinal + 1;
+    bool bytes_behind = false;
+    while (next == nullptr && state == RecordState::none && !ended_ && !bytes_behind) {
+      bytes_behind = value_or_throw(end_of_bytes(*listed.file, offset_in(listed))) > offset_in(listed);
+      if (!bytes_behind) break;
+      // A process may have written them since: they are odd only when no record begins there now.
+      const JournalPosition before = scan_.end;
+      state = read_on(listed);
+      if (scan_.end != before) bytes_behind = false;
+    }
+    finish(listed);
+    if (ended_) return;
     const bool short_of_wanted =
         next == nullptr ? scan_.end < scan_.committed : knows_next && scan_.end != next->info.header.base;
     if (state != RecordState::none || short_of_wanted) {
-      damage(listed, offset, scan_.end, reason_of(state));
-    } else if (next == nullptr && value_or_throw(end_of_bytes(*listed.file, offset)) > offset) {
-      damage(listed, offset, scan_.end, "bytes lie behind the last record");
+      damage(listed, offset_in(listed), scan_.end, reason_of(state));
+    } else if (bytes_behind) {
+      damage(listed, offset_in(listed), scan_.end, "bytes lie behind the last record");
+    }
+  }
+
+  [[nodiscard]] std::uint64_t offset_in(const Listed& listed) const noexcept {
+    return segment_header_size + (scan_.end - listed.info.header.base);
+  }
+
+  // Takes records from scan_.end on, and says how the one looks that it stopped at.
+  RecordState read_on(Listed& listed) {
+    const std::uint64_t limit = std::min(segment_header_size + listed.info.header.capacity, listed.size);
+    const std::string path = listed.info.path.string();
+    PiecewiseFile pieces(*listed.file);
+    for (;;) {
+      const std::uint64_t offset = offset_in(listed);
+      FoundRecord found = value_or_throw(record_at(pieces, offset, limit, scan_.end));
+      if (found.state != RecordState::whole) {
+        // What was read ahead may be older than what a process has written since.
+        pieces = PiecewiseFile(*listed.file);
+        found = value_or_throw(record_at(pieces, offset, limit, scan_.end));
+      }
+      if (found.state != RecordState::whole || !take(found.bytes, path, offset)) return found.state;
+      scan_.end += padded(found.bytes.size());
     }
   }
 
@@ -204,10 +242,7 @@ fs::path session_folder(const fs::path& store, std::string_view identity) { retu
 
 fs::path ring_path(const fs::path& ring_directory, const fs::path& folder) {
   // One name however the folder is called, so that the ring of a process that died is found again.
-  std::error_code ignored;
-  fs::path absolute = fs::absolute(folder, ignored);
-  if (fs::path canonical = fs::weakly_canonical(absolute, ignored); !ignored) absolute = canonical;
-  return ring_directory / ("nexusfix-" + hex(stable_hash(absolute.lexically_normal().string())) + ".ring");
+  return ring_directory / (std::string{ring_prefix} + hex(stable_hash(whole_path(folder))) + std::string{ring_suffix});
 }
 
 JournalScan scan_journal(Disk& disk, const fs::path& folder, const std::function<bool(const JournalRecord&)>& visit,

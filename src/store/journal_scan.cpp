@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <system_error>
 
 #include "store/journal_bytes.hpp"
 
@@ -23,6 +24,38 @@ std::optional<std::uint64_t> segment_ordinal(std::string_view name) {
     return std::nullopt;
   }
   return ordinal;
+}
+
+std::string archived_segment_name(const ArchivedName& name) {
+  char text[max_utc_timestamp_size];
+  std::string stamp(text, write_utc_timestamp(text, name.put_away, 0));
+  std::erase(stamp, ':');
+  std::string file = segment_name(name.ordinal);
+  file.insert(file.size() - segment_suffix.size(), "-" + stamp);
+  return file;
+}
+
+std::optional<ArchivedName> read_archived_name(std::string_view name) {
+  constexpr std::size_t stamp_size = 15;  // "20240315-093000"
+  const std::size_t dash = name.find('-');
+  if (dash == std::string_view::npos || name.size() != dash + 1 + stamp_size + segment_suffix.size()) {
+    return std::nullopt;
+  }
+  const auto ordinal = segment_ordinal(std::string{name.substr(0, dash)}.append(segment_suffix));
+  std::string stamp{name.substr(dash + 1, stamp_size)};
+  stamp.insert(13, ":").insert(11, ":");
+  const auto time = parse_utc_timestamp(stamp);
+  if (!name.ends_with(segment_suffix) || !ordinal || !time) return std::nullopt;
+  return ArchivedName{*ordinal, time->time};
+}
+
+std::string whole_path(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::filesystem::path absolute = std::filesystem::absolute(folder, ignored);
+  if (std::filesystem::path canonical = std::filesystem::weakly_canonical(absolute, ignored); !ignored) {
+    absolute = canonical;
+  }
+  return absolute.lexically_normal().string();
 }
 
 DiskResult<std::string_view> PiecewiseFile::bytes(std::uint64_t offset, std::size_t size) {

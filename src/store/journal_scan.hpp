@@ -21,10 +21,23 @@ inline constexpr std::size_t scan_piece = 1024 * 1024;
 inline constexpr std::string_view segment_suffix = ".nfxj";
 inline constexpr std::string_view archive_folder = "archive";
 inline constexpr std::string_view lock_name = "lock";
+inline constexpr std::string_view ring_prefix = "nexusfix-";
+inline constexpr std::string_view ring_suffix = ".ring";
 inline constexpr std::string_view unfinished_suffix = ".tmp";
 
 [[nodiscard]] std::string segment_name(std::uint64_t ordinal);                      // "00000001.nfxj"
 [[nodiscard]] std::optional<std::uint64_t> segment_ordinal(std::string_view name);  // of such a name alone
+
+// A segment in archive/: "00000001-20240315-093000.nfxj", its number and when it was put away.
+struct ArchivedName {
+  std::uint64_t ordinal = 0;
+  UtcTime put_away{};
+};
+[[nodiscard]] std::string archived_segment_name(const ArchivedName& name);
+[[nodiscard]] std::optional<ArchivedName> read_archived_name(std::string_view name);
+
+// One path however a folder is called, absolute and without links.
+[[nodiscard]] std::string whole_path(const std::filesystem::path& folder);
 
 // Bytes of a file, read in pieces of a MiB.
 class PiecewiseFile {

@@ -18,23 +18,6 @@ constexpr std::size_t slice_size = 1024 * 1024;
 constexpr Duration retry_after = std::chrono::seconds{1};
 constexpr Duration tidy_every = std::chrono::seconds{1};
 constinit char zeros[slice_size] = {};
-
-// "20240315-093000", which sorts by time.
-std::string stamp(UtcTime time) {
-  char text[max_utc_timestamp_size];
-  std::string stamp(text, write_utc_timestamp(text, time, 0));
-  std::erase(stamp, ':');
-  return stamp;
-}
-
-// When an archived segment was put away, by its name.
-std::optional<UtcTime> archived_at(std::string_view name) {
-  if (name.size() != 8 + 1 + 15 + segment_suffix.size() || !name.ends_with(segment_suffix)) return std::nullopt;
-  std::string text{name.substr(9, 15)};
-  text.insert(13, ":").insert(11, ":");
-  const auto time = parse_utc_timestamp(text);
-  return time ? std::optional{time->time} : std::nullopt;
-}
 }  // namespace
 
 // Zeros, so that syncing records later has no metadata to write, and a full disk is found before it is needed.
@@ -140,8 +123,7 @@ void JournalWriter::archive_front(UtcTime now) {
     if (options_.archive == Archive::remove) {
       if (!disk_.remove(path)) return;
     } else {
-      std::string name = segment_name(table_.front().ordinal);
-      name.insert(name.size() - segment_suffix.size(), "-" + stamp(now));
+      const std::string name = archived_segment_name({table_.front().ordinal, now});
       if (!disk_.make_folder(archive) || !disk_.rename(path, archive / name) || !disk_.sync_folder(archive)) return;
     }
     if (!drop_front()) return;
@@ -152,15 +134,17 @@ void JournalWriter::remove_surplus(UtcTime now) {
   const fs::path archive = folder_ / archive_folder;
   struct Archived {
     std::string name;
+    UtcTime put_away;
     std::uint64_t size;
   };
   std::vector<Archived> archived;
   std::uint64_t total = 0;
   for (const std::string& name : disk_.list(archive).value_or(std::vector<std::string>{})) {
-    if (!archived_at(name)) continue;
+    const auto parsed = read_archived_name(name);
+    if (!parsed) continue;
     const auto file = disk_.open(archive / name, OpenMode::read);
     const std::uint64_t size = file ? (*file)->size().value_or(0) : 0;
-    archived.push_back({name, size});
+    archived.push_back({name, parsed->put_away, size});
     total += size;
   }
   for (const SegmentPlace& place : table_) total += segment_header_size + place.capacity;
@@ -169,7 +153,7 @@ void JournalWriter::remove_surplus(UtcTime now) {
   };
   const auto too_many = [&] { return options_.retain_bytes != 0 && total > options_.retain_bytes; };
   for (const Archived& file : archived) {
-    if (!too_many() && !too_old(*archived_at(file.name))) return;
+    if (!too_many() && !too_old(file.put_away)) return;
     if (!disk_.remove(archive / file.name)) return;
     total -= file.size;
   }

@@ -1,18 +1,15 @@
 #include "nexusfix/store/journal_store.hpp"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <new>
-#include <system_error>
 
 #include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
+#include "store/journal_index.hpp"
 #include "store/journal_writer.hpp"
 #include "store/ring_header.hpp"
 
@@ -38,11 +35,6 @@ inline void relax() noexcept {}
 }  // namespace
 
 struct JournalStore::State {
-  struct Entry {
-    std::uint64_t seq;  // 0: nothing here
-    JournalPosition position;
-  };
-
   // What append touches.
   RingHeader* ring = nullptr;
   char* bytes = nullptr;
@@ -50,13 +42,7 @@ struct JournalStore::State {
   JournalPosition head = 0;
   JournalPosition limit = 0;    // messages go up to here without a second look
   JournalPosition wake_at = 0;  // the ring is half full when the head comes here
-  Entry* index = nullptr;
-  std::uint64_t index_mask = 0;
-  std::uint64_t retain = 0;
-  std::uint64_t first = 0;  // with live > 0: the oldest kept number, always a valid entry
-  std::uint64_t last = 0;   // with live > 0: the newest kept number
-  std::uint64_t live = 0;
-  JournalPosition floor = 0;  // entries in front of it are forgotten
+  JournalIndex index;
   std::uint64_t recorded_inbound = 1;
   std::uint64_t recorded_outbound = 1;
   StoreCounts counts;
@@ -71,7 +57,6 @@ struct JournalStore::State {
   std::uint64_t cuts = 0;
   std::uint64_t margin = 0;
   std::size_t refused_size = 0;  // of the last message that found no room; 0: the last one did
-  std::size_t index_size = 0;
   JournalRecovery recovery;
 
   // What reading from files needs.
@@ -82,83 +67,12 @@ struct JournalStore::State {
   std::unique_ptr<DiskFile> file;
   std::uint64_t file_ordinal = 0;
 
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    if (index != nullptr) ::munmap(index, index_size);
-  }
-
   [[nodiscard]] std::uint64_t reserve() const noexcept {
     return std::min(reserve_max, (segment_end - segment_base) / 4);
   }
   [[nodiscard]] bool next_segment_ready() const noexcept { return ring->spares.load(std::memory_order_acquire) > cuts; }
 
-  // --- The index ---
-
-  void map_index(std::size_t messages) {
-    retain = messages;
-    const std::uint64_t entries = std::bit_ceil(std::max<std::size_t>(messages, 1));
-    index_mask = entries - 1;
-    index_size = entries * sizeof(Entry);
-    void* const pages =
-        ::mmap(nullptr, index_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) {
-      throw StoreError("cannot map " + std::to_string(index_size) + " bytes for a journal's index: " +
-                       std::generic_category().message(errno) + "; lower retain_messages");
-    }
-    index = static_cast<Entry*>(pages);
-  }
-
-  [[nodiscard]] Entry& slot(std::uint64_t seq) const noexcept { return index[seq & index_mask]; }
-  [[nodiscard]] bool has(std::uint64_t seq) const noexcept {
-    const Entry& entry = slot(seq);
-    return entry.seq == seq && entry.position >= floor;
-  }
-
-  void evict_first() noexcept {
-    slot(first).seq = 0;
-    --live;
-    ++counts.evicted;
-    if (live == 0) return;
-    do {
-      ++first;
-    } while (!has(first));  // ends at last at the latest
-  }
-
-  // Every entry is cleared: a later numbering that skips its number must not find the old message there.
-  [[gnu::cold, gnu::noinline]] void forget_from(std::uint64_t seq) noexcept {
-    if (live == 0 || seq > last) return;
-    if (seq <= first) return forget_all();
-    for (std::uint64_t number = last; number >= seq; --number) {
-      if (!has(number)) continue;
-      slot(number).seq = 0;
-      --live;
-    }
-    last = seq - 1;
-    while (!has(last)) --last;  // ends at first at the latest
-  }
-
-  void forget_all() noexcept {
-    live = 0;
-    floor = head;
-  }
-
-  [[gnu::cold, gnu::noinline]] void forget_unreadable() noexcept {
-    const JournalPosition oldest = ring->oldest.load(std::memory_order_acquire);
-    if (oldest <= floor) return;
-    while (live > 0 && slot(first).position < oldest) evict_first();
-    floor = oldest;
-  }
-
-  void put(std::uint64_t seq, JournalPosition position) noexcept {
-    if (live > 0 && seq <= last) forget_from(seq);
-    while (live > 0 && seq - first >= retain) evict_first();
-    slot(seq) = {seq, position};
-    if (live == 0) first = seq;
-    last = seq;
-    ++live;
-  }
+  void forget_unreadable() noexcept { index.forget_in_front_of(ring->oldest.load(std::memory_order_acquire)); }
 
   // --- Room and records ---
 
@@ -298,15 +212,15 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
       state_(std::make_unique<State>()),
       writer_(std::make_unique<JournalWriter>(disk, options, identity)) {
   State& state = *state_;
-  state.map_index(options.retain_messages);
+  state.index.map(options.retain_messages);
   OpenedJournal opened = writer_->open(
       [&](const RecordHeader& header, JournalPosition position) {
         state.head = position;
-        if (header.kind == RecordKind::message && state.retain > 0) state.put(header.seq, position);
-        if (header.kind == RecordKind::reset) state.forget_all();
+        if (header.kind == RecordKind::message) state.index.put(header.seq, position);
+        if (header.kind == RecordKind::reset) state.index.forget_all(position);
       },
       now);
-  state.counts = {};
+  state.index.forget_evictions();
   state.ring = &writer_->ring();
   state.bytes = writer_->ring_bytes();
   state.ring_size = options.ring_size;
@@ -337,12 +251,12 @@ JournalStore::~JournalStore() {
 
 JournalStore::JournalStore(JournalStore&&) noexcept = default;
 
-bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
+inline bool JournalStore::append_flagged(SeqNum seq, std::string_view bytes, UtcTime now, std::uint8_t flags) noexcept {
   State& state = *state_;
   const std::uint64_t number = value(seq);
   const std::uint64_t need = padded(sizeof(RecordHeader) + bytes.size());
-  if (state.live > 0 && number <= state.last) [[unlikely]]
-    state.forget_from(number);
+  if (number <= state.index.last()) [[unlikely]]
+    state.index.forget_from(number, state.head);
   const bool unusable = number == 0 || number == std::numeric_limits<std::uint64_t>::max() || bytes.empty();
   const bool simple = state.head + need <= state.limit && state.ring->failed.load(std::memory_order_relaxed) == 0;
   if (unusable || (!simple && (state.too_long(bytes.size()) || !state.make_room(*this, need, true, now))))
@@ -353,9 +267,9 @@ bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexc
   }
   state.refused_size = 0;
   const JournalPosition position = state.head;
-  state.push({0, 0, number, to_ns(now), RecordKind::message, 0, 0, 0}, bytes, need, *writer_);
+  state.push({0, 0, number, to_ns(now), RecordKind::message, flags, 0, 0}, bytes, need, *writer_);
   state.recorded_outbound = number + 1;
-  if (state.retain > 0) state.put(number, position);
+  state.index.put(number, position);
   ++state.counts.appended;
   // The next message's lines were last read by the flusher's core: fetch them while somebody else's work is done.
   char* const ahead = state.bytes + (state.head & (state.ring_size - 1));
@@ -363,12 +277,20 @@ bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexc
   return true;
 }
 
+bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
+  return append_flagged(seq, bytes, now, 0);
+}
+
+bool JournalStore::append_imported(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
+  return append_flagged(seq, bytes, now, static_cast<std::uint8_t>(RecordFlag::imported));
+}
+
 std::optional<std::string_view> JournalStore::read(SeqNum seq) const noexcept {
   State& state = *state_;
   state.forget_unreadable();
   const std::uint64_t number = value(seq);
-  if (state.live == 0 || number < state.first || number > state.last || !state.has(number)) return std::nullopt;
-  const JournalPosition position = state.slot(number).position;
+  const JournalPosition position = state.index.find(number);
+  if (position == unset_position) return std::nullopt;
   const bool in_ring = position >= state.ring_begin && state.head - position <= state.ring_size;
   if (in_ring) return state.message_at(state.bytes + (position & (state.ring_size - 1)), number);
   return state.read_from_file(*writer_, position, number);
@@ -376,12 +298,12 @@ std::optional<std::string_view> JournalStore::read(SeqNum seq) const noexcept {
 
 SeqNum JournalStore::oldest_kept() const noexcept {
   state_->forget_unreadable();
-  return SeqNum{state_->live == 0 ? 0 : state_->first};
+  return SeqNum{state_->index.first()};
 }
 
 SeqNum JournalStore::last_kept() const noexcept {
   state_->forget_unreadable();
-  return SeqNum{state_->live == 0 ? 0 : state_->last};
+  return SeqNum{state_->index.last()};
 }
 
 void JournalStore::set_next_outbound(SeqNum seq, UtcTime now) noexcept {
@@ -396,9 +318,10 @@ void JournalStore::set_next_inbound(SeqNum seq, UtcTime now) noexcept {
   if (state_->note(*this, RecordKind::next_inbound, value(seq), now)) state_->recorded_inbound = value(seq);
 }
 
-bool JournalStore::set_by_operator(bool inbound, SeqNum seq, std::string_view reason, UtcTime now) noexcept {
+bool JournalStore::set_number(const NumberChange& change, UtcTime now) noexcept {
+  const auto [inbound, seq, why, reason] = change;
   const RecordKind kind = inbound ? RecordKind::next_inbound : RecordKind::next_outbound;
-  const auto flags = static_cast<std::uint8_t>(RecordFlag::by_operator);
+  const auto flags = static_cast<std::uint8_t>(why);
   if (state_->too_long(reason.size())) return false;
   if (!state_->note(*this, kind, value(seq), now, flags, reason)) return false;
   (inbound ? next_inbound_ : next_outbound_) = seq;
@@ -414,7 +337,7 @@ void JournalStore::reset(UtcTime now) noexcept {
   const bool can_cut = state.head > state.segment_base && state.next_segment_ready() && state.has_room(need, false);
   if (can_cut && state.ring->failed.load(std::memory_order_relaxed) == 0) state.cut(*this, now);
   const JournalPosition position = state.head;
-  state.forget_all();
+  state.index.forget_all(state.head);
   next_outbound_ = first_seq_num;
   next_inbound_ = first_seq_num;
   creation_time_ = now;
@@ -429,13 +352,14 @@ void JournalStore::reset(UtcTime now) noexcept {
   state.ring->last_reset.store(position, std::memory_order_release);
 }
 
-void JournalStore::prefault() noexcept {
-  constexpr std::size_t page_size = 4096;
-  auto* const pages = reinterpret_cast<volatile char*>(state_->index);
-  for (std::size_t at = 0; at < state_->index_size; at += page_size) pages[at] = pages[at];
+void JournalStore::prefault() noexcept { state_->index.prefault(); }
+
+StoreCounts JournalStore::counts() const noexcept {
+  StoreCounts counts = state_->counts;
+  counts.evicted = state_->index.evicted();
+  return counts;
 }
 
-StoreCounts JournalStore::counts() const noexcept { return state_->counts; }
 JournalPosition JournalStore::position() const noexcept { return state_->head; }
 JournalPosition JournalStore::durable() const noexcept { return state_->ring->durable.load(std::memory_order_acquire); }
 void JournalStore::want_sync() noexcept { writer_->want(state_->head); }

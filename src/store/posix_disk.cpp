@@ -110,9 +110,11 @@ class LockFile final : public PosixFile {
   ~LockFile() override { (void)truncate(0); }
 };
 
+// Holds the file open for its shared lock, which tells others that a process works with it.
 class PosixSharedMemory final : public SharedMemory {
  public:
-  PosixSharedMemory(char* pages, std::size_t size, bool fresh) noexcept : pages_(pages), size_(size), fresh_(fresh) {}
+  PosixSharedMemory(Descriptor fd, char* pages, std::size_t size, bool fresh) noexcept
+      : fd_(std::move(fd)), pages_(pages), size_(size), fresh_(fresh) {}
   PosixSharedMemory(const PosixSharedMemory&) = delete;
   PosixSharedMemory& operator=(const PosixSharedMemory&) = delete;
   ~PosixSharedMemory() override { ::munmap(pages_, size_ + size_ - page_size); }
@@ -120,6 +122,7 @@ class PosixSharedMemory final : public SharedMemory {
   bool fresh() const noexcept override { return fresh_; }
 
  private:
+  Descriptor fd_;
   char* pages_;
   std::size_t size_;
   bool fresh_;
@@ -220,9 +223,13 @@ class PosixDisk final : public Disk {
 
   DiskResult<std::unique_ptr<SharedMemory>> map_shared(const fs::path& path, std::size_t size) override {
     if (size < 2 * page_size || size % page_size != 0) return error(EINVAL, "map", path);
-    const Descriptor fd(
+    Descriptor fd(
         again_when_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); }));
     if (fd.get() < 0) return error("open", path);
+    // Refused only while is_mapped() looks. A file system without locks has none to refuse, and is_mapped() says so.
+    if (again_when_interrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK) {
+      return error("map", path.string() + " (another process looks whether it is in use; try again)");
+    }
     struct stat facts{};
     if (::fstat(fd.get(), &facts) != 0) return error("stat", path);
     if (const std::string wrong = what_is_wrong_with(facts); !wrong.empty()) {
@@ -240,7 +247,16 @@ class PosixDisk final : public Disk {
           EINVAL, "map",
           path.string() + " (it has " + std::to_string(facts.st_size) + " bytes, not " + std::to_string(size) + ")");
     }
-    return map_twice(fd.get(), path, size, fresh);
+    return map_twice(std::move(fd), path, size, fresh);
+  }
+
+  DiskResult<bool> is_mapped(const fs::path& path) override {
+    const Descriptor fd(
+        again_when_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW); }));
+    if (fd.get() < 0) return error("open", path);
+    if (again_when_interrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) == 0) return false;
+    if (errno == EWOULDBLOCK) return true;
+    return error("lock", path);
   }
 
   std::string boot_id() override {
@@ -254,13 +270,14 @@ class PosixDisk final : public Disk {
   }
 
  private:
-  static DiskResult<std::unique_ptr<SharedMemory>> map_twice(int fd, const fs::path& path, std::size_t size,
+  static DiskResult<std::unique_ptr<SharedMemory>> map_twice(Descriptor file, const fs::path& path, std::size_t size,
                                                              bool fresh) {
     const std::size_t second = size - page_size;
     void* const place = ::mmap(nullptr, size + second, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED) return error("map", path);
     auto* const pages = static_cast<char*>(place);
-    auto memory = std::make_unique<PosixSharedMemory>(pages, size, fresh);
+    const int fd = file.get();
+    auto memory = std::make_unique<PosixSharedMemory>(std::move(file), pages, size, fresh);
     constexpr int access = PROT_READ | PROT_WRITE;
     // The pages are there already; with their entries in the page table too, no append meets a fault.
     constexpr int kind = MAP_SHARED | MAP_FIXED | MAP_POPULATE;

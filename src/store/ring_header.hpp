@@ -3,12 +3,17 @@
 // is longer than the process's, so everything here is of a fixed layout and free of pointers.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/store/journal_format.hpp"
+#include "store/journal_bytes.hpp"
 
 namespace nfx::detail {
 
@@ -47,7 +52,21 @@ struct RingHeader {
   std::atomic<JournalPosition> oldest;                    // what is in front of it can no longer be read
   alignas(cache_line) std::atomic<int> failed;  // errno of the first write or sync that failed; read by each append
   std::atomic<bool> disk_full;
+
+  // Written once, like the first lines: whose it is, for those who find it when its process is gone.
+  static constexpr std::size_t max_folder = 2048;
+  alignas(cache_line) std::uint64_t pid;
+  std::uint64_t folder_size;  // 0: the path was longer, and the ring does not say
+  char folder[max_folder];    // of the session, absolute
 };
+// Whether an opening of this session may take from the ring, on this boot of the machine.
+[[nodiscard]] inline bool belongs_to(const RingHeader& ring, std::uint64_t ring_size, std::string_view identity,
+                                     std::string_view boot) noexcept {
+  return std::equal(std::begin(ring_magic), std::end(ring_magic), ring.magic) && ring.ring_size == ring_size &&
+         ring.identity_hash == stable_hash(identity) && !boot.empty() &&
+         boot == std::string_view(ring.boot_id, ::strnlen(ring.boot_id, sizeof ring.boot_id));
+}
+
 static_assert(sizeof(RingHeader) <= ring_header_size);
 static_assert(std::atomic<JournalPosition>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 

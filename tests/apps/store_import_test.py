@@ -111,7 +111,17 @@ class OfQuickfix(ImportTest):
         self.make_quickfix("DESK", "VENUE", "", 7, 9, "6:D")
         self.take_over()
         why = self.nfx("seq explain", self.store)
-        self.assertRegex(why, r"next in 1 -> 9, .*: imported from .*/FIX\.4\.4-DESK-VENUE of QuickFIX, 1 message\n")
+        self.assertRegex(why, r"next in 1 -> 9, imported: from .*/FIX\.4\.4-DESK-VENUE of QuickFIX, 1 message\n")
+        self.assertIn("out 1 -> 7: 1 message kept, imported", why)
+
+    def test_what_was_taken_over_is_told_from_what_we_sent(self):
+        self.make_quickfix("DESK", "VENUE", "", 7, 9, "6:D")
+        self.take_over()
+        self.make("message 7 D ours")
+        self.assertEqual([(m["number"], m.get("imported", False)) for m in self.objects("cat", self.store, "--json")],
+                         [(6, True), (7, False)])
+        self.assertRegex(self.nfx("cat", self.store, "--raw"), r"#6 imported 8=FIX.*\n.* #7 8=FIX")
+        self.assertRegex(self.nfx("cat", self.store, "--one-line"), r", imported: .* #6 .*\n[^,]*: .* #7 ")
 
 
 class OfOthers(ImportTest):

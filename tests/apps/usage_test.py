@@ -13,7 +13,7 @@ OPTIONS = {
                "--show-secrets"],
     "version": [],
     "demo": ["--noise", "--isolate"],
-    "store": ["ls", "cat", "tail", "verify", "repair", "seq", "export", "import"],
+    "store": ["ls", "cat", "tail", "verify", "repair", "seq", "export", "import", "rings"],
     "host": ["topology", "plan", "doctor", "explain", "collect", "apply", "verify", "revert", "watch", "noise"],
 }
 

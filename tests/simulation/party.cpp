@@ -243,8 +243,8 @@ void Party::mend(JournalStore& store, UtcTime now) {
   } else {
     outbound = ledger_.safe_outbound(side_);
   }
-  store.set_by_operator(false, outbound, "the machine died", now);
-  store.set_by_operator(true, inbound, "the machine died", now);
+  store.set_number({false, outbound, RecordFlag::by_operator, "the machine died"}, now);
+  store.set_number({true, inbound, RecordFlag::by_operator, "the machine died"}, now);
   const Holding world{Holder::world};
   ledger_.mended(side_, inbound, outbound);
 }

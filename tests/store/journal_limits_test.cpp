@@ -223,7 +223,8 @@ TEST_F(JournalLimits, writes_nothing_for_a_number_that_the_message_in_front_says
 
 TEST_F(JournalLimits, records_why_a_person_set_a_number) {
   open();
-  ASSERT_TRUE(store_->set_by_operator(true, SeqNum{40}, "the venue lost 12", now_.utc));
+  ASSERT_TRUE(store_->set_number(
+      {.inbound = true, .seq = SeqNum{40}, .why = RecordFlag::by_operator, .reason = "the venue lost 12"}, now_.utc));
   close();
   std::string reason;
   (void)scan_journal(disk_, folder_, [&](const JournalRecord& record) {

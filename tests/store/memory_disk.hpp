@@ -171,6 +171,12 @@ class MemoryDisk final : public Disk {
     return std::make_unique<Mapped>(pages, fresh);
   }
 
+  DiskResult<bool> is_mapped(const std::filesystem::path& path) override {
+    const auto found = shared_.find(path.string());
+    if (found == shared_.end()) return error(ENOENT, "open", path.string());
+    return found->second.use_count() > 1;
+  }
+
   std::string boot_id() override { return "boot " + std::to_string(boot_); }
 
  private:

@@ -17,6 +17,7 @@ namespace {
 
 struct ExportOptions {
   Place place;
+  std::string archive;
   std::string to;
   std::string format = "fixlog";
   std::uint64_t first = 0;
@@ -76,13 +77,14 @@ std::unique_ptr<std::FILE, CloseFile> create(const std::string& path, bool force
 
 int export_messages(const ExportOptions& options) {
   const StoredSession session = find_session(options.place);
+  if (!options.archive.empty()) (void)find_archived(session, options.archive);  // before a file is made
   const bool to_stdout = options.to == "-";
   const auto file = to_stdout ? nullptr : create(options.to, options.force);
   Output output{to_stdout ? stdout : file.get()};
   PrinterOptions json{{}, "never", true, false, RecordForm::json};
   RecordPrinter printer{json};
   std::uint64_t count = 0;
-  const JournalScan scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
+  const auto write = [&](const JournalRecord& record) {
     const RecordHeader& header = record.header;
     if (header.kind != RecordKind::message || header.seq < options.first || header.seq > options.last) return true;
     ++count;
@@ -95,13 +97,18 @@ int export_messages(const ExportOptions& options) {
     }
     output.flush_when_large();
     return true;
-  });
+  };
+  const std::vector<JournalScan> scans = scan_chosen(session, options.archive, write);
   output.flush();
   if (!to_stdout)
     std::cout << session.identity << ": " << counted(count, "message") << " to " << options.to << std::endl;
-  if (!scan.damage || scan.torn) return exit_done;
-  std::cerr << "nfx: " << describe(*scan.damage, session, false) << '\n';
-  return exit_failed;
+  int result = exit_done;
+  for (const JournalScan& scan : scans) {
+    if (!scan.damage || scan.torn) continue;
+    std::cerr << "nfx: " << describe(*scan.damage, session, false) << '\n';
+    result = exit_failed;
+  }
+  return result;
 }
 
 }  // namespace
@@ -116,6 +123,7 @@ void add_export(CLI::App& store, int& exit_code) {
       ->capture_default_str();
   command->add_option("--from-number", options->first, "Only messages from this number on")->type_name("N");
   command->add_option("--to-number", options->last, "Only messages up to this number")->type_name("N");
+  add_archive(*command, options->archive);
   command->add_flag("--force", options->force, "Overwrite the file");
   command->footer(
       "fixlog: \"YYYYMMDD-HH:MM:SS.nnnnnnnnn : 8=FIX...\", a line per message, as in QuickFIX's message log. text: a "

@@ -32,7 +32,7 @@ void History::tell(UtcTime time, std::string kind, std::string text) {
 }
 
 void History::step(UtcTime time) {
-  if (!traffic_.any) traffic_ = {time, time, in_, out_, 0, 0, true};
+  if (!traffic_.any) traffic_ = {time, time, in_, out_, 0, 0, 0, true};
   traffic_.last = time;
 }
 
@@ -42,6 +42,11 @@ void History::end_traffic() {
   std::string text;
   if (out_ != done.out_from) {
     text = step_text("out", done.out_from, out_) + ": " + counted(done.kept, "message") + " kept";
+    if (done.imported == done.kept) {
+      text += done.kept == 0 ? "" : ", imported";
+    } else if (done.imported != 0) {
+      text += ", " + std::to_string(done.imported) + " of them imported";
+    }
     if (done.not_kept != 0) text += ", " + counted(done.not_kept, "number") + " of session messages";
   }
   if (in_ != done.in_from) {
@@ -102,6 +107,7 @@ void History::add_message(const JournalRecord& record, UtcTime time) {
   step(time);
   pass_over(seq - out_);
   ++traffic_.kept;
+  if (has_flag(record.header, RecordFlag::imported)) ++traffic_.imported;
   ++kept_;
   out_ = seq + 1;
   view_.parse_leniently(record.body);
@@ -112,10 +118,10 @@ void History::add_number(const JournalRecord& record, UtcTime time, bool inbound
   std::uint64_t& now = inbound ? in_ : out_;
   const std::uint64_t seq = record.header.seq;
   const std::string_view which = inbound ? "next in" : "next out";
-  const bool by_hand = (record.header.flags & std::to_underlying(RecordFlag::by_operator)) != 0;
-  const bool imported = (record.header.flags & std::to_underlying(RecordFlag::imported)) != 0;
+  const bool by_hand = has_flag(record.header, RecordFlag::by_operator);
+  const bool imported = has_flag(record.header, RecordFlag::imported);
   if (by_hand || imported) {
-    std::string text = step_text(which, now, seq) + (by_hand ? ", set by hand" : ", taken over");
+    std::string text = step_text(which, now, seq) + (by_hand ? ", set by hand" : ", imported");
     if (!record.body.empty()) {
       text += ": ";
       append_printable(text, record.body);

@@ -47,7 +47,7 @@ class History {
   struct Traffic {
     UtcTime first{}, last{};
     std::uint64_t in_from = 0, out_from = 0;
-    std::uint64_t kept = 0, not_kept = 0;
+    std::uint64_t kept = 0, imported = 0, not_kept = 0;
     bool any = false;
   };
 

@@ -93,7 +93,7 @@ Instant instant_now() { return {utc_now(), std::chrono::steady_clock::now()}; }
 void append(JournalStore& journal, JournalFlusher& flusher, std::uint64_t seq, std::string_view bytes, UtcTime time) {
   constexpr int max_turns = 100'000;
   for (int turn = 0; turn < max_turns; ++turn) {
-    if (journal.accepts(bytes.size()) && journal.append(SeqNum{seq}, bytes, time)) return;
+    if (journal.accepts(bytes.size()) && journal.append_imported(SeqNum{seq}, bytes, time)) return;
     const StoreCondition condition = journal.condition();
     if (condition == StoreCondition::failed || condition == StoreCondition::full) break;
     journal.want_sync();
@@ -188,12 +188,12 @@ Tally transfer_one(const ImportOptions& options, const Transfer& transfer) {
     flusher.add(journal);
     journal.reset(created);
     tally = copy_messages(from, &journal, flusher, created);
-    const std::string reason = "imported from " + (from.folder / from.name).string() + " of " +
+    const std::string reason = "from " + (from.folder / from.name).string() + " of " +
                                std::string{to_string(from.kind)} + ", " + counted(tally.taken, "message");
     // The messages may have brought the number there already; the other record says where all comes from.
     const bool there = journal.next_outbound() == SeqNum{from.next_out};
-    const bool set = (there || journal.set_by_operator(false, SeqNum{from.next_out}, reason, now)) &&
-                     journal.set_by_operator(true, SeqNum{from.next_in}, reason, now);
+    const bool set = (there || journal.set_number({false, SeqNum{from.next_out}, RecordFlag::imported, reason}, now)) &&
+                     journal.set_number({true, SeqNum{from.next_in}, RecordFlag::imported, reason}, now);
     flusher.remove(journal);
     if (!set || !journal.sync(now)) throw StoreError(transfer.identity + ": " + journal.condition_text());
   }

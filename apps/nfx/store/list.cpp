@@ -1,5 +1,4 @@
 // nfx store ls: the sessions of a store and how they stand.
-#include <iterator>
 #include <memory>
 
 #include "command.hpp"
@@ -15,6 +14,20 @@ struct ListOptions {
   std::string format = "text";
 };
 
+// With a comma behind.
+void append_archived_json(std::string& out, const ArchivedSegment& segment) {
+  out += "{\"name\":";
+  append_json_text(out, segment.path.filename().string());
+  append_member(out, "put_away", nanosecond_stamp(segment.put_away));
+  append_member(out, "bytes", segment.size);
+  if (segment.header) {
+    append_member(out, "begun", nanosecond_stamp(UtcTime{Duration{segment.header->begun_ns}}));
+    append_member(out, "next_out", segment.header->next_outbound);
+  }
+  if (segment.next) append_member(out, "next_out_behind", segment.next->next_outbound);
+  out += "},";
+}
+
 void append_json(std::string& out, const StoredSession& session, const Standing& standing) {
   const JournalScan& scan = standing.scan;
   out += "{\"identity\":";
@@ -23,7 +36,12 @@ void append_json(std::string& out, const StoredSession& session, const Standing&
   append_member(out, "state", standing.state());
   if (standing.held_by) append_member(out, "pid", static_cast<std::uint64_t>(*standing.held_by));
   append_member(out, "bytes", standing.bytes);
-  append_member(out, "archived", standing.archived);
+  append_member(out, "archived", standing.archived.size());
+  if (!standing.archived.empty()) {
+    out += ",\"archive\":[";
+    for (const ArchivedSegment& segment : standing.archived) append_archived_json(out, segment);
+    out.back() = ']';
+  }
   if (!standing.unreadable.empty()) {
     append_member(out, "problem", standing.unreadable);
   } else {
@@ -43,14 +61,22 @@ void append_json(std::string& out, const StoredSession& session, const Standing&
   out += "}\n";
 }
 
-std::string readable(std::uint64_t bytes) {
-  constexpr std::string_view units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-  std::size_t unit = 0;
-  while (bytes >= 10 * 1024 && unit + 1 < std::size(units)) {
-    bytes = (bytes + 512) / 1024;
-    ++unit;
+// "next out 1 -> 97": where the numbers stood at both ends, as far as headers tell.
+std::string numbers_of(const ArchivedSegment& segment) {
+  if (!segment.header) return "its header cannot be read";
+  std::string text = "begun " + nanosecond_stamp(UtcTime{Duration{segment.header->begun_ns}}) + ", next out " +
+                     std::to_string(segment.header->next_outbound);
+  if (segment.next) text += " -> " + std::to_string(segment.next->next_outbound);
+  return text;
+}
+
+void append_archive(std::string& out, const std::vector<ArchivedSegment>& archived) {
+  constexpr std::size_t most = 10;  // the last ones
+  const std::size_t first = archived.size() > most ? archived.size() - most : 0;
+  if (first != 0) out += "  archive    " + counted(first, "older segment") + ": --format json names them\n";
+  for (std::size_t i = first; i < archived.size(); ++i) {
+    out += "  archive    " + archived[i].path.filename().string() + "  " + numbers_of(archived[i]) + '\n';
   }
-  return std::to_string(bytes).append(units[unit]);
 }
 
 void append_text(std::string& out, const StoredSession& session, const Standing& standing) {
@@ -70,7 +96,8 @@ void append_text(std::string& out, const StoredSession& session, const Standing&
     out += ", from " + std::to_string(standing.kept.first()) + " to " + std::to_string(standing.kept.last());
   }
   out += "\n  files      " + counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.spare.size()) +
-         " spare, " + std::to_string(standing.archived) + " archived: " + readable(standing.bytes) + '\n';
+         " spare, " + std::to_string(standing.archived.size()) + " archived: " + readable_size(standing.bytes) + '\n';
+  append_archive(out, standing.archived);
   out += "  committed  ";
   if (scan.segments.empty()) {
     out += "nothing yet";
@@ -85,7 +112,7 @@ void append_text(std::string& out, const StoredSession& session, const Standing&
         "  note       the last process did not close it; what its ring still holds comes to the files when it is\n"
         "             opened, unless the machine went down\n";
   }
-  if (scan.damage && (!scan.torn || !standing.held_by)) {
+  if (scan.damage) {
     out += scan.torn ? "  note       " : "  problem    ";
     out += describe(*scan.damage, session, scan.torn) + '\n';
   }
@@ -123,7 +150,8 @@ void add_ls(CLI::App& store, int& exit_code) {
       "States: held by PID (a process has it open), clean (closed in order), killed (not closed), new (nothing "
       "written\n"
       "yet), damaged (something in front of the last commit cannot be read; exit code 1).\n"
-      "Messages are those that can be resent: what came before a reset of the numbers does not count.\n\n"
+      "Messages are those that can be resent: what came before a reset of the numbers does not count. The segments in\n"
+      "front of resets are named as archive; 'nfx store cat', 'export' and 'verify' read them with --archive NAME.\n\n"
       "Examples:\n"
       "  nfx store ls /var/lib/nexusfix\n"
       "  nfx store ls /var/lib/nexusfix --format json | jq 'select(.state | startswith(\"held\") | not)'");

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::uint32_t max_raw_fields = 32768;
 
-bool has_flag(const RecordHeader& header, RecordFlag flag) noexcept {
-  return (header.flags & std::to_underlying(flag)) != 0;
-}
-
 }  // namespace
 
 std::string text_of(const RecordHeader& header, std::string_view body) {
@@ -65,8 +61,9 @@ void RecordPrinter::print_message(std::string& out, const std::string& identity,
                                   std::string_view body) {
   const std::string number = std::to_string(header.seq);
   const std::string time = nanosecond_stamp(time_of(header));
+  const bool imported = has_flag(header, RecordFlag::imported);
   if (form_ == RecordForm::raw) {
-    out += time + " #" + number + ' ';
+    out += time + " #" + number + (imported ? " imported " : " ");
     view_.parse_leniently(body);
     append_raw(out, view_, print_.show_secrets);
     out += '\n';
@@ -80,12 +77,15 @@ void RecordPrinter::print_message(std::string& out, const std::string& identity,
     append_member(place, "session", identity);
     append_member(place, "number", header.seq);
     append_member(place, "stored", time);
+    if (imported) place += ",\"imported\":true";
     print_.json_place = place.substr(1);
     print_json(out, message, print_);
     return;
   }
   // The message says its number too; another one is a fault that must be seen.
-  print_.place = message.seq == number ? time : time + ", kept as " + number;
+  print_.place = time;
+  if (message.seq != number) print_.place += ", kept as " + number;
+  if (imported) print_.place += ", imported";
   if (form_ == RecordForm::one_line) {
     print_one_line(out, message, print_);
   } else {

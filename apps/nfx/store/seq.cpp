@@ -52,7 +52,7 @@ int show_numbers(const SeqOptions& options) {
   int result = exit_done;
   std::string out;
   for (const StoredSession& session : find_sessions(options.place)) {
-    const JournalScan scan = scan_journal(posix_disk(), session.folder);
+    const JournalScan scan = scan_session(session);
     if (options.format == "json") {
       append_numbers_json(out, session, scan);
       out += "}\n";
@@ -130,7 +130,7 @@ int explain(const SeqOptions& options) {
     const JournalScan all = scan_journal(posix_disk(), session.folder, [](const JournalRecord&) { return false; });
     if (!all.segments.empty()) oldest = all.segments.front().header;
     History history{oldest, options.last};
-    const JournalScan scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
+    const JournalScan scan = scan_session(session, [&](const JournalRecord& record) {
       history.add(record);
       return true;
     });
@@ -159,10 +159,11 @@ int set_numbers(const SeqOptions& options) {
   JournalStore journal = open_journal(options.place, session, now);
   const std::uint64_t in = value(journal.next_inbound()), out = value(journal.next_outbound());
   const std::uint64_t last = value(journal.last_kept());
-  const bool in_set =
-      options.next_in == 0 || journal.set_by_operator(true, SeqNum{options.next_in}, options.reason, now);
+  const bool in_set = options.next_in == 0 ||
+                      journal.set_number({true, SeqNum{options.next_in}, RecordFlag::by_operator, options.reason}, now);
   const bool out_set =
-      options.next_out == 0 || journal.set_by_operator(false, SeqNum{options.next_out}, options.reason, now);
+      options.next_out == 0 ||
+      journal.set_number({false, SeqNum{options.next_out}, RecordFlag::by_operator, options.reason}, now);
   if (!in_set || !out_set || !journal.sync(now)) {
     throw StoreError(session.folder.string() + ": cannot write the numbers: " + journal.condition_text());
   }

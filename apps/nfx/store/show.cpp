@@ -19,6 +19,7 @@ namespace {
 struct ShowOptions {
   Place place;
   PrinterOptions printer;
+  std::string archive;
   std::uint64_t from = 0;
   std::uint64_t to = UINT64_MAX;
   bool all = false;
@@ -60,9 +61,9 @@ void settle(ShowOptions& options, std::size_t sessions) {
                                           : RecordForm::fields;
 }
 
-// Damage ends what can be shown. A torn end of a session that is held is no more than a write under way.
+// Damage ends what can be shown.
 bool report_damage(const JournalScan& scan, const StoredSession& session) {
-  if (!scan.damage || (scan.torn && holder(posix_disk(), session.folder))) return false;
+  if (!scan.damage) return false;
   std::cerr << "nfx: " << describe(*scan.damage, session, scan.torn) << '\n';
   return !scan.torn;
 }
@@ -82,14 +83,16 @@ int show(ShowOptions& options) {
   Output output;
   bool damaged = false;
   for (const StoredSession& session : sessions) {
-    const JournalScan scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
+    const auto print = [&](const JournalRecord& record) {
       if (!wanted(options, record.header)) return true;
       printer.print(output.text, session.identity, record.header, record.body);
       output.flush_when_large();
       return true;
-    });
-    output.flush();
-    damaged = report_damage(scan, session) || damaged;
+    };
+    for (const JournalScan& scan : scan_chosen(session, options.archive, print)) {
+      output.flush();
+      damaged = report_damage(scan, session) || damaged;
+    }
   }
   return damaged ? exit_failed : exit_done;
 }
@@ -159,7 +162,7 @@ int tail(ShowOptions& options) {
   bool damaged = false;
   for (const StoredSession& session : sessions) {
     std::deque<Kept> last;
-    const JournalScan scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
+    const JournalScan scan = scan_session(session, [&](const JournalRecord& record) {
       if (!wanted(options, record.header)) return true;
       last.push_back({record.header, std::string{record.body}});
       if (last.size() > options.last) last.pop_front();
@@ -191,6 +194,7 @@ void add_cat(CLI::App& store, int& exit_code) {
   CLI::Option* all = command->get_option("--all");
   command->add_option("--from", options->from, "Only messages from this number on")->type_name("N")->excludes(all);
   command->add_option("--to", options->to, "Only messages up to this number")->type_name("N")->excludes(all);
+  add_archive(*command, options->archive);
   command->footer(
       "Messages come in the order in which they were sent, with the time at which they were kept, in UTC. A number "
       "may\n"
@@ -199,6 +203,7 @@ void add_cat(CLI::App& store, int& exit_code) {
       "not kept.\n\n"
       "Examples:\n"
       "  nfx store cat journals --one-line --from 100 --to 200\n"
+      "  nfx store cat journals --one-line --archive all      what was sent before resets of the numbers\n"
       "  nfx store cat journals --session 'FIX.4.4:DESK->VENUE' --json | jq 'select(.name == \"NewOrderSingle\")'");
   command->callback([options, &exit_code] { exit_code = show(*options); });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <system_error>
 
 #include "command.hpp"
@@ -100,6 +101,30 @@ StoredSession find_session(const Place& place) {
                     " sessions: choose one with --session; there is " + names_of(found));
 }
 
+JournalScan scan_session(const StoredSession& session, const std::function<bool(const JournalRecord&)>& visit,
+                         JournalPosition from) {
+  const auto under_way = [&](JournalScan& scan) {
+    if (!scan.torn || !holder(posix_disk(), session.folder)) return false;
+    scan.damage.reset();
+    scan.torn = false;
+    return true;
+  };
+  JournalScan scan = scan_journal(posix_disk(), session.folder, visit, from);
+  if (!scan.torn || under_way(scan)) return scan;
+  // Its process may have gone on and ended between the two looks.
+  std::uint64_t more = 0;
+  JournalScan again = scan_journal(
+      posix_disk(), session.folder,
+      [&](const JournalRecord& record) {
+        ++more;
+        return !visit || record.position < from || visit(record);
+      },
+      scan.end);
+  again.records = scan.records + more;
+  (void)under_way(again);
+  return again;
+}
+
 JournalStore open_journal(const Place& place, const StoredSession& session, UtcTime now) {
   JournalOptions options;
   options.directory = session.folder.parent_path();
@@ -151,14 +176,11 @@ Standing look_at(const StoredSession& session) {
   for (const auto& entry : fs::directory_iterator{session.folder, error}) {
     if (is_segment_name(entry.path())) standing.bytes += entry.file_size(error);
   }
-  for (const auto& entry : fs::directory_iterator{session.folder / "archive", error}) {
-    if (!is_segment_name(entry.path())) continue;
-    ++standing.archived;
-    standing.bytes += entry.file_size(error);
-  }
   try {
+    standing.archived = list_archive(posix_disk(), session.folder);
+    for (const ArchivedSegment& segment : standing.archived) standing.bytes += segment.size;
     standing.held_by = holder(posix_disk(), session.folder);
-    standing.scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
+    standing.scan = scan_session(session, [&](const JournalRecord& record) {
       if (record.header.kind == RecordKind::message) standing.kept.append(record.header.seq);
       if (record.header.kind == RecordKind::reset) standing.kept.forget_all();
       return true;
@@ -184,6 +206,16 @@ std::string nanosecond_stamp(UtcTime time) {
 }
 
 UtcTime utc_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+
+std::string readable_size(std::uint64_t bytes) {
+  constexpr std::string_view units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+  std::size_t unit = 0;
+  while (bytes >= 10 * 1024 && unit + 1 < std::size(units)) {
+    bytes = (bytes + 512) / 1024;
+    ++unit;
+  }
+  return std::to_string(bytes).append(units[unit]);
+}
 
 std::string counted(std::uint64_t count, std::string_view what) {
   return std::to_string(count) + ' ' + std::string{what} + (count == 1 ? "" : "s");
@@ -216,6 +248,7 @@ void add_store(CLI::App& app, int& exit_code) {
   store::add_seq(*command, exit_code);
   store::add_export(*command, exit_code);
   store::add_import(*command, exit_code);
+  store::add_rings(*command, exit_code);
   command->footer(
       "Examples:\n"
       "  nfx store ls /var/lib/nexusfix                which sessions are kept here, and how they stand\n"
@@ -224,6 +257,7 @@ void add_store(CLI::App& app, int& exit_code) {
       "  nfx store seq explain /var/lib/nexusfix       why the numbers are what they are\n"
       "  nfx store verify /var/lib/nexusfix            whether every byte is what was written\n"
       "  nfx store import quickfix/store --into /var/lib/nexusfix    go on where QuickFIX stopped\n"
+      "  nfx store rings --remove                      shared memory that killed processes left, once nobody needs it\n"
       "'nfx store COMMAND --help' explains a command. What reads changes nothing, and may be run beside an engine; it\n"
       "sees what has come to the files, some milliseconds behind.\n"
       "Exit codes: 0 done, 1 failed, 2 wrong usage; those of 'nfx store verify' are its own.");

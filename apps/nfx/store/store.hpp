@@ -5,12 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "nexusfix/store/journal_archive.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "output.hpp"
@@ -31,6 +33,19 @@ void add_ring_directory(CLI::App& command, Place& place);
 [[nodiscard]] std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty = false);
 // Where exactly one is needed.
 [[nodiscard]] StoredSession find_session(const Place& place);
+
+// The records of a session as scan_journal visits them. A record may be half there while a process writes it: that is a
+// tear only when nobody holds the session and it is still there at a second look.
+[[nodiscard]] JournalScan scan_session(const StoredSession& session,
+                                       const std::function<bool(const JournalRecord&)>& visit = {},
+                                       JournalPosition from = 0);
+
+// Segments that were put away. `archive` is a name as find_archived takes it; empty: the journal itself.
+void add_archive(CLI::App& command, std::string& archive);
+// That one, with or without ".nfxj", or with "all" all of them. Throws ConfigError when there is none.
+[[nodiscard]] std::vector<ArchivedSegment> find_archived(const StoredSession& session, const std::string& archive);
+[[nodiscard]] std::vector<JournalScan> scan_chosen(const StoredSession& session, const std::string& archive,
+                                                   const std::function<bool(const JournalRecord&)>& visit);
 
 // Opens the session's journal to write, also one whose ring a killed process left. Throws StoreError when it is held.
 [[nodiscard]] JournalStore open_journal(const Place& place, const StoredSession& session, UtcTime now);
@@ -53,8 +68,8 @@ class KeptNumbers {
 struct Standing {
   JournalScan scan;
   KeptNumbers kept;
-  std::uint64_t bytes = 0;     // of all segment files
-  std::uint64_t archived = 0;  // segments in front of resets, in archive/
+  std::uint64_t bytes = 0;  // of all segment files
+  std::vector<ArchivedSegment> archived;
   std::optional<int> held_by;
   std::string unreadable;  // why nothing else is known; empty otherwise
 
@@ -73,6 +88,9 @@ struct Standing {
 [[nodiscard]] inline UtcTime time_of(const RecordHeader& header) noexcept { return UtcTime{Duration{header.time_ns}}; }
 [[nodiscard]] UtcTime utc_now();
 
+// "4096 B", "64 MiB".
+[[nodiscard]] std::string readable_size(std::uint64_t bytes);
+
 // "1 message", "2 messages".
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view what);
 
@@ -88,5 +106,6 @@ void add_repair(CLI::App& store, int& exit_code);
 void add_seq(CLI::App& store, int& exit_code);
 void add_export(CLI::App& store, int& exit_code);
 void add_import(CLI::App& store, int& exit_code);
+void add_rings(CLI::App& store, int& exit_code);
 
 }  // namespace nfx::app::store

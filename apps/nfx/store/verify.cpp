@@ -1,6 +1,9 @@
 // nfx store verify and repair: whether every byte is what was written, and making it whole again.
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <system_error>
 
 #include "command.hpp"
 #include "nexusfix/engine/engine_config.hpp"
@@ -33,6 +36,7 @@ class Checker {
     find(record,
          "a record of kind " + std::to_string(std::to_underlying(record.header.kind)) + ", which means nothing");
   }
+  void begin_at(std::uint64_t next_out) noexcept { next_out_ = next_out; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
   [[nodiscard]] std::uint64_t found() const noexcept { return found_; }
   [[nodiscard]] const std::string& findings() const noexcept { return findings_; }
@@ -66,23 +70,16 @@ class Checker {
   std::string findings_;
 };
 
-int verify_session(const StoredSession& session) {
-  Checker checker;
-  const auto held = holder(posix_disk(), session.folder);
-  const JournalScan scan = scan_journal(posix_disk(), session.folder, [&](const JournalRecord& record) {
-    checker.check(record);
-    return true;
-  });
-  // The last record of a session that is held may be half written: that is no tear.
-  const bool torn = scan.damage && scan.torn && !held;
+// `what` names what was looked at; `about` is said behind its counts.
+int report(const std::string& what, const StoredSession& session, const JournalScan& scan, const Checker& checker,
+           const std::string& about) {
+  const bool torn = scan.damage && scan.torn;
   const bool damaged = (scan.damage && !scan.torn) || checker.found() != 0;
   std::string out;
-  append_printable(out, session.identity);
+  append_printable(out, what);
   out += damaged ? ": DAMAGED" : torn ? ": torn" : ": ok";
-  out += ", " + counted(scan.records, "record") + ", " + counted(checker.messages(), "message") + ", " +
-         counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.end) + " bytes";
-  if (held) out += ", held by " + std::to_string(*held);
-  out += '\n' + checker.findings();
+  out += ", " + counted(scan.records, "record") + ", " + counted(checker.messages(), "message") + about + '\n' +
+         checker.findings();
   if (checker.found() > max_findings) {
     out += "  and " + std::to_string(checker.found() - max_findings) + " more like these\n";
   }
@@ -91,17 +88,57 @@ int verify_session(const StoredSession& session) {
         "  their checksums are right, so they were written like that: tell the makers of NexusFIX; 'nfx store cat'\n"
         "  shows them, and on resend such a message is gap-filled\n";
   }
-  if (damaged || torn) {
-    if (scan.damage) out += "  " + describe(*scan.damage, session, scan.torn) + '\n';
-  }
+  if (scan.damage) out += "  " + describe(*scan.damage, session, scan.torn) + '\n';
   std::cout << out;
   return damaged ? exit_damaged : torn ? exit_torn : exit_whole;
 }
 
-int verify(const Place& place) {
+int verify_archived(const StoredSession& session, const std::string& archive) {
+  int worst = exit_whole;
+  for (const ArchivedSegment& segment : find_archived(session, archive)) {
+    Checker checker;
+    // Each begins where the numbers stood: only within it do they have to ascend.
+    if (segment.header) checker.begin_at(segment.header->next_outbound);
+    const std::string what = session.identity + " " + segment.path.filename().string();
+    try {
+      const JournalScan scan = scan_archived(posix_disk(), segment, [&](const JournalRecord& record) {
+        checker.check(record);
+        return true;
+      });
+      worst = std::max(worst, report(what, session, scan, checker, ", archived"));
+    } catch (const StoreError& error) {
+      std::error_code gone;
+      if (!std::filesystem::exists(segment.path, gone)) continue;  // its time had come meanwhile
+      std::cout << what << ": DAMAGED\n  " << error.what() << '\n';
+      worst = exit_damaged;
+    }
+  }
+  return worst;
+}
+
+int verify_session(const StoredSession& session) {
+  Checker checker;
+  const auto held = holder(posix_disk(), session.folder);
+  const JournalScan scan = scan_session(session, [&](const JournalRecord& record) {
+    checker.check(record);
+    return true;
+  });
+  std::string about = ", " + counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.end) + " bytes";
+  if (held) about += ", held by " + std::to_string(*held);
+  return report(session.identity, session, scan, checker, about);
+}
+
+int verify(const Place& place, const std::string& archive) {
   int worst = exit_whole;
   for (const StoredSession& session : find_sessions(place)) {
+    if (!archive.empty()) {
+      worst = std::max(worst, verify_archived(session, archive));
+      continue;
+    }
     try {
+      if (!list_archive(posix_disk(), session.folder).empty()) {
+        worst = std::max(worst, verify_archived(session, "all"));
+      }
       worst = std::max(worst, verify_session(session));
     } catch (const StoreError& error) {
       std::cout << session.identity << ": DAMAGED\n  " << error.what() << '\n';
@@ -135,18 +172,25 @@ int repair(const RepairOptions& options) {
 
 void add_verify(CLI::App& store, int& exit_code) {
   CLI::App* command = store.add_subcommand("verify", "Read everything, and check every checksum and number");
-  auto place = std::make_shared<Place>();
-  add_place(*command, *place);
+  struct Options {
+    Place place;
+    std::string archive;
+  };
+  auto options = std::make_shared<Options>();
+  add_place(*command, options->place);
+  add_archive(*command, options->archive);
   command->footer(
       "Checked are the checksum of each record, BodyLength and CheckSum of each message, that a message has the "
       "number\n"
-      "under which it is kept, and that numbers ascend unless something set them.\n"
+      "under which it is kept, and that numbers ascend unless something set them. What resets have put away is "
+      "checked\n"
+      "too; --archive checks that alone.\n"
       "Exit codes: 0 all is as written; 1 the end is torn, as by a machine that died, and the next opening cuts it: "
       "no\n"
       "commit is lost; 2 something committed cannot be read.\n\n"
       "Example:\n"
       "  nfx store verify journals || echo look at it");
-  command->callback([place, &exit_code] { exit_code = verify(*place); });
+  command->callback([options, &exit_code] { exit_code = verify(options->place, options->archive); });
 }
 
 void add_repair(CLI::App& store, int& exit_code) {

@@ -78,6 +78,8 @@ class Disk {
   // or kind is an error. `unmap` leaves the file; remove() takes it away.
   [[nodiscard]] virtual DiskResult<std::unique_ptr<SharedMemory>> map_shared(const std::filesystem::path& path,
                                                                              std::size_t size) = 0;
+  // Whether some process has this shared memory mapped now.
+  [[nodiscard]] virtual DiskResult<bool> is_mapped(const std::filesystem::path& path) = 0;
   // Tells boots of the machine apart: shared memory of another boot is not to be trusted.
   [[nodiscard]] virtual std::string boot_id() = 0;
 };

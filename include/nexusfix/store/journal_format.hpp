@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace nfx {
 
@@ -38,7 +39,7 @@ enum class RecordKind : std::uint8_t {
 
 enum class RecordFlag : std::uint8_t {
   by_operator = 1,  // of next_inbound and next_outbound: set by a person; the body says why
-  imported = 2,     // taken over from another engine's store
+  imported = 2,     // of these, the body says from where, and of message: taken over from another engine's store
 };
 
 struct RecordHeader {
@@ -52,6 +53,10 @@ struct RecordHeader {
   std::uint32_t zero_b;
 };
 static_assert(sizeof(RecordHeader) == 32);
+
+[[nodiscard]] constexpr bool has_flag(const RecordHeader& header, RecordFlag flag) noexcept {
+  return (header.flags & std::to_underlying(flag)) != 0;
+}
 
 [[nodiscard]] constexpr std::size_t padded(std::size_t record_size) noexcept {
   return (record_size + record_alignment - 1) / record_alignment * record_alignment;

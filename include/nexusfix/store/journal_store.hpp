@@ -96,6 +96,14 @@ struct JournalCounters {
   Duration longest_sync{};
 };
 
+// A number that a person or an import sets.
+struct NumberChange {
+  bool inbound = false;
+  SeqNum seq{};
+  RecordFlag why = RecordFlag::by_operator;
+  std::string_view reason;
+};
+
 namespace detail {
 class JournalWriter;  // the flusher's side
 struct RingHeader;
@@ -164,12 +172,17 @@ class JournalStore {
   [[nodiscard]] const JournalRecovery& recovery() const noexcept;
   [[nodiscard]] JournalCounters counters() const noexcept;
 
-  // For a person: sets a number, with the reason in the record, "because" of which `nfx store seq explain` shows it.
-  bool set_by_operator(bool inbound, SeqNum seq, std::string_view reason, UtcTime now) noexcept;
+  // Sets a number otherwise than by the session's own course, and says in the record why: `nfx store seq explain` shows
+  // it. False: it found no room.
+  bool set_number(const NumberChange& change, UtcTime now) noexcept;
+  // append() of a message that another engine has sent; `nfx store cat` says so.
+  bool append_imported(SeqNum seq, std::string_view bytes, UtcTime now) noexcept;
 
   [[nodiscard]] detail::JournalWriter& writer() noexcept { return *writer_; }  // for JournalFlusher
 
  private:
+  bool append_flagged(SeqNum seq, std::string_view bytes, UtcTime now, std::uint8_t flags) noexcept;
+
   // append's parts and state: the hot path's members together, in journal_store.cpp's order of use.
   Durability durability_ = Durability::interval;
   SeqNum next_outbound_ = first_seq_num;

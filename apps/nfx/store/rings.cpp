@@ -1,0 +1,116 @@
+// nfx store rings: what killed processes have left in shared memory, and removing what nobody needs any more.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "command.hpp"
+#include "decode/print.hpp"
+#include "nexusfix/store/left_rings.hpp"
+#include "store/store.hpp"
+#include "text.hpp"
+
+namespace nfx::app::store {
+namespace {
+
+struct RingOptions {
+  Place place;  // its ring directory alone
+  std::string format = "text";
+  bool remove = false;
+};
+
+std::string describe(const LeftRing& ring) {
+  switch (ring.state) {
+    case RingState::held:
+      return "held by process " + (ring.pid == 0 ? std::string{"unknown"} : std::to_string(ring.pid));
+    case RingState::needed:
+      return "needed: " + counted(ring.lacking, "byte") +
+             " are not in the files; the session's next opening takes them";
+    case RingState::written: return "left by process " + std::to_string(ring.pid) + ": everything is in the files";
+    case RingState::orphaned: return "left by process " + std::to_string(ring.pid) + ": the session's folder is gone";
+    case RingState::useless: return "of another boot, or never finished: no opening takes anything from it";
+    case RingState::unknown: return "unknown: " + ring.why;
+  }
+  return {};
+}
+
+void append_text(std::string& out, const LeftRing& ring, bool removed) {
+  out += ring.path.string() + "  " + readable_size(ring.size) + '\n';
+  if (!ring.folder.empty()) {
+    out += "  folder  ";
+    append_printable(out, ring.folder);
+    out += '\n';
+  }
+  out += "  state   ";
+  append_printable(out, describe(ring));
+  out += removed ? "; removed\n" : may_be_removed(ring.state) ? "; --remove would remove it\n" : "\n";
+}
+
+void append_json(std::string& out, const LeftRing& ring, bool removed) {
+  out += "{\"ring\":";
+  append_json_text(out, ring.path.string());
+  append_member(out, "state", to_string(ring.state));
+  append_member(out, "bytes", ring.size);
+  if (!ring.folder.empty()) append_member(out, "folder", ring.folder);
+  if (ring.pid != 0) append_member(out, "pid", ring.pid);
+  if (ring.lacking != 0) append_member(out, "lacking", ring.lacking);
+  if (!ring.why.empty()) append_member(out, "why", ring.why);
+  out += removed ? ",\"removed\":true}\n" : ",\"removed\":false}\n";
+}
+
+int show_rings(const RingOptions& options) {
+  std::string out, errors;
+  std::uint64_t removed_bytes = 0, removed_count = 0, count = 0;
+  for (const LeftRing& ring : list_rings(posix_disk(), options.place.ring_directory)) {
+    bool removed = false;
+    if (options.remove && may_be_removed(ring.state)) {
+      try {
+        remove_ring(posix_disk(), ring);
+        removed = true;
+        ++removed_count;
+        removed_bytes += ring.size;
+      } catch (const StoreError& error) {
+        errors += std::string{"nfx: "} + error.what() + '\n';
+      }
+    }
+    ++count;
+    if (options.format == "json") {
+      append_json(out, ring, removed);
+    } else {
+      append_text(out, ring, removed);
+    }
+  }
+  if (options.format == "text") {
+    out += options.place.ring_directory + ": " + counted(count, "ring");
+    if (options.remove) out += ", " + std::to_string(removed_count) + " removed: " + readable_size(removed_bytes);
+    out += '\n';
+  }
+  std::cout << out << std::flush;
+  std::cerr << errors;
+  return std::cout && errors.empty() ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+void add_rings(CLI::App& store, int& exit_code) {
+  CLI::App* command = store.add_subcommand("rings", "What killed processes left in shared memory, and removing it");
+  auto options = std::make_shared<RingOptions>();
+  add_ring_directory(*command, options->place);
+  command->add_flag("--remove", options->remove, "Remove those that nobody needs any more");
+  command->add_option("--format", options->format, "text, or json: one object per ring and line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->footer(
+      "States: held (a process works with it), needed (it has what the journal's files lack, and the session's next\n"
+      "opening takes it from here), written (everything in it is in the files), orphaned (the folder of its session "
+      "is\n"
+      "gone), useless (of another boot of the machine, or never finished), unknown (it does not say whose it is).\n"
+      "Removed are written, orphaned and useless ones alone. Run it where the engine runs: a folder that is not "
+      "mounted\n"
+      "here, or that only another container sees, looks as if it were gone.\n\n"
+      "Examples:\n"
+      "  nfx store rings\n"
+      "  nfx store rings --remove");
+  command->callback([options, &exit_code] { exit_code = show_rings(*options); });
+}
+
+}  // namespace nfx::app::store

@@ -1,0 +1,132 @@
+// Which messages of a journal can be resent, and where they begin in the stream: the numbers back from the last.
+// Thread: the poll thread. Cost: put and has are a look at one entry; forgetting walks over what is forgotten.
+// Lifetime: pages of its own, mapped once. Errors: map() throws StoreError.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+#include "nexusfix/store/journal_format.hpp"
+#include "nexusfix/store/journal_store.hpp"
+
+namespace nfx::detail {
+
+class JournalIndex {
+ public:
+  JournalIndex() = default;
+  JournalIndex(const JournalIndex&) = delete;
+  JournalIndex& operator=(const JournalIndex&) = delete;
+  ~JournalIndex() {
+    if (entries_ != nullptr) ::munmap(entries_, size_);
+  }
+
+  void map(std::size_t messages) {
+    retain_ = messages;
+    const std::uint64_t entries = std::bit_ceil(std::max<std::size_t>(messages, 1));
+    mask_ = entries - 1;
+    size_ = entries * sizeof(Entry);
+    void* const pages =
+        ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) {
+      throw StoreError("cannot map " + std::to_string(size_) + " bytes for a journal's index: " +
+                       std::generic_category().message(errno) + "; lower retain_messages");
+    }
+    entries_ = static_cast<Entry*>(pages);
+  }
+
+  // Touches all pages.
+  void prefault() noexcept {
+    constexpr std::size_t page_size = 4096;
+    auto* const pages = reinterpret_cast<volatile char*>(entries_);
+    for (std::size_t at = 0; at < size_; at += page_size) pages[at] = pages[at];
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return live_ == 0; }
+  [[nodiscard]] std::uint64_t first() const noexcept { return live_ == 0 ? 0 : first_; }
+  [[nodiscard]] std::uint64_t last() const noexcept { return live_ == 0 ? 0 : last_; }
+  [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
+  void forget_evictions() noexcept { evicted_ = 0; }
+
+  // Where the message with this number begins; unset_position when it is not kept.
+  [[nodiscard]] JournalPosition find(std::uint64_t seq) const noexcept {
+    return live_ != 0 && seq >= first_ && seq <= last_ && has(seq) ? slot(seq).position : unset_position;
+  }
+
+  void put(std::uint64_t seq, JournalPosition position) noexcept {
+    if (retain_ == 0) return;
+    if (live_ > 0 && seq <= last_) forget_from(seq, position);
+    while (live_ > 0 && seq - first_ >= retain_) evict_first();
+    slot(seq) = {seq, position};
+    if (live_ == 0) first_ = seq;
+    last_ = seq;
+    ++live_;
+  }
+
+  // A number that goes back, with `head` the end of the stream now. Every entry is cleared: a later numbering that
+  // skips its number must not find the old message there.
+  [[gnu::cold, gnu::noinline]] void forget_from(std::uint64_t seq, JournalPosition head) noexcept {
+    if (live_ == 0 || seq > last_) return;
+    if (seq <= first_) return forget_all(head);
+    for (std::uint64_t number = last_; number >= seq; --number) {
+      if (!has(number)) continue;
+      slot(number).seq = 0;
+      --live_;
+    }
+    last_ = seq - 1;
+    while (!has(last_)) --last_;  // ends at first_ at the latest
+  }
+
+  // All that begin in front of `head`, the end of the stream now.
+  void forget_all(JournalPosition head) noexcept {
+    live_ = 0;
+    floor_ = head;
+  }
+
+  // What begins in front of `oldest` can no longer be read.
+  void forget_in_front_of(JournalPosition oldest) noexcept {
+    if (oldest <= floor_) return;
+    while (live_ > 0 && slot(first_).position < oldest) evict_first();
+    floor_ = oldest;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t seq;  // 0: nothing here
+    JournalPosition position;
+  };
+
+  [[nodiscard]] Entry& slot(std::uint64_t seq) const noexcept { return entries_[seq & mask_]; }
+  [[nodiscard]] bool has(std::uint64_t seq) const noexcept {
+    const Entry& entry = slot(seq);
+    return entry.seq == seq && entry.position >= floor_;
+  }
+
+  void evict_first() noexcept {
+    slot(first_).seq = 0;
+    --live_;
+    ++evicted_;
+    if (live_ == 0) return;
+    do {
+      ++first_;
+    } while (!has(first_));  // ends at last_ at the latest
+  }
+
+  Entry* entries_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint64_t retain_ = 0;
+  std::uint64_t first_ = 0;  // with live_ > 0: the oldest kept number, always a valid entry
+  std::uint64_t last_ = 0;   // with live_ > 0: the newest kept number
+  std::uint64_t live_ = 0;
+  JournalPosition floor_ = 0;  // entries in front of it are forgotten
+  std::uint64_t evicted_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace nfx::detail

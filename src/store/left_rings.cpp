@@ -1,0 +1,154 @@
+#include "nexusfix/store/left_rings.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "nexusfix/store/journal_reader.hpp"
+#include "nexusfix/store/journal_store.hpp"
+#include "store/journal_scan.hpp"
+#include "store/ring_header.hpp"
+
+namespace nfx {
+
+namespace fs = std::filesystem;
+using namespace detail;
+
+namespace {
+
+// The first page of a ring, as it is in memory.
+class RingPage {
+ public:
+  explicit RingPage(DiskFile& file) : bytes_(new(std::align_val_t{cache_line}) char[ring_header_size]) {
+    const auto got = file.read(0, {bytes_.get(), ring_header_size});
+    whole_ = got && *got == ring_header_size;
+  }
+  [[nodiscard]] bool whole() const noexcept { return whole_; }
+  [[nodiscard]] const RingHeader& header() const noexcept { return *reinterpret_cast<const RingHeader*>(bytes_.get()); }
+
+ private:
+  struct Free {
+    void operator()(char* bytes) const noexcept { ::operator delete[](bytes, std::align_val_t{cache_line}); }
+  };
+  std::unique_ptr<char[], Free> bytes_;
+  bool whole_ = false;
+};
+
+class Look {
+ public:
+  // `locked`: the session's lock is ours, so that no process can have it.
+  Look(Disk& disk, const fs::path& path, bool locked) : disk_(disk), locked_(locked) { ring_.path = path; }
+
+  LeftRing run() {
+    const auto file = disk_.open(ring_.path, OpenMode::read);
+    if (!file) return unknown(file.error().text());
+    ring_.size = (*file)->size().value_or(0);
+    const RingPage page(**file);
+    if (!page.whole()) return unknown("it is shorter than a ring's first page");
+    const RingHeader& header = page.header();
+    const auto mapped = disk_.is_mapped(ring_.path);
+    if (!mapped) return unknown(mapped.error().text());
+    read_owner(header);
+    if (*mapped) return as(RingState::held);
+    if (ring_.folder.empty()) {
+      return unknown("it does not say whose it is; remove it by hand when no engine of this user was killed lately");
+    }
+    if (ring_path(ring_.path.parent_path(), ring_.folder).filename() != ring_.path.filename()) {
+      return unknown("its name is not that of a ring of " + ring_.folder);
+    }
+    if (!disk_.exists(ring_.folder)) return as(RingState::orphaned);
+    if (const auto pid = locked_ ? std::nullopt : holder(disk_, ring_.folder)) {
+      ring_.pid = static_cast<std::uint64_t>(*pid);
+      return as(RingState::held);
+    }
+    return compare(header);
+  }
+
+ private:
+  LeftRing unknown(std::string why) {
+    ring_.why = std::move(why);
+    return as(RingState::unknown);
+  }
+  LeftRing as(RingState state) {
+    ring_.state = state;
+    return std::move(ring_);
+  }
+
+  void read_owner(const RingHeader& header) {
+    ring_.pid = header.pid;
+    if (header.folder_size == 0 || header.folder_size > RingHeader::max_folder) return;
+    ring_.folder.assign(header.folder, static_cast<std::size_t>(header.folder_size));
+    if (ring_.folder.front() != '/' || ring_.folder.find('\0') != std::string::npos) ring_.folder.clear();
+  }
+
+  // With the files, as an opening of the session would.
+  LeftRing compare(const RingHeader& header) {
+    JournalScan scan;
+    try {
+      scan = scan_journal(disk_, ring_.folder);
+    } catch (const StoreError& error) {
+      return unknown(error.what());
+    }
+    if (!belongs_to(header, ring_.size - ring_header_size, scan.identity, disk_.boot_id())) {
+      return as(RingState::useless);
+    }
+    const JournalPosition head = header.head.load(std::memory_order_acquire);
+    if (scan.damage && !scan.torn) return unknown("the journal in " + ring_.folder + " is damaged: mend that first");
+    if (head <= scan.end) return as(RingState::written);
+    ring_.lacking = head - scan.end;
+    return as(RingState::needed);
+  }
+
+  Disk& disk_;
+  bool locked_;
+  LeftRing ring_;
+};
+
+}  // namespace
+
+std::string_view to_string(RingState state) noexcept {
+  switch (state) {
+    case RingState::held: return "held";
+    case RingState::needed: return "needed";
+    case RingState::written: return "written";
+    case RingState::orphaned: return "orphaned";
+    case RingState::useless: return "useless";
+    case RingState::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+std::vector<LeftRing> list_rings(Disk& disk, const fs::path& ring_directory) {
+  std::vector<LeftRing> rings;
+  for (const std::string& name : value_or_throw(disk.list(ring_directory))) {
+    if (!name.starts_with(ring_prefix) || !name.ends_with(ring_suffix)) continue;
+    LeftRing ring = Look(disk, ring_directory / name, false).run();
+    if (disk.exists(ring.path)) rings.push_back(std::move(ring));  // not those that their process removed meanwhile
+  }
+  return rings;
+}
+
+void remove_ring(Disk& disk, const LeftRing& ring) {
+  if (!may_be_removed(ring.state)) {
+    throw StoreError(ring.path.string() + " stays: it is " + std::string{to_string(ring.state)});
+  }
+  std::unique_ptr<DiskFile> lock;
+  // Where there is a folder, its lock keeps an opening of the session away from the ring. Where there is none, an
+  // opening has to make the folder and a segment first, which takes far longer than from this look to the removal.
+  if (ring.state != RingState::orphaned) {
+    auto locked = disk.lock(fs::path{ring.folder} / lock_name);
+    if (!locked && locked.error().code == EWOULDBLOCK) {
+      throw StoreError(ring.path.string() + " stays: its session is " + locked.error().operation);
+    }
+    lock = value_or_throw(std::move(locked));
+  }
+  const LeftRing now = Look(disk, ring.path, lock != nullptr).run();
+  if (!may_be_removed(now.state) || now.folder != ring.folder) {
+    throw StoreError(ring.path.string() + " stays: by now it is " + std::string{to_string(now.state)} +
+                     (now.why.empty() ? "" : ", " + now.why));
+  }
+  value_or_throw(disk.remove(ring.path));
+}
+
+}  // namespace nfx

@@ -1,0 +1,183 @@
+"""nfx store at its edges: what resets have put away, what killed processes left in memory, and what is half written."""
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+from store_support import DESK, SEGMENT_SIZE, StoreTest
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM
+
+FIRST = "20260102-10"  # the hour in which journal_maker's clock begins
+
+
+class Archive(StoreTest):
+    def put_away(self):
+        """Two numberings put away, a third begun. Filled beyond the half, a segment has its successor made."""
+        text = "x" * 3000
+        journal = self.journal()
+        for numbering in ["one", "two"]:
+            for number in range(1, SEGMENT_SIZE // 2 // 3000 + 4):
+                journal.say(f"message {number} D {numbering}{number}{text}", "sync")
+            journal.say("reset", "sync")
+        journal.say("message 1 D three1", "sync")
+        self.assertEqual(journal.end(), 0)
+        return [file.name for file in sorted((self.session_folder() / "archive").iterdir())]
+
+    def test_ls_names_what_was_put_away_and_where_its_numbers_stood(self):
+        names = self.put_away()
+        self.assertEqual(len(names), 2)
+        found = self.the_one("ls", self.store, "--format", "json")
+        self.assertEqual((found["archived"], [each["name"] for each in found["archive"]]), (2, names))
+        last = SEGMENT_SIZE // 2 // 3000 + 4
+        self.assertEqual([(each["next_out"], each["next_out_behind"]) for each in found["archive"]],
+                         [(1, last), (last, last)])
+        text = self.nfx("ls", self.store)
+        for name in names:
+            self.assertIn(f"archive    {name}  begun {FIRST}", text)
+
+    def test_cat_and_export_read_one_of_them_or_all(self):
+        names = self.put_away()
+        now = self.nfx("cat", self.store, "--raw")
+        self.assertEqual(re.findall(r"\|58=([a-z]+\d+)", now), ["three1"])
+        each = [re.findall(r"\|58=(one\d+|two\d+|three\d+)x", self.nfx("cat", self.store, "--raw", "--archive", name))
+                for name in names]
+        self.assertEqual((each[0][0], each[1][0]), ("one1", "two1"))
+        self.assertEqual(each[0], [f"one{n}" for n in range(1, len(each[0]) + 1)])
+        everything = self.nfx("cat", self.store, "--raw", "--archive", "all")
+        self.assertEqual(re.findall(r"\|58=(one\d+|two\d+)x", everything), each[0] + each[1])
+        exported = self.nfx("export", self.store, "--to", "-", "--archive", names[0].removesuffix(".nfxj"))
+        self.assertEqual(exported.count("58=one"), len(each[0]))
+        self.assertNotIn("58=two", exported)
+
+    def test_a_segment_that_was_not_put_away_is_answered_with_those_that_were(self):
+        names = self.put_away()
+        error = self.fails("cat", self.store, "--archive", "00000009")
+        self.assertIn('no segment "00000009" has been put away', error)
+        self.assertIn(names[0], error)
+        self.make("message 1 D a", identity="FIX.4.4:DESK->OTHER")
+        self.assertIn("nothing has been put away",
+                      self.fails("cat", self.store, "--session", "FIX.4.4:DESK->OTHER", "--archive", "all"))
+
+    def test_an_export_of_a_segment_that_is_not_there_makes_no_file(self):
+        self.put_away()
+        self.fails("export", self.store, "--to", self.folder / "out", "--archive", "nonsense")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_verify_finds_damage_in_what_was_put_away(self):
+        names = self.put_away()
+        self.assertIn(f"{DESK} {names[1]}: ok", self.nfx("verify", self.store))
+        file = self.session_folder() / "archive" / names[1]
+        content = file.read_bytes()
+        at = content.index(b"58=two2x")
+        file.write_bytes(content[:at] + b"58=tw02x" + content[at + 8:])
+        out = self.nfx("verify", self.store, code=2)
+        self.assertIn(f"{DESK} {names[1]}: DAMAGED", out)
+        self.assertIn(f"{file}: damaged at byte", out)
+        self.assertIn(f"{DESK}: ok", out)
+        self.nfx("verify", self.store, "--archive", names[0])
+        self.nfx("verify", self.store, "--archive", names[1], code=2)
+
+
+class Rings(StoreTest):
+    def listed(self, *arguments, code=0):
+        return self.objects("rings", "--ring-directory", self.rings, "--format", "json", *arguments, code=code)
+
+    def killed(self, *lines):
+        journal = self.journal()
+        journal.say(*lines)
+        journal.kill()
+        return journal.pid
+
+    def test_the_ring_of_a_live_session_is_held_and_stays(self):
+        journal = self.journal()
+        journal.say("message 1 D a", "sync")
+        ring, = self.listed("--remove")
+        self.assertEqual((ring["state"], ring["pid"], ring["removed"]), ("held", journal.pid, False))
+        self.assertEqual(ring["folder"], str(self.session_folder()))
+        self.assertEqual(len(list(self.rings.iterdir())), 1)
+        self.assertIn(f"held by process {journal.pid}", self.nfx("rings", "--ring-directory", self.rings))
+
+    def test_a_ring_that_the_files_lack_stays_and_is_taken_by_the_next_opening(self):
+        self.killed("message 1 D a", "sync", "message 2 D b")
+        ring, = self.listed("--remove")
+        self.assertEqual((ring["state"], ring["removed"]), ("needed", False))
+        self.assertGreater(ring["lacking"], 50)
+        self.make("message 3 D c")
+        self.assertEqual([m["number"] for m in self.objects("cat", self.store, "--json")], [1, 2, 3])
+        self.assertEqual(self.listed(), [])
+
+    def test_a_ring_whose_content_is_in_the_files_goes_when_asked(self):
+        pid = self.killed("message 1 D a", "sync")
+        ring, = self.listed()
+        self.assertEqual((ring["state"], ring["pid"], ring["removed"]), ("written", pid, False))
+        text = self.nfx("rings", "--remove", "--ring-directory", self.rings)
+        self.assertIn("everything is in the files; removed", text)
+        self.assertIn("1 ring, 1 removed", text)
+        self.assertEqual(list(self.rings.iterdir()), [])
+        self.make("message 2 D b")
+        self.assertEqual([m["number"] for m in self.objects("cat", self.store, "--json")], [1, 2])
+
+    def test_a_ring_whose_store_is_gone_goes_when_asked(self):
+        self.killed("message 1 D a", "sync", "message 2 D b")
+        shutil.rmtree(self.store)
+        self.assertEqual(self.listed()[0]["state"], "orphaned")
+        self.assertTrue(self.listed("--remove")[0]["removed"])
+        self.assertEqual(self.listed(), [])
+
+    def test_a_ring_whose_store_is_gone_stays_while_its_process_lives(self):
+        journal = self.journal()
+        journal.say("message 1 D a", "sync")
+        shutil.rmtree(self.store)
+        ring, = self.listed("--remove")
+        self.assertEqual((ring["state"], ring["removed"]), ("held", False))
+        journal.kill()
+
+    def test_what_is_no_ring_is_unknown_and_stays(self):
+        other = self.rings / "nexusfix-0123456789abcdef.ring"
+        other.write_bytes(bytes(70000))
+        (self.rings / "somebody-elses").write_bytes(bytes(70000))
+        ring, = self.listed("--remove")
+        self.assertEqual((ring["state"], ring["removed"]), ("unknown", False))
+        self.assertTrue(other.exists())
+
+    def test_a_folder_that_is_not_there_is_named(self):
+        self.assertIn("/nowhere", self.fails("rings", "--ring-directory", "/nowhere", code=1))
+
+
+class WhileItIsWritten(StoreTest):
+    def half_a_record(self, journal):
+        """What a process has put there when it is looked at in the middle of its write."""
+        journal.say("message 1 D a", "sync")
+        segment = self.segments()[0]
+        content = bytearray(segment.read_bytes())
+        end = len(bytes(content).rstrip(b"\0")) + 7 & ~7
+        content[end:end + 40] = b"\x90\0\0\0" + b"\x11" * 36
+        segment.write_bytes(content)
+
+    def test_half_a_record_of_a_live_session_is_no_tear(self):
+        journal = self.journal()
+        self.half_a_record(journal)
+        self.assertIn(": ok, 2 records, 1 message, 1 segment", self.nfx("verify", self.store))
+        found = self.the_one("ls", self.store, "--format", "json")
+        self.assertNotIn("torn", found)
+        self.assertEqual([m["number"] for m in self.objects("cat", self.store, "--json")], [1])
+        self.assertEqual([m["number"] for m in self.objects("tail", self.store, "--json")], [1])
+
+    def test_following_passes_over_half_a_record_until_it_is_whole(self):
+        journal = self.journal()
+        self.half_a_record(journal)
+        process = subprocess.Popen([PROGRAM, "store", "tail", "-f", str(self.store), "--raw"], stdout=subprocess.PIPE,
+                                   env=ENVIRONMENT, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait, PATIENCE_S)
+        self.addCleanup(process.kill)
+        self.assertIn("58=a", process.stdout.readline())
+        journal.say("message 2 D b", "sync")
+        self.assertIn("58=b", process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(PATIENCE_S), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
