@@ -1,5 +1,7 @@
 #include "trap.hpp"
 
+#include "system_calls.hpp"
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NFX_NO_TRAP 1
 #elif defined(__has_feature)
@@ -20,9 +22,19 @@ thread_local TrapCounts counted;
 Trap::Trap() noexcept {
   counted = {};
   armed = true;
+  watch_system_calls();
 }
-Trap::~Trap() { armed = false; }
-TrapCounts Trap::counts() const noexcept { return counted; }
+Trap::~Trap() {
+  static_cast<void>(unwatch_system_calls());
+  armed = false;
+}
+TrapCounts Trap::counts() const noexcept {
+  TrapCounts counts = counted;
+  const SystemCalls calls = system_calls_so_far();
+  counts.system_calls = calls.other;
+  counts.first_call = calls.first;
+  return counts;
+}
 
 #ifdef NFX_NO_TRAP
 

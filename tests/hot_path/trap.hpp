@@ -1,4 +1,5 @@
-// Counts what the calling thread does that a hot path must not: memory taken or given back, locks, exceptions.
+// Counts what the calling thread does that a hot path must not: memory taken or given back, locks, exceptions, system
+// calls.
 // Thread: each counts for itself, while a Trap lives on it. One Trap per thread at a time.
 #pragma once
 
@@ -11,6 +12,8 @@ struct TrapCounts {
   std::uint64_t releases = 0;     // free, operator delete, munmap
   std::uint64_t locks = 0;        // pthread_mutex_lock and its like
   std::uint64_t throws = 0;
+  std::uint64_t system_calls = 0;  // but those that receive, send or wait for either; see system_calls.hpp
+  std::int64_t first_call = -1;    // the number of the first of them
 
   friend bool operator==(const TrapCounts&, const TrapCounts&) = default;
 };

@@ -1,0 +1,51 @@
+// How the checks of this folder print, and whether all were right.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "system_calls.hpp"
+#include "trap.hpp"
+
+namespace nfx::test {
+
+inline bool all_right = true;
+
+inline void check(bool right, const char* what) {
+  std::printf("%s %s\n", right ? "ok    " : "FAILED", what);
+  all_right = all_right && right;
+}
+
+inline void check_counts(const TrapCounts& counts, const char* what) {
+  const bool right = counts == TrapCounts{};
+  std::printf("%s %s: %llu allocations, %llu releases, %llu locks, %llu throws, %llu system calls",
+              right ? "ok    " : "FAILED", what, static_cast<unsigned long long>(counts.allocations),
+              static_cast<unsigned long long>(counts.releases), static_cast<unsigned long long>(counts.locks),
+              static_cast<unsigned long long>(counts.throws), static_cast<unsigned long long>(counts.system_calls));
+  if (counts.system_calls != 0) std::printf(", the first has number %lld", static_cast<long long>(counts.first_call));
+  std::printf("\n");
+  all_right = all_right && right;
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "nfx-hot-path-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
+    path = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  std::filesystem::path path;
+};
+
+// What lies beside the way from a message to its answer, each by itself; in side_paths.cpp.
+void check_side_paths();
+
+}  // namespace nfx::test
