@@ -33,7 +33,9 @@ def run(*arguments, data=b"", environment=None):
 class Server:
     """A running nfx serve. It listens on a port of the kernel's choice, which its first line names."""
 
-    TOML = '[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
+    # The ring goes with the test's folder, also when the server is killed.
+    TOML = ('[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
+            'store_ring_directory = "rings"\n')
 
     def __init__(self, folder, *options, settings=TOML):
         config = pathlib.Path(folder) / "serve.conf"

@@ -77,6 +77,7 @@ class StallingDisk final : public Disk {
   DiskResult<std::unique_ptr<SharedMemory>> map_shared(const std::filesystem::path& path, std::size_t size) override {
     return posix_disk().map_shared(path, size);
   }
+  DiskResult<bool> is_mapped(const std::filesystem::path& path) override { return posix_disk().is_mapped(path); }
   std::string boot_id() override { return posix_disk().boot_id(); }
 
  private:

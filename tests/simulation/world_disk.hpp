@@ -48,6 +48,9 @@ class WorldDisk final : public Disk {
   DiskResult<std::unique_ptr<SharedMemory>> map_shared(const std::filesystem::path& path, std::size_t size) override {
     return in_world([&] { return inner_.map_shared(path, size); });
   }
+  DiskResult<bool> is_mapped(const std::filesystem::path& path) override {
+    return in_world([&] { return inner_.is_mapped(path); });
+  }
   std::string boot_id() override {
     return in_world([&] { return inner_.boot_id(); });
   }

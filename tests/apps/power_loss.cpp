@@ -1,0 +1,50 @@
+// Preloaded into a program: keeps beside each file what of it was synced, so that a test can take from the file what
+// was not, as a machine does that loses its power. After fdatasync(fd) has succeeded, the file NFX_SYNCED/<inode> holds
+// what fd's file held when it was called; what was written behind that call may be in it or not, and is not.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+// True: all of `from` is in the file `to`.
+bool copy(int from, const std::string& to) {
+  const int out = open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (out < 0) return false;
+  std::vector<char> piece(256 * 1024);
+  off_t at = 0;
+  bool whole = false;
+  for (;;) {
+    const ssize_t got = pread(from, piece.data(), piece.size(), at);
+    whole = got == 0;
+    if (got <= 0 || pwrite(out, piece.data(), static_cast<std::size_t>(got), at) != got) break;
+    at += got;
+  }
+  close(out);
+  return whole;
+}
+
+}  // namespace
+
+extern "C" int fdatasync(int fd) {
+  static auto* const real = reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, "fdatasync"));
+  static const char* const folder = std::getenv("NFX_SYNCED");
+  struct stat facts{};
+  if (folder == nullptr || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return real(fd);
+  const std::string kept = std::string{folder} + '/' + std::to_string(facts.st_ino);
+  const std::string next = kept + ".next";
+  if (!copy(fd, next)) {
+    std::perror("power_loss: cannot keep what is synced");
+    std::abort();
+  }
+  const int result = real(fd);
+  if (result == 0 && std::rename(next.c_str(), kept.c_str()) != 0) std::abort();
+  return result;
+}
