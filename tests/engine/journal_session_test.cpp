@@ -247,8 +247,8 @@ class SlowStores final : public SessionStores {
     meanwhile();
     return memory_stores().open(settings, now);
   }
-  void close(SessionStore) noexcept override {}
-  bool later(std::function<void()>) override { return false; }
+  void close(std::string_view, SessionStore) noexcept override {}
+  bool later(std::string_view, std::function<void()>) override { return false; }
 
  private:
   std::function<void()> meanwhile;
