@@ -209,7 +209,7 @@ FlowResult run_nexusfix_venue(const FlowPlan& plan) {
     result.rss_begin_kib = resident_kib();
     const std::uint64_t before = venue.messages;
     {
-      const test::Trap trap;
+      const test::Trap trap{test::Watch::all_but_system_calls};
       turn_for(engine, venue, plan.seconds / 2);
       result.rss_middle_kib = resident_kib();
       turn_for(engine, venue, plan.seconds / 2 - 0.5);
@@ -237,7 +237,7 @@ FlowResult run_nexusfix_trader(const FlowPlan& plan) {
     trader.recording = true;
     const auto begin = std::chrono::steady_clock::now();
     {
-      const test::Trap trap;
+      const test::Trap trap{test::Watch::all_but_system_calls};
       turn_for(engine, trader, plan.seconds / 2);
       result.rss_middle_kib = resident_kib();
       turn_for(engine, trader, plan.seconds / 2);

@@ -170,8 +170,10 @@ std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_
   const bool direct = !connections_.open.empty() && connections_.open.size() <= options_.direct_receive_limit;
   if (max_wait <= Duration::zero() && direct && polls_until_wait_ > 0) {
     --polls_until_wait_;
+    if (--polls_until_direct_ == 0) leave_epoll();
     return handled + poll_directly(sink);
   }
+  if (!direct || max_wait > Duration::zero()) return_to_epoll();
   polls_until_wait_ = polls_per_epoll_wait - 1;
   return handled + wait_and_serve(sink, max_wait);
 }
@@ -188,6 +190,28 @@ std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
     }
   }
   return handled;
+}
+
+// A segment for a watched socket is put on epoll's list first, by the thread that sends it. Nobody looks at that list
+// while all sockets are asked. What came later, or had to be watched meanwhile, leaves with the next round.
+void EpollTransport::leave_epoll() noexcept {
+  polls_until_direct_ = direct_polls;
+  for (const std::uint32_t slot : connections_.open) {
+    Connection& connection = connections_.all[slot];
+    if (connection.direct || connection.unwatched || connection.held || connection.wants_write || connection.broken)
+      continue;
+    connection.direct = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, connection.fd, nullptr) == 0;
+    some_direct_ |= connection.direct;
+  }
+}
+
+void EpollTransport::return_to_epoll() noexcept {
+  polls_until_direct_ = direct_polls;
+  if (!std::exchange(some_direct_, false)) return;
+  for (const std::uint32_t slot : connections_.open) {
+    Connection& connection = connections_.all[slot];
+    if (connection.direct) watch(connection, EPOLL_CTL_ADD, EPOLLIN);
+  }
 }
 
 std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration max_wait) {
@@ -285,7 +309,7 @@ std::size_t EpollTransport::receive(const detail::SinkRef& sink, ConnectionId id
 
 void EpollTransport::free_slot(Connection& connection) noexcept {
   if (connection.fd >= 0) ::close(connection.fd);
-  connection.unwatched = false;
+  connection.unwatched = connection.direct = false;
   connections_.give_back(connection);
 }
 
@@ -297,6 +321,7 @@ void EpollTransport::watch_open(Connection& connection, bool accepted) noexcept 
 }
 
 void EpollTransport::watch(Connection& connection, int operation, std::uint32_t events) noexcept {
+  if (std::exchange(connection.direct, false)) operation = EPOLL_CTL_ADD;
   epoll_event event{};
   event.events = events;
   event.data.u64 = std::to_underlying(connections_.id_of(connection));

@@ -139,7 +139,7 @@ bool send_order(SessionHandle& session, std::uint64_t number) {
 class Around {
  public:
   Around() = default;
-  explicit Around(const std::filesystem::path& folder) : stores_(posix_disk(), {}, false) {
+  explicit Around(const std::filesystem::path& folder) : stores_(posix_disk(), {}) {
     journal.directory = folder / "store";
     journal.ring_directory = folder / "ring";
     // Room for all of it, however long the disk takes: a loop whose journal is full waits, which is no part of this.
@@ -160,7 +160,7 @@ class Around {
   Around& operator=(const Around&) = delete;
   ~Around() {
     stop_ = true;
-    stores_.wake();
+    stores_.flusher(0).wake();
     if (worker_.joinable()) worker_.join();
   }
   [[nodiscard]] bool logs_and_keeps() const noexcept { return messages_.has_value(); }
@@ -180,14 +180,14 @@ class Around {
   void work() {
     while (!stop_) {
       const Instant now = SystemClock{}.now();
-      const Duration next = stores_.turn(now);
+      const Duration next = stores_.flusher(0).turn(now);
       (void)messages_->step(now.utc);
       (void)events_->step(now.utc);
-      stores_.wait(next);
+      stores_.flusher(0).wait(next);
     }
   }
 
-  JournalStores stores_{posix_disk(), {}, false};
+  JournalStores stores_{posix_disk(), {}};
   std::optional<MessageLog> messages_;
   std::optional<EventLog> events_;
   std::atomic<bool> stop_{false};

@@ -19,17 +19,18 @@ thread_local TrapCounts counted;
 
 }  // namespace
 
-Trap::Trap() noexcept {
+Trap::Trap(Watch watch) noexcept : watch_(watch) {
   counted = {};
   armed = true;
-  watch_system_calls();
+  if (watch_ == Watch::everything) watch_system_calls();
 }
 Trap::~Trap() {
-  static_cast<void>(unwatch_system_calls());
+  if (watch_ == Watch::everything) static_cast<void>(unwatch_system_calls());
   armed = false;
 }
 TrapCounts Trap::counts() const noexcept {
   TrapCounts counts = counted;
+  if (watch_ != Watch::everything) return counts;
   const SystemCalls calls = system_calls_so_far();
   counts.system_calls = calls.other;
   counts.first_call = calls.first;

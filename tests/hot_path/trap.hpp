@@ -18,9 +18,14 @@ struct TrapCounts {
   friend bool operator==(const TrapCounts&, const TrapCounts&) = default;
 };
 
+enum class Watch : std::uint8_t {
+  everything,
+  all_but_system_calls,  // for what is timed: each system call that is watched costs a signal
+};
+
 class Trap {
  public:
-  Trap() noexcept;
+  explicit Trap(Watch watch = Watch::everything) noexcept;
   ~Trap();
   Trap(const Trap&) = delete;
   Trap& operator=(const Trap&) = delete;
@@ -29,6 +34,9 @@ class Trap {
 
   // False in builds whose sanitizer owns these functions.
   [[nodiscard]] static bool works() noexcept;
+
+ private:
+  const Watch watch_;
 };
 
 }  // namespace nfx::test

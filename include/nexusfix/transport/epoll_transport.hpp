@@ -1,9 +1,10 @@
 // TCP over epoll.
 // Thread: one owner; wake() from any. Cost: no allocation on the receive and send path; a poll is one epoll_wait and
-// one recv per ready connection, or, spinning with few connections, the recv calls alone. Fairness: level-triggered
-// with one bounded recv per connection and poll, so a flooding peer delays its neighbours by one buffer at most.
-// Accepts are bounded likewise. Errors: see transport.hpp. A process out of descriptors pauses its listeners for a
-// moment instead of spinning on accept.
+// one recv per ready connection, or, spinning with few connections, the recv calls alone: after direct_polls of them
+// the connections leave epoll, whose list costs the sender of every segment, until a poll may wait again. Fairness:
+// level-triggered with one bounded recv per connection and poll, so a flooding peer delays its neighbours by one buffer
+// at most. Accepts are bounded likewise. Errors: see transport.hpp. A process out of descriptors pauses its listeners
+// for a moment instead of spinning on accept.
 #pragma once
 
 #include <array>
@@ -40,6 +41,7 @@ class EpollTransport;
 namespace detail {
 struct EpollConnection : TcpConnection {
   bool unwatched = false;  // held, and ended: epoll would report the end over and over
+  bool direct = false;     // not watched either: every poll asks it
 };
 using EpollBooks = TcpBooks<EpollTransport, EpollConnection, TcpListener, EpollOptions>;
 }  // namespace detail
@@ -87,6 +89,7 @@ class EpollTransport : private detail::EpollBooks {
   static constexpr std::size_t events_per_wait = 128;
   static constexpr std::size_t max_direct_receive_limit = 64;
   static constexpr std::uint32_t polls_per_epoll_wait = 32;
+  static constexpr std::uint32_t direct_polls = 4096;
 
   std::size_t poll_with(const detail::SinkRef& sink, Duration max_wait);
   std::size_t poll_directly(const detail::SinkRef& sink);
@@ -109,6 +112,8 @@ class EpollTransport : private detail::EpollBooks {
   void free_slot(Connection& connection) noexcept;
 
   void unwatch_listeners() noexcept;
+  void leave_epoll() noexcept;
+  void return_to_epoll() noexcept;
   void watch(Connection& connection, int operation, std::uint32_t events) noexcept;
   void watch_for_more(Connection& connection) noexcept;
 
@@ -116,6 +121,8 @@ class EpollTransport : private detail::EpollBooks {
   int wake_ = -1;
   bool has_pwait2_ = true;
   std::uint32_t polls_until_wait_ = 0;
+  std::uint32_t polls_until_direct_ = direct_polls;
+  bool some_direct_ = false;
 };
 
 static_assert(Transport<EpollTransport>);
