@@ -1,5 +1,5 @@
 // A trader and a venue that make an order and its report exactly as long as the raw rows' request and answer, one at a
-// time. Every field of a message follows from its number, and each side checks all of them.
+// time. IDs and terms of a message follow from its number, and each side checks them.
 // Thread: each on its engine's poll thread. Cost: no allocation per message. Errors: `problem` says what was wrong.
 #pragma once
 
