@@ -84,7 +84,9 @@ class Trader final : public Flow {
     messages += 2;
     if (!stop) send();
   }
-  void begin() {
+  // On the session's own thread, like all that follows: orders that two threads number leave in another order.
+  void onLogon(const FIX::SessionID& id) override {
+    Flow::onLogon(id);
     for (std::uint32_t i = 0; i < plan_.window; ++i) send();
   }
   std::atomic<bool> stop{false};
@@ -106,7 +108,7 @@ class Trader final : public Flow {
   }
 
   std::uint64_t next_in_ = 1;
-  std::atomic<std::uint64_t> last_out_{0};
+  std::uint64_t last_out_ = 0;
 };
 
 std::string settings_text(const FlowPlan& plan, bool venue) {
@@ -176,7 +178,6 @@ FlowResult run_quickfix_venue(const FlowPlan& plan) {
 
 FlowResult run_quickfix_trader(const FlowPlan& plan) {
   return run<Trader, FIX::SocketInitiator>(plan, false, [&](Trader& side, FlowResult& result) {
-    side.begin();
     std::this_thread::sleep_for(std::chrono::duration<double>(plan.warm_up_s));
     const std::uint64_t before = side.messages;
     const auto begin = Clock::now();
