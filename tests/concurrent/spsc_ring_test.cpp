@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <thread>
 
@@ -60,6 +61,29 @@ TEST(SpscRing, carries_every_value_intact_between_two_threads) {
   }
   producer.join();
   EXPECT_EQ(broken, 0U);
+}
+
+// Values that tell themselves, and such as are counted as a whole.
+template <class T>
+class SpscRingOf : public testing::Test {};
+using Kinds = testing::Types<std::uint64_t, std::array<std::uint64_t, 9>>;
+TYPED_TEST_SUITE(SpscRingOf, Kinds);
+
+TYPED_TEST(SpscRingOf, never_seems_to_hold_less_than_nothing_to_a_third_thread) {
+  SpscRing<TypeParam, 16> ring;
+  std::atomic<bool> done{false};
+  std::thread producer([&] {
+    for (int n = 0; n < 200'000;) n += ring.try_push(TypeParam{}) ? 1 : 0;
+  });
+  std::thread watcher([&] {
+    while (!done) EXPECT_LT(ring.size(), SIZE_MAX / 2);  // less than nothing is a huge number
+  });
+  TypeParam value{};
+  for (int n = 0; n < 200'000;) n += ring.try_pop(value) ? 1 : 0;
+  done = true;
+  producer.join();
+  watcher.join();
+  EXPECT_EQ(ring.size(), 0U);
 }
 
 }  // namespace

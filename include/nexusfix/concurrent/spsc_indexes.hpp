@@ -1,4 +1,4 @@
-// How far the one producer and the one consumer of a ring have come: what SpscQueue is built on.
+// How far the one producer and the one consumer of a ring have come: what SpscQueue and SpscRing are built on.
 // Thread: has_room() and publish() are the producer's, readable() and release() the consumer's; none ever waits. Cost:
 // a few cycles; each side reads the other's position only when its last view of it says full or empty, so that the
 // line of the other side crosses cores once for many records. What a side reads back of its own lies on a line that the

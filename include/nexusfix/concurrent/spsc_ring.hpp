@@ -1,6 +1,7 @@
 // A bounded ring of values of one type between one producer thread and one consumer thread: SpscQueue without lengths.
-// Each slot says itself whether its value is there, so a value crosses cores together with the news of it: a consumer
-// that keeps up waits for one line and not for two.
+// Values of more than a word say themselves, in their slot, whether they are there: they cross cores together with the
+// news of it, and a consumer that keeps up waits for one line and not for two. Of smaller ones many share a line, which
+// a consumer that looks at every slot would take from the producer each time; they are counted as a whole.
 // Thread: one calls try_claim, publish and try_push, one front, pop and try_pop; none ever waits. Cost: none but what
 // the producer writes into the slot; no allocation after construction.
 // Lifetime: slots are made with the ring and reused, so a value stays what it was until it is written again.
@@ -15,7 +16,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/concurrent/spsc_indexes.hpp"
 
 namespace nfx {
 
@@ -31,20 +32,16 @@ class SpscRing {
 
   // Producer: the slot to fill before publish(), or null when the ring is full. Claiming again gives the same slot.
   [[nodiscard]] T* try_claim() noexcept {
-    const std::size_t at = written_.load(std::memory_order_relaxed);
-    if (at - released_seen_ == Capacity) [[unlikely]] {
-      released_seen_ = released_.load(std::memory_order_acquire);  // the consumer is done with what it released
-      if (at - released_seen_ == Capacity) {
-        full_.store(full_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        return nullptr;
-      }
+    if (!indexes_.has_room(1, Capacity)) {
+      indexes_.count_full();
+      return nullptr;
     }
-    return &slots_[at & mask].value;
+    return &slots_[indexes_.written() & mask].value;
   }
   void publish() noexcept {
-    const std::size_t at = written_.load(std::memory_order_relaxed);
-    written_.store(at + 1, std::memory_order_relaxed);
-    slots_[at & mask].filled.store(at + 1, std::memory_order_release);
+    const std::size_t at = indexes_.written();
+    indexes_.publish(1);  // first: whoever sees a value taken also sees that it was there, see size()
+    if constexpr (slots_tell) slots_[at & mask].filled.store(at + 1, std::memory_order_release);
   }
   [[nodiscard]] bool try_push(const T& value) noexcept(std::is_nothrow_copy_assignable_v<T>) {
     T* const slot = try_claim();
@@ -56,14 +53,18 @@ class SpscRing {
 
   // Consumer: the oldest value, or null; pop() gives its slot back.
   [[nodiscard]] T* front() noexcept {
-    Slot& slot = slots_[read_ & mask];
-    if (slot.filled.load(std::memory_order_acquire) != read_ + 1) return nullptr;  // else the value is there with it
-    // The further lines are on their way before the first is done with.
-    for (std::size_t at = line; at < std::min(sizeof(Slot), fetched_ahead); at += line)
-      __builtin_prefetch(reinterpret_cast<const char*>(&slot) + at);
-    return &slot.value;
+    Slot& slot = slots_[indexes_.read() & mask];
+    if constexpr (slots_tell) {
+      if (slot.filled.load(std::memory_order_acquire) != indexes_.read() + 1) return nullptr;
+      // The further lines are on their way before the first is done with.
+      for (std::size_t at = line; at < std::min(sizeof(Slot), fetched_ahead); at += line)
+        __builtin_prefetch(reinterpret_cast<const char*>(&slot) + at);
+      return &slot.value;
+    } else {
+      return indexes_.readable() ? &slot.value : nullptr;
+    }
   }
-  void pop() noexcept { released_.store(++read_, std::memory_order_release); }
+  void pop() noexcept { indexes_.release(1); }
   [[nodiscard]] bool try_pop(T& value) noexcept(std::is_nothrow_copy_assignable_v<T>) {
     const T* const slot = front();
     if (slot == nullptr) return false;
@@ -73,33 +74,28 @@ class SpscRing {
   }
 
   [[nodiscard]] static constexpr std::size_t slot_count() noexcept { return Capacity; }
-  // Any thread: how often the ring was found full.
-  [[nodiscard]] std::uint64_t full_count() const noexcept { return full_.load(std::memory_order_relaxed); }
-  // Any thread: a guess that is out of date when it returns; exact while the other side rests.
-  [[nodiscard]] std::size_t size() const noexcept {
-    const std::size_t released = released_.load(std::memory_order_acquire);  // first: what is written is not behind it
-    return written_.load(std::memory_order_relaxed) - released;
-  }
+  [[nodiscard]] std::uint64_t full_count() const noexcept { return indexes_.full_count(); }
+  [[nodiscard]] std::size_t size() const noexcept { return indexes_.filled(); }
 
  private:
+  static constexpr bool slots_tell = sizeof(T) > sizeof(std::size_t);
   static constexpr std::size_t mask = Capacity - 1;
   static constexpr std::size_t line = 64;  // bytes that one core takes from another at once
   static constexpr std::size_t fetched_ahead = 8 * line;
 
-  // One of a line or more shares none with its neighbours: one side writes a slot while the other reads the one before.
+  // A slot of a line or more shares none with its neighbours: one side writes it while the other reads the one before.
   static constexpr std::size_t bytes_of_slot = sizeof(T) + sizeof(std::size_t);
-  struct alignas(std::max(alignof(T), std::min(line, std::bit_ceil(bytes_of_slot)))) Slot {
+  struct alignas(std::max(alignof(T), std::min(line, std::bit_ceil(bytes_of_slot)))) TellingSlot {
     std::atomic<std::size_t> filled{0};  // which filling the value is from, counted over all slots
     T value;
   };
+  struct PlainSlot {
+    T value;
+  };
+  using Slot = std::conditional_t<slots_tell, TellingSlot, PlainSlot>;
 
   const std::unique_ptr<Slot[]> slots_;
-  // Positions count from 0 on and are never reduced; 64 bits of them do not overflow in centuries.
-  alignas(cache_line) std::atomic<std::size_t> written_{0};  // the producer's
-  std::size_t released_seen_ = 0;                            // its last view of released_
-  std::atomic<std::uint64_t> full_{0};
-  alignas(cache_line) std::atomic<std::size_t> released_{0};  // by the consumer, read by the producer when full
-  alignas(cache_line) std::size_t read_ = 0;                  // the consumer's own copy
+  SpscIndexes indexes_;
 };
 
 }  // namespace nfx
