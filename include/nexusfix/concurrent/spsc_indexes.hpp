@@ -31,6 +31,12 @@ class SpscIndexes {
     written_ += units;
     tail_.store(written_, std::memory_order_release);
   }
+  // Producer: publish() for a ring whose slots tell the consumer themselves. readable() hears nothing of it;
+  // filled_by_advance() does, and counts before the consumer can take.
+  void advance(std::size_t units) noexcept {
+    written_ += units;
+    advanced_.store(written_, std::memory_order_relaxed);
+  }
   // Producer: how many units are there at most; exact as of the last time that the ring seemed full.
   [[nodiscard]] std::size_t seems_filled() const noexcept { return written() - head_seen_; }
   void look_again() noexcept { head_seen_ = head_.load(std::memory_order_acquire); }
@@ -54,6 +60,13 @@ class SpscIndexes {
     return tail_.load(std::memory_order_acquire) - head;
   }
 
+  // ... of a ring whose producer advances instead of publishing.
+  [[nodiscard]] std::size_t filled_by_advance() const noexcept {
+    // First: what is released was written before, and whoever sees the one sees the other.
+    const std::size_t head = head_.load(std::memory_order_acquire);
+    return advanced_.load(std::memory_order_relaxed) - head;
+  }
+
   // Counted by the producer, read by any thread.
   void count_full() noexcept { full_.store(full_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t full_count() const noexcept { return full_.load(std::memory_order_relaxed); }
@@ -63,6 +76,7 @@ class SpscIndexes {
   alignas(cache_line) std::size_t written_ = 0;           // producer's own copy of tail
   std::size_t head_seen_ = 0;                             // producer's last view of head
   std::atomic<std::uint64_t> full_{0};
+  std::atomic<std::size_t> advanced_{0};                  // written_, where tail_ is not used
   alignas(cache_line) std::atomic<std::size_t> head_{0};  // consumer writes, producer reads
   alignas(cache_line) std::size_t read_ = 0;              // consumer's own copy of head
   std::size_t tail_seen_ = 0;                             // consumer's last view of tail

@@ -39,9 +39,13 @@ class SpscRing {
     return &slots_[indexes_.written() & mask].value;
   }
   void publish() noexcept {
-    const std::size_t at = indexes_.written();
-    indexes_.publish(1);  // first: whoever sees a value taken also sees that it was there, see size()
-    if constexpr (slots_tell) slots_[at & mask].filled.store(at + 1, std::memory_order_release);
+    if constexpr (slots_tell) {
+      const std::size_t at = indexes_.written();
+      indexes_.advance(1);  // first: whoever sees a value taken also sees that it was there, see size()
+      slots_[at & mask].filled.store(at + 1, std::memory_order_release);
+    } else {
+      indexes_.publish(1);
+    }
   }
   [[nodiscard]] bool try_push(const T& value) noexcept(std::is_nothrow_copy_assignable_v<T>) {
     T* const slot = try_claim();
@@ -75,7 +79,9 @@ class SpscRing {
 
   [[nodiscard]] static constexpr std::size_t slot_count() noexcept { return Capacity; }
   [[nodiscard]] std::uint64_t full_count() const noexcept { return indexes_.full_count(); }
-  [[nodiscard]] std::size_t size() const noexcept { return indexes_.filled(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    return slots_tell ? indexes_.filled_by_advance() : indexes_.filled();
+  }
 
  private:
   static constexpr bool slots_tell = sizeof(T) > sizeof(std::size_t);
