@@ -1,8 +1,6 @@
 // Two sessions on one poll thread, each with a journal on a disk of its own, when one of the disks stands still.
 #include <gtest/gtest.h>
 
-#include <stdlib.h>
-
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
@@ -12,6 +10,7 @@
 
 #include "engine/loop_rig.hpp"
 #include "nexusfix/engine/session_stores.hpp"
+#include "observe/log_folder.hpp"
 
 namespace nfx::test {
 namespace {
@@ -107,17 +106,6 @@ class StallingDisk final : public Disk {
   Gate& gate_;
 };
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nfx-stall-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
-
 // Session 0 has its journal on the disk that stalls, session 1 beside it. Their peers answer nothing.
 class StalledDisk : public ::testing::Test {
  protected:
@@ -178,9 +166,9 @@ class StalledDisk : public ::testing::Test {
   SessionHandle& good() { return rig.venue.session(1); }
   std::size_t received(std::size_t session) { return rig.trader.application.at(session).orders.size(); }
 
-  Folder folder;
+  LogFolder folder;
   Gate gate;
-  StallingDisk disk{folder.path / "slow", gate};
+  StallingDisk disk{folder.path() / "slow", gate};
   LoopRig rig;
   std::optional<JournalStores> stores;
   std::jthread stuck;
@@ -189,7 +177,7 @@ class StalledDisk : public ::testing::Test {
   SessionSettings journalled(std::string peer, const char* where, Durability durability) {
     SessionSettings settings = acceptor(std::move(peer));
     settings.store_kind = StoreKind::journal;
-    settings.journal.directory = folder.path / where;
+    settings.journal.directory = folder.path() / where;
     settings.journal.segment_size = 256 * 1024;
     settings.journal.ring_size = 64 * 1024;
     settings.journal.durability = durability;
