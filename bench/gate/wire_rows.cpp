@@ -1,0 +1,197 @@
+// parse: MessageView::parse. index: the kernel under it alone. encode: a report from its values, header template and
+// typed tags.
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "gate/gate_rows.hpp"
+#include "nexusfix/wire/encoder.hpp"
+#include "nexusfix/wire/message_view.hpp"
+#include "wire/kernels/kernels.hpp"
+#include "wire/plain_reading.hpp"
+
+namespace nfx::bench {
+namespace {
+
+constexpr std::uint32_t block = 32;
+
+// Half orders, half reports.
+class WireRow : public GateRow {
+ public:
+  explicit WireRow(const GateInputs& inputs) {
+    for (std::uint32_t i = 0; i < gate_messages / 2; ++i) messages_.emplace_back(inputs.orders[i]);
+    for (std::uint32_t i = 0; i < gate_messages / 2; ++i) messages_.emplace_back(inputs.reports[i]);
+    for (const std::string_view message : messages_) plain_.push_back(read_plainly(message).value());
+  }
+  void prepare() override { dealt_ = deal_.next(block); }
+  void reference() override {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t i : dealt_) sum += reference_by_bytes(messages_[i], copy_);
+    keep(sum);
+  }
+
+ protected:
+  std::vector<std::string_view> messages_;
+  std::vector<PlainMessage> plain_;
+  Order dealt_;
+  std::uint64_t fields_ = 0;  // found in the block
+  std::array<char, 1024> copy_{};
+
+  void verify_fields() const {
+    std::uint64_t fields = 0;
+    for (const std::uint32_t i : dealt_) fields += plain_[i].size();
+    wrong_unless(fields == fields_, "the number of fields differs from the plain reading");
+  }
+
+ private:
+  Deal deal_{gate_messages};
+};
+
+class ParseRow final : public WireRow {
+ public:
+  using WireRow::WireRow;
+  void check() override {
+    for (std::uint32_t i = 0; i < gate_messages; ++i) {
+      wrong_unless(view_.parse(messages_[i]) == WireError::none && view_.size() == plain_[i].size(), "parse");
+      for (std::uint32_t k = 0; k < view_.size(); ++k) {
+        const Field field = view_[k];
+        wrong_unless(value(field.tag) == plain_[i][k].tag && field.value == plain_[i][k].text, "a field of parse");
+      }
+    }
+  }
+  void work() override {
+    std::uint64_t fields = 0;
+    for (const std::uint32_t i : dealt_) {
+      if (view_.parse(messages_[i]) == WireError::none) fields += view_.size();
+    }
+    fields_ = fields;
+  }
+  void verify() override { verify_fields(); }
+
+ private:
+  MessageView view_;
+};
+
+class IndexRow final : public WireRow {
+ public:
+  using WireRow::WireRow;
+  void check() override {
+    for (std::uint32_t i = 0; i < gate_messages; ++i) {
+      const kernels::IndexResult result = index(messages_[i]);
+      wrong_unless(result.error == WireError::none && result.count == plain_[i].size(), "index");
+      for (std::uint32_t k = 0; k < result.count; ++k) {
+        const std::string_view text = messages_[i].substr(begins_[k], std::size_t{ends_[k]} - begins_[k]);
+        wrong_unless(tags_[k] == plain_[i][k].tag && text == plain_[i][k].text, "a field of index");
+      }
+    }
+  }
+  void work() override {
+    std::uint64_t fields = 0;
+    for (const std::uint32_t i : dealt_) fields += index(messages_[i]).count;
+    fields_ = fields;
+  }
+  void verify() override { verify_fields(); }
+
+ private:
+  static constexpr std::uint32_t capacity = 256;
+  using Array = std::array<std::uint16_t, capacity + kernels::array_padding>;
+
+  kernels::IndexResult index(std::string_view message) noexcept {
+    return kernels::kernels().index_fields(message.data(), message.size(),
+                                           {tags_.data(), begins_.data(), ends_.data(), capacity});
+  }
+  alignas(64) Array tags_{};
+  alignas(64) Array begins_{};
+  alignas(64) Array ends_{};
+};
+
+UtcTime time_of(std::int64_t ms) noexcept { return UtcTime{std::chrono::milliseconds{ms}}; }
+Decimal decimal_of(PriceValue value) noexcept { return Decimal{value.mantissa, value.scale}; }
+
+class EncodeRow final : public GateRow {
+ public:
+  explicit EncodeRow(const GateInputs& inputs)
+      : values_(inputs.reports.values),
+        header_({.begin_string = "FIX.4.4",
+                 .sender_comp_id = values_.front().sender.view(),
+                 .target_comp_id = values_.front().target.view()}) {
+    for (const OrderValues& values : values_) expected_.push_back(plain_report(values, HeaderOrder::by_tag));
+  }
+  void check() override {
+    for (std::uint32_t i = 0; i < gate_messages; ++i) wrong_unless(encode(values_[i]) == expected_[i], "encode");
+  }
+  void prepare() override { dealt_ = deal_.next(block); }
+  void work() override {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t i : dealt_) sum += digits_of(encode(values_[i]));
+    sum_ = sum;
+  }
+  void verify() override {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t i : dealt_) sum += digits_of(expected_[i]);
+    wrong_unless(sum == sum_, "an encoded message differs while timed");
+  }
+  void reference() override {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t i : dealt_) sum += reference_by_bytes(expected_[i], copy_);
+    keep(sum);
+  }
+
+ private:
+  // CheckSum's digits depend on every byte.
+  static std::uint64_t digits_of(std::string_view message) noexcept {
+    const char* const digits = message.data() + message.size() - 4;
+    return message.size() * 4096 + static_cast<unsigned char>(digits[0]) * 256U +
+           static_cast<unsigned char>(digits[1]) * 16U + static_cast<unsigned char>(digits[2]);
+  }
+  std::string_view encode(const OrderValues& v) noexcept {
+    encoder_.begin(header_, "8", SeqNum{v.seq_num}, time_of(v.sending_time_ms));
+    encoder_.fields()
+        .append<Tag::OrderID>(v.order_id.view())
+        .append<Tag::ClOrdID>(v.cl_ord_id.view())
+        .append<Tag::ExecID>(v.exec_id.view())
+        .append<Tag::ExecType>(v.exec_type)
+        .append<Tag::OrdStatus>(v.ord_status)
+        .append<Tag::Account>(v.account.view())
+        .append<Tag::Symbol>(v.symbol.view())
+        .append<Tag::Side>(v.side)
+        .append<Tag::OrderQty>(v.order_qty)
+        .append<Tag::OrdType>(v.ord_type)
+        .append<Tag::Price>(decimal_of(v.price))
+        .append<Tag::TimeInForce>(v.time_in_force)
+        .append<Tag::LastQty>(v.last_qty)
+        .append<Tag::LastPx>(decimal_of(v.last_px))
+        .append<Tag::LeavesQty>(v.leaves_qty)
+        .append<Tag::CumQty>(v.cum_qty)
+        .append<Tag::AvgPx>(decimal_of(v.avg_px))
+        .append<Tag::TransactTime>(time_of(v.transact_time_ms));
+    return encoder_.finish();
+  }
+
+  const std::vector<OrderValues>& values_;
+  std::vector<std::string> expected_;
+  std::array<char, 1024> bytes_{};
+  Encoder encoder_{bytes_};
+  HeaderTemplate header_;
+  Deal deal_{gate_messages};
+  Order dealt_;
+  std::uint64_t sum_ = 0;
+  std::array<char, 1024> copy_{};
+};
+
+template <class Row>
+std::unique_ptr<GateRow> make(const GateInputs& inputs) {
+  return std::make_unique<Row>(inputs);
+}
+
+}  // namespace
+
+std::vector<GateEntry> wire_gate_entries() {
+  const char* const bytes = "copy and byte-wise hash of the same messages";
+  const std::uint32_t all = gate_messages / block;
+  return {{"parse", 1, "MessageView::parse of one order or report", bytes, block, all, make<ParseRow>},
+          {"index", 1, "the index kernel alone, on one order or report", bytes, block, all, make<IndexRow>},
+          {"encode", 1, "one report from its values", bytes, block, all, make<EncodeRow>}};
+}
+
+}  // namespace nfx::bench
