@@ -21,6 +21,7 @@ import plant
 ROOT = Path(__file__).resolve().parents[2]
 BASE = ROOT / "build" / "compare"
 WORK_TREE = "."
+TREES_KEPT = 6  # of commits, with what was built of them
 SLICES = 8  # of each version and launch
 SLICE_NS = 4e6
 BATCHES_MIN = 5  # of a slice
@@ -48,7 +49,11 @@ def commit_of(name):
 def unpack(commit, folder):
     """The tree of a commit, without any history."""
     if (folder / "dev").exists():
+        os.utime(folder)
         return
+    trees = [path for path in BASE.iterdir() if path.is_dir() and len(path.name) == len(commit)]
+    for path in sorted(trees, key=lambda path: path.stat().st_mtime)[: 1 - TREES_KEPT]:
+        shutil.rmtree(path)
     folder.mkdir(parents=True, exist_ok=True)
     archive = subprocess.Popen(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE)
     unpacked = subprocess.run(["tar", "-x", "-C", str(folder)], stdin=archive.stdout, check=False)
