@@ -209,7 +209,7 @@ class RoundTripRow final : public GateRow {
     }
     const int accepted = accept_one([this](std::uint16_t raw_port) { connecting_ = connect_to(raw_port); });
     raw_trader_ = std::make_unique<RawSocket>(connecting_);
-    raw_venue_thread_ = std::thread([this, accepted] { answer_raw(accepted); });
+    raw_venue_thread_ = std::thread([accepted] { answer_raw(accepted); });
   }
   ~RoundTripRow() override { stop_and_join(); }
 
