@@ -283,6 +283,10 @@ COLUMNS = ["version", "commit", "date", "machine", "row", "revision", "ns_p50", 
            "ns_reference", "ratio", "ratio_low", "ratio_high"]  # fmt: skip
 
 
+def tag_of(commit):
+    return run(["git", "tag", "--points-at", commit, "--sort=version:refname"]).split("\n")[0]
+
+
 def add_to_history(versions):
     """Runs the suite of each version and replaces its lines in the history; draws the plots anew."""
     lines = []
@@ -299,7 +303,7 @@ def add_to_history(versions):
         date = run(["git", "show", "-s", "--format=%cs", commit]).strip()
         lines = [line for line in lines if line["commit"] != commit[:9]]
         for row in report["rows"]:
-            line = {"version": version if commit[:9] not in version else commit[:9], "commit": commit[:9],
+            line = {"version": tag_of(commit) or commit[:9], "commit": commit[:9],
                     "date": date, "machine": report["machine"]["cpu"], "row": row["name"]}  # fmt: skip
             lines.append(line | {key: f"{row[key]:.4g}" if key.startswith("ratio") else round(row[key], 1)
                                  for key in COLUMNS[5:]})  # fmt: skip
