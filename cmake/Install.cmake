@@ -1,18 +1,22 @@
-# What `cmake --install` gives: headers, libnexusfix, nfx, the dictionaries, and a package that
-# find_package(nexusfix) and pkg-config find.
+# What `cmake --install` gives: headers, one library per component, nfx, the dictionaries, and packages that
+# find_package(NexusFIX COMPONENTS ...) and pkg-config (nexusfix-core, nexusfix-host) find.
 include(CMakePackageConfigHelpers)
 
-# Before 1.0 every minor version may change the binary interface, so it is part of the shared library's name.
-set_target_properties(nexusfix PROPERTIES
+get_property(nfx_libraries GLOBAL PROPERTY NFX_LIBRARIES)
+list(TRANSFORM nfx_libraries PREPEND nexusfix_ OUTPUT_VARIABLE nfx_library_targets)
+
+# Before 1.0 every minor version may change the binary interface, so it is part of a shared library's name.
+set_target_properties(${nfx_library_targets} PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-get_target_property(nfx_library_type nexusfix TYPE)
+get_target_property(nfx_library_type nexusfix_core TYPE)
 if(nfx_library_type STREQUAL "SHARED_LIBRARY" AND TARGET nfx)
-  # nfx finds the library it was installed with, wherever the prefix is moved to.
+  # nfx finds the libraries it was installed with, wherever the prefix is moved to, and they find each other.
   file(RELATIVE_PATH nfx_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(nfx PROPERTIES INSTALL_RPATH "$ORIGIN/${nfx_bin_to_lib}")
+  set_target_properties(${nfx_library_targets} PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
 
-install(TARGETS nexusfix EXPORT nexusfixTargets
+install(TARGETS ${nfx_library_targets} EXPORT nexusfixTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -23,23 +27,31 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Whoever links the static library also links what it is made with; the shared library brings that itself.
 if(nfx_library_type STREQUAL "STATIC_LIBRARY")
   set(NFX_STATIC TRUE)
-  set(NFX_PC_REQUIRES "pugixml tomlplusplus absl_time absl_flat_hash_map hwloc liburing libssl")
+  set(nfx_packages_of_core "pugixml tomlplusplus absl_time absl_flat_hash_map hwloc liburing libssl")
 else()
   set(NFX_STATIC FALSE)
-  set(NFX_PC_REQUIRES "")
+  set(nfx_packages_of_core "")
 endif()
 
+# One name for both spellings, NexusFIX and nexusfix.
 set(nfx_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nexusfix)
 install(EXPORT nexusfixTargets NAMESPACE nexusfix:: DESTINATION ${nfx_package_dir})
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/nexusfixConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/nexusfixConfig.cmake INSTALL_DESTINATION ${nfx_package_dir}
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/nexusfix-config.cmake.in
+  ${PROJECT_BINARY_DIR}/nexusfix-config.cmake INSTALL_DESTINATION ${nfx_package_dir}
   PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_BINDIR)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/nexusfixConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/nexusfixConfig.cmake ${PROJECT_BINARY_DIR}/nexusfixConfigVersion.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/nexusfix-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/nexusfix-config.cmake ${PROJECT_BINARY_DIR}/nexusfix-config-version.cmake
   ${CMAKE_CURRENT_LIST_DIR}/NexusfixGenerate.cmake
   DESTINATION ${nfx_package_dir})
 
-# The .pc file finds its prefix from where it lies, so that an installed tree can be moved.
+# A .pc file finds its prefix from where it is, so that an installed tree can be moved.
 file(RELATIVE_PATH NFX_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(${CMAKE_CURRENT_LIST_DIR}/nexusfix.pc.in ${PROJECT_BINARY_DIR}/nexusfix.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/nexusfix.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(NFX_PC_LIBRARY IN LISTS nfx_libraries)
+  if(NFX_PC_LIBRARY STREQUAL "core")
+    set(NFX_PC_REQUIRES "${nfx_packages_of_core}")
+  else()
+    set(NFX_PC_REQUIRES "nexusfix-core = ${PROJECT_VERSION}")
+  endif()
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/nexusfix.pc.in ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

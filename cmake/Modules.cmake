@@ -1,4 +1,5 @@
-# Turns layers.txt into targets: one object library per module, together libnexusfix (nexusfix::nexusfix).
+# Turns layers.txt into targets: one object library per module, and one library for users per name in front of the slash
+# (nexusfix::core, nexusfix::host).
 
 # The flags that every target of this build gets.
 macro(nfx_common_options)
@@ -6,6 +7,8 @@ macro(nfx_common_options)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # g++ 12 sees an overlap in every optimised `"literal" + std::string`.
     add_compile_options(-Wno-restrict)
+    # What it finds inside its own headers is reported as an error of ours when they are precompiled.
+    add_compile_options(-Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
   endif()
   if(NFX_WERROR)
     add_compile_options(-Werror)
@@ -23,7 +26,42 @@ macro(nfx_common_options)
     add_compile_options(-fsanitize=fuzzer-no-link)
     add_link_options(-fsanitize=fuzzer-no-link)
   endif()
+  # A faster linker where one is installed; the compiler's own otherwise.
+  if(NOT CMAKE_CROSSCOMPILING AND NOT NFX_BUILD_FUZZ)
+    find_program(NFX_LINKER NAMES mold ld.gold)
+    mark_as_advanced(NFX_LINKER)
+    if(NFX_LINKER MATCHES "mold$")
+      add_link_options(-fuse-ld=mold)
+    elseif(NFX_LINKER)
+      add_link_options(-fuse-ld=gold)
+    endif()
+  endif()
 endmacro()
+
+# Code that runs once, or that only waits: commands, configuration, tests. In release builds it is compiled with less
+# effort, which takes half the time.
+function(nfx_cold target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# The headers of the standard library that most files use, compiled once for all targets with the same flags. Each
+# file still includes what it uses: a build with CMAKE_DISABLE_PRECOMPILE_HEADERS proves it.
+set(NFX_STANDARD_HEADERS
+  <algorithm> <array> <atomic> <charconv> <chrono> <cstddef> <cstdint> <cstring> <expected> <filesystem> <functional>
+  <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility>
+  <variant> <vector>)
+
+# The first target of a kind (library, program, test) makes the precompiled header, the others of the kind use it: a
+# compiler takes it only where the flags, but for the level of optimisation, are equal.
+function(nfx_precompiled_headers target kind)
+  get_property(first GLOBAL PROPERTY nfx_pch_${kind})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    set_property(GLOBAL PROPERTY nfx_pch_${kind} ${target})
+    target_precompile_headers(${target} PRIVATE ${NFX_STANDARD_HEADERS} ${ARGN})
+  endif()
+endfunction()
 
 # Each vector kernel is one file with the flags of its instruction set, which nothing else gets. On other architectures
 # the file is empty.
@@ -39,48 +77,78 @@ function(nfx_kernel_flags)
       list(APPEND avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
     endif()
     set_source_files_properties(${kernels}/avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
+    set_source_files_properties(${kernels}/sse42.cpp ${kernels}/avx2.cpp ${kernels}/avx512.cpp
+      PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endif()
+endfunction()
+
+# The outside libraries, each seen by the one module that uses it. Header-only ones are not linked.
+set(NFX_PACKAGES_dictionary pugixml::pugixml)
+set(NFX_PACKAGES_placement PkgConfig::hwloc)
+set(NFX_HEADERS_placement nlohmann_json::nlohmann_json)
+set(NFX_PACKAGES_transport PkgConfig::liburing OpenSSL::SSL)
+set(NFX_PACKAGES_config tomlplusplus::tomlplusplus absl::time)
+set(NFX_PACKAGES_engine absl::flat_hash_map Threads::Threads)
+set(NFX_HEADERS_host nlohmann_json::nlohmann_json)
+
+# Modules that run before the first message or beside the engine; and those of their files that messages pass.
+set(NFX_COLD_MODULES dictionary placement config host)
+set(NFX_HOT_FILES src/dictionary/dictionary.cpp src/dictionary/validator.cpp)
+
+function(nfx_add_library library)
+  add_library(nexusfix_${library})
+  add_library(nexusfix::${library} ALIAS nexusfix_${library})
+  set_target_properties(nexusfix_${library} PROPERTIES EXPORT_NAME ${library})
+  target_include_directories(nexusfix_${library} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(nexusfix_${library} PUBLIC cxx_std_23)
+  target_link_libraries(nexusfix_${library} PUBLIC Threads::Threads)
+  if(NOT library STREQUAL "core")
+    target_link_libraries(nexusfix_${library} PUBLIC nexusfix_core)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY NFX_LIBRARIES ${library})
+endfunction()
+
+function(nfx_add_module library module)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${module}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  if(NOT TARGET nexusfix_${library})
+    nfx_add_library(${library})
+  endif()
+  add_library(nfx_${module} OBJECT ${sources})
+  target_include_directories(nfx_${module} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_sources(nexusfix_${library} PRIVATE $<TARGET_OBJECTS:nfx_${module}>)
+  nfx_precompiled_headers(nfx_${module} library)
+  if(module IN_LIST NFX_COLD_MODULES)
+    nfx_cold(nfx_${module})
+  endif()
+  foreach(package IN LISTS NFX_PACKAGES_${module} NFX_HEADERS_${module})
+    if(TARGET ${package})
+      target_link_libraries(nfx_${module} PRIVATE ${package})
+      if(package IN_LIST NFX_PACKAGES_${module})
+        target_link_libraries(nexusfix_${library} PRIVATE ${package})
+      endif()
+    endif()
+  endforeach()
 endfunction()
 
 function(nfx_add_modules layers_file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${layers_file})
-  file(STRINGS ${layers_file} lines REGEX "^[a-z]+:")
-  add_library(nexusfix)
-  add_library(nexusfix::nexusfix ALIAS nexusfix)
-  target_include_directories(nexusfix PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_compile_features(nexusfix PUBLIC cxx_std_23)
-  target_link_libraries(nexusfix PUBLIC Threads::Threads)
+  file(STRINGS ${layers_file} lines REGEX "^[a-z]+/[a-z]+:")
   foreach(line IN LISTS lines)
-    string(REGEX MATCH "^[a-z]+" module ${line})
-    if(NFX_MODULES AND NOT module IN_LIST NFX_MODULES)
-      continue()
-    endif()
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${module}/*.cpp)
-    if(sources)
-      add_library(nfx_${module} OBJECT ${sources})
-      target_include_directories(nfx_${module} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-      target_sources(nexusfix PRIVATE $<TARGET_OBJECTS:nfx_${module}>)
+    string(REGEX MATCH "^([a-z]+)/([a-z]+):" matched ${line})
+    if(NOT NFX_MODULES OR CMAKE_MATCH_2 IN_LIST NFX_MODULES)
+      nfx_add_module(${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
     endif()
   endforeach()
   nfx_kernel_flags()
-  # The outside libraries, each seen by the one module that uses it.
+  foreach(file IN LISTS NFX_HOT_FILES)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/${file} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+  endforeach()
   if(TARGET nfx_dictionary)
-    target_link_libraries(nfx_dictionary PRIVATE pugixml::pugixml)
     target_compile_definitions(nfx_dictionary PRIVATE
       NFX_DICTIONARY_PATH="${PROJECT_SOURCE_DIR}/dictionaries:${CMAKE_INSTALL_FULL_DATADIR}/nexusfix/dictionaries")
-    target_link_libraries(nexusfix PRIVATE pugixml::pugixml)
-  endif()
-  if(TARGET nfx_placement)
-    target_link_libraries(nfx_placement PRIVATE PkgConfig::hwloc nlohmann_json::nlohmann_json)
-    target_link_libraries(nexusfix PRIVATE PkgConfig::hwloc)
-  endif()
-  if(TARGET nfx_transport AND TARGET PkgConfig::liburing)
-    target_link_libraries(nfx_transport PRIVATE PkgConfig::liburing OpenSSL::SSL)
-    target_link_libraries(nexusfix PRIVATE PkgConfig::liburing OpenSSL::SSL)
-  endif()
-  if(TARGET nfx_engine)
-    target_link_libraries(nfx_engine PRIVATE tomlplusplus::tomlplusplus absl::time absl::flat_hash_map Threads::Threads)
-    target_link_libraries(nexusfix PRIVATE tomlplusplus::tomlplusplus absl::time absl::flat_hash_map)
   endif()
 endfunction()

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "command.hpp"
-#include "nexusfix/engine/quickfix_settings.hpp"
+#include "nexusfix/config/quickfix_settings.hpp"
 
 namespace nfx::app {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "command.hpp"
 #include "nexusfix/base/suggest.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/engine/engine_config.hpp"
 #include "nexusfix/placement/topology.hpp"
 #include "nexusfix/wire/scan.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "command.hpp"
-#include "nexusfix/engine/engine_config.hpp"
-#include "nexusfix/engine/quickfix_settings.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/session/schedule.hpp"
 #include "text.hpp"
 

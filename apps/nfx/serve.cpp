@@ -9,8 +9,8 @@
 #include <set>
 
 #include "command.hpp"
+#include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/quickfix_settings.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "reload_on_hangup.hpp"
 #include "stop_on_signal.hpp"

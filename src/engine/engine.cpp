@@ -11,7 +11,7 @@
 #include "engine/engine_logs.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/poll_thread.hpp"
-#include "nexusfix/engine/placement.hpp"
+#include "nexusfix/config/placement.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/transport/tls_context.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/engine_placement.hpp"
-#include "nexusfix/engine/placement.hpp"
+#include "nexusfix/config/placement.hpp"
 #include "nexusfix/engine/session_stores.hpp"
 #include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/observe/metrics.hpp"

@@ -15,7 +15,7 @@
 #include "nexusfix/concurrent/snapshot_box.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/observe/event_log.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "nexusfix/engine/placement.hpp"
+#include "nexusfix/config/placement.hpp"
 #include "nexusfix/placement/host_files.hpp"
 #include "nexusfix/placement/place_thread.hpp"
 #include "nexusfix/placement/thread_name.hpp"

@@ -1,14 +1,36 @@
+// Pins the calling thread, also where `nfx host apply` keeps everything else off the CPUs that it is to run on.
 #include "nexusfix/placement/place_thread.hpp"
 
-#include "nexusfix/placement/apply.hpp"
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/host_files.hpp"
 
 namespace nfx {
+namespace {
+
+// Takes the calling thread (cgroup v2: its process) out of the housekeeping group, where there is one: children of a
+// shell that was moved into it start inside. Needs the rights to write the cpuset's root.
+bool leave_housekeeping_group() {
+  const HostFiles files;
+  const CpusetHierarchy groups = find_cpusets(files);
+  if (groups.version == CpusetHierarchy::Version::none) return true;
+  if (!files.exists(groups.mount + '/' + std::string{housekeeping_group})) return true;
+  const char* list = groups.version == CpusetHierarchy::Version::v1 ? "/tasks" : "/cgroup.procs";
+  const int fd = ::open(files.path(groups.mount + list).c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool written = ::write(fd, "0", 1) == 1;  // 0: whoever writes
+  return ::close(fd) == 0 && written;
+}
+
+}  // namespace
 
 AffinityResult place_thread(const CpuSet& cpus) {
   const AffinityResult result = CpuAffinity::set(cpus);
-  // Of several CPUs the kernel quietly leaves out those that the group does not have.
+  // The kernel leaves out, without an error, those of several CPUs that the thread's control group does not have.
   if (result && CpuAffinity::get() == cpus) return result;
-  if (leave_housekeeping_group() != 0) return result;
+  if (!leave_housekeeping_group()) return result;
   return CpuAffinity::set(cpus);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::crash {
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/config_text.hpp"
+#include "config/config_text.hpp"
 #include "engine/engine_logs.hpp"
 #include "engine/loop_rig.hpp"
 #include "observe/log_folder.hpp"

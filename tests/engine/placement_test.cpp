@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "engine/engine_placement.hpp"
+#include "nexusfix/config/placement.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/placement.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {

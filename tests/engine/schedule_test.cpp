@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/loop_rig.hpp"
-#include "nexusfix/engine/schedule_config.hpp"
+#include "nexusfix/config/schedule_config.hpp"
 
 namespace nfx::test {
 namespace {

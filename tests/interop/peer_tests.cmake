@@ -15,9 +15,9 @@ function(nfx_add_any_peer_tests name)
     target_sources(${target} PRIVATE ${NFX_INTEROP_DIR}/${source}.cpp)
   endforeach()
   target_compile_definitions(${target} PRIVATE
-    NFX_SOURCE_DIR="${PROJECT_SOURCE_DIR}" NFX_QUICKFIX_PEER="${peer_PROGRAM}"
+    NFX_QUICKFIX_PEER="${peer_PROGRAM}"
     NFX_PEER_DICTIONARIES="${peer_DICTIONARIES}" NFX_PEER_PLAIN_DATA=${peer_PLAIN_DATA})
-  target_link_libraries(${target} PRIVATE nexusfix GTest::gtest_main)
+  nfx_test_program(${target} nexusfix::core)
   gtest_discover_tests(${target} TEST_PREFIX "interop.${name}."
     PROPERTIES LABELS interop TIMEOUT 180 FIXTURES_REQUIRED interop.${name})
 endfunction()

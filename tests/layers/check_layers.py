@@ -44,7 +44,7 @@ def read_layers(path: pathlib.Path) -> tuple[dict[str, set[str]], list[str]]:
     allowed: dict[str, set[str]] = {}
     problems = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        match = re.match(r"^([a-z]+):(.*)$", line)
+        match = re.match(r"^[a-z]+/([a-z]+):(.*)$", line)
         if not match:
             continue
         module, below = match[1], match[2].split()
@@ -55,7 +55,7 @@ def read_layers(path: pathlib.Path) -> tuple[dict[str, set[str]], list[str]]:
                 )
         allowed[module] = {module, *below}
     if not allowed:
-        problems.append(f'{path.name}:1: no line of the form "module: the modules it may include"')
+        problems.append(f'{path.name}:1: no line of the form "library/module: the modules it may include"')
     return allowed, problems
 
 

@@ -9,7 +9,7 @@ import unittest
 
 import check_layers
 
-LAYERS = "# lowest first\nbase:\nwire: base\ndictionary: base wire\nstore: base\nengine: base wire store\n"
+LAYERS = "# lowest first\ncore/base:\ncore/wire: base\ncore/dictionary: base wire\ncore/store: base\ncore/engine: base wire store\n"
 
 GOOD = {
     "layers.txt": LAYERS,
@@ -78,7 +78,7 @@ class CheckLayers(unittest.TestCase):
         self.assert_reports("src/cloud:1", "no line in layers.txt", src__cloud__cloud_DOT_cpp="int x;\n")
 
     def test_line_that_names_a_later_module_is_reported(self):
-        self.assert_reports("layers.txt:1", "move that line up", layers_DOT_txt="base: wire\n" + LAYERS[14:])
+        self.assert_reports("layers.txt:1", "move that line up", layers_DOT_txt="core/base: wire\n" + LAYERS[15:])
 
     def test_os_header_in_a_pure_module_is_reported(self):
         for header in ("sys/socket.h", "unistd.h", "fstream", "thread", "mutex", "filesystem", "time.h"):

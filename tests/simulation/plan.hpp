@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/session/schedule.hpp"
 #include "nexusfix/transport/faulty_transport.hpp"
 #include "simulation/dice.hpp"

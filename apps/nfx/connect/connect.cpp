@@ -10,8 +10,8 @@
 
 #include "command.hpp"
 #include "connect/input.hpp"
+#include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/quickfix_settings.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "stop_on_signal.hpp"
 #include "text.hpp"

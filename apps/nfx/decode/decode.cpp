@@ -16,7 +16,7 @@
 #include "decode/dictionaries.hpp"
 #include "decode/print.hpp"
 #include "decode/scanner.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "output.hpp"
 #include "text.hpp"
 

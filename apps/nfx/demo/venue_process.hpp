@@ -11,8 +11,8 @@
 #include "demo/market.hpp"
 #include "demo/venue.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/engine_config.hpp"
 
 namespace nfx::app::demo {
 

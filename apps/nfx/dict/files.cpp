@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "decode/scanner.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::app {
 namespace {

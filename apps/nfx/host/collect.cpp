@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "host/host.hpp"
-#include "nexusfix/placement/doctor.hpp"
+#include "nexusfix/host/doctor.hpp"
 
 namespace nfx::app::host {
 namespace {

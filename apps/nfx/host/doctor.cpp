@@ -10,8 +10,8 @@
 #include "command.hpp"
 #include "host/host.hpp"
 #include "nexusfix/base/suggest.hpp"
-#include "nexusfix/engine/placement.hpp"
-#include "nexusfix/placement/doctor.hpp"
+#include "nexusfix/config/placement.hpp"
+#include "nexusfix/host/doctor.hpp"
 
 namespace nfx::app::host {
 namespace {

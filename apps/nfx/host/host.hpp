@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "nexusfix/engine/engine_config.hpp"
-#include "nexusfix/placement/exit_code.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/host/exit_code.hpp"
 #include "nexusfix/placement/host_facts.hpp"
 #include "nexusfix/placement/host_files.hpp"
 #include "nexusfix/placement/plan.hpp"

@@ -13,8 +13,8 @@
 
 #include "command.hpp"
 #include "host/host.hpp"
+#include "nexusfix/host/noise_report.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/noise_report.hpp"
 #include "noisy_processes.hpp"
 
 namespace nfx::app::host {

@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "host/host.hpp"
-#include "nexusfix/placement/apply.hpp"
+#include "nexusfix/host/apply.hpp"
 
 namespace nfx::app::host {
 namespace {

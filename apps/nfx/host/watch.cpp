@@ -20,8 +20,8 @@
 #include <system_error>
 
 #include "host/host.hpp"
+#include "nexusfix/host/watch_view.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/watch_view.hpp"
 #include "text.hpp"
 
 namespace nfx::app::host {

@@ -1,7 +1,7 @@
 // Archived segments on the command line: which are meant by --archive.
 #include <algorithm>
 
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "store/store.hpp"
 
 namespace nfx::app::store {

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "command.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "store/record_printer.hpp"
 #include "store/store.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "command.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 #include <system_error>
 
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::app::store {

@@ -4,7 +4,7 @@
 
 #include "command.hpp"
 #include "decode/print.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "store/history.hpp"
 #include "store/store.hpp"
 #include "text.hpp"

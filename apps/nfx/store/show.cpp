@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "command.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "store/record_printer.hpp"
 #include "store/store.hpp"
 

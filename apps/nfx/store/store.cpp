@@ -9,7 +9,7 @@
 #include "command.hpp"
 #include "decode/print.hpp"
 #include "nexusfix/base/suggest.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "text.hpp"
 
 namespace nfx::app {

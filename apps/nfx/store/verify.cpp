@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "command.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "store/store.hpp"
 #include "text.hpp"

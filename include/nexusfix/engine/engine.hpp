@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
-#include "nexusfix/engine/engine_config.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/placement/plan.hpp"
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/clock.hpp"
 #include "nexusfix/engine/deadline_heap.hpp"
-#include "nexusfix/engine/engine_config.hpp"
 #include "nexusfix/engine/output_buffer.hpp"
 #include "nexusfix/engine/session_index.hpp"
 #include "nexusfix/engine/session_stores.hpp"

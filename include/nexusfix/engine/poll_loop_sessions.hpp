@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "nexusfix/config/wildcard.hpp"
 #include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/engine/poll_loop_slot.hpp"
-#include "nexusfix/engine/wildcard.hpp"
 #include "nexusfix/session/schedule.hpp"
 
 namespace nfx {

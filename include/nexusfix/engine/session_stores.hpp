@@ -11,7 +11,7 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/engine/engine_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/store/journal_flusher.hpp"

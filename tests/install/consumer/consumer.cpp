@@ -1,6 +1,7 @@
 // What somebody who installed NexusFIX writes first: load a dictionary, parse a message, name what it is.
 #include <cstdio>
 #include <nexusfix/dictionary/load.hpp>
+#include <nexusfix/host/doctor.hpp>
 #include <nexusfix/wire/message_view.hpp>
 #include <string>
 
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   if (message.parse("8=FIX.4.4\0019=5\00135=0\00110=163\001") != nfx::WireError::none) return 1;
   const std::string name{dictionary.message_name(message.msg_type())};
   std::puts(name.c_str());
+  if (nfx::doctor_checks().empty()) return 1;
 #ifdef WITH_TYPED_MESSAGES
   if (nfx::fix44::NewOrderSingle::msg_type != "D") return 1;
 #endif

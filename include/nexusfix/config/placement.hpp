@@ -1,0 +1,26 @@
+// Where the engine's configuration and the placement of its threads meet.
+// Thread: any, before run.
+#pragma once
+
+#include <cstdint>
+
+#include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/placement/placement_request.hpp"
+
+namespace nfx {
+
+// What the configuration asks of the placement: [placement], with the poll threads of [engine] and the sessions. It is
+// enabled by [placement] itself, and by a session that asks for a core of its own.
+[[nodiscard]] PlacementRequest placement_request(const EngineConfig& config);
+
+// How many threads of a role other than poll the engine runs once it needs one, and what they do in between: as the
+// placement says when it is enabled, otherwise one that blocks.
+struct HelperThreads {
+  std::uint32_t threads = 1;
+  IdleMode idle = IdleMode::block;
+  bool asked_for = false;  // by number: they run from the start, whoever needs them
+};
+[[nodiscard]] HelperThreads helper_threads(const EngineConfig& config, ThreadRole role);
+
+}  // namespace nfx

@@ -1,0 +1,118 @@
+// Settings files of the QuickFIX engines (C++, J, Go, N), translated into our TOML, so that one code path reads both.
+// Every key of theirs has one treatment, listed in quickfix_keys() and docs/quickfix.md; none is dropped silently.
+// Thread: any, before run. Errors: ConfigError, one line "file:line: [SESSION] Key: what is wrong; the mend".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/config/engine_config.hpp"
+
+namespace nfx {
+
+enum class KeyTreatment : std::uint8_t {
+  honoured,  // a setting of ours with the same meaning
+  mapped,    // becomes one or more settings of ours, as the note says
+  ignored,   // has no effect here, as the note says
+  refused,   // an error: running without it would be wrong
+};
+
+[[nodiscard]] std::string_view to_string(KeyTreatment treatment) noexcept;
+
+struct QuickFixKey {
+  std::string_view name;     // "X<n>" stands for X1, X2 ...; "X*" for every key that begins so
+  std::string_view engines;  // those that know it: "C++ J Go N"
+  KeyTreatment treatment = KeyTreatment::ignored;
+  std::string_view ours;  // our keys, separated by ", "
+  std::string_view note;  // how it is taken over; or why not, and what to do instead
+};
+
+[[nodiscard]] std::span<const QuickFixKey> quickfix_keys();
+
+// That table as Markdown, one line per key: what docs/quickfix.md holds.
+[[nodiscard]] std::string quickfix_key_table();
+
+struct QuickFixWarning {
+  std::size_t line = 0;
+  std::string section;  // "[DEFAULT] ", "[SESSION] " or nothing
+  std::string key;      // as the file spells it; empty when the line has none
+  std::string text;
+};
+
+// "broker.cfg:12: [DEFAULT] FileStorePath: ...".
+[[nodiscard]] std::string to_string(const QuickFixWarning& warning, std::string_view file_name);
+
+// Where a key of the TOML came from.
+struct SettingOrigin {
+  static constexpr std::size_t no_session = SIZE_MAX;
+
+  std::size_t session = 0;  // its place in the TOML; no_session: it stands in [log]
+  std::string key;          // ours
+  std::size_t toml_line = 0;
+  std::size_t line = 0;      // in the QuickFIX file; 0 when that is silent and QuickFIX's default was taken
+  std::string quickfix_key;  // or several: "SocketConnectHost, SocketConnectPort"
+  bool in_default_section = false;
+};
+
+struct TranslatedSettings {
+  std::string toml;                       // commented with the lines that it comes from
+  std::vector<QuickFixWarning> warnings;  // one per key and file, whatever the number of sessions
+  std::vector<std::string> notes;         // where a silent file means something else to QuickFIX
+  std::vector<SettingOrigin> origins;
+  std::vector<std::size_t> session_lines;       // of the QuickFIX file
+  std::vector<std::size_t> session_toml_lines;  // of the headings in the TOML
+  std::size_t secret_line = 0;                  // of a password that the TOML holds; 0: it holds none
+};
+
+// Looks up an environment variable.
+using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
+// Says how a file that is read, a dictionary or a certificate, is to be written into the TOML.
+using PathRewrite = std::function<std::string(std::string_view path)>;
+
+// True for a file with sections [DEFAULT] or [SESSION].
+[[nodiscard]] bool looks_like_quickfix(std::string_view text);
+
+// Without `environment`, $VAR, ${VAR} and $(VAR) stay as they are. Without `file_path`, paths do.
+[[nodiscard]] TranslatedSettings translate_quickfix_settings(std::string_view text, std::string_view file_name,
+                                                             const VariableLookup& environment = {},
+                                                             const PathRewrite& file_path = {});
+
+// translate_quickfix_settings of a file, with this process's environment. Dictionaries and certificates are looked for
+// beside the file and in the current folder, and written so that a TOML file in `toml_folder` finds them.
+[[nodiscard]] TranslatedSettings translate_quickfix_file(const std::filesystem::path& file,
+                                                         const std::filesystem::path& toml_folder);
+
+// A configuration in either format, told apart by its content. Errors name the lines of the file as it is.
+[[nodiscard]] EngineConfig load_any_config(const std::filesystem::path& file,
+                                           std::vector<std::string>* warnings = nullptr);
+
+struct ExplainedSetting {
+  std::string key;
+  std::string value;   // as TOML; secrets as "***"
+  std::string from;    // "broker.cfg:12 [SESSION] HeartBtInt", "engine.toml:5", "built-in default"
+  bool given = false;  // false for a default
+};
+struct ExplainedSession {
+  std::string name;
+  std::vector<ExplainedSetting> settings;
+};
+struct ExplainedConfig {
+  bool is_quickfix = false;
+  std::vector<ExplainedSetting> engine;
+  std::vector<ExplainedSetting> log;
+  std::vector<ExplainedSession> sessions;
+  std::vector<std::string> warnings;
+  std::vector<std::string> notes;
+};
+
+// Reads and checks a configuration as load_any_config does, and says of every setting where it comes from.
+[[nodiscard]] ExplainedConfig explain_config(const std::filesystem::path& file);
+
+}  // namespace nfx

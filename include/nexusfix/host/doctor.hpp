@@ -1,0 +1,89 @@
+// A read-only audit of a host: what stands between its CPUs and a steady latency.
+// Thread: any. Cost: reads some hundred small files; allocates; writes nothing. Errors: none, a check that may not look
+// says `cannot_tell` and why. Source: each check names the kernel's file and documentation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/host/exit_code.hpp"
+#include "nexusfix/placement/host_facts.hpp"
+#include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/placement/plan.hpp"
+#include "nexusfix/placement/topology.hpp"
+
+namespace nfx {
+
+enum class CheckResult : std::uint8_t {
+  good,
+  info,  // reported, nothing is wanted: mitigations, for example
+  warning,
+  failure,
+  cannot_tell,  // exists, but we may not look
+  not_here,     // this machine has no such thing
+};
+
+[[nodiscard]] std::string_view to_string(CheckResult result) noexcept;
+
+// The part of a check that is the same on every host; `explain ID` prints it.
+struct CheckInfo {
+  std::string_view id;    // "isolation.isolcpus"
+  std::string_view area;  // isolation, scheduler, interrupts, network, power, memory, process, virtualisation
+  std::string_view title;
+  std::string_view source;        // the files or interfaces looked at
+  std::string_view why;           // with the measured effect
+  std::string_view mend_runtime;  // empty: needs a reboot
+  std::string_view mend_boot;     // empty: run time is enough
+  std::string_view risk;          // what the mend costs
+};
+
+struct DoctorFinding {
+  const CheckInfo* check = nullptr;
+  CheckResult result = CheckResult::good;
+  std::string subject;  // "cpu3", "eth0", empty for the host
+  std::string seen;
+  std::string wanted;
+};
+
+struct DoctorInput {
+  const HostFiles& files;
+  const Topology& topology;
+  const HostFacts& facts;
+  const PlacementPlan* plan = nullptr;  // null: judged by the CPUs that the host itself has set apart, if any
+};
+
+[[nodiscard]] std::span<const CheckInfo> doctor_checks() noexcept;
+[[nodiscard]] const CheckInfo* find_check(std::string_view id) noexcept;
+
+// In the order of doctor_checks(); at least one finding per check.
+[[nodiscard]] std::vector<DoctorFinding> examine(const DoctorInput& input);
+
+// 0 ok, 1 warnings, 2 failures, 3 cannot tell; failures win over what could not be seen.
+[[nodiscard]] HostExit exit_of(std::span<const DoctorFinding> findings) noexcept;
+
+// Without `everything`: warnings, failures and what could not be seen.
+[[nodiscard]] std::string to_text(std::span<const DoctorFinding> findings, bool everything);
+[[nodiscard]] std::string to_json(std::span<const DoctorFinding> findings);
+
+// What `nfx host collect` copies, as patterns of fnmatch(3) per part of the path.
+[[nodiscard]] std::span<const std::string_view> collected_patterns() noexcept;
+
+struct Collected {
+  std::size_t files = 0;
+  std::size_t bytes = 0;
+  std::size_t unreadable = 0;
+  bool complete = true;  // false: there was more than the bounds of 100,000 files and 128 MiB allow
+};
+
+// Copies every file that the doctor and the topology read into a folder that is empty or not there yet; examine() of
+// the copy then says what it says here, what may not be read included. All can be read by everybody; no command lines,
+// environments or memory of processes are in it. Throws std::runtime_error when the folder cannot be written.
+Collected collect_host(const HostFiles& from, const std::filesystem::path& to);
+
+}  // namespace nfx

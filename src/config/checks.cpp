@@ -1,0 +1,285 @@
+#include "config/checks.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "config/keys.hpp"
+#include "nexusfix/config/placement.hpp"
+#include "nexusfix/config/wildcard.hpp"
+#include "nexusfix/wire/field_text.hpp"
+#include "nexusfix/wire/scan.hpp"
+
+namespace nfx {
+namespace config {
+namespace {
+
+bool usable_text(std::string_view text) {
+  return text.size() <= 64 && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+using Bad = std::optional<std::pair<std::string_view, std::string>>;
+
+Bad find_identity_problem(const SessionSettings& s) {
+  const SessionConfig& c = s.session;
+  static const std::set<std::string_view> versions{"FIX.4.0", "FIX.4.1", "FIX.4.2", "FIX.4.3", "FIX.4.4", "FIXT.1.1"};
+  if (!versions.contains(c.begin_string)) {
+    const bool fix5 = c.begin_string.starts_with("FIX.5");
+    return {{"begin_string", fix5 ? "FIX 5 is spoken over FIXT.1.1: write begin_string = \"FIXT.1.1\" and "
+                                    "default_appl_ver_id = \"" +
+                                        c.begin_string + '"'
+                                  : "expected one of FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4, FIXT.1.1"}};
+  }
+  const bool fixt = c.begin_string == "FIXT.1.1";
+  if (fixt && version_of_appl_ver_id(c.default_appl_ver_id).empty()) {
+    return {{"default_appl_ver_id", "expected an application version such as \"FIX.5.0SP2\" or \"9\""}};
+  }
+  if (!fixt && !c.default_appl_ver_id.empty())
+    return {{"default_appl_ver_id", "only FIXT.1.1 has one: remove it, or set begin_string = \"FIXT.1.1\""}};
+  if (!usable_comp_id(c.sender_comp_id))
+    return {{"sender_comp_id", "expected our CompID: 1 to 64 printable characters without spaces"}};
+  if (!usable_comp_id(c.target_comp_id))
+    return {{"target_comp_id", "expected the peer's CompID: 1 to 64 printable characters without spaces"}};
+  for (const auto& [key, id] : {std::pair{"sender_sub_id", &c.sender_sub_id},
+                                {"target_sub_id", &c.target_sub_id},
+                                {"sender_location_id", &c.sender_location_id},
+                                {"target_location_id", &c.target_location_id},
+                                {"session_qualifier", &c.session_qualifier}}) {
+    if (!id->empty() && !usable_text(*id)) return {{key, "expected at most 64 printable characters"}};
+  }
+  const bool wildcard = c.sender_comp_id.contains('*') || c.target_comp_id.contains('*');
+  if (wildcard && !s.is_template) return {{"target_comp_id", "\"*\" stands in templates only: add template = true"}};
+  if (s.is_template && c.role == Role::initiator) return {{"template", "only an acceptor can be a template"}};
+  return std::nullopt;
+}
+
+Bad find_network_problem(const SessionSettings& s) {
+  const SessionConfig& c = s.session;
+  if (c.role == Role::acceptor && s.listen.host.empty())
+    return {{"listen", "an acceptor needs an address, such as listen = \"0.0.0.0:9878\""}};
+  if (c.role == Role::acceptor && !s.connect.empty())
+    return {{"connect", "an acceptor does not connect: remove it or set role = \"initiator\""}};
+  if (c.role == Role::initiator && s.connect.empty())
+    return {{"connect", "an initiator needs an address, such as connect = \"venue:9878\""}};
+  if (c.role == Role::initiator && !s.listen.host.empty())
+    return {{"listen", "an initiator does not listen: remove it or set role = \"acceptor\""}};
+  if (c.role == Role::acceptor && !s.socket.from.host.empty())
+    return {{"connect_from", "an acceptor does not connect: remove it or set role = \"initiator\""}};
+  if (c.role == Role::initiator && !s.allowed_addresses.empty())
+    return {{"allowed_addresses", "an initiator chooses its peer itself: remove it or set role = \"acceptor\""}};
+  for (const std::string& address : s.allowed_addresses) {
+    if (!canonical_address(address))
+      return {{"allowed_addresses", '"' + address + "\" is no IP address: names are not looked up here"}};
+  }
+  if (s.reconnect_delay.count() < 1) return {{"reconnect_delay_ms", "expected at least 1"}};
+  if (s.reconnect_delay > s.reconnect_delay_max)
+    return {{"reconnect_delay_ms", "must not exceed reconnect_delay_max_ms"}};
+  return std::nullopt;
+}
+
+Bad find_session_problem(const SessionSettings& s) {
+  const SessionConfig& c = s.session;
+  if (c.heartbeat_interval > c.max_heartbeat_interval)
+    return {{"heartbeat_interval_s", "must not exceed max_heartbeat_interval_s"}};
+  if (c.heartbeat_timeout_percent <= c.test_request_percent)
+    return {{"heartbeat_timeout_percent", "must be more than test_request_percent"}};
+  if (c.throttle_burst != 0 && c.throttle_rate == 0)
+    return {{"throttle_burst", "needs throttle_rate, the messages a second"}};
+  if (!c.username.empty() && !usable_text(c.username))
+    return {{"username", "expected at most 64 printable characters"}};
+  if (c.password.size() > 256 || c.password.contains(soh))
+    return {{"password", "expected at most 256 characters, none of them SOH"}};
+  if (c.logon_fields.size() > 1024) return {{"logon_fields", "expected at most 1024 characters altogether"}};
+  return std::nullopt;
+}
+
+// What JournalStore would refuse at start, said in the words of the file.
+Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
+  if (s.store_kind != StoreKind::journal) return std::nullopt;
+  const JournalOptions& j = s.journal;
+  constexpr std::uint64_t least = 64 * 1024, most = 1024 * 1024 * 1024;
+  // Room for a message with the record around it, wherever the stream stands.
+  const std::uint64_t longest = 2 * (engine.max_message_size + sizeof(RecordHeader));
+  if (const std::uint32_t flushers = helper_threads(engine, ThreadRole::flusher).threads;
+      s.flusher >= 0 && static_cast<std::uint32_t>(s.flusher) >= flushers) {
+    return {{"flusher",
+             "there " +
+                 (flushers == 1 ? std::string{"is 1 flusher"} : "are " + std::to_string(flushers) + " flushers") +
+                 ": expected a number below that, or raise [placement.flusher] threads"}};
+  }
+  if (j.directory.empty())
+    return {{"store_directory", "a journal needs a folder, such as store_directory = \"store\""}};
+  if (j.ring_directory.empty()) return {{"store_ring_directory", "expected a folder, such as \"/dev/shm\""}};
+  if (j.segment_size < least || j.segment_size > most) return {{"segment_size", "expected 65536 to 1073741824 bytes"}};
+  if (j.segment_size < segment_header_size + longest)
+    return {{"segment_size", "must be at least twice [engine] max_message_size and 4160"}};
+  if (!std::has_single_bit(j.ring_size) || j.ring_size < least || j.ring_size > most)
+    return {{"ring_size", "expected a power of two from 65536 to 1073741824"}};
+  if (j.ring_size < longest) return {{"ring_size", "must be more than twice [engine] max_message_size"}};
+  if (j.sync_interval <= Duration::zero()) return {{"sync_interval_ms", "expected at least 1"}};
+  if (j.retain_bytes != 0 && j.retain_bytes < 2 * j.segment_size)
+    return {{"store_retain_bytes", "must be at least twice segment_size, as one segment is always in use"}};
+  if (j.retain_age < std::chrono::seconds{0}) return {{"store_retain_age_h", "expected 0 or more"}};
+  return std::nullopt;
+}
+
+Bad find_tls_problem(const SessionSettings& s) {
+  if (!s.tls_enabled) return std::nullopt;
+  const TlsOptions& tls = s.tls;
+  const bool acceptor = s.session.role == Role::acceptor;
+  if (tls.certificate.empty() && acceptor)
+    return {{"tls_certificate", "an acceptor needs a certificate, such as tls_certificate = \"server.pem\""}};
+  if (tls.certificate.empty() && !tls.key.empty())
+    return {{"tls_key", "there is no tls_certificate that it belongs to"}};
+  if (tls.key_password_env.contains('=')) return {{"tls_key_password_env", "expected a variable's name"}};
+  if (tls.min_version > tls.max_version) return {{"tls_min_version", "must not exceed tls_max_version"}};
+  if (!acceptor && tls.client_certificate != ClientCertificate::none)
+    return {{"tls_client_certificate", "an acceptor asks for one: give an initiator's own as tls_certificate"}};
+  if (acceptor && !tls.server_name.empty())
+    return {{"tls_server_name", "an initiator asks for it: an acceptor has the names of its certificate"}};
+  if (acceptor && !tls.peer_names.empty() && tls.client_certificate != ClientCertificate::require)
+    return {{"tls_peer_names", "needs tls_client_certificate = \"require\": without a certificate there is no name"}};
+  if (acceptor && tls.client_certificate != ClientCertificate::none && tls.ca.empty())
+    return {{"tls_ca", "name the authority of the clients' certificates: any public one would do otherwise"}};
+  if (acceptor && !tls.check_name)
+    return {{"tls_check_name", "an initiator looks at it: an acceptor's peers are named in tls_peer_names"}};
+  if (!tls.verify && !tls.check_name)
+    return {{"tls_check_name", "tls_verify = false looks at nothing at all: remove one of them"}};
+  if (!tls.verify && !tls.peer_names.empty())
+    return {{"tls_peer_names", "tls_verify = false believes any name: remove one of them"}};
+  if (tls.ca.empty() && !tls.crl.empty() && acceptor)
+    return {{"tls_crl", "needs tls_ca, whose certificates it revokes"}};
+  return std::nullopt;
+}
+
+Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
+  if (s.slow_consumer_timeout.count() < 1) return {{"slow_consumer_timeout_ms", "expected at least 1"}};
+  if (s.send_buffer_size < 64 * 1024) return {{"send_buffer_size", "expected at least 65536"}};
+  if (s.send_buffer_size < 2 * engine.max_message_size)
+    return {{"send_buffer_size", "must be at least twice max_message_size"}};
+  if (s.session.max_queued_bytes < engine.max_message_size)
+    return {{"max_queued_bytes", "must be at least max_message_size"}};
+  if (s.poll_thread >= engine.poll_threads) {
+    return {{"poll_thread", "there are " + std::to_string(engine.poll_threads) +
+                                " poll threads: expected a number below that, or raise [engine] poll_threads"}};
+  }
+  if (s.is_template && engine.max_dynamic_sessions == 0)
+    return {{"template", "needs [engine] max_dynamic_sessions above 0"}};
+  return std::nullopt;
+}
+
+// Two of the same name, or two acceptors that a Logon could not tell apart.
+Bad find_double(const SessionSettings& s, const SessionSettings& other) {
+  const SessionConfig& c = s.session;
+  const SessionConfig& o = other.session;
+  if (std::tie(o.begin_string, o.sender_comp_id, o.target_comp_id) !=
+      std::tie(c.begin_string, c.sender_comp_id, c.target_comp_id)) {
+    return std::nullopt;
+  }
+  if (o.session_qualifier == c.session_qualifier) {
+    return {{"target_comp_id", "the session " + identity(c) + " exists already: each needs CompIDs of its own"}};
+  }
+  if (c.role == Role::acceptor && o.role == Role::acceptor && s.listen == other.listen) {
+    return {
+        {"session_qualifier", "a Logon does not carry it: sessions with the same CompIDs need a listen of their own"}};
+  }
+  return std::nullopt;
+}
+
+// What sessions that listen at one address must have in common.
+Bad find_conflict(const SessionSettings& s, const SessionSettings& other) {
+  if (s.session.role != Role::acceptor || other.session.role != Role::acceptor || other.listen != s.listen) {
+    return std::nullopt;
+  }
+  const std::string shared = "sessions that share listen = \"" + to_string(s.listen) + "\" must share their ";
+  if (other.poll_thread != s.poll_thread) return {{"poll_thread", shared + "poll_thread"}};
+  if (other.socket != s.socket)
+    return {{"listen", shared + "tcp_nodelay, quickack, timestamps, busy_poll_us and socket buffers"}};
+  if (other.tls_enabled != s.tls_enabled || (s.tls_enabled && !config::same_tls(other.tls, s.tls)))
+    return {{"tls", shared + "tls keys: whose session it is shows only behind the handshake"}};
+  return std::nullopt;
+}
+
+Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
+  if (auto bad = find_identity_problem(s)) return bad;
+  if (auto bad = find_network_problem(s)) return bad;
+  if (auto bad = find_session_problem(s)) return bad;
+  if (auto bad = find_store_problem(engine, s)) return bad;
+  if (auto bad = find_tls_problem(s)) return bad;
+  return find_size_problem(engine, s);
+}
+
+std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i) {
+  const auto problem = [i](Bad bad) { return Problem{i, bad->first, std::move(bad->second)}; };
+  const SessionSettings& s = engine.sessions[i];
+  if (auto bad = find_own_problem(engine, s)) return problem(std::move(bad));
+  for (std::size_t j = 0; j < i; ++j) {
+    if (auto bad = find_double(s, engine.sessions[j])) return problem(std::move(bad));
+    if (auto bad = find_conflict(s, engine.sessions[j])) return problem(std::move(bad));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Problem> find_engine_problem(const EngineConfig& engine) {
+  if (engine.poll_threads == 0) return Problem{0, "poll_threads", "expected at least 1"};
+  if (engine.pending_logon_bytes > engine.max_message_size)
+    return Problem{0, "pending_logon_bytes", "must not exceed max_message_size"};
+  return std::nullopt;
+}
+
+std::optional<Problem> find_log_problem(const LogConfig& log) {
+  if (log.rotate_bytes == 0) return Problem{0, "rotate_bytes", "expected at least 65536"};
+  if (log.keep_files == 0) return Problem{0, "keep_files", "expected at least 1"};
+  if (log.metrics_period.count() < 1) return Problem{0, "metrics_period_s", "expected at least 1"};
+  if (!log.directory.empty() && !log.messages && !log.events)
+    return Problem{0, "directory", "there is nothing to write into it: remove messages = false or events = false"};
+  return std::nullopt;
+}
+
+std::optional<Problem> find_log_thread_problem(const EngineConfig& engine) {
+  const std::uint32_t threads = engine.placement.role(ThreadRole::log).threads;
+  if (threads > 1)
+    return Problem{0, "threads", "one thread writes all logs, so that their lines stay in order: expected 0 or 1"};
+  if (threads == 1 && engine.log.directory.empty() && engine.log.metrics_file.empty())
+    return Problem{0, "threads", "there is nothing to write: set [log] directory or metrics_file, or remove it"};
+  return std::nullopt;
+}
+
+std::optional<Problem> find_problem(const EngineConfig& engine) {
+  for (std::size_t i = 0; i < engine.sessions.size(); ++i) {
+    if (auto problem = find_problem_of(engine, i)) return problem;
+  }
+  return std::nullopt;
+}
+
+}  // namespace config
+
+void check_config(const EngineConfig& engine) {
+  if (const std::string problem = kernel_override_error(); !problem.empty()) throw ConfigError(problem);
+  if (const auto problem = config::find_engine_problem(engine))
+    throw ConfigError(std::string{problem->key} + ": " + problem->text);
+  if (const auto problem = config::find_log_problem(engine.log))
+    throw ConfigError("log " + std::string{problem->key} + ": " + problem->text);
+  if (const auto problem = config::find_log_thread_problem(engine))
+    throw ConfigError("placement.log " + std::string{problem->key} + ": " + problem->text);
+  if (const auto problem = config::find_problem(engine)) {
+    throw ConfigError("session " + std::to_string(problem->session) + " (" +
+                      identity(engine.sessions[problem->session].session) + "): " + std::string{problem->key} + ": " +
+                      problem->text);
+  }
+}
+
+void check_session(const EngineConfig& engine, const SessionSettings& session) {
+  auto bad = config::find_own_problem(engine, session);
+  for (std::size_t i = 0; i < engine.sessions.size() && !bad; ++i)
+    bad = config::find_conflict(session, engine.sessions[i]);
+  if (bad)
+    throw ConfigError("session " + identity(session.session) + ": " + std::string{bad->first} + ": " + bad->second);
+}
+
+}  // namespace nfx

@@ -1,0 +1,26 @@
+// What is wrong with a configuration whose values can each be read: what two keys say together, and what is missing.
+// The same rules for a file and for what a program filled in. Thread: any, before run.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "nexusfix/config/engine_config.hpp"
+
+namespace nfx::config {
+
+// The key to blame, and what would be right.
+struct Problem {
+  std::size_t session = 0;  // of a [[session]] alone
+  std::string_view key;
+  std::string text;
+};
+
+[[nodiscard]] std::optional<Problem> find_engine_problem(const EngineConfig& engine);      // of [engine]
+[[nodiscard]] std::optional<Problem> find_log_problem(const LogConfig& log);               // of [log]
+[[nodiscard]] std::optional<Problem> find_log_thread_problem(const EngineConfig& engine);  // of [placement.log]
+[[nodiscard]] std::optional<Problem> find_problem(const EngineConfig& engine);             // of its sessions
+
+}  // namespace nfx::config

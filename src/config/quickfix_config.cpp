@@ -1,0 +1,222 @@
+// Configurations in either format: loaded, and explained setting by setting.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <toml++/toml.h>
+
+#include "config/keys.hpp"
+#include "config/quickfix_values.hpp"
+#include "nexusfix/config/quickfix_settings.hpp"
+
+namespace nfx {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    throw ConfigError(file.string() + ": cannot read the configuration: give the path of a readable file");
+  }
+  return std::move(text).str();
+}
+
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : "."; }
+
+std::optional<std::string> variable(std::string_view name) {
+  const char* value = std::getenv(std::string{name}.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>{value};
+}
+
+// QuickFIX looks for files in the current folder; ours are looked for beside the configuration.
+std::string rewritten(std::string_view text, const fs::path& folder, const fs::path& toml_folder) {
+  const fs::path path{text};
+  std::error_code error;
+  if (path.is_absolute()) return std::string{text};
+  const bool beside = fs::exists(folder / path, error);
+  if (!beside && !fs::exists(path, error)) return std::string{text};
+  const fs::path found = fs::weakly_canonical(beside ? folder / path : path, error);
+  const fs::path target = fs::weakly_canonical(toml_folder, error);
+  if (beside && target == fs::weakly_canonical(folder, error)) return std::string{text};
+  return found.lexically_proximate(target).generic_string();
+}
+
+TranslatedSettings translate(std::string_view text, const fs::path& file, const fs::path& toml_folder) {
+  const fs::path folder = folder_of(file);
+  return translate_quickfix_settings(text, file.string(), variable,
+                                     [&](std::string_view path) { return rewritten(path, folder, toml_folder); });
+}
+
+// A mistake found in the TOML, said of the line of the QuickFIX file that it was made from.
+class Blame {
+ public:
+  Blame(const TranslatedSettings& settings, std::string name) : settings_(settings), name_(std::move(name)) {}
+
+  std::string of(std::string_view message) const {
+    std::string_view rest = message;
+    if (!rest.starts_with(name_ + ':')) return std::string{message};
+    rest.remove_prefix(name_.size() + 1);
+    std::size_t line = 0;
+    std::from_chars(rest.data(), rest.data() + rest.size(), line);
+    const std::size_t section = rest.find(": ["), key_begin = rest.find("] ");
+    if (section == std::string_view::npos || key_begin == std::string_view::npos) return std::string{message};
+    rest.remove_prefix(key_begin + 2);
+    const std::size_t key_end = std::min(rest.find(": "), rest.size());
+    const std::string_view key = rest.substr(0, key_end), text = rest.substr(key_end);
+    const std::size_t session = session_at(line);
+    for (const SettingOrigin& each : settings_.origins) {
+      if (each.key != key || (each.toml_line != line && each.session != session)) continue;
+      const std::size_t where = each.line == 0 ? settings_.session_lines[each.session] : each.line;
+      return at(where, each.in_default_section, each.quickfix_key + " (" + each.key + ')', text);
+    }
+    return at(settings_.session_lines[session], false, key, text);
+  }
+
+ private:
+  std::size_t session_at(std::size_t toml_line) const {
+    const auto next = std::ranges::upper_bound(settings_.session_toml_lines, toml_line);
+    const auto count = static_cast<std::size_t>(next - settings_.session_toml_lines.begin());
+    return count == 0 ? 0 : count - 1;
+  }
+  std::string at(std::size_t line, bool in_default, std::string_view key, std::string_view text) const {
+    return name_ + ':' + std::to_string(line) + (in_default ? ": [DEFAULT] " : ": [SESSION] ") + std::string{key} +
+           std::string{text};
+  }
+
+  const TranslatedSettings& settings_;
+  std::string name_;
+};
+
+EngineConfig parse(const TranslatedSettings& settings, const fs::path& file) {
+  try {
+    return parse_config(settings.toml, file.string(), folder_of(file));
+  } catch (const ConfigError& error) {
+    throw ConfigError(Blame{settings, file.string()}.of(error.what()));
+  }
+}
+
+// A value as TOML on one line, secrets masked.
+std::string shown(std::string_view key, const toml::node& node) {
+  if (const auto* text = node.as_string()) {
+    if (key == "password") return "\"***\"";
+    // Of a field of the Logon the tag may be shown; the value may be a secret that only the peer knows to be one.
+    const std::size_t equals = text->get().find('=');
+    if (key == "logon_fields" && equals != std::string::npos)
+      return quickfix::toml_text(text->get().substr(0, equals) + "=***");
+    return quickfix::toml_text(text->get());
+  }
+  if (const auto* list = node.as_array()) {
+    std::string out = "[";
+    for (const toml::node& each : *list) out += (out.size() > 1 ? ", " : "") + shown(key, each);
+    return out + ']';
+  }
+  std::ostringstream out;
+  node.visit([&out](const auto& value) { out << value; });
+  return std::move(out).str();
+}
+
+class Explainer {
+ public:
+  Explainer(const fs::path& file, const toml::table& root, const TranslatedSettings* quickfix)
+      : file_(file), root_(root), quickfix_(quickfix) {}
+
+  void explain(const EngineConfig& config, ExplainedConfig& out) const {
+    const toml::table none;
+    const toml::table* engine = root_["engine"].as_table();
+    const toml::table* log = root_["log"].as_table();
+    const toml::table* defaults = root_["defaults"].as_table();
+    constexpr std::size_t none_of_them = SettingOrigin::no_session;
+    for (const auto& key : config::engine_keys())
+      out.engine.push_back(
+          setting(key.name, key.show(EngineConfig{}), engine == nullptr ? none : *engine, none, none_of_them));
+    for (const auto& key : config::log_keys())
+      out.log.push_back(setting(key.name, key.show(LogConfig{}), log == nullptr ? none : *log, none, none_of_them));
+    const toml::array& sessions = *root_["session"].as_array();
+    for (std::size_t i = 0; i < config.sessions.size(); ++i) {
+      ExplainedSession session{identity(config.sessions[i].session), {}};
+      for (const auto& key : config::session_keys()) {
+        session.settings.push_back(setting(key.name, key.show(config::SessionDraft{}), *sessions[i].as_table(),
+                                           defaults == nullptr ? none : *defaults, i));
+      }
+      out.sessions.push_back(std::move(session));
+    }
+  }
+
+ private:
+  ExplainedSetting setting(std::string_view key, std::string fallback, const toml::table& own,
+                           const toml::table& defaults, std::size_t session) const {
+    const toml::node* node = own.get(key);
+    const bool is_default = node == nullptr;
+    if (is_default) node = defaults.get(key);
+    if (node == nullptr) return {std::string{key}, std::move(fallback), "built-in default", false};
+    return {std::string{key}, shown(key, *node), quickfix_ == nullptr ? place(*node, is_default) : origin(key, session),
+            true};
+  }
+
+  std::string place(const toml::node& node, bool is_default) const {
+    return file_.filename().string() + ':' + std::to_string(node.source().begin.line) +
+           (is_default ? " [defaults]" : "");
+  }
+
+  std::string origin(std::string_view key, std::size_t session) const {
+    for (const SettingOrigin& each : quickfix_->origins) {
+      if (each.session != session || each.key != key) continue;
+      if (each.line == 0) return "QuickFIX's default of " + each.quickfix_key;
+      return file_.filename().string() + ':' + std::to_string(each.line) +
+             (each.in_default_section ? " [DEFAULT] " : " [SESSION] ") + each.quickfix_key;
+    }
+    return "built-in default";
+  }
+
+  const fs::path& file_;
+  const toml::table& root_;
+  const TranslatedSettings* quickfix_;
+};
+
+std::vector<std::string> warning_lines(const TranslatedSettings& settings, const fs::path& file) {
+  std::vector<std::string> lines;
+  for (const QuickFixWarning& each : settings.warnings) lines.push_back(to_string(each, file.string()));
+  return lines;
+}
+
+}  // namespace
+
+TranslatedSettings translate_quickfix_file(const fs::path& file, const fs::path& toml_folder) {
+  const std::string text = read_text(file);
+  if (!looks_like_quickfix(text)) {
+    throw ConfigError(file.string() + ":1: no QuickFIX settings: expected sections [DEFAULT] and [SESSION]");
+  }
+  return translate(text, file, toml_folder);
+}
+
+EngineConfig load_any_config(const fs::path& file, std::vector<std::string>* warnings) {
+  const std::string text = read_text(file);
+  if (!looks_like_quickfix(text)) return parse_config(text, file.string(), folder_of(file));
+  const TranslatedSettings settings = translate(text, file, folder_of(file));
+  if (warnings != nullptr) *warnings = warning_lines(settings, file);
+  return parse(settings, file);
+}
+
+ExplainedConfig explain_config(const fs::path& file) {
+  const std::string text = read_text(file);
+  ExplainedConfig result;
+  if (!looks_like_quickfix(text)) {
+    const EngineConfig config = parse_config(text, file.string(), folder_of(file));
+    Explainer{file, toml::parse(text), nullptr}.explain(config, result);
+    return result;
+  }
+  const TranslatedSettings settings = translate(text, file, folder_of(file));
+  const EngineConfig config = parse(settings, file);
+  result.is_quickfix = true;
+  result.warnings = warning_lines(settings, file);
+  result.notes = settings.notes;
+  Explainer{file, toml::parse(settings.toml), &settings}.explain(config, result);
+  return result;
+}
+
+}  // namespace nfx

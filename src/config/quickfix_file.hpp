@@ -1,0 +1,41 @@
+// Reads a QuickFIX settings file into sections of keys and values, as the engines read it, and says what it passed
+// over.
+// '#' at the start of a line is a comment. The first [DEFAULT] counts. A value is everything behind the first '='.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/quickfix_keys.hpp"
+
+namespace nfx::quickfix {
+
+struct Entry {
+  std::string key;  // as the file spells it
+  std::string value;
+  std::size_t line = 0;
+  bool in_default = false;
+  // From variable_at on, the value is this environment variable and nothing else.
+  std::string variable = {};
+  std::size_t variable_at = 0;
+};
+
+struct FileSection {
+  std::size_t line = 0;
+  std::vector<Entry> entries;  // one per key, the last one written
+};
+
+struct File {
+  FileSection defaults;
+  std::vector<FileSection> sessions;
+  std::vector<QuickFixWarning> warnings;
+};
+
+[[nodiscard]] std::string section_of(const Entry& entry);
+
+// Throws ConfigError.
+[[nodiscard]] File read_file(std::string_view text, std::string_view name, const VariableLookup& environment);
+
+}  // namespace nfx::quickfix

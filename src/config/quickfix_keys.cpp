@@ -1,0 +1,493 @@
+#include "config/quickfix_keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace nfx::quickfix {
+namespace {
+
+using enum KeyTreatment;
+using enum Conversion;
+
+constexpr Side initiator = Side::initiator;
+constexpr Side acceptor = Side::acceptor;
+
+constexpr std::string_view all = "C++ J Go N";
+constexpr std::string_view no_database =
+    "databases are not used, so without a journal the numbers start at 1 with the process: write FileStorePath";
+constexpr std::string_view no_log_files = "see [log] in TOML for what log files hold";
+constexpr std::string_view log_has_all = "log files have all messages, with times of nine digits";
+constexpr std::string_view own_log = "logging is the application's: on_traffic and on_notice have all there is";
+constexpr std::string_view no_java_keys =
+    "Java key stores are not read: with 'keytool -importkeystore -srckeystore STORE -destkeystore keys.p12 "
+    "-deststoretype PKCS12' and 'openssl pkcs12 -in keys.p12 -out keys.pem -nodes' make a PEM file, name it in "
+    "ServerCertificateFile and ServerCertificateKeyFile (an initiator: Client...), and remove this key; or write "
+    "SocketUseSSL=N";
+constexpr std::string_view no_java_trust =
+    "Java trust stores are not read: with 'keytool -importkeystore -srckeystore STORE -destkeystore ca.p12 "
+    "-deststoretype PKCS12' and 'openssl pkcs12 -in ca.p12 -out ca.pem -nokeys' make a PEM file, name it in "
+    "CertificationAuthoritiesFile, and remove this key; or write SocketUseSSL=N";
+constexpr std::string_view no_pfx =
+    "PKCS #12 files are not read: make a PEM file with 'openssl pkcs12 -in FILE -out keys.pem -nodes', name it in "
+    "ServerCertificateFile and ServerCertificateKeyFile (an initiator: Client...), and remove this key; or write "
+    "SSLEnable=N";
+constexpr std::string_view no_bytes =
+    "certificates and keys are read from files alone: put it into one and name that with the key that ends in File; or "
+    "write SocketUseSSL=N";
+constexpr std::string_view part_of_a_key_store = "belongs to a key store, and those are not read";
+constexpr std::string_view no_proxy =
+    "connections through a proxy are not supported, and a direct one is not what was asked for: remove the key, or "
+    "forward a port through the proxy and connect to that";
+constexpr std::string_view kernel_default = "the kernel's default is used";
+constexpr std::string_view always_validated =
+    "framing needs both, so they are always checked; garbled messages are ignored";
+
+constexpr KeyRow session_rows[] = {
+    {{"BeginString", all, honoured, "begin_string", "FIX.4.0 to FIX.4.4, or FIXT.1.1 for FIX 5.0 and later"}, special},
+    {{"SenderCompID", all, honoured, "sender_comp_id", ""}, text},
+    {{"TargetCompID", all, honoured, "target_comp_id", ""}, text},
+    {{"SenderSubID", "J Go N", honoured, "sender_sub_id", ""}, text},
+    {{"SenderLocationID", "J Go N", honoured, "sender_location_id", ""}, text},
+    {{"TargetSubID", "J Go N", honoured, "target_sub_id", ""}, text},
+    {{"TargetLocationID", "J Go N", honoured, "target_location_id", ""}, text},
+    {{"SessionQualifier", all, honoured, "session_qualifier", ""}, text},
+    {{"DefaultApplVerID", all, honoured, "default_appl_ver_id", "mandatory with FIXT.1.1, as number or name"}, special},
+    {{"ConnectionType", "C++ J N", mapped, "role",
+      "without it, as in Go's files: an initiator has SocketConnectHost, an acceptor SocketAcceptPort"},
+     special},
+    {{"Description", "J", ignored, "", "a name for people: write a comment"}},
+
+    {{"StartTime", all, mapped, "start_time",
+      "mandatory unless NonStopSession=Y; a zone behind the time, as in J, becomes time_zone"},
+     special},
+    {{"EndTime", all, mapped, "end_time", "as StartTime"}, special},
+    {{"StartDay", all, mapped, "start_day", "the first two letters count; with EndDay the session lasts a week"},
+     special},
+    {{"EndDay", all, mapped, "end_day", "as StartDay"}, special},
+    {{"LogonTime", "C++", honoured, "logon_time", ""}, special},
+    {{"LogoutTime", "C++", honoured, "logout_time", ""}, special},
+    {{"LogonDay", "C++", mapped, "logon_day", "the first two letters count"}, special},
+    {{"LogoutDay", "C++", mapped, "logout_day", "the first two letters count"}, special},
+    {{"UseLocalTime", "C++ N", mapped, "time_zone", "Y: the machine's zone, \"local\"; N: UTC"}, special},
+    {{"TimeZone", "J Go N", honoured, "time_zone", "an IANA name"}, special},
+    {{"NonStopSession", "C++ J N", mapped, "start_time, end_time",
+      "Y: no schedule, and what the file says of one is not read"},
+     special},
+    {{"Weekdays", "J Go", mapped, "weekdays", "the first two letters of each count"}, special},
+    {{"ResetSeqTime", "Go", honoured, "reset_time", "unless EnableResetSeqTime=N"}, special},
+    {{"EnableResetSeqTime", "Go", mapped, "reset_time", "N: no reset_time"}, special},
+
+    {{"ResetOnLogon", all, honoured, "reset_on_logon", ""}, flag},
+    {{"ResetOnLogout", all, honoured, "reset_on_logout", ""}, flag},
+    {{"ResetOnDisconnect", all, honoured, "reset_on_disconnect", ""}, flag},
+    {{"ResetOnError", "J", honoured, "reset_on_error", ""}, flag},
+    {{"RefreshOnLogon", all, honoured, "refresh_on_logon", "a journal has one process at a time, so its numbers stand"},
+     flag},
+    {{"SendResetSeqNumFlag", "C++", ignored, "",
+      "QuickFIX itself does not read it: ResetOnLogon sends ResetSeqNumFlag"}},
+    {{"SendNextExpectedMsgSeqNum", "C++", honoured, "send_next_expected_seq_num", ""}, flag},
+    {{"EnableNextExpectedMsgSeqNum", "J Go", honoured, "send_next_expected_seq_num", ""}, flag},
+    {{"EnableLastMsgSeqNumProcessed", "J Go N", honoured, "send_last_msg_seq_num_processed", ""}, flag},
+    {{"SendRedundantResendRequests", "C++ J N", honoured, "send_redundant_resend_requests", ""}, flag},
+    {{"ResendRequestChunkSize", "J Go", honoured, "resend_chunk_size", ""}, count},
+    {{"MaxMessagesInResendRequest", "N", honoured, "resend_chunk_size", "the messages asked for at once"}, count},
+    {{"ClosedResendInterval", "J", honoured, "closed_resend_requests", ""}, flag},
+    {{"TimestampPrecision", "C++", mapped, "timestamp_digits", "0 to 9, or SECONDS, MILLIS, MICROS, NANOS"}, special},
+    {{"TimeStampPrecision", "J Go N", mapped, "timestamp_digits", "the same key: letter case counts for nothing"},
+     special},
+    {{"MillisecondsInTimeStamp", "C++ N", mapped, "timestamp_digits", "N: 0; TimestampPrecision has precedence"},
+     special},
+    {{"PersistMessages", all, mapped, "retain_messages", "N: 0, gaps are filled and nothing is resent"}, special},
+    {{"LogonTag", "J", mapped, "username, password, password_env, logon_fields",
+      "553 and 554 become username and password; a password that is one variable becomes password_env"},
+     special},
+    {{"LogonTag<n>", "J", mapped, "username, password, password_env, logon_fields", "as LogonTag"}, special},
+    {{"TestRequestDelayMultiplier", "J", mapped, "test_request_percent", "0.5 becomes 150"}, special},
+    {{"HeartBeatTimeoutMultiplier", "J", mapped, "heartbeat_timeout_percent", "1.4 becomes 240"}, special},
+    {{"DisableHeartBeatCheck", "J", mapped, "check_heartbeats", "Y: false"}, inverted_flag},
+    {{"HeartBtIntOverride", "Go", mapped, "heartbeat_override_s",
+      "Y: HeartBtInt, instead of what the peer's Logon says"},
+     special,
+     acceptor},
+    {{"DisconnectOnError", "J", ignored, "", "an error in an application ends the process, not one session"},
+     none,
+     {},
+     "N"},
+    {{"RejectMessageOnUnhandledException", "J", ignored, "", "the application answers with reject_business"},
+     none,
+     {},
+     "N"},
+    {{"ForceResendWhenCorruptedStore", "J", ignored, "",
+      "a damaged store does not open: it says where, and 'nfx store repair' mends it"},
+     none,
+     {},
+     "N"},
+    {{"ContinueInitializationOnError", "J", ignored, "",
+      "a configuration with an error does not start: what would be missing is said at once"},
+     none,
+     {},
+     "N"},
+    {{"SendLogoutBeforeDisconnectFromTimeout", "N", ignored, "", "a silent peer is disconnected without a Logout"},
+     none,
+     {},
+     "N"},
+    {{"IgnorePossDupResendRequests", "N", ignored, "",
+      "a ResendRequest that is a possible duplicate with a number too low is always ignored"},
+     none,
+     {},
+     "Y"},
+    {{"ResendSessionLevelRejects", "N", ignored, "", "session messages become gap fills in a resend"}, none, {}, "N"},
+};
+
+constexpr KeyRow validation_rows[] = {
+    {{"UseDataDictionary", "C++ J N", mapped, "dictionary", "N: \"none\"; Y without DataDictionary: the shipped one"},
+     special},
+    {{"DataDictionary", all, honoured, "dictionary",
+      "looked for beside the file, in the current folder, among the shipped ones; not read with FIXT.1.1, as in "
+      "QuickFIX"},
+     special},
+    {{"TransportDataDictionary", all, honoured, "transport_dictionary", "FIXT.1.1 only"}, special},
+    {{"AppDataDictionary", all, honoured, "dictionary", "FIXT.1.1 only: that of DefaultApplVerID"}, special},
+    {{"AppDataDictionary.<BeginString>", all, mapped, "application_dictionaries", "FIXT.1.1 only"}, special},
+    {{"ValidateLengthAndChecksum", "C++ N", ignored, "", always_validated}, none, {}, "Y"},
+    {{"ValidateChecksum", "J", ignored, "", always_validated}, none, {}, "Y"},
+    {{"ValidateFieldsOutOfOrder", all, mapped, "field_order", "Y: \"strict\"; N: \"lenient\", delivered and reported"},
+     strict_when_yes},
+    {{"ValidateFieldsHaveValues", "C++ J N", mapped, "values_present", "Y: \"strict\"; N: \"lenient\""},
+     strict_when_yes},
+    {{"ValidateUserDefinedFields", all, mapped, "user_defined_fields",
+      "Y: \"strict\"; N: \"lenient\"; a silent file means Y to QuickFIX and \"lenient\" here"},
+     strict_when_yes},
+    {{"AllowUnknownMsgFields", all, mapped, "unknown_fields, fields_not_in_message",
+      "N: \"strict\"; Y: \"lenient\"; a silent file means N to QuickFIX and \"lenient\" here"},
+     strict_when_no},
+    {{"AllowUnknownEnumValues", "J", mapped, "enum_values", "N: \"strict\"; Y: \"lenient\""}, strict_when_no},
+    {{"ValidateUnorderedGroupFields", "J", mapped, "groups", "Y: \"strict\"; N: \"lenient\""}, special},
+    {{"FirstFieldInGroupIsDelimiter", "J", mapped, "groups", "Y: \"first_field\""}, special},
+    {{"ValidateIncomingMessage", "J", mapped, "validation", "N: \"off\""}, special},
+    {{"RejectInvalidMessage", "J Go", mapped, "validation", "Y: \"strict\"; N: \"lenient\", delivered and reported"},
+     special},
+    {{"RejectGarbledMessage", "J", ignored, "", "a garbled message is ignored, as FIX asks: its number opens a gap"},
+     none,
+     {},
+     "N"},
+    {{"PreserveMessageFieldsOrder", "C++", ignored, "",
+      "messages are views of the bytes received: the order is always kept"},
+     none,
+     {},
+     "Y"},
+    {{"CheckCompID", "C++ J N", honoured, "check_comp_id", ""}, flag},
+    {{"CheckLatency", all, honoured, "check_latency", ""}, flag},
+    {{"MaxLatency", all, honoured, "max_latency_s", ""}, seconds},
+    {{"RequiresOrigSendingTime", "J N", honoured, "require_orig_sending_time", ""}, flag},
+    {{"ValidateSequenceNumbers", "J", ignored, "",
+      "sequence numbers are always checked: with a peer that keeps none, use ResetOnLogon=Y"},
+     none,
+     {},
+     "Y"},
+    {{"AllowPosDup", "J", ignored, "", "the session alone sets PossDupFlag: an application sends PossResend instead"},
+     none,
+     {},
+     "N"},
+};
+
+constexpr KeyRow connection_rows[] = {
+    {{"HeartBtInt", all, honoured, "heartbeat_interval_s", "mandatory and above 0 for an initiator"}, special},
+    {{"LogonTimeout", all, honoured, "logon_timeout_s", ""}, seconds},
+    {{"LogoutTimeout", all, honoured, "logout_timeout_s", ""}, seconds},
+    {{"ReconnectInterval", all, mapped, "reconnect_delay_ms, reconnect_delay_max_ms",
+      "both, so that the delay does not grow; of a list as in J the first and the longest; 30 when the file is silent"},
+     special,
+     initiator},
+    {{"SocketConnectHost", all, mapped, "connect", "with SocketConnectPort"}, special, initiator},
+    {{"SocketConnectPort", all, mapped, "connect", "with SocketConnectHost"}, special, initiator},
+    {{"SocketConnectHost<n>", all, mapped, "connect", "the further addresses, by number"}, special, initiator},
+    {{"SocketConnectPort<n>", all, mapped, "connect", "as SocketConnectHost<n>"}, special, initiator},
+    {{"SocketConnectProtocol", "J", ignored, "", "TCP is the only one; VM_PIPE: connect over the loopback"},
+     none,
+     {},
+     "TCP"},
+    {{"SocketConnectSourceHost", "C++", mapped, "connect_from", "with SocketConnectSourcePort"}, special, initiator},
+    {{"SocketConnectSourcePort", "C++", mapped, "connect_from", "with SocketConnectSourceHost"}, special, initiator},
+    {{"SocketLocalHost", "J", mapped, "connect_from", "with SocketLocalPort"}, special, initiator},
+    {{"SocketLocalPort", "J", mapped, "connect_from", "with SocketLocalHost"}, special, initiator},
+    {{"SocketConnectTimeout", "J", honoured, "connect_timeout_s", ""}, seconds, initiator},
+    {{"SocketTimeout", "Go", honoured, "connect_timeout_s", ""}, seconds, initiator},
+    {{"HostSelectionPolicy", "C++", mapped, "host_selection", "ROUNDROBIN: \"round_robin\"; PRIORITY: \"priority\""},
+     special,
+     initiator},
+    {{"HostSelectionPolicyPriorityStartOverInterval", "C++", honoured, "host_priority_restart_s", ""},
+     seconds,
+     initiator},
+    {{"DynamicSession", "J", ignored, "", "every session of the file connects: leave out those that are not to"},
+     none,
+     {},
+     "N"},
+
+    {{"SocketAcceptPort", all, mapped, "listen", "with SocketAcceptAddress or SocketAcceptHost; 0.0.0.0 without"},
+     special,
+     acceptor},
+    {{"SocketAcceptAddress", "J", mapped, "listen", "with SocketAcceptPort"}, special, acceptor},
+    {{"SocketAcceptHost", "Go N", mapped, "listen", "with SocketAcceptPort"}, special, acceptor},
+    {{"SocketAcceptProtocol", "J", ignored, "", "TCP is the only one; VM_PIPE: listen on the loopback"},
+     none,
+     {},
+     "TCP"},
+    {{"AllowedRemoteAddresses", "C++ J", honoured, "allowed_addresses", "IP addresses separated by commas"},
+     special,
+     acceptor},
+    {{"AcceptorTemplate", "J", honoured, "template", "Y: \"*\" in a CompID stands for any"}, flag, acceptor},
+    {{"DynamicSessions", "Go", mapped, "template",
+      "Y: one more session, a template made of [DEFAULT] that takes any CompIDs it does not name"},
+     special,
+     acceptor},
+    {{"DynamicQualifier", "Go", ignored, "", "one identity has one connection: a second one is refused"},
+     none,
+     {},
+     "N"},
+
+    {{"SocketNodelay", "C++ N", honoured, "tcp_nodelay", "on when the file is silent"}, flag},
+    {{"SocketTcpNoDelay", "J", honoured, "tcp_nodelay", ""}, flag},
+    {{"SocketSendBufferSize", "C++ J N", honoured, "socket_send_buffer", ""}, count},
+    {{"SocketReceiveBufferSize", "C++ J N", honoured, "socket_receive_buffer", ""}, count},
+    {{"SocketReuseAddress", "C++ J", ignored, "", "a listening socket always reuses its address"}, none, {}, "Y"},
+    {{"SocketKeepAlive", "J", ignored, "", "heartbeats find a dead peer sooner"}, none, {}, "N"},
+    {{"SocketLinger", "J", ignored, "", kernel_default}},
+    {{"SocketOobInline", "J", ignored, "", "FIX has no urgent data"}, none, {}, "N"},
+    {{"SocketTrafficClass", "J", ignored, "", kernel_default}},
+    {{"SocketSynchronousWrites", "J", ignored, "",
+      "a send never waits: what the kernel does not take is queued, see send_buffer_size"},
+     none,
+     {},
+     "N"},
+    {{"SocketSynchronousWriteTimeout", "J", ignored, "", "as SocketSynchronousWrites"}},
+    {{"MaxScheduledWriteRequests", "J", ignored, "", "send_buffer_size bounds what waits for a slow peer, in bytes"},
+     none,
+     {},
+     "0"},
+};
+
+constexpr KeyRow store_and_log_rows[] = {
+    {{"FileStorePath", all, mapped, "store, store_directory",
+      "\"journal\" in this folder, files of our own beside which QuickFIX's may lie: 'nfx store import' takes those "
+      "over"},
+     special},
+    {{"FileStoreSync", "J Go", mapped, "durability", "Y: \"group\", nothing leaves before it is synced"}, special},
+    {{"FileStoreMaxCachedMsgs", "J", ignored, "", "retain_messages bounds what is kept"}},
+    {{"MySQLStore*", "C++", ignored, "", no_database}},
+    {{"PostgreSQLStore*", "C++", ignored, "", no_database}},
+    {{"OdbcStore*", "C++ N", ignored, "", no_database}},
+    {{"SQLStore*", "Go", ignored, "", no_database}},
+    {{"MongoStore*", "Go", ignored, "", no_database}},
+    {{"Sleepycat*", "J", ignored, "", no_database}},
+    {{"Jdbc*", "J", ignored, "", no_database}},
+    {{"Jndi*", "J", ignored, "", no_database}},
+
+    {{"FileLogPath", all, mapped, "directory, format",
+      "of [log]: one folder for all sessions, the first that is named"},
+     special},
+    {{"FileLogBackupPath", "C++", ignored, "", "closed files stay in their folder: see rotate_bytes and keep_files"}},
+    {{"FileLogHeartbeats", "J", ignored, "", log_has_all}, none, {}, "Y"},
+    {{"FileIncludeMilliseconds", "J", ignored, "", log_has_all}, none, {}, "Y"},
+    {{"FileIncludeTimeStampForMessages", "J", ignored, "", log_has_all}, none, {}, "Y"},
+    {{"DebugFileLogPath", "N", ignored, "", no_log_files}},
+    {{"ScreenLogShowIncoming", "C++ J", ignored, "", "nfx serve --messages shows messages"}},
+    {{"ScreenLogShowOutgoing", "C++ J", ignored, "", "nfx serve --messages shows messages"}},
+    {{"ScreenLogShowEvents", "C++ J", ignored, "", "nfx serve always prints events"}, none, {}, "Y"},
+    {{"ScreenLogShowHeartBeats", "J", ignored, "", "nfx serve --messages shows them too"}},
+    {{"ScreenIncludeMilliseconds", "J", ignored, "", "nfx serve always prints them"}, none, {}, "Y"},
+    {{"RedactFieldsInLogs", "C++", ignored, "", "passwords are masked wherever nfx prints a message"}},
+    {{"MySQLLog*", "C++", ignored, "", own_log}},
+    {{"PostgreSQLLog*", "C++", ignored, "", own_log}},
+    {{"OdbcLog*", "C++ N", ignored, "", own_log}},
+    {{"SQLLog*", "Go", ignored, "", own_log}},
+    {{"MongoLog*", "Go", ignored, "", own_log}},
+    {{"SLF4J*", "J", ignored, "", own_log}},
+    {{"HttpAcceptPort", "C++", ignored, "", "there is no web page of the sessions"}, none, {}, "0"},
+    {{"Username", "", ignored, "",
+      "no engine's key, but many applications read it: write LogonTag=553=name, or username in TOML"}},
+    {{"Password", "", ignored, "",
+      "no engine's key, but many applications read it: write LogonTag=554=${VARIABLE}, or password_env in TOML"}},
+};
+
+constexpr KeyRow tls_row(std::string_view name, std::string_view engines, KeyTreatment treatment, std::string_view ours,
+                         std::string_view note, Side side = Side::both, std::string_view harmless = {}) {
+  return {{name, engines, treatment, ours, note}, ours.empty() ? none : special, side, harmless, true};
+}
+
+constexpr KeyRow tls_and_proxy_rows[] = {
+    tls_row("SocketUseSSL", "J Go", mapped, "tls",
+            "Y: true; N: TLS is off, and what else the file says of it is not read", Side::both, "N"),
+    tls_row("SSLEnable", "N", mapped, "tls", "as SocketUseSSL", Side::both, "N"),
+    tls_row("SSLProtocol", "C++", mapped, "tls_min_version, tls_max_version",
+            "such as \"all -SSLv2 -SSLv3\": what is older than TLS 1.2 is left out"),
+    tls_row("SSLCipherSuite", "C++", honoured, "tls_ciphers", ""),
+    tls_row("TLSCipherSuites", "C++", honoured, "tls_ciphersuites", ""),
+    tls_row("CertificationAuthoritiesFile", "C++", honoured, "tls_ca", ""),
+    tls_row("CertificationAuthoritiesDirectory", "C++", honoured, "tls_ca", ""),
+    tls_row("ServerCertificateFile", "C++", honoured, "tls_certificate", "", acceptor),
+    tls_row("ServerCertificateKeyFile", "C++", honoured, "tls_key", "", acceptor),
+    tls_row("ClientCertificateFile", "C++", honoured, "tls_certificate", "", initiator),
+    tls_row("ClientCertificateKeyFile", "C++", honoured, "tls_key", "", initiator),
+    tls_row("CertificateVerifyLevel", "C++", mapped, "tls_client_certificate, tls_verify",
+            "acceptor: 0 \"none\", 1 \"request\", 2 \"require\"; initiator: 0 believes any server, which a silent file "
+            "does not"),
+    tls_row("CertificateRevocationListFile", "C++", honoured, "tls_crl", ""),
+    tls_row("CertificateRevocationListDirectory", "C++", refused, "",
+            "the lists are named one by one: write CertificateRevocationListFile, or tls_crl in TOML"),
+    tls_row("SocketKeyStore*", "J", refused, "", no_java_keys),
+    tls_row("SocketTrustStore*", "J", refused, "", no_java_trust),
+    tls_row("KeyStoreType", "J", ignored, "", part_of_a_key_store),
+    tls_row("TrustStoreType", "J", ignored, "", part_of_a_key_store),
+    tls_row("KeyManagerFactoryAlgorithm", "J", ignored, "", part_of_a_key_store),
+    tls_row("TrustManagerFactoryAlgorithm", "J", ignored, "", part_of_a_key_store),
+    tls_row("NeedClientAuth", "J", mapped, "tls_client_certificate", "Y: \"require\"", acceptor, "N"),
+    tls_row("EnabledProtocols", "J", mapped, "tls_min_version, tls_max_version", "the oldest and the newest of them"),
+    tls_row("CipherSuites", "J", refused, "",
+            "Java's names are not OpenSSL's: 'openssl ciphers -convert NAME' says one, for SSLCipherSuite (TLS 1.2); "
+            "those of TLS 1.3 go into TLSCipherSuites; or write SocketUseSSL=N"),
+    tls_row("EndpointIdentificationAlgorithm", "J", ignored, "",
+            "an initiator holds the host's name against the certificate, unless tls_check_name is false in TOML",
+            Side::both, "HTTPS"),
+    tls_row("UseSNI", "J", ignored, "", "the name of the host is always sent", Side::both, "Y"),
+    tls_row("SNIHostName", "J", honoured, "tls_server_name", "", initiator),
+    tls_row("SocketPrivateKeyFile", "Go", honoured, "tls_key", ""),
+    tls_row("SocketPrivateKeyBytes", "Go", refused, "", no_bytes),
+    tls_row("SocketCertificateFile", "Go", honoured, "tls_certificate", ""),
+    tls_row("SocketCertificateBytes", "Go", refused, "", no_bytes),
+    tls_row("SocketCAFile", "Go", mapped, "tls_ca, tls_client_certificate", "acceptor: \"require\" too, as in Go"),
+    tls_row("SocketCABytes", "Go", refused, "", no_bytes),
+    tls_row("SocketServerName", "Go", honoured, "tls_server_name", "", initiator),
+    tls_row("SocketMinimumTLSVersion", "Go", mapped, "tls_min_version", "what is older than TLS12 becomes \"1.2\""),
+    tls_row("SocketInsecureSkipVerify", "Go", mapped, "tls_verify", "Y: false", Side::both, "N"),
+    tls_row("SSLServerName", "N", honoured, "tls_server_name", "", initiator),
+    tls_row("SSLProtocols", "N", mapped, "tls_min_version, tls_max_version",
+            "such as Tls12, Tls13: the oldest and the newest of them"),
+    tls_row("SSLValidateCertificates", "N", mapped, "tls_verify", "N: false", Side::both, "Y"),
+    tls_row("SSLCheckCertificateRevocation", "N", ignored, "",
+            "no revocation list is fetched: name files in CertificateRevocationListFile", Side::both, "N"),
+    tls_row("SSLCertificate", "N", refused, "", no_pfx),
+    tls_row("SSLCertificatePassword", "N", ignored, "",
+            "tls_key_password_env in TOML names the variable that holds it"),
+    tls_row("SSLRequireClientCertificate", "N", mapped, "tls_client_certificate", "Y: \"require\"; N: \"none\"",
+            acceptor, "N"),
+    tls_row("SSLCACertificate", "N", mapped, "tls_ca", "a PEM file"),
+    {{"Proxy*", "J Go", refused, "", no_proxy}},
+    {{"UseTCPProxy", "Go", refused, "",
+      "the PROXY protocol is not understood, so every Logon behind such a proxy would fail: forward plain TCP"},
+     none,
+     {},
+     "N"},
+};
+
+const std::vector<KeyRow>& rows() {
+  static const std::vector<KeyRow> table = [] {
+    std::vector<KeyRow> result;
+    for (const std::span<const KeyRow> part :
+         {std::span<const KeyRow>{session_rows}, std::span<const KeyRow>{validation_rows},
+          std::span<const KeyRow>{connection_rows}, std::span<const KeyRow>{store_and_log_rows},
+          std::span<const KeyRow>{tls_and_proxy_rows}}) {
+      result.insert(result.end(), part.begin(), part.end());
+    }
+    return result;
+  }();
+  return table;
+}
+
+constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Whether a name of the table stands for a key of a file.
+bool stands_for(std::string_view name, std::string_view key) {
+  constexpr std::string_view number = "<n>", version = "<BeginString>";
+  if (name.ends_with(number)) {
+    const auto n = numbered(key, name.substr(0, name.size() - number.size()));
+    return n && *n > 0;
+  }
+  if (name.ends_with(version)) {
+    const std::string_view prefix = name.substr(0, name.size() - version.size());
+    return key.size() > prefix.size() && starts_with_key(key, prefix);
+  }
+  if (name.ends_with('*')) return starts_with_key(key, name.substr(0, name.size() - 1));
+  return same_key(name, key);
+}
+
+}  // namespace
+
+bool starts_with_key(std::string_view text, std::string_view prefix) noexcept {
+  return text.size() >= prefix.size() && std::ranges::equal(text.substr(0, prefix.size()), prefix, {}, lower, lower);
+}
+
+bool same_key(std::string_view a, std::string_view b) noexcept { return a.size() == b.size() && starts_with_key(a, b); }
+
+std::optional<std::size_t> numbered(std::string_view name, std::string_view prefix) noexcept {
+  if (!starts_with_key(name, prefix)) return std::nullopt;
+  const std::string_view digits = name.substr(prefix.size());
+  if (digits.empty()) return 0;
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size() || number == 0) return std::nullopt;
+  return number;
+}
+
+std::span<const KeyRow> key_rows() { return rows(); }
+
+const KeyRow* find_key(std::string_view name) {
+  // A name of its own comes before the patterns.
+  for (const KeyRow& row : rows()) {
+    if (same_key(row.key.name, name)) return &row;
+  }
+  for (const KeyRow& row : rows()) {
+    if (stands_for(row.key.name, name)) return &row;
+  }
+  return nullptr;
+}
+
+const std::vector<std::string_view>& key_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> result;
+    for (const KeyRow& row : rows()) result.push_back(row.key.name);
+    return result;
+  }();
+  return names;
+}
+
+}  // namespace nfx::quickfix
+
+namespace nfx {
+
+std::string_view to_string(KeyTreatment treatment) noexcept {
+  switch (treatment) {
+    case KeyTreatment::honoured: return "honoured";
+    case KeyTreatment::mapped: return "mapped";
+    case KeyTreatment::ignored: return "ignored";
+    case KeyTreatment::refused: return "refused";
+  }
+  return "?";
+}
+
+std::span<const QuickFixKey> quickfix_keys() {
+  static const std::vector<QuickFixKey> keys = [] {
+    std::vector<QuickFixKey> result;
+    for (const quickfix::KeyRow& row : quickfix::rows()) result.push_back(row.key);
+    return result;
+  }();
+  return keys;
+}
+
+std::string quickfix_key_table() {
+  std::string out = "| key | engines | treatment | ours | why, and what to do |\n|---|---|---|---|---|\n";
+  for (const QuickFixKey& key : quickfix_keys()) {
+    std::string ours;
+    for (std::size_t begin = 0; begin < key.ours.size();) {
+      const std::size_t end = std::min(key.ours.find(", ", begin), key.ours.size());
+      ours += (ours.empty() ? "`" : ", `") + std::string{key.ours.substr(begin, end - begin)} + '`';
+      begin = end + 2;
+    }
+    out += "| `" + std::string{key.name} + "` | " + std::string{key.engines} + " | " +
+           std::string{to_string(key.treatment)} + " | " + ours + " | " + std::string{key.note} + " |\n";
+  }
+  return out;
+}
+
+}  // namespace nfx

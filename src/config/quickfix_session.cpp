@@ -1,0 +1,492 @@
+#include "config/quickfix_session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "config/quickfix_schedule.hpp"
+#include "config/quickfix_tls.hpp"
+#include "config/quickfix_values.hpp"
+
+namespace nfx::quickfix {
+namespace {
+
+constexpr std::string_view fixt = "FIXT.1.1";
+constexpr std::array<std::string_view, 6> versions{"FIX.4.0", "FIX.4.1", "FIX.4.2", "FIX.4.3", "FIX.4.4", fixt};
+
+// Fields of a Logon that carry a secret: Password, NewPassword, RawData and their encrypted forms.
+constexpr std::array<std::string_view, 5> secret_tags{"554", "925", "96", "1402", "1404"};
+
+class SessionTranslator {
+ public:
+  SessionTranslator(Translation& common, const FileSection& section, bool dynamic_template)
+      : common_(common), section_(section), dynamic_template_(dynamic_template) {
+    for (const Entry& entry : section.entries) effective_.push_back(&entry);
+    for (const Entry& entry : common.file().defaults.entries) {
+      if (find_in(section, entry.key) == nullptr) effective_.push_back(&entry);
+    }
+  }
+
+  SessionSettingsText translate() {
+    refuse();
+    role();
+    version();
+    simple_keys();
+    comp_ids();
+    if (initiator_) {
+      connect_addresses();
+      connect_details();
+    } else {
+      listen_address();
+    }
+    heartbeats();
+    add(translate_schedule(common_, section_, dynamic_template_, lookup_));
+    dictionaries();
+    validation();
+    timestamps();
+    logon_fields();
+    store();
+    add(translate_tls(common_, lookup_, initiator_));
+    warn_of_the_other_side();
+    return std::move(result_);
+  }
+
+ private:
+  static const Entry* find_in(const FileSection& section, std::string_view key) {
+    const auto found =
+        std::ranges::find_if(section.entries, [key](const Entry& each) { return same_key(each.key, key); });
+    return found == section.entries.end() ? nullptr : &*found;
+  }
+  const Entry* find(std::string_view key) const {
+    const auto found = std::ranges::find_if(effective_, [key](const Entry* each) { return same_key(each->key, key); });
+    return found == effective_.end() ? nullptr : *found;
+  }
+  // One of two names for the same thing; the session's own before [DEFAULT]'s.
+  const Entry* find_either(std::string_view one, std::string_view other) const {
+    const Entry* a = find(one);
+    const Entry* b = find(other);
+    if (a == nullptr || b == nullptr) return a != nullptr ? a : b;
+    return a->in_default && !b->in_default ? b : a;
+  }
+
+  [[noreturn]] void missing(std::string_view key, const std::string& mend) const {
+    common_.fail_missing(section_, dynamic_template_, key, mend);
+  }
+
+  bool flag_of(const Entry& entry) const { return common_.flag(entry); }
+  std::optional<bool> flag(std::string_view key) const {
+    const Entry* entry = find(key);
+    return entry == nullptr ? std::nullopt : std::optional{flag_of(*entry)};
+  }
+  std::int64_t seconds_of(const Entry& entry) const {
+    const auto milliseconds = read_milliseconds(entry.value);
+    if (!milliseconds) common_.fail(entry, "expected a number of seconds");
+    if (*milliseconds % 1000 != 0) common_.fail(entry, "expected whole seconds");
+    return *milliseconds / 1000;
+  }
+
+  void put(std::string key, std::string value, std::vector<const Entry*> origins) {
+    result_.settings.push_back({std::move(key), std::move(value), std::move(origins)});
+  }
+  void add(std::vector<Setting> settings) {
+    for (Setting& each : settings) result_.settings.push_back(std::move(each));
+  }
+  // Two keys of different engines may mean the same setting of ours.
+  void put_once(std::string_view key, std::string value, const Entry& entry) {
+    const auto old = std::ranges::find(result_.settings, key, &Setting::key);
+    if (old == result_.settings.end()) return put(std::string{key}, std::move(value), {&entry});
+    const Entry& other = *old->origins.front();
+    const bool other_loses = other.in_default && !entry.in_default;
+    const Entry& loser = other_loses ? other : entry;
+    if (old->value != value) {
+      common_.warn_once(loser, "has no effect: " + (other_loses ? entry.key : other.key) + " sets the same");
+    }
+    if (other_loses) *old = {std::string{key}, std::move(value), {&entry}};
+  }
+
+  void refuse() const {
+    const bool plain = tls_is_off(lookup_);
+    for (const Entry* entry : effective_) {
+      const KeyRow* row = find_key(entry->key);
+      if (row == nullptr || row->key.treatment != KeyTreatment::refused) continue;
+      if ((row->tls && plain) || (!row->harmless.empty() && same_key(entry->value, row->harmless))) continue;
+      common_.fail(*entry, std::string{row->key.note});
+    }
+  }
+
+  void role() {
+    find_role();
+    if (dynamic_template_ && initiator_) common_.fail(*find("DynamicSessions"), "is for acceptors: remove it");
+  }
+
+  void find_role() {
+    if (const Entry* type = find("ConnectionType")) {
+      initiator_ = same_key(type->value, "initiator");
+      if (!initiator_ && !same_key(type->value, "acceptor")) common_.fail(*type, "expected initiator or acceptor");
+      return put("role", initiator_ ? "\"initiator\"" : "\"acceptor\"", {type});
+    }
+    // QuickFIX/Go leaves it to the program, so the addresses have to tell.
+    const Entry* connects = find("SocketConnectHost");
+    const Entry* listens = find("SocketAcceptPort");
+    if ((connects != nullptr) == (listens != nullptr))
+      missing("ConnectionType", "write ConnectionType=initiator or ConnectionType=acceptor");
+    initiator_ = connects != nullptr;
+    put("role", initiator_ ? "\"initiator\"" : "\"acceptor\"", {initiator_ ? connects : listens});
+  }
+
+  void version() {
+    const Entry* entry = find("BeginString");
+    if (entry == nullptr && dynamic_template_ && !common_.file().sessions.empty())
+      entry = find_in(common_.file().sessions.front(), "BeginString");
+    if (entry == nullptr) missing("BeginString", "write BeginString=FIX.4.4, or which version it is");
+    if (std::ranges::find(versions, entry->value) == versions.end()) {
+      if (entry->value.starts_with("FIX.5"))
+        common_.fail(*entry, "FIX 5.0 has a transport of its own: write BeginString=FIXT.1.1 and DefaultApplVerID=" +
+                                 entry->value);
+      if (entry->value == "*") common_.fail(*entry, "a template speaks one version: write one [SESSION] for each");
+      common_.fail(*entry, "expected one of FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4, FIXT.1.1");
+    }
+    is_fixt_ = entry->value == fixt;
+    put("begin_string", toml_text(entry->value), {entry});
+    if (!is_fixt_) return;
+    const Entry* application = find("DefaultApplVerID");
+    if (application == nullptr)
+      missing("DefaultApplVerID", "write DefaultApplVerID=FIX.5.0SP2, or which version it is");
+    put("default_appl_ver_id", toml_text(application->value), {application});
+  }
+
+  // All keys whose value needs no look at another.
+  void simple_keys() {
+    for (const KeyRow& row : key_rows()) {
+      if (row.conversion == Conversion::none || row.conversion == Conversion::special) continue;
+      if (row.side == (initiator_ ? Side::acceptor : Side::initiator)) continue;
+      const Entry* entry = find(row.key.name);
+      if (entry == nullptr) continue;
+      const std::string value = converted(*entry, row.conversion);
+      for (const std::string_view ours : split(row.key.ours, ',')) put_once(ours, value, *entry);
+    }
+  }
+
+  std::string converted(const Entry& entry, Conversion conversion) const {
+    const auto boolean = [](bool value) { return std::string{value ? "true" : "false"}; };
+    const auto mode = [](bool is_strict) { return std::string{is_strict ? "\"strict\"" : "\"lenient\""}; };
+    switch (conversion) {
+      case Conversion::none:
+      case Conversion::special: break;
+      case Conversion::text: return toml_text(entry.value);
+      case Conversion::flag: return boolean(flag_of(entry));
+      case Conversion::inverted_flag: return boolean(!flag_of(entry));
+      case Conversion::count:
+        if (const auto value = read_count(entry.value)) return std::to_string(*value);
+        common_.fail(entry, "expected a whole number");
+      case Conversion::seconds: return std::to_string(seconds_of(entry));
+      case Conversion::strict_when_no: return mode(!flag_of(entry));
+      case Conversion::strict_when_yes: return mode(flag_of(entry));
+    }
+    return {};
+  }
+
+  void comp_ids() {
+    for (const std::string_view key : {"SenderCompID", "TargetCompID"}) {
+      if (const Entry* id = find(key); id != nullptr && !id->value.empty()) continue;
+      if (!dynamic_template_)
+        missing(key, "write " + std::string{key} + (key == "SenderCompID" ? "=, our CompID" : "=, the peer's CompID"));
+      put(key == "SenderCompID" ? "sender_comp_id" : "target_comp_id", "\"*\"", {find("DynamicSessions")});
+    }
+    if (dynamic_template_) put_once("template", "true", *find("DynamicSessions"));
+  }
+
+  std::string port_of(const Entry& entry) const {
+    const auto port = read_count(entry.value);
+    if (!port || *port > 65535) common_.fail(entry, "expected a port from 1 to 65535");
+    return std::to_string(*port);
+  }
+
+  void connect_addresses() {
+    struct Address {
+      const Entry* host = nullptr;
+      const Entry* port = nullptr;
+    };
+    std::map<std::size_t, Address> addresses;
+    for (const Entry* entry : effective_) {
+      if (const auto n = numbered(entry->key, "SocketConnectHost")) addresses[*n].host = entry;
+      if (const auto n = numbered(entry->key, "SocketConnectPort")) addresses[*n].port = entry;
+    }
+    if (addresses.empty())
+      missing("SocketConnectHost", "write SocketConnectHost= and SocketConnectPort=, where the peer listens");
+    std::vector<std::string> texts;
+    std::vector<const Entry*> origins;
+    for (const auto& [n, address] : addresses) {
+      const std::string suffix = n == 0 ? "" : std::to_string(n);
+      if (address.host == nullptr) common_.fail(*address.port, "there is no SocketConnectHost" + suffix + " for it");
+      if (address.port == nullptr) common_.fail(*address.host, "there is no SocketConnectPort" + suffix + " for it");
+      if (address.host->value.empty()) common_.fail(*address.host, "expected a host name or address");
+      texts.push_back(endpoint_text(address.host->value, port_of(*address.port)));
+      origins.insert(origins.end(), {address.host, address.port});
+    }
+    put("connect", texts.size() == 1 ? toml_text(texts.front()) : toml_list(texts), std::move(origins));
+  }
+
+  void connect_details() {
+    const Entry* host = find_either("SocketConnectSourceHost", "SocketLocalHost");
+    const Entry* port = find_either("SocketConnectSourcePort", "SocketLocalPort");
+    if (host != nullptr || port != nullptr) {
+      std::vector<const Entry*> origins;
+      if (host != nullptr) origins.push_back(host);
+      if (port != nullptr) origins.push_back(port);
+      put("connect_from",
+          toml_text(endpoint_text(host == nullptr ? "0.0.0.0" : host->value, port == nullptr ? "0" : port_of(*port))),
+          std::move(origins));
+    }
+    if (const Entry* policy = find("HostSelectionPolicy")) {
+      const bool round_robin = same_key(policy->value, "ROUNDROBIN");
+      if (!round_robin && !same_key(policy->value, "PRIORITY"))
+        common_.fail(*policy, "expected ROUNDROBIN or PRIORITY");
+      put("host_selection", round_robin ? "\"round_robin\"" : "\"priority\"", {policy});
+    }
+    reconnect_interval();
+  }
+
+  void reconnect_interval() {
+    const Entry* entry = find("ReconnectInterval");
+    if (entry == nullptr) {
+      for (const char* key : {"reconnect_delay_ms", "reconnect_delay_max_ms"})
+        result_.settings.push_back({key, "30000", {}, "ReconnectInterval"});
+      return;
+    }
+    // QuickFIX/J takes steps such as "5;10" or "3x5;60": three times after 5 seconds, then after 60.
+    std::int64_t first = 0, longest = 0;
+    for (std::string_view step : split(entry->value, ';')) {
+      if (const std::size_t times = step.find_first_of("x*"); times != std::string_view::npos)
+        step.remove_prefix(times + 1);
+      const auto delay = read_milliseconds(step);
+      if (!delay || *delay == 0) common_.fail(*entry, "expected a number of seconds above 0");
+      if (first == 0) first = *delay;
+      longest = std::max(longest, *delay);
+    }
+    if (first == 0) common_.fail(*entry, "expected a number of seconds above 0");
+    put("reconnect_delay_ms", std::to_string(first), {entry});
+    put("reconnect_delay_max_ms", std::to_string(longest), {entry});
+  }
+
+  void listen_address() {
+    const Entry* port = find("SocketAcceptPort");
+    if (port == nullptr) missing("SocketAcceptPort", "write SocketAcceptPort=, where the peers connect to");
+    const Entry* host = find_either("SocketAcceptAddress", "SocketAcceptHost");
+    std::vector<const Entry*> origins{port};
+    if (host != nullptr) origins.insert(origins.begin(), host);
+    put("listen", toml_text(endpoint_text(host == nullptr ? "0.0.0.0" : host->value, port_of(*port))),
+        std::move(origins));
+    if (const Entry* allowed = find("AllowedRemoteAddresses")) {
+      std::vector<std::string> addresses;
+      for (const std::string_view each : split(allowed->value, ',')) addresses.emplace_back(each);
+      if (!addresses.empty()) put("allowed_addresses", toml_list(addresses), {allowed});
+    }
+  }
+
+  void heartbeats() {
+    constexpr std::int64_t longest_by_default_s = 3600;
+    const Entry* interval = find("HeartBtInt");
+    const Entry* override_key = find("HeartBtIntOverride");
+    const bool overrides = !initiator_ && override_key != nullptr && flag_of(*override_key);
+    if (initiator_ || overrides) {
+      if (interval == nullptr) missing("HeartBtInt", "write HeartBtInt=30, the seconds between heartbeats");
+      const std::int64_t value = seconds_of(*interval);
+      if (value <= 0) common_.fail(*interval, "expected seconds above 0: such as HeartBtInt=30");
+      put(initiator_ ? "heartbeat_interval_s" : "heartbeat_override_s", std::to_string(value), {interval});
+      if (value > longest_by_default_s) put("max_heartbeat_interval_s", std::to_string(value), {interval});
+    } else if (interval != nullptr && !interval->in_default) {
+      common_.warn_once(*interval, "has no effect: an acceptor takes what the peer's Logon says");
+    }
+    percentage("TestRequestDelayMultiplier", "test_request_percent");
+    percentage("HeartBeatTimeoutMultiplier", "heartbeat_timeout_percent");
+  }
+
+  void percentage(std::string_view key, std::string_view ours) {
+    const Entry* entry = find(key);
+    if (entry == nullptr) return;
+    const auto beyond = read_percent(entry->value);
+    if (!beyond) common_.fail(*entry, "expected a number such as 0.5: how much longer than HeartBtInt");
+    put(std::string{ours}, std::to_string(100 + *beyond), {entry});
+  }
+
+  void dictionaries() {
+    if (const Entry* use = find("UseDataDictionary"); use != nullptr && !flag_of(*use)) {
+      result_.uses_dictionary = false;
+      return put("dictionary", "\"none\"", {use});
+    }
+    constexpr std::string_view versioned = "AppDataDictionary.";
+    std::vector<std::string> applications;
+    std::vector<const Entry*> origins;
+    for (const Entry* entry : effective_) {
+      const bool transport = same_key(entry->key, "TransportDataDictionary");
+      const bool application = same_key(entry->key, "AppDataDictionary");
+      const bool of_a_version = entry->key.size() > versioned.size() && starts_with_key(entry->key, versioned);
+      const bool plain = same_key(entry->key, "DataDictionary");
+      if (!transport && !application && !of_a_version && !plain) continue;
+      if (plain == is_fixt_) {
+        if (!entry->in_default)
+          common_.warn_once(*entry, is_fixt_
+                                        ? "is not read with FIXT.1.1: use TransportDataDictionary and AppDataDictionary"
+                                        : "is read with FIXT.1.1 only: use DataDictionary");
+        continue;
+      }
+      if (of_a_version) {
+        std::string name = entry->key.substr(versioned.size());
+        std::ranges::transform(name, name.begin(),
+                               [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+        applications.push_back(name + '=' + common_.path(entry->value));
+        origins.push_back(entry);
+      } else {
+        put(transport ? "transport_dictionary" : "dictionary", toml_text(common_.path(entry->value)), {entry});
+      }
+    }
+    if (!applications.empty()) put("application_dictionaries", toml_list(applications), std::move(origins));
+  }
+
+  void validation() {
+    if (flag("ValidateIncomingMessage") == false) {
+      put("validation", "\"off\"", {find("ValidateIncomingMessage")});
+    } else if (const auto reject = flag("RejectInvalidMessage")) {
+      put("validation", *reject ? "\"strict\"" : "\"lenient\"", {find("RejectInvalidMessage")});
+    }
+    if (flag("FirstFieldInGroupIsDelimiter") == true) {
+      put("groups", "\"first_field\"", {find("FirstFieldInGroupIsDelimiter")});
+    } else if (const auto ordered = flag("ValidateUnorderedGroupFields")) {
+      put("groups", *ordered ? "\"strict\"" : "\"lenient\"", {find("ValidateUnorderedGroupFields")});
+    }
+  }
+
+  void timestamps() {
+    const Entry* precision = find("TimestampPrecision");
+    const Entry* milliseconds = find("MillisecondsInTimeStamp");
+    if (precision != nullptr) {
+      constexpr std::array<std::string_view, 4> names{"SECONDS", "MILLIS", "MICROS", "NANOS"};
+      const auto name =
+          std::ranges::find_if(names, [&](std::string_view each) { return same_key(each, precision->value); });
+      const auto digits =
+          name != names.end() ? std::optional<std::int64_t>{3 * (name - names.begin())} : read_count(precision->value);
+      if (!digits || *digits > 9) common_.fail(*precision, "expected 0 to 9, or SECONDS, MILLIS, MICROS, NANOS");
+      put("timestamp_digits", std::to_string(*digits), {precision});
+    } else if (milliseconds != nullptr) {
+      put("timestamp_digits", flag_of(*milliseconds) ? "3" : "0", {milliseconds});
+    }
+  }
+
+  // A folder of QuickFIX's files becomes one of ours; without one, both engines keep everything in memory.
+  void store() {
+    if (const Entry* path = find("FileStorePath")) {
+      if (path->value.empty()) common_.fail(*path, "expected a folder");
+      put("store", "\"journal\"", {path});
+      put("store_directory", toml_text(path->value), {path});
+    }
+    if (flag("FileStoreSync") == true) put("durability", "\"group\"", {find("FileStoreSync")});
+    if (flag("PersistMessages") == false) put("retain_messages", "0", {find("PersistMessages")});
+  }
+
+  void logon_fields() {
+    std::map<std::size_t, const Entry*> tags;
+    for (const Entry* entry : effective_) {
+      if (const auto n = numbered(entry->key, "LogonTag")) tags[*n] = entry;
+    }
+    Setting fields{.key = "logon_fields", .value = {}, .origins = {}};
+    std::vector<std::string> texts;
+    for (const auto& [n, entry] : tags) {
+      const std::size_t equals = std::min(entry->value.find('='), entry->value.size());
+      const std::string_view tag = std::string_view{entry->value}.substr(0, equals);
+      const auto number = read_count(tag);
+      if (equals == entry->value.size() || !number || *number == 0)
+        common_.fail(*entry, "expected tag=value, such as LogonTag=553=name");
+      const std::string_view value = std::string_view{entry->value}.substr(equals + 1);
+      if (tag == "553") {
+        put_once("username", toml_text(value), *entry);
+      } else if (tag == "554" && !entry->variable.empty() && entry->variable_at == equals + 1) {
+        put_once("password_env", toml_text(entry->variable), *entry);
+      } else if (tag == "554") {
+        put_once("password", toml_text(value), *entry);
+        std::ranges::find(result_.settings, "password", &Setting::key)->secret = true;
+      } else {
+        fields.secret = fields.secret || std::ranges::find(secret_tags, tag) != secret_tags.end();
+        fields.origins.push_back(entry);
+        texts.push_back(entry->value);
+      }
+    }
+    if (texts.empty()) return;
+    fields.value = toml_list(texts);
+    result_.settings.push_back(std::move(fields));
+  }
+
+  // In [DEFAULT] a key may be meant for other sessions; in the session itself it cannot.
+  void warn_of_the_other_side() {
+    for (const Entry& entry : section_.entries) {
+      const KeyRow* row = find_key(entry.key);
+      if (row == nullptr || row->side == Side::both || (row->side == Side::initiator) == initiator_) continue;
+      common_.warn_once(entry, initiator_ ? "has no effect: the session is an initiator"
+                                          : "has no effect: the session is an acceptor");
+    }
+  }
+
+  Translation& common_;
+  const FileSection& section_;
+  bool dynamic_template_;
+  std::vector<const Entry*> effective_;  // the session's entries, then those of [DEFAULT] that it does not override
+  const EntryLookup lookup_ = [this](std::string_view key) { return find(key); };
+  bool initiator_ = false;
+  bool is_fixt_ = false;
+  SessionSettingsText result_;
+};
+
+}  // namespace
+
+SessionSettingsText Translation::translate(const FileSection& section, bool dynamic_template) {
+  SessionSettingsText result = SessionTranslator{*this, section, dynamic_template}.translate();
+  result.line = section.line;
+  return result;
+}
+
+std::vector<Setting> Translation::translate_log() {
+  const Entry* path = nullptr;
+  const auto look_at = [&](const FileSection& section) {
+    for (const Entry& entry : section.entries) {
+      if (!same_key(entry.key, "FileLogPath")) continue;
+      if (entry.value.empty()) fail(entry, "expected a folder");
+      if (path == nullptr) path = &entry;
+      if (path->value != entry.value)
+        warn_once(entry, "has no effect: the sessions share a folder, that of line " + std::to_string(path->line));
+    }
+  };
+  look_at(file_.defaults);
+  for (const FileSection& section : file_.sessions) look_at(section);
+  if (path == nullptr) return {};
+  return {{.key = "directory", .value = toml_text(path->value), .origins = {path}},
+          {.key = "format", .value = "\"quickfix\"", .origins = {path}}};
+}
+
+void Translation::warn_once(const Entry& entry, std::string text) {
+  const auto known = std::ranges::find_if(warned_, [&](const std::string& each) { return same_key(each, entry.key); });
+  if (known != warned_.end()) return;
+  warned_.push_back(entry.key);
+  warnings_.push_back({entry.line, section_of(entry), entry.key, std::move(text)});
+}
+
+bool Translation::flag(const Entry& entry) const {
+  if (const auto value = read_flag(entry.value)) return *value;
+  fail(entry, "expected Y or N");
+}
+
+void Translation::fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,
+                               const std::string& mend) const {
+  fail(section.line, dynamic_template ? "[DEFAULT] " : "[SESSION] ", key, "missing: " + mend);
+}
+
+void Translation::fail(const Entry& entry, const std::string& text) const {
+  fail(entry.line, section_of(entry), entry.key, text);
+}
+
+void Translation::fail(std::size_t line, std::string_view section, std::string_view key,
+                       const std::string& text) const {
+  throw ConfigError(std::string{name_} + ':' + std::to_string(line) + ": " + std::string{section} + std::string{key} +
+                    ": " + text);
+}
+
+}  // namespace nfx::quickfix

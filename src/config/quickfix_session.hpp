@@ -1,0 +1,66 @@
+// One [SESSION] of a QuickFIX settings file, turned into keys and values of our TOML.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/quickfix_file.hpp"
+
+namespace nfx::quickfix {
+
+struct Setting {
+  std::string key;
+  std::string value;                  // as TOML
+  std::vector<const Entry*> origins;  // what it was made of; empty when the file is silent
+  std::string_view default_of = {};   // then the QuickFIX key whose default this is
+  bool secret = false;
+};
+
+struct SessionSettingsText {
+  std::size_t line = 0;
+  std::vector<Setting> settings;
+  bool uses_dictionary = true;
+};
+
+// The entry that counts for a session, its own before that of [DEFAULT]; null when there is none.
+using EntryLookup = std::function<const Entry*(std::string_view key)>;
+
+// What the translation of a file has in common. Warnings come once per key.
+class Translation {
+ public:
+  Translation(const File& file, std::string_view name, const PathRewrite& file_path)
+      : file_(file), name_(name), file_path_(file_path), warnings_(file.warnings) {}
+
+  [[nodiscard]] SessionSettingsText translate(const FileSection& section, bool dynamic_template);
+
+  // What the sessions' files have for the engine as a whole: keys and values of [log].
+  [[nodiscard]] std::vector<Setting> translate_log();
+
+  void warn_once(const Entry& entry, std::string text);
+  [[nodiscard]] bool flag(const Entry& entry) const;  // Y or N, or fail()
+  [[noreturn]] void fail(const Entry& entry, const std::string& text) const;
+  // A key that a session needs is not there.
+  [[noreturn]] void fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,
+                                 const std::string& mend) const;
+  [[noreturn]] void fail(std::size_t line, std::string_view section, std::string_view key,
+                         const std::string& text) const;
+
+  [[nodiscard]] const File& file() const noexcept { return file_; }
+  // How a file that QuickFIX would read is named in the TOML.
+  [[nodiscard]] std::string path(std::string_view text) const {
+    return file_path_ ? file_path_(text) : std::string{text};
+  }
+  [[nodiscard]] std::vector<QuickFixWarning>& warnings() noexcept { return warnings_; }
+
+ private:
+  const File& file_;
+  std::string_view name_;
+  const PathRewrite& file_path_;
+  std::vector<QuickFixWarning> warnings_;
+  std::vector<std::string> warned_;
+};
+
+}  // namespace nfx::quickfix

@@ -1,0 +1,199 @@
+#include "config/quickfix_tls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "config/quickfix_values.hpp"
+
+namespace nfx::quickfix {
+namespace {
+
+// The versions that a file may name, in the spellings of all engines without "v", "_", "." and blanks. What is older
+// than 1.2 is not spoken here: such a name counts for nothing beside a newer one.
+enum class Protocol : std::uint8_t { too_old, tls_1_2, tls_1_3, all };
+
+std::optional<Protocol> protocol_named(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (lower != 'v' && lower != '_' && lower != '.' && lower != ' ') name += lower;
+  }
+  constexpr std::array<std::string_view, 9> old{"ssl2",  "ssl3",  "ssl30",     "tls", "tls1",
+                                                "tls10", "tls11", "ssl2hello", "ssl"};
+  if (name == "tls12") return Protocol::tls_1_2;
+  if (name == "tls13") return Protocol::tls_1_3;
+  if (name == "all" || name == "none" || name == "default") return Protocol::all;
+  if (std::ranges::find(old, name) != old.end()) return Protocol::too_old;
+  return std::nullopt;
+}
+
+class TlsTranslator {
+ public:
+  TlsTranslator(Translation& common, const EntryLookup& find, bool initiator)
+      : common_(common), find_(find), initiator_(initiator) {}
+
+  std::vector<Setting> translate() {
+    if (tls_is_off(find_)) {
+      const Entry* entry = find_("SocketUseSSL");
+      if (entry == nullptr || read_flag(entry->value) != false) entry = find_("SSLEnable");
+      put("tls", "false", *entry);
+      return std::move(settings_);
+    }
+    const Entry* reason = reason_for_tls();
+    if (reason == nullptr) return {};
+    put("tls", "true", *reason);
+    files();
+    names();
+    clients();
+    verification();
+    versions();
+    text("SSLCipherSuite", "tls_ciphers");
+    text("TLSCipherSuites", "tls_ciphersuites");
+    return std::move(settings_);
+  }
+
+ private:
+  const Entry* reason_for_tls() const {
+    for (const std::string_view key : {"SocketUseSSL", "SSLEnable"}) {
+      const Entry* entry = find_(key);
+      if (entry == nullptr) continue;
+      if (!read_flag(entry->value)) common_.fail(*entry, "expected Y or N");
+      return entry;
+    }
+    for (const KeyRow& row : key_rows()) {
+      if (!row.tls || row.key.ours.empty()) continue;
+      if (row.side == (initiator_ ? Side::acceptor : Side::initiator)) continue;
+      const Entry* entry = find_(row.key.name);
+      if (entry != nullptr && (row.harmless.empty() || !same_key(entry->value, row.harmless))) return entry;
+    }
+    return nullptr;
+  }
+
+  // Several keys of different engines may mean one setting of ours: the first in our order counts.
+  void put(std::string_view ours, std::string value, const Entry& entry) {
+    const auto old = std::ranges::find(settings_, ours, &Setting::key);
+    if (old == settings_.end()) {
+      settings_.push_back({.key = std::string{ours}, .value = std::move(value), .origins = {&entry}});
+    } else if (old->value != value) {
+      common_.warn_once(entry, "has no effect: " + old->origins.front()->key + " sets the same");
+    }
+  }
+  void text(std::string_view key, std::string_view ours) {
+    if (const Entry* entry = find_(key)) put(ours, toml_text(entry->value), *entry);
+  }
+  void file(std::string_view key, std::string_view ours) {
+    const Entry* entry = find_(key);
+    if (entry == nullptr) return;
+    if (entry->value.empty()) common_.fail(*entry, "expected a PEM file");
+    put(ours, toml_text(common_.path(entry->value)), *entry);
+  }
+  std::optional<bool> flag(const Entry* entry) const {
+    if (entry == nullptr) return std::nullopt;
+    const auto value = read_flag(entry->value);
+    if (!value) common_.fail(*entry, "expected Y or N");
+    return value;
+  }
+
+  void files() {
+    file(initiator_ ? "ClientCertificateFile" : "ServerCertificateFile", "tls_certificate");
+    file(initiator_ ? "ClientCertificateKeyFile" : "ServerCertificateKeyFile", "tls_key");
+    file("SocketCertificateFile", "tls_certificate");
+    file("SocketPrivateKeyFile", "tls_key");
+    for (const std::string_view key :
+         {"CertificationAuthoritiesFile", "CertificationAuthoritiesDirectory", "SocketCAFile", "SSLCACertificate"})
+      file(key, "tls_ca");
+    if (const Entry* list = find_("CertificateRevocationListFile"))
+      put("tls_crl", toml_list({common_.path(list->value)}), *list);
+  }
+
+  void names() {
+    if (!initiator_) return;
+    for (const std::string_view key : {"SNIHostName", "SocketServerName", "SSLServerName"})
+      text(key, "tls_server_name");
+  }
+
+  // Whether an acceptor asks for certificates.
+  void clients() {
+    if (initiator_) return;
+    if (const Entry* level = find_("CertificateVerifyLevel")) {
+      constexpr std::array<std::string_view, 3> wishes{"\"none\"", "\"request\"", "\"require\""};
+      put("tls_client_certificate", std::string{wishes.at(static_cast<std::size_t>(verify_level(*level)))}, *level);
+    }
+    for (const std::string_view key : {"NeedClientAuth", "SSLRequireClientCertificate"}) {
+      const Entry* entry = find_(key);
+      if (const auto wanted = flag(entry)) put("tls_client_certificate", *wanted ? "\"require\"" : "\"none\"", *entry);
+    }
+    // QuickFIX/Go asks for certificates where it has an authority to check them with.
+    if (const Entry* authority = find_("SocketCAFile"); authority != nullptr && !has("tls_client_certificate"))
+      put("tls_client_certificate", "\"require\"", *authority);
+  }
+
+  void verification() {
+    const auto believe_anybody = [&](const Entry& entry) {
+      put("tls_verify", "false", entry);
+      common_.warn_once(entry,
+                        "the peer's certificate is not checked, so that anybody in between can read and change "
+                        "what is sent: for tests alone");
+    };
+    if (const Entry* level = find_("CertificateVerifyLevel");
+        initiator_ && level != nullptr && verify_level(*level) == 0)
+      believe_anybody(*level);
+    if (const Entry* skip = find_("SocketInsecureSkipVerify"); flag(skip) == true) believe_anybody(*skip);
+    if (const Entry* validate = find_("SSLValidateCertificates"); flag(validate) == false) believe_anybody(*validate);
+  }
+
+  std::int64_t verify_level(const Entry& entry) const {
+    const auto level = read_count(entry.value);
+    if (!level || *level > 2) common_.fail(entry, "expected 0, 1 or 2");
+    return *level;
+  }
+
+  // "all -SSLv2 +TLSv1_2", "TLSv1.2,TLSv1.3", "TLS12": which of 1.2 and 1.3 are among them.
+  void versions() {
+    for (const std::string_view key : {"SSLProtocol", "EnabledProtocols", "SSLProtocols"}) {
+      const Entry* entry = find_(key);
+      if (entry == nullptr) continue;
+      bool two = false, three = false;
+      for (const std::string_view part : split(entry->value, key == "SSLProtocol" ? ' ' : ',')) {
+        const bool taken_out = part.starts_with('-');
+        const auto protocol = protocol_named(part.substr(taken_out || part.starts_with('+') ? 1 : 0));
+        if (!protocol) common_.fail(*entry, "expected versions such as TLSv1.2 and TLSv1.3");
+        if (*protocol == Protocol::tls_1_2 || *protocol == Protocol::all) two = !taken_out;
+        if (*protocol == Protocol::tls_1_3 || *protocol == Protocol::all) three = !taken_out;
+      }
+      if (!two && !three)
+        common_.fail(*entry, "names no version from TLS 1.2 on, and older ones are not safe: add TLSv1.2");
+      put("tls_min_version", two ? "\"1.2\"" : "\"1.3\"", *entry);
+      put("tls_max_version", three ? "\"1.3\"" : "\"1.2\"", *entry);
+    }
+    if (const Entry* least = find_("SocketMinimumTLSVersion")) {
+      const auto protocol = protocol_named(least->value);
+      if (!protocol || *protocol == Protocol::all) common_.fail(*least, "expected TLS12 or TLS13");
+      put("tls_min_version", *protocol == Protocol::tls_1_3 ? "\"1.3\"" : "\"1.2\"", *least);
+    }
+  }
+
+  bool has(std::string_view ours) const { return std::ranges::find(settings_, ours, &Setting::key) != settings_.end(); }
+
+  Translation& common_;
+  const EntryLookup& find_;
+  bool initiator_;
+  std::vector<Setting> settings_;
+};
+
+}  // namespace
+
+bool tls_is_off(const EntryLookup& find) noexcept {
+  const auto off = [&](std::string_view key) {
+    const Entry* entry = find(key);
+    return entry != nullptr && read_flag(entry->value) == false;
+  };
+  return off("SocketUseSSL") || off("SSLEnable");
+}
+
+std::vector<Setting> translate_tls(Translation& common, const EntryLookup& find, bool initiator) {
+  return TlsTranslator{common, find, initiator}.translate();
+}
+
+}  // namespace nfx::quickfix

@@ -1,0 +1,17 @@
+// The TLS keys of the QuickFIX engines as settings of ours. TLS is on with SocketUseSSL=Y or SSLEnable=Y, and where a
+// key of TLS stands in the file at all, as QuickFIX itself has no switch; SocketUseSSL=N or SSLEnable=N turn it off.
+#pragma once
+
+#include <vector>
+
+#include "config/quickfix_session.hpp"
+
+namespace nfx::quickfix {
+
+// True when the file says that there is no TLS.
+[[nodiscard]] bool tls_is_off(const EntryLookup& find) noexcept;
+
+// Throws ConfigError through `common`.
+[[nodiscard]] std::vector<Setting> translate_tls(Translation& common, const EntryLookup& find, bool initiator);
+
+}  // namespace nfx::quickfix

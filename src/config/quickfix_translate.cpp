@@ -1,0 +1,219 @@
+// Puts the sessions of a QuickFIX settings file together and writes them as TOML.
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "config/quickfix_session.hpp"
+#include "config/quickfix_values.hpp"
+#include "nexusfix/base/suggest.hpp"
+
+namespace nfx {
+namespace quickfix {
+namespace {
+
+const Setting* find_setting(const SessionSettingsText& session, std::string_view key) {
+  const auto found = std::ranges::find(session.settings, key, &Setting::key);
+  return found == session.settings.end() ? nullptr : &*found;
+}
+
+void refuse_duplicates(const Translation& common, const std::vector<SessionSettingsText>& sessions) {
+  constexpr std::array<std::string_view, 8> parts{"begin_string",       "sender_comp_id",   "sender_sub_id",
+                                                  "sender_location_id", "target_comp_id",   "target_sub_id",
+                                                  "target_location_id", "session_qualifier"};
+  const auto identity_of = [&](const SessionSettingsText& session) {
+    std::string text;
+    for (const std::string_view part : parts) {
+      const Setting* setting = find_setting(session, part);
+      text += (setting == nullptr ? "" : setting->value) + ' ';
+    }
+    return text;
+  };
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (identity_of(sessions[i]) != identity_of(sessions[k])) continue;
+      common.fail(sessions[i].line, "[SESSION] ", "TargetCompID",
+                  "the session is that of line " + std::to_string(sessions[k].line) +
+                      " once more: give it a SessionQualifier, or remove one of them");
+    }
+  }
+}
+
+// What is said of keys whatever the session: those nobody knows, and those without effect here.
+void warn_of_keys(Translation& common, const FileSection& section) {
+  for (const Entry& entry : section.entries) {
+    const KeyRow* row = find_key(entry.key);
+    if (row == nullptr) {
+      common.warn_once(entry, "no QuickFIX engine has this key, and it is not read" +
+                                  did_you_mean(entry.key, key_names()) + " ('nfx config keys' lists all)");
+      continue;
+    }
+    const bool harmless = !row->harmless.empty() && same_key(entry.value, row->harmless);
+    if (row->key.treatment == KeyTreatment::ignored && !harmless) common.warn_once(entry, std::string{row->key.note});
+    if (same_key(entry.key, "DynamicSessions") && !entry.in_default)
+      common.warn_once(entry, "has no effect in a session: write it into [DEFAULT]");
+  }
+}
+
+std::vector<std::string> notes_on(const std::vector<SessionSettingsText>& sessions) {
+  const auto silent = [&](std::string_view key) {
+    return std::ranges::any_of(sessions, [key](const SessionSettingsText& each) {
+      return each.uses_dictionary && find_setting(each, key) == nullptr;
+    });
+  };
+  std::vector<std::string> notes;
+  if (silent("unknown_fields") || silent("user_defined_fields")) {
+    notes.emplace_back(
+        "fields that the dictionary does not expect are delivered and reported, so that a counterparty's extra tag "
+        "rejects no fill; QuickFIX rejects them unless told otherwise: AllowUnknownMsgFields=N and "
+        "ValidateUserDefinedFields=Y in the file make it so here too");
+  }
+  return notes;
+}
+
+// A comment must hold neither line ends nor anything else that TOML forbids there.
+std::string comment(std::string_view text) {
+  std::string out{text};
+  std::ranges::replace_if(out, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return out;
+}
+
+class TomlWriter {
+ public:
+  TomlWriter(TranslatedSettings& result, const std::vector<Setting>& log,
+             const std::vector<SessionSettingsText>& sessions)
+      : result_(result), log_(log), sessions_(sessions) {}
+
+  void write(std::string_view file_name) {
+    const std::string_view name = file_name.substr(file_name.find_last_of("/\\") + 1);
+    line("# Made from the QuickFIX settings in " + comment(name) + "; line numbers are those of that file.");
+    if (!result_.warnings.empty()) line("# Not taken over as it stands there:");
+    for (const QuickFixWarning& each : result_.warnings) {
+      line("#   line " + std::to_string(each.line) + ": " + comment(each.key) + (each.key.empty() ? "" : ": ") +
+           comment(each.text));
+    }
+    if (!log_.empty()) {
+      line("");
+      line("[log]");
+      for (const Setting& each : log_) {
+        write_setting(each);
+        note_origin(each, SettingOrigin::no_session);
+      }
+    }
+    std::vector<const Setting*> common;
+    for (const Setting& each : sessions_.front().settings) {
+      if (is_common(each)) common.push_back(&each);
+    }
+    if (!common.empty()) {
+      line("");
+      line("[defaults]");
+      for (const Setting* each : common) write_default(*each);
+    }
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+      line("");
+      line("[[session]]", "line " + std::to_string(sessions_[i].line));
+      result_.session_lines.push_back(sessions_[i].line);
+      result_.session_toml_lines.push_back(lines_);
+      for (const Setting& each : sessions_[i].settings) {
+        if (std::ranges::find(common, each.key, &Setting::key) != common.end()) continue;
+        write_setting(each);
+        note_origin(each, i);
+      }
+    }
+  }
+
+ private:
+  static bool from_default(const Setting& setting) { return std::ranges::all_of(setting.origins, &Entry::in_default); }
+
+  // What all sessions take from [DEFAULT] stays one line.
+  bool is_common(const Setting& setting) const {
+    return from_default(setting) && std::ranges::all_of(sessions_, [&](const SessionSettingsText& each) {
+             const Setting* other = find_setting(each, setting.key);
+             return other != nullptr && other->value == setting.value && other->origins == setting.origins;
+           });
+  }
+
+  void write_default(const Setting& setting) {
+    write_setting(setting);
+    for (std::size_t i = 0; i < sessions_.size(); ++i) note_origin(setting, i);
+  }
+
+  static std::string keys_of(const Setting& setting) {
+    std::string keys{setting.default_of};
+    for (const Entry* each : setting.origins) keys += (keys.empty() ? "" : ", ") + each->key;
+    return keys;
+  }
+
+  void write_setting(const Setting& setting) {
+    std::string from = "QuickFIX's default of " + std::string{setting.default_of};
+    if (!setting.origins.empty()) {
+      from = setting.origins.size() == 1 ? "line " : "lines ";
+      for (const Entry* each : setting.origins)
+        from += (each == setting.origins.front() ? "" : ", ") + std::to_string(each->line);
+      from += ": " + keys_of(setting);
+    }
+    line(setting.key + " = " + setting.value, from);
+    if (setting.secret && result_.secret_line == 0) result_.secret_line = setting.origins.front()->line;
+  }
+
+  void note_origin(const Setting& setting, std::size_t session) {
+    SettingOrigin origin{.session = session, .key = setting.key, .toml_line = lines_, .quickfix_key = keys_of(setting)};
+    if (!setting.origins.empty()) origin.line = setting.origins.front()->line;
+    origin.in_default_section = !setting.origins.empty() && from_default(setting);
+    result_.origins.push_back(std::move(origin));
+  }
+
+  void line(std::string text, std::string_view remark = {}) {
+    constexpr std::size_t remark_column = 44;
+    if (!remark.empty()) {
+      if (text.size() < remark_column) text.resize(remark_column, ' ');
+      text += "  # " + comment(remark);
+    }
+    result_.toml += text + '\n';
+    ++lines_;
+  }
+
+  TranslatedSettings& result_;
+  const std::vector<Setting>& log_;
+  const std::vector<SessionSettingsText>& sessions_;
+  std::size_t lines_ = 0;
+};
+
+}  // namespace
+}  // namespace quickfix
+
+std::string to_string(const QuickFixWarning& warning, std::string_view file_name) {
+  return std::string{file_name} + ':' + std::to_string(warning.line) + ": " + warning.section + warning.key +
+         (warning.key.empty() ? "" : ": ") + warning.text;
+}
+
+TranslatedSettings translate_quickfix_settings(std::string_view text, std::string_view file_name,
+                                               const VariableLookup& environment, const PathRewrite& file_path) {
+  using namespace quickfix;
+  const File file = read_file(text, file_name, environment);
+  Translation common{file, file_name, file_path};
+  std::vector<SessionSettingsText> sessions;
+  for (const FileSection& section : file.sessions) sessions.push_back(common.translate(section, false));
+  // QuickFIX/Go makes sessions of whoever logs on, out of [DEFAULT].
+  FileSection any_peer;
+  for (const Entry& entry : file.defaults.entries) {
+    if (!same_key(entry.key, "DynamicSessions") || read_flag(entry.value) == false) continue;
+    if (!read_flag(entry.value)) common.fail(entry, "expected Y or N");
+    any_peer.line = entry.line;
+    sessions.push_back(common.translate(any_peer, true));
+  }
+  if (sessions.empty()) common.fail(1, {}, "no session", "add a [SESSION] section");
+  refuse_duplicates(common, sessions);
+  warn_of_keys(common, file.defaults);
+  for (const FileSection& section : file.sessions) warn_of_keys(common, section);
+
+  const std::vector<Setting> log = common.translate_log();
+
+  TranslatedSettings result;
+  result.warnings = std::move(common.warnings());
+  std::ranges::sort(result.warnings, {}, [](const QuickFixWarning& each) { return std::tie(each.line, each.text); });
+  result.notes = notes_on(sessions);
+  TomlWriter{result, log, sessions}.write(file_name);
+  return result;
+}
+
+}  // namespace nfx

@@ -1,0 +1,282 @@
+// A configuration file from its text to an EngineConfig.
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/checks.hpp"
+#include "config/keys.hpp"
+#include "nexusfix/base/suggest.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/dictionary/load.hpp"
+
+namespace nfx {
+namespace {
+
+using config::BadValue;
+using config::KeyProblem;
+using config::SessionDraft;
+
+// Reads one file. Every error leaves through fail(), which knows where it is.
+class Reader {
+ public:
+  Reader(std::string_view name, std::filesystem::path folder) : name_(name), folder_(std::move(folder)) {}
+
+  EngineConfig read(std::string_view text) {
+    const toml::table root = parse(text);
+    for (const auto& [key, node] : root) {
+      if (key != "engine" && key != "placement" && key != "log" && key != "defaults" && key != "session") {
+        fail(node, {}, key.str(),
+             "unknown section" + did_you_mean(key.str(), {"engine", "placement", "log", "defaults", "session"}) +
+                 "; expected [engine], [placement], [log], [defaults] or [[session]]");
+      }
+    }
+    EngineConfig engine;
+    if (const toml::table* table = section(root, "engine")) {
+      apply(*table, "engine", config::engine_keys(), engine);
+      if (const auto problem = config::find_engine_problem(engine)) {
+        const toml::node* node = table->get(problem->key);
+        fail(node == nullptr ? static_cast<const toml::node&>(*table) : *node, "engine", problem->key, problem->text);
+      }
+    }
+    if (const toml::table* table = section(root, "placement")) read_placement(*table, engine.placement);
+    if (const toml::table* table = section(root, "log")) read_log(*table, engine.log);
+    if (const auto problem = config::find_log_thread_problem(engine)) {
+      const toml::node& node = place_of(*root["placement"]["log"].as_table(), problem->key);
+      fail(node, "placement.log", problem->key, problem->text);
+    }
+    SessionDraft defaults;
+    if (const toml::table* table = section(root, "defaults"))
+      apply(*table, "defaults", config::session_keys(), defaults);
+    std::vector<const toml::table*> tables = session_tables(root);
+    for (const toml::table* table : tables) {
+      SessionDraft draft = defaults;
+      apply(*table, "session", config::session_keys(), draft);
+      try {
+        config::finish(draft);
+      } catch (const KeyProblem& bad) {
+        fail(place_of(*table, bad.key()), "session", bad.key(), bad.what());
+      }
+      from_folder(draft.settings);
+      load_dictionaries(draft, *table);
+      engine.sessions.push_back(std::move(draft.settings));
+    }
+    if (const auto problem = config::find_problem(engine)) {
+      const toml::table& table = *tables[problem->session];
+      const toml::node* node = table.get(problem->key);
+      fail(node == nullptr ? static_cast<const toml::node&>(table) : *node, "session", problem->key, problem->text);
+    }
+    return engine;
+  }
+
+ private:
+  [[noreturn]] void fail(const toml::node& at, std::string_view section_name, std::string_view key,
+                         const std::string& text) const {
+    std::ostringstream out;
+    out << name_ << ':' << at.source().begin.line << ':' << at.source().begin.column << ": ";
+    if (!section_name.empty()) out << '[' << section_name << "] ";
+    out << key << ": " << text;
+    throw ConfigError(out.str());
+  }
+
+  toml::table parse(std::string_view text) const {
+    try {
+      return toml::parse(text, name_);
+    } catch (const toml::parse_error& error) {
+      std::ostringstream out;
+      out << name_ << ':' << error.source().begin.line << ':' << error.source().begin.column
+          << ": not TOML: " << error.description();
+      throw ConfigError(out.str());
+    }
+  }
+
+  const toml::table* section(const toml::table& root, std::string_view key) const {
+    const toml::node* node = root.get(key);
+    if (node == nullptr) return nullptr;
+    if (!node->is_table()) fail(*node, {}, key, "expected a section: write [" + std::string{key} + "]");
+    return node->as_table();
+  }
+
+  std::vector<const toml::table*> session_tables(const toml::table& root) const {
+    const toml::node* node = root.get("session");
+    if (node == nullptr) throw ConfigError(name_ + ":1:1: no session: add a [[session]] section");
+    const toml::array* list = node->as_array();
+    if (list == nullptr) fail(*node, {}, "session", "expected double brackets: write [[session]]");
+    std::vector<const toml::table*> result;
+    for (const toml::node& each : *list) {
+      if (!each.is_table()) fail(each, {}, "session", "expected double brackets: write [[session]]");
+      result.push_back(each.as_table());
+    }
+    return result;
+  }
+
+  // `is_section` names what else may stand there.
+  template <class Target>
+  void apply(
+      const toml::table& table, std::string_view section_name, std::span<const config::Key<Target>> keys,
+      Target& target, bool (*is_section)(std::string_view) = [](std::string_view) { return false; }) const {
+    for (const auto& [name, node] : table) {
+      if (is_section(name.str())) continue;
+      const auto key = std::ranges::find(keys, name.str(), &config::Key<Target>::name);
+      if (key == keys.end()) {
+        std::vector<std::string_view> names;
+        for (const auto& each : keys) names.push_back(each.name);
+        fail(node, section_name, name.str(),
+             "unknown key" + did_you_mean(name.str(), names) + " ('nfx serve --help' lists all keys)");
+      }
+      try {
+        key->read(target, config::Value{node});
+      } catch (const BadValue& bad) {
+        fail(node, section_name, name.str(), bad.what());
+      }
+    }
+  }
+
+  // [placement], and below it one section per role, such as [placement.poll].
+  void read_placement(const toml::table& table, PlacementRequest& placement) const {
+    placement.enabled = true;
+    const auto is_role = [](std::string_view key) { return parse_thread_role(key).has_value(); };
+    apply(table, "placement", config::placement_keys(), placement, is_role);
+    for (const ThreadRole role : thread_roles) {
+      const std::string key{to_string(role)};
+      const toml::table* roles = section(table, key);
+      if (roles == nullptr) continue;
+      const std::string name = "placement." + key;
+      apply(*roles, name, config::role_keys(), placement.role(role));
+      for (const auto& [elsewhere, instead] : {std::pair{"threads", "poll_threads"}, {"wait", "idle"}}) {
+        if (role == ThreadRole::poll && roles->contains(elsewhere)) {
+          fail(place_of(*roles, elsewhere), name, elsewhere,
+               "poll threads have it in [engine]: write " + std::string{instead} + " there");
+        }
+      }
+    }
+  }
+
+  void read_log(const toml::table& table, LogConfig& log) const {
+    apply(table, "log", config::log_keys(), log);
+    if (const auto problem = config::find_log_problem(log))
+      fail(place_of(table, problem->key), "log", problem->key, problem->text);
+    from_folder(log.directory);
+    from_folder(log.metrics_file);
+  }
+
+  // A relative path counts from the file's folder.
+  void from_folder(std::filesystem::path& path) const {
+    if (!path.empty() && path.is_relative() && !folder_.empty()) path = folder_ / path;
+  }
+  void from_folder(std::string& path) const {
+    std::filesystem::path result{path};
+    from_folder(result);
+    path = result.string();
+  }
+  void from_folder(SessionSettings& settings) const {
+    from_folder(settings.journal.directory);
+    from_folder(settings.journal.ring_directory);
+    TlsOptions& tls = settings.tls;
+    for (std::string* each : {&tls.certificate, &tls.key, &tls.ca}) from_folder(*each);
+    for (std::string& each : tls.crl) from_folder(each);
+  }
+
+  static const toml::node& place_of(const toml::table& table, std::string_view key) {
+    const toml::node* node = table.get(key);
+    return node == nullptr ? static_cast<const toml::node&>(table) : *node;
+  }
+
+  // The dictionaries of a session: its own, and over FIXT.1.1 one for each further application version.
+  void load_dictionaries(SessionDraft& draft, const toml::table& table) {
+    if (draft.dictionary == "none") return;
+    SessionConfig& session = draft.settings.session;
+    const bool fixt = session.begin_string == "FIXT.1.1";
+    if (!fixt && !draft.transport_dictionary.empty())
+      fail(place_of(table, "transport_dictionary"), "session", "transport_dictionary",
+           "only FIXT.1.1 has one: remove it");
+    if (!fixt && !draft.application_dictionaries.empty()) {
+      fail(place_of(table, "application_dictionaries"), "session", "application_dictionaries",
+           "only FIXT.1.1 has several: use dictionary");
+    }
+    const std::string version{fixt ? version_of_appl_ver_id(session.default_appl_ver_id) : session.begin_string};
+    draft.settings.dictionary = load(draft, draft.dictionary, version, table, "dictionary");
+    session.dictionary = draft.settings.dictionary.get();
+    for (const std::string& text : draft.application_dictionaries) {
+      const std::size_t equals = text.find('=');
+      const std::string_view name = std::string_view{text}.substr(0, equals);
+      const std::string_view id = version_of_appl_ver_id(name).empty() ? appl_ver_id_of(name) : name;
+      if (equals == std::string::npos || id.empty()) {
+        fail(place_of(table, "application_dictionaries"), "session", "application_dictionaries",
+             '"' + text + "\": expected a version and a file, such as \"FIX.4.4=FIX44.xml\"");
+      }
+      const std::size_t index = std::stoul(std::string{id});
+      if (index >= appl_ver_id_count) continue;
+      auto loaded = load(draft, text.substr(equals + 1), std::string{version_of_appl_ver_id(id)}, table,
+                         "application_dictionaries");
+      session.application_dictionaries[index] = loaded.get();
+      draft.settings.application_dictionaries.push_back(std::move(loaded));
+    }
+  }
+
+  // Null when nothing was asked for and there is none for the version: the session layer's own checks remain.
+  std::shared_ptr<const Dictionary> load(const SessionDraft& draft, const std::string& file, const std::string& version,
+                                         const toml::table& table, std::string_view key) {
+    const toml::node& where = place_of(table, key);
+    const bool fixt = draft.settings.session.begin_string == "FIXT.1.1";
+    DictionaryFiles files;
+    if (file.empty() && shipped_file(version).empty()) return nullptr;
+    files.application = find(file.empty() ? std::string{shipped_file(version)} : file, where, key);
+    if (fixt) {
+      const std::string transport = draft.transport_dictionary.empty() ? "FIXT11.xml" : draft.transport_dictionary;
+      files.transport = find(transport, place_of(table, "transport_dictionary"), "transport_dictionary");
+    }
+    std::string all = files.transport.string() + '\n' + files.application.string();
+    for (const std::string& overlay : draft.dictionary_overlays) {
+      files.overlays.push_back(find(overlay, place_of(table, "dictionary_overlays"), "dictionary_overlays"));
+      all += '\n' + files.overlays.back().string();
+    }
+    auto& loaded = loaded_[all];
+    try {
+      if (!loaded) loaded = std::make_shared<const Dictionary>(load_dictionary(files));
+    } catch (const DictionaryError& error) {
+      fail(where, "session", key, error.what());
+    }
+    const std::string_view found = fixt ? loaded->version_name() : loaded->begin_string();
+    if (found != version) {
+      fail(where, "session", key,
+           files.application.string() + " is for " + std::string{found} + ", the session speaks " + version +
+               ": name another file, or none for the shipped one");
+    }
+    return loaded;
+  }
+
+  std::filesystem::path find(const std::string& file, const toml::node& where, std::string_view key) const {
+    if (auto path = find_shipped_dictionary(file, folder_.empty() ? "." : folder_)) return *std::move(path);
+    fail(where, "session", key,
+         "no file \"" + file + "\" in " + folder_.string() +
+             " or among the shipped dictionaries; write a path, or \"none\"");
+  }
+
+  std::string name_;
+  std::filesystem::path folder_;
+  std::map<std::string, std::shared_ptr<const Dictionary>> loaded_;
+};
+
+}  // namespace
+
+EngineConfig parse_config(std::string_view toml, std::string_view name, const std::filesystem::path& folder) {
+  return Reader{name, folder}.read(toml);
+}
+
+EngineConfig load_config(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    throw ConfigError(file.string() + ": cannot read the configuration: give the path of a readable TOML file");
+  }
+  return parse_config(text.str(), file.string(), file.has_parent_path() ? file.parent_path() : ".");
+}
+
+}  // namespace nfx

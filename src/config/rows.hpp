@@ -1,0 +1,68 @@
+// How the rows of the key tables are written: one macro per kind of value.
+// For the files that hold a table; each row is read and shown as config_keys.hpp says.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "config/keys.hpp"
+
+namespace nfx::config {
+
+[[nodiscard]] inline std::string in_quotes(std::string_view text) { return "\"" + std::string{text} + "\""; }
+[[nodiscard]] inline std::string shown(bool value) { return value ? "true" : "false"; }
+template <class Int>
+[[nodiscard]] std::string shown(Int value) {
+  return std::to_string(value);
+}
+
+inline constexpr std::int64_t day_s = 86400;
+inline constexpr std::int64_t max_seq_num = 999'999'999'999;
+inline constexpr std::int64_t gib = 1024 * 1024 * 1024;
+
+// The one of `values` whose name the text is.
+template <class Enum>
+[[nodiscard]] Enum named(const Value& value, std::initializer_list<Enum> values) {
+  const std::string text = value.text();
+  std::string expected;
+  for (const Enum& each : values) {
+    if (text == to_string(each)) return each;
+    expected += (expected.empty() ? "" : &each == values.end() - 1 ? " or " : ", ") + in_quotes(to_string(each));
+  }
+  throw BadValue("expected " + expected);
+}
+
+// Rows for members that are plain integers, flags and durations.
+#define NFX_INTEGER(name, member, least, most, meaning)                                                 \
+  {name, "integer",                                                                                     \
+   [](auto& t, const Value& v) { t.member = static_cast<decltype(t.member)>(v.integer(least, most)); }, \
+   [](const auto& t) { return shown(t.member); }, meaning}
+#define NFX_FLAG(name, member, meaning)                                      \
+  {name, "boolean", [](auto& t, const Value& v) { t.member = v.boolean(); }, \
+   [](const auto& t) { return shown(t.member); }, meaning}
+#define NFX_DURATION(name, member, unit, least, most, meaning)                                \
+  {name, "integer", [](auto& t, const Value& v) { t.member = unit{v.integer(least, most)}; }, \
+   [](const auto& t) { return shown(std::chrono::duration_cast<unit>(t.member).count()); }, meaning}
+#define NFX_SEQ_NUM(name, member, meaning)                                                                    \
+  {name, "integer",                                                                                           \
+   [](auto& t, const Value& v) { t.member = SeqNum{static_cast<std::uint64_t>(v.integer(1, max_seq_num))}; }, \
+   [](const auto& t) { return shown(nfx::value(t.member)); }, meaning}
+#define NFX_TEXT(name, member, meaning)                                \
+  {name, "text", [](auto& t, const Value& v) { t.member = v.text(); }, \
+   [](const auto& t) { return in_quotes(t.member); }, meaning}
+
+#define NFX_LIST(name, member, meaning)                                         \
+  {name, "text or list", [](auto& t, const Value& v) { t.member = v.texts(); }, \
+   [](const auto&) { return std::string{"[]"}; }, meaning}
+// One of the enumerators that follow, by name.
+#define NFX_ENUM(name, member, meaning, ...)                                          \
+  {name, "text", [](auto& t, const Value& v) { t.member = named(v, {__VA_ARGS__}); }, \
+   [](const auto& t) { return in_quotes(to_string(t.member)); }, meaning}
+#define NFX_PATH(name, member, meaning)                                \
+  {name, "text", [](auto& t, const Value& v) { t.member = v.text(); }, \
+   [](const auto& t) { return in_quotes(t.member.string()); }, meaning}
+
+}  // namespace nfx::config

@@ -1,0 +1,358 @@
+#include "nexusfix/host/change_record.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "host/apply/tasks.hpp"
+
+namespace nfx {
+namespace {
+
+using host::text_of;
+using nlohmann::json;
+
+constexpr std::size_t max_record_size = 256U << 20;
+
+// JSON holds text, files hold bytes: each byte becomes the character of its number.
+std::string to_characters(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      text += c;
+    } else {
+      text += static_cast<char>(0xC0 | (byte >> 6));
+      text += static_cast<char>(0x80 | (byte & 0x3F));
+    }
+  }
+  return text;
+}
+
+std::string to_bytes(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    if (first >= 0xC0 && i + 1 < text.size()) {
+      bytes += static_cast<char>(((first & 0x03) << 6) | (static_cast<unsigned char>(text[++i]) & 0x3F));
+    } else {
+      bytes += text[i];
+    }
+  }
+  return bytes;
+}
+
+std::string bytes_of(const json& object, const char* name) { return to_bytes(object.value(name, "")); }
+
+CpuSet cpus_of(const std::string& list) { return CpuSet::parse_list(list).value_or(CpuSet{}); }
+
+json task_json(const TaskState& task) {
+  return json::array({task.pid, task.tid, task.start, to_characters(task.name), task.mask.to_list(), task.moves});
+}
+
+TaskState task_of(const json& row) {
+  return {.pid = row.at(0),
+          .tid = row.at(1),
+          .start = row.at(2),
+          .name = to_bytes(row.at(3).get<std::string>()),
+          .mask = cpus_of(row.at(4)),
+          .moves = row.at(5)};
+}
+
+json plan_json(const PlacementPlan& plan) {
+  json threads = json::array();
+  for (const ThreadPlacement& thread : plan.threads) {
+    threads.push_back({{"name", thread.name},
+                       {"role", to_string(thread.role)},
+                       {"wait", to_string(thread.wait)},
+                       {"cpus", thread.cpus.to_list()},
+                       {"priority", thread.priority},
+                       {"numa_node", thread.numa_node}});
+  }
+  return {{"hash", plan.hash},
+          {"quiet", plan.quiet.to_list()},
+          {"housekeeping", plan.housekeeping.to_list()},
+          {"threads", std::move(threads)}};
+}
+
+PlacementPlan plan_of(const json& object) {
+  PlacementPlan plan;
+  plan.hash = object.at("hash");
+  plan.quiet = cpus_of(object.at("quiet"));
+  plan.housekeeping = cpus_of(object.at("housekeeping"));
+  for (const json& row : object.at("threads")) {
+    ThreadPlacement thread;
+    thread.name = row.at("name");
+    thread.role = parse_thread_role(row.at("role").get<std::string>()).value_or(ThreadRole::poll);
+    thread.wait = row.at("wait") == to_string(ThreadWait::spin) ? ThreadWait::spin : ThreadWait::block;
+    thread.cpus = cpus_of(row.at("cpus"));
+    thread.priority = row.at("priority");
+    thread.numa_node = row.at("numa_node");
+    plan.threads.push_back(std::move(thread));
+  }
+  return plan;
+}
+
+constexpr std::array kinds{ChangeKind::write_file,     ChangeKind::make_group,   ChangeKind::move_tasks,
+                           ChangeKind::set_affinities, ChangeKind::install_file, ChangeKind::make_directory};
+
+json change_json(const Change& change) {
+  json object{
+      {"kind", to_string(change.kind)},     {"area", change.area},       {"path", change.path},
+      {"seen", to_characters(change.seen)}, {"existed", change.existed}, {"wanted", to_characters(change.wanted)},
+      {"undo", to_characters(change.undo)}};
+  if (!change.from.empty()) object["from"] = change.from;
+  if (change.goes_with_group) object["goes_with_group"] = true;
+  if (change.compare != Compare::text) object["compare"] = std::to_underlying(change.compare);
+  if (change.may_refuse) object["may_refuse"] = true;
+  if (change.kind == ChangeKind::install_file) {
+    object["mode"] = change.mode;
+    object["seen_mode"] = change.seen_mode;
+  }
+  for (const TaskState& task : change.tasks) object["tasks"].push_back(task_json(task));
+  object["why"] = change.why;
+  return object;
+}
+
+Change change_of(const json& object) {
+  Change change;
+  for (const ChangeKind kind : kinds) {
+    if (object.at("kind") == to_string(kind)) change.kind = kind;
+  }
+  change.area = object.at("area");
+  change.path = object.at("path");
+  change.seen = bytes_of(object, "seen");
+  change.existed = object.at("existed");
+  change.wanted = bytes_of(object, "wanted");
+  change.undo = bytes_of(object, "undo");
+  change.from = object.value("from", "");
+  change.goes_with_group = object.value("goes_with_group", false);
+  change.compare = static_cast<Compare>(object.value("compare", std::to_underlying(Compare::text)));
+  change.may_refuse = object.value("may_refuse", false);
+  change.mode = object.value("mode", 0644U);
+  change.seen_mode = object.value("seen_mode", 0U);
+  if (const auto tasks = object.find("tasks"); tasks != object.end()) {
+    for (const json& row : *tasks) change.tasks.push_back(task_of(row));
+  }
+  change.why = object.at("why");
+  return change;
+}
+
+json outcome_json(std::size_t index, const RecordedOutcome& outcome) {
+  json object{{"of", index}, {"outcome", to_string(outcome.outcome)}};
+  if (outcome.error != 0) object["errno"] = outcome.error;
+  if (!outcome.seen.empty()) object["seen"] = to_characters(outcome.seen);
+  for (const RefusedTask& refused : outcome.refused)
+    object["refused"].push_back({{"task", task_json(refused.task)}, {"errno", refused.error}});
+  return object;
+}
+
+RecordedOutcome outcome_of(const json& object) {
+  RecordedOutcome outcome;
+  for (const Outcome known : {Outcome::accepted, Outcome::pending, Outcome::refused}) {
+    if (object.at("outcome") == to_string(known)) outcome.outcome = known;
+  }
+  outcome.error = object.value("errno", 0);
+  outcome.seen = bytes_of(object, "seen");
+  if (const auto refused = object.find("refused"); refused != object.end()) {
+    for (const json& row : *refused) outcome.refused.push_back({task_of(row.at("task")), row.at("errno")});
+  }
+  return outcome;
+}
+
+void read_line(const json& object, RecordContent& content) {
+  if (const auto plan = object.find("plan"); plan != object.end()) {
+    content.plan = plan_of(*plan);
+    content.boot_id = object.at("boot_id");
+  } else if (const auto of = object.find("of"); of != object.end()) {
+    content.outcomes[of->get<std::size_t>()] = outcome_of(object);
+  } else {
+    content.changes.push_back(change_of(object));
+  }
+}
+
+std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return std::string{text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1)};
+}
+
+}  // namespace
+
+std::string_view to_string(ChangeKind kind) noexcept {
+  switch (kind) {
+    case ChangeKind::write_file: return "write_file";
+    case ChangeKind::make_group: return "make_group";
+    case ChangeKind::move_tasks: return "move_tasks";
+    case ChangeKind::set_affinities: return "set_affinities";
+    case ChangeKind::install_file: return "install_file";
+    case ChangeKind::make_directory: return "make_directory";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::accepted: return "accepted";
+    case Outcome::pending: return "pending";
+    case Outcome::refused: return "refused";
+  }
+  return "unknown";
+}
+
+bool same_content(Compare compare, std::string_view content, std::string_view wanted) {
+  switch (compare) {
+    case Compare::text: return trimmed(content) == trimmed(wanted);
+    case Compare::cpu_list: {
+      const auto a = CpuSet::parse_list(content), b = CpuSet::parse_list(wanted);
+      return a && b && *a == *b;
+    }
+    case Compare::cpu_mask: {
+      const auto a = CpuSet::parse_mask(content), b = CpuSet::parse_mask(wanted);
+      return a && b && *a == *b;
+    }
+    case Compare::contains_word: {
+      // "+cpuset" or "-cpuset" was written where words are listed.
+      const bool there = (' ' + trimmed(content) + ' ').contains(' ' + std::string{wanted.substr(1)} + ' ');
+      return there == wanted.starts_with('+');
+    }
+  }
+  return false;
+}
+
+RecordLock::RecordLock(const std::filesystem::path& folder) : file_(folder / "lock") {
+  std::error_code error;
+  made_ = std::filesystem::create_directories(folder, error);
+  if (error) throw ApplyError(folder.string() + ": cannot be made: " + error.message() + "; --state names another");
+  if (made_) ::chmod(folder.c_str(), 0700);
+  // The holder removes the file at the end: a lock on a file that is gone, or another's by now, is none.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    fd_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd_ < 0) throw ApplyError(file_.string() + ": " + text_of(errno) + "; --state names another folder");
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      std::array<char, 32> pid{};
+      const ssize_t size = ::read(fd_, pid.data(), pid.size());
+      ::close(std::exchange(fd_, -1));
+      throw ApplyError(file_.string() + ": process " +
+                       std::string(pid.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))) +
+                       " changes this host's placement at the moment; try again when it is done");
+    }
+    struct stat ours{}, there{};
+    if (::fstat(fd_, &ours) == 0 && ::stat(file_.c_str(), &there) == 0 && ours.st_ino == there.st_ino) {
+      const std::string pid = std::to_string(::getpid());
+      if (::ftruncate(fd_, 0) != 0 || ::write(fd_, pid.data(), pid.size()) < 0) break;
+      return;
+    }
+    ::close(std::exchange(fd_, -1));
+  }
+  if (fd_ >= 0) ::close(fd_);
+  throw ApplyError(file_.string() + ": cannot be locked; --state names another folder");
+}
+
+RecordLock::~RecordLock() {
+  ::unlink(file_.c_str());
+  ::close(fd_);
+  // A folder without a record is of no use; one that holds something stays.
+  const std::filesystem::path folder = file_.parent_path();
+  if (::rmdir(folder.c_str()) == 0 && folder.parent_path().filename() == "nexusfix")
+    ::rmdir(folder.parent_path().c_str());
+}
+
+std::optional<RecordContent> ChangeRecord::load(const std::filesystem::path& file) {
+  const HostFiles files{file.parent_path()};
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (fd < 0) throw ApplyError(file.string() + ": " + text_of(errno));
+  std::string text;
+  std::array<char, 65536> chunk;
+  ssize_t got = 0;
+  while (text.size() < max_record_size && (got = ::read(fd, chunk.data(), chunk.size())) > 0)
+    text.append(chunk.data(), static_cast<std::size_t>(got));
+  ::close(fd);
+  if (got < 0) throw ApplyError(file.string() + ": " + text_of(EIO));
+  RecordContent content;
+  std::string_view rest = text;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    // Without its end it was cut off, and what it announces has not been done.
+    if (end == std::string_view::npos) break;
+    try {
+      read_line(json::parse(rest.substr(0, end)), content);
+    } catch (const json::exception&) {
+      throw ApplyError(file.string() + ":" + std::to_string(number) +
+                       ": is no line of a record of changes; move the file away if the host is as it should be");
+    }
+    content.bytes += end + 1;
+    rest.remove_prefix(end + 1);
+  }
+  return content;
+}
+
+ChangeRecord::ChangeRecord(std::filesystem::path file, const RecordContent* before)
+    : file_(std::move(file)),
+      bytes_before_(before == nullptr ? 0 : before->bytes),
+      next_(before == nullptr ? 0 : before->changes.size()) {}
+
+ChangeRecord::~ChangeRecord() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void ChangeRecord::set_plan(PlacementPlan plan, std::string boot_id) {
+  plan_line_ = json{{"nexusfix_placement", 1}, {"boot_id", std::move(boot_id)}, {"plan", plan_json(plan)}}.dump();
+}
+
+void ChangeRecord::add_plan() {
+  if (!plan_line_.empty()) append(std::exchange(plan_line_, {}), false);
+}
+
+std::size_t ChangeRecord::add(const Change& change) {
+  add_plan();
+  append(change_json(change).dump(), true);
+  return next_++;
+}
+
+void ChangeRecord::add(std::size_t index, const RecordedOutcome& outcome) {
+  append(outcome_json(index, outcome).dump(), false);
+}
+
+void ChangeRecord::append(std::string line, bool sync) {
+  const auto fail = [&] { return ApplyError(file_.string() + ": cannot be written: " + text_of(errno)); };
+  if (fd_ < 0) {
+    fd_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd_ < 0) throw fail();
+    // Behind the last whole line.
+    if (::ftruncate(fd_, static_cast<off_t>(bytes_before_)) != 0) throw fail();
+    const int folder = ::open(file_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+      ::fsync(folder);
+      ::close(folder);
+    }
+  }
+  line += '\n';
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t done = ::write(fd_, rest.data(), rest.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) throw fail();
+    rest.remove_prefix(static_cast<std::size_t>(done));
+  }
+  if (sync && ::fdatasync(fd_) != 0) throw fail();
+}
+
+void ChangeRecord::forget() {
+  if (fd_ >= 0) {
+    if (bytes_before_ != 0 && ::ftruncate(fd_, static_cast<off_t>(bytes_before_)) != 0) return;
+    ::close(std::exchange(fd_, -1));
+  }
+  if (bytes_before_ == 0) ::unlink(file_.c_str());
+}
+
+}  // namespace nfx

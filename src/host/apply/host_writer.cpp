@@ -1,0 +1,247 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+#include "host/apply/tasks.hpp"
+#include "nexusfix/host/change_record.hpp"
+
+namespace nfx {
+namespace {
+
+int write_all(int fd, std::string_view bytes) {
+  // Kernel files take what one write brings; a longer regular file may take several.
+  do {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+    if (done == 0) break;
+  } while (!bytes.empty());
+  return bytes.empty() ? 0 : EIO;
+}
+
+std::string_view folder_of(std::string_view file) { return file.substr(0, file.rfind('/')); }
+std::string_view name_of(std::string_view file) { return file.substr(file.rfind('/') + 1); }
+
+}  // namespace
+
+int LiveWriter::write(std::string_view file, std::string_view bytes) {
+  const int fd = ::open(files_.path(file).c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const int error = write_all(fd, bytes);
+  // Some files of the kernel report a refusal only here.
+  return ::close(fd) != 0 && error == 0 ? errno : error;
+}
+
+int LiveWriter::make_directory(std::string_view directory) {
+  return ::mkdir(files_.path(directory).c_str(), 0755) == 0 ? 0 : errno;
+}
+
+int LiveWriter::remove_directory(std::string_view directory) {
+  return ::rmdir(files_.path(directory).c_str()) == 0 ? 0 : errno;
+}
+
+int LiveWriter::move_task(std::string_view list, int id) { return write(list, std::to_string(id)); }
+
+int LiveWriter::set_affinity(int tid, const CpuSet& cpus) {
+  const std::size_t count = static_cast<std::size_t>(std::max(cpus.last(), 0)) + 1;
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set{CPU_ALLOC(count), [](cpu_set_t* s) { CPU_FREE(s); }};
+  const std::size_t size = CPU_ALLOC_SIZE(count);
+  CPU_ZERO_S(size, set.get());
+  for (const int cpu : cpus.members()) CPU_SET_S(static_cast<std::size_t>(cpu), size, set.get());
+  return ::sched_setaffinity(tid, size, set.get()) == 0 ? 0 : errno;
+}
+
+int LiveWriter::replace_file(std::string_view file, std::string_view bytes, std::uint32_t mode) {
+  const std::filesystem::path target = files_.path(file);
+  // A name that directories of configuration fragments ignore.
+  const std::filesystem::path beside = target.parent_path() / ("." + target.filename().string() + ".nexusfix-tmp");
+  const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return errno;
+  int error = write_all(fd, bytes);
+  if (error == 0 && ::fchmod(fd, mode) != 0) error = errno;
+  if (error == 0 && ::fsync(fd) != 0) error = errno;
+  ::close(fd);
+  if (error == 0 && ::rename(beside.c_str(), target.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(beside.c_str());
+  return error;
+}
+
+int LiveWriter::remove_file(std::string_view file) { return ::unlink(files_.path(file).c_str()) == 0 ? 0 : errno; }
+
+namespace {
+
+// Rewrites one task's mask in its status file.
+void set_mask(const HostFiles& files, LiveWriter& plain, const host::Task& task, const CpuSet& cpus) {
+  const std::string file =
+      "/proc/" + std::to_string(task.state.pid) + "/task/" + std::to_string(task.state.tid) + "/status";
+  auto status = files.read(file);
+  if (!status) return;
+  constexpr std::string_view field = "Cpus_allowed_list:\t";
+  const std::size_t begin = status->find(field);
+  if (begin == std::string::npos) return;
+  const std::size_t value = begin + field.size();
+  status->replace(value, std::min(status->find('\n', value), status->size()) - value, cpus.to_list());
+  (void)plain.write(file, *status);
+}
+
+std::string list_text(const std::set<int>& members) {
+  std::string text;
+  for (const int member : members) text += std::to_string(member) + '\n';
+  return text;
+}
+
+// All groups of the hierarchy that this list belongs to.
+std::vector<std::string> lists_of_hierarchy(const HostFiles& files, std::string_view list) {
+  const std::string name{name_of(list)};
+  std::string top{folder_of(list)};
+  while (files.exists(std::string{folder_of(top)} + '/' + name)) top = folder_of(top);
+  std::vector<std::string> lists, folders{top};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    lists.push_back(folder + '/' + name);
+    for (const std::string& entry : files.list(folder)) {
+      if (files.exists(folder + '/' + entry + '/' + name)) folders.push_back(folder + '/' + entry);
+    }
+  }
+  return lists;
+}
+
+CpuSet cpus_of_group(const HostFiles& files, std::string_view folder) {
+  for (; !folder.empty(); folder = folder_of(folder)) {
+    const auto text = files.text(std::string{folder} + "/cpuset.cpus");
+    const auto cpus = CpuSet::parse_list(text.value_or(""));
+    if (text && cpus && !cpus->empty()) return *cpus;
+  }
+  return CpuSet::parse_list(files.text("/sys/devices/system/cpu/online").value_or("")).value_or(CpuSet{});
+}
+
+// A task gets the mask of its group, as kernels before 6.2 do it: they remember no other.
+void confine(const HostFiles& files, LiveWriter& plain, std::string_view list, const std::set<int>& members) {
+  const CpuSet cpus = cpus_of_group(files, folder_of(list));
+  const bool threads = name_of(list) == "tasks";
+  for (const host::Task& task : host::read_tasks(files)) {
+    if (members.contains(threads ? task.state.tid : task.state.pid)) set_mask(files, plain, task, cpus);
+  }
+}
+
+constexpr std::string_view cpuset_files[] = {"cpuset.cpus", "cpuset.mems"};
+
+// cgroup v2: a controller comes and goes with its files in the groups below.
+int control_subtree(const HostFiles& files, LiveWriter& plain, std::string_view file, std::string_view bytes) {
+  const std::string top{folder_of(file)};
+  std::string words = ' ' + files.text(file).value_or("") + ' ';
+  const bool on = bytes.starts_with('+');
+  const std::string word{bytes.substr(1)};
+  if (words.contains(' ' + word + ' ') == on) return 0;
+  if (on) {
+    words += word + ' ';
+  } else {
+    words.replace(words.find(' ' + word + ' '), word.size() + 2, " ");
+  }
+  words = words.find_first_not_of(' ') == std::string::npos ? "" : words.substr(1, words.size() - 2);
+  for (const std::string& entry : files.list(top)) {
+    const std::string group = top + '/' + entry;
+    if (!files.exists(group + "/cgroup.procs")) continue;
+    for (const std::string_view name : cpuset_files) {
+      const std::string path = group + '/' + std::string{name};
+      if (on) {
+        (void)plain.replace_file(path, "\n", 0644);
+      } else {
+        (void)plain.remove_file(path);
+      }
+    }
+  }
+  return plain.write(file, words + '\n');
+}
+
+}  // namespace
+
+int FolderWriter::write(std::string_view file, std::string_view bytes) {
+  if (name_of(file) == "cgroup.subtree_control" && (bytes.starts_with('+') || bytes.starts_with('-')))
+    return control_subtree(files_, plain_, file, bytes);
+  const int error = plain_.write(file, bytes);
+  if (error == 0 && name_of(file) == "cpuset.cpus") {
+    for (const char* name : {"/tasks", "/cgroup.procs"}) {
+      const std::string list = std::string{folder_of(file)} + name;
+      if (!files_.exists(list)) continue;
+      confine(files_, plain_, list, host::read_group(files_, list));
+      break;
+    }
+  }
+  return error;
+}
+
+int FolderWriter::make_directory(std::string_view directory) {
+  if (const int error = plain_.make_directory(directory); error != 0) return error;
+  const std::string parent{folder_of(directory)}, group{directory};
+  const bool v1 = files_.exists(parent + "/tasks");
+  if (!v1 && !files_.exists(parent + "/cgroup.procs")) return 0;
+  (void)plain_.replace_file(group + "/cgroup.procs", "", 0644);
+  if (v1) (void)plain_.replace_file(group + "/tasks", "", 0644);
+  if (v1 || (' ' + files_.text(parent + "/cgroup.subtree_control").value_or("") + ' ').contains(" cpuset ")) {
+    for (const std::string_view name : cpuset_files)
+      (void)plain_.replace_file(group + '/' + std::string{name}, "\n", 0644);
+  }
+  return 0;
+}
+
+int FolderWriter::remove_directory(std::string_view directory) {
+  const std::string group{directory};
+  if (!files_.exists(group)) return ENOENT;
+  if (files_.exists(group + "/cgroup.procs")) {
+    for (const char* name : {"/tasks", "/cgroup.procs"}) {
+      if (!host::read_group(files_, group + name).empty()) return EBUSY;
+    }
+    for (const std::string& name : files_.list(group)) (void)plain_.remove_file(group + '/' + name);
+  }
+  return plain_.remove_directory(directory);
+}
+
+int FolderWriter::move_task(std::string_view list, int id) {
+  const bool threads = name_of(list) == "tasks";
+  bool found = false, bound = false;
+  for (const host::Task& task : host::read_tasks(files_)) {
+    if ((threads ? task.state.tid : task.state.pid) != id) continue;
+    found = true;
+    bound = bound || task.bound;
+  }
+  if (!found) return ESRCH;
+  if (bound) return EINVAL;
+  if (!files_.exists(list)) return ENOENT;
+  for (const std::string& other : lists_of_hierarchy(files_, list)) {
+    std::set<int> members = host::read_group(files_, other);
+    const bool changed = other == list ? members.insert(id).second : members.erase(id) != 0;
+    if (changed) (void)plain_.write(other, list_text(members));
+  }
+  confine(files_, plain_, list, {id});
+  return 0;
+}
+
+int FolderWriter::set_affinity(int tid, const CpuSet& cpus) {
+  for (const host::Task& task : host::read_tasks(files_)) {
+    if (task.state.tid != tid) continue;
+    if (task.bound) return EINVAL;
+    set_mask(files_, plain_, task, cpus);
+    return 0;
+  }
+  return ESRCH;
+}
+
+int FolderWriter::replace_file(std::string_view file, std::string_view bytes, std::uint32_t mode) {
+  return plain_.replace_file(file, bytes, mode);
+}
+
+int FolderWriter::remove_file(std::string_view file) { return plain_.remove_file(file); }
+
+}  // namespace nfx

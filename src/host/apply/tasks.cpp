@@ -1,0 +1,64 @@
+#include "host/apply/tasks.hpp"
+
+#include <system_error>
+
+#include "placement/proc_text.hpp"
+
+namespace nfx::host {
+namespace {
+
+int number_of(std::string_view text) { return number<int>(text).value_or(-1); }
+
+}  // namespace
+
+std::optional<Task> read_task(const HostFiles& files, int pid, int tid) {
+  const std::string folder = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid);
+  const auto stat = files.text(folder + "/stat");
+  const auto status = files.text(folder + "/status");
+  if (!stat || !status) return std::nullopt;
+  const auto parsed = parse_task_stat(*stat);
+  // The kernel accepts that it is moved and does not do it: it frees its memory and is gone, or a zombie already.
+  if (!parsed || (parsed->flags & TaskStat::exiting) != 0) return std::nullopt;
+  auto mask = CpuSet::parse_list(value_of(*status, "Cpus_allowed_list").value_or(""));
+  if (!mask) return std::nullopt;
+  Task task;
+  task.state = {.pid = pid,
+                .tid = tid,
+                .start = parsed->start_ticks,
+                .name = parsed->name,
+                .mask = *std::move(mask),
+                .moves = false};
+  task.parent = parsed->parent;
+  task.kernel = (parsed->flags & TaskStat::kernel_thread) != 0;
+  task.bound = (parsed->flags & TaskStat::no_set_affinity) != 0;
+  return task;
+}
+
+std::vector<Task> read_tasks(const HostFiles& files) {
+  std::vector<Task> tasks;
+  for (const std::string& process : files.list("/proc")) {
+    const int pid = number_of(process);
+    if (pid <= 0) continue;
+    for (const std::string& thread : files.list("/proc/" + process + "/task")) {
+      const int tid = number_of(thread);
+      if (tid <= 0) continue;
+      if (auto task = read_task(files, pid, tid)) tasks.push_back(*std::move(task));
+    }
+  }
+  return tasks;
+}
+
+std::set<int> read_group(const HostFiles& files, const std::string& list) {
+  std::set<int> members;
+  const auto content = files.text(list);
+  if (!content) return members;
+  std::string_view rest = *content;
+  while (!rest.empty()) {
+    if (const int id = number_of(next_line(rest)); id > 0) members.insert(id);
+  }
+  return members;
+}
+
+std::string text_of(int error) { return std::generic_category().message(error) + " (" + std::to_string(error) + ')'; }
+
+}  // namespace nfx::host

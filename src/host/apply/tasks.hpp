@@ -1,0 +1,35 @@
+// The tasks of a host, as /proc shows them.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/host/change_record.hpp"
+#include "nexusfix/placement/host_files.hpp"
+
+namespace nfx::host {
+
+struct Task {
+  TaskState state;
+  int parent = 0;
+  bool kernel = false;  // a kernel thread
+  bool bound = false;   // to its CPUs by the kernel: neither its mask nor its group can be changed
+};
+
+// Null: it has ended, or is about to: what frees its memory runs no more code of its own.
+[[nodiscard]] std::optional<Task> read_task(const HostFiles& files, int pid, int tid);
+// Those that end while it looks are left out.
+[[nodiscard]] std::vector<Task> read_tasks(const HostFiles& files);
+// The numbers in a group's `tasks` or `cgroup.procs`.
+[[nodiscard]] std::set<int> read_group(const HostFiles& files, const std::string& list);
+
+// Threads of the engine: they have masks of their own and stay where they are.
+[[nodiscard]] inline bool is_engine_thread(std::string_view name) noexcept { return name.starts_with("nfx-"); }
+[[nodiscard]] inline bool is_poll_thread(std::string_view name) noexcept { return name.starts_with("nfx-poll-"); }
+
+[[nodiscard]] std::string text_of(int error);  // "Invalid argument (22)"
+
+}  // namespace nfx::host

@@ -1,0 +1,161 @@
+#include "nexusfix/host/doctor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "host/doctor/check.hpp"
+
+namespace nfx {
+namespace {
+
+struct Registry {
+  std::vector<CheckInfo> infos;
+  std::vector<void (*)(const doctor::Examination&, doctor::Report&)> looks;
+};
+
+const Registry& registry() {
+  static const Registry all = [] {
+    Registry registry;
+    for (const auto table : {doctor::isolation_checks(), doctor::neighbour_checks(), doctor::scheduler_checks(),
+                             doctor::interrupt_checks(), doctor::network_checks(), doctor::power_checks(),
+                             doctor::memory_checks(), doctor::process_checks(), doctor::virtualisation_checks()}) {
+      for (const doctor::Check& check : table) {
+        registry.infos.push_back(check.info);
+        registry.looks.push_back(check.look);
+      }
+    }
+    return registry;
+  }();
+  return all;
+}
+
+constexpr std::array results{CheckResult::failure, CheckResult::warning, CheckResult::cannot_tell,
+                             CheckResult::info,    CheckResult::good,    CheckResult::not_here};
+
+std::size_t count(std::span<const DoctorFinding> findings, CheckResult result) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(findings, [&](const DoctorFinding& finding) { return finding.result == result; }));
+}
+
+std::string words(CheckResult result) {
+  std::string text{to_string(result)};
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
+
+bool wants_a_mend(CheckResult result) { return result == CheckResult::warning || result == CheckResult::failure; }
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(CheckResult result) noexcept {
+  switch (result) {
+    case CheckResult::good: return "good";
+    case CheckResult::info: return "info";
+    case CheckResult::warning: return "warning";
+    case CheckResult::failure: return "failure";
+    case CheckResult::cannot_tell: return "cannot_tell";
+    case CheckResult::not_here: return "not_here";
+  }
+  return {};
+}
+
+std::span<const CheckInfo> doctor_checks() noexcept { return registry().infos; }
+
+const CheckInfo* find_check(std::string_view id) noexcept {
+  const auto& infos = registry().infos;
+  const auto found = std::ranges::find(infos, id, &CheckInfo::id);
+  return found == infos.end() ? nullptr : &*found;
+}
+
+std::vector<DoctorFinding> examine(const DoctorInput& input) {
+  const Registry& all = registry();
+  const doctor::Examination examination{input};
+  std::vector<DoctorFinding> findings;
+  for (std::size_t i = 0; i < all.infos.size(); ++i) {
+    doctor::Report report{all.infos[i], findings};
+    all.looks[i](examination, report);
+    if (report.said_nothing()) report.not_here("nothing to look at");
+  }
+  return findings;
+}
+
+HostExit exit_of(std::span<const DoctorFinding> findings) noexcept {
+  HostExit exit = HostExit::ok;
+  for (const DoctorFinding& finding : findings) {
+    switch (finding.result) {
+      case CheckResult::good:
+      case CheckResult::info:
+      case CheckResult::not_here: break;
+      case CheckResult::warning: exit = combine(exit, HostExit::warnings); break;
+      case CheckResult::failure: exit = combine(exit, HostExit::failures); break;
+      case CheckResult::cannot_tell: exit = combine(exit, HostExit::cannot_tell); break;
+    }
+  }
+  return exit;
+}
+
+std::string to_text(std::span<const DoctorFinding> findings, bool everything) {
+  std::string text;
+  for (const CheckResult result : results) {
+    const bool shown = everything || wants_a_mend(result) || result == CheckResult::cannot_tell;
+    for (const DoctorFinding& finding : findings) {
+      if (!shown || finding.result != result) continue;
+      text += padded(words(result), 11) + "  " + padded(std::string{finding.check->id}, 31) + "  ";
+      if (!finding.subject.empty()) text += finding.subject + ": ";
+      text += finding.seen + '\n';
+      const std::string indent(13, ' ');
+      if (!finding.wanted.empty()) text += indent + "wanted: " + finding.wanted + '\n';
+      if (!wants_a_mend(result)) continue;
+      if (!finding.check->mend_runtime.empty())
+        text += indent + "now: " + std::string{finding.check->mend_runtime} + '\n';
+      if (!finding.check->mend_boot.empty()) text += indent + "boot: " + std::string{finding.check->mend_boot} + '\n';
+    }
+  }
+  text += std::to_string(doctor_checks().size()) + " checks";
+  const char* separator = ": ";
+  for (const CheckResult result : results) {
+    if (const std::size_t number = count(findings, result); number != 0) {
+      text += separator + std::to_string(number) + ' ' + words(result);
+      if (wants_a_mend(result) && number != 1) text += 's';
+      separator = ", ";
+    }
+  }
+  text += '\n';
+  if (!everything && text.contains("wanted: ")) text += "'nfx host explain ID' says why and what a mend costs.\n";
+  return text;
+}
+
+std::string to_json(std::span<const DoctorFinding> findings) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const DoctorFinding& finding : findings) {
+    const CheckInfo& check = *finding.check;
+    list.push_back({{"id", check.id},
+                    {"area", check.area},
+                    {"title", check.title},
+                    {"result", to_string(finding.result)},
+                    {"subject", finding.subject},
+                    {"seen", finding.seen},
+                    {"wanted", finding.wanted},
+                    {"source", check.source},
+                    {"why", check.why},
+                    {"mend_runtime", check.mend_runtime},
+                    {"mend_boot", check.mend_boot},
+                    {"risk", check.risk}});
+  }
+  nlohmann::ordered_json summary;
+  summary["checks"] = doctor_checks().size();
+  for (const CheckResult result : results) summary[std::string{to_string(result)}] = count(findings, result);
+  nlohmann::ordered_json all;
+  all["summary"] = std::move(summary);
+  all["findings"] = std::move(list);
+  // Names of tasks and devices may be any bytes.
+  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace nfx

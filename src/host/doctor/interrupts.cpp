@@ -1,0 +1,305 @@
+// Where interrupts go, and who moves them.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include "host/doctor/check.hpp"
+
+namespace nfx::doctor {
+namespace {
+
+constexpr std::string_view shield = "nfx host apply --runtime CONFIG";
+
+std::string name_of(const Interrupt& interrupt) {
+  std::string name = std::to_string(interrupt.number);
+  if (!interrupt.actions.empty()) name += " (" + join(interrupt.actions, 2) + ')';
+  return name;
+}
+
+void default_affinity(const Examination& e, Report& report) {
+  const auto mask = report.mask(e, "/proc/irq/default_smp_affinity");
+  if (!mask || !report.set_apart(e)) return;
+  const CpuSet shared = *mask & e.quiet & e.facts.online;
+  if (shared.empty()) return report.good("interrupts that come later go to " + mask->to_list());
+  report.warning("interrupts that come later may go to " + shared.to_list(), "a mask without " + e.quiet.to_list());
+}
+
+// The kernel keeps the masks of managed interrupts to itself; see managed().
+bool handled(const Interrupt& interrupt) { return !interrupt.actions.empty(); }
+
+void affinity(const Examination& e, Report& report) {
+  if (e.facts.interrupts.empty()) return report.not_here("no interrupts are described");
+  if (!report.set_apart(e)) return;
+  std::vector<std::string> near;
+  for (const Interrupt& interrupt : e.facts.interrupts) {
+    if (handled(interrupt) && interrupt.allowed && (*interrupt.allowed & e.facts.online).intersects(e.quiet))
+      near.push_back(name_of(interrupt));
+  }
+  if (near.empty()) return report.good("no interrupt may go to " + e.quiet.to_list());
+  report.warning(std::to_string(near.size()) + " may go to " + e.quiet.to_list() + ": " + join(near),
+                 "masks without " + e.quiet.to_list());
+}
+
+void effective_affinity(const Examination& e, Report& report) {
+  bool known = false;
+  std::vector<std::string> there;
+  for (const Interrupt& interrupt : e.facts.interrupts) {
+    if (!interrupt.effective) continue;
+    known = true;
+    // One that is to move with its next interrupt is told by `pending`.
+    const bool leaving = interrupt.allowed && !interrupt.allowed->intersects(e.quiet);
+    if (handled(interrupt) && !leaving && interrupt.effective->intersects(e.quiet))
+      there.push_back(name_of(interrupt) + " on " + interrupt.effective->to_list());
+  }
+  if (!known) return report.not_here("the kernel does not say where interrupts go");
+  if (!report.set_apart(e)) return;
+  if (there.empty()) return report.good("no interrupt goes to " + e.quiet.to_list());
+  report.failure(std::to_string(there.size()) + " go to " + e.quiet.to_list() + ": " + join(there),
+                 "all of them elsewhere");
+}
+
+void pending(const Examination& e, Report& report) {
+  if (e.facts.interrupts.empty()) return report.not_here("no interrupts are described");
+  std::vector<std::string> late;
+  for (const Interrupt& interrupt : e.facts.interrupts) {
+    if (!handled(interrupt) || !interrupt.allowed || !interrupt.effective || interrupt.effective->empty()) continue;
+    if (!interrupt.allowed->contains_all(*interrupt.effective))
+      late.push_back(name_of(interrupt) + " from " + interrupt.effective->to_list() + " to " +
+                     interrupt.allowed->to_list());
+  }
+  if (late.empty()) return report.good("every interrupt goes where its mask says");
+  report.info("to move with their next interrupt: " + join(late));
+}
+
+void managed(const Examination& e, Report& report) {
+  if (e.facts.interrupts.empty()) return report.not_here("no interrupts are described");
+  if (!report.set_apart(e)) return;
+  const auto& flags = e.facts.isolcpus.flags;
+  const bool kept_off =
+      std::ranges::find(flags, "managed_irq") != flags.end() && e.facts.isolcpus.cpus.contains_all(e.quiet);
+  std::vector<std::string> there, perhaps;
+  bool looked = false;
+  for (const Interrupt& interrupt : e.facts.interrupts) {
+    const CpuSet where = interrupt.effective && !interrupt.effective->empty() ? *interrupt.effective
+                                                                              : interrupt.allowed.value_or(CpuSet{});
+    const auto text = e.files.text("/sys/kernel/debug/irq/irqs/" + std::to_string(interrupt.number));
+    looked = looked || text.has_value();
+    const bool close = where.intersects(e.quiet);
+    if (text && text->contains("IRQD_AFFINITY_MANAGED") && close) there.push_back(name_of(interrupt));
+    const bool queue = std::ranges::any_of(interrupt.actions, [](const std::string& action) {
+      return action.starts_with("nvme") && action.contains('q');
+    });
+    // The first queue of a controller is the administrator's and not managed.
+    const bool first = std::ranges::any_of(interrupt.actions, [](const std::string& a) { return a.ends_with("q0"); });
+    if (!text && queue && !first && close) perhaps.push_back(name_of(interrupt));
+  }
+  if (!there.empty()) {
+    const std::string seen = join(there) + " on " + e.quiet.to_list() + ", and refuse to be moved";
+    return kept_off ? report.info(seen + "; managed_irq keeps them there only for work from these CPUs")
+                    : report.warning(seen, "isolcpus=managed_irq,... at boot");
+  }
+  if (!perhaps.empty()) {
+    return kept_off ? report.info(join(perhaps) + ": storage queues on " + e.quiet.to_list() + " despite managed_irq")
+                    : report.warning(join(perhaps) + " by their names; they refuse to be moved",
+                                     "isolcpus=managed_irq,... at boot");
+  }
+  if (looked) return report.good("no managed interrupt on " + e.quiet.to_list());
+  if (kept_off) return report.good("isolcpus=managed_irq keeps them off " + e.quiet.to_list());
+  report.cannot_tell("only debugfs says which interrupts are managed, and /sys/kernel/debug/irq cannot be read");
+}
+
+// Settings of irqbalance: the distribution's file, "NAME=value" with or without quotes and export.
+std::optional<std::string> irqbalance_setting(const Examination& e, std::string_view name) {
+  for (const char* file : {"/etc/default/irqbalance", "/etc/sysconfig/irqbalance"}) {
+    const auto text = e.files.text(file);
+    if (!text) continue;
+    for (const std::string& line : split(*text, '\n')) {
+      std::string_view rest = line;
+      while (rest.starts_with(' ')) rest.remove_prefix(1);
+      if (rest.starts_with("export ")) rest.remove_prefix(7);
+      if (!rest.starts_with(name) || rest.size() <= name.size() || rest[name.size()] != '=') continue;
+      std::string value{rest.substr(name.size() + 1)};
+      std::erase(value, '"');
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string irqbalance_arguments(const Examination& e) {
+  return irqbalance_setting(e, "IRQBALANCE_ARGS").value_or("") + ' ' + irqbalance_setting(e, "OPTIONS").value_or("");
+}
+
+void irqbalance(const Examination& e, Report& report) {
+  if (e.tasks.empty()) return report.not_here("no tasks are described");
+  if (e.process("irqbalance") == nullptr) return report.good("does not run");
+  if (!report.set_apart(e)) return;
+  const auto list = irqbalance_setting(e, "IRQBALANCE_BANNED_CPULIST");
+  const auto mask = irqbalance_setting(e, "IRQBALANCE_BANNED_CPUS");
+  CpuSet banned;
+  std::string seen;
+  if (list && !list->empty()) {
+    banned = CpuSet::parse_list(*list).value_or(CpuSet{});
+    seen = "runs, banned from " + *list;
+  } else if (mask && !mask->empty()) {
+    banned = CpuSet::parse_mask(*mask).value_or(CpuSet{});
+    seen = "runs, banned from " + banned.to_list();
+  } else {
+    banned = e.facts.isolated | e.facts.nohz_full;
+    seen = "runs, and leaves out isolated and tickless CPUs by itself: " + (banned.empty() ? "none" : banned.to_list());
+  }
+  const CpuSet open = e.quiet - banned;
+  if (open.empty()) return report.good(seen);
+  report.failure(seen, "IRQBALANCE_BANNED_CPULIST=" + e.quiet.to_list());
+}
+
+void irqbalance_by_number(const Examination& e, Report& report) {
+  const bool configured = e.files.exists("/etc/default/irqbalance") || e.files.exists("/etc/sysconfig/irqbalance");
+  if (!configured) return report.not_here("no settings of irqbalance");
+  const std::string arguments = irqbalance_arguments(e);
+  if (arguments.contains("--banirq") || (' ' + arguments).contains(" -i "))
+    return report.warning("interrupts are banned by number:" + arguments, "IRQBALANCE_BANNED_CPULIST instead");
+  report.good("no interrupt is named by its number");
+}
+
+void machine_check_poll(const Examination& e, Report& report) {
+  const std::string base = "/sys/devices/system/machinecheck/";
+  CpuSet polled;
+  bool seen = false;
+  for (const std::string& cpu : e.files.list(base)) {
+    const auto interval = e.files.integer(base + cpu + "/check_interval");
+    if (!interval || !cpu.starts_with("machinecheck")) continue;
+    seen = true;
+    if (*interval != 0) polled.insert(static_cast<int>(number(cpu.substr(12)).value_or(-1)));
+  }
+  if (!seen) return report.not_here("no " + base);
+  const CpuSet shared = e.quiet.empty() ? polled : polled & e.quiet;
+  if (shared.empty()) return report.good("corrected errors are not polled for");
+  if (e.quiet.empty()) return report.info("corrected errors are polled for on " + shared.to_list());
+  report.warning("corrected errors are polled for on " + shared.to_list(), "check_interval 0");
+}
+
+void nic_node(const Examination& e, Report& report) {
+  if (e.network.empty()) return report.not_here("no network device with hardware");
+  for (const NetworkDevice& device : e.network) {
+    if (device.numa_node < 0) {
+      report.info("does not say which NUMA node it is on", device.name);
+      continue;
+    }
+    const auto text = e.files.text("/sys/devices/system/node/node" + std::to_string(device.numa_node) + "/cpulist");
+    const auto local = text ? CpuSet::parse_list(*text) : std::unexpected{std::string{}};
+    if (!local) {
+      report.not_here("the CPUs of node " + std::to_string(device.numa_node) + " are not described", device.name);
+      continue;
+    }
+    std::vector<std::string> far;
+    for (const Interrupt& interrupt : e.facts.interrupts) {
+      if (interrupt.device.empty() || interrupt.device != device.pci_address || !interrupt.effective) continue;
+      if (!interrupt.effective->empty() && !local->intersects(*interrupt.effective))
+        far.push_back(name_of(interrupt) + " on " + interrupt.effective->to_list());
+    }
+    const std::string node = "node " + std::to_string(device.numa_node);
+    if (far.empty()) {
+      report.good("interrupts stay on " + node, device.name);
+    } else {
+      report.warning("on " + node + ", but its interrupts go to other nodes: " + join(far), "CPUs of " + node,
+                     device.name);
+    }
+  }
+}
+
+constexpr std::array table{
+    Check{{.id = "interrupts.default_affinity",
+           .area = "interrupts",
+           .title = "Interrupts that come later go elsewhere",
+           .source = "/proc/irq/default_smp_affinity",
+           .why = "A device that is started later, or a driver that is loaded again, takes this mask.",
+           .mend_runtime = shield,
+           .mend_boot = "irqaffinity=: nfx host apply --boot CONFIG",
+           .risk = "The other CPUs handle all interrupts."},
+          default_affinity},
+    Check{{.id = "interrupts.affinity",
+           .area = "interrupts",
+           .title = "No interrupt may go to the CPUs",
+           .source = "/proc/irq/*/smp_affinity_list",
+           .why = "Steering interrupts and unbound workqueues away took p99 of the worst gap from 66.7 us to 31 us and "
+                  "p99.9 from 3,705 us to 73 us.",
+           .mend_runtime = shield,
+           .mend_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
+           .risk = "The other CPUs handle all interrupts."},
+          affinity},
+    Check{{.id = "interrupts.effective_affinity",
+           .area = "interrupts",
+           .title = "No interrupt goes to the CPUs",
+           .source = "/proc/irq/*/effective_affinity_list",
+           .why = "The mask says where an interrupt may go, this where it goes. Each takes some microseconds, with its "
+                  "softirq up to milliseconds; steering them away took the maximum from 5,533 us to 139 us.",
+           .mend_runtime = shield,
+           .mend_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
+           .risk = "The other CPUs handle all interrupts."},
+          effective_affinity},
+    Check{{.id = "interrupts.pending",
+           .area = "interrupts",
+           .title = "Interrupts go where their masks say",
+           .source = "/proc/irq/*/smp_affinity_list, effective_affinity_list",
+           .why = "The write of a mask is accepted and takes effect only at the next interrupt.",
+           .mend_runtime = "wait for the next interrupt, then look again",
+           .mend_boot = "",
+           .risk = "None."},
+          pending},
+    Check{
+        {.id = "interrupts.managed",
+         .area = "interrupts",
+         .title = "Managed interrupts stay off the CPUs",
+         .source = "/sys/kernel/debug/irq/irqs/*; names of NVMe queues where debugfs cannot be read",
+         .why = "Drivers with a queue per CPU let the kernel choose; such an interrupt refuses to be moved (EIO).",
+         .mend_runtime = "",
+         .mend_boot = "isolcpus=managed_irq,...: nfx host apply --boot CONFIG, or fewer queues by the driver's module "
+                      "parameter",
+         .risk = "Work from several CPUs shares a queue."},
+        managed},
+    Check{{.id = "interrupts.irqbalance",
+           .area = "interrupts",
+           .title = "irqbalance keeps off the CPUs, or does not run",
+           .source = "/proc/*/status, /etc/default/irqbalance, /etc/sysconfig/irqbalance",
+           .why = "It writes masks every 10 s and undoes what was steered by hand.",
+           .mend_runtime = "systemctl stop irqbalance, or set IRQBALANCE_BANNED_CPULIST and start it again",
+           .mend_boot = "IRQBALANCE_BANNED_CPULIST in its settings: nfx host apply --boot CONFIG",
+           .risk = "Without it interrupts stay where they were first."},
+          irqbalance},
+    Check{{.id = "interrupts.irqbalance_by_number",
+           .area = "interrupts",
+           .title = "irqbalance is told CPUs, not numbers of interrupts",
+           .source = "/etc/default/irqbalance, /etc/sysconfig/irqbalance",
+           .why = "Interrupts are numbered as drivers start: after a reboot or a new device the ban is about others.",
+           .mend_runtime = "IRQBALANCE_BANNED_CPULIST, then restart irqbalance",
+           .mend_boot = "the same file: nfx host apply --boot CONFIG",
+           .risk = "None."},
+          irqbalance_by_number},
+    Check{{.id = "interrupts.nic_node",
+           .area = "interrupts",
+           .title = "A network device's interrupts stay on its NUMA node",
+           .source = "/sys/class/net/*/device/numa_node, /proc/irq/*/effective_affinity_list",
+           .why = "Packets are written into memory of the device's node; another node reads them over the link "
+                  "between the processors. Not measured here.",
+           .mend_runtime = "write CPUs of that node into smp_affinity_list",
+           .mend_boot = "the interrupt script of nfx host apply --boot CONFIG",
+           .risk = "None."},
+          nic_node},
+    Check{{.id = "interrupts.machine_check_poll",
+           .area = "interrupts",
+           .title = "Machine checks are not polled for on the CPUs",
+           .source = "/sys/devices/system/machinecheck/machinecheck*/check_interval",
+           .why = "A timer on each CPU looks for corrected errors, every 300 s by default. Not measured here.",
+           .mend_runtime = "echo 0 > /sys/devices/system/machinecheck/machinecheck0/check_interval",
+           .mend_boot = "mce=ignore_ce",
+           .risk = "Corrected memory errors are no longer counted; uncorrected ones still are reported."},
+          machine_check_poll},
+};
+
+}  // namespace
+
+std::span<const Check> interrupt_checks() noexcept { return table; }
+
+}  // namespace nfx::doctor

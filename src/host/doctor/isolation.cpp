@@ -1,0 +1,307 @@
+// Whether the CPUs for the spinning threads are set apart: at boot, and as the plan says.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "host/doctor/check.hpp"
+#include "nexusfix/host/boot_artefacts.hpp"
+
+namespace nfx::doctor {
+namespace {
+
+constexpr std::string_view isolation_mend = "nfx host apply --runtime CONFIG (control groups; gone after a reboot)";
+constexpr std::string_view boot_mend = "nfx host apply --boot CONFIG, then reboot";
+constexpr std::string_view isolation_risk =
+    "The CPUs are lost to everything that is not placed on them by name; at least one CPU must stay for the rest.";
+
+std::string cpus(const CpuSet& set) { return set.empty() ? "none" : set.to_list(); }
+
+void isolcpus(const Examination& e, Report& report) {
+  if (!report.set_apart(e, CheckResult::warning)) return;
+  const CpuSet missing = e.quiet - e.facts.quiet();
+  if (missing.empty()) {
+    const CpuSet shielded = e.quiet - e.facts.isolated;
+    report.good(shielded.empty() ? "the scheduler leaves " + cpus(e.quiet) + " alone"
+                                 : cpus(shielded) + " kept free by control groups until the next reboot");
+  } else {
+    report.failure("not set apart: " + cpus(missing) + "; set apart: " + cpus(e.facts.quiet()),
+                   "all of " + cpus(e.quiet) + " set apart");
+  }
+}
+
+void isolcpus_flags(const Examination& e, Report& report) {
+  if (!report.set_apart(e, CheckResult::warning)) return;
+  const auto parameter = e.parameter("isolcpus");
+  if (!parameter) return report.info("isolcpus= is not on the kernel command line");
+  const auto& flags = e.facts.isolcpus.flags;
+  const auto has = [&](std::string_view flag) { return std::ranges::find(flags, flag) != flags.end(); };
+  const std::string seen = "isolcpus=" + *parameter;
+  if (!flags.empty() && !has("domain"))
+    return report.failure(seen + ": with flags but without \"domain\" the scheduler balances onto these CPUs",
+                          "isolcpus=domain,managed_irq," + cpus(e.quiet));
+  if (!has("managed_irq"))
+    return report.warning(seen + ": managed interrupts may still go to these CPUs",
+                          "isolcpus=domain,managed_irq," + cpus(e.quiet));
+  report.good(seen);
+}
+
+void nohz_full(const Examination& e, Report& report) {
+  if (!report.set_apart(e, CheckResult::warning)) return;
+  const CpuSet missing = e.quiet - e.facts.nohz_full;
+  if (missing.empty()) return report.good("nohz_full=" + cpus(e.facts.nohz_full));
+  report.warning("periodic tick on " + cpus(missing), "nohz_full=" + cpus(e.quiet));
+}
+
+void rcu_nocbs(const Examination& e, Report& report) {
+  if (!report.set_apart(e, CheckResult::warning)) return;
+  const CpuSet missing = e.quiet - e.facts.rcu_nocbs;
+  if (missing.empty()) return report.good("no RCU callbacks on " + cpus(e.quiet));
+  report.warning("RCU callbacks run on " + cpus(missing), "rcu_nocbs=" + cpus(e.quiet));
+}
+
+void boot_sets_agree(const Examination& e, Report& report) {
+  std::vector<std::string> differ;
+  const CpuSet& isolated = e.facts.isolcpus.cpus;
+  const bool any = e.parameter("isolcpus") || e.parameter("nohz_full") || e.parameter("rcu_nocbs");
+  if (!any) return report.info("none of isolcpus=, nohz_full=, rcu_nocbs= is on the kernel command line");
+  const auto compare = [&](std::string_view name, const CpuSet& set) {
+    if (set != isolated) differ.push_back(std::string{name} + ' ' + cpus(set));
+  };
+  compare("nohz_full", e.facts.nohz_full);
+  compare("rcu_nocbs", e.facts.rcu_nocbs);
+  if (differ.empty()) return report.good("all name " + cpus(isolated));
+  report.warning("isolcpus " + cpus(isolated) + ", but " + join(differ), "the same CPUs in all three");
+}
+
+void plan_and_boot_agree(const Examination& e, Report& report) {
+  if (e.plan == nullptr) return report.info("no configuration was given");
+  const CpuSet& isolated = e.facts.isolcpus.cpus;
+  if (isolated.empty()) return report.info("no isolcpus= to compare the plan with");
+  const CpuSet outside = e.quiet - isolated;
+  const CpuSet unused = isolated - e.quiet;
+  if (!outside.empty())
+    return report.failure("the kernel was booted with isolcpus for " + cpus(isolated) +
+                              ", but spinning threads are to run on " + cpus(e.quiet) + ": " + cpus(outside) +
+                              " have no protection",
+                          "isolcpus= for exactly " + cpus(e.quiet) + ", or the roles' cpus within " + cpus(isolated));
+  if (!unused.empty())
+    return report.warning(cpus(unused) + " are isolated, but no thread of the plan uses them",
+                          "isolcpus= for exactly " + cpus(e.quiet));
+  report.good("isolcpus and the plan both name " + cpus(isolated));
+}
+
+void plan_hash(const Examination& e, Report& report) {
+  const auto booted = e.parameter(plan_parameter);
+  if (e.plan == nullptr)
+    return report.info(booted ? "booted for plan " + *booted + "; no configuration was given to compare it with"
+                              : "not booted for a plan");
+  if (!booted) return report.info("the kernel command line names no plan; this one is " + e.plan->hash);
+  if (*booted == e.plan->hash) return report.good("booted for this plan, " + *booted);
+  report.failure("booted for plan " + *booted, std::string{plan_parameter} + '=' + e.plan->hash);
+}
+
+void offline(const Examination& e, Report& report) {
+  if (!e.has_cpus) return report.not_here("no CPUs are described");
+  const CpuSet named = e.quiet | e.facts.isolcpus.cpus;
+  const CpuSet missing = named - e.facts.online;
+  const CpuSet planned = e.quiet - e.facts.online;
+  if (missing.empty()) return report.good(named.empty() ? "no CPU is named" : "all of " + cpus(named) + " are online");
+  report.add(planned.empty() ? CheckResult::warning : CheckResult::failure, "not online: " + cpus(missing),
+             "only CPUs that are online: " + cpus(e.facts.online));
+}
+
+void housekeeping(const Examination& e, Report& report) {
+  if (!e.has_cpus) return report.not_here("no CPUs are described");
+  const CpuSet rest = e.facts.online - e.quiet - e.facts.quiet();
+  if (rest.empty()) return report.failure("no CPU is left for the rest of the host", "at least one whole core");
+  report.good(cpus(rest) + " left for the rest of the host");
+}
+
+CpuSet siblings(const Examination& e, int cpu) {
+  CpuSet set;
+  for (const Core& core : e.input.topology.cores) {
+    if (core.cpus.contains(cpu)) set |= core.cpus;
+  }
+  const auto text =
+      e.files.text("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+  if (text) set |= CpuSet::parse_list(*text).value_or(CpuSet{});
+  set.erase(cpu);
+  return set;
+}
+
+void smt_siblings(const Examination& e, Report& report) {
+  if (!report.set_apart(e)) return;
+  std::vector<std::string> shared;
+  for (const int cpu : e.quiet.members()) {
+    const CpuSet others = (siblings(e, cpu) & e.facts.online) - e.quiet;
+    if (!others.empty()) shared.push_back(std::to_string(cpu) + " with " + cpus(others));
+  }
+  if (shared.empty()) return report.good("no core is shared with other work");
+  report.failure("cores shared by SMT: " + join(shared), "the siblings offline or set apart too");
+}
+
+void cpusets(const Examination& e, Report& report) {
+  const CpusetHierarchy hierarchy = find_cpusets(e.files.files());
+  if (hierarchy.version == CpusetHierarchy::Version::none)
+    return report.not_here("no hierarchy of control groups with the cpuset controller");
+  const std::string name = hierarchy.version == CpusetHierarchy::Version::v2 ? "cgroup v2" : "cgroup v1";
+  std::vector<std::string> partitions, broken;
+  for (const std::string& group : e.files.list(hierarchy.mount)) {
+    const auto kind = e.files.text(hierarchy.mount + '/' + group + "/cpuset.cpus.partition");
+    if (!kind || *kind == "member" || kind->empty()) continue;
+    const auto list = e.files.text(hierarchy.mount + '/' + group + "/cpuset.cpus");
+    (kind->contains("invalid") ? broken : partitions).push_back(group + ": " + *kind + ' ' + list.value_or(""));
+  }
+  if (!broken.empty())
+    return report.failure(name + ", " + join(broken), "a partition that the kernel accepts, with CPUs of its own");
+  if (!e.facts.shielded.empty()) return report.good(name + ": everything else is kept off " + cpus(e.facts.shielded));
+  if (!partitions.empty()) return report.good(name + ", " + join(partitions));
+  report.info(name + ": no group sets CPUs apart");
+}
+
+void own_cpuset(const Examination& e, Report& report) {
+  const OwnGroup group = own_group(e.files.files(), "cpuset");
+  if (group.folders.empty()) return report.not_here("no control group for CPUs");
+  for (const std::string& folder : group.folders) {
+    for (const char* file : {"/cpuset.cpus.effective", "/cpuset.effective_cpus", "/cpuset.cpus"}) {
+      const auto text = e.files.text(folder + file);
+      if (!text || text->empty()) continue;
+      const CpuSet allowed = CpuSet::parse_list(*text).value_or(CpuSet{});
+      const CpuSet missing = (e.quiet & e.facts.online) - allowed;
+      const std::string seen = "this process's group may use " + cpus(allowed);
+      if (missing.empty()) return report.good(seen);
+      if (e.facts.quiet().contains_all(missing)) return report.info(seen + "; the engine must start in another group");
+      return report.failure(seen, "a group that may use " + cpus(e.quiet));
+    }
+  }
+  report.not_here("no cpuset file in the control group " + group.folders.front());
+}
+
+constexpr std::array table{
+    Check{{.id = "isolation.isolcpus",
+           .area = "isolation",
+           .title = "The scheduler leaves the spinning threads' CPUs alone",
+           .source = "/sys/devices/system/cpu/isolated, cpuset control groups",
+           .why = "With 4 noisy processes on 2 cores a thread that is pinned only loses 65 % of its CPU (worst gap per "
+                  "millisecond p99 20,097 us, not pinned 15,339 us); with everything else moved off p99 is 66.7 us.",
+           .mend_runtime = isolation_mend,
+           .mend_boot = boot_mend,
+           .risk = isolation_risk},
+          isolcpus},
+    Check{{.id = "isolation.isolcpus_flags",
+           .area = "isolation",
+           .title = "isolcpus= has the flags domain and managed_irq",
+           .source = "/proc/cmdline",
+           .why = "Flags replace the default \"domain\": isolcpus=nohz,2-3 isolates nothing. Without managed_irq the "
+                  "kernel spreads managed interrupts of storage and network queues onto the isolated CPUs, and refuses "
+                  "to move them later. The effect was not measured here.",
+           .mend_runtime = "",
+           .mend_boot = boot_mend,
+           .risk = "managed_irq is a best effort: a queue whose CPUs are all isolated keeps its interrupt there."},
+          isolcpus_flags},
+    Check{
+        {.id = "isolation.nohz_full",
+         .area = "isolation",
+         .title = "No periodic tick on the spinning threads' CPUs",
+         .source = "/sys/devices/system/cpu/nohz_full",
+         .why = "The tick interrupts a CPU 100 to 1,000 times a second, each a few microseconds. With tasks and "
+                "interrupts moved off but the tick left, p99 of the worst gap per millisecond was 31 us.",
+         .mend_runtime = "",
+         .mend_boot = boot_mend,
+         .risk = "System calls on these CPUs become slower, since time is accounted at each of them. A kernel without "
+                 "CONFIG_NO_HZ_FULL ignores it."},
+        nohz_full},
+    Check{{.id = "isolation.rcu_nocbs",
+           .area = "isolation",
+           .title = "RCU callbacks run elsewhere",
+           .source = "/proc/cmdline, /sys/devices/system/cpu/nohz_full",
+           .why = "Callbacks of RCU run in a softirq of the CPU that queued them; rcu_nocbs= gives them to kernel "
+                  "threads (kernel-parameters.txt). Not measured here.",
+           .mend_runtime = "",
+           .mend_boot = boot_mend,
+           .risk = "The threads rcuo* need CPU time on the housekeeping CPUs."},
+          rcu_nocbs},
+    Check{{.id = "isolation.boot_sets_agree",
+           .area = "isolation",
+           .title = "isolcpus=, nohz_full= and rcu_nocbs= name the same CPUs",
+           .source = "/proc/cmdline, /sys/devices/system/cpu/nohz_full",
+           .why = "A CPU that is in one list but not in the others has part of the protection only, and pays for it. "
+                  "Not measured here.",
+           .mend_runtime = "",
+           .mend_boot = boot_mend,
+           .risk = isolation_risk},
+          boot_sets_agree},
+    Check{{.id = "isolation.plan_and_boot_agree",
+           .area = "isolation",
+           .title = "The plan's spinning threads run on the CPUs that the kernel isolates",
+           .source = "/proc/cmdline, the configuration",
+           .why = "Cores 2-15 isolated and sessions hashed onto 2-27 put twelve cores' sessions where everything else "
+                  "runs: pinned only, p99 20,097 us instead of 66.7 us. Isolated cores that nobody uses are wasted.",
+           .mend_runtime = "change [placement] so that the roles' cpus are the isolated ones",
+           .mend_boot = boot_mend,
+           .risk = isolation_risk},
+          plan_and_boot_agree},
+    Check{{.id = "isolation.plan_hash",
+           .area = "isolation",
+           .title = "The host was booted for this plan",
+           .source = "/proc/cmdline (nexusfix.plan=)",
+           .why = "The boot files and the configuration come from one plan; when one of them was changed alone, "
+                  "threads run on CPUs that were prepared for something else.",
+           .mend_runtime = "",
+           .mend_boot = boot_mend,
+           .risk = "None but the reboot."},
+          plan_hash},
+    Check{{.id = "isolation.offline",
+           .area = "isolation",
+           .title = "The CPUs that are named are online",
+           .source = "/sys/devices/system/cpu/online, /proc/cmdline",
+           .why = "A thread cannot be pinned to a CPU that is offline: sched_setaffinity fails with EINVAL.",
+           .mend_runtime = "echo 1 > /sys/devices/system/cpu/cpuN/online, or name other CPUs",
+           .mend_boot = "",
+           .risk = "None."},
+          offline},
+    Check{{.id = "isolation.housekeeping",
+           .area = "isolation",
+           .title = "At least one CPU is left for everything else",
+           .source = "/sys/devices/system/cpu/online, isolated; control groups",
+           .why = "Without one the host's own work, logins among it, waits behind threads that never yield.",
+           .mend_runtime = "name fewer CPUs in [placement]",
+           .mend_boot = "nfx host apply --boot CONFIG with fewer CPUs, then reboot",
+           .risk = "None."},
+          housekeeping},
+    Check{{.id = "isolation.smt_siblings",
+           .area = "isolation",
+           .title = "No spinning thread shares its core with other work",
+           .source = "/sys/devices/system/cpu/cpu*/topology/thread_siblings_list",
+           .why = "Two hardware threads of a core share its execution units and its first and second level caches. "
+                  "Not measured here.",
+           .mend_runtime = "echo off > /sys/devices/system/cpu/smt/control, or give the siblings to the plan",
+           .mend_boot = "nosmt",
+           .risk = "Half of the hardware threads are lost when SMT is turned off."},
+          smt_siblings},
+    Check{{.id = "isolation.cpusets",
+           .area = "isolation",
+           .title = "Control groups that set CPUs apart are valid",
+           .source = "cpuset.cpus, cpuset.cpus.partition below the control groups' mount",
+           .why = "A cgroup v2 partition that turned invalid, after a CPU went offline for example, isolates nothing "
+                  "and says so only in this file (cgroup-v2.rst).",
+           .mend_runtime = isolation_mend,
+           .mend_boot = "",
+           .risk = isolation_risk},
+          cpusets},
+    Check{{.id = "isolation.own_cpuset",
+           .area = "isolation",
+           .title = "The control group that we are in may use the CPUs",
+           .source = "/proc/self/cgroup, cpuset.cpus.effective",
+           .why = "A container or a service's slice may be limited to other CPUs: pinning then fails with EINVAL.",
+           .mend_runtime = "widen the group's cpuset.cpus (AllowedCPUs= of the slice, --cpuset-cpus of the container)",
+           .mend_boot = "",
+           .risk = "None for the host; others in the group may use these CPUs too."},
+          own_cpuset},
+};
+
+}  // namespace
+
+std::span<const Check> isolation_checks() noexcept { return table; }
+
+}  // namespace nfx::doctor

@@ -1,0 +1,162 @@
+// Who else may run on the CPUs that are set apart: tasks, kernel threads, workqueues.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "host/doctor/check.hpp"
+
+namespace nfx::doctor {
+namespace {
+
+constexpr std::string_view shield_mend = "nfx host apply --runtime CONFIG";
+
+void pid1_mask(const Examination& e, Report& report) {
+  const auto status = report.text(e, "/proc/1/status");
+  if (!status) return;
+  const auto list = line_value(*status, "Cpus_allowed_list");
+  const auto allowed = list ? CpuSet::parse_list(*list) : std::unexpected{std::string{}};
+  if (!allowed) return report.cannot_tell("/proc/1/status: no Cpus_allowed_list");
+  if (!report.set_apart(e, CheckResult::warning)) return;
+  const CpuSet shared = *allowed & e.quiet & e.facts.online;
+  // The shield keeps everything off by its group, whatever the masks were.
+  if (shared.empty()) return report.good("PID 1 may use " + allowed->to_list());
+  report.warning("PID 1 may use " + allowed->to_list() + ", and all that it starts inherits that",
+                 "CPUAffinity= without " + shared.to_list());
+}
+
+bool ours(const Task& task) { return task.name.starts_with("nfx-"); }
+
+std::vector<std::string> names_of(const std::vector<const Task*>& tasks) {
+  std::vector<std::string> names;
+  for (const Task* task : tasks) {
+    std::string name = task->name + " (" + std::to_string(task->id) + ')';
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+void other_tasks(const Examination& e, Report& report) {
+  if (e.tasks.empty()) return report.not_here("no tasks are described");
+  if (!report.set_apart(e, CheckResult::warning)) return;
+  std::vector<const Task*> runnable, sleeping;
+  for (const Task& task : e.tasks) {
+    if (task.kernel || ours(task) || !task.allowed.intersects(e.quiet)) continue;
+    // Onto isolated CPUs comes only who asks for nothing else: the scheduler does not balance onto them.
+    if (e.facts.isolated.contains_all(task.allowed & e.quiet) && !e.quiet.contains_all(task.allowed)) continue;
+    (task.state == 'R' ? runnable : sleeping).push_back(&task);
+  }
+  const std::string wanted = "no other task that may use " + e.quiet.to_list();
+  if (!runnable.empty())
+    report.failure(std::to_string(runnable.size()) + " running now: " + join(names_of(runnable)), wanted);
+  if (!sleeping.empty())
+    report.warning(std::to_string(sleeping.size()) + " asleep now: " + join(names_of(sleeping)), wanted);
+  if (runnable.empty() && sleeping.empty()) report.good("no other task is put on " + e.quiet.to_list());
+}
+
+void kernel_threads(const Examination& e, Report& report) {
+  if (e.tasks.empty()) return report.not_here("no tasks are described");
+  if (!report.set_apart(e)) return;
+  std::vector<const Task*> movable;
+  std::size_t bound = 0;
+  for (const Task& task : e.tasks) {
+    if (!task.kernel || !task.allowed.intersects(e.quiet)) continue;
+    if (task.allowed.size() == 1) {
+      ++bound;
+    } else if (!e.facts.isolated.contains_all(task.allowed & e.quiet)) {
+      movable.push_back(&task);
+    }
+  }
+  const std::string also = "; " + std::to_string(bound) + " are bound to their CPU and stay";
+  if (movable.empty()) return report.good("no kernel thread that could be elsewhere" + also);
+  report.warning(std::to_string(movable.size()) + " kernel threads may use " + e.quiet.to_list() + ": " +
+                     join(names_of(movable)) + also,
+                 "masks without " + e.quiet.to_list() + " for those that allow it");
+}
+
+void workqueues(const Examination& e, Report& report) {
+  const std::string base = "/sys/devices/virtual/workqueue/";
+  const auto all = report.mask(e, base + "cpumask");
+  if (!all || !report.set_apart(e)) return;
+  const CpuSet shared = *all & e.quiet & e.facts.online;
+  if (!shared.empty())
+    return report.warning("unbound work may run on " + shared.to_list(),
+                          "/sys/devices/virtual/workqueue/cpumask without " + e.quiet.to_list());
+  // A queue's own mask counts only where it meets the general one, but that one can be widened again.
+  std::vector<std::string> wide;
+  for (const std::string& queue : e.files.list(base)) {
+    const auto text = e.files.text(base + queue + "/cpumask");
+    const auto mask = text ? CpuSet::parse_mask(*text) : std::unexpected{std::string{}};
+    if (mask && (*mask & *all).intersects(e.quiet)) wide.push_back(queue);
+  }
+  if (!wide.empty()) return report.warning("queues with masks of their own: " + join(wide), "masks without these CPUs");
+  report.good("unbound work runs on " + all->to_list());
+}
+
+void writeback_workqueue(const Examination& e, Report& report) {
+  const auto mask = report.mask(e, "/sys/devices/virtual/workqueue/writeback/cpumask");
+  if (!mask || !report.set_apart(e)) return;
+  const auto text = e.files.text("/sys/devices/virtual/workqueue/cpumask");
+  CpuSet effective = *mask & e.facts.online;
+  if (const auto all = text ? CpuSet::parse_mask(*text) : std::unexpected{std::string{}}) effective &= *all;
+  if (!effective.intersects(e.quiet)) return report.good("pages are written back on " + effective.to_list());
+  report.warning("pages are written back on " + effective.to_list(), "a mask without " + e.quiet.to_list());
+}
+
+constexpr std::array table{
+    Check{{.id = "isolation.pid1_mask",
+           .area = "isolation",
+           .title = "PID 1 and what it starts stay off the CPUs",
+           .source = "/proc/1/status",
+           .why = "A mask is inherited by all children: services start wherever PID 1 may run. Without isolation, "
+                  "4 noisy processes took 65 % of a pinned thread's CPU.",
+           .mend_runtime = shield_mend,
+           .mend_boot = "CPUAffinity= in /etc/systemd/system.conf.d: nfx host apply --boot CONFIG",
+           .risk = "Services have fewer CPUs."},
+          pid1_mask},
+    Check{{.id = "isolation.other_tasks",
+           .area = "isolation",
+           .title = "No other task runs on the CPUs",
+           .source = "/proc/*/task/*/status",
+           .why = "Each task that may run there takes slices of milliseconds: p99 of the worst gap 20,097 us with 4 "
+                  "noisy processes, 66.7 us after they were moved off.",
+           .mend_runtime = shield_mend,
+           .mend_boot = "isolcpus=: nfx host apply --boot CONFIG, then reboot",
+           .risk = "The other tasks share the CPUs that are left."},
+          other_tasks},
+    Check{{.id = "isolation.kernel_threads",
+           .area = "isolation",
+           .title = "Kernel threads that can move have been moved",
+           .source = "/proc/*/status",
+           .why = "Kernel threads come without being asked; those bound to one CPU cannot be moved. Not measured "
+                  "here one by one.",
+           .mend_runtime = shield_mend,
+           .mend_boot = "isolcpus=domain keeps unbound ones off: nfx host apply --boot CONFIG, then reboot",
+           .risk = "None known for unbound threads; those that refuse are left alone."},
+          kernel_threads},
+    Check{{.id = "isolation.workqueues",
+           .area = "isolation",
+           .title = "Unbound workqueues run elsewhere",
+           .source = "/sys/devices/virtual/workqueue/cpumask, .../*/cpumask",
+           .why = "Steering interrupts and unbound workqueues away took p99 of the worst gap from 66.7 us to 31 us and "
+                  "the maximum from 5,533 us to 139 us.",
+           .mend_runtime = shield_mend,
+           .mend_boot = "isolcpus=domain or workqueue.unbound_cpus=",
+           .risk = "None known; bound work stays on its CPU."},
+          workqueues},
+    Check{{.id = "isolation.writeback_workqueue",
+           .area = "isolation",
+           .title = "Dirty pages are written back elsewhere",
+           .source = "/sys/devices/virtual/workqueue/writeback/cpumask",
+           .why = "kernel-per-CPU-kthreads.rst names this queue among what disturbs a CPU, and its mask as the mend. "
+                  "Not measured here alone.",
+           .mend_runtime = shield_mend,
+           .mend_boot = "",
+           .risk = "None known."},
+          writeback_workqueue},
+};
+
+}  // namespace
+
+std::span<const Check> neighbour_checks() noexcept { return table; }
+
+}  // namespace nfx::doctor

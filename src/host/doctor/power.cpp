@@ -1,0 +1,313 @@
+// Frequencies, idle states and clocks.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "host/doctor/check.hpp"
+
+namespace nfx::doctor {
+namespace {
+
+const std::string cpu_base = "/sys/devices/system/cpu/";
+const std::string policy_base = "/sys/devices/system/cpu/cpufreq/";
+
+std::vector<std::string> policies(const Examination& e) {
+  std::vector<std::string> names = e.files.list(policy_base);
+  std::erase_if(names, [](const std::string& name) { return !name.starts_with("policy"); });
+  return names;
+}
+
+CpuSet policy_cpus(const Examination& e, const std::string& policy) {
+  const auto text = e.files.text(policy_base + policy + "/affected_cpus");
+  CpuSet set;
+  if (text) {
+    for (const std::string& word : split(*text, ' ')) set.insert(static_cast<int>(number(word).value_or(-1)));
+  }
+  if (set.empty()) set.insert(static_cast<int>(number(std::string_view{policy}.substr(6)).value_or(-1)));
+  return set;
+}
+
+// One setting of every policy: all must be "performance".
+void every_policy(const Examination& e, Report& report, const char* file, CheckResult on_quiet) {
+  std::vector<std::string> differ;
+  bool seen = false, quiet = false;
+  for (const std::string& policy : policies(e)) {
+    const auto value = e.files.text(policy_base + policy + file);
+    if (!value) continue;
+    seen = true;
+    if (*value == "performance") continue;
+    const CpuSet cpus = policy_cpus(e, policy);
+    differ.push_back(policy + ' ' + *value + " (CPUs " + cpus.to_list() + ')');
+    quiet = quiet || cpus.intersects(e.quiet);
+  }
+  if (!seen) return report.not_here("no policy in " + policy_base + " has it");
+  if (differ.empty()) return report.good("performance on every policy");
+  report.add(quiet ? on_quiet : CheckResult::warning, join(differ, 16), "performance on every policy");
+}
+
+void governor(const Examination& e, Report& report) {
+  every_policy(e, report, "/scaling_governor", CheckResult::failure);
+}
+
+void energy_preference(const Examination& e, Report& report) {
+  every_policy(e, report, "/energy_performance_preference", CheckResult::warning);
+}
+
+void idle_states(const Examination& e, Report& report) {
+  constexpr long long enough_us = 10;
+  std::map<std::string, CpuSet> deep;
+  bool seen = false;
+  const CpuSet judged = e.quiet.empty() ? e.facts.online : e.quiet & e.facts.online;
+  for (const int cpu : judged.members()) {
+    const std::string base = cpu_base + "cpu" + std::to_string(cpu) + "/cpuidle/";
+    for (const std::string& state : e.files.list(base)) {
+      const auto latency = e.files.integer(base + state + "/latency");
+      if (!latency) continue;
+      seen = true;
+      if (*latency <= enough_us || e.files.integer(base + state + "/disable").value_or(0) != 0) continue;
+      deep[e.files.text(base + state + "/name").value_or(state) + ' ' + std::to_string(*latency) + " us"].insert(cpu);
+    }
+  }
+  if (!seen) return report.not_here("no idle states are described");
+  if (deep.empty()) return report.good("none takes more than 10 us to leave");
+  std::vector<std::string> words;
+  for (const auto& [state, cpus] : deep) words.push_back(state + " on " + cpus.to_list());
+  const auto limit = e.files.files().read("/dev/cpu_dma_latency");
+  std::int32_t held = -1;
+  if (limit && limit->size() == sizeof held) std::memcpy(&held, limit->data(), sizeof held);
+  if (held >= 0 && held <= enough_us)
+    return report.good(join(words) + "; held off by a request for " + std::to_string(held) + " us");
+  report.warning(join(words), "idle states that take more than 10 us disabled");
+}
+
+void cpu_dma_latency(const Examination& e, Report& report) {
+  const auto readable = e.files.text("/dev/cpu_dma_latency");
+  if (!readable) return report.missing("/dev/cpu_dma_latency", readable.error());
+  const auto raw = e.files.files().read("/dev/cpu_dma_latency");
+  std::int32_t held = 0;
+  if (!raw || raw->size() != sizeof held) return report.cannot_tell("/dev/cpu_dma_latency does not say four bytes");
+  std::memcpy(&held, raw->data(), sizeof held);
+  if (held >= 2000000000) return report.info("nobody asks for a limit");
+  report.info("somebody asks for at most " + std::to_string(held) + " us to leave idle");
+}
+
+void max_cstate(const Examination& e, Report& report) {
+  if (e.facts.command_line.empty()) return report.not_here("no kernel command line");
+  std::vector<std::string> seen;
+  for (const char* name :
+       {"intel_idle.max_cstate", "processor.max_cstate", "idle", "cpuidle.off", "intel_pstate", "amd_pstate"}) {
+    if (const auto value = e.parameter(name)) seen.push_back(std::string{name} + '=' + *value);
+  }
+  if (const auto driver = e.files.text(cpu_base + "cpuidle/current_driver")) seen.push_back("driver " + *driver);
+  report.info(seen.empty() ? "nothing about idle on the kernel command line" : join(seen));
+}
+
+void turbo(const Examination& e, Report& report) {
+  if (const auto off = e.files.integer(cpu_base + "intel_pstate/no_turbo"))
+    return report.info(*off == 0 ? "on" : "off");
+  if (const auto boost = e.files.integer(cpu_base + "cpufreq/boost")) return report.info(*boost != 0 ? "on" : "off");
+  report.not_here("the kernel does not show it");
+}
+
+void smt(const Examination& e, Report& report) {
+  const auto control = e.files.text(cpu_base + "smt/control");
+  if (!e.facts.smt_active) return report.not_here("the kernel does not show it");
+  if (!*e.facts.smt_active) return report.good("off" + (control ? ", control " + *control : ""));
+  report.info("on: see isolation.smt_siblings");
+}
+
+void clocksource(const Examination& e, Report& report) {
+  const auto now = report.text(e, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  if (!now) return;
+  constexpr std::array fast{
+      "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "riscv_clocksource", "tod"};
+  if (*now == "tsc" || *now == "arch_sys_counter") return report.good(*now);
+  if (std::ranges::find(fast, *now) != fast.end())
+    return report.info(*now + ": read without a system call, but through a page of the hypervisor's");
+  const auto others = e.files.text("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+  report.failure(*now + (others ? "; available: " + *others : ""), "tsc");
+}
+
+void tsc(const Examination& e, Report& report) {
+  const auto cpus = report.text(e, "/proc/cpuinfo");
+  if (!cpus) return;
+  const auto flags = line_value(*cpus, "flags");
+  if (!flags) return report.not_here("a processor without these flags");
+  const auto has = [&](std::string_view flag) { return (' ' + *flags + ' ').contains(' ' + std::string{flag} + ' '); };
+  std::vector<std::string> missing;
+  for (const char* flag : {"constant_tsc", "nonstop_tsc"}) {
+    if (!has(flag)) missing.emplace_back(flag);
+  }
+  if (missing.empty()) return report.good("constant_tsc, nonstop_tsc");
+  report.warning("without " + join(missing), "constant_tsc, nonstop_tsc");
+}
+
+void tsc_watchdog(const Examination& e, Report& report) {
+  const auto cpus = e.files.text("/proc/cpuinfo");
+  const auto flags = cpus ? line_value(*cpus, "flags") : std::nullopt;
+  if (!flags) return report.not_here("a processor without a TSC");
+  const std::string value = e.parameter("tsc").value_or("");
+  if (value == "reliable" || value == "nowatchdog") return report.good("tsc=" + value);
+  if ((' ' + *flags + ' ').contains(" tsc_reliable ")) return report.good("tsc_reliable");
+  report.info("the kernel may compare the TSC with another clock twice a second, on one CPU after the other");
+}
+
+void clock_sync(const Examination& e, Report& report) {
+  if (e.tasks.empty()) return report.not_here("no tasks are described");
+  std::vector<std::string> running;
+  for (const char* name : {"chronyd", "ntpd", "ptp4l", "phc2sys", "timemaster", "sfptpd", "openntpd", "ptpd"}) {
+    if (e.process(name) != nullptr) running.emplace_back(name);
+  }
+  if (!running.empty()) return report.good(join(running));
+  // A task's name holds 15 characters.
+  if (e.process("systemd-timesyn") != nullptr)
+    return report.info("systemd-timesyncd: right to some milliseconds, no more");
+  report.warning("nothing that disciplines the clock runs here", "chronyd, or ptp4l with phc2sys");
+}
+
+void aspm(const Examination& e, Report& report) {
+  const auto text = report.text(e, "/sys/module/pcie_aspm/parameters/policy");
+  if (!text) return;
+  const std::string policy = chosen(*text);
+  if (policy == "performance") return report.good(policy);
+  if (policy == "default") return report.info("as the firmware set it up");
+  report.warning(policy, "performance");
+}
+
+constexpr std::array frequency_table{
+    Check{{.id = "power.governor",
+           .area = "power",
+           .title = "Every frequency policy has the governor \"performance\"",
+           .source = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+           .why = "Other governors lower the frequency of a CPU that sleeps between messages; the first message after "
+                  "a pause is then slower. One policy that differs is enough. Not measured here.",
+           .mend_runtime = "nfx host apply --runtime CONFIG, or cpupower frequency-set -g performance",
+           .mend_boot = "cpufreq.default_governor=performance, or the tuned profile of nfx host apply --boot CONFIG",
+           .risk = "Power and heat; with little cooling less turbo."},
+          governor},
+    Check{{.id = "power.energy_preference",
+           .area = "power",
+           .title = "The processor is told to prefer performance",
+           .source = "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
+           .why = "Where the processor chooses frequencies itself this hint weighs power against speed. Not measured "
+                  "here.",
+           .mend_runtime = "echo performance into each policy's file",
+           .mend_boot = "the tuned profile of nfx host apply --boot CONFIG",
+           .risk = "Power and heat."},
+          energy_preference},
+    Check{{.id = "power.idle_states",
+           .area = "power",
+           .title = "CPUs do not fall asleep deeply",
+           .source = "/sys/devices/system/cpu/cpu*/cpuidle/state*/latency, disable",
+           .why = "Leaving a state takes the latency shown, up to some hundred microseconds. A thread that spins never "
+                  "enters one; threads that block do.",
+           .mend_runtime = "cpupower idle-set -D 10, or hold a request in /dev/cpu_dma_latency",
+           .mend_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
+           .risk = "Power and heat; less turbo for the neighbours."},
+          idle_states},
+    Check{{.id = "power.cpu_dma_latency",
+           .area = "power",
+           .title = "Requests that limit idle states",
+           .source = "/dev/cpu_dma_latency",
+           .why = "The request of a program holds only as long as it keeps this file open.",
+           .mend_runtime = "a program that keeps a request open, such as tuned",
+           .mend_boot = "the tuned profile of nfx host apply --boot CONFIG",
+           .risk = "Power and heat."},
+          cpu_dma_latency},
+    Check{{.id = "power.max_cstate",
+           .area = "power",
+           .title = "What the kernel was told about idling",
+           .source = "/proc/cmdline, /sys/devices/system/cpu/cpuidle/current_driver",
+           .why = "intel_idle ignores processor.max_cstate and has a parameter of its own.",
+           .mend_runtime = "",
+           .mend_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
+           .risk = "Power and heat. idle=poll also takes execution units from SMT siblings."},
+          max_cstate},
+    Check{{.id = "power.turbo",
+           .area = "power",
+           .title = "Turbo",
+           .source = "/sys/devices/system/cpu/intel_pstate/no_turbo, cpufreq/boost",
+           .why = "With turbo code runs faster, but the frequency depends on how many other cores work. Which is "
+                  "better has to be measured on the machine; not measured here.",
+           .mend_runtime = "echo 1 > no_turbo, or echo 0 > boost",
+           .mend_boot = "",
+           .risk = "Slower on average."},
+          turbo},
+    Check{{.id = "power.smt",
+           .area = "power",
+           .title = "Simultaneous multithreading",
+           .source = "/sys/devices/system/cpu/smt/active, control",
+           .why = "Siblings share a core's execution units and caches. Harmless where the siblings of spinning "
+                  "threads' CPUs stay idle. Not measured here.",
+           .mend_runtime = "echo off > /sys/devices/system/cpu/smt/control",
+           .mend_boot = "nosmt",
+           .risk = "Half of the hardware threads are lost."},
+          smt},
+    Check{{.id = "power.pcie_aspm",
+           .area = "power",
+           .title = "PCIe links do not sleep",
+           .source = "/sys/module/pcie_aspm/parameters/policy",
+           .why = "A link in a low power state takes microseconds to wake up for the next packet. Not measured here.",
+           .mend_runtime = "echo performance > /sys/module/pcie_aspm/parameters/policy",
+           .mend_boot = "pcie_aspm.policy=performance",
+           .risk = "Power."},
+          aspm},
+};
+
+constexpr std::array clock_table{
+    Check{{.id = "power.clocksource",
+           .area = "power",
+           .title = "The clock is read without a system call",
+           .source = "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+           .why = "hpet and acpi_pm are read by a system call and a slow device register, a microsecond and more each "
+                  "time; tsc is one instruction. Not measured here.",
+           .mend_runtime = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+           .mend_boot = "clocksource=tsc tsc=reliable",
+           .risk = "The kernel left tsc because it saw it drift: find out why first (dmesg)."},
+          clocksource},
+    Check{{.id = "power.tsc",
+           .area = "power",
+           .title = "The time stamp counter runs evenly",
+           .source = "/proc/cpuinfo",
+           .why = "Without constant_tsc it follows the frequency, without nonstop_tsc it stops in idle states: clocks "
+                  "that are made of it are wrong.",
+           .mend_runtime = "",
+           .mend_boot = "another processor, or the hypervisor's setting that passes the flags on",
+           .risk = "None."},
+          tsc},
+    Check{{.id = "power.tsc_watchdog",
+           .area = "power",
+           .title = "The time stamp counter is not watched",
+           .source = "/proc/cmdline, /proc/cpuinfo",
+           .why = "The watchdog of clocks is a timer that hops over all CPUs, isolated ones too. Recent kernels leave "
+                  "it out on most machines by themselves. Not measured here.",
+           .mend_runtime = "",
+           .mend_boot = "tsc=reliable, or tsc=nowatchdog",
+           .risk = "A counter that drifts goes unnoticed."},
+          tsc_watchdog},
+    Check{{.id = "power.clock_sync",
+           .area = "power",
+           .title = "The clock is disciplined",
+           .source = "/proc/*/status",
+           .why = "SendingTime is compared by the other side, and rules demand clocks that are right to 100 us or 1 ms "
+                  "(MiFID II, RTS 25). A clock that is stepped makes messages look late.",
+           .mend_runtime = "start chronyd, or ptp4l with phc2sys, on housekeeping CPUs",
+           .mend_boot = "enable the service",
+           .risk = "None; in a container the host does it, unseen from here."},
+          clock_sync},
+};
+
+}  // namespace
+
+std::span<const Check> power_checks() noexcept {
+  static constexpr auto table = [] {
+    std::array<Check, frequency_table.size() + clock_table.size()> all{};
+    std::ranges::copy(frequency_table, all.begin());
+    std::ranges::copy(clock_table, all.begin() + frequency_table.size());
+    return all;
+  }();
+  return table;
+}
+
+}  // namespace nfx::doctor

@@ -1,0 +1,171 @@
+// What a hypervisor or a container takes, and what the kernel does against the processor's flaws.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "host/doctor/check.hpp"
+
+namespace nfx::doctor {
+namespace {
+
+std::string hypervisor_name(const Examination& e) {
+  for (const char* file : {"/sys/hypervisor/type", "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"}) {
+    const auto text = e.files.text(file);
+    if (text && !text->empty()) return *text;
+  }
+  return "kind not known";
+}
+
+void hypervisor(const Examination& e, Report& report) {
+  if (!e.has_cpus) return report.not_here("no CPUs are described");
+  if (!e.virtual_machine) return report.good("none is seen");
+  report.info("virtual machine, " + hypervisor_name(e) + ", " + std::to_string(e.facts.online.size()) +
+              " CPUs online: what the host does is out of reach from here");
+}
+
+void vcpu_pinning(const Examination& e, Report& report) {
+  if (!e.virtual_machine) return report.not_here("not a virtual machine");
+  report.info("a guest cannot see where its CPUs run: each must have a host CPU of its own");
+}
+
+struct Ticks {
+  std::uint64_t all = 0;
+  std::uint64_t steal = 0;
+};
+
+// "cpu3 user nice system idle iowait irq softirq steal guest guest_nice"; guests are part of user.
+Ticks ticks_of(const std::string& line) {
+  const std::vector<std::string> words = split(line, ' ');
+  Ticks ticks;
+  for (std::size_t i = 1; i < words.size() && i <= 8; ++i) {
+    const auto value = static_cast<std::uint64_t>(number(words[i]).value_or(0));
+    ticks.all += value;
+    if (i == 8) ticks.steal = value;
+  }
+  return ticks;
+}
+
+void steal(const Examination& e, Report& report) {
+  const auto text = report.text(e, "/proc/stat");
+  if (!text) return;
+  const CpuSet judged = e.quiet.empty() ? e.facts.online : e.quiet;
+  Ticks worst;
+  std::string where;
+  for (const std::string& line : split(*text, '\n')) {
+    if (!line.starts_with("cpu") || line.starts_with("cpu ")) continue;
+    const std::string name = line.substr(0, line.find(' '));
+    const Ticks ticks = ticks_of(line);
+    if (ticks.all == 0 || !judged.contains(static_cast<int>(number(name.substr(3)).value_or(-1)))) continue;
+    // In millionths, so that counters of years do not overflow.
+    const auto share = [](const Ticks& t) { return t.steal * 1000000 / t.all; };
+    if (where.empty() || share(ticks) > share(worst)) {
+      worst = ticks;
+      where = name;
+    }
+  }
+  if (where.empty()) return report.not_here("no counters for these CPUs");
+  const std::string seen = "at most " + percent(worst.steal, worst.all) + " since the start, on " + where;
+  if (worst.steal * 1000 <= worst.all) return report.good(seen);
+  report.add(worst.steal * 100 > worst.all ? CheckResult::failure : CheckResult::warning, seen, "none");
+}
+
+void halt_polling(const Examination& e, Report& report) {
+  const auto time = report.integer(e, "/sys/module/haltpoll/parameters/guest_halt_poll_ns");
+  if (!time) return;
+  report.info("an idle CPU polls up to " + std::to_string(*time) + " ns before it gives itself back");
+}
+
+void container(const Examination& e, Report& report) {
+  if (!e.has_cpus) return report.not_here("no CPUs are described");
+  for (const char* file : {"/.dockerenv", "/run/.containerenv"}) {
+    if (e.files.exists(file))
+      return report.info(std::string{file} + " is there: a container, which sees part of the host");
+  }
+  const auto group = e.files.text("/proc/1/cgroup");
+  for (const char* word : {"docker", "kubepods", "lxc", "containerd"}) {
+    if (group && group->contains(word)) return report.info("PID 1 is in a group of " + std::string{word});
+  }
+  report.good("none is seen");
+}
+
+void mitigations(const Examination& e, Report& report) {
+  const std::string base = "/sys/devices/system/cpu/vulnerabilities/";
+  std::vector<std::string> on;
+  std::size_t all = 0;
+  for (const std::string& name : e.files.list(base)) {
+    const auto text = e.files.text(base + name);
+    if (!text) continue;
+    ++all;
+    if (text->starts_with("Mitigation")) on.push_back(name);
+  }
+  if (all == 0) return report.not_here("no " + base);
+  const std::string parameter = e.parameter("mitigations") ? "; mitigations=" + *e.parameter("mitigations") : "";
+  report.info((on.empty() ? "none is active" : "active: " + join(on, 24)) + parameter);
+}
+
+constexpr std::array table{
+    Check{{.id = "virtualisation.hypervisor",
+           .area = "virtualisation",
+           .title = "A hypervisor below",
+           .source = "/proc/cpuinfo, /sys/hypervisor/type, /sys/class/dmi/id",
+           .why = "Interrupts, timers and some instructions leave the guest, some microseconds each. Every figure "
+                  "named \"measured\" here is of a virtual machine with 2 CPUs.",
+           .mend_runtime = "",
+           .mend_boot = "bare metal, or a host that is tuned like one",
+           .risk = "None."},
+          hypervisor},
+    Check{{.id = "virtualisation.vcpu_pinning",
+           .area = "virtualisation",
+           .title = "Virtual CPUs have physical ones of their own",
+           .source = "not visible from inside",
+           .why = "A guest's CPU is a thread of the host: what the host runs in its place is seen as steal, at best.",
+           .mend_runtime = "on the host: vcpupin of libvirt, dedicated CPU placement of the cloud's flavour",
+           .mend_boot = "",
+           .risk = "The host's CPUs are lost to other guests."},
+          vcpu_pinning},
+    Check{{.id = "virtualisation.steal",
+           .area = "virtualisation",
+           .title = "The hypervisor takes no time",
+           .source = "/proc/stat",
+           .why = "Time in which the guest wanted to run and did not: a spinning thread stands still for slices of "
+                  "the host's scheduler, milliseconds each.",
+           .mend_runtime = "",
+           .mend_boot = "another kind of virtual machine, with CPUs of its own",
+           .risk = "None."},
+          steal},
+    Check{{.id = "virtualisation.halt_polling",
+           .area = "virtualisation",
+           .title = "Idle virtual CPUs stay awake",
+           .source = "/sys/module/haltpoll/parameters/guest_halt_poll_ns",
+           .why = "Waking a CPU that was given back to the hypervisor takes tens of microseconds. Only for threads "
+                  "that block. Not measured here.",
+           .mend_runtime = "echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns",
+           .mend_boot = "haltpoll.guest_halt_poll_ns=200000",
+           .risk = "CPU time of the host."},
+          halt_polling},
+    Check{{.id = "virtualisation.container",
+           .area = "virtualisation",
+           .title = "A container around",
+           .source = "/.dockerenv, /run/.containerenv, /proc/1/cgroup",
+           .why = "In a container other tasks are hidden, and settings of the host are read-only: look on the host.",
+           .mend_runtime = "run 'nfx host doctor' on the host, or 'nfx host collect' there",
+           .mend_boot = "",
+           .risk = "None."},
+          container},
+    Check{{.id = "virtualisation.mitigations",
+           .area = "virtualisation",
+           .title = "Measures against the processor's flaws",
+           .source = "/sys/devices/system/cpu/vulnerabilities/*",
+           .why = "They make system calls and indirect calls slower. Reported, never changed: whether the machine "
+                  "needs them is a question of security, not of latency.",
+           .mend_runtime = "",
+           .mend_boot = "",
+           .risk = "Turning them off opens the machine to programs that read others' memory."},
+          mitigations},
+};
+
+}  // namespace
+
+std::span<const Check> virtualisation_checks() noexcept { return table; }
+
+}  // namespace nfx::doctor

@@ -1,0 +1,242 @@
+#include "host/html.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace nfx {
+namespace {
+
+constexpr double width = 900, height = 300;
+constexpr double left = 70, right = 20, top = 34, bottom = 46;
+constexpr std::size_t colours = 8;
+
+std::string with(const char* format, double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+std::string at(double position) { return with("%.1f", position); }
+std::string short_number(double value) { return with("%g", value); }
+
+// Values onto a stretch of the picture.
+class Scale {
+ public:
+  Scale(double low, double high, bool logarithmic) : log_(logarithmic), low_(place(low)), high_(place(high)) {
+    if (!(high_ > low_)) high_ = low_ + 1;
+  }
+  [[nodiscard]] double operator()(double value) const { return (place(value) - low_) / (high_ - low_); }
+  [[nodiscard]] bool shows(double value) const { return std::isfinite(value) && (!log_ || value > 0); }
+  [[nodiscard]] std::vector<double> ticks() const {
+    std::vector<double> result;
+    if (log_) {
+      for (int power = static_cast<int>(std::ceil(low_ - 1e-9)); power <= high_ + 1e-9; ++power)
+        result.push_back(std::pow(10.0, power));
+      return result;
+    }
+    const double rough = (high_ - low_) / 8;
+    const double unit = std::pow(10.0, std::floor(std::log10(rough)));
+    double step = unit;
+    for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
+      step = unit * factor;
+      if (step >= rough) break;
+    }
+    for (double tick = std::ceil(low_ / step) * step; tick <= high_ + step * 1e-9; tick += step) result.push_back(tick);
+    return result;
+  }
+
+ private:
+  [[nodiscard]] double place(double value) const { return log_ ? std::log10(value) : value; }
+
+  bool log_;
+  double low_;
+  double high_;
+};
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void include(double value, bool logarithmic) {
+    if (!std::isfinite(value) || (logarithmic && value <= 0)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  // Whole decades, or from zero.
+  void round(bool logarithmic) {
+    if (!(high >= low)) low = logarithmic ? 1 : 0, high = logarithmic ? 10 : 1;
+    if (!logarithmic) {
+      low = std::min(low, 0.0);
+      return;
+    }
+    low = std::pow(10.0, std::floor(std::log10(low)));
+    high = std::pow(10.0, std::ceil(std::log10(high)));
+  }
+};
+
+std::string text_at(double x, double y, std::string_view attributes, std::string_view text) {
+  return "<text x=\"" + at(x) + "\" y=\"" + at(y) + "\"" + std::string{attributes} + '>' + html_escaped(text) +
+         "</text>";
+}
+
+std::string line_at(double x1, double y1, double x2, double y2) {
+  return "<line class=\"grid\" x1=\"" + at(x1) + "\" y1=\"" + at(y1) + "\" x2=\"" + at(x2) + "\" y2=\"" + at(y2) +
+         "\"/>";
+}
+
+std::string svg_begin(std::string_view title, double high) {
+  return "<svg viewBox=\"0 0 " + short_number(width) + ' ' + at(high) + "\" role=\"img\" aria-label=\"" +
+         html_escaped(title) + "\">" + text_at(left, 18, " class=\"title\"", title);
+}
+
+// A path through the points of a line that can be shown.
+std::string path(const SvgLine& line, const SvgChart& chart, const Scale& x_scale, const Scale& y_scale) {
+  std::string data;
+  for (const auto& [x, y] : line.points) {
+    if (!x_scale.shows(x) || !y_scale.shows(y)) continue;
+    const std::string px = at(left + x_scale(x) * (width - left - right));
+    const std::string py = at(height - bottom - y_scale(y) * (height - top - bottom));
+    if (data.empty()) {
+      data = 'M' + px + ' ' + py;
+    } else {
+      if (chart.steps) data += 'H' + px;
+      data += chart.steps ? 'V' + py : 'L' + px + ' ' + py;
+    }
+  }
+  return data;
+}
+
+}  // namespace
+
+std::string html_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+    }
+  }
+  return out;
+}
+
+std::string html_page(std::string_view title, std::string_view body) {
+  constexpr std::string_view style = R"(
+:root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--soft:#57606a;--grid:#d8dee4;--c0:#0969da;--c1:#bc4c00;
+--c2:#1a7f37;--c3:#8250df;--c4:#cf222e;--c5:#9a6700;--c6:#0a7d91;--c7:#bf3989}
+@media(prefers-color-scheme:dark){:root{--back:#0d1117;--text:#e6edf3;--soft:#9198a1;--grid:#30363d;--c0:#58a6ff;
+--c1:#f0883e;--c2:#3fb950;--c3:#bc8cff;--c4:#ff7b72;--c5:#d29922;--c6:#39c5cf;--c7:#f778ba}}
+body{background:var(--back);color:var(--text);font:15px/1.5 system-ui,sans-serif;max-width:960px;margin:2em auto;
+padding:0 1em}
+h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}p,li{max-width:75ch}.soft{color:var(--soft)}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
+th{color:var(--soft);font-weight:600}.l{text-align:left}
+svg{width:100%;height:auto;margin:.5em 0;font:12px system-ui,sans-serif}svg text{fill:var(--soft)}
+svg .title{fill:var(--text);font-weight:600;font-size:14px}.grid{stroke:var(--grid)}
+.line{fill:none;stroke-width:1.4}
+)";
+  std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  page += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" + html_escaped(title) +
+          "</title>\n<style>" + std::string{style};
+  for (std::size_t i = 0; i < colours; ++i) {
+    const std::string n = std::to_string(i);
+    page += ".s" + n + "{stroke:var(--c" + n + ")}.f" + n + "{fill:var(--c" + n + ")}";
+  }
+  page += "\nsvg text.k{fill:var(--text)}\n</style>\n</head>\n<body>\n<h1>" + html_escaped(title) + "</h1>\n";
+  page += body;
+  return page + "</body>\n</html>\n";
+}
+
+std::string html_table(const HtmlTable& table) {
+  const auto row = [&](const std::vector<std::string>& cells, const std::string& tag) {
+    std::string out = "<tr>";
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool text = i + table.left_columns_at_end >= cells.size();
+      out += '<' + tag + (text ? " class=\"l\">" : ">") + html_escaped(cells[i]) + "</" + tag + '>';
+    }
+    return out + "</tr>\n";
+  };
+  std::string out = "<div class=\"scroll\"><table>\n" + row(table.head, "th");
+  for (const auto& cells : table.rows) out += row(cells, "td");
+  return out + "</table></div>\n";
+}
+
+std::string svg_series(const SvgChart& chart) {
+  Range x_range, y_range;
+  for (const SvgLine& line : chart.lines) {
+    for (const auto& [x, y] : line.points) {
+      x_range.include(x, chart.log_x);
+      y_range.include(y, chart.log_y);
+    }
+  }
+  // Times and quantiles fill the width; only heights are rounded.
+  if (!(x_range.high >= x_range.low)) x_range.round(chart.log_x);
+  y_range.round(chart.log_y);
+  const Scale x_scale{x_range.low, x_range.high, chart.log_x}, y_scale{y_range.low, y_range.high, chart.log_y};
+  const double floor = height - bottom, inner = width - left - right;
+  std::string out = svg_begin(chart.title, height);
+  for (const double tick : y_scale.ticks()) {
+    const double y = floor - y_scale(tick) * (floor - top);
+    out += line_at(left, y, width - right, y) + text_at(left - 8, y + 4, " text-anchor=\"end\"", short_number(tick));
+  }
+  auto x_ticks = chart.x_ticks;
+  if (x_ticks.empty()) {
+    for (const double tick : x_scale.ticks()) x_ticks.emplace_back(tick, short_number(tick));
+  }
+  for (const auto& [tick, label] : x_ticks) {
+    if (!x_scale.shows(tick) || tick > x_range.high * (1 + 1e-9) || tick < x_range.low) continue;
+    const double x = left + x_scale(tick) * inner;
+    out += line_at(x, top, x, floor) + text_at(x, floor + 17, " text-anchor=\"middle\"", label);
+  }
+  out += text_at(left + inner / 2, height - 10, " text-anchor=\"middle\"", chart.x_label);
+  out += "<text transform=\"translate(16 " + at((top + floor) / 2) + ") rotate(-90)\" text-anchor=\"middle\">" +
+         html_escaped(chart.y_label) + "</text>";
+  double key_x = width - right;
+  for (std::size_t i = chart.lines.size(); i-- > 0;) {
+    const std::string colour = std::to_string(i % colours);
+    const std::string data = path(chart.lines[i], chart, x_scale, y_scale);
+    if (!data.empty()) out += "<path class=\"line s" + colour + "\" d=\"" + data + "\"/>";
+    out += text_at(key_x, 18, " class=\"k\" text-anchor=\"end\"", chart.lines[i].name);
+    key_x -= 7.0 * static_cast<double>(chart.lines[i].name.size()) + 8;
+    out += "<rect class=\"f" + colour + "\" x=\"" + at(key_x - 6) + "\" y=\"9\" width=\"10\" height=\"10\"/>";
+    key_x -= 18;
+  }
+  return out + "</svg>\n";
+}
+
+std::string svg_bars(std::string_view title, const std::vector<SvgBar>& bars) {
+  constexpr double row = 26, names = 260, labels = 150;
+  double largest = 0;
+  for (const SvgBar& bar : bars) largest = std::max(largest, bar.value);
+  std::string out = svg_begin(title, top + row * static_cast<double>(bars.size()) + 8);
+  double y = top;
+  for (const SvgBar& bar : bars) {
+    const double length = largest > 0 ? bar.value / largest * (width - names - labels) : 0;
+    out += text_at(names - 8, y + 15, " class=\"k\" text-anchor=\"end\"", bar.name);
+    out += "<rect class=\"f0\" x=\"" + at(names) + "\" y=\"" + at(y + 3) + "\" width=\"" + at(std::max(length, 1.0)) +
+           "\" height=\"" + at(row - 9) + "\"/>";
+    out += text_at(names + std::max(length, 1.0) + 6, y + 15, "", bar.label);
+    y += row;
+  }
+  return out + "</svg>\n";
+}
+
+std::vector<std::pair<double, double>> downsampled_by_max(const std::vector<std::pair<double, double>>& values,
+                                                          std::size_t points) {
+  if (points == 0 || values.size() <= points) return values;
+  std::vector<std::pair<double, double>> result;
+  result.reserve(points);
+  for (std::size_t i = 0; i < points; ++i) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(values.size() * i / points);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(values.size() * (i + 1) / points);
+    const auto largest = std::max_element(begin, end, [](const auto& a, const auto& b) { return a.second < b.second; });
+    result.emplace_back(begin->first, largest->second);
+  }
+  return result;
+}
+
+}  // namespace nfx

@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/host/trace_reader.hpp"
+
+namespace nfx {
+namespace {
+
+using Edge = TraceEvent::Edge;
+
+// A stretch of time in which one thing had the CPU. Interrupts within interrupts or other tasks are stretches of their
+// own, so that stretches of one CPU never overlap.
+struct Stretch {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  NoiseKind kind = NoiseKind::task;
+  const std::string* name = nullptr;  // in an event
+};
+
+struct CpuTimeline {
+  std::int64_t first_event = std::numeric_limits<std::int64_t>::max();
+  std::vector<Stretch> stretches;  // by time
+};
+
+// Follows what is on top of a CPU from event to event.
+class TimelineBuilder {
+ public:
+  TimelineBuilder(CpuTimeline& timeline, const std::set<int>& own_threads) : out_(timeline), own_(own_threads) {}
+
+  // Who has the CPU before the first switch says so.
+  void begin(const TraceEvent* first_switch) {
+    if (first_switch == nullptr) return;
+    task_ = &first_switch->name_before;
+    own_task_ = own_.contains(first_switch->thread_id_before);
+  }
+
+  void add(const TraceEvent& event) {
+    if (out_.first_event > event.time_ns) out_.first_event = now_ = event.time_ns;
+    switch (event.edge) {
+      case Edge::change:
+        advance(event.time_ns);
+        task_ = &event.name;
+        own_task_ = own_.contains(event.thread_id);
+        return;
+      case Edge::entry:
+        advance(event.time_ns);
+        active_.push_back(&event);
+        return;
+      case Edge::exit: leave(event); return;
+    }
+  }
+
+ private:
+  void advance(std::int64_t time) {
+    if (!active_.empty()) {
+      emit(time, active_.back()->kind, &active_.back()->name);
+    } else if (!own_task_) {
+      emit(time, NoiseKind::task, task_);
+    }
+    now_ = time;
+  }
+
+  void leave(const TraceEvent& event) {
+    const auto entered =
+        std::ranges::find(active_.rbegin(), active_.rend(), event.kind, [](const TraceEvent* e) { return e->kind; });
+    if (entered != active_.rend()) {
+      advance(event.time_ns);
+      // Exits that were lost: what is above has ended as well.
+      active_.erase(entered.base() - 1, active_.end());
+    } else {
+      // Entered before the trace began, or the entry is lost: the time since the last event is its own.
+      emit(event.time_ns, event.kind, &event.name);
+      now_ = event.time_ns;
+    }
+  }
+
+  void emit(std::int64_t end, NoiseKind kind, const std::string* name) {
+    if (end > now_ && name != nullptr) out_.stretches.push_back({now_, end, kind, name});
+  }
+
+  CpuTimeline& out_;
+  const std::set<int>& own_;
+  std::vector<const TraceEvent*> active_;
+  const std::string* task_ = nullptr;
+  bool own_task_ = true;
+  std::int64_t now_ = 0;
+};
+
+// They point into the events.
+std::map<int, CpuTimeline> timelines(std::span<const TraceEvent> events, const std::set<int>& own_threads) {
+  std::map<int, std::vector<const TraceEvent*>> per_cpu;
+  for (const TraceEvent& event : events) per_cpu[event.cpu].push_back(&event);
+  std::map<int, CpuTimeline> result;
+  for (auto& [cpu, own_events] : per_cpu) {
+    // Those of one time stay in the order of the trace.
+    std::ranges::sort(own_events, [](const TraceEvent* a, const TraceEvent* b) {
+      return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : std::less{}(a, b);
+    });
+    TimelineBuilder builder{result[cpu], own_threads};
+    const auto first = std::ranges::find(own_events, Edge::change, [](const TraceEvent* event) { return event->edge; });
+    builder.begin(first == own_events.end() ? nullptr : *first);
+    for (const TraceEvent* event : own_events) builder.add(*event);
+  }
+  return result;
+}
+
+struct Share {
+  NoiseKind kind = NoiseKind::unexplained;
+  const std::string* name = nullptr;
+  std::uint64_t time = 0;
+  bool touched = false;
+};
+
+// What had the CPU between two times: the largest share, and the sum.
+struct Shares {
+  Share largest;
+  std::uint64_t total = 0;
+};
+
+Shares shares_of(const CpuTimeline& timeline, std::int64_t begin, std::int64_t end, std::int64_t slack) {
+  std::vector<Share> shares;
+  const auto& stretches = timeline.stretches;
+  auto at = std::ranges::lower_bound(stretches, begin - slack, {}, &Stretch::end);
+  Shares result;
+  for (; at != stretches.end() && at->begin <= end + slack; ++at) {
+    const std::int64_t overlap = std::min(at->end, end) - std::max(at->begin, begin);
+    // Shorter than the clock of the trace can tell, or beside the gap by no more than that.
+    const auto time = static_cast<std::uint64_t>(std::max<std::int64_t>(overlap, 0));
+    auto share =
+        std::ranges::find_if(shares, [&](const Share& s) { return s.kind == at->kind && *s.name == *at->name; });
+    if (share == shares.end()) share = shares.insert(shares.end(), Share{at->kind, at->name, 0, true});
+    share->time += time;
+    result.total += time;
+  }
+  for (const Share& share : shares) {
+    if (!result.largest.touched || share.time > result.largest.time) result.largest = share;
+  }
+  return result;
+}
+
+NoiseCause cause_of(const HiccupGap& gap, const std::map<int, CpuTimeline>& timelines,
+                    const AttributionContext& context) {
+  const auto begin = static_cast<std::int64_t>(gap.begin_ns);
+  const auto end = static_cast<std::int64_t>(gap.begin_ns + gap.length_ns);
+  const auto slack = static_cast<std::int64_t>(context.slack_ns);
+  // A thread that is moved waits where it was, behind whoever has that CPU.
+  const bool moved = gap.cpu_before != gap.cpu && gap.cpu_before >= 0;
+  const auto timeline = timelines.find(moved ? gap.cpu_before : gap.cpu);
+  NoiseCause cause;
+  cause.unaccounted_ns = gap.length_ns;
+  Shares shares;
+  if (timeline != timelines.end()) {
+    if (end < timeline->second.first_event && context.overwritten.contains(timeline->first)) {
+      cause.kind = NoiseKind::not_traced;
+      return cause;
+    }
+    shares = shares_of(timeline->second, begin, end, slack);
+  }
+  if (moved) {
+    cause.kind = NoiseKind::migration;
+    if (shares.largest.touched) cause.name = "behind " + NoiseCause{shares.largest.kind, *shares.largest.name}.text();
+    cause.share_ns = shares.largest.time;
+    cause.unaccounted_ns = gap.length_ns - std::min(gap.length_ns, shares.total);
+    return cause;
+  }
+  cause.unaccounted_ns = gap.length_ns - std::min(gap.length_ns, shares.total);
+  const bool explained =
+      shares.largest.touched && (cause.unaccounted_ns <= shares.total || cause.unaccounted_ns <= context.overhead_ns);
+  if (!explained) return cause;
+  cause.kind = shares.largest.kind;
+  cause.name = *shares.largest.name;
+  cause.share_ns = shares.largest.time;
+  return cause;
+}
+
+// The kernel says only how much was stolen, not when: the largest gaps without a cause are the likeliest.
+void blame_hypervisor(std::span<const HiccupGap> gaps, std::vector<NoiseCause>& causes,
+                      const AttributionContext& context) {
+  std::map<int, std::uint64_t> left;
+  for (const auto& [cpu, stolen] : context.stolen_ns) {
+    if (stolen > 0) left[cpu] = stolen + context.steal_resolution_ns;
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    if (causes[i].kind == NoiseKind::unexplained) order.push_back(i);
+  }
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return causes[a].unaccounted_ns != causes[b].unaccounted_ns ? causes[a].unaccounted_ns > causes[b].unaccounted_ns
+                                                                : a < b;
+  });
+  for (const std::size_t i : order) {
+    const auto budget = left.find(gaps[i].cpu);
+    if (budget == left.end() || budget->second < causes[i].unaccounted_ns) continue;
+    budget->second -= causes[i].unaccounted_ns;
+    causes[i].kind = NoiseKind::hypervisor;
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(NoiseKind kind) noexcept {
+  switch (kind) {
+    case NoiseKind::timer: return "timer";
+    case NoiseKind::interrupt: return "interrupt";
+    case NoiseKind::softirq: return "softirq";
+    case NoiseKind::ipi: return "ipi";
+    case NoiseKind::kernel: return "kernel";
+    case NoiseKind::task: return "task";
+    case NoiseKind::migration: return "migration";
+    case NoiseKind::hypervisor: return "hypervisor";
+    case NoiseKind::unexplained: return "unexplained";
+    case NoiseKind::not_traced: return "not traced";
+  }
+  return {};
+}
+
+std::string NoiseCause::text() const {
+  std::string text{to_string(kind)};
+  if (!name.empty()) text += ' ' + name;
+  return text;
+}
+
+std::vector<NoiseCause> attribute(std::span<const HiccupGap> gaps, std::span<const TraceEvent> events,
+                                  const AttributionContext& context) {
+  const std::map<int, CpuTimeline> known = timelines(events, context.own_threads);
+  std::vector<NoiseCause> causes;
+  causes.reserve(gaps.size());
+  for (const HiccupGap& gap : gaps) causes.push_back(cause_of(gap, known, context));
+  blame_hypervisor(gaps, causes, context);
+  return causes;
+}
+
+}  // namespace nfx

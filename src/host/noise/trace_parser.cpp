@@ -1,0 +1,178 @@
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "nexusfix/host/trace_reader.hpp"
+#include "placement/proc_text.hpp"
+
+namespace nfx {
+namespace {
+
+using Edge = TraceEvent::Edge;
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// The value of "key=" up to `until`, or to the end of the text when `until` is empty or not there.
+std::string_view field(std::string_view text, std::string_view key, std::string_view until) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + key.size());
+  return until.empty() ? text : text.substr(0, text.find(until));
+}
+
+// Where " [003] " stands. The name before it is 16 columns wide and may contain anything, such a number too.
+struct CpuField {
+  int cpu = 0;
+  std::size_t end = 0;
+};
+std::optional<CpuField> find_cpu(std::string_view line) {
+  const bool padded = line.size() > 17 && line[16] == '-';
+  for (std::size_t open = line.find(" [", padded ? 17 : 0); open != std::string_view::npos;
+       open = line.find(" [", open + 1)) {
+    const std::size_t close = line.find(']', open);
+    if (close == std::string_view::npos) return std::nullopt;
+    const auto cpu = number<int>(line.substr(open + 2, close - open - 2));
+    if (cpu && *cpu >= 0 && *cpu < CpuSet::max_cpus) return CpuField{*cpu, close + 1};
+  }
+  return std::nullopt;
+}
+
+// "35167.074951" is seconds; "105501221074951" is what the TSC said.
+std::optional<std::int64_t> time_since_origin(std::string_view text, const TickClock& clock) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) {
+    const auto ticks = number<std::uint64_t>(text);
+    if (!ticks) return std::nullopt;
+    return clock.tsc ? clock.ns_since_origin(*ticks) : static_cast<std::int64_t>(*ticks - clock.origin_raw_ns);
+  }
+  const auto seconds = number<std::uint64_t>(text.substr(0, point));
+  std::string_view digits = text.substr(point + 1);
+  auto fraction = number<std::uint64_t>(digits.substr(0, 9));
+  if (!seconds || !fraction || *seconds > 9'000'000'000U) return std::nullopt;
+  for (std::size_t i = digits.size(); i < 9; ++i) *fraction *= 10;
+  return static_cast<std::int64_t>(*seconds * 1'000'000'000 + *fraction - clock.origin_raw_ns);
+}
+
+// "comm=NAME pid=N ..." with any prefix before both keys; a name may contain anything, so its end is the last key.
+struct NamedThread {
+  std::string name;
+  int id = 0;
+};
+std::optional<NamedThread> named_thread(std::string_view text, std::string_view prefix) {
+  const std::string comm = std::string{prefix} + "comm=", pid = ' ' + std::string{prefix} + "pid=";
+  const std::size_t at = text.rfind(pid);
+  if (!text.starts_with(comm) || at == std::string_view::npos || at < comm.size()) return std::nullopt;
+  const auto id = number<int>(field(text.substr(at), pid, " "));
+  if (!id) return std::nullopt;
+  // The idle task has a name per CPU.
+  return NamedThread{std::string{*id == 0 ? "idle" : text.substr(comm.size(), at - comm.size())}, *id};
+}
+
+bool fill_switch(TraceEvent& event, std::string_view payload) {
+  // prev_comm=a b prev_pid=1 prev_prio=120 prev_state=R+ ==> next_comm=c next_pid=2 next_prio=120
+  constexpr std::string_view arrow = " ==> ";
+  const std::size_t at = payload.find(" ==> next_comm=");
+  if (at == std::string_view::npos) return false;
+  auto previous = named_thread(payload.substr(0, at), "prev_");
+  auto next = named_thread(payload.substr(at + arrow.size()), "next_");
+  if (!previous || !next) return false;
+  event.kind = NoiseKind::task;
+  event.edge = Edge::change;
+  event.thread_id = next->id;
+  event.thread_id_before = previous->id;
+  event.name = std::move(next->name);
+  event.name_before = std::move(previous->name);
+  return true;
+}
+
+// What an interrupt vector of x86 is for, by the name of its event.
+NoiseKind vector_kind(std::string_view name) {
+  if (name == "local_timer") return NoiseKind::timer;
+  if (name.starts_with("call_function") || name == "reschedule" || name == "x86_platform_ipi") return NoiseKind::ipi;
+  return NoiseKind::kernel;
+}
+
+// False: not one that we want. `known` becomes false when it is one and could not be understood.
+bool fill(TraceEvent& event, std::string_view name, std::string_view payload, bool& known) {
+  if (name == "sched_switch") {
+    known = fill_switch(event, payload);
+    return known;
+  }
+  event.edge = name.ends_with("_exit") ? Edge::exit : Edge::entry;
+  if (name == "irq_handler_entry" || name == "irq_handler_exit") {
+    event.kind = NoiseKind::interrupt;
+    event.name = std::string{field(payload, "irq=", " ")};
+    known = !event.name.empty();
+    if (const std::string_view handler = field(payload, "name=", ""); !handler.empty()) {
+      event.name += ' ';
+      event.name += trimmed(handler);
+    }
+    return known;
+  }
+  if (name == "softirq_entry" || name == "softirq_exit") {
+    event.kind = NoiseKind::softirq;
+    event.name = std::string{field(payload, "action=", "]")};
+    known = !event.name.empty();
+    return known;
+  }
+  if (name == "ipi_entry" || name == "ipi_exit") {
+    event.kind = NoiseKind::ipi;
+    event.name = std::string{field(payload, "(", ")")};
+    return true;
+  }
+  if (!payload.starts_with("vector=") || !(name.ends_with("_entry") || name.ends_with("_exit"))) return false;
+  name = name.substr(0, name.rfind('_'));
+  event.kind = vector_kind(name);
+  if (event.kind != NoiseKind::timer) event.name = std::string{name};
+  return true;
+}
+
+// "CPU:1 [LOST 123 EVENTS]"
+std::optional<std::uint64_t> lost_events(std::string_view line) {
+  const std::size_t at = line.find("[LOST ");
+  if (!line.starts_with("CPU:") || at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = line.substr(at + 6);
+  return number<std::uint64_t>(next_word(rest)).value_or(1);
+}
+
+}  // namespace
+
+void TraceParser::line(std::string_view text) {
+  if (trimmed(text).empty() || text.starts_with('#')) return;
+  if (const auto count = lost_events(text)) {
+    lost += *count;
+    return;
+  }
+  const auto cpu = find_cpu(text);
+  if (!cpu) {
+    ++not_understood;
+    return;
+  }
+  std::string_view rest = text.substr(cpu->end);
+  // Flags stand before the time unless the option irq-info is off.
+  std::string_view time = next_word(rest);
+  if (!time.ends_with(':')) time = next_word(rest);
+  const std::string_view name = next_word(rest);
+  const auto when = time.ends_with(':') ? time_since_origin(time.substr(0, time.size() - 1), clock_) : std::nullopt;
+  if (!when || !name.ends_with(':')) {
+    ++not_understood;
+    return;
+  }
+  TraceEvent event;
+  event.time_ns = *when;
+  event.cpu = cpu->cpu;
+  bool known = true;
+  if (fill(event, name.substr(0, name.size() - 1), trimmed(rest), known)) events.push_back(std::move(event));
+  if (!known) ++not_understood;
+}
+
+void TraceParser::text(std::string_view text) {
+  while (!text.empty()) line(next_line(text));
+}
+
+}  // namespace nfx

@@ -1,0 +1,338 @@
+// Every key that is documented is read, from a session and from the defaults, and means its default when it is absent.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "config/config_text.hpp"
+#include "nexusfix/session/schedule.hpp"
+
+namespace nfx::test {
+namespace {
+
+void fingerprint(std::ostream& out, const ScheduleConfig& c) {
+  for (const auto& time : {c.start_time, c.end_time, c.logon_time, c.logout_time, c.reset_time}) {
+    out << ' ' << (time ? time->count() : -1);
+  }
+  for (const auto& day : {c.start_day, c.end_day, c.logon_day, c.logout_day})
+    out << ' ' << (day ? day->c_encoding() : 9);
+  for (unsigned day = 0; day < 7; ++day) out << c.weekdays.contains(std::chrono::weekday{day});
+  out << ' ' << c.zone.name();
+}
+
+void fingerprint(std::ostream& out, const TlsOptions& t) {
+  out << ' ' << t.certificate << ' ' << t.key << ' ' << t.key_password_env << ' ' << t.ca;
+  for (const auto& each : t.crl) out << ' ' << each;
+  out << ' ' << to_string(t.client_certificate);
+  for (const std::string& each : t.peer_names) out << ' ' << each;
+  out << ' ' << t.server_name << ' ' << t.verify << t.check_name << ' ' << to_string(t.min_version) << ' '
+      << to_string(t.max_version) << ' ' << t.ciphers << ' ' << t.ciphersuites;
+}
+
+void fingerprint(std::ostream& out, StoreKind kind, const MemoryStoreOptions& memory, const JournalOptions& j) {
+  out << ' ' << to_string(kind) << ' ' << (kind == StoreKind::journal ? j.retain_messages : memory.retain_messages)
+      << ' ' << memory.retain_bytes << ' ' << j.directory << ' ' << j.ring_directory << ' ' << j.segment_size << ' '
+      << j.ring_size << ' ' << to_string(j.durability) << ' ' << j.sync_interval.count() << ' ' << j.retain_bytes << ' '
+      << j.retain_age.count() << ' ' << to_string(j.archive);
+}
+
+// Every value that a file can set, as one text.
+std::string fingerprint(const EngineConfig& e) {
+  std::ostringstream out;
+  out << e.poll_threads << ' ' << to_string(e.idle) << ' ' << e.max_message_size << ' ' << e.max_fields << ' '
+      << e.max_pending_logons << ' ' << e.pending_logon_timeout.count() << ' ' << e.pending_logon_bytes << ' '
+      << e.max_dynamic_sessions << ' ' << to_string(e.transport) << '\n';
+  const LogConfig& l = e.log;
+  out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << l.rotate_bytes << ' '
+      << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' ' << l.metrics_file << ' '
+      << l.metrics_period.count() << ' ' << to_string(l.full.when_full) << ' ' << l.full.block_limit.count() << ' '
+      << l.full.spill_bytes << '\n';
+  const PlacementRequest& p = e.placement;
+  out << p.enabled << ' ' << p.housekeeping.to_list() << ' ' << p.housekeeping_cores << ' ' << p.share_smt << ' '
+      << to_string(p.mapping) << ' ' << to_string(p.on_violation) << ' ' << p.check_interval.count() << '\n';
+  for (const RoleRequest& r : p.roles) {
+    out << r.threads << ' ' << to_string(r.wait) << ' ' << r.near << ' '
+        << (r.same_cache_as ? to_string(*r.same_cache_as) : "none") << ' ' << r.cpus.to_list() << ' ' << r.priority
+        << '\n';
+  }
+  for (const SessionSettings& s : e.sessions) {
+    const SessionConfig& c = s.session;
+    const ValidationChecks& v = c.validation.checks();
+    out << c.begin_string << ' ' << c.default_appl_ver_id << ' ' << c.sender_comp_id << ' ' << c.target_comp_id << ' '
+        << c.session_qualifier << ' ' << c.sender_sub_id << ' ' << c.target_sub_id << ' ' << c.sender_location_id << ' '
+        << c.target_location_id << ' ' << c.cpu_affinity_core << ' ' << c.auto_pin_to_core << ' ' << to_string(c.role)
+        << ' ' << c.heartbeat_interval.count() << ' ' << c.max_heartbeat_interval.count() << ' '
+        << c.heartbeat_override.count() << ' ' << c.test_request_percent << ' ' << c.heartbeat_timeout_percent << ' '
+        << c.check_heartbeats << ' ' << c.logon_timeout.count() << ' ' << c.logout_timeout.count() << ' ' << c.username
+        << ' ' << c.password << ' ' << c.logon_fields << ' ' << to_string(c.environment) << ' ' << c.reset_on_logon
+        << c.reset_on_logout << c.reset_on_disconnect << c.reset_on_error << c.refresh_on_logon << c.check_comp_id
+        << c.check_latency << ' ' << c.max_latency.count() << ' ' << c.require_orig_sending_time
+        << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' '
+        << c.closed_resend_requests << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' '
+        << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' '
+        << c.resend_rate << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' ' << to_string(c.throttle_action)
+        << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' ' << c.timestamp_digits << ' '
+        << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' ' << s.application_dictionaries.size()
+        << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' ' << to_string(c.validation.overall());
+    for (const ValidationMode mode :
+         {v.unknown_fields, v.user_defined_fields, v.fields_not_in_message, v.field_order, v.values_present, v.formats,
+          v.enum_values, v.required_fields, v.group_counts, v.duplicate_fields, v.message_types}) {
+      out << ' ' << to_string(mode);
+    }
+    out << ' ' << to_string(v.groups) << ' ' << c.validation.overrides().size() << ' ' << to_string(s.listen) << ' '
+        << s.is_template << ' ' << to_string(s.host_selection) << ' ' << s.host_priority_restart.count() << ' '
+        << s.connect_timeout.count() << ' ' << s.socket.nodelay << ' ' << s.socket.send_buffer << ' '
+        << s.socket.receive_buffer << ' ' << to_string(s.socket.from) << ' ' << s.cancel_on_disconnect
+        << s.cancel_on_logout << ' ' << s.cancel_delay.count();
+    for (const std::string& each : s.allowed_addresses) out << ' ' << each;
+    for (const Endpoint& each : s.connect) out << ' ' << to_string(each);
+    if (s.schedule) fingerprint(out, s.schedule->config());
+    out << ' ' << s.reconnect_delay.count() << ' ' << s.reconnect_delay_max.count() << ' ' << s.send_buffer_size << ' '
+        << to_string(s.slow_consumer) << ' ' << s.slow_consumer_timeout.count() << ' ' << s.socket.busy_poll_us << ' '
+        << s.socket.quickack << s.socket.timestamps << ' ' << s.tls_enabled;
+    fingerprint(out, s.tls);
+    fingerprint(out, s.store_kind, s.store, s.journal);
+    out << ' ' << s.flusher << ' ' << s.poll_thread << ' ' << s.prefault << ' ' << value(s.next_inbound) << ' '
+        << value(s.next_outbound) << ' ' << s.numbers_as_of.time_since_epoch().count() << '\n';
+  }
+  return out.str();
+}
+
+// Another value than the default, in the default's own type.
+extern const std::string other_transport;
+std::string other_value(const std::string& key, const std::string& shown) {
+  static const Keys texts{{"idle", "\"spin\""},
+                          {"transport", "\"io_uring\""},
+                          {"directory", "\"log\""},
+                          {"format", "\"quickfix\""},
+                          {"when_full", "\"spill\""},
+                          {"metrics_file", "\"nfx.prom\""},
+                          {"store", "\"journal\""},
+                          {"store_directory", "\"store\""},
+                          {"store_ring_directory", "\"/tmp\""},
+                          {"ring_size", "1048576"},
+                          {"durability", "\"group\""},
+                          {"store_retain_bytes", "1073741824"},
+                          {"store_archive", "\"remove\""},
+                          {"slow_consumer", "\"disconnect\""},
+                          {"tls_certificate", "\"own.pem\""},
+                          {"tls_key", "\"key.pem\""},
+                          {"tls_key_password_env", "\"KEY_PASSWORD\""},
+                          {"tls_ca", "\"ca.pem\""},
+                          {"tls_crl", "[\"a.crl\", \"b.crl\"]"},
+                          {"tls_client_certificate", "\"require\""},
+                          {"tls_peer_names", "[\"desk.example\"]"},
+                          {"tls_server_name", "\"venue.example\""},
+                          {"tls_min_version", "\"1.3\""},
+                          {"tls_max_version", "\"1.2\""},
+                          {"tls_ciphers", "\"ECDHE+AESGCM\""},
+                          {"tls_ciphersuites", "\"TLS_AES_128_GCM_SHA256\""},
+                          {"housekeeping", "\"0-1\""},
+                          {"mapping", "\"balanced\""},
+                          {"on_violation", "\"refuse\""},
+                          {"wait", "\"spin\""},
+                          {"near", "\"eth0\""},
+                          {"same_cache_as", "\"poll\""},
+                          {"cpus", "\"4-7\""},
+                          {"cpu_affinity_core", "3"},
+                          {"flusher", "0"},
+                          {"role", "\"initiator\""},
+                          {"begin_string", "\"FIX.4.2\""},
+                          {"sender_comp_id", "\"US2\""},
+                          {"target_comp_id", "\"THEM2\""},
+                          {"listen", "\"127.0.0.1:9\""},
+                          {"connect", "\"127.0.0.1:9\""},
+                          {"dictionary", "\"none\""},
+                          {"default_appl_ver_id", "\"FIX.4.4\""},
+                          {"session_qualifier", "\"second\""},
+                          {"sender_sub_id", "\"DESK\""},
+                          {"target_sub_id", "\"DESK\""},
+                          {"sender_location_id", "\"LON\""},
+                          {"target_location_id", "\"NY\""},
+                          {"host_selection", "\"priority\""},
+                          {"connect_from", "\"127.0.0.1:8\""},
+                          {"allowed_addresses", "[\"192.0.2.1\"]"},
+                          {"transport_dictionary", '"' + other_transport + '"'},
+                          {"dictionary_overlays", "[\"" NFX_SOURCE_DIR "/tests/config/data/overlay.xml\"]"},
+                          {"application_dictionaries", "[\"FIX.4.4=FIX44.xml\"]"},
+                          {"username", "\"me\""},
+                          {"password", "\"secret\""},
+                          {"password_env", "\"NFX_TEST_PASSWORD\""},
+                          {"logon_fields", "[\"1408=1.0\"]"},
+                          {"test_message_indicator", "\"test\""},
+                          {"throttle_action", "\"delay\""},
+                          {"groups", "\"lenient\""},
+                          {"validation_overrides", "[\"8=lenient\"]"},
+                          {"start_time", "\"08:00:00\""},
+                          {"end_time", "\"17:00:00\""},
+                          {"start_day", "\"monday\""},
+                          {"end_day", "\"friday\""},
+                          {"weekdays", "[\"monday\"]"},
+                          {"logon_time", "\"09:00:00\""},
+                          {"logout_time", "\"16:00:00\""},
+                          {"logon_day", "\"tuesday\""},
+                          {"logout_day", "\"thursday\""},
+                          {"reset_time", "\"12:00:00\""},
+                          {"time_zone", "\"Europe/London\""},
+                          {"numbers_as_of", "\"20260313-21:00:00\""}};
+  if (const auto text = texts.find(key); text != texts.end()) return text->second;
+  if (shown == "\"strict\"" || shown == "\"lenient\"") return "\"off\"";
+  if (shown == "true") return "false";
+  if (shown == "false") return "true";
+  EXPECT_FALSE(shown.empty()) << key;
+  EXPECT_EQ(shown.find_first_not_of("0123456789"), std::string::npos) << key << " = " << shown;
+  return std::to_string(std::stoull(shown) + 1);
+}
+
+struct Documented {
+  std::string section;
+  std::string key;
+  std::string shown;
+};
+
+std::vector<Documented> documented_keys() {
+  std::vector<Documented> result;
+  std::istringstream lines{config_reference()};
+  std::string section;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('[')) {
+      section = line.substr(0, line.find_first_of(", "));
+      continue;
+    }
+    const auto equals = line.find(" = ");
+    const auto end = line.find("  ", equals + 3);
+    EXPECT_NE(equals, std::string::npos) << line;
+    // The roles have the same keys, but the poll threads have some of them in [engine].
+    if (section == "[placement.poll]") section = "[placement.deferred]";
+    result.push_back({section, line.substr(2, equals - 2), line.substr(equals + 3, end - equals - 3)});
+  }
+  return result;
+}
+
+// Of a section of its own beside the sessions'.
+bool has_own_section(const Documented& each) {
+  return each.section.starts_with("[placement") || each.section == "[log]";
+}
+
+// A session in which the key means something, without it or with another value than other_value() gives.
+Keys context(const std::string& key) {
+  static const std::set<std::string> initiators_keys{"connect",      "host_selection",    "host_priority_restart_s",
+                                                     "connect_from", "session_qualifier", "tls"};
+  static const std::set<std::string> with_dictionary{"dictionary", "dictionary_overlays", "transport_dictionary",
+                                                     "application_dictionaries"};
+  Keys keys = initiators_keys.contains(key) ? initiator_keys : acceptor_keys;
+  // Reading a dictionary takes long, so only the tests of its keys do.
+  if (!with_dictionary.contains(key)) keys["dictionary"] = "\"none\"";
+  if (key == "transport_dictionary" || key == "application_dictionaries" || key == "default_appl_ver_id") {
+    keys["begin_string"] = "\"FIXT.1.1\"";
+    keys["default_appl_ver_id"] = "\"FIX.5.0SP2\"";
+  }
+  if (key == "throttle_burst") keys["throttle_rate"] = "5";
+  if (key.starts_with("tls_")) keys["tls"] = "false";
+  if (key == "store") keys["store_directory"] = "\"store\"";
+  if (key == "store") keys["store"] = "\"memory\"";
+  static const std::set<std::string> of_schedules{"start_time",  "end_time",   "start_day", "end_day",
+                                                  "weekdays",    "logon_time", "logon_day", "logout_day",
+                                                  "logout_time", "reset_time", "time_zone"};
+  if (!of_schedules.contains(key)) return keys;
+  keys["start_time"] = "\"07:00:00\"";
+  keys["end_time"] = "\"18:00:00\"";
+  if (!key.ends_with("_day")) return keys;
+  keys["start_day"] = "\"sunday\"";
+  keys["end_day"] = "\"saturday\"";
+  if (key.starts_with("start") || key.starts_with("end")) return keys;
+  keys["logon_time"] = "\"09:00:00\"";
+  keys["logout_time"] = "\"16:00:00\"";
+  keys["logon_day"] = "\"monday\"";
+  keys["logout_day"] = "\"friday\"";
+  return keys;
+}
+
+extern const std::string other_transport = [] {
+  std::ifstream in{NFX_SOURCE_DIR "/dictionaries/FIXT11.xml"};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const std::string_view fields = "<fields>";
+  text.insert(text.find(fields) + fields.size(), "<field number=\"20001\" name=\"DeskColour\" type=\"STRING\"/>");
+  const auto path = std::filesystem::temp_directory_path() / ("nfx_transport_" + std::to_string(::getpid()) + ".xml");
+  std::ofstream{path} << text;
+  return path.string();
+}();
+
+class EveryKey : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { ::setenv("NFX_TEST_PASSWORD", "from the environment", 1); }
+  static void TearDownTestSuite() { std::filesystem::remove(other_transport); }
+};
+
+TEST_F(EveryKey, changes_what_is_read) {
+  const std::vector<Documented> keys = documented_keys();
+  EXPECT_GE(keys.size(), 100U);
+  for (const Documented& each : keys) {
+    SCOPED_TRACE(each.section + " " + each.key);
+    Keys engine{{"poll_threads", "2"}}, session = context(each.key);
+    if (each.section == "[engine]") engine.erase("poll_threads");
+    const std::string before = fingerprint(parsed(document(engine, session)));
+    if (each.key == "role") {
+      session = initiator_keys;
+      session["dictionary"] = "\"none\"";
+    }
+    const std::string other = other_value(each.key, each.shown);
+    std::string text;
+    if (has_own_section(each)) {
+      // The section alone already means something.
+      const std::string section = document(engine, session) + each.section + '\n';
+      text = section + each.key + " = " + other + '\n';
+      EXPECT_NE(fingerprint(parsed(text)), fingerprint(parsed(section))) << text;
+      continue;
+    }
+    (each.section == "[engine]" ? engine : session)[each.key] = other;
+    text = document(engine, session);
+    EXPECT_NE(fingerprint(parsed(text)), before) << text;
+  }
+}
+
+TEST_F(EveryKey, may_stand_in_the_defaults_where_a_session_overrides_it) {
+  for (const Documented& each : documented_keys()) {
+    if (each.section == "[engine]" || has_own_section(each) || each.key == "role") continue;
+    SCOPED_TRACE(each.key);
+    const std::string other = other_value(each.key, each.shown);
+    const Keys base = context(each.key);
+    Keys with = base, without = base;
+    with[each.key] = other;
+    without.erase(each.key);
+    const std::string defaults = "[engine]\npoll_threads = 2\n[defaults]\n" + each.key + " = " + other + "\n";
+    const auto session = [](const Keys& keys) { return document({}, keys).substr(std::string{"[engine]\n"}.size()); };
+    EXPECT_EQ(fingerprint(parsed(defaults + session(without))),
+              fingerprint(parsed(document({{"poll_threads", "2"}}, with))));
+    Keys back = base;
+    if (!back.contains(each.key)) back[each.key] = each.shown;
+    if (back[each.key] == "none") continue;  // there is no text for it
+    EXPECT_EQ(fingerprint(parsed(defaults + session(back))),
+              fingerprint(parsed(document({{"poll_threads", "2"}}, base))));
+  }
+}
+
+TEST_F(EveryKey, means_the_documented_default_when_it_is_not_there) {
+  for (const Documented& each : documented_keys()) {
+    const Keys base = context(each.key);
+    if (base.contains(each.key) || each.shown == "none") continue;
+    SCOPED_TRACE(each.key);
+    Keys engine, session = base;
+    if (has_own_section(each)) {
+      const std::string section = document(engine, session) + each.section + '\n';
+      EXPECT_EQ(fingerprint(parsed(section + each.key + " = " + each.shown + '\n')), fingerprint(parsed(section)));
+      continue;
+    }
+    (each.section == "[engine]" ? engine : session)[each.key] = each.shown;
+    EXPECT_EQ(fingerprint(parsed(document(engine, session))), fingerprint(parsed(document({}, base))));
+  }
+}
+
+}  // namespace
+}  // namespace nfx::test

@@ -1,0 +1,86 @@
+// QuickFIX's keys for stores, logs and TLS: each becomes the setting of ours that does what it asks for.
+#include "config/quickfix_text.hpp"
+
+namespace nfx {
+namespace {
+
+TEST(QuickFixStoreAndTls, file_store_becomes_a_journal) {
+  expect_cases(initiator, {{"FileStorePath=s", "store = \"journal\""},
+                           {"FileStorePath=s", "store_directory = \"s\""},
+                           {"FileStorePath=s\nFileStoreSync=Y", "durability = \"group\""},
+                           {"FileStorePath=s\nFileStoreSync=N", "durability = "},
+                           {"FileStorePath=s\nPersistMessages=N", "store = \"journal\""},
+                           {"FileStorePath=s\nPersistMessages=N", "retain_messages = 0"},
+                           {"PersistMessages=N", "store = "},
+                           {"", "store = "}});
+}
+
+TEST(QuickFixStoreAndTls, log_path_becomes_the_folder_of_the_log_and_a_second_one_is_said_to_be_without_effect) {
+  const TranslatedSettings settings =
+      translated("[DEFAULT]\nFileLogPath=a\n" + without(initiator, "[DEFAULT]\n") + "FileLogPath=b\n");
+  EXPECT_NE(settings.toml.find("\n[log]\ndirectory = \"a\" "), std::string::npos) << settings.toml;
+  EXPECT_EQ(warnings_of(settings),
+            "broker.cfg:12: [SESSION] FileLogPath: has no effect: the sessions share a folder, that of line 2\n");
+  EXPECT_EQ(translated(initiator).toml.find("[log]"), std::string::npos);
+}
+
+TEST(QuickFixStoreAndTls, tls_keys_of_an_initiator_become_ours) {
+  expect_cases(initiator,
+               {{"", "tls = "},
+                {"SocketUseSSL=Y", "tls = true"},
+                {"SSLEnable=Y", "tls = true"},
+                {"SocketUseSSL=N\nCertificationAuthoritiesFile=ca.pem", "tls = false"},
+                {"SocketUseSSL=N\nCertificationAuthoritiesFile=ca.pem", "tls_ca = "},
+                {"CertificationAuthoritiesFile=ca.pem", "tls = true"},
+                {"CertificationAuthoritiesFile=ca.pem", "tls_ca = \"ca.pem\""},
+                {"CertificationAuthoritiesDirectory=cas", "tls_ca = \"cas\""},
+                {"ClientCertificateFile=c.pem", "tls_certificate = \"c.pem\""},
+                {"ClientCertificateKeyFile=k.pem", "tls_key = \"k.pem\""},
+                {"ServerCertificateFile=c.pem", "tls = "},
+                {"SocketCertificateFile=c.pem", "tls_certificate = \"c.pem\""},
+                {"SocketPrivateKeyFile=k.pem", "tls_key = \"k.pem\""},
+                {"SocketCAFile=ca.pem", "tls_ca = \"ca.pem\""},
+                {"SocketCAFile=ca.pem", "tls_client_certificate = "},
+                {"SSLCACertificate=ca.pem", "tls_ca = \"ca.pem\""},
+                {"CertificateRevocationListFile=a.crl", "tls_crl = [\"a.crl\"]"},
+                {"CertificateVerifyLevel=0", "tls_verify = false"},
+                {"CertificateVerifyLevel=2", "tls_verify = "},
+                {"SocketInsecureSkipVerify=Y", "tls_verify = false"},
+                {"SocketInsecureSkipVerify=N", "tls = "},
+                {"SSLValidateCertificates=N", "tls_verify = false"},
+                {"SNIHostName=v", "tls_server_name = \"v\""},
+                {"SocketServerName=v", "tls_server_name = \"v\""},
+                {"SSLServerName=v", "tls_server_name = \"v\""},
+                {"SSLProtocol=all -SSLv2 -SSLv3 -TLSv1", "tls_min_version = \"1.2\""},
+                {"SSLProtocol=all -SSLv2 -SSLv3 -TLSv1", "tls_max_version = \"1.3\""},
+                {"SSLProtocol=+TLSv1_1 +TLSv1_2", "tls_max_version = \"1.2\""},
+                {"SSLProtocol=all -TLSv1_2", "tls_min_version = \"1.3\""},
+                {"EnabledProtocols=TLSv1.2, TLSv1.3", "tls_max_version = \"1.3\""},
+                {"SSLProtocols=Tls12", "tls_max_version = \"1.2\""},
+                {"SocketMinimumTLSVersion=TLS13", "tls_min_version = \"1.3\""},
+                {"SocketMinimumTLSVersion=TLS10", "tls_min_version = \"1.2\""},
+                {"SSLCipherSuite=HIGH:!aNULL", "tls_ciphers = \"HIGH:!aNULL\""},
+                {"TLSCipherSuites=TLS_AES_128_GCM_SHA256", "tls_ciphersuites = \"TLS_AES_128_GCM_SHA256\""}});
+}
+
+TEST(QuickFixStoreAndTls, tls_keys_of_an_acceptor_become_ours) {
+  expect_cases(acceptor, {{"ServerCertificateFile=c.pem", "tls_certificate = \"c.pem\""},
+                          {"ServerCertificateKeyFile=k.pem", "tls_key = \"k.pem\""},
+                          {"ClientCertificateFile=c.pem", "tls = "},
+                          {"CertificateVerifyLevel=0", "tls_client_certificate = \"none\""},
+                          {"CertificateVerifyLevel=1", "tls_client_certificate = \"request\""},
+                          {"CertificateVerifyLevel=2", "tls_client_certificate = \"require\""},
+                          {"CertificateVerifyLevel=0", "tls_verify = "},
+                          {"NeedClientAuth=Y", "tls_client_certificate = \"require\""},
+                          {"NeedClientAuth=N", "tls = "},
+                          {"SSLEnable=Y\nSSLRequireClientCertificate=N", "tls_client_certificate = \"none\""},
+                          {"SocketCAFile=ca.pem", "tls_client_certificate = \"require\""}});
+}
+
+TEST(QuickFixStoreAndTls, certificate_that_is_not_checked_is_warned_of) {
+  EXPECT_NE(warnings_of(translated(initiator + "SocketInsecureSkipVerify=Y\n")).find("for tests alone"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace nfx

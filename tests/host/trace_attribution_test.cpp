@@ -1,0 +1,296 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "nexusfix/host/trace_reader.hpp"
+
+namespace nfx {
+namespace {
+
+constexpr std::uint64_t us = 1'000;
+constexpr int own = 500;  // the thread that measures
+
+// Times in the fixtures are CLOCK_MONOTONIC_RAW; 100 s is time 0.
+TickClock raw_clock() { return {.origin_raw_ns = 100'000'000'000, .why_not_tsc = {}}; }
+
+std::vector<TraceEvent> events_of(std::string_view text) {
+  TraceParser parser{raw_clock()};
+  parser.text(text);
+  EXPECT_EQ(parser.not_understood, 0U);
+  return parser.events;
+}
+
+AttributionContext context() {
+  AttributionContext context;
+  context.own_threads = {own};
+  context.slack_ns = 1'000;
+  return context;
+}
+
+// One gap on CPU 1.
+NoiseCause cause(std::string_view trace, std::uint64_t begin_us, std::uint64_t length_us,
+                 const AttributionContext& with = context()) {
+  const HiccupGap gap{begin_us * us, length_us * us, 1, 1};
+  return attribute({&gap, 1}, events_of(trace), with).at(0);
+}
+
+constexpr std::string_view head =
+    "# tracer: nop\n"
+    "#\n"
+    "# entries-in-buffer/entries-written: 459/459   #P:2\n"
+    "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+    "#              | |         |   |||||     |         |\n";
+
+TEST(TraceParserTest, lines_are_read_as_the_kernel_prints_them) {
+  const auto events = events_of(
+      std::string{head} +
+      "          <idle>-0       [001] ..s1. 100.074951: softirq_entry: vec=1 [action=TIMER]\n"
+      "     nfx-noise-1-500     [001] d.h1. 100.075077: call_function_single_entry: vector=251\n"
+      "     nfx-noise-1-500     [001] d.h1. 100.075078: local_timer_exit: vector=236\n"
+      "     nfx-noise-1-500     [000] d.h1. 100.075079: irq_handler_entry: irq=36 name=virtio1-req.0\n"
+      "     nfx-noise-1-500     [000] d.h1. 100.075080: irq_handler_exit: irq=36 ret=handled\n"
+      "     nfx-noise-1-500     [001] d..2. 100.075081: sched_switch: prev_comm=nfx-noise-1 prev_pid=500 prev_prio=120 "
+      "prev_state=R+ ==> next_comm=Web Content next_pid=77 next_prio=120\n");
+  ASSERT_EQ(events.size(), 6U);
+  EXPECT_EQ(events[0].time_ns, 74'951'000);
+  EXPECT_EQ(events[0].cpu, 1);
+  EXPECT_EQ(events[0].kind, NoiseKind::softirq);
+  EXPECT_EQ(events[0].name, "TIMER");
+  EXPECT_EQ(events[1].kind, NoiseKind::ipi);
+  EXPECT_EQ(events[1].name, "call_function_single");
+  EXPECT_EQ(events[2].kind, NoiseKind::timer);
+  EXPECT_EQ(events[2].edge, TraceEvent::Edge::exit);
+  EXPECT_EQ(events[3].cpu, 0);
+  EXPECT_EQ(events[3].name, "36 virtio1-req.0");
+  EXPECT_EQ(events[4].edge, TraceEvent::Edge::exit);
+  EXPECT_EQ(events[5].name, "Web Content");
+  EXPECT_EQ(events[5].thread_id, 77);
+  EXPECT_EQ(events[5].thread_id_before, own);
+}
+
+TEST(TraceParserTest, names_of_tasks_cannot_pass_for_other_columns) {
+  const auto events = events_of(
+      "     a [7] b: c--1-33      [001] ..s1. 100.000001: softirq_entry: vec=1 [action=TIMER]\n"
+      "             a b-7       [001] d..2. 100.000002: sched_switch: prev_comm=a ==> x prev_pid=7 prev_prio=120 "
+      "prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120\n");
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].cpu, 1);
+  EXPECT_EQ(events[0].time_ns, 1'000);
+  EXPECT_EQ(events[1].name_before, "a ==> x");
+  EXPECT_EQ(events[1].name, "idle");
+}
+
+TEST(TraceParserTest, times_of_the_tsc_are_counted_from_the_origin) {
+  TraceParser parser{{.tsc = true, .ticks_per_ns = 2.5, .origin_ticks = 1'000'000, .why_not_tsc = {}}};
+  parser.line("          <idle>-0       [001] ..s1. 1002500: softirq_entry: vec=1 [action=TIMER]");
+  parser.line("          <idle>-0       [001] ..s1. 997500: softirq_exit: vec=1 [action=TIMER]");
+  ASSERT_EQ(parser.events.size(), 2U);
+  EXPECT_EQ(parser.events[0].time_ns, 1'000);
+  EXPECT_EQ(parser.events[1].time_ns, -1'000);
+}
+
+TEST(TraceParserTest, lines_without_flags_are_read) {
+  EXPECT_EQ(events_of("          <idle>-0       [001]   100.000001: softirq_entry: vec=1 [action=TIMER]").size(), 1U);
+}
+
+TEST(TraceParserTest, interrupts_between_arm_processors_are_read) {
+  const auto events =
+      events_of("          <idle>-0       [002] d.h1. 100.000001: ipi_entry: (Rescheduling interrupts)");
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].kind, NoiseKind::ipi);
+  EXPECT_EQ(events[0].name, "Rescheduling interrupts");
+}
+
+TEST(TraceParserTest, lost_events_and_broken_lines_are_counted_and_other_events_skipped) {
+  TraceParser parser{raw_clock()};
+  parser.text(
+      "CPU:1 [LOST 123 EVENTS]\n"
+      "##### CPU 1 buffer started ####\n"
+      "\n"
+      "          <idle>-0       [001] d..1. 100.000001: cpu_idle: state=1 cpu_id=1\n"
+      "          <idle>-0       [001] d..1. 100.000002: vector_setup: vector=3 is_legacy=0 ret=0\n"
+      "          <idle>-0       [001] ..s1. when: softirq_entry: vec=1 [action=TIMER]\n"
+      "          <idle>-0       [001] ..s1. 100.1: sched_switch: prev_comm=\n"
+      "          <idle>-0       [999999] ..s1. 100.000001: softirq_entry: vec=1 [action=TIMER]\n"
+      "          <idle>-0       [001\n"
+      "no trace at all\n"
+      "          <idle>-0       [001] ..s1. 100.000003: softirq_entry: vec=1 [act");
+  EXPECT_EQ(parser.lost, 123U);
+  EXPECT_EQ(parser.not_understood, 6U);
+  EXPECT_TRUE(parser.events.empty());
+}
+
+constexpr std::string_view tick =
+    "     nfx-noise-1-500     [001] d.h1. 100.001002: local_timer_entry: vector=236\n"
+    "     nfx-noise-1-500     [001] d.h1. 100.001005: local_timer_exit: vector=236\n";
+
+TEST(AttributionTest, the_tick_is_the_cause_of_the_gap_around_it) {
+  const NoiseCause tick_cause = cause(tick, 1'000, 7);
+  EXPECT_EQ(tick_cause.kind, NoiseKind::timer);
+  EXPECT_EQ(tick_cause.share_ns, 3 * us);
+  EXPECT_EQ(tick_cause.unaccounted_ns, 4 * us);
+}
+
+TEST(AttributionTest, a_gap_without_events_is_unexplained) {
+  EXPECT_EQ(cause(tick, 2'000, 7).kind, NoiseKind::unexplained);
+  EXPECT_EQ(cause("", 2'000, 7).kind, NoiseKind::unexplained);
+}
+
+TEST(AttributionTest, events_of_other_cpus_are_no_cause) {
+  const HiccupGap gap{1'000 * us, 7 * us, 0, 0};
+  EXPECT_EQ(attribute({&gap, 1}, events_of(tick), context()).at(0).kind, NoiseKind::unexplained);
+}
+
+TEST(AttributionTest, a_gap_far_longer_than_its_events_is_not_theirs) {
+  // After the hypervisor gave the CPU back, the overdue tick comes first.
+  const NoiseCause stall = cause(tick, 0, 1'006);
+  EXPECT_EQ(stall.kind, NoiseKind::unexplained);
+  EXPECT_EQ(stall.unaccounted_ns, 1'003 * us);
+}
+
+TEST(AttributionTest, interrupts_and_softirqs_are_named) {
+  constexpr std::string_view trace =
+      "     nfx-noise-1-500     [001] d.h1. 100.001001: irq_handler_entry: irq=36 name=virtio1-req.0\n"
+      "     nfx-noise-1-500     [001] d.h1. 100.001003: irq_handler_exit: irq=36 ret=handled\n"
+      "     nfx-noise-1-500     [001] ..s1. 100.001004: softirq_entry: vec=4 [action=BLOCK]\n"
+      "     nfx-noise-1-500     [001] ..s1. 100.001024: softirq_exit: vec=4 [action=BLOCK]\n";
+  EXPECT_EQ(cause(trace, 1'000, 3).text(), "interrupt 36 virtio1-req.0");
+  EXPECT_EQ(cause(trace, 1'000, 26).text(), "softirq BLOCK") << "it took most of the gap";
+}
+
+constexpr std::string_view preempted =
+    "     nfx-noise-1-500     [001] d.h1. 100.001001: local_timer_entry: vector=236\n"
+    "     nfx-noise-1-500     [001] d.h1. 100.001005: local_timer_exit: vector=236\n"
+    "     nfx-noise-1-500     [001] d..2. 100.001007: sched_switch: prev_comm=nfx-noise-1 prev_pid=500 prev_prio=120 "
+    "prev_state=R ==> next_comm=cc1plus next_pid=77 next_prio=120\n"
+    "         cc1plus-77      [001] d.h1. 100.003001: local_timer_entry: vector=236\n"
+    "         cc1plus-77      [001] d.h1. 100.003006: local_timer_exit: vector=236\n"
+    "         cc1plus-77      [001] d..2. 100.005006: sched_switch: prev_comm=cc1plus prev_pid=77 prev_prio=120 "
+    "prev_state=R ==> next_comm=nfx-noise-1 next_pid=500 next_prio=120\n";
+
+TEST(AttributionTest, the_task_that_had_the_cpu_is_the_cause_and_not_the_tick_that_let_it_in) {
+  const NoiseCause task = cause(preempted, 1'000, 4'010);
+  EXPECT_EQ(task.text(), "task cc1plus");
+  EXPECT_EQ(task.share_ns, 3'994 * us) << "without the tick in the midst of it";
+}
+
+TEST(AttributionTest, our_own_threads_are_no_cause) {
+  EXPECT_EQ(cause(preempted, 6'000, 100).kind, NoiseKind::unexplained);
+}
+
+TEST(AttributionTest, a_task_that_was_there_before_the_trace_is_known_from_the_first_switch) {
+  constexpr std::string_view trace =
+      "         cc1plus-77      [001] d.h1. 100.001001: local_timer_entry: vector=236\n"
+      "         cc1plus-77      [001] d.h1. 100.001002: local_timer_exit: vector=236\n"
+      "         cc1plus-77      [001] d..2. 100.001500: sched_switch: prev_comm=cc1plus prev_pid=77 prev_prio=120 "
+      "prev_state=R ==> next_comm=nfx-noise-1 next_pid=500 next_prio=120\n";
+  EXPECT_EQ(cause(trace, 900, 602).text(), "task cc1plus");
+}
+
+TEST(AttributionTest, nested_interrupts_are_told_apart) {
+  constexpr std::string_view trace =
+      "     nfx-noise-1-500     [001] ..s1. 100.001000: softirq_entry: vec=3 [action=NET_RX]\n"
+      "     nfx-noise-1-500     [001] d.h1. 100.001010: reschedule_entry: vector=253\n"
+      "     nfx-noise-1-500     [001] d.h1. 100.001040: reschedule_exit: vector=253\n"
+      "     nfx-noise-1-500     [001] ..s1. 100.001050: softirq_exit: vec=3 [action=NET_RX]\n";
+  const NoiseCause longest = cause(trace, 999, 52);
+  EXPECT_EQ(longest.text(), "ipi reschedule");
+  EXPECT_EQ(longest.share_ns, 30 * us);
+  EXPECT_EQ(longest.unaccounted_ns, 2 * us);
+}
+
+TEST(AttributionTest, exits_without_entries_and_entries_without_exits_do_no_harm) {
+  constexpr std::string_view trace =
+      "     nfx-noise-1-500     [001] d.h1. 100.000500: local_timer_exit: vector=236\n"
+      "     nfx-noise-1-500     [001] ..s1. 100.001000: softirq_entry: vec=3 [action=NET_RX]\n"
+      "     nfx-noise-1-500     [001] d.h1. 100.001010: irq_work_entry: vector=246\n"
+      "     nfx-noise-1-500     [001] ..s1. 100.001050: softirq_exit: vec=3 [action=NET_RX]\n"
+      "     nfx-noise-1-500     [001] d.h1. 100.002003: irq_handler_exit: irq=36 ret=handled\n"
+      "     nfx-noise-1-500     [001] d.h1. 100.003000: local_timer_entry: vector=236\n";
+  EXPECT_EQ(cause(trace, 999, 52).text(), "kernel irq_work");
+  EXPECT_EQ(cause(trace, 1'990, 14).text(), "interrupt 36");
+}
+
+TEST(AttributionTest, gaps_before_the_oldest_event_kept_are_not_traced) {
+  AttributionContext overwritten = context();
+  overwritten.overwritten = {1};
+  EXPECT_EQ(cause(tick, 100, 7, overwritten).kind, NoiseKind::not_traced);
+  EXPECT_EQ(cause(tick, 1'000, 7, overwritten).kind, NoiseKind::timer);
+  EXPECT_EQ(cause(tick, 100, 7).kind, NoiseKind::unexplained) << "nothing was lost here";
+}
+
+TEST(AttributionTest, a_moved_thread_was_behind_whoever_had_its_former_cpu) {
+  const HiccupGap gap{1'006 * us, 3'000 * us, 0, 1};
+  const NoiseCause moved = attribute({&gap, 1}, events_of(preempted), context()).at(0);
+  EXPECT_EQ(moved.text(), "migration behind task cc1plus");
+}
+
+TEST(AttributionTest, stolen_time_explains_the_largest_gaps_as_far_as_it_goes) {
+  AttributionContext stolen = context();
+  stolen.stolen_ns = {{1, 20'000'000}};
+  stolen.steal_resolution_ns = 1'000'000;
+  const std::vector<HiccupGap> gaps{{5'000 * us, 100 * us, 1, 1},
+                                    {10'000 * us, 15'000 * us, 1, 1},
+                                    {40'000 * us, 30'000 * us, 1, 1},
+                                    {80'000 * us, 100 * us, 0, 0}};
+  const auto causes = attribute(gaps, events_of(tick), stolen);
+  EXPECT_EQ(causes[0].kind, NoiseKind::hypervisor);
+  EXPECT_EQ(causes[1].kind, NoiseKind::hypervisor);
+  EXPECT_EQ(causes[2].kind, NoiseKind::unexplained) << "more than was stolen";
+  EXPECT_EQ(causes[3].kind, NoiseKind::unexplained) << "nothing was stolen from CPU 0";
+}
+
+TEST(AttributionTest, a_throttled_thread_leaves_its_cpu_idle) {
+  constexpr std::string_view trace =
+      "     nfx-noise-1-500     [001] d..2. 100.001000: sched_switch: prev_comm=nfx-noise-1 prev_pid=500 prev_prio=49 "
+      "prev_state=R ==> next_comm=swapper/1 next_pid=0 next_prio=120\n"
+      "          <idle>-0       [001] d..2. 100.051000: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 "
+      "prev_state=R ==> next_comm=nfx-noise-1 next_pid=500 next_prio=49\n";
+  EXPECT_EQ(cause(trace, 999, 50'002).text(), "task idle");
+}
+
+// tracefs, as /proc/self/mounts names it.
+class FindTracefsTest : public testing::Test {
+ protected:
+  FindTracefsTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tracefs.XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    std::filesystem::create_directories(folder_ / "proc/self");
+  }
+  ~FindTracefsTest() override { std::filesystem::remove_all(folder_); }
+  [[nodiscard]] std::expected<std::string, std::string> find(const std::string& mounts) const {
+    std::ofstream{folder_ / "proc/self/mounts"} << mounts;
+    return find_tracefs(HostFiles{folder_});
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(FindTracefsTest, is_found_where_it_is_mounted) {
+  std::filesystem::create_directories(folder_ / "mnt/t/instances");
+  EXPECT_EQ(find("proc /proc proc rw 0 0\ntracefs /mnt/t tracefs rw 0 0\n").value_or("none"), "/mnt/t");
+}
+
+TEST_F(FindTracefsTest, is_found_below_debugfs) {
+  std::filesystem::create_directories(folder_ / "debug/tracing/instances");
+  EXPECT_EQ(find("broken\ndebugfs /debug debugfs rw 0 0\n").value_or("none"), "/debug/tracing");
+}
+
+TEST_F(FindTracefsTest, says_how_to_get_it_when_it_is_not_mounted) {
+  const auto found = find("proc /proc proc rw 0 0\n");
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().find("not mounted; use --mount-tracefs"), std::string::npos) << found.error();
+}
+
+TEST_F(FindTracefsTest, says_what_the_kernel_said_when_it_may_not_be_used) {
+  const auto found = find("tracefs /mnt/gone tracefs rw 0 0\n");
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().find("/mnt/gone/instances: No such file or directory"), std::string::npos) << found.error();
+}
+
+}  // namespace
+}  // namespace nfx
