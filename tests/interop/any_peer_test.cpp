@@ -1,13 +1,15 @@
 // What has to hold with every counterparty, whoever wrote it: sessions, orders and their content, heartbeats, resets,
-// and that nothing is lost across a connection that breaks. Compiled once for each counterparty (peer_tests.cmake).
+// and that nothing is lost across a connection that breaks. Linked with the program of each counterparty
+// (peer_tests.cmake).
 #include <array>
 
 #include "engine_rig.hpp"
+#include "peer_program.hpp"
 
 namespace nfx::interop {
 namespace {
 
-constexpr bool plain_data = NFX_PEER_PLAIN_DATA != 0;
+const bool plain_data = peer_program().plain_data;
 
 std::vector<Matchup> matchups(std::initializer_list<Role> our_roles) {
   std::vector<Matchup> all;

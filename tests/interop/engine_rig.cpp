@@ -1,3 +1,4 @@
+// The engine and its counterparty, driven in turn by a test's thread.
 #include "engine_rig.hpp"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <ostream>
 
 #include "nexusfix/dictionary/load.hpp"
+#include "peer_program.hpp"
 
 namespace nfx::interop {
 namespace {
@@ -86,14 +88,14 @@ EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options)
 
 void EngineRig::start_peer(const std::string& role, const std::string& address, const RigOptions& options) {
   std::vector<std::string> arguments = {role, address, "--begin-string", matchup_.begin_string};
-  const std::string folder = NFX_PEER_DICTIONARIES "/";
+  const std::string folder = std::string{peer_program().dictionaries} + '/';
   arguments.insert(arguments.end(), {"--dictionary", folder + version_name(matchup_.begin_string) + ".xml"});
   if (matchup_.begin_string == "FIXT.1.1") {
     arguments.insert(arguments.end(), {"--transport-dictionary", folder + "FIXT11.xml"});
   }
   if (options.rich) arguments.emplace_back("--rich");
   arguments.insert(arguments.end(), options.peer.begin(), options.peer.end());
-  peer_.emplace(NFX_QUICKFIX_PEER, std::move(arguments));
+  peer_.emplace(peer_program().path, std::move(arguments));
 }
 
 bool EngineRig::pump_until(const std::function<bool()>& done, std::chrono::milliseconds limit) {
@@ -169,8 +171,8 @@ bool EngineRig::both_finish_cleanly() {
 }
 
 void EngineAgainstQuickFix::SetUp() {
-  if (!std::filesystem::exists(NFX_QUICKFIX_PEER)) {
-    GTEST_SKIP() << NFX_QUICKFIX_PEER " is missing: the test whose name ends with _build makes it, or says why not";
+  if (!std::filesystem::exists(peer_program().path)) {
+    GTEST_SKIP() << peer_program().path << " is missing: the test whose name ends with _build makes it, or says why not";
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "peer_process.hpp"
+#include "peer_program.hpp"
 
 namespace nfx::interop {
 namespace {
@@ -17,12 +18,12 @@ namespace {
 struct Pair {
   explicit Pair(const std::vector<std::string>& both = {}, const std::string& initiator_store = {})
       : port(std::to_string(free_port())),
-        acceptor(NFX_QUICKFIX_PEER, with({"--acceptor", port, "--sender", "ACC", "--target", "INI"}, both)) {
+        acceptor(peer_program().path, with({"--acceptor", port, "--sender", "ACC", "--target", "INI"}, both)) {
     // The initiator would wait a whole ReconnectInterval if it came before the listener.
     listening = acceptor.wait_for("READY").has_value();
     std::vector<std::string> arguments = {"--initiator", "127.0.0.1:" + port, "--sender", "INI", "--target", "ACC"};
     if (!initiator_store.empty()) arguments.insert(arguments.end(), {"--store", "file", initiator_store});
-    initiator.emplace(NFX_QUICKFIX_PEER, with(std::move(arguments), both));
+    initiator.emplace(peer_program().path, with(std::move(arguments), both));
   }
 
   static std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
@@ -206,7 +207,7 @@ TEST(QuickFixFileStore, carries_sequence_numbers_into_the_next_process) {
     pair.initiator->tell("order 10");
     ASSERT_TRUE(pair.fills(10)) << pair.tails();
     ASSERT_EQ(pair.initiator->finish(), 0);
-    pair.initiator.emplace(NFX_QUICKFIX_PEER,
+    pair.initiator.emplace(peer_program().path,
                            std::vector<std::string>{"--initiator", "127.0.0.1:" + pair.port, "--sender", "INI",
                                                     "--target", "ACC", "--store", "file", store.string()});
     EXPECT_TRUE(pair.acceptor.wait_for("ADMIN-IN A 12 N")) << pair.tails();
@@ -225,7 +226,7 @@ TEST(QuickFixOrderWith, changes_and_leaves_out_fields_of_one_order) {
 }
 
 TEST(QuickFixPeer, reports_a_wrong_command_and_says_so_in_its_exit_code) {
-  PeerProcess peer(NFX_QUICKFIX_PEER, {"--acceptor", std::to_string(free_port())});
+  PeerProcess peer(peer_program().path, {"--acceptor", std::to_string(free_port())});
   ASSERT_TRUE(peer.wait_for("READY"));
   for (const char* command : {"sell everything", "order", "order 5 slice 3", "order 5 cut 6", "order-with symbol"}) {
     peer.tell(command);
@@ -236,11 +237,11 @@ TEST(QuickFixPeer, reports_a_wrong_command_and_says_so_in_its_exit_code) {
 
 TEST(QuickFixPeer, refuses_to_start_without_a_usable_port_or_dictionary) {
   const std::string port = std::to_string(free_port());
-  PeerProcess first(NFX_QUICKFIX_PEER, {"--acceptor", port});
+  PeerProcess first(peer_program().path, {"--acceptor", port});
   ASSERT_TRUE(first.wait_for("READY"));
-  PeerProcess second(NFX_QUICKFIX_PEER, {"--acceptor", port});
+  PeerProcess second(peer_program().path, {"--acceptor", port});
   EXPECT_EQ(second.finish(), 2) << second.tail();
-  PeerProcess third(NFX_QUICKFIX_PEER, {"--acceptor", port, "--dictionary", NFX_SOURCE_DIR "/CMakeLists.txt"});
+  PeerProcess third(peer_program().path, {"--acceptor", port, "--dictionary", NFX_SOURCE_DIR "/CMakeLists.txt"});
   EXPECT_EQ(third.finish(), 2) << third.tail();
 }
 
