@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -136,26 +135,44 @@ int generate(const CodegenArguments& arguments) {
 
 }  // namespace
 
-void add_codegen(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("codegen", "Write typed C++ messages from a dictionary");
-  auto arguments = std::make_shared<CodegenArguments>();
-  command->add_option("dictionary", arguments->dictionary, "a dictionary file, or the name of a shipped one: FIX44.xml")
-      ->required();
-  command->add_option("--out", arguments->out, "the folder to write to; headers of an earlier run are replaced")
-      ->required();
-  command->add_option("--transport", arguments->transport, "header and session messages, for FIX 5.0: FIXT11.xml");
-  command->add_option("--overlay", arguments->overlays, "changes to the dictionary; several are applied in order")
-      ->allow_extra_args(false);
-  command->add_option("--messages", arguments->messages, "only these, by type or name: D,8,OrderCancelReject")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--namespace", arguments->name_space,
-                      "fix44 is nfx::fix44, venue::fix44 is just that (the dictionary's name)");
-  command->footer(
-      "Examples:\n"
-      "  nfx codegen FIX44.xml --out include/fix44\n"
-      "  nfx codegen FIX50SP2.xml --transport FIXT11.xml --overlay venue.xml --messages D,8 --out include/venue");
-  command->callback([arguments, &exit_code] { exit_code = generate(*arguments); });
+cli::Command codegen_command() {
+  static CodegenArguments arguments;
+  return {
+      .name = "codegen",
+      .summary = "Write typed C++ messages from a dictionary",
+      .run = [] { return generate(arguments); },
+      .options = {{.names = "DICTIONARY",
+                   .target = &arguments.dictionary,
+                   .help = "A dictionary file, or the name of a shipped one: FIX44.xml",
+                   .required = true,
+                   .kind = cli::Kind::file},
+                  {.names = "--out",
+                   .target = &arguments.out,
+                   .help = "The folder to write to; headers of an earlier run are replaced",
+                   .required = true,
+                   .kind = cli::Kind::folder},
+                  {.names = "--transport",
+                   .target = &arguments.transport,
+                   .help = "Header and session messages, for FIX 5.0: FIXT11.xml",
+                   .kind = cli::Kind::file},
+                  {.names = "--overlay",
+                   .target = &arguments.overlays,
+                   .help = "Changes to the dictionary; several are applied in order",
+                   .kind = cli::Kind::file},
+                  {.names = "--messages",
+                   .target = &arguments.messages,
+                   .help = "Only these, by type or name: D,8,OrderCancelReject",
+                   .value = "TYPE[,TYPE]",
+                   .separator = ','},
+                  {.names = "--namespace",
+                   .target = &arguments.name_space,
+                   .help = "fix44 becomes nfx::fix44, venue::fix44 stays as it is",
+                   .default_text = "the dictionary's name"}},
+      .examples = {{.line = "nfx codegen FIX44.xml --out include/fix44",
+                    .about = "typed C++ readers and builders from a dictionary"},
+                   {.line = "nfx codegen FIX50SP2.xml --transport FIXT11.xml --overlay venue.xml --messages D,8 --out "
+                            "include/venue"}},
+  };
 }
 
 }  // namespace nfx::app

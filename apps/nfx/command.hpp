@@ -1,27 +1,28 @@
-// The commands of nfx. Each adds its subcommand to `app`; when that is chosen, its callback runs it and sets exit_code:
-// 0 done, 1 failed, 2 wrong usage or configuration.
-// Errors: a callback may throw; main prints the one line and takes 2 for ConfigError and DictionaryError, 1 for others.
+// The commands of nfx: one row each. A command is added by a row here and a file that defines NAME_command().
+// Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, unless the command has its own.
+// Errors: a command may throw; main prints the one line and takes 2 for ConfigError and DictionaryError, 1 for others.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/command_line.hpp"
+
+// In the order in which help lists them.
+#define NFX_COMMANDS(row)                                                                                             \
+  row(demo) row(serve) row(connect) row(decode) row(config) row(schedule) row(dict) row(codegen) row(host) row(store) \
+      row(tls) row(version) row(help) row(completion) row(man)
 
 namespace nfx::app {
 
-void add_demo(CLI::App& app, int& exit_code);
-void add_serve(CLI::App& app, int& exit_code);
-void add_connect(CLI::App& app, int& exit_code);
-void add_decode(CLI::App& app, int& exit_code);
-void add_config(CLI::App& app, int& exit_code);
-void add_schedule(CLI::App& app, int& exit_code);
-void add_dict(CLI::App& app, int& exit_code);
-void add_codegen(CLI::App& app, int& exit_code);
-void add_host(CLI::App& app, int& exit_code);
-void add_store(CLI::App& app, int& exit_code);
-void add_tls(CLI::App& app, int& exit_code);
-void add_version(CLI::App& app, int& exit_code);
+// A command's options live as long as the program: each of these is called once to run, and again by what describes
+// the commands.
+#define NFX_DECLARE(name) cli::Command name##_command();
+NFX_COMMANDS(NFX_DECLARE)
+#undef NFX_DECLARE
+
+// The program with all of them.
+cli::Command nfx_command();
 
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;
-inline constexpr int exit_wrong_usage = 2;
+inline constexpr int exit_wrong_usage = cli::exit_wrong_usage;
 
 }  // namespace nfx::app

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
 #include <system_error>
 
@@ -93,53 +92,62 @@ int check(const CheckOptions& options) {
   return exit_done;
 }
 
-void add_convert(CLI::App& config, int& exit_code) {
-  CLI::App* command = config.add_subcommand("convert", "Translate QuickFIX settings into TOML");
-  auto options = std::make_shared<ConvertOptions>();
-  command->add_option("FILE", options->file, "QuickFIX settings: sections [DEFAULT] and [SESSION]")->required();
-  command->add_option("--out", options->out, "Write to this file, which must not exist; otherwise to standard output");
-  command->footer(
-      "Every line of the result names the line it was made from. What has no effect here is a warning on\n"
-      "standard error; what would be wrong to leave out, such as a Java key store, is an error.\n\n"
-      "Example:\n"
-      "  nfx config convert broker.cfg --out broker.toml");
-  command->callback([options, &exit_code] { exit_code = convert(*options); });
+cli::Command convert_command() {
+  static ConvertOptions options;
+  return {.name = "convert",
+          .summary = "Translate QuickFIX settings into TOML",
+          .run = [] { return convert(options); },
+          .options = {{.names = "FILE",
+                       .target = &options.file,
+                       .help = "QuickFIX settings: sections [DEFAULT] and [SESSION]",
+                       .required = true,
+                       .kind = cli::Kind::file},
+                      {.names = "--out",
+                       .target = &options.out,
+                       .help = "Write to this file, which must not exist; otherwise to standard output",
+                       .kind = cli::Kind::file}},
+          .details =
+              "Every line of the result names the line it was made from. A setting that has no effect in NexusFIX "
+              "is a warning on standard error; one that must not be ignored, such as a Java key store, is an "
+              "error.",
+          .examples = {{.line = "nfx config convert broker.cfg --out broker.toml",
+                        .about = "translate QuickFIX settings into TOML"}}};
 }
 
-void add_check(CLI::App& config, int& exit_code) {
-  CLI::App* command = config.add_subcommand("check", "Show every setting and where it comes from");
-  auto options = std::make_shared<CheckOptions>();
-  command->add_option("FILE", options->file, "TOML or QuickFIX settings")->required();
-  command->add_flag("--given", options->given, "Leave out what is a built-in default");
-  command->footer(
-      "Secrets are shown as ***. Exit code 2 when the configuration is wrong.\n\n"
-      "Example:\n"
-      "  nfx config check broker.cfg --given");
-  command->callback([options, &exit_code] { exit_code = check(*options); });
+cli::Command check_command() {
+  static CheckOptions options;
+  return {.name = "check",
+          .summary = "Show every setting and where it comes from",
+          .run = [] { return check(options); },
+          .options = {{.names = "FILE",
+                       .target = &options.file,
+                       .help = "TOML or QuickFIX settings",
+                       .required = true,
+                       .kind = cli::Kind::file},
+                      {.names = "--given", .target = &options.given, .help = "Leave out built-in defaults"}},
+          .details = "Secrets are shown as ***. Exit code 2 when the configuration is wrong.",
+          .examples = {{.line = "nfx config check broker.cfg",
+                        .about = "what a TOML or QuickFIX configuration means, and where each setting comes from"},
+                       {.line = "nfx config check broker.cfg --given"}}};
 }
 
-void add_keys(CLI::App& config, int& exit_code) {
-  CLI::App* command = config.add_subcommand("keys", "List all QuickFIX keys and what becomes of them, as Markdown");
-  command->footer("Example:\n  nfx config keys | grep Store");
-  command->callback([&exit_code] {
-    std::cout << quickfix_key_table();
-    exit_code = exit_done;
-  });
+cli::Command keys_command() {
+  return {.name = "keys",
+          .summary = "List all QuickFIX keys and what they become, as Markdown",
+          .run =
+              [] {
+                std::cout << quickfix_key_table() << std::flush;
+                return std::cout ? exit_done : exit_failed;
+              },
+          .examples = {{.line = "nfx config keys | grep Store", .about = "what becomes of QuickFIX's store keys"}}};
 }
 
 }  // namespace
 
-void add_config(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("config", "Check a configuration, or translate QuickFIX settings");
-  command->require_subcommand(1);
-  add_convert(*command, exit_code);
-  add_check(*command, exit_code);
-  add_keys(*command, exit_code);
-  command->footer(
-      "Examples:\n"
-      "  nfx config check engine.toml\n"
-      "  nfx config convert broker.cfg --out broker.toml\n"
-      "'nfx config COMMAND --help' explains a command.");
+cli::Command config_command() {
+  return {.name = "config",
+          .summary = "Check a configuration, or translate QuickFIX settings",
+          .commands = {check_command(), convert_command(), keys_command()}};
 }
 
 }  // namespace nfx::app

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -323,27 +322,37 @@ int show_schedules(const ScheduleOptions& options) {
 
 }  // namespace
 
-void add_schedule(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("schedule", "Show when sessions open, log on, close and reset");
-  auto options = std::make_shared<ScheduleOptions>();
-  command->add_option("CONFIG", options->config, "TOML configuration, as nfx serve takes it")->required();
-  command->add_option("--days", options->days, "How many days to show")
-      ->check(CLI::Range(1, 3660))
-      ->capture_default_str();
-  command->add_option("--from", options->from, "First instant, in UTC: 2026-03-01 or 2026-03-01T07:30; default: now")
-      ->type_name("TIME");
-  command->add_option("--session", options->session, "Only this [[session]] of the file, counted from 1")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--json", options->json, "One JSON object per instant and line");
-  command->footer(
-      "Each line is one instant, in the session's zone and in UTC, and what happens then. The first is the state at\n"
-      "the beginning. Changes of the clocks are marked with *, as are boundaries at times that do not exist or come\n"
-      "twice on that day.\n\n"
-      "Examples:\n"
-      "  nfx schedule engine.toml\n"
-      "  nfx schedule engine.toml --session 2 --from 2026-03-06 --days 4\n"
-      "  nfx schedule engine.toml --json | jq 'select(.events | index(\"reset\"))'");
-  command->callback([options, &exit_code] { exit_code = show_schedules(*options); });
+cli::Command schedule_command() {
+  static ScheduleOptions options;
+  return {
+      .name = "schedule",
+      .summary = "Show when sessions open, log on, close and reset",
+      .run = [] { return show_schedules(options); },
+      .options = {{.names = "CONFIG",
+                   .target = &options.config,
+                   .help = "TOML configuration, as nfx serve takes it",
+                   .required = true,
+                   .kind = cli::Kind::file},
+                  {.names = "--days", .target = &options.days, .help = "How many days to show", .range = {{1, 3660}}},
+                  {.names = "--from",
+                   .target = &options.from,
+                   .help = "First instant, in UTC: 2026-03-01 or 2026-03-01T07:30",
+                   .value = "TIME",
+                   .default_text = "now"},
+                  {.names = "--session",
+                   .target = &options.session,
+                   .help = "Only this [[session]] of the file, counted from 1",
+                   .range = {{1}}},
+                  {.names = "--json", .target = &options.json, .help = "One JSON object per instant and line"}},
+      .details =
+          "Each line is one instant, in the session's time zone and in UTC, and what happens then. The first is "
+          "the state at the beginning. Clock changes are marked with *, as are boundaries at times that do not "
+          "exist or occur twice on that day.",
+      .examples = {{.line = "nfx schedule engine.toml",
+                    .about = "when sessions open, close and reset in the next days"},
+                   {.line = "nfx schedule engine.toml --session 2 --from 2026-03-06 --days 4"},
+                   {.line = "nfx schedule engine.toml --json | jq 'select(.events | index(\"reset\"))'"}},
+  };
 }
 
 }  // namespace nfx::app

@@ -288,39 +288,44 @@ int serve(const ServeOptions& options) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("serve", "Run an engine on a configuration file");
-  auto options = std::make_shared<ServeOptions>();
-  command->add_option("CONFIG", options->config, "TOML configuration, see below, or QuickFIX settings")->required();
-  command->add_flag("--check", options->check, "Only check the configuration");
-  command->add_flag("--echo", options->echo,
-                    "Send every application message back: same type, body and optional header\n"
-                    "fields. Without it each is answered with BusinessMessageReject (before FIX\n"
-                    "4.2 with Reject)");
-  command->add_flag("--messages", options->messages, "Show every message in and out, '|' for SOH, passwords masked");
-  command->footer([] {
-    return "Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.\n"
-           "Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program at once. SIGHUP loads\n"
-           "certificates, keys and revocation lists anew where sessions are encrypted.\n"
-           "What was sent and received is kept in journals ('nfx store ls store' shows them), in the folder 'store'\n"
-           "beside the configuration unless that says otherwise.\n"
-           "Lines are written by the poll threads: --messages costs latency.\n\n"
-           "Of messages delivered although the dictionary does not expect them, each kind is shown once.\n\n"
-           "Examples:\n"
-           "  nfx serve acceptor.toml --check\n"
-           "  nfx serve acceptor.toml --echo --messages\n"
-           "  nfx serve broker.cfg --echo           ('nfx config check broker.cfg' explains it)\n\n"
-           "The least a configuration needs:\n"
-           "  [[session]]\n"
-           "  sender_comp_id = \"NEXUSFIX\"\n"
-           "  target_comp_id = \"CLIENT\"\n"
-           "  listen = \"127.0.0.1:9878\"\n\n"
-           "With [placement], threads are pinned ('nfx host plan' shows where), held against the plan while they run,\n"
-           "and at the end each says how often it was moved or interrupted.\n\n"
-           "All keys with their defaults:\n" +
-           config_reference();
-  });
-  command->callback([options, &exit_code] { exit_code = serve(*options); });
+cli::Command serve_command() {
+  static ServeOptions options;
+  return {
+      .name = "serve",
+      .summary = "Run an engine on a configuration file",
+      .run = [] { return serve(options); },
+      .options = {{.names = "CONFIG",
+                   .target = &options.config,
+                   .help = "TOML configuration, see below, or QuickFIX settings",
+                   .required = true,
+                   .kind = cli::Kind::file},
+                  {.names = "--check", .target = &options.check, .help = "Only check the configuration"},
+                  {.names = "--echo",
+                   .target = &options.echo,
+                   .help = "Send every application message back: same type, body and optional header fields. Without "
+                           "it each is answered with BusinessMessageReject (before FIX 4.2 with Reject)"},
+                  {.names = "--messages",
+                   .target = &options.messages,
+                   .help = "Show every message in and out, '|' for SOH, passwords masked"}},
+      .details =
+          R"(Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.
+Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists when sessions are encrypted.
+Messages sent and received are stored in journals, in the folder 'store' next to the configuration unless that specifies another; 'nfx store ls store' shows them.
+Lines are written by the poll threads: --messages costs latency.
+Of messages delivered although the dictionary does not expect them, each kind is shown once.
+
+The least a configuration needs:
+  [[session]]
+  sender_comp_id = "NEXUSFIX"
+  target_comp_id = "CLIENT"
+  listen = "127.0.0.1:9878"
+
+With [placement], threads are pinned ('nfx host plan' shows where) and compared with the plan while they run. At the end each reports how often it was moved or interrupted.)",
+      .examples = {{.line = "nfx serve acceptor.toml --echo", .about = "wait for counterparties"},
+                   {.line = "nfx serve acceptor.toml --check"},
+                   {.line = "nfx serve broker.cfg --echo", .about = "'nfx config check broker.cfg' explains it"}},
+      .more = [] { return "All keys with their defaults:\n" + config_reference(); },
+  };
 }
 
 }  // namespace nfx::app

@@ -38,6 +38,13 @@ bool use_colour(std::string_view choice, int fd) {
   return isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0');
 }
 
+cli::Option color_option(std::string& choice) {
+  return {.names = "--color",
+          .target = &choice,
+          .help = "When to use colours; auto: on a terminal, unless NO_COLOR is set",
+          .one_of = {"auto", "always", "never"}};
+}
+
 void append_json_text(std::string& out, std::string_view text) {
   out += '"';
   std::string safe;

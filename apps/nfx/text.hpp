@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/command_line.hpp"
 #include "nexusfix/base/printable.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
@@ -29,6 +30,9 @@ class Palette {
 
 // What --color says, for output to this file descriptor: "auto" means a terminal, unless NO_COLOR is set.
 [[nodiscard]] bool use_colour(std::string_view choice, int fd);
+
+// The option --color of commands that print to a terminal.
+[[nodiscard]] cli::Option color_option(std::string& choice);
 
 // Appends `text` as a JSON string with its quotes. Bytes that are no UTF-8 are written as \u00NN.
 void append_json_text(std::string& out, std::string_view text);

@@ -1,3 +1,4 @@
+// nfx version: what a bug report has to name: the version, the compiler and the instruction set in use.
 #include <iostream>
 
 #include "command.hpp"
@@ -12,16 +13,19 @@ constexpr const char* compiler = "clang " __clang_version__;
 constexpr const char* compiler = "g++ " __VERSION__;
 #endif
 
+int show_version() {
+  std::cout << "nfx " NFX_VERSION "\ncompiler  " << compiler << "\nkernel    " << active_kernel_name() << "  (of "
+            << available_kernel_names() << "; NFX_ISA chooses)\n";
+  return exit_done;
+}
+
 }  // namespace
 
-void add_version(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("version", "Show the version, the compiler and the instruction set in use");
-  command->footer("Example:\n  nfx version");
-  command->callback([&exit_code] {
-    std::cout << "nfx " NFX_VERSION "\ncompiler  " << compiler << "\nkernel    " << active_kernel_name() << "  (of "
-              << available_kernel_names() << "; NFX_ISA chooses)\n";
-    exit_code = exit_done;
-  });
+cli::Command version_command() {
+  return {.name = "version",
+          .summary = "Show the version, the compiler and the instruction set in use",
+          .run = show_version,
+          .examples = {{.line = "nfx version", .about = "what a bug report should name"}}};
 }
 
 }  // namespace nfx::app

@@ -118,7 +118,7 @@ class Plan(unittest.TestCase):
     def test_needs_a_configuration(self):
         code, out, err = run("host", "plan")
         self.assertEqual((code, out), (2, ""))
-        self.assertIn("config", err)
+        self.assertIn("CONFIG", err)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,26 @@
 """Help, versions and what is said about wrong usage."""
+import json
 import pathlib
 import re
+import shutil
+import subprocess
 import tempfile
 import unittest
 
 from support import run
 
-OPTIONS = {
-    "serve": ["CONFIG", "--check", "--echo", "--messages"],
-    "connect": ["CONFIG", "--session", "--wait", "--logon-wait", "--no-reset", "--raw", "--color"],
-    "decode": ["FILE", "--dictionary", "--only", "--validate", "--one-line", "--json", "--summary", "--color",
-               "--show-secrets"],
-    "version": [],
-    "demo": ["--noise", "--isolate"],
-    "store": ["ls", "cat", "tail", "verify", "repair", "seq", "export", "import", "rings"],
-    "host": ["topology", "plan", "doctor", "explain", "collect", "apply", "verify", "revert", "watch", "noise"],
-}
+
+def commands(node, path=()):
+    """Every command that nfx itself lists, as (words, command), groups included."""
+    for each in node["commands"]:
+        words = (*path, each["name"])
+        yield words, each
+        yield from commands(each, words)
+
+
+def table():
+    return json.loads(run("help", "--json")[1])
+
 
 SESSION = '[[session]]\nsender_comp_id = "A"\ntarget_comp_id = "B"\nlisten = "127.0.0.1:0"\n'
 
@@ -36,21 +41,96 @@ class Usage(unittest.TestCase):
             self.assertIn(part, err)
 
     def test_help_of_every_command_names_its_options_and_gives_an_example(self):
-        for command, options in OPTIONS.items():
-            with self.subTest(command=command):
-                code, out, err = run(command, "--help")
+        for words, command in commands(table()):
+            with self.subTest(command=" ".join(words)):
+                code, out, err = run(*words, "--help")
                 self.assertEqual((code, err), (0, ""))
-                self.assertIn("nfx " + command, out)
-                self.assertIn("xample", out)
-                for option in options:
-                    self.assertIn(option, out)
+                self.assertIn("Usage: nfx " + " ".join(words), out)
+                self.assertIn(command["summary"], out)
+                self.assertIn("\nExamples:\n  ", out)
+                for option in command["options"]:
+                    self.assertIn("\n  " + ", ".join(option["names"]), out)
+                    self.assertNotEqual(option["help"], "")
+                for below in command["commands"]:
+                    self.assertIn(f"\n  {below['name']} ", out)
 
-    def test_help_of_the_program_names_every_command(self):
-        for arguments in [["--help"], []]:
+    def test_help_of_the_program_names_every_command_with_an_example(self):
+        for arguments in [["--help"], [], ["-h"], ["help"]]:
             code, out, _ = run(*arguments)
             self.assertEqual(code, 0)
-            for command in OPTIONS:
-                self.assertIn(f"\n  {command} ", out)
+            names = [command["name"] for command in table()["commands"]]
+            self.assertIn("demo", names)
+            examples = out[out.index("\nExamples:\n"):]
+            for name in names:
+                self.assertIn(f"\n  {name} ", out)
+                self.assertRegex(examples, rf"nfx {name}\b")
+
+    def test_help_command_shows_what_the_option_shows(self):
+        for words, _ in commands(table()):
+            with self.subTest(command=" ".join(words)):
+                self.assertEqual(run("help", *words), run(*words, "--help"))
+
+    def test_every_example_has_a_known_command_and_known_options(self):
+        # What the program's own options are called; those of jq and other programs behind a pipe are not checked.
+        known = {words: {name for option in command["options"] for name in option["names"]}
+                 for words, command in commands(table())}
+        for owner, command in commands(table()):
+            for example in command["examples"]:
+                for words in re.findall(r"(?:^|[|&(] )(?:sudo )?nfx ([^|&<>]*)", example):
+                    words = re.sub(r"'[^']*'", "TEXT", words).split()
+                    path = max((path for path in known if list(path) == words[:len(path)]), key=len, default=None)
+                    with self.subTest(command=" ".join(owner), example=example):
+                        self.assertIsNotNone(path, "no such command")
+                        for word in words:
+                            if re.fullmatch(r"--?[a-z].*", word):
+                                self.assertIn(word, known[path])
+
+    def test_the_manual_page_has_every_command_and_option(self):
+        code, out, err = run("man")
+        self.assertEqual((code, err), (0, ""))
+        self.assertTrue(out.startswith(".TH NFX 1 "), out[:40])
+        text = out.replace("\\-", "-")
+        for words, command in commands(table()):
+            section = text[text.index("\n.SS nfx " + " ".join(words) + " "):]
+            section = section[:section.find("\n.SS ", 1)]
+            for option in command["options"]:
+                self.assertIn("\n.B " + ", ".join(option["names"]), section)
+
+    def test_the_manual_page_is_good_roff(self):
+        if shutil.which("groff") is None:
+            self.skipTest("groff is missing (package groff)")
+        result = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=run("man")[1], capture_output=True, text=True,
+                                check=False)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def complete(self, *words):
+        """What bash offers for the last of these words."""
+        script = run("completion", "bash")[1]
+        line = " ".join(f"'{word}'" for word in words)
+        script += f"\nCOMP_WORDS=(nfx {line})\nCOMP_CWORD={len(words)}\n_nfx\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+        result = subprocess.run(["bash", "--norc"], input=script, capture_output=True, text=True, check=False)
+        self.assertEqual(result.stderr, "")
+        return result.stdout.split()
+
+    def test_bash_completes_every_command_and_option(self):
+        self.assertEqual(self.complete("dem"), ["demo"])
+        everything = table()
+        self.assertEqual(sorted(word for word in self.complete("") if not word.startswith("-")),
+                         sorted(command["name"] for command in everything["commands"]))
+        # One shell per command would take long: a group, a leaf and a nested leaf stand for the rest, which are made alike.
+        for words, command in commands(everything):
+            if words not in [("store",), ("serve",), ("store", "seq", "set")]:
+                continue
+            names = [name for option in command["options"] for name in option["names"] if name.startswith("-")]
+            self.assertLessEqual(set(names), set(self.complete(*words, "-")))
+            self.assertLessEqual({below["name"] for below in command["commands"]}, set(self.complete(*words, "")))
+
+    def test_bash_completes_values(self):
+        self.assertEqual(self.complete("demo", "--idle", "s"), ["spin"])
+        self.assertEqual(self.complete("demo", "--orders", ""), [])
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "engine.toml").touch()
+            self.assertEqual(self.complete("serve", folder + "/eng"), [folder + "/engine.toml"])
 
     def test_help_of_serve_lists_the_configuration_keys(self):
         _, out, _ = run("serve", "--help")
@@ -61,6 +141,12 @@ class Usage(unittest.TestCase):
         code, out, _ = run("version")
         self.assertEqual(code, 0)
         self.assertRegex(out, r"^nfx \d+\.\d+\.\d+\ncompiler  \S+ \d+\..*\nkernel    \w+  \(of scalar.*; NFX_ISA chooses\)\n$")
+
+    def test_version_options_print_the_version_alone(self):
+        for option in ["--version", "-V"]:
+            code, out, err = run(option)
+            self.assertEqual((code, err), (0, ""))
+            self.assertRegex(out, r"^nfx \d+\.\d+\.\d+\n$")
 
     def test_the_instruction_set_can_be_chosen(self):
         _, out, _ = run("version")
@@ -75,8 +161,37 @@ class Usage(unittest.TestCase):
     def test_an_unknown_command_names_the_nearest_one(self):
         self.assert_one_line(run("decod"), 'unknown command "decod"', "did you mean decode?")
 
+        self.assert_one_line(run("store", "sek"), 'unknown command "sek" of \'nfx store\'', "did you mean seq?")
+        self.assert_one_line(run("help", "store", "sek"), 'unknown command "sek" of \'nfx store\'', "did you mean seq?")
+
+    def test_a_group_without_a_command_is_wrong_usage(self):
+        for words, command in commands(table()):
+            if command["commands"]:
+                self.assert_one_line(run(*words), "needs a command", "nfx " + " ".join(words) + " --help")
+
     def test_an_unknown_option_is_wrong_usage(self):
         self.assert_one_line(run("decode", "--frob"), "--frob", "nfx decode --help")
+        self.assert_one_line(run("decode", "--one-lin"), "unknown option --one-lin", "did you mean --one-line?")
+        self.assert_one_line(run("store", "ls", "journals", "more"), 'unexpected argument "more"', "nfx store ls --help")
+
+    def test_an_argument_may_have_the_name_of_a_command(self):
+        self.assert_one_line(run("decode", "version"), "version: ", "give the path")
+
+    def test_a_flag_takes_no_value(self):
+        self.assert_one_line(run("decode", "--json=1"), "--json takes no value")
+
+    def test_an_option_takes_one_value(self):
+        self.assert_one_line(run("demo", "--orders"), "--orders needs a value")
+        self.assert_one_line(run("demo", "--orders", "500", "--orders", "600"), "--orders is given more than once")
+
+    def test_a_wrong_value_names_what_is_right(self):
+        self.assert_one_line(run("demo", "--orders", "5"), "--orders", "100 to 5000000")
+        self.assert_one_line(run("demo", "--orders", "many"), "--orders", '"many" is not a whole number')
+        self.assert_one_line(run("demo", "--seed", "-1"), "--seed", '"-1" is not a whole number')
+        self.assert_one_line(run("demo", "--seed", "18446744073709551616"), "--seed", "is too large")
+        self.assert_one_line(run("connect", "engine.toml", "--wait", "1s"), "--wait", '"1s" is not a number')
+        self.assert_one_line(run("demo", "--idle", "spinn"), "--idle", "spin, yield, block", "did you mean spin?")
+        self.assert_one_line(run("host", "plan", "/nowhere/engine.toml"), "/nowhere/engine.toml", "there is no such file")
 
     def test_output_forms_exclude_each_other(self):
         self.assert_one_line(run("decode", "--json", "--one-line"), "--json", "--one-line")

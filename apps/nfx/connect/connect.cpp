@@ -329,48 +329,54 @@ int connect(const ConnectOptions& options) {
 
 }  // namespace
 
-void add_connect(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("connect", "Log on as an initiator, send messages, show the answers");
-  auto options = std::make_shared<ConnectOptions>();
-  command->add_option("CONFIG", options->config, "TOML configuration; 'nfx serve --help' lists all keys")->required();
-  command
-      ->add_option("--session", options->session,
-                   "Which [[session]] of the file, counted from 1; needed when several\nare initiators")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--wait", options->wait_s, "How long to go on receiving once the input has ended; default 2")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 86400.0));
-  command
-      ->add_option("--logon-wait", options->logon_wait_s,
-                   "How long to try to log on, first and after a lost connection;\ndefault 10")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 86400.0));
-  command->add_flag("--no-reset", options->no_reset,
-                    "Log on without ResetSeqNumFlag(141) unless the configuration sets\n"
-                    "reset_on_logon; our numbers still start at 1 with every run");
-  command->add_flag("--raw", options->raw, "Show messages as their fields, '|' for SOH, instead of by name");
-  command->add_option("--color", options->color, "auto, always or never; auto: on a terminal, unless NO_COLOR is set")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  command->footer(
-      "Reads one message per line: 35=D|11=1|55=IBM|54=1, with '|' or SOH between fields. 35 is needed; 8, 9, 10, 34, "
-      "43,\n"
-      "49, 52, 56 and 122 are left out, as the session sets them. Empty lines and lines that begin with # are "
-      "skipped.\n"
-      "Messages received go to standard output, what happens to the session goes to standard error. Passwords are "
-      "masked.\n"
-      "At the end of the input, or with Ctrl-C, logs out. Exit code 1: no logon, or a line could not be sent.\n\n"
-      "Examples:\n"
-      "  nfx connect initiator.toml\n"
-      "  echo '35=D|11=1|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00' | nfx connect initiator.toml --wait 1\n\n"
-      "The least a configuration needs:\n"
-      "  [[session]]\n"
-      "  role = \"initiator\"\n"
-      "  sender_comp_id = \"CLIENT\"\n"
-      "  target_comp_id = \"NEXUSFIX\"\n"
-      "  connect = \"127.0.0.1:9878\"");
-  command->callback([options, &exit_code] { exit_code = connect(*options); });
+cli::Command connect_command() {
+  static ConnectOptions options;
+  return {
+      .name = "connect",
+      .summary = "Log on as an initiator, send messages, show the answers",
+      .run = [] { return connect(options); },
+      .options = {{.names = "CONFIG",
+                   .target = &options.config,
+                   .help = "TOML configuration; 'nfx serve --help' lists all keys",
+                   .required = true,
+                   .kind = cli::Kind::file},
+                  {.names = "--session",
+                   .target = &options.session,
+                   .help = "Which [[session]] of the file, counted from 1; needed when several are initiators",
+                   .range = {{1}}},
+                  {.names = "--wait",
+                   .target = &options.wait_s,
+                   .help = "How long to continue receiving after the end of the input",
+                   .value = "SECONDS",
+                   .range = {{0, 86400}}},
+                  {.names = "--logon-wait",
+                   .target = &options.logon_wait_s,
+                   .help = "How long to try to log on, first and after a lost connection",
+                   .value = "SECONDS",
+                   .range = {{0.1, 86400}}},
+                  {.names = "--no-reset",
+                   .target = &options.no_reset,
+                   .help = "Log on without ResetSeqNumFlag(141) unless the configuration sets reset_on_logon; outgoing "
+                           "sequence numbers still start at 1 with every run"},
+                  {.names = "--raw",
+                   .target = &options.raw,
+                   .help = "Show messages as their fields, '|' for SOH, instead of by name"},
+                  color_option(options.color)},
+      .details =
+          R"(Reads one message per line: 35=D|11=1|55=IBM|54=1, with '|' or SOH between fields. 35 is needed; 8, 9, 10, 34, 43, 49, 52, 56 and 122 are ignored, as the session sets them. Empty lines and lines that begin with # are skipped.
+Received messages go to standard output, session events to standard error. Passwords are masked. Logs out at the end of the input, or with Ctrl-C.
+
+The least a configuration needs:
+  [[session]]
+  role = "initiator"
+  sender_comp_id = "CLIENT"
+  target_comp_id = "NEXUSFIX"
+  connect = "127.0.0.1:9878")",
+      .exit_codes = "0 done, 1 no logon, or a line could not be sent, 2 wrong usage or configuration",
+      .examples = {{.line = "nfx connect initiator.toml", .about = "log on, type messages, see the answers"},
+                   {.line = "echo '35=D|11=1|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00' | nfx connect "
+                            "initiator.toml --wait 1"}},
+  };
 }
 
 }  // namespace nfx::app

@@ -190,48 +190,51 @@ class Decode {
 
 }  // namespace
 
-void add_decode(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("decode", "Make the FIX messages in a log of any engine readable");
-  auto options = std::make_shared<DecodeOptions>();
-  command->add_option("FILE", options->file, "Log file; - or nothing: standard input");
-  command->add_option("--dictionary", options->dictionaries, "Dictionary or overlay, used for its version; repeatable")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--only", options->only, "Only messages of these types, by code or name")
-      ->type_name("TYPE[,TYPE]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("--validate", options->validate,
-                    "Also name the first thing in each message that its dictionary objects to;\n"
-                    "exit code 1 if any message is bad or invalid");
-  CLI::Option* one_line = command->add_flag("--one-line", options->one_line, "One line per message");
-  CLI::Option* json = command->add_flag("--json", options->json, "One JSON object per message and line");
-  CLI::Option* summary =
-      command->add_flag("--summary", options->summary, "Only how many messages there are of each type");
-  one_line->excludes(json)->excludes(summary);
-  json->excludes(summary);
-  command->add_option("--color", options->color, "auto, always or never; auto: on a terminal, unless NO_COLOR is set")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  command->add_flag("--show-secrets", options->show_secrets,
-                    "Show passwords and RawData(96), masked with *** otherwise");
-  command->footer(
-      "Messages may stand anywhere in a line, behind timestamps or other text, several to a line or without any "
-      "lines.\n"
-      "Fields may be separated by SOH, ^A, \\x01, <SOH>, '|', ';' and other characters: each message is looked at by\n"
-      "itself. BodyLength and CheckSum are verified with SOH in the separator's place; byte numbers count from 0 in "
-      "that\n"
-      "form. Bad messages are explained and shown as far as they can be read. Control characters are shown as \\xNN.\n"
-      "A message of FIXT.1.1 is taken for the version it names, or its sender's Logon did, or FIX 5.0 SP2.\n"
-      "A message may have 8 MiB; a longer one is reported and skipped. Works on a growing pipe.\n\n"
-      "Examples:\n"
-      "  nfx decode messages.log\n"
-      "  tail -f session.log | nfx decode --one-line --only NewOrderSingle,8\n"
-      "  nfx decode --json messages.log | jq 'select(.ok | not)'\n"
-      "  nfx decode --summary --validate messages.log");
-  command->callback([options, &exit_code] { exit_code = Decode{*options}.run(); });
+cli::Command decode_command() {
+  static DecodeOptions options;
+  return {
+      .name = "decode",
+      .summary = "Decode the FIX messages in a log of any engine",
+      .run = [] { return Decode{options}.run(); },
+      .options =
+          {{.names = "FILE", .target = &options.file, .help = "Log file; -: standard input", .kind = cli::Kind::file},
+           {.names = "--dictionary",
+            .target = &options.dictionaries,
+            .help = "Dictionary or overlay, used for its version; repeatable",
+            .kind = cli::Kind::file},
+           {.names = "--only",
+            .target = &options.only,
+            .help = "Only messages of these types, by code or name",
+            .value = "TYPE[,TYPE]",
+            .separator = ','},
+           {.names = "--validate",
+            .target = &options.validate,
+            .help = "Also report the first thing in each message that its dictionary does not allow; exit code "
+                    "1 if any message is malformed or invalid"},
+           {.names = "--one-line",
+            .target = &options.one_line,
+            .help = "One line per message",
+            .excludes = {"--json", "--summary"}},
+           {.names = "--json",
+            .target = &options.json,
+            .help = "One JSON object per message and line",
+            .excludes = {"--summary"}},
+           {.names = "--summary", .target = &options.summary, .help = "Only how many messages there are of each type"},
+           color_option(options.color),
+           {.names = "--show-secrets",
+            .target = &options.show_secrets,
+            .help = "Show passwords and RawData(96), masked with *** otherwise"}},
+      .details =
+          R"(Messages may be anywhere in a line, after timestamps or other text, several to a line or without any lines. Fields may be separated by SOH, ^A, \x01, <SOH>, '|', ';' and other characters; the separator is detected per message.
+BodyLength and CheckSum are verified with SOH in place of the separator; byte numbers count from 0 in that form. Malformed messages are explained and shown as far as they can be parsed. Control characters are shown as \xNN.
+A message of FIXT.1.1 is decoded as the version that it names, or that its sender's Logon named, or FIX 5.0 SP2.
+A message may have 8 MiB; a longer one is reported and skipped. Works on a growing pipe.)",
+      .exit_codes = "0 done, 1 failed, or --validate found a malformed or invalid message, 2 wrong usage",
+      .examples = {{.line = "nfx decode messages.log", .about = "show a FIX log of any engine field by field"},
+                   {.line = "tail -f session.log | nfx decode --one-line --only NewOrderSingle,8"},
+                   {.line = "nfx decode --json messages.log | jq 'select(.ok | not)'"},
+                   {.line = "nfx decode --summary --validate messages.log"}},
+  };
 }
 
 }  // namespace nfx::app

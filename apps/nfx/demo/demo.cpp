@@ -177,38 +177,53 @@ int run(Options options) {
 
 }  // namespace
 
-void add_demo(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("demo", "Trade between two processes on this machine and show how long it took");
-  command
-      ->add_option("--orders", options->orders, "requests per measured phase (four times as many with the window full)")
-      ->check(CLI::Range(100u, 5'000'000u))
-      ->capture_default_str();
-  command->add_option("--rate", options->rate, "requests per second in the open loop")
-      ->check(CLI::Range(1u, 10'000'000u))
-      ->capture_default_str();
-  command->add_option("--window", options->window, "unanswered requests in the last phase")
-      ->check(CLI::Range(1u, 4096u))
-      ->capture_default_str();
-  command->add_option("--idle", options->idle, "what the poll threads do when nothing happens")
-      ->check(CLI::IsMember({"spin", "yield", "block"}))
-      ->default_str("spin; block when both sides share a CPU");
-  command->add_option("--noise", options->noise, "processes beside it that want every CPU they can get")
-      ->check(CLI::Range(0u, 1024u))
-      ->capture_default_str();
-  command->add_flag("--isolate", options->isolate,
-                    "keep everything else off the CPUs of the two sides while it runs; needs root");
-  command->add_option("--json", options->json, "write the result to this file too");
-  command->add_option("--seed", options->seed, "chooses the sequence of orders")->capture_default_str();
-  command->add_flag("--no-dictionary", options->no_dictionary, "check only what the session layer needs");
-  command->footer(
-      "Example: nfx demo --orders 200000 --rate 50000 --idle spin --json demo.json\n"
-      "         nfx demo --noise 4 --isolate      (and without --isolate, to compare)\n"
-      "--isolate does what 'nfx host apply --runtime' does, and puts everything back at the end; after a kill -9,\n"
-      "'nfx host revert' does.\n"
-      "Ends with 1 when the two sides disagree on a sequence number or an order.");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+cli::Command demo_command() {
+  static Options options;
+  return {
+      .name = "demo",
+      .summary = "Trade between two processes on this machine and show how long it took",
+      .run = [] { return run(options); },
+      .options = {{.names = "--orders",
+                   .target = &options.orders,
+                   .help = "Requests per measured phase; four times as many with the window full",
+                   .range = {{100, 5'000'000}}},
+                  {.names = "--rate",
+                   .target = &options.rate,
+                   .help = "Requests per second in the open loop",
+                   .range = {{1, 10'000'000}}},
+                  {.names = "--window",
+                   .target = &options.window,
+                   .help = "Unanswered requests in the last phase",
+                   .range = {{1, 4096}}},
+                  {.names = "--idle",
+                   .target = &options.idle,
+                   .help = "What the poll threads do when nothing happens",
+                   .one_of = {"spin", "yield", "block"},
+                   .default_text = "spin; block when both sides share a CPU"},
+                  {.names = "--noise",
+                   .target = &options.noise,
+                   .help = "Start this many processes that use all the CPU time they get",
+                   .range = {{0, 1024}},
+                   .default_text = "0"},
+                  {.names = "--isolate",
+                   .target = &options.isolate,
+                   .help = "Keep everything else off the CPUs of the two sides while it runs; needs root"},
+                  {.names = "--json",
+                   .target = &options.json,
+                   .help = "Also write the result to this file",
+                   .kind = cli::Kind::file},
+                  {.names = "--seed", .target = &options.seed, .help = "Chooses the sequence of orders"},
+                  {.names = "--no-dictionary",
+                   .target = &options.no_dictionary,
+                   .help = "Check only what the session layer needs"}},
+      .details =
+          "--isolate does what 'nfx host apply --runtime' does, and restores everything at the end. After a "
+          "kill -9, run 'nfx host revert'.",
+      .exit_codes = "0 done, 1 the two sides disagree on a sequence number or an order, 2 wrong usage",
+      .examples = {{.line = "nfx demo", .about = "a venue and a trader, two processes, trade on this machine"},
+                   {.line = "nfx demo --orders 200000 --rate 50000 --idle spin --json demo.json"},
+                   {.line = "nfx demo --noise 4 --isolate", .about = "compare with the same without --isolate"}},
+  };
 }
 
 }  // namespace nfx::app

@@ -134,30 +134,48 @@ std::filesystem::path state_folder(const std::string& option, const HostFiles& f
   return option.empty() ? files.path(usual) : std::filesystem::path{option};
 }
 
-void add_host_apply(CLI::App& host, int& exit_code) {
-  CLI::App* command = host.add_subcommand("apply", "Make this host follow the plan; 'revert' undoes it");
-  auto options = std::make_shared<ApplyCommand>();
-  add_config_argument(*command, options->place, true);
-  command->add_flag("--runtime", options->runtime, "Now: tasks, interrupts, workqueues, sysctls, governor");
-  command->add_flag("--boot", options->boot, "From the next boot on: files; without --output or --install a list");
-  command->add_option("--output", options->output, "--boot: write the files below this folder")->type_name("DIR");
-  command->add_flag("--install", options->install, "--boot: write the files where they belong, recorded for revert");
-  command->add_flag("--dry-run", options->dry_run, "Print every change, old and wanted, and write nothing");
-  command->add_option("--state", options->state, "Where the record of changes is kept")->type_name("DIR");
-  add_root_option(*command, options->place);
-  command->add_flag("--while-trading", options->while_trading, "Even though an engine runs: its orders may be delayed");
-  command->add_flag("--keep-going", options->keep_going, "After a failed write do the rest, instead of undoing all");
-  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->footer(
-      "Every old value is on the disk before a value is written, so 'nfx host revert' works also after kill -9.\n"
-      "With --root, plain files take the place of the kernel's: a rehearsal on a copied host.\n"
-      "Exit codes: 0 done, 1 done but some interrupts or tasks are pending or refused, 2 failed and undone,\n"
-      "3 needs root, 4 installed and waits for a reboot, 5 the plan is refused, 6 partly applied.\n\n"
-      "Examples:\n"
-      "  nfx host apply engine.toml --runtime --dry-run\n"
-      "  nfx host apply engine.toml --runtime && nfx host verify\n"
-      "  nfx host apply engine.toml --boot --output /tmp/boot");
-  command->callback([options, &exit_code] { exit_code = apply(*options); });
+cli::Command apply_command() {
+  static ApplyCommand options;
+  return {
+      .name = "apply",
+      .summary = "Make this host follow the plan; 'revert' undoes it",
+      .run = [] { return apply(options); },
+      .options = {config_argument(options.place, true),
+                  {.names = "--runtime",
+                   .target = &options.runtime,
+                   .help = "Now: tasks, interrupts, workqueues, sysctls, governor"},
+                  {.names = "--boot",
+                   .target = &options.boot,
+                   .help = "From the next boot on: files; without --output or --install only lists them"},
+                  {.names = "--output",
+                   .target = &options.output,
+                   .help = "--boot: write the files below this folder",
+                   .kind = cli::Kind::folder},
+                  {.names = "--install",
+                   .target = &options.install,
+                   .help = "--boot: write the files to their final paths, recorded for revert"},
+                  {.names = "--dry-run",
+                   .target = &options.dry_run,
+                   .help = "Print every change, old and wanted, and write nothing"},
+                  state_option(options.state),
+                  root_option(options.place),
+                  {.names = "--while-trading",
+                   .target = &options.while_trading,
+                   .help = "Even though an engine runs: its orders may be delayed"},
+                  {.names = "--keep-going",
+                   .target = &options.keep_going,
+                   .help = "After a failed write continue with the rest, instead of undoing all"},
+                  format_option(options.format)},
+      .details =
+          "Every old value is on disk before a new one is written, so 'nfx host revert' works also after kill "
+          "-9. With --root, plain files stand in for the kernel's: a rehearsal on a copied host.",
+      .exit_codes =
+          "0 done, 1 done but some interrupts or tasks are pending or refused, 2 failed and undone, 3 needs "
+          "root, 4 installed and waits for a reboot, 5 the plan is refused, 6 partly applied",
+      .examples = {{.line = "nfx host apply engine.toml --runtime --dry-run"},
+                   {.line = "nfx host apply engine.toml --runtime && nfx host verify"},
+                   {.line = "nfx host apply engine.toml --boot --output /tmp/boot"}},
+  };
 }
 
 }  // namespace nfx::app::host

@@ -1,6 +1,5 @@
 // nfx host collect: copies what the other commands look at, so that a host can be examined elsewhere.
 #include <iostream>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -36,26 +35,34 @@ int collect(const CollectOptions& options) {
 
 }  // namespace
 
-void add_host_collect(CLI::App& host, int& exit_code) {
-  CLI::App* command = host.add_subcommand("collect", "Copy this host's settings, to examine them elsewhere");
-  auto options = std::make_shared<CollectOptions>();
-  command->add_option("DIR", options->folder, "a folder that is empty or not there yet");
-  command->add_option("--root", options->root, "copy from such a folder instead of this host")
-      ->check(CLI::ExistingDirectory);
-  command->add_flag("--list", options->list, "Print which files would be copied, and copy nothing");
-  command->footer(
-      "Copied are settings and counters below /proc and /sys, names and CPU masks of tasks, and what ethtool says;\n"
-      "no command lines or environments of processes. The copy can be read by everybody. Exit codes: 0 ok, 3 some\n"
-      "files could not be read.");
-  command->callback([options, &exit_code] {
-    if (options->list) {
-      exit_code = list_patterns();
-    } else if (options->folder.empty()) {
-      throw CLI::RequiredError("DIR");
-    } else {
-      exit_code = collect(*options);
-    }
-  });
+cli::Command collect_command() {
+  static CollectOptions options;
+  return {
+      .name = "collect",
+      .summary = "Copy this host's settings, to examine them elsewhere",
+      .run =
+          [] {
+            if (options.list) return list_patterns();
+            if (options.folder.empty()) throw cli::UsageError("DIR is required");
+            return collect(options);
+          },
+      .options = {{.names = "DIR",
+                   .target = &options.folder,
+                   .help = "A folder that is empty or does not exist",
+                   .kind = cli::Kind::folder},
+                  {.names = "--root",
+                   .target = &options.root,
+                   .help = "Copy from such a folder instead of this host",
+                   .kind = cli::Kind::existing_folder},
+                  {.names = "--list",
+                   .target = &options.list,
+                   .help = "Print which files would be copied, and copy nothing"}},
+      .details =
+          "Copies settings and counters below /proc and /sys, names and CPU masks of tasks, and what ethtool "
+          "reports; no command lines or environments of processes. Every user can read the copy.",
+      .exit_codes = "0 ok, 2 wrong usage, 3 some files could not be read",
+      .examples = {{.line = "sudo nfx host collect /tmp/$(hostname)"}},
+  };
 }
 
 }  // namespace nfx::app::host

@@ -1,7 +1,6 @@
 // nfx host doctor and nfx host explain: what stands between this host and a steady latency, and why.
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,29 +78,42 @@ int list_checks() {
 
 }  // namespace
 
-void add_host_doctor(CLI::App& host, int& exit_code) {
-  CLI::App* doctor = host.add_subcommand("doctor", "Look for what disturbs latency, without changing anything");
-  auto options = std::make_shared<DoctorOptions>();
-  add_config_argument(*doctor, options->place, false);
-  add_root_option(*doctor, options->place);
-  add_topology_option(*doctor, options->place);
-  doctor->add_flag("--all", options->everything, "Also what is good, only reported, or not on this machine");
-  doctor->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-  doctor->footer(
-      "With a configuration the checks are about the CPUs of its plan's spinning threads, without one about the CPUs\n"
-      "that the host itself has set apart. Exit codes: 0 ok, 1 warnings, 2 failures, 3 some things could not be seen\n"
-      "(try as root), 5 the configuration's plan is refused.\n\n"
-      "Examples:\n"
-      "  sudo nfx host doctor engine.toml\n"
-      "  nfx host doctor --root collected --format json | jq '.findings[] | select(.result == \"failure\")'");
-  doctor->callback([options, &exit_code] { exit_code = run_doctor(*options); });
+cli::Command doctor_command() {
+  static DoctorOptions options;
+  return {
+      .name = "doctor",
+      .summary = "Find what adds latency jitter on this host, without changing anything",
+      .run = [] { return run_doctor(options); },
+      .options = {config_argument(options.place, false),
+                  root_option(options.place),
+                  topology_option(options.place),
+                  {.names = "--all",
+                   .target = &options.everything,
+                   .help = "Also checks that passed, that only report, or that do not apply to this machine"},
+                  format_option(options.format)},
+      .details =
+          "With a configuration the checks are about the CPUs of its plan's busy-polling threads, without one "
+          "about the CPUs that the host itself has isolated.",
+      .exit_codes =
+          "0 ok, 1 warnings, 2 failures, 3 some things could not be read (try as root), 5 the configuration's "
+          "plan is refused",
+      .examples = {{.line = "sudo nfx host doctor engine.toml", .about = "what on this machine adds latency jitter"},
+                   {.line = "nfx host doctor --root collected --format json | jq '.findings[] | select(.result == "
+                            "\"failure\")'"}},
+  };
+}
 
-  CLI::App* why = host.add_subcommand("explain", "Say why a check of the doctor matters, and what its mend costs");
-  auto id = std::make_shared<std::string>();
-  why->add_option("ID", *id, "the check, isolation.isolcpus for example; without it: all of them in a list");
-  why->callback([id, &exit_code] { exit_code = id->empty() ? list_checks() : explain(*id); });
+cli::Command explain_command() {
+  static std::string id;
+  return {.name = "explain",
+          .summary = "Explain why a check of the doctor matters, and what its fix costs",
+          .run = [] { return id.empty() ? list_checks() : explain(id); },
+          .options = {{.names = "ID",
+                       .target = &id,
+                       .help = "The check, isolation.isolcpus for example",
+                       .default_text = "a list of all of them"}},
+          .exit_codes = "0 done, 1 failed, 2 no such check",
+          .examples = {{.line = "nfx host explain isolation.isolcpus"}}};
 }
 
 }  // namespace nfx::app::host

@@ -8,19 +8,36 @@
 namespace nfx::app {
 namespace host {
 
-void add_config_argument(CLI::App& command, Place& place, bool required) {
-  CLI::Option* option = command.add_option("config", place.config, "the engine's configuration, TOML or QuickFIX's");
-  option->check(CLI::ExistingFile);
-  if (required) option->required();
+cli::Option config_argument(Place& place, bool required) {
+  return {.names = "CONFIG",
+          .target = &place.config,
+          .help = "The engine's configuration, TOML or QuickFIX's",
+          .required = required,
+          .kind = cli::Kind::existing_file};
 }
 
-void add_topology_option(CLI::App& command, Place& place) {
-  command.add_option("--topology", place.topology, "another machine: an hwloc XML file, or a folder with its sys/");
+cli::Option topology_option(Place& place) {
+  return {.names = "--topology",
+          .target = &place.topology,
+          .help = "Another machine: an hwloc XML file, or a folder with its sys/",
+          .value = "FILE|DIR",
+          .kind = cli::Kind::file};
 }
 
-void add_root_option(CLI::App& command, Place& place) {
-  command.add_option("--root", place.root, "a folder with another host's /proc and /sys ('nfx host collect')")
-      ->check(CLI::ExistingDirectory);
+cli::Option root_option(Place& place) {
+  return {.names = "--root",
+          .target = &place.root,
+          .help = "A folder with another host's /proc and /sys ('nfx host collect')",
+          .kind = cli::Kind::existing_folder};
+}
+
+cli::Option state_option(std::string& state) {
+  return {
+      .names = "--state", .target = &state, .help = "Where the record of changes is stored", .kind = cli::Kind::folder};
+}
+
+cli::Option format_option(std::string& format, std::vector<std::string_view> forms) {
+  return {.names = "--format", .target = &format, .help = "Form of the output", .one_of = std::move(forms)};
 }
 
 Situation look(const Place& place) {
@@ -40,28 +57,24 @@ Situation look(const Place& place) {
 
 }  // namespace host
 
-void add_host(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("host", "See, plan, prepare and watch the machine: cores, interrupts, threads");
-  command->require_subcommand(1);
-  host::add_host_topology(*command, exit_code);
-  host::add_host_plan(*command, exit_code);
-  host::add_host_doctor(*command, exit_code);
-  host::add_host_collect(*command, exit_code);
-  host::add_host_apply(*command, exit_code);
-  host::add_host_verify(*command, exit_code);
-  host::add_host_revert(*command, exit_code);
-  host::add_host_watch(*command, exit_code);
-  host::add_host_noise(*command, exit_code);
-  command->footer(
-      "Examples:\n"
-      "  nfx host plan engine.toml                 which thread runs where, and what speaks against it\n"
-      "  nfx host doctor engine.toml               what this machine does against it\n"
-      "  nfx host apply engine.toml --runtime      everything else off those CPUs, until revert or the next boot\n"
-      "  nfx host noise --seconds 10 --load 4      what a spinning thread is kept from, among noisy neighbours\n"
-      "'nfx host COMMAND --help' explains a command.\n"
-      "Exit codes: 0 ok, 1 warnings, 2 failures or wrong usage, 3 cannot tell, 4 reboot pending, 5 policy invalid,\n"
-      "6 partly applied.");
+cli::Command host_command() {
+  using namespace host;
+  return {
+      .name = "host",
+      .summary = "Examine, plan, configure and monitor this machine: cores, interrupts, threads",
+      .commands = {topology_command(), plan_command(), doctor_command(), explain_command(), collect_command(),
+                   apply_command(), verify_command(), revert_command(), watch_command(), noise_command()},
+      .exit_codes =
+          "0 ok, 1 warnings, 2 failures or wrong usage, 3 cannot tell, 4 reboot pending, 5 policy invalid, "
+          "6 partly applied; each command's help says which it uses and what they mean",
+      .examples = {{.line = "nfx host doctor engine.toml", .about = "what on this machine adds latency jitter"},
+                   {.line = "nfx host plan engine.toml",
+                    .about = "which thread runs where, and what is wrong with that"},
+                   {.line = "nfx host apply engine.toml --runtime",
+                    .about = "everything else off those CPUs, until revert or the next boot"},
+                   {.line = "nfx host noise --seconds 10 --load 4",
+                    .about = "how long a busy-polling thread is interrupted, among noisy processes"}},
+  };
 }
 
 }  // namespace nfx::app

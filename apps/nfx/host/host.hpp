@@ -3,12 +3,13 @@
 // partly applied); wrong usage is 2 as everywhere.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "cli/command_line.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/host/exit_code.hpp"
 #include "nexusfix/placement/host_facts.hpp"
@@ -25,9 +26,11 @@ struct Place {
   std::string root;      // copied /proc and /sys of another host; empty: this one
 };
 
-void add_config_argument(CLI::App& command, Place& place, bool required);
-void add_topology_option(CLI::App& command, Place& place);
-void add_root_option(CLI::App& command, Place& place);
+[[nodiscard]] cli::Option config_argument(Place& place, bool required);
+[[nodiscard]] cli::Option topology_option(Place& place);
+[[nodiscard]] cli::Option root_option(Place& place);
+[[nodiscard]] cli::Option state_option(std::string& state);
+[[nodiscard]] cli::Option format_option(std::string& format, std::vector<std::string_view> forms = {"text", "json"});
 
 struct Situation {
   HostFiles files;
@@ -46,14 +49,15 @@ struct Situation {
                                                  std::string_view usual);
 
 // One per file of this folder.
-void add_host_topology(CLI::App& host, int& exit_code);
-void add_host_plan(CLI::App& host, int& exit_code);
-void add_host_doctor(CLI::App& host, int& exit_code);  // and explain
-void add_host_collect(CLI::App& host, int& exit_code);
-void add_host_apply(CLI::App& host, int& exit_code);
-void add_host_verify(CLI::App& host, int& exit_code);
-void add_host_revert(CLI::App& host, int& exit_code);
-void add_host_watch(CLI::App& host, int& exit_code);
-void add_host_noise(CLI::App& host, int& exit_code);
+cli::Command topology_command();
+cli::Command plan_command();
+cli::Command doctor_command();
+cli::Command explain_command();
+cli::Command collect_command();
+cli::Command apply_command();
+cli::Command verify_command();
+cli::Command revert_command();
+cli::Command watch_command();
+cli::Command noise_command();
 
 }  // namespace nfx::app::host

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -146,43 +145,63 @@ int run_noise(const Options& options) {
 
 }  // namespace
 
-void add_host_noise(CLI::App& host, int& exit_code) {
-  CLI::App* command = host.add_subcommand("noise", "Measure how long each CPU keeps a thread waiting, and for what");
-  auto options = std::make_shared<Options>();
-  command->add_option("--cpus", options->cpus, "CPUs, such as 2-5,8; default: isolated ones, else all but the first")
-      ->type_name("LIST");
-  command->add_option("--seconds", options->seconds, "How long")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->capture_default_str();
-  command->add_option("--threshold-us", options->threshold_us, "Gaps longer than this are kept and attributed")
-      ->check(CLI::Range(0.1, 1e6))
-      ->capture_default_str();
-  command->add_flag("--unpinned", options->unpinned, "As many threads, wherever the scheduler puts them");
-  command->add_option("--fifo", options->fifo, "Under SCHED_FIFO with this priority")
-      ->type_name("PRIORITY")
-      ->check(CLI::Range(1, 99));
-  auto* attribute = command->add_flag("--attribute", options->attribute, "Exit with 3 when gaps cannot be attributed");
-  command->add_option("--load", options->load, "Beside so many processes that want every CPU they can get")
-      ->check(CLI::Range(0u, 1024u));
-  command->add_flag("--no-trace", options->no_trace, "Without tracefs, which adds a little to every interrupt")
-      ->excludes(attribute);
-  command->add_flag("--mount-tracefs", options->mount_tracefs, "Mount tracefs where only this process sees it");
-  command->add_option("--compare", options->compare, "An earlier --format json: the ratios to it")
-      ->type_name("FILE")
-      ->check(CLI::ExistingFile);
-  command->add_option("--format", options->format, "text, json or prometheus")
-      ->check(CLI::IsMember({"text", "json", "prometheus"}))
-      ->capture_default_str();
-  command->add_option("--html", options->html, "A page with plots as well")->type_name("FILE");
-  command->footer(
-      "One thread per CPU does nothing but read the clock; a gap between two readings is time that something else\n"
-      "took. The CPUs are fully used meanwhile. Exit codes: 0 measured, 1 no CPU could be measured, 2 wrong usage,\n"
-      "3 --attribute was given and gaps cannot be attributed.\n\n"
-      "Examples:\n"
-      "  nfx host noise --cpus 2-5 --seconds 60 --html noise.html\n"
-      "  nfx host noise --format json > before.json    # then change something\n"
-      "  nfx host noise --compare before.json");
-  command->callback([options, &exit_code] { exit_code = run_noise(*options); });
+cli::Command noise_command() {
+  static Options options;
+  return {
+      .name = "noise",
+      .summary = "Measure how long each CPU keeps a thread waiting, and for what",
+      .run = [] { return run_noise(options); },
+      .options = {{.names = "--cpus",
+                   .target = &options.cpus,
+                   .help = "CPUs, such as 2-5,8",
+                   .value = "LIST",
+                   .default_text = "isolated ones, else all but the first"},
+                  {.names = "--seconds", .target = &options.seconds, .help = "How long", .range = {{0.01, 3600}}},
+                  {.names = "--threshold-us",
+                   .target = &options.threshold_us,
+                   .help = "Gaps longer than this are recorded and attributed",
+                   .range = {{0.1, 1e6}}},
+                  {.names = "--unpinned",
+                   .target = &options.unpinned,
+                   .help = "The same number of threads, wherever the scheduler puts them"},
+                  {.names = "--fifo",
+                   .target = &options.fifo,
+                   .help = "Under SCHED_FIFO with this priority",
+                   .value = "PRIORITY",
+                   .range = {{1, 99}}},
+                  {.names = "--attribute",
+                   .target = &options.attribute,
+                   .help = "Exit with 3 when gaps cannot be attributed"},
+                  {.names = "--load",
+                   .target = &options.load,
+                   .help = "Meanwhile run this many processes that use all the CPU time they get",
+                   .range = {{0, 1024}}},
+                  {.names = "--no-trace",
+                   .target = &options.no_trace,
+                   .help = "Without tracefs, which adds a little to every interrupt",
+                   .excludes = {"--attribute"}},
+                  {.names = "--mount-tracefs",
+                   .target = &options.mount_tracefs,
+                   .help = "Mount tracefs where only this process sees it"},
+                  {.names = "--compare",
+                   .target = &options.compare,
+                   .help = "Show the ratios to an earlier result of --format json",
+                   .kind = cli::Kind::existing_file},
+                  format_option(options.format, {"text", "json", "prometheus"}),
+                  {.names = "--html",
+                   .target = &options.html,
+                   .help = "Also write a page with plots",
+                   .kind = cli::Kind::file}},
+      .details =
+          "One thread per CPU does nothing but read the clock; a gap between two readings is time that something "
+          "else used. The CPUs are fully used meanwhile.",
+      .exit_codes =
+          "0 measured, 1 no CPU could be measured, 2 wrong usage, 3 --attribute was given and gaps cannot be "
+          "attributed",
+      .examples = {{.line = "nfx host noise --cpus 2-5 --seconds 60 --html noise.html"},
+                   {.line = "nfx host noise --format json > before.json", .about = "then change something"},
+                   {.line = "nfx host noise --compare before.json"}},
+  };
 }
 
 }  // namespace nfx::app::host

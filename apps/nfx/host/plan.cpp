@@ -1,6 +1,5 @@
 // nfx host plan: which thread runs where on this machine or another, why, and what is wrong with that.
 #include <iostream>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -34,25 +33,25 @@ int show_plan(const PlanOptions& options) {
 
 }  // namespace
 
-void add_host_plan(CLI::App& host, int& exit_code) {
-  CLI::App* command = host.add_subcommand("plan", "Show which thread runs where, why, and what is wrong with that");
-  auto options = std::make_shared<PlanOptions>();
-  add_config_argument(*command, options->place, true);
-  add_topology_option(*command, options->place);
-  add_root_option(*command, options->place);
-  command->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-  command->add_flag("--quiet-only", options->quiet_only,
-                    "Only the CPUs to keep free of everything else, as a kernel's list such as 2-5,8");
-  command->footer(
-      "Changes nothing. Exit codes: 0 the plan holds, 1 it has warnings, 5 it must not be used (refusals), 2 wrong\n"
-      "usage or configuration.\n\n"
-      "Examples:\n"
-      "  nfx host plan engine.toml\n"
-      "  nfx host plan engine.toml --topology server.xml     for a machine that is somewhere else\n"
-      "  nfx host plan engine.toml --format json | jq '.findings[].id'");
-  command->callback([options, &exit_code] { exit_code = show_plan(*options); });
+cli::Command plan_command() {
+  static PlanOptions options;
+  return {
+      .name = "plan",
+      .summary = "Show which thread runs where, why, and what is wrong with that",
+      .run = [] { return show_plan(options); },
+      .options = {config_argument(options.place, true),
+                  topology_option(options.place),
+                  root_option(options.place),
+                  format_option(options.format),
+                  {.names = "--quiet-only",
+                   .target = &options.quiet_only,
+                   .help = "Only the CPUs to isolate, as a kernel's list such as 2-5,8"}},
+      .details = "Changes nothing.",
+      .exit_codes = "0 the plan has no warnings, 1 it has warnings, 5 it is refused, 2 wrong usage or configuration",
+      .examples = {{.line = "nfx host plan engine.toml"},
+                   {.line = "nfx host plan engine.toml --topology server.xml", .about = "for another machine"},
+                   {.line = "nfx host plan engine.toml --format json | jq '.findings[].id'"}},
+  };
 }
 
 }  // namespace nfx::app::host

@@ -58,18 +58,25 @@ int revert_host(const RevertCommand& command) {
 
 }  // namespace
 
-void add_host_revert(CLI::App& host, int& exit_code) {
-  CLI::App* command = host.add_subcommand("revert", "Put back all that apply has changed, byte for byte");
-  auto options = std::make_shared<RevertCommand>();
-  command->add_flag("--runtime", options->runtime, "Only what was changed on the running host");
-  command->add_flag("--boot", options->boot, "Only the installed files");
-  command->add_option("--state", options->state, "Where the record of changes is kept")->type_name("DIR");
-  add_root_option(*command, options->place);
-  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->footer(
-      "Works after a crash or kill -9 of apply, and may be repeated. The record goes when all is restored.\n"
-      "Exit codes: 0 restored, or nothing to restore, 3 needs root, 6 some of it could not be restored.");
-  command->callback([options, &exit_code] { exit_code = revert_host(*options); });
+cli::Command revert_command() {
+  static RevertCommand options;
+  return {
+      .name = "revert",
+      .summary = "Restore everything that apply has changed, byte for byte",
+      .run = [] { return revert_host(options); },
+      .options = {{.names = "--runtime",
+                   .target = &options.runtime,
+                   .help = "Only what was changed on the running host"},
+                  {.names = "--boot", .target = &options.boot, .help = "Only the installed files"},
+                  state_option(options.state),
+                  root_option(options.place),
+                  format_option(options.format)},
+      .details =
+          "Works after a crash or kill -9 of apply, and may be repeated. The record is removed when all is "
+          "restored.",
+      .exit_codes = "0 restored, or nothing to restore, 3 needs root, 6 some of it could not be restored",
+      .examples = {{.line = "sudo nfx host revert"}},
+  };
 }
 
 }  // namespace nfx::app::host

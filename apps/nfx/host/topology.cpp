@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <system_error>
 
+#include "command.hpp"
 #include "host/host.hpp"
 #include "nexusfix/placement/topology_print.hpp"
 
@@ -51,36 +51,38 @@ HostExit show_topology(const TopologyOptions& options) {
 
 }  // namespace
 
-void add_host_topology(CLI::App& host, int& exit_code) {
-  CLI::App* command = host.add_subcommand("topology", "Show packages, NUMA nodes, caches, cores and devices");
-  auto options = std::make_shared<TopologyOptions>();
-  command
-      ->add_option("--from", options->from,
-                   "Another machine: a file of 'lstopo --of xml', or a folder with its sys/ and proc/")
-      ->type_name("FILE|DIR");
-  CLI::Option* groups =
-      command->add_flag("--groups", options->groups, "Only the groups of GPUs and network devices, with their cores");
-  command->add_option("--format", options->format, "text, json or svg")
-      ->check(CLI::IsMember({"text", "json", "svg"}))
-      ->capture_default_str();
-  command->add_option("--output", options->output, "Write to this file")->type_name("FILE");
-  command
-      ->add_option("--plan", options->config,
-                   "Draw the plan of this configuration into it: which thread is on which CPU")
-      ->type_name("CONFIG")
-      ->check(CLI::ExistingFile)
-      ->excludes(groups);
-  command->footer(
-      "Examples:\n"
-      "  nfx host topology\n"
-      "  nfx host topology --plan engine.toml --format svg --output plan.svg\n"
-      "  nfx host topology --from server.xml --groups");
-  command->callback([options, &exit_code] {
-    if (options->groups && options->format == "svg") {
-      throw CLI::ValidationError("--groups", "is a table, in text or json; there is no picture of it");
-    }
-    exit_code = static_cast<int>(show_topology(*options));
-  });
+cli::Command topology_command() {
+  static TopologyOptions options;
+  return {
+      .name = "topology",
+      .summary = "Show packages, NUMA nodes, caches, cores and devices",
+      .run =
+          [] {
+            if (options.groups && options.format == "svg")
+              throw cli::UsageError("--groups is a table, in text or json; there is no svg of it");
+            return static_cast<int>(show_topology(options));
+          },
+      .options =
+          {{.names = "--from",
+            .target = &options.from,
+            .help = "Another machine: a file of 'lstopo --of xml', or a folder with its sys/ and proc/",
+            .value = "FILE|DIR",
+            .kind = cli::Kind::file},
+           {.names = "--groups",
+            .target = &options.groups,
+            .help = "Only the groups of GPUs and network devices, with their cores",
+            .excludes = {"--plan"}},
+           format_option(options.format, {"text", "json", "svg"}),
+           {.names = "--output", .target = &options.output, .help = "Write to this file", .kind = cli::Kind::file},
+           {.names = "--plan",
+            .target = &options.config,
+            .help = "Add the plan of this configuration: which thread is on which CPU",
+            .value = "CONFIG",
+            .kind = cli::Kind::existing_file}},
+      .examples = {{.line = "nfx host topology"},
+                   {.line = "nfx host topology --plan engine.toml --format svg --output plan.svg"},
+                   {.line = "nfx host topology --from server.xml --groups"}},
+  };
 }
 
 }  // namespace nfx::app::host

@@ -1,6 +1,5 @@
 // nfx host verify: whether the plan holds on this host now.
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -60,21 +59,22 @@ int verify_host(const VerifyCommand& command) {
 
 }  // namespace
 
-void add_host_verify(CLI::App& host, int& exit_code) {
-  CLI::App* command = host.add_subcommand("verify", "Whether the plan holds on this host now");
-  auto options = std::make_shared<VerifyCommand>();
-  add_config_argument(*command, options->place, false);
-  command->add_option("--state", options->state, "Where the record of changes is kept")->type_name("DIR");
-  add_topology_option(*command, options->place);
-  add_root_option(*command, options->place);
-  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->footer(
-      "Without a configuration, the plan that was applied last. One line per item: ok, pending, refused, violated or\n"
-      "unknown.\n"
-      "Exit codes: 0 all ok, 1 interrupts or tasks pending or refused, 2 violated, 3 cannot tell, 4 installed and "
-      "waits\n"
-      "for a reboot, 5 the plan is refused.");
-  command->callback([options, &exit_code] { exit_code = verify_host(*options); });
+cli::Command verify_command() {
+  static VerifyCommand options;
+  return {
+      .name = "verify",
+      .summary = "Check whether this host follows the plan now",
+      .run = [] { return verify_host(options); },
+      .options = {config_argument(options.place, false), state_option(options.state), topology_option(options.place),
+                  root_option(options.place), format_option(options.format)},
+      .details =
+          "Without a configuration, checks the plan that was applied last. Prints one line per item: ok, pending, "
+          "refused, violated or unknown.",
+      .exit_codes =
+          "0 all ok, 1 interrupts or tasks pending or refused, 2 violated, 3 cannot tell, 4 installed and "
+          "waits for a reboot, 5 the plan is refused",
+      .examples = {{.line = "nfx host verify"}, {.line = "nfx host verify engine.toml --format json"}},
+  };
 }
 
 }  // namespace nfx::app::host

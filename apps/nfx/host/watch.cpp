@@ -13,12 +13,12 @@
 #include <cstdint>
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "command.hpp"
 #include "host/host.hpp"
 #include "nexusfix/host/watch_view.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -208,7 +208,7 @@ Subject find_subject(const WatchCommand& command) {
   subject.target.quiet = planned ? subject.plan->quiet : facts.quiet();
   if (!command.quiet.empty()) {
     const auto quiet = CpuSet::parse_list(command.quiet);
-    if (!quiet) throw CLI::ValidationError("--quiet-cpus", quiet.error());
+    if (!quiet) throw cli::UsageError("--quiet-cpus: " + quiet.error());
     subject.target.quiet = *quiet;
   }
   subject.tickless = facts.nohz_full;
@@ -358,54 +358,74 @@ class Watch {
 
 }  // namespace
 
-void add_host_watch(CLI::App& host, int& exit_code) {
-  CLI::App* command = host.add_subcommand("watch", "Show what CPUs and threads go through, and what is off the plan");
-  auto options = std::make_shared<WatchCommand>();
-  add_config_argument(*command, options->place, false);
-  command->add_option("--pid", options->pid, "Watch this process; default: all threads named nfx-*")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--interval-ms", options->interval_ms, "Time between two looks")
-      ->check(CLI::Range(10, 3600000))
-      ->capture_default_str();
-  CLI::Option* count = command->add_option("--count", options->count, "End after so many intervals; 0: never")
-                           ->check(CLI::NonNegativeNumber);
-  command->add_flag("--once", options->once, "One interval, printed plainly")->excludes(count);
-  CLI::Option* before =
-      command->add_option("--root-before", options->root_before, "Copied /proc and /sys of a host, instead of this one")
-          ->check(CLI::ExistingDirectory);
-  CLI::Option* after = command->add_option("--root-after", options->root_after, "And those of an interval later")
-                           ->check(CLI::ExistingDirectory);
-  before->needs(after);
-  after->needs(before);
-  command
-      ->add_option("--quiet-cpus", options->quiet, "CPUs to be free of other work; default: the plan's, or the host's")
-      ->type_name("LIST");
-  command->add_option("--format", options->format, "text; json: an object per interval and line; prometheus")
-      ->check(CLI::IsMember({"text", "json", "prometheus"}))
-      ->capture_default_str();
-  command->add_flag("--alerts-only", options->alerts_only, "Only what is off the plan, a line per alert");
-  command->add_option("--html", options->html, "Write a report of the watched period to this file at the end")
-      ->type_name("FILE");
-  command->add_option("--width", options->width, "Columns of the text; default: the terminal's")
-      ->check(CLI::Range(40, 1000));
-  command->add_option("--color", options->color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
-  command->footer(
-      "On a terminal the picture is redrawn until q is pressed; elsewhere a frame follows the other. Nothing on the "
-      "host\n"
-      "is changed; the program itself keeps off the quiet CPUs. Without CONFIG, threads that are pinned to one CPU "
-      "are\n"
-      "taken to own it, and the CPUs that the host has set apart to be the quiet ones.\n"
-      "Columns: BUSY and STEAL share of the CPU's time, STALL time its threads waited for it, MIG moves of threads,\n"
-      "VOL and INVO switches, TIMR DEV IPI TLB interrupts by kind, SOFT softirqs, FALT page faults, all per second.\n\n"
-      "Exit codes: 0 nothing was off the plan, 1 alerts were raised, 2 wrong usage or the report cannot be written,\n"
-      "3 the process or /proc cannot be seen.\n\n"
-      "Examples:\n"
-      "  nfx host watch engine.toml\n"
-      "  nfx host watch --pid 4711 --once --format json | jq .alerts\n"
-      "  nfx host watch engine.toml --count 3600 --alerts-only --html report.html");
-  command->callback([options, &exit_code] { exit_code = Watch{*options, find_subject(*options)}.run(); });
+cli::Command watch_command() {
+  static WatchCommand options;
+  return {
+      .name = "watch",
+      .summary = "Show what CPUs and threads do, and what deviates from the plan",
+      .run = [] { return Watch{options, find_subject(options)}.run(); },
+      .options = {config_argument(options.place, false),
+                  {.names = "--pid",
+                   .target = &options.pid,
+                   .help = "Watch this process",
+                   .range = {{1}},
+                   .default_text = "all threads named nfx-*"},
+                  {.names = "--interval-ms",
+                   .target = &options.interval_ms,
+                   .help = "Time between two samples",
+                   .range = {{10, 3'600'000}}},
+                  {.names = "--count",
+                   .target = &options.count,
+                   .help = "End after this many intervals; 0: never",
+                   .range = {{0}},
+                   .default_text = "0"},
+                  {.names = "--once",
+                   .target = &options.once,
+                   .help = "One interval, printed plainly",
+                   .excludes = {"--count"}},
+                  {.names = "--root-before",
+                   .target = &options.root_before,
+                   .help = "Copied /proc and /sys of a host, instead of this one",
+                   .kind = cli::Kind::existing_folder,
+                   .needs = {"--root-after"}},
+                  {.names = "--root-after",
+                   .target = &options.root_after,
+                   .help = "The same, copied one interval later",
+                   .kind = cli::Kind::existing_folder,
+                   .needs = {"--root-before"}},
+                  {.names = "--quiet-cpus",
+                   .target = &options.quiet,
+                   .help = "CPUs that no other task or interrupt should use",
+                   .value = "LIST",
+                   .default_text = "the plan's, or the host's isolated ones"},
+                  {.names = "--format",
+                   .target = &options.format,
+                   .help = "Form of the output; json: an object per interval and line",
+                   .one_of = {"text", "json", "prometheus"}},
+                  {.names = "--alerts-only",
+                   .target = &options.alerts_only,
+                   .help = "Only what deviates from the plan, a line per alert"},
+                  {.names = "--html",
+                   .target = &options.html,
+                   .help = "Write a report of the watched period to this file at the end",
+                   .kind = cli::Kind::file},
+                  {.names = "--width",
+                   .target = &options.width,
+                   .help = "Columns of the text",
+                   .range = {{40, 1000}},
+                   .default_text = "the terminal's"},
+                  color_option(options.color)},
+      .details =
+          R"(On a terminal the display is redrawn until q is pressed; elsewhere each interval is printed after the last. Nothing on the host is changed; the program itself keeps off the isolated CPUs. Without CONFIG, threads that are pinned to one CPU are expected to own it, and the CPUs that the host has isolated are monitored.
+
+Columns: BUSY and STEAL share of the CPU's time, STALL time its threads waited for it, MIG moves of threads, VOL and INVO switches, TIMR DEV IPI TLB interrupts by kind, SOFT softirqs, FALT page faults, all per second.)",
+      .exit_codes =
+          "0 nothing deviated from the plan, 1 alerts were raised, 2 wrong usage or the report cannot be "
+          "written, 3 the process or /proc cannot be read",
+      .examples = {{.line = "nfx host watch engine.toml"},
+                   {.line = "nfx host watch --pid 4711 --once --format json | jq .alerts"},
+                   {.line = "nfx host watch engine.toml --count 3600 --alerts-only --html report.html"}},
+  };
 }
 
 }  // namespace nfx::app::host

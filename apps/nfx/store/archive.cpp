@@ -6,11 +6,11 @@
 
 namespace nfx::app::store {
 
-void add_archive(CLI::App& command, std::string& archive) {
-  command
-      .add_option("--archive", archive,
-                  "A segment that a reset has put away, by its name in 'nfx store ls'; all: all of them")
-      ->type_name("NAME");
+cli::Option archive_option(std::string& archive) {
+  return {.names = "--archive",
+          .target = &archive,
+          .help = "A segment that a reset has archived, by its name in 'nfx store ls'; all: all of them",
+          .value = "NAME"};
 }
 
 std::vector<ArchivedSegment> find_archived(const StoredSession& session, const std::string& archive) {

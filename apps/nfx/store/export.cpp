@@ -113,30 +113,38 @@ int export_messages(const ExportOptions& options) {
 
 }  // namespace
 
-void add_export(CLI::App& store, int& exit_code) {
-  CLI::App* command = store.add_subcommand("export", "Write a session's messages to a file for other tools");
-  auto options = std::make_shared<ExportOptions>();
-  add_place(*command, options->place);
-  command->add_option("--to", options->to, "File to write; - for standard output")->type_name("FILE")->required();
-  command->add_option("--format", options->format, "fixlog, text or json")
-      ->check(CLI::IsMember({"fixlog", "text", "json"}))
-      ->capture_default_str();
-  command->add_option("--from-number", options->first, "Only messages from this number on")->type_name("N");
-  command->add_option("--to-number", options->last, "Only messages up to this number")->type_name("N");
-  add_archive(*command, options->archive);
-  command->add_flag("--force", options->force, "Overwrite the file");
-  command->footer(
-      "fixlog: \"YYYYMMDD-HH:MM:SS.nnnnnnnnn : 8=FIX...\", a line per message, as in QuickFIX's message log. text: a "
-      "hex\n"
-      "dump per message, which text2pcap makes a capture of. json: decoded, an object per line.\n"
-      "Nothing is masked: passwords and RawData(96) are as they were sent, so the file is its owner's alone (mode "
-      "0600).\n"
-      "\n"
-      "Examples:\n"
-      "  nfx store export journals --session 'FIX.4.4:DESK->VENUE' --to desk.log && nfx decode desk.log\n"
-      "  nfx store export journals --to desk.txt --format text &&\n"
-      "    TZ=UTC text2pcap -T 5001,5002 -t '%Y%m%d-%H:%M:%S.%f' desk.txt desk.pcap");
-  command->callback([options, &exit_code] { exit_code = export_messages(*options); });
+cli::Command export_command() {
+  static ExportOptions options;
+  return {
+      .name = "export",
+      .summary = "Write a session's messages to a file for other tools",
+      .run = [] { return export_messages(options); },
+      .options = with(
+          place_options(options.place),
+          {{.names = "--to",
+            .target = &options.to,
+            .help = "File to write; -: standard output",
+            .required = true,
+            .kind = cli::Kind::file},
+           {.names = "--format",
+            .target = &options.format,
+            .help = "Form of the file",
+            .one_of = {"fixlog", "text", "json"}},
+           {.names = "--from-number", .target = &options.first, .help = "Only messages from this sequence number on"},
+           {.names = "--to-number",
+            .target = &options.last,
+            .help = "Only messages up to this sequence number",
+            .default_text = "the last"},
+           archive_option(options.archive),
+           {.names = "--force", .target = &options.force, .help = "Overwrite the file"}}),
+      .details =
+          R"(fixlog: "YYYYMMDD-HH:MM:SS.nnnnnnnnn : 8=FIX...", a line per message, as in QuickFIX's message log. text: a hex dump per message, which text2pcap converts to a capture. json: decoded, an object per line.
+Nothing is masked: passwords and RawData(96) are as they were sent, so only the owner may read the file (mode 0600).)",
+      .examples = {{.line = "nfx store export journals --session 'FIX.4.4:DESK->VENUE' --to desk.log && nfx decode "
+                            "desk.log"},
+                   {.line = "nfx store export journals --to desk.txt --format text && TZ=UTC text2pcap -T 5001,5002 -t "
+                            "'%Y%m%d-%H:%M:%S.%f' desk.txt desk.pcap"}},
+  };
 }
 
 }  // namespace nfx::app::store

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
-#include <memory>
 
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -215,39 +214,47 @@ int import_stores(const ImportOptions& options) {
 
 }  // namespace
 
-void add_import(CLI::App& store, int& exit_code) {
-  CLI::App* command = store.add_subcommand("import", "Take messages and numbers over from QuickFIX's file stores");
-  auto options = std::make_shared<ImportOptions>();
-  command->add_option("QUICKFIX_DIR", options->from, "The FileStorePath of QuickFIX, QuickFIX/J or QuickFIX/Go")
-      ->required();
-  command->add_option("--into", options->into, "Directory of our store; made when missing")
-      ->type_name("STORE")
-      ->required();
-  command->add_option("--session", options->session, "Only this session: FIX.4.4:SENDER->TARGET[:QUALIFIER]")
-      ->type_name("IDENTITY");
-  command->add_flag("--replace", options->replace, "Reset sessions that have messages or numbers already");
-  command->add_flag("--dry-run", options->dry_run, "Only say what would be done");
-  command
-      ->add_option("--segment-size", options->segment_size,
-                   "Bytes of a segment file, as the engine's configuration "
-                   "has it")
-      ->check(CLI::Range(std::uint64_t{64} << 10, std::uint64_t{1} << 30))
-      ->capture_default_str();
-  command->add_option("--ring-directory", options->ring_directory, "Where the engine keeps the rings of its journals")
-      ->type_name("DIR")
-      ->capture_default_str();
-  command->footer(
-      "Stop QuickFIX first: nothing tells whether it still writes. Both numbers and the time at which the numbering\n"
-      "began are taken over, so the peer sees no reset; application messages are taken over for resends, session\n"
-      "messages are not, as they are never resent. The session's identity comes from the messages, or from the files'\n"
-      "names; where both leave a doubt, such as hyphens in CompIDs, --session has to say it. QuickFIX's files are "
-      "only\n"
-      "read. What was written is read back and compared.\n"
-      "Exit code 1 also when messages had to be left out because QuickFIX's files are damaged.\n\n"
-      "Examples:\n"
-      "  nfx store import /var/lib/quickfix --into journals --dry-run\n"
-      "  nfx store import /var/lib/quickfix --into journals --session 'FIX.4.4:MY-DESK->VENUE'");
-  command->callback([options, &exit_code] { exit_code = import_stores(*options); });
+cli::Command import_command() {
+  static ImportOptions options;
+  return {
+      .name = "import",
+      .summary = "Import messages and sequence numbers from QuickFIX's file stores",
+      .run = [] { return import_stores(options); },
+      .options = {{.names = "QUICKFIX_DIR",
+                   .target = &options.from,
+                   .help = "The FileStorePath of QuickFIX, QuickFIX/J or QuickFIX/Go",
+                   .required = true,
+                   .kind = cli::Kind::folder},
+                  {.names = "--into",
+                   .target = &options.into,
+                   .help = "Directory of the NexusFIX store; created when missing",
+                   .value = "STORE",
+                   .required = true,
+                   .kind = cli::Kind::folder},
+                  {.names = "--session",
+                   .target = &options.session,
+                   .help = "Only this session: FIX.4.4:SENDER->TARGET[:QUALIFIER]",
+                   .value = "IDENTITY"},
+                  {.names = "--replace",
+                   .target = &options.replace,
+                   .help = "Reset sessions that have messages or sequence numbers already"},
+                  {.names = "--dry-run", .target = &options.dry_run, .help = "Only report what would be done"},
+                  {.names = "--segment-size",
+                   .target = &options.segment_size,
+                   .help = "Bytes of a segment file, as in the engine's configuration",
+                   .range = {{65536, 1 << 30}}},
+                  {.names = "--ring-directory",
+                   .target = &options.ring_directory,
+                   .help = "Where the engine stores the rings of its journals",
+                   .kind = cli::Kind::folder}},
+      .details =
+          R"(Stop QuickFIX first: nothing shows whether it still writes. Both sequence numbers and the time of their last reset are imported, so the peer sees no reset. Application messages are imported for resends; session messages are not, as they are never resent.
+The session's identity comes from the messages, or from the files' names; where both are ambiguous, as with hyphens in CompIDs, --session has to specify it. QuickFIX's files are only read. What was written is read back and compared.)",
+      .exit_codes =
+          "0 done, 1 failed, or messages had to be left out because QuickFIX's files are damaged, 2 wrong usage",
+      .examples = {{.line = "nfx store import /var/lib/quickfix --into journals --dry-run"},
+                   {.line = "nfx store import /var/lib/quickfix --into journals --session 'FIX.4.4:MY-DESK->VENUE'"}},
+  };
 }
 
 }  // namespace nfx::app::store

@@ -1,5 +1,4 @@
 // nfx store ls: the sessions of a store and how they stand.
-#include <memory>
 
 #include "command.hpp"
 #include "decode/print.hpp"
@@ -139,23 +138,22 @@ int list(const ListOptions& options) {
 
 }  // namespace
 
-void add_ls(CLI::App& store, int& exit_code) {
-  CLI::App* command = store.add_subcommand("ls", "The sessions kept here, and how they stand");
-  auto options = std::make_shared<ListOptions>();
-  add_place(*command, options->place);
-  command->add_option("--format", options->format, "text, or json: one object per session and line")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-  command->footer(
-      "States: held by PID (a process has it open), clean (closed in order), killed (not closed), new (nothing "
-      "written\n"
-      "yet), damaged (something in front of the last commit cannot be read; exit code 1).\n"
-      "Messages are those that can be resent: what came before a reset of the numbers does not count. The segments in\n"
-      "front of resets are named as archive; 'nfx store cat', 'export' and 'verify' read them with --archive NAME.\n\n"
-      "Examples:\n"
-      "  nfx store ls /var/lib/nexusfix\n"
-      "  nfx store ls /var/lib/nexusfix --format json | jq 'select(.state | startswith(\"held\") | not)'");
-  command->callback([options, &exit_code] { exit_code = list(*options); });
+cli::Command ls_command() {
+  static ListOptions options;
+  return {
+      .name = "ls",
+      .summary = "List the sessions stored here, and their state",
+      .run = [] { return list(options); },
+      .options = with(place_options(options.place),
+                      {format_option(options.format, "Form of the output; json: one object per session and line")}),
+      .details =
+          R"(States: held by PID (a process has it open), clean (closed in order), killed (not closed), new (nothing written yet), damaged (something before the last commit cannot be read; exit code 1).
+Counts messages that can be resent: those before a reset of the sequence numbers are not included. The segments from before resets are listed as archive; 'nfx store cat', 'export' and 'verify' read them with --archive NAME.)",
+      .examples = {{.line = "nfx store ls /var/lib/nexusfix",
+                    .about = "which sessions are stored here, and their state"},
+                   {.line = "nfx store ls /var/lib/nexusfix --format json | jq 'select(.state | startswith(\"held\") | "
+                            "not)'"}},
+  };
 }
 
 }  // namespace nfx::app::store

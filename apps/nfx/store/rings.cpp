@@ -1,7 +1,6 @@
 // nfx store rings: what killed processes have left in shared memory, and removing what nobody needs any more.
 #include <algorithm>
 #include <iostream>
-#include <memory>
 
 #include "command.hpp"
 #include "decode/print.hpp"
@@ -91,26 +90,21 @@ int show_rings(const RingOptions& options) {
 
 }  // namespace
 
-void add_rings(CLI::App& store, int& exit_code) {
-  CLI::App* command = store.add_subcommand("rings", "What killed processes left in shared memory, and removing it");
-  auto options = std::make_shared<RingOptions>();
-  add_ring_directory(*command, options->place);
-  command->add_flag("--remove", options->remove, "Remove those that nobody needs any more");
-  command->add_option("--format", options->format, "text, or json: one object per ring and line")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-  command->footer(
-      "States: held (a process works with it), needed (it has what the journal's files lack, and the session's next\n"
-      "opening takes it from here), written (everything in it is in the files), orphaned (the folder of its session "
-      "is\n"
-      "gone), useless (of another boot of the machine, or never finished), unknown (it does not say whose it is).\n"
-      "Removed are written, orphaned and useless ones alone. Run it where the engine runs: a folder that is not "
-      "mounted\n"
-      "here, or that only another container sees, looks as if it were gone.\n\n"
-      "Examples:\n"
-      "  nfx store rings\n"
-      "  nfx store rings --remove");
-  command->callback([options, &exit_code] { exit_code = show_rings(*options); });
+cli::Command rings_command() {
+  static RingOptions options;
+  return {
+      .name = "rings",
+      .summary = "List what killed processes left in shared memory, and remove it",
+      .run = [] { return show_rings(options); },
+      .options = {ring_directory_option(options.place),
+                  {.names = "--remove", .target = &options.remove, .help = "Remove those that are no longer needed"},
+                  format_option(options.format, "Form of the output; json: one object per ring and line")},
+      .details =
+          R"(States: held (a process has it open), needed (it has what the journal's files lack, and the session's next opening takes it from here), written (everything in it is in the files), orphaned (the folder of its session is gone), useless (of another boot of the machine, or never finished), unknown (it does not name its session).
+Only written, orphaned and useless ones are removed. Run it where the engine runs: a folder that is not mounted here, or that only another container sees, looks as if it were gone.)",
+      .examples = {{.line = "nfx store rings", .about = "shared memory that killed processes left"},
+                   {.line = "nfx store rings --remove"}},
+  };
 }
 
 }  // namespace nfx::app::store

@@ -1,6 +1,5 @@
 // nfx store seq: a session's numbers, why they are what they are, and setting them.
 #include <iostream>
-#include <memory>
 
 #include "command.hpp"
 #include "decode/print.hpp"
@@ -22,12 +21,6 @@ struct SeqOptions {
 };
 
 constexpr std::size_t max_reason = 4096;
-
-void add_format(CLI::App& command, SeqOptions& options) {
-  command.add_option("--format", options.format, "text, or json: one object per session and line")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-}
 
 std::string numbers_text(const JournalScan& scan) {
   return "next in " + std::to_string(value(scan.next_inbound)) + ", next out " +
@@ -178,51 +171,69 @@ int set_numbers(const SeqOptions& options) {
   return exit_done;
 }
 
+constexpr std::string_view format_help = "Form of the output; json: one object per session and line";
+
+cli::Command show_command() {
+  static SeqOptions options;
+  return {.name = "show",
+          .summary = "Show the sequence numbers expected next and sent next",
+          .run = [] { return show_numbers(options); },
+          .options = with(place_options(options.place), {format_option(options.format, format_help)}),
+          .examples = {{.line = "nfx store seq show journals --format json"}}};
+}
+
+cli::Command explain_command() {
+  static SeqOptions options;
+  return {
+      .name = "explain",
+      .summary = "Explain the sequence numbers: the history of the session",
+      .run = [] { return explain(options); },
+      .options = with(place_options(options.place), {format_option(options.format, format_help),
+                                                     {.names = "--last",
+                                                      .target = &options.last,
+                                                      .help = "At most this many entries",
+                                                      .range = {{1, 1'000'000}}}}),
+      .details =
+          "Normal activity is summarised. Listed individually: opened, closed and killed, resets, sequence numbers "
+          "set by hand with their reason, sequence numbers that went back, and gaps that were filled.",
+      .examples = {{.line = "nfx store seq explain journals", .about = "why the sequence numbers are what they are"},
+                   {.line = "nfx store seq explain journals --session 'FIX.4.4:DESK->VENUE'"}},
+  };
+}
+
+cli::Command set_command() {
+  static SeqOptions options;
+  return {
+      .name = "set",
+      .summary = "Set the sequence numbers of a session whose engine is stopped",
+      .run = [] { return set_numbers(options); },
+      .options = with(place_options(options.place), {ring_directory_option(options.place),
+                                                     {.names = "--next-in",
+                                                      .target = &options.next_in,
+                                                      .help = "The sequence number expected next from the peer",
+                                                      .range = {{1, 9e18}}},
+                                                     {.names = "--next-out",
+                                                      .target = &options.next_out,
+                                                      .help = "The sequence number of the next message sent",
+                                                      .range = {{1, 9e18}}},
+                                                     {.names = "--reason",
+                                                      .target = &options.reason,
+                                                      .help = "Why; it is stored in the journal",
+                                                      .required = true}}),
+      .details =
+          "Refused while a process has the session open. What is set is a record like all others: nothing is "
+          "overwritten, and 'nfx store seq explain' shows the change and its reason.",
+      .examples = {{.line = "nfx store seq set journals --session 'FIX.4.4:DESK->VENUE' --next-in 118 --reason 'agreed "
+                            "with VENUE by phone'"}},
+  };
+}
+
 }  // namespace
 
-void add_seq(CLI::App& store, int& exit_code) {
-  CLI::App* group = store.add_subcommand("seq", "A session's numbers: show, explain, set");
-  group->require_subcommand(1);
-  auto options = std::make_shared<SeqOptions>();
-
-  CLI::App* show = group->add_subcommand("show", "The number expected next and the one sent next");
-  add_place(*show, options->place);
-  add_format(*show, *options);
-  show->footer("Example:\n  nfx store seq show journals --format json");
-  show->callback([options, &exit_code] { exit_code = show_numbers(*options); });
-
-  CLI::App* why = group->add_subcommand("explain", "Why the numbers are what they are: the history of the session");
-  add_place(*why, options->place);
-  add_format(*why, *options);
-  why->add_option("--last", options->last, "At most so many entries")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  why->footer(
-      "Ordinary steps from message to message are drawn together. Told one by one: opened, closed and killed, resets,\n"
-      "numbers set by hand with their reason, numbers that went back, and gaps that were filled.\n\n"
-      "Example:\n"
-      "  nfx store seq explain journals --session 'FIX.4.4:DESK->VENUE'");
-  why->callback([options, &exit_code] { exit_code = explain(*options); });
-
-  CLI::App* set = group->add_subcommand("set", "Set the numbers of a session whose engine is stopped");
-  add_place(*set, options->place);
-  add_ring_directory(*set, options->place);
-  set->add_option("--next-in", options->next_in, "The number expected next from the peer")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX / 2));
-  set->add_option("--next-out", options->next_out, "The number of the next message sent")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX / 2));
-  set->add_option("--reason", options->reason, "Why; it is kept in the journal")->type_name("TEXT")->required();
-  set->footer(
-      "Refused while a process holds the session. What is set is a record like all others: nothing is overwritten, "
-      "and\n"
-      "'nfx store seq explain' tells who did what and why.\n\n"
-      "Example:\n"
-      "  nfx store seq set journals --session 'FIX.4.4:DESK->VENUE' --next-in 118 --reason 'agreed with VENUE by "
-      "phone'");
-  set->callback([options, &exit_code] { exit_code = set_numbers(*options); });
-  group->footer("'nfx store seq COMMAND --help' explains a command, with an example.");
+cli::Command seq_command() {
+  return {.name = "seq",
+          .summary = "Show, explain or set a session's sequence numbers",
+          .commands = {explain_command(), show_command(), set_command()}};
 }
 
 }  // namespace nfx::app::store

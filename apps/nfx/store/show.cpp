@@ -6,7 +6,6 @@
 #include <csignal>
 #include <deque>
 #include <iostream>
-#include <memory>
 
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -30,27 +29,28 @@ struct ShowOptions {
   std::size_t last = 10;
 };
 
-void add_common(CLI::App& command, ShowOptions& options) {
-  add_place(command, options.place);
-  CLI::Option* one_line = command.add_flag("--one-line", options.one_line, "One line per message");
-  CLI::Option* raw = command.add_flag("--raw", options.raw, "One line per message, as it stands on the wire");
-  CLI::Option* json = command.add_flag("--json", options.json, "One JSON object per message and line");
-  one_line->excludes(raw)->excludes(json);
-  raw->excludes(json);
-  command.add_flag("--all", options.all, "Also the records between the messages: numbers, resets, opened, closed");
-  command
-      .add_option("--dictionary", options.printer.dictionaries,
-                  "Dictionary or overlay, used for its version; repeatable")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option("--color", options.printer.color,
-                  "auto, always or never; auto: on a terminal, unless NO_COLOR is set")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  command.add_flag("--show-secrets", options.printer.show_secrets,
-                   "Show passwords and RawData(96), masked with *** otherwise");
+std::vector<cli::Option> common_options(ShowOptions& options) {
+  return with(place_options(options.place),
+              {{.names = "--one-line",
+                .target = &options.one_line,
+                .help = "One line per message",
+                .excludes = {"--raw", "--json"}},
+               {.names = "--raw",
+                .target = &options.raw,
+                .help = "One line per message, as it is on the wire",
+                .excludes = {"--json"}},
+               {.names = "--json", .target = &options.json, .help = "One JSON object per message and line"},
+               {.names = "--all",
+                .target = &options.all,
+                .help = "Also the records between the messages: sequence numbers, resets, opened, closed"},
+               {.names = "--dictionary",
+                .target = &options.printer.dictionaries,
+                .help = "Dictionary or overlay, used for its version; repeatable",
+                .kind = cli::Kind::file},
+               color_option(options.printer.color),
+               {.names = "--show-secrets",
+                .target = &options.printer.show_secrets,
+                .help = "Show passwords and RawData(96), masked with *** otherwise"}});
 }
 
 void settle(ShowOptions& options, std::size_t sessions) {
@@ -187,41 +187,53 @@ int tail(ShowOptions& options) {
 
 }  // namespace
 
-void add_cat(CLI::App& store, int& exit_code) {
-  CLI::App* command = store.add_subcommand("cat", "The messages that were sent, decoded");
-  auto options = std::make_shared<ShowOptions>();
-  add_common(*command, *options);
-  CLI::Option* all = command->get_option("--all");
-  command->add_option("--from", options->from, "Only messages from this number on")->type_name("N")->excludes(all);
-  command->add_option("--to", options->to, "Only messages up to this number")->type_name("N")->excludes(all);
-  add_archive(*command, options->archive);
-  command->footer(
-      "Messages come in the order in which they were sent, with the time at which they were kept, in UTC. A number "
-      "may\n"
-      "come twice when the numbers went back in between; --all shows why. Session messages (Logon, Heartbeat, ...) "
-      "are\n"
-      "not kept.\n\n"
-      "Examples:\n"
-      "  nfx store cat journals --one-line --from 100 --to 200\n"
-      "  nfx store cat journals --one-line --archive all      what was sent before resets of the numbers\n"
-      "  nfx store cat journals --session 'FIX.4.4:DESK->VENUE' --json | jq 'select(.name == \"NewOrderSingle\")'");
-  command->callback([options, &exit_code] { exit_code = show(*options); });
+cli::Command cat_command() {
+  static ShowOptions options;
+  return {
+      .name = "cat",
+      .summary = "Show the messages that were sent, decoded",
+      .run = [] { return show(options); },
+      .options = with(common_options(options), {{.names = "--from",
+                                                 .target = &options.from,
+                                                 .help = "Only messages from this sequence number on",
+                                                 .excludes = {"--all"}},
+                                                {.names = "--to",
+                                                 .target = &options.to,
+                                                 .help = "Only messages up to this sequence number",
+                                                 .default_text = "the last",
+                                                 .excludes = {"--all"}},
+                                                archive_option(options.archive)}),
+      .details =
+          "Messages come in the order in which they were sent, with the time at which they were stored, in UTC. A "
+          "sequence number may come twice when the sequence numbers went back in between; --all shows why. "
+          "Session messages (Logon, Heartbeat, ...) are not stored.",
+      .examples = {{.line = "nfx store cat journals --one-line", .about = "what was sent"},
+                   {.line = "nfx store cat journals --one-line --from 100 --to 200"},
+                   {.line = "nfx store cat journals --one-line --archive all",
+                    .about = "what was sent before resets of the sequence numbers"},
+                   {.line = "nfx store cat journals --session 'FIX.4.4:DESK->VENUE' --json | jq 'select(.name == "
+                            "\"NewOrderSingle\")'"}},
+  };
 }
 
-void add_tail(CLI::App& store, int& exit_code) {
-  CLI::App* command = store.add_subcommand("tail", "The last messages that were sent, and with -f those that follow");
-  auto options = std::make_shared<ShowOptions>();
-  add_common(*command, *options);
-  command->add_option("-n,--last", options->last, "How many of each session")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
-  command->add_flag("-f,--follow", options->follow, "Go on with what comes, until Ctrl-C or SIGTERM");
-  command->footer(
-      "Following looks at the files ten times a second, or less often when that would take more than a twentieth of a\n"
-      "core. Sessions whose first journal is made later are not seen.\n\n"
-      "Example:\n"
-      "  nfx store tail -f journals --one-line");
-  command->callback([options, &exit_code] { exit_code = tail(*options); });
+cli::Command tail_command() {
+  static ShowOptions options;
+  return {
+      .name = "tail",
+      .summary = "Show the last messages that were sent, and with -f those that follow",
+      .run = [] { return tail(options); },
+      .options = with(common_options(options), {{.names = "-n,--last",
+                                                 .target = &options.last,
+                                                 .help = "How many of each session",
+                                                 .range = {{0, 1'000'000}}},
+                                                {.names = "-f,--follow",
+                                                 .target = &options.follow,
+                                                 .help = "Continue with what is sent, until Ctrl-C or SIGTERM"}}),
+      .details =
+          "Following reads the files ten times a second, or less often when that would use more than a twentieth "
+          "of a core. Sessions whose first journal is created later are not seen.",
+      .examples = {{.line = "nfx store tail -f journals --one-line", .about = "what is being sent"}},
+  };
 }
 
 }  // namespace nfx::app::store

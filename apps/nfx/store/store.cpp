@@ -62,16 +62,32 @@ std::vector<StoredSession> the_one_in(const fs::path& folder) {
 
 }  // namespace
 
-void add_place(CLI::App& command, Place& place) {
-  command.add_option("STORE", place.store, "Directory of a store, or the folder of one session in it")->required();
-  command.add_option("--session", place.session, "Only this session: FIX.4.4:SENDER->TARGET, or its folder's name")
-      ->type_name("IDENTITY");
+std::vector<cli::Option> place_options(Place& place) {
+  return {{.names = "STORE",
+           .target = &place.store,
+           .help = "Directory of a store, or the folder of one session in it",
+           .required = true,
+           .kind = cli::Kind::folder},
+          {.names = "--session",
+           .target = &place.session,
+           .help = "Only this session: FIX.4.4:SENDER->TARGET, or its folder's name",
+           .value = "IDENTITY"}};
 }
 
-void add_ring_directory(CLI::App& command, Place& place) {
-  command.add_option("--ring-directory", place.ring_directory, "Where the engine keeps the rings of its journals")
-      ->type_name("DIR")
-      ->capture_default_str();
+cli::Option ring_directory_option(Place& place) {
+  return {.names = "--ring-directory",
+          .target = &place.ring_directory,
+          .help = "Where the engine stores the rings of its journals",
+          .kind = cli::Kind::folder};
+}
+
+cli::Option format_option(std::string& format, std::string_view help) {
+  return {.names = "--format", .target = &format, .help = help, .one_of = {"text", "json"}};
+}
+
+std::vector<cli::Option> with(std::vector<cli::Option> first, std::vector<cli::Option> rest) {
+  for (cli::Option& option : rest) first.push_back(std::move(option));
+  return first;
 }
 
 std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty) {
@@ -236,31 +252,18 @@ void append_member(std::string& out, std::string_view name, std::uint64_t number
 
 }  // namespace store
 
-void add_store(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("store", "See, check, mend and move what sessions have kept: messages and numbers");
-  command->require_subcommand(1);
-  store::add_ls(*command, exit_code);
-  store::add_cat(*command, exit_code);
-  store::add_tail(*command, exit_code);
-  store::add_verify(*command, exit_code);
-  store::add_repair(*command, exit_code);
-  store::add_seq(*command, exit_code);
-  store::add_export(*command, exit_code);
-  store::add_import(*command, exit_code);
-  store::add_rings(*command, exit_code);
-  command->footer(
-      "Examples:\n"
-      "  nfx store ls /var/lib/nexusfix                which sessions are kept here, and how they stand\n"
-      "  nfx store cat /var/lib/nexusfix --one-line    what was sent\n"
-      "  nfx store tail -f /var/lib/nexusfix           ... and what is being sent\n"
-      "  nfx store seq explain /var/lib/nexusfix       why the numbers are what they are\n"
-      "  nfx store verify /var/lib/nexusfix            whether every byte is what was written\n"
-      "  nfx store import quickfix/store --into /var/lib/nexusfix    go on where QuickFIX stopped\n"
-      "  nfx store rings --remove                      shared memory that killed processes left, once nobody needs it\n"
-      "'nfx store COMMAND --help' explains a command. What reads changes nothing, and may be run beside an engine; it\n"
-      "sees what has come to the files, some milliseconds behind.\n"
-      "Exit codes: 0 done, 1 failed, 2 wrong usage; those of 'nfx store verify' are its own.");
+cli::Command store_command() {
+  using namespace store;
+  return {
+      .name = "store",
+      .summary = "Show, check, repair and move what sessions have stored: messages and sequence numbers",
+      .commands = {ls_command(), cat_command(), tail_command(), verify_command(), repair_command(), seq_command(),
+                   export_command(), import_command(), rings_command()},
+      .details =
+          "Commands that read change nothing, and may be run while an engine runs; they see what has reached the "
+          "files, some milliseconds later than the engine.",
+      .exit_codes = "0 done, 1 failed, 2 wrong usage; 'nfx store verify' has its own",
+  };
 }
 
 }  // namespace nfx::app

@@ -2,7 +2,6 @@
 // Thread: any one. Errors: ConfigError for what the user named wrongly, StoreError for what cannot be read or is held.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "nexusfix/store/journal_archive.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
@@ -25,8 +25,12 @@ struct Place {
   std::string ring_directory = "/dev/shm";  // read by what writes
 };
 
-void add_place(CLI::App& command, Place& place);
-void add_ring_directory(CLI::App& command, Place& place);
+// Options that several commands share: STORE and --session; --ring-directory; --format.
+[[nodiscard]] std::vector<cli::Option> place_options(Place& place);
+[[nodiscard]] cli::Option ring_directory_option(Place& place);
+[[nodiscard]] cli::Option format_option(std::string& format, std::string_view help);
+// `first`, then `rest`.
+[[nodiscard]] std::vector<cli::Option> with(std::vector<cli::Option> first, std::vector<cli::Option> rest);
 
 // The sessions meant, by identity. Throws ConfigError when there is no such store, or no such session: it names those
 // that there are. No session at all in a store is an error too, unless `may_be_empty`.
@@ -41,7 +45,7 @@ void add_ring_directory(CLI::App& command, Place& place);
                                        JournalPosition from = 0);
 
 // Segments that were put away. `archive` is a name as find_archived takes it; empty: the journal itself.
-void add_archive(CLI::App& command, std::string& archive);
+[[nodiscard]] cli::Option archive_option(std::string& archive);
 // That one, with or without ".nfxj", or with "all" all of them. Throws ConfigError when there is none.
 [[nodiscard]] std::vector<ArchivedSegment> find_archived(const StoredSession& session, const std::string& archive);
 [[nodiscard]] std::vector<JournalScan> scan_chosen(const StoredSession& session, const std::string& archive,
@@ -98,14 +102,14 @@ struct Standing {
 void append_member(std::string& out, std::string_view name, std::string_view text);
 void append_member(std::string& out, std::string_view name, std::uint64_t number);
 
-void add_ls(CLI::App& store, int& exit_code);
-void add_cat(CLI::App& store, int& exit_code);
-void add_tail(CLI::App& store, int& exit_code);
-void add_verify(CLI::App& store, int& exit_code);
-void add_repair(CLI::App& store, int& exit_code);
-void add_seq(CLI::App& store, int& exit_code);
-void add_export(CLI::App& store, int& exit_code);
-void add_import(CLI::App& store, int& exit_code);
-void add_rings(CLI::App& store, int& exit_code);
+cli::Command ls_command();
+cli::Command cat_command();
+cli::Command tail_command();
+cli::Command verify_command();
+cli::Command repair_command();
+cli::Command seq_command();
+cli::Command export_command();
+cli::Command import_command();
+cli::Command rings_command();
 
 }  // namespace nfx::app::store

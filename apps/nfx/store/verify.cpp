@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <system_error>
 
 #include "command.hpp"
@@ -170,45 +169,47 @@ int repair(const RepairOptions& options) {
 
 }  // namespace
 
-void add_verify(CLI::App& store, int& exit_code) {
-  CLI::App* command = store.add_subcommand("verify", "Read everything, and check every checksum and number");
-  struct Options {
-    Place place;
-    std::string archive;
+cli::Command verify_command() {
+  static Place place;
+  static std::string archive;
+  return {
+      .name = "verify",
+      .summary = "Read everything, and check every checksum and sequence number",
+      .run = [] { return verify(place, archive); },
+      .options = with(place_options(place), {archive_option(archive)}),
+      .details =
+          "Checks the checksum of each record, BodyLength and CheckSum of each message, that a message has the "
+          "sequence number under which it is stored, and that sequence numbers ascend unless something set "
+          "them. What resets have archived is checked too; --archive checks that alone.",
+      .exit_codes =
+          "0 all is as written; 1 the end is torn, as after a power loss, and the next opening truncates it: no "
+          "commit is lost; 2 something committed cannot be read",
+      .examples = {{.line = "nfx store verify journals", .about = "whether every byte is what was written"}},
   };
-  auto options = std::make_shared<Options>();
-  add_place(*command, options->place);
-  add_archive(*command, options->archive);
-  command->footer(
-      "Checked are the checksum of each record, BodyLength and CheckSum of each message, that a message has the "
-      "number\n"
-      "under which it is kept, and that numbers ascend unless something set them. What resets have put away is "
-      "checked\n"
-      "too; --archive checks that alone.\n"
-      "Exit codes: 0 all is as written; 1 the end is torn, as by a machine that died, and the next opening cuts it: "
-      "no\n"
-      "commit is lost; 2 something committed cannot be read.\n\n"
-      "Example:\n"
-      "  nfx store verify journals || echo look at it");
-  command->callback([options, &exit_code] { exit_code = verify(options->place, options->archive); });
 }
 
-void add_repair(CLI::App& store, int& exit_code) {
-  CLI::App* command = store.add_subcommand("repair", "Make a damaged journal whole again");
-  auto options = std::make_shared<RepairOptions>();
-  add_place(*command, options->place);
-  CLI::Option* gap_fill = command->add_flag("--gap-fill", options->gap_fill,
-                                            "Leave out what cannot be read; those messages are gap-filled on resend");
-  command->add_option("--from", options->copy, "Take what cannot be read from this copy of the session's folder")
-      ->type_name("COPY")
-      ->excludes(gap_fill);
-  command->footer(
-      "The damaged files stay beside the mended ones as NAME.damaged. A session that is held is not touched: stop its\n"
-      "engine first.\n\n"
-      "Examples:\n"
-      "  nfx store repair journals/0011223344556677 --from /backup/0011223344556677\n"
-      "  nfx store repair journals --session 'FIX.4.4:DESK->VENUE' --gap-fill");
-  command->callback([options, &exit_code] { exit_code = repair(*options); });
+cli::Command repair_command() {
+  static RepairOptions options;
+  return {
+      .name = "repair",
+      .summary = "Make a damaged journal readable again",
+      .run = [] { return repair(options); },
+      .options = with(place_options(options.place),
+                      {{.names = "--gap-fill",
+                        .target = &options.gap_fill,
+                        .help = "Leave out what cannot be read; those messages are gap-filled on resend",
+                        .excludes = {"--from"}},
+                       {.names = "--from",
+                        .target = &options.copy,
+                        .help = "Take what cannot be read from this copy of the session's folder",
+                        .value = "COPY",
+                        .kind = cli::Kind::folder}}),
+      .details =
+          "The damaged files stay next to the repaired ones as NAME.damaged. A session that a process has open "
+          "is refused: stop its engine first.",
+      .examples = {{.line = "nfx store repair journals/0011223344556677 --from /backup/0011223344556677"},
+                   {.line = "nfx store repair journals --session 'FIX.4.4:DESK->VENUE' --gap-fill"}},
+  };
 }
 
 }  // namespace nfx::app::store

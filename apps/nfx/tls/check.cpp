@@ -91,20 +91,30 @@ int run_check(const CheckOptions& options) {
 
 }  // namespace
 
-void add_tls_check(CLI::App& tls, int& exit_code) {
-  CLI::App* check = tls.add_subcommand("check", "Look at our own certificate, key and authorities, without a network");
-  auto options = std::make_shared<CheckOptions>();
-  add_file_options(*check, options->tls, options->format);
-  check->add_option("--name", options->name, "the host name or address that peers will look for");
-  check->add_option("--side", options->side, "server or client: what the certificate is for")
-      ->check(CLI::IsMember({"server", "client"}))
-      ->capture_default_str();
-  check->callback([options, &exit_code] {
-    if (options->tls.certificate.empty() && options->tls.ca.empty() && options->tls.crl.empty()) {
-      throw CLI::RequiredError("nothing to check: --cert, --ca or --crl");
-    }
-    exit_code = run_check(*options);
-  });
+cli::Command check_command() {
+  static CheckOptions options;
+  cli::Command command{
+      .name = "check",
+      .summary = "Check our own certificate, key and authorities, without a network",
+      .run =
+          [] {
+            if (options.tls.certificate.empty() && options.tls.ca.empty() && options.tls.crl.empty())
+              throw cli::UsageError("nothing to check: give --cert, --ca or --crl");
+            return run_check(options);
+          },
+      .options = {{.names = "--name",
+                   .target = &options.name,
+                   .help = "The host name or address that peers will verify"},
+                  {.names = "--side",
+                   .target = &options.side,
+                   .help = "What the certificate is for",
+                   .one_of = {"server", "client"}}},
+      .exit_codes = "0 ok, 1 warnings, 2 failures or wrong usage",
+      .examples = {{.line = "nfx tls check --cert server.pem --key server.key --name fix.venue.example",
+                    .about = "whether our certificate, key and chain are valid"}},
+  };
+  for (cli::Option& option : file_options(options.tls, options.format)) command.options.push_back(std::move(option));
+  return command;
 }
 
 }  // namespace nfx::app::tls

@@ -109,7 +109,7 @@ void look_closer(Report& report, const DoctorOptions& options, const Endpoint& e
 
 int run_doctor(const DoctorOptions& options) {
   const auto endpoint = Endpoint::parse(options.where);
-  if (!endpoint) throw CLI::ValidationError("SERVER", "\"" + options.where + "\" is no host:port, such as venue:9880");
+  if (!endpoint) throw cli::UsageError("SERVER: \"" + options.where + "\" is not host:port, such as venue:9880");
   const auto timeout = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_s));
   Report report;
   std::shared_ptr<TlsContext> context;
@@ -155,17 +155,31 @@ int run_doctor(const DoctorOptions& options) {
 
 }  // namespace
 
-void add_tls_doctor(CLI::App& tls, int& exit_code) {
-  CLI::App* doctor =
-      tls.add_subcommand("doctor", "Connect to a server step by step, and say what is wrong and what helps");
-  auto options = std::make_shared<DoctorOptions>();
-  doctor->add_option("SERVER", options->where, "host:port, fix.venue.example:9880 for example")->required();
-  add_file_options(*doctor, options->tls, options->format);
-  doctor->add_option("--name", options->tls.server_name, "the name its certificate has to carry, if not HOST");
-  doctor->add_option("--timeout", options->timeout_s, "seconds to wait for a connection and for a handshake")
-      ->check(CLI::Range(0.1, 600.0))
-      ->capture_default_str();
-  doctor->callback([options, &exit_code] { exit_code = run_doctor(*options); });
+cli::Command doctor_command() {
+  static DoctorOptions options;
+  cli::Command command{
+      .name = "doctor",
+      .summary = "Connect to a server step by step, and report what fails and how to fix it",
+      .run = [] { return run_doctor(options); },
+      .options = {{.names = "SERVER",
+                   .target = &options.where,
+                   .help = "host:port, fix.venue.example:9880 for example",
+                   .required = true},
+                  {.names = "--name",
+                   .target = &options.tls.server_name,
+                   .help = "The name its certificate has to contain",
+                   .default_text = "the host of SERVER"},
+                  {.names = "--timeout",
+                   .target = &options.timeout_s,
+                   .help = "How long to wait for a connection and for a handshake",
+                   .value = "SECONDS",
+                   .range = {{0.1, 600}}}},
+      .exit_codes = "0 ok, 1 warnings, 2 failures or wrong usage",
+      .examples = {{.line = "nfx tls doctor fix.venue.example:9880 --ca venue-ca.pem",
+                    .about = "why an encrypted connection fails, or when it will"}},
+  };
+  for (cli::Option& option : file_options(options.tls, options.format)) command.options.push_back(std::move(option));
+  return command;
 }
 
 }  // namespace nfx::app::tls

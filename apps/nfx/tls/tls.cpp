@@ -114,29 +114,40 @@ std::string distance(std::chrono::sys_seconds time, std::chrono::sys_seconds fro
 
 std::chrono::sys_seconds now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
 
-void add_file_options(CLI::App& command, TlsOptions& options, std::string& format) {
-  command.add_option("--cert", options.certificate, "our certificate and those between it and its authority (PEM)");
-  command.add_option("--key", options.key, "its key (PEM); without it the certificate's file has it");
-  command.add_option("--key-password-env", options.key_password_env,
-                     "the environment variable with the key's password");
-  command.add_option("--ca", options.ca, "the authorities (PEM file or folder); without it the system's");
-  command.add_option("--crl", options.crl, "revocation lists (PEM or DER); may be given several times");
-  command.add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+std::vector<cli::Option> file_options(TlsOptions& options, std::string& format) {
+  return {{.names = "--cert",
+           .target = &options.certificate,
+           .help = "Our certificate and the intermediate ones up to its authority (PEM)",
+           .kind = cli::Kind::file},
+          {.names = "--key",
+           .target = &options.key,
+           .help = "Its private key (PEM)",
+           .kind = cli::Kind::file,
+           .default_text = "read from the certificate's file"},
+          {.names = "--key-password-env",
+           .target = &options.key_password_env,
+           .help = "The environment variable with the key's password",
+           .value = "NAME"},
+          {.names = "--ca",
+           .target = &options.ca,
+           .help = "The certificate authorities (PEM file or folder)",
+           .value = "FILE|DIR",
+           .kind = cli::Kind::file,
+           .default_text = "the system's"},
+          {.names = "--crl",
+           .target = &options.crl,
+           .help = "Revocation lists (PEM or DER); repeatable",
+           .kind = cli::Kind::file},
+          {.names = "--format", .target = &format, .help = "Form of the output", .one_of = {"text", "json"}}};
 }
 
 }  // namespace tls
 
-void add_tls(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("tls", "See why encrypted connections work or do not: peers, certificates, keys");
-  command->require_subcommand(1);
-  tls::add_tls_doctor(*command, exit_code);
-  tls::add_tls_check(*command, exit_code);
-  command->footer(
-      "Examples:\n"
-      "  nfx tls doctor fix.venue.example:9880 --ca venue-ca.pem\n"
-      "  nfx tls check --cert server.pem --key server.key --name fix.venue.example\n"
-      "Exit codes: 0 ok, 1 warnings, 2 failures or wrong usage.");
+cli::Command tls_command() {
+  return {.name = "tls",
+          .summary = "Check why encrypted connections work or fail: peers, certificates, keys",
+          .commands = {tls::doctor_command(), tls::check_command()},
+          .exit_codes = "0 ok, 1 warnings, 2 failures or wrong usage"};
 }
 
 }  // namespace nfx::app

@@ -2,14 +2,13 @@
 // Exit codes: 0 ok, 1 warnings, 2 failures or wrong usage.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
 
@@ -46,9 +45,9 @@ inline constexpr auto soon = std::chrono::days(30);
 [[nodiscard]] std::chrono::sys_seconds now();
 
 // The options that both commands read.
-void add_file_options(CLI::App& command, TlsOptions& options, std::string& format);
+[[nodiscard]] std::vector<cli::Option> file_options(TlsOptions& options, std::string& format);
 
-void add_tls_doctor(CLI::App& tls, int& exit_code);
-void add_tls_check(CLI::App& tls, int& exit_code);
+cli::Command doctor_command();
+cli::Command check_command();
 
 }  // namespace nfx::app::tls

@@ -1,0 +1,20 @@
+// The program's own row: what `nfx --help` says around the table of commands.
+#include "command.hpp"
+
+namespace nfx::app {
+
+cli::Command nfx_command() {
+  cli::Command nfx{.name = "nfx", .summary = "NexusFIX: a low-latency FIX engine"};
+#define NFX_ADD(name) nfx.commands.push_back(name##_command());
+  NFX_COMMANDS(NFX_ADD)
+#undef NFX_ADD
+  nfx.details =
+      "The environment variable NFX_ISA chooses the instruction set to parse with; 'nfx version' lists those of this "
+      "machine.";
+  nfx.exit_codes =
+      "0 done, 1 failed, 2 wrong usage or configuration; 'nfx host', 'nfx tls' and 'nfx store verify' have their own";
+  nfx.version = "nfx " NFX_VERSION;
+  return nfx;
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,66 @@
+// nfx help, completion and man: the table of commands as text for people, shells and tools.
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+
+namespace nfx::app {
+namespace {
+
+struct HelpOptions {
+  std::vector<std::string> words;
+  bool json = false;
+};
+
+int print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? exit_done : exit_failed;
+}
+
+int show_help(const HelpOptions& options) {
+  const cli::Command program = nfx_command();
+  const cli::Path path = cli::find_command(program, options.words);
+  return print(options.json ? cli::to_json(*path.back()) + '\n' : cli::help_text(path));
+}
+
+}  // namespace
+
+cli::Command help_command() {
+  static HelpOptions options;
+  return {
+      .name = "help",
+      .summary = "Explain a command",
+      .run = [] { return show_help(options); },
+      .options = {{.names = "COMMAND",
+                   .target = &options.words,
+                   .help = "The command, such as store ls",
+                   .default_text = "nfx itself"},
+                  {.names = "--json", .target = &options.json, .help = "All commands and options as one JSON object"}},
+      .examples = {{.line = "nfx help store ls", .about = "explain a command"},
+                   {.line = "nfx help --json | jq -r '.commands[].name'"}}};
+}
+
+cli::Command completion_command() {
+  static std::string shell;
+  return {
+      .name = "completion",
+      .summary = "Print a script that completes commands and options in a shell",
+      .run = [] { return print(cli::bash_completion(nfx_command())); },
+      .options = {{.names = "SHELL",
+                   .target = &shell,
+                   .help = "The shell to print it for: bash",
+                   .required = true,
+                   .one_of = {"bash"}}},
+      .examples = {{.line = "source <(nfx completion bash)", .about = "complete commands and options in this shell"}}};
+}
+
+cli::Command man_command() {
+  return {.name = "man",
+          .summary = "Print the manual page, in roff",
+          .run = [] { return print(cli::manual_page(nfx_command())); },
+          .examples = {{.line = "nfx man | man -l -", .about = "read the manual page"}}};
+}
+
+}  // namespace nfx::app
