@@ -247,16 +247,33 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"What pinning and isolating a CPU does, on a quiet and on a busy host.", "bench_cpu_affinity"};
   Options options;
-  app.add_option("--repeats", options.repeats)->check(CLI::Range(1u, 1000u))->capture_default_str();
-  app.add_option("--warm-up", options.warm_up)->check(CLI::Range(100u, 100'000'000u))->capture_default_str();
-  app.add_option("--measured", options.measured)->check(CLI::Range(1000u, 100'000'000u))->capture_default_str();
-  app.add_option("--load", options.load, "noisy processes where there is load")
-      ->check(CLI::Range(1u, 1024u))
-      ->capture_default_str();
-  app.add_option("--hiccup-seconds", options.hiccup_seconds)->check(CLI::Range(0.1, 600.0))->capture_default_str();
-  app.add_flag("--no-isolation", options.no_isolation, "leave out what needs root and changes the host while it runs");
-  app.footer("While a CPU is isolated, all other tasks and interrupts are moved off it; they are put back afterwards.");
-  return run_program(app, argc, argv, [&] { return run(options); });
+  const nfx::cli::Command program{
+      .name = "bench_cpu_affinity",
+      .summary = "What pinning and isolating a CPU does, on an idle and on a busy host",
+      .options =
+          {{.names = "--repeats", .target = &options.repeats, .help = "Medians are over these", .range = {{1, 1000}}},
+           {.names = "--warm-up",
+            .target = &options.warm_up,
+            .help = "Round trips before each repeat",
+            .range = {{100, 100'000'000}}},
+           {.names = "--measured",
+            .target = &options.measured,
+            .help = "Round trips of each repeat",
+            .range = {{1000, 100'000'000}}},
+           {.names = "--load",
+            .target = &options.load,
+            .help = "Noisy processes in the rows with load",
+            .range = {{1, 1024}}},
+           {.names = "--hiccup-seconds",
+            .target = &options.hiccup_seconds,
+            .help = "How long to measure gaps",
+            .range = {{0.1, 600}}},
+           {.names = "--no-isolation",
+            .target = &options.no_isolation,
+            .help = "Leave out what needs root and changes the host while it runs"}},
+      .details =
+          "While a CPU is isolated, all other tasks and interrupts are moved off it; they are restored afterwards.",
+  };
+  return run_program(program, argc, argv, [&] { return run(options); });
 }

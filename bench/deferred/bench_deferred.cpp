@@ -44,16 +44,21 @@ int run(const Options& options, const std::string& only) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"What it saves to defer work, what queues cost, and which table finds a session.", "bench_deferred"};
   Options options;
   std::string only;
-  app.add_option("--repeats", options.repeats)->check(CLI::Range(1u, 1000u))->capture_default_str();
-  app.add_option("--messages", options.messages, "of each repeat")
-      ->check(CLI::Range(1000u, 100'000'000u))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "of the corpus and of orders")->capture_default_str();
-  app.add_option("--core", options.core, "CPU that submits or produces")->capture_default_str();
-  app.add_option("--other", options.other, "CPU of the worker or consumer")->capture_default_str();
-  app.add_option("--only", only, "one group")->check(CLI::IsMember({"deferred", "spsc", "lookup"}));
-  return run_program(app, argc, argv, [&] { return run(options, only); });
+  const nfx::cli::Command program{
+      .name = "bench_deferred",
+      .summary = "What it saves to defer work, what queues cost, and which table finds a session",
+      .options =
+          {{.names = "--repeats", .target = &options.repeats, .help = "Medians are over these", .range = {{1, 1000}}},
+           {.names = "--messages",
+            .target = &options.messages,
+            .help = "Messages of each repeat",
+            .range = {{1000, 100'000'000}}},
+           {.names = "--seed", .target = &options.seed, .help = "Of the corpus and of orders"},
+           {.names = "--core", .target = &options.core, .help = "CPU that submits or produces", .default_text = "0"},
+           {.names = "--other", .target = &options.other, .help = "CPU of the worker or consumer"},
+           {.names = "--only", .target = &only, .help = "One group", .one_of = {"deferred", "spsc", "lookup"}}},
+  };
+  return run_program(program, argc, argv, [&] { return run(options, only); });
 }

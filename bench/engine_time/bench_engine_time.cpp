@@ -306,13 +306,34 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"The engine's own time per message, kernel left out", "bench_engine_time"};
   Options options;
-  app.add_option("--repeats", options.repeats, "Of all stores in turn; figures are medians")->check(CLI::Range(1, 100));
-  app.add_option("--warm-up", options.warm_up, "Messages before each repeat");
-  app.add_option("--measured", options.measured, "Messages of each repeat")->check(CLI::Range(100, 10'000'000));
-  app.add_option("--pace-ns", options.pace_ns, "One message each so often");
-  app.add_option("--folder,--directory", options.folder, "Where journals are made; the temporary folder");
-  app.add_flag("!--header-only", options.dictionary, "Validate the header alone, without a dictionary");
-  return run_program(app, argc, argv, [&] { return run(options); });
+  bool header_only = false;
+  const nfx::cli::Command program{
+      .name = "bench_engine_time",
+      .summary = "The engine's own time per message, without the kernel's",
+      .options = {{.names = "--repeats",
+                   .target = &options.repeats,
+                   .help = "Of all stores in turn; medians are over these",
+                   .range = {{1, 100}}},
+                  {.names = "--warm-up", .target = &options.warm_up, .help = "Messages before each repeat"},
+                  {.names = "--measured",
+                   .target = &options.measured,
+                   .help = "Messages of each repeat",
+                   .range = {{100, 10'000'000}}},
+                  {.names = "--pace-ns",
+                   .target = &options.pace_ns,
+                   .help = "Nanoseconds from one message to the next"},
+                  {.names = "--folder,--directory",
+                   .target = &options.folder,
+                   .help = "Where journals are created",
+                   .kind = nfx::cli::Kind::folder,
+                   .default_text = "the temporary folder"},
+                  {.names = "--header-only",
+                   .target = &header_only,
+                   .help = "Validate the header alone, without a dictionary"}},
+  };
+  return run_program(program, argc, argv, [&] {
+    options.dictionary = !header_only;
+    return run(options);
+  });
 }

@@ -306,13 +306,18 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Cost of generated readers and builders beside the same work written by hand", "bench_generated"};
   Options options;
-  app.add_flag("--quick", options.quick, "less than ten seconds");
-  app.add_option("--repeats", options.repeats, "figures are medians over these")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "of the corpora and their order")->capture_default_str();
-  app.add_option("--core", options.core, "the core to pin to (the last allowed one)");
-  return run_program(app, argc, argv, [&] { return run(options); });
+  const nfx::cli::Command program{
+      .name = "bench_generated",
+      .summary = "Cost of generated readers and builders compared with the same work written by hand",
+      .options =
+          {{.names = "--quick", .target = &options.quick, .help = "Less than ten seconds"},
+           {.names = "--repeats", .target = &options.repeats, .help = "Medians are over these", .range = {{1, 100}}},
+           {.names = "--seed", .target = &options.seed, .help = "Of the corpora and their order"},
+           {.names = "--core",
+            .target = &options.core,
+            .help = "The core to pin to",
+            .default_text = "the last allowed one"}},
+  };
+  return run_program(program, argc, argv, [&] { return run(options); });
 }

@@ -1,11 +1,11 @@
 // How every benchmark begins and ends: its command line, and its verdict as an exit status.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <exception>
+#include <string>
 
+#include "cli/command_line.hpp"
 #include "harness/measure.hpp"
 
 namespace nfx::bench {
@@ -13,18 +13,19 @@ namespace nfx::bench {
 inline constexpr int wrong_answer = 1;  // exit statuses
 inline constexpr int cannot_run = 2;
 
-// Reads the command line of `app`, which has the program's name, and runs. What is thrown becomes words and a status;
-// otherwise `run` gives the status.
+// Reads the command line of `program` and runs. What is thrown becomes words and a status; otherwise `run` gives the
+// status.
 template <class Run>
-int run_program(CLI::App& app, int argc, char** argv, const Run& run) {
-  CLI11_PARSE(app, argc, argv);
+int run_program(const cli::Command& program, int argc, char** argv, const Run& run) {
+  if (const auto exit_code = cli::parse(program, argc, argv)) return *exit_code;
+  const std::string name{program.name};
   try {
     return run();
   } catch (const WrongAnswerError& error) {
-    std::fprintf(stderr, "%s: WRONG ANSWER: %s\n", app.get_name().c_str(), error.what());
+    std::fprintf(stderr, "%s: WRONG ANSWER: %s\n", name.c_str(), error.what());
     return wrong_answer;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
     return cannot_run;
   }
 }

@@ -2,7 +2,6 @@
 // host. The counterparty is a second process with N initiators on one poll thread, so that it costs this one nothing.
 // Prints the serving thread's share of a core, memory per session and the heartbeats; exit status 1 when a session was
 // lost or heartbeats are missing.
-#include <CLI/CLI.hpp>
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "cli/command_line.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 
@@ -218,17 +218,20 @@ bool measure(const Options& options, int port_pipe) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"CPU and memory of idle FIX sessions on one poll thread"};
   Options options;
-  app.add_option("--sessions", options.sessions, "how many")->check(CLI::Range(1, 100'000))->capture_default_str();
-  app.add_option("--seconds", options.seconds, "how long to measure")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
-  app.add_option("--idle", options.idle, "what the serving thread does when nothing happens")
-      ->check(CLI::IsMember({"spin", "yield", "block"}))
-      ->capture_default_str();
-  app.add_flag("--quick", options.quick, "measure for 5 seconds");
-  CLI11_PARSE(app, argc, argv);
+  const nfx::cli::Command program{
+      .name = "bench_idle_sessions",
+      .summary = "CPU and memory of idle FIX sessions on one poll thread",
+      .options =
+          {{.names = "--sessions", .target = &options.sessions, .help = "How many", .range = {{1, 100'000}}},
+           {.names = "--seconds", .target = &options.seconds, .help = "How long to measure", .range = {{1, 3600}}},
+           {.names = "--idle",
+            .target = &options.idle,
+            .help = "What the serving thread does when nothing happens",
+            .one_of = {"spin", "yield", "block"}},
+           {.names = "--quick", .target = &options.quick, .help = "Measure for 5 seconds"}},
+  };
+  if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
   if (options.quick) options.seconds = 5;
   pid_t child = -1;
   bool right = false;

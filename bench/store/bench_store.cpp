@@ -281,25 +281,41 @@ int run(Options options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Cost of keeping a message, to the thread that sends it, and messages a second that become durable",
-               "bench_store"};
   Options options;
   bool quick = false;
-  app.add_option("--repeats", options.repeats, "all rows in turn, so often")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  app.add_option("--messages", options.messages, "of a repeat")
-      ->check(CLI::Range(1000, 10'000'000))
-      ->capture_default_str();
-  app.add_option("--pace-ns", options.pace_ns, "from one message to the next")->capture_default_str();
-  app.add_option("--commit-seconds", options.commit_seconds, "of each row of commits")
-      ->check(CLI::Range(0.01, 60.0))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "of the messages")->capture_default_str();
-  app.add_option("--core", options.core, "the core to pin to (the last allowed one)");
-  app.add_option("--folder", options.folder, "where the files are made and removed: on a disk (the temporary folder)");
-  app.add_flag("--quick", quick, "two repeats of 20,000, commits for 0.1 s");
-  return run_program(app, argc, argv, [&] {
+  std::string folder;
+  const nfx::cli::Command program{
+      .name = "bench_store",
+      .summary = "Cost of storing a message for the thread that sends it, and messages per second that become durable",
+      .options = {{.names = "--repeats",
+                   .target = &options.repeats,
+                   .help = "Of all rows in turn; medians are over these",
+                   .range = {{1, 100}}},
+                  {.names = "--messages",
+                   .target = &options.messages,
+                   .help = "Messages of a repeat",
+                   .range = {{1000, 10'000'000}}},
+                  {.names = "--pace-ns",
+                   .target = &options.pace_ns,
+                   .help = "Nanoseconds from one message to the next"},
+                  {.names = "--commit-seconds",
+                   .target = &options.commit_seconds,
+                   .help = "Seconds of each row of commits",
+                   .range = {{0.01, 60}}},
+                  {.names = "--seed", .target = &options.seed, .help = "Of the messages"},
+                  {.names = "--core",
+                   .target = &options.core,
+                   .help = "The core to pin to",
+                   .default_text = "the last allowed one"},
+                  {.names = "--folder",
+                   .target = &folder,
+                   .help = "Where the files are created and removed: on a disk",
+                   .kind = nfx::cli::Kind::folder,
+                   .default_text = "the temporary folder"},
+                  {.names = "--quick", .target = &quick, .help = "Two repeats of 20,000, commits for 0.1 s"}},
+  };
+  return run_program(program, argc, argv, [&] {
+    options.folder = folder;
     if (quick) options.repeats = 2, options.messages = 20'000, options.commit_seconds = 0.1;
     return run(options);
   });

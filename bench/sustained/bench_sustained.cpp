@@ -193,22 +193,44 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Messages a second with the store on, beside QuickFIX, and a long flow at a part of that",
-               "bench_sustained"};
   Options options;
-  app.add_option("--repeats", options.repeats, "Of all stores in turn")->check(CLI::Range(1, 100));
-  app.add_option("--seconds", options.seconds, "Of each measurement")->check(CLI::Range(1.0, 3600.0));
-  app.add_option("--long-seconds", options.long_seconds,
-                 "Of the long flow behind it, which has to keep its rate and memory; 0: none");
-  app.add_option("--load", options.load, "Of the long flow: the part of the figure measured before")
-      ->check(CLI::Range(0.01, 1.0));
-  app.add_option("--window", options.window, "Unanswered orders")->check(CLI::Range(1, 100'000));
-  app.add_option("--stores", options.stores, "memory, none, interval, group, message")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"memory", "none", "interval", "group", "message"}));
-  app.add_option("--folder,--directory", options.folder, "Where stores are made; the temporary folder");
-  app.add_flag("--spin", options.spin, "Poll threads spin instead of sleeping");
-  app.add_flag("--no-dictionary", options.no_dictionary, "Check only what the session layer needs");
-  app.add_flag("--no-quickfix", options.no_quickfix, "Without QuickFIX");
-  return run_program(app, argc, argv, [&] { return run(options); });
+  const nfx::cli::Command program{
+      .name = "bench_sustained",
+      .summary = "Messages per second with the store on, compared with QuickFIX, and a long flow at a part of that",
+      .options =
+          {{.names = "--repeats",
+            .target = &options.repeats,
+            .help = "Of all stores in turn; medians are over these",
+            .range = {{1, 100}}},
+           {.names = "--seconds",
+            .target = &options.seconds,
+            .help = "Seconds of each measurement",
+            .range = {{1, 3600}}},
+           {.names = "--long-seconds",
+            .target = &options.long_seconds,
+            .help = "Seconds of the long flow after it, which has to hold its rate and memory; 0: none",
+            .default_text = "0"},
+           {.names = "--load",
+            .target = &options.load,
+            .help = "Of the long flow: the part of the rate measured before",
+            .range = {{0.01, 1}}},
+           {.names = "--window", .target = &options.window, .help = "Unanswered orders", .range = {{1, 100'000}}},
+           {.names = "--stores",
+            .target = &options.stores,
+            .help = "The stores to measure",
+            .value = "STORE[,STORE]",
+            .one_of = {"memory", "none", "interval", "group", "message"},
+            .separator = ','},
+           {.names = "--folder,--directory",
+            .target = &options.folder,
+            .help = "Where stores are created",
+            .kind = nfx::cli::Kind::folder,
+            .default_text = "the temporary folder"},
+           {.names = "--spin", .target = &options.spin, .help = "Poll threads busy-poll instead of sleeping"},
+           {.names = "--no-dictionary",
+            .target = &options.no_dictionary,
+            .help = "Check only what the session layer needs"},
+           {.names = "--no-quickfix", .target = &options.no_quickfix, .help = "Without QuickFIX"}},
+  };
+  return run_program(program, argc, argv, [&] { return run(options); });
 }

@@ -103,16 +103,30 @@ int run(Options options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Round trips over TCP on this host, through every transport and through engines.", "bench_transport"};
   Options options;
-  app.add_option("--repeats", options.repeats)->check(CLI::Range(1u, 1000u))->capture_default_str();
-  app.add_option("--warm-up", options.plan.warm_up)->check(CLI::Range(100u, 100'000'000u))->capture_default_str();
-  app.add_option("--measured", options.plan.measured)->check(CLI::Range(1000u, 100'000'000u))->capture_default_str();
-  app.add_option("--only", options.only, "rows whose name has this in it, and the raw ones");
-  app.add_option("--folder", options.folder, "where journals are made: on a disk (the temporary folder)");
-  app.add_flag("--dictionary", options.plan.dictionary, "engines validate against FIX44.xml");
-  app.add_flag("--quick", options.quick, "one repeat of 1,000 round trips");
-  return run_program(app, argc, argv, [&] {
+  const nfx::cli::Command program{
+      .name = "bench_transport",
+      .summary = "Round trips over TCP on this host, through every transport and through engines",
+      .options =
+          {{.names = "--repeats", .target = &options.repeats, .help = "Medians are over these", .range = {{1, 1000}}},
+           {.names = "--warm-up",
+            .target = &options.plan.warm_up,
+            .help = "Round trips before each repeat",
+            .range = {{100, 100'000'000}}},
+           {.names = "--measured",
+            .target = &options.plan.measured,
+            .help = "Round trips of each repeat",
+            .range = {{1000, 100'000'000}}},
+           {.names = "--only", .target = &options.only, .help = "Rows whose name contains this, and the raw ones"},
+           {.names = "--folder",
+            .target = &options.folder,
+            .help = "Where journals are created: on a disk",
+            .kind = nfx::cli::Kind::folder,
+            .default_text = "the temporary folder"},
+           {.names = "--dictionary", .target = &options.plan.dictionary, .help = "Engines validate against FIX44.xml"},
+           {.names = "--quick", .target = &options.quick, .help = "One repeat of 1,000 round trips"}},
+  };
+  return run_program(program, argc, argv, [&] {
     if (options.quick) options.repeats = 1, options.plan.warm_up = 200, options.plan.measured = 1'000;
     return run(options);
   });

@@ -124,21 +124,34 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Cost of indexing, reading and encoding FIX messages, beside the floor and beside QuickFIX",
-               "bench_wire"};
   Options options;
-  app.add_flag("--quick", options.quick, "all groups in less than 30 seconds");
-  app.add_option("--repeats", options.repeats, "figures are medians over these")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "of the corpora and their order")->capture_default_str();
-  app.add_option("--core", options.core, "the core to pin to (the last allowed one)");
-  app.add_option("--json", options.json_file, "also write everything to this file");
-  auto* const only = app.add_option("--only", options.only, "one group")
-                         ->check(CLI::IsMember({"index", "reads", "encode", "stream", "ladder", "lookup"}));
-  auto* const ladder = app.add_flag("--ladder", options.ladder, "the same as --only ladder")->excludes(only);
-  app.add_flag("--lookup", options.lookup, "the same as --only lookup")->excludes(only)->excludes(ladder);
-  return run_program(app, argc, argv, [&] {
+  const nfx::cli::Command program{
+      .name = "bench_wire",
+      .summary = "Cost of indexing, reading and encoding FIX messages, compared with a baseline and with QuickFIX",
+      .options =
+          {{.names = "--quick", .target = &options.quick, .help = "All groups in less than 30 seconds"},
+           {.names = "--repeats", .target = &options.repeats, .help = "Medians are over these", .range = {{1, 100}}},
+           {.names = "--seed", .target = &options.seed, .help = "Of the corpora and their order"},
+           {.names = "--core",
+            .target = &options.core,
+            .help = "The core to pin to",
+            .default_text = "the last allowed one"},
+           {.names = "--json",
+            .target = &options.json_file,
+            .help = "Also write everything to this file",
+            .kind = nfx::cli::Kind::file},
+           {.names = "--only",
+            .target = &options.only,
+            .help = "One group",
+            .one_of = {"index", "reads", "encode", "stream", "ladder", "lookup"},
+            .excludes = {"--ladder", "--lookup"}},
+           {.names = "--ladder",
+            .target = &options.ladder,
+            .help = "The same as --only ladder",
+            .excludes = {"--lookup"}},
+           {.names = "--lookup", .target = &options.lookup, .help = "The same as --only lookup"}},
+  };
+  return run_program(program, argc, argv, [&] {
     if (options.ladder) options.only = "ladder";
     if (options.lookup) options.only = "lookup";
     return run(options);

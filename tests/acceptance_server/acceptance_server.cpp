@@ -1,7 +1,5 @@
 // An acceptor for black-box acceptance suites: several sessions on one port, orders and security definitions echoed
 // with their fields in ascending order, everything else refused as unsupported, full dictionary validation.
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/session/poss_resend_filter.hpp"
@@ -164,20 +163,36 @@ nfx::Engine* running = nullptr;
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"FIX acceptor for black-box acceptance suites"};
   nfx::Endpoint endpoint{"127.0.0.1", 5001};
   std::string directory;
-  app.add_option("--host", endpoint.host, "address to listen on")->capture_default_str();
-  app.add_option("--port", endpoint.port, "port to listen on")->capture_default_str();
-  app.add_option("--dir", directory, "working directory for whatever has to be kept")->check(CLI::ExistingDirectory);
   Modes modes;
-  app.add_option("--resend-chunk-size", modes.resend_chunk_size, "messages per ResendRequest; 0: all");
-  app.add_flag("--next-expected", modes.next_expected, "NextExpectedMsgSeqNum(789) in Logon");
-  app.add_flag("--last-processed", modes.last_processed, "LastMsgSeqNumProcessed(369) in every header");
-  app.add_option("--one-version", modes.one_version, "this version's session alone, with a peer called TW");
   bool no_reset = false;
-  app.add_flag("--no-reset", no_reset, "keep sequence numbers from Logon to Logon, as RESET_ON_LOGON=N does");
-  CLI11_PARSE(app, argc, argv);
+  const nfx::cli::Command program{
+      .name = "acceptance_server",
+      .summary = "FIX acceptor for black-box acceptance suites",
+      .options = {{.names = "--host", .target = &endpoint.host, .help = "Address to listen on"},
+                  {.names = "--port", .target = &endpoint.port, .help = "Port to listen on", .range = {{0, 65535}}},
+                  {.names = "--dir",
+                   .target = &directory,
+                   .help = "Working directory for what has to be stored",
+                   .kind = nfx::cli::Kind::existing_folder},
+                  {.names = "--resend-chunk-size",
+                   .target = &modes.resend_chunk_size,
+                   .help = "Messages per ResendRequest; 0: all"},
+                  {.names = "--next-expected",
+                   .target = &modes.next_expected,
+                   .help = "NextExpectedMsgSeqNum(789) in Logon"},
+                  {.names = "--last-processed",
+                   .target = &modes.last_processed,
+                   .help = "LastMsgSeqNumProcessed(369) in every header"},
+                  {.names = "--one-version",
+                   .target = &modes.one_version,
+                   .help = "Only this version's session, with a peer called TW"},
+                  {.names = "--no-reset",
+                   .target = &no_reset,
+                   .help = "Keep sequence numbers from Logon to Logon, as RESET_ON_LOGON=N does"}},
+  };
+  if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
   try {
     if (!directory.empty()) std::filesystem::current_path(directory);
     const char* reset = std::getenv("RESET_ON_LOGON");

@@ -6,8 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command_line.hpp"
 #include "modes.hpp"
 
 namespace {
@@ -15,17 +14,17 @@ namespace {
 using namespace nfx::crash;
 namespace fs = std::filesystem;
 
-struct Command {
+struct DriverOptions {
   std::string mode = "kill";
   std::uint32_t cycles = 0;
   std::uint64_t seed = 0;
   bool keep_going = false;
-  fs::path folder;
+  std::string folder;
 };
 
 std::uint32_t default_cycles(const std::string& mode) { return mode == "kill" ? 2000 : mode == "full" ? 5 : 200; }
 
-fs::path make_folder(const Command& command, std::uint32_t run) {
+fs::path make_folder(const DriverOptions& command, std::uint32_t run) {
   fs::path folder = command.folder;
   if (folder.empty()) {
     std::string name = (fs::temp_directory_path() / "nfx-crash-XXXXXX").string();
@@ -40,7 +39,7 @@ fs::path make_folder(const Command& command, std::uint32_t run) {
 
 enum class Outcome { good, bad, impossible };
 
-Outcome run_once(const Command& command, std::uint64_t seed, std::uint32_t run) {
+Outcome run_once(const DriverOptions& command, std::uint64_t seed, std::uint32_t run) {
   const CrashOptions options{.cycles = command.cycles != 0 ? command.cycles : default_cycles(command.mode),
                              .seed = seed,
                              .folder = make_folder(command, run),
@@ -71,7 +70,7 @@ Outcome run_once(const Command& command, std::uint64_t seed, std::uint32_t run) 
   }
 }
 
-int run(const Command& command) {
+int run(const DriverOptions& command) {
   constexpr int skipped = 77;
   std::uint64_t seed = command.seed != 0 ? command.seed : std::random_device{}();
   for (std::uint32_t i = 1;; ++i, ++seed) {
@@ -90,37 +89,66 @@ Enum named(const std::string& text, std::initializer_list<Enum> values) {
   throw std::runtime_error("unexpected " + text);
 }
 
+// One side, as the driver starts it.
+nfx::cli::Command party_command() {
+  static PartyOptions options;
+  static std::string role, durability, folder, store, ring, small;
+  return {.name = "party",
+          .summary = "One side, as the driver starts it",
+          .run =
+              [] {
+                options.role = named(role, {nfx::Role::acceptor, nfx::Role::initiator});
+                options.durability = named(durability, {nfx::Durability::none, nfx::Durability::interval,
+                                                        nfx::Durability::group, nfx::Durability::message});
+                options.folder = folder;
+                options.store = store;
+                options.ring = ring;
+                options.small = small == "true";
+                return run_party(options);
+              },
+          .options = {{.names = "--role", .target = &role, .help = {}},
+                      {.names = "--port", .target = &options.port, .help = {}},
+                      {.names = "--folder", .target = &folder, .help = {}},
+                      {.names = "--store", .target = &store, .help = {}},
+                      {.names = "--ring", .target = &ring, .help = {}},
+                      {.names = "--durability", .target = &durability, .help = {}},
+                      {.names = "--seed", .target = &options.seed, .help = {}},
+                      {.names = "--orders", .target = &options.orders, .help = {}},
+                      {.names = "--text-size", .target = &options.text_size, .help = {}},
+                      {.names = "--small", .target = &small, .help = {}, .one_of = {"true", "false"}}},
+          .hidden = true};
+}
+
+nfx::cli::Command crash_command() {
+  static DriverOptions options;
+  return {.name = "crash",
+          .summary = "Kill, fill and damage two engines with journals, and account for every order",
+          .run = [] { return run(options); },
+          .options = {{.names = "--mode",
+                       .target = &options.mode,
+                       .help = "What to do to them",
+                       .one_of = {"kill", "full", "damage"}},
+                      {.names = "--cycles",
+                       .target = &options.cycles,
+                       .help = "Kills, disks filled or bytes flipped",
+                       .default_text = "2000, 5 or 200"},
+                      {.names = "--seed", .target = &options.seed, .help = "0: another each time", .default_text = "0"},
+                      {.names = "--keep-going",
+                       .target = &options.keep_going,
+                       .help = "Begin again with the next seed until something fails"},
+                      {.names = "--folder",
+                       .target = &options.folder,
+                       .help = "Where runs store their files",
+                       .kind = nfx::cli::Kind::folder,
+                       .default_text = "the temporary folder"}},
+          .commands = {party_command()}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Kills, fills and damages two engines with journals, and accounts for every order"};
-  Command command;
-  app.add_option("--mode", command.mode, "kill, full or damage")->check(CLI::IsMember({"kill", "full", "damage"}));
-  app.add_option("--cycles", command.cycles, "Kills (2000), disks filled (5) or bytes flipped (200)");
-  app.add_option("--seed", command.seed, "0: another each time");
-  app.add_flag("--keep-going", command.keep_going, "Begin again with the next seed until something fails");
-  app.add_option("--folder", command.folder, "Where runs keep their files; otherwise the temporary folder");
-
-  CLI::App* party = app.add_subcommand("party", "One side, as the driver starts it")->group("");
-  PartyOptions options;
-  std::string role, durability;
-  party->add_option("--role", role);
-  party->add_option("--port", options.port);
-  party->add_option("--folder", options.folder);
-  party->add_option("--store", options.store);
-  party->add_option("--ring", options.ring);
-  party->add_option("--durability", durability);
-  party->add_option("--seed", options.seed);
-  party->add_option("--orders", options.orders);
-  party->add_option("--text-size", options.text_size);
-  party->add_option("--small", options.small);
-  CLI11_PARSE(app, argc, argv);
   try {
-    if (!party->parsed()) return run(command);
-    options.role = named(role, {nfx::Role::acceptor, nfx::Role::initiator});
-    options.durability = named(durability, {nfx::Durability::none, nfx::Durability::interval, nfx::Durability::group,
-                                            nfx::Durability::message});
-    return run_party(options);
+    return nfx::cli::run(crash_command(), argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "crash: %s\n", error.what());
     return 2;

@@ -1,11 +1,11 @@
 // Compares every kernel that this machine can run with the scalar one, for as long as asked.
 //   build/release/tests/differential/differential --executions 500000000
 // Exits with 1 at a difference, with 77 when the machine has the scalar kernel only.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <thread>
 
+#include "cli/command_line.hpp"
 #include "differential/differential_run.hpp"
 #include "differential/kernel_comparer.hpp"
 
@@ -15,13 +15,20 @@ int main(int argc, char** argv) {
   options.executions = 10'000'000;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
 
-  CLI::App app{"Compares every kernel with the scalar one on generated messages"};
-  auto* const executions =
-      app.add_option("--executions", options.executions, "Messages times kernels")->check(CLI::PositiveNumber);
-  app.add_option("--seconds", options.seconds, "Run so long instead")->check(CLI::PositiveNumber)->excludes(executions);
-  app.add_option("--seed", options.seed, "Other seeds, other messages");
-  app.add_option("--threads", options.threads, "One per processor unless told")->check(CLI::Range(1, 1024));
-  CLI11_PARSE(app, argc, argv);
+  const nfx::cli::Command program{
+      .name = "differential",
+      .summary = "Compare every kernel with the scalar one on generated messages",
+      .options =
+          {{.names = "--executions",
+            .target = &options.executions,
+            .help = "Messages times kernels",
+            .range = {{1}},
+            .excludes = {"--seconds"}},
+           {.names = "--seconds", .target = &options.seconds, .help = "Run for this time instead", .range = {{1}}},
+           {.names = "--seed", .target = &options.seed, .help = "Chooses the messages"},
+           {.names = "--threads", .target = &options.threads, .help = "How many threads", .range = {{1, 1024}}}},
+  };
+  if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
 
   if (options.kernels.empty()) {
     std::puts("this machine has the scalar kernel only: nothing to compare");

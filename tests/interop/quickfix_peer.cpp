@@ -51,7 +51,6 @@
 #include <quickfix/SocketInitiator.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -66,27 +65,11 @@
 #include <vector>
 
 #include "quickfix_fields.hpp"
+#include "quickfix_peer_options.hpp"
 
 namespace {
 
 using namespace quickfix_peer;
-
-struct Options {
-  std::string initiator;  // HOST:PORT
-  int acceptor = 0;       // port
-  std::string begin_string = "FIX.4.4";
-  std::string sender = "PEER";
-  std::string target = "NEXUS";
-  int heartbeat_s = 30;
-  int logout_timeout_s = 2;
-  std::vector<std::string> store = {"memory"};
-  std::string dictionary;
-  bool reset_on_logon = false;
-  bool reset_on_logout = false;
-  bool reset_on_disconnect = false;
-  bool rich_orders = false;
-  bool trace = false;
-};
 
 // One write per line, so that a reader at the other end of a pipe sees each event when it happens.
 void report(std::string line) {
@@ -580,31 +563,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("A FIX counterparty built on QuickFIX; commands on standard input, events on standard output");
-  auto* role = app.add_option_group("role");
-  role->add_option("--initiator", options.initiator, "Connect to HOST:PORT");
-  role->add_option("--acceptor", options.acceptor, "Listen on PORT")->check(CLI::Range(1, 65535));
-  role->require_option(1);
-  app.add_option("--begin-string", options.begin_string)->check(CLI::IsMember({"FIX.4.2", "FIX.4.4"}));
-  app.add_option("--sender", options.sender, "Own SenderCompID");
-  app.add_option("--target", options.target, "The other side's CompID");
-  app.add_option("--heartbeat", options.heartbeat_s, "HeartBtInt in seconds (initiator)")->check(CLI::PositiveNumber);
-  app.add_option("--logout-timeout", options.logout_timeout_s, "Seconds to wait for Logout")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--store", options.store, "memory, or file DIR")->expected(1, 2);
-  app.add_option("--dictionary", options.dictionary, "Validate with this QuickFIX XML file")->check(CLI::ExistingFile);
-  app.add_flag("--reset-on-logon", options.reset_on_logon);
-  app.add_flag("--reset-on-logout", options.reset_on_logout);
-  app.add_flag("--reset-on-disconnect", options.reset_on_disconnect);
-  app.add_flag("--rich", options.rich_orders,
-               "Orders carry a party group (FIX.4.4) and EncodedText with SOH inside, which QuickFIX reads only with a "
-               "dictionary");
-  app.add_flag("--trace", options.trace, "QuickFIX's log on standard error");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const int* exit_code = read_options(options, argc, argv)) return *exit_code;
   std::signal(SIGPIPE, SIG_IGN);  // A reader that went away shows as end of input.
   try {
     return run(options);

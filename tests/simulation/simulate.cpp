@@ -2,12 +2,14 @@
 // asked for has never happened.
 //   build/release/tests/simulation/simulate --seeds 1..500 --hours 24
 //   build/release/tests/simulation/simulate --seed 17 --trace
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <optional>
+#include <string>
 
+#include "cli/command_line.hpp"
 #include "simulation/world.hpp"
 
 namespace {
@@ -108,28 +110,29 @@ void print(const Totals& totals, double seconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Two engines, a network, disks and time, from one seed: the same seed is the same run"};
   std::string seeds = "1..100";
   std::string faults = "all";
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed;
   unsigned run_hours = 24;
   bool trace = false;
-  auto* const one = app.add_option("--seed", seed, "One seed");
-  app.add_option("--seeds", seeds, "FIRST..LAST")->excludes(one);
-  app.add_option("--hours", run_hours, "Simulated hours of each seed")->check(CLI::Range(1U, 100'000U));
-  app.add_option("--faults", faults, "all, none, or names with commas between");
-  app.add_flag("--trace", trace, "Print every event");
-  CLI11_PARSE(app, argc, argv);
+  const nfx::cli::Command program{
+      .name = "simulate",
+      .summary = "Two engines, a network, disks and time, from one seed: the same seed is the same run",
+      .options =
+          {{.names = "--seed", .target = &seed, .help = "One seed", .excludes = {"--seeds"}},
+           {.names = "--seeds", .target = &seeds, .help = "Several seeds", .value = "FIRST..LAST"},
+           {.names = "--hours", .target = &run_hours, .help = "Simulated hours of each seed", .range = {{1, 100'000}}},
+           {.names = "--faults", .target = &faults, .help = "all, none, or names with commas between"},
+           {.names = "--trace", .target = &trace, .help = "Print every event"}},
+  };
+  if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
 
-  std::uint64_t first = seed, last = seed;
-  if (one->count() == 0) {
-    unsigned long long a = 0, b = 0;
-    if (std::sscanf(seeds.c_str(), "%llu..%llu", &a, &b) != 2 || b < a) {
-      std::fprintf(stderr, "--seeds %s: write FIRST..LAST, such as 1..100\n", seeds.c_str());
-      return 2;
-    }
-    first = a;
-    last = b;
+  unsigned long long first = 0, last = 0;
+  if (seed) {
+    first = last = *seed;
+  } else if (std::sscanf(seeds.c_str(), "%llu..%llu", &first, &last) != 2 || last < first) {
+    std::fprintf(stderr, "--seeds %s: write FIRST..LAST, such as 1..100\n", seeds.c_str());
+    return 2;
   }
   const auto fault_set = FaultSet::parse(faults);
   if (!fault_set) {
