@@ -30,7 +30,7 @@ struct CodegenArguments {
   std::string out;
 };
 
-// A file of this name, or else the shipped dictionary that is called so. load_dictionary() explains a missing one.
+// A file of this name, or else the shipped dictionary of that name. load_dictionary() explains a missing one.
 fs::path resolve(const std::string& name) {
   std::error_code ignored;
   if (fs::exists(name, ignored)) return name;
@@ -70,7 +70,7 @@ std::optional<std::string> read_text(const fs::path& file) {
 }
 
 [[noreturn]] void cannot_write(const fs::path& path, const std::string& why) {
-  throw std::runtime_error(path.string() + ": cannot be written (" + why + "); give --out a folder that can");
+  throw std::runtime_error(path.string() + ": cannot be written (" + why + "); give --out a writable folder");
 }
 
 void make_folder(const fs::path& folder) {
@@ -79,7 +79,7 @@ void make_folder(const fs::path& folder) {
   if (error) cannot_write(folder, error.message());
 }
 
-// Leaves a file that is right already as it is: what includes it need not be compiled again. True when it was not.
+// Leaves an up-to-date file untouched, so that what includes it is not compiled again. True when it was written.
 bool write_file(const fs::path& path, const std::string& text) {
   if (read_text(path) == text) return false;
   make_folder(path.parent_path());
@@ -91,7 +91,7 @@ bool write_file(const fs::path& path, const std::string& text) {
   return true;
 }
 
-// Headers of messages that are no longer chosen would go on to compile, and go stale. Only generated files are touched.
+// Headers of messages that are no longer chosen would still compile, but be stale. Only generated files are removed.
 std::size_t remove_others(const fs::path& folder, const std::set<fs::path>& written) {
   std::size_t removed = 0;
   for (const fs::path& each : {folder, folder / "groups"}) {
@@ -121,7 +121,7 @@ int generate(const CodegenArguments& arguments) {
   const fs::path folder = arguments.out;
   std::size_t changed = 0;
   std::set<fs::path> written;
-  // fields.hpp last: who watches that file finds everything else in place.
+  // fields.hpp last: whatever watches that file finds everything else in place.
   for (auto file = generated.rbegin(); file != generated.rend(); ++file) {
     const fs::path path = folder / file->name;
     if (write_file(path, file->text)) ++changed;

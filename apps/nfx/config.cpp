@@ -1,4 +1,4 @@
-// nfx config: QuickFIX settings become TOML, and what any configuration means and where each setting comes from.
+// nfx config: translates QuickFIX settings to TOML, and shows every setting of a configuration and its source.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -24,10 +24,10 @@ struct CheckOptions {
   bool given = false;
 };
 
-// Makes a file that does not exist yet: a configuration somebody edited is not to be lost.
+// Creates a file that does not exist yet: an edited configuration must not be overwritten.
 void write_new_file(const std::string& path, std::string_view text, bool secret) {
-  const auto fail = [&](const char* mend) {
-    throw std::runtime_error(path + ": cannot be written (" + std::generic_category().message(errno) + ')' + mend);
+  const auto fail = [&](const char* fix) {
+    throw std::runtime_error(path + ": cannot be written (" + std::generic_category().message(errno) + ')' + fix);
   };
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, secret ? 0600 : 0666);
   if (file < 0) fail(errno == EEXIST ? ": give another name, or remove it first" : "");
@@ -59,7 +59,7 @@ int convert(const ConvertOptions& options) {
   }
   if (settings.secret_line != 0) {
     throw ConfigError(options.file + ':' + std::to_string(settings.secret_line) +
-                      ": holds a secret, which is not printed: give --out FILE, which only its owner may read, or "
+                      ": has a secret, which is not printed: give --out FILE, which only its owner may read, or "
                       "write ${VARIABLE} in its place");
   }
   std::cout << settings.toml;

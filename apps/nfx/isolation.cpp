@@ -73,7 +73,7 @@ Isolation::Isolation(std::uint32_t spinning_threads) {
   const PlacementPlan plan = plan_for(spinning_threads, facts);
   if (ChangeRecord::load(record())) {
     throw std::runtime_error("--isolate: a plan is applied to this host already (" + record().string() +
-                             "): 'nfx host revert' takes it back");
+                             "): 'nfx host revert' undoes it");
   }
   LiveWriter writer{HostFiles{}};
   take_signals();
@@ -97,7 +97,7 @@ void Isolation::put_back() {
   LiveWriter writer{HostFiles{}};
   try {
     const RevertReport report = revert(HostFiles{}, writer, record());
-    for (const std::string& left : report.left) std::fprintf(stderr, "nfx: not as it was: %s\n", left.c_str());
+    for (const std::string& left : report.left) std::fprintf(stderr, "nfx: not restored: %s\n", left.c_str());
   } catch (const ApplyError& error) {
     std::fprintf(stderr, "nfx: %s; 'nfx host revert' tries again\n", error.what());
   }

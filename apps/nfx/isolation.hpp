@@ -1,7 +1,7 @@
-// CPUs of this host kept free of everything else for as long as the object lives: what `nfx host apply --runtime` and
+// CPUs of this host isolated from everything else for as long as the object lives: what `nfx host apply --runtime` and
 // `nfx host revert` do, for programs that need it only while they run.
-// Thread: the owner's. Errors: std::runtime_error names what could not be done and what would mend it; nothing stays
-// changed then. A process that is killed leaves the record behind: `nfx host revert` puts everything back.
+// Thread: the owner's. Errors: std::runtime_error names what could not be done and the fix; nothing stays changed
+// then. A process that is killed leaves the record: `nfx host revert` restores everything.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace nfx::app {
 
 class Isolation {
  public:
-  // CPUs for so many spinning threads; a host too small for that gives them one to share.
+  // CPUs for this many busy-polling threads; a host too small for that gives them one to share.
   explicit Isolation(std::uint32_t spinning_threads);
   ~Isolation();
   Isolation(const Isolation&) = delete;

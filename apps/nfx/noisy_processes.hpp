@@ -1,4 +1,4 @@
-// Processes that want every CPU they can get, as neighbours on a busy host do: compute, walk through memory, call the
+// Processes that use all the CPU time they get, as on a busy host: compute, walk through memory, call the
 // kernel. Thread: the owner's. Errors: std::system_error when a process cannot be made. Lifetime: they end with the
 // object, and with the process that made them, however that one ends.
 #pragma once

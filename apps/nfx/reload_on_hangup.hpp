@@ -1,4 +1,4 @@
-// SIGHUP loads certificates, keys and revocation lists anew, on a thread of its own, so that nobody's messages wait.
+// SIGHUP reloads certificates, keys and revocation lists, on a thread of its own, so that no messages are delayed.
 // Thread: made and destroyed by the one that starts the engine, before any other thread, since threads inherit what is
 // blocked. Cost: a thread that sleeps.
 #pragma once

@@ -35,7 +35,7 @@ struct ScheduleOptions {
 
 enum class EventKind : std::uint8_t { start, logon_end, session_end, clocks, session_begin, reset, logon_begin };
 
-// In JSON, and for people.
+// In JSON.
 std::string_view json_name(EventKind kind) {
   switch (kind) {
     case EventKind::start: return "start";
@@ -55,7 +55,7 @@ struct Row {
   std::vector<EventKind> events;
   bool open = false;  // from then on
   bool logon = false;
-  std::string note;  // what the clocks have to do with it
+  std::string note;  // a clock change that affects it
 };
 
 // Times as text.
@@ -118,7 +118,7 @@ std::string summary(const ScheduleConfig& c) {
     text += ", logon every day from " + time_of_day(c.logon_time.value_or(*c.start_time)) + " to " +
             time_of_day(c.logout_time.value_or(*c.end_time));
   }
-  if (c.reset_time) text += ", numbers start over every day at " + time_of_day(*c.reset_time);
+  if (c.reset_time) text += ", sequence numbers reset every day at " + time_of_day(*c.reset_time);
   return text;
 }
 
@@ -137,7 +137,7 @@ std::optional<seconds> configured_time(const ScheduleConfig& c, EventKind kind) 
   return std::nullopt;
 }
 
-// Says where the clocks are set, and which boundaries that moved or made ambiguous.
+// Notes clock changes, and which boundaries they moved or made ambiguous.
 void note_clocks(Row& row, const ScheduleConfig& config) {
   const TimeZone& zone = config.zone;
   const TimeZonePeriod& before = zone.period_at(row.time - seconds{1});
@@ -219,7 +219,7 @@ std::string describe(const Row& row) {
     add("logout");
   }
   if (has(EventKind::session_begin)) add("session begins");
-  if (has(EventKind::reset)) add("numbers start over");
+  if (has(EventKind::reset)) add("sequence numbers reset");
   if (has(EventKind::logon_begin)) add("logon allowed");
   if (has(EventKind::session_begin) && !row.logon) add("no logon yet");
   if (!row.note.empty()) text += (text.empty() ? "* " : "  * ") + row.note;

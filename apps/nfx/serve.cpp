@@ -1,4 +1,4 @@
-// nfx serve: an engine on a configuration file, with an application that echoes or refuses.
+// nfx serve: an engine on a configuration file, with an application that echoes or rejects.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct ServeOptions {
   bool messages = false;
 };
 
-// A server keeps what it sent: in journals in the folder "store" beside the configuration, unless that says otherwise.
+// A server stores what it sent: in journals in the folder "store" next to the configuration, unless that sets another.
 void choose_stores(EngineConfig& config, const std::filesystem::path& file) {
   for (SessionSettings& each : config.sessions) {
     if (each.store_kind != StoreKind::unset) continue;
@@ -37,7 +37,7 @@ void choose_stores(EngineConfig& config, const std::filesystem::path& file) {
 
 UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
-// Lines gather and leave with one write per turn of a poll loop, or when there are many.
+// Lines are buffered and written once per poll-loop iteration, or when there are many.
 // Thread: any; a mutex, as several poll threads may log.
 class Log {
  public:
@@ -66,7 +66,7 @@ class Log {
   std::string lines_;
 };
 
-// An optional header field that an echo takes over: what the session does not set by itself.
+// An optional header field that an echo copies: one that the session does not set by itself.
 bool is_echoed_header(Tag tag) noexcept {
   switch (tag) {
     case Tag::BeginString:
@@ -109,7 +109,7 @@ class Server final : public Application {
   void on_added(SessionHandle& session) override { line(session, "added"); }
   void on_removed(SessionHandle& session) override { line(session, "removed"); }
   void on_cancel(SessionHandle& session, std::string_view reason) override {
-    line(session, "open orders are to be cancelled", reason);
+    line(session, "open orders should be cancelled", reason);
   }
   // Each kind of violation once: a counterparty's extra tag comes with every message.
   void on_violations(SessionHandle& session, const MessageView& message, const ValidationReport& report) override {
@@ -121,7 +121,7 @@ class Server final : public Application {
     }
   }
   void on_message(SessionHandle& session, const MessageView& message) override {
-    // Two programs that refuse refusals would never stop.
+    // Two programs that reject rejections would never stop.
     if (message.msg_type() == msg_type::business_message_reject) {
       return line(session, "the peer refused message " + std::string{message.get_view(Tag::RefSeqNum)},
                   message.get_view(Tag::Text));
@@ -202,20 +202,20 @@ class Server final : public Application {
   std::set<std::string> violations_;
 };
 
-// Where a session goes on, and how its store was found.
+// The sequence numbers with which a session resumes, and the state of its store.
 void announce_store(const SessionHandle& session, UtcTime now, Log& log) {
   const JournalStore* journal = session.journal();
   if (journal == nullptr) return;
   const JournalRecovery& found = journal->recovery();
-  std::string text = identity(session.config()) + " goes on with next in " +
+  std::string text = identity(session.config()) + " resumes with next in " +
                      std::to_string(value(session.next_inbound())) + ", next out " +
                      std::to_string(value(session.next_outbound()));
-  if (!found.clean) text += "; the last process was killed";
+  if (!found.clean) text += "; the last process did not close it";
   if (found.taken_from_ring != 0)
     text += ", and left " + std::to_string(found.taken_from_ring) + " bytes in memory, now on disk";
   if (found.cut_bytes != 0) {
-    text += "; cut " + std::to_string(found.cut_bytes) + " torn bytes behind the last commit in " + found.cut_file +
-            " at offset " + std::to_string(found.cut_offset);
+    text += "; truncated " + std::to_string(found.cut_bytes) + " torn bytes after the last commit in " +
+            found.cut_file + " at offset " + std::to_string(found.cut_offset);
   }
   log.line(now, text);
 }
@@ -264,7 +264,7 @@ int serve(const ServeOptions& options) {
   Log log;
   Server server{options, log};
   const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
-  std::optional<ReloadOnHangup> reload;  // in front of the engine, whose threads inherit what it blocks
+  std::optional<ReloadOnHangup> reload;  // before the engine, whose threads inherit the blocked signal
   if (encrypted) reload.emplace();
   Engine engine{std::move(config), server};
   const StopOnSignal stop_on_signal{engine};
@@ -274,8 +274,8 @@ int serve(const ServeOptions& options) {
     reload->begin([&engine, &log] {
       const std::vector<std::string> problems = engine.reload_tls();
       for (const std::string& each : problems)
-        log.line(wall_clock(), "tls: " + each + "; what was loaded before stays in force");
-      if (problems.empty()) log.line(wall_clock(), "tls: certificates, keys and revocation lists are loaded anew");
+        log.line(wall_clock(), "tls: " + each + "; the files loaded before stay in use");
+      if (problems.empty()) log.line(wall_clock(), "tls: certificates, keys and revocation lists are reloaded");
       log.flush();
     });
   }

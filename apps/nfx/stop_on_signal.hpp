@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM stop an engine cleanly; a second one ends the program at once.
+// Ctrl-C and SIGTERM stop an engine cleanly; a second one ends the program immediately.
 // Thread: one object at a time, made and destroyed on the main thread. Lifetime: the engine outlives it.
 #pragma once
 

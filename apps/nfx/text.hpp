@@ -1,4 +1,4 @@
-// Text for people: bytes made safe to show, secrets masked, colours where a terminal shows them.
+// Text output: bytes made safe to show, secrets masked, colours where a terminal shows them.
 // Thread: any, no state. Cost: allocates; no part of a hot path.
 #pragma once
 
@@ -28,13 +28,14 @@ class Palette {
   bool on_;
 };
 
-// What --color says, for output to this file descriptor: "auto" means a terminal, unless NO_COLOR is set.
+// Whether to use colours by --color, for output to this file descriptor: "auto" means a terminal, unless NO_COLOR is
+// set.
 [[nodiscard]] bool use_colour(std::string_view choice, int fd);
 
 // The option --color of commands that print to a terminal.
 [[nodiscard]] cli::Option color_option(std::string& choice);
 
-// Appends `text` as a JSON string with its quotes. Bytes that are no UTF-8 are written as \u00NN.
+// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 are written as \u00NN.
 void append_json_text(std::string& out, std::string_view text);
 [[nodiscard]] std::string json_text(std::string_view text);
 

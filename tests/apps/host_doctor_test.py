@@ -82,7 +82,7 @@ class HostDoctor(unittest.TestCase):
     def test_explain_says_why_with_a_measured_effect(self):
         code, out, err = run("host", "explain", "scheduler.rt_throttling")
         self.assertEqual((code, err), (0, ""))
-        for part in ("looks at", "51,732 us", "mend now", "mend at boot", "risk"):
+        for part in ("reads", "51,732 us", "fix now", "fix at boot", "risk"):
             self.assertIn(part, out)
 
     def test_explain_of_an_unknown_check_suggests_one(self):

@@ -104,7 +104,7 @@ class ServeAndConnect(unittest.TestCase):
         self.assertEqual(self.connect(ORDER + "\n", "--no-reset")[0], 0)
         first.stop(signal.SIGKILL)
         second = self.serve("--echo")
-        self.assertIn("FIX.4.4:NEXUSFIX->CLIENT goes on with next in 4, next out 4; the last process was killed",
+        self.assertIn("FIX.4.4:NEXUSFIX->CLIENT resumes with next in 4, next out 4; the last process did not close it",
                       second.process.stdout.readline())
         self.assertEqual(second.stop()[0], 0)
         code, out, _ = run("store", "cat", str(pathlib.Path(self.folder) / "store"), "--one-line")

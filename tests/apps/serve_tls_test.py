@@ -204,7 +204,7 @@ class ServeTls(unittest.TestCase):
         install(*self.files(self.made, "renewed"))
         self.assertEqual(self.serial(server), first)
         server.process.send_signal(signal.SIGHUP)
-        server.line_with("tls: certificates, keys and revocation lists are loaded anew")
+        server.line_with("tls: certificates, keys and revocation lists are reloaded")
         renewed = self.serial(server)
         self.assertNotEqual(renewed, first)
         self.assertTrue(peer.is_alive("renewed"))
@@ -214,7 +214,7 @@ class ServeTls(unittest.TestCase):
         server.process.send_signal(signal.SIGHUP)
         line = server.line_with("tls: FIX.4.4:NEXUSFIX->CLIENT: ")
         self.assertIn(f"{certificate}: holds no certificate in PEM form", line)
-        self.assertIn("what was loaded before stays in force", line)
+        self.assertIn("the files loaded before stay in use", line)
         install(self.made.file("server.crt"), self.made.file("renewed.key"))
         server.process.send_signal(signal.SIGHUP)
         self.assertIn(f"{key}: the key does not belong to the certificate in {certificate}",

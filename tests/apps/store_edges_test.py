@@ -30,7 +30,7 @@ class Archive(StoreTest):
         found = self.the_one("ls", self.store, "--format", "json")
         self.assertEqual((found["archived"], [each["name"] for each in found["archive"]]), (2, names))
         last = SEGMENT_SIZE // 2 // 3000 + 4
-        self.assertEqual([(each["next_out"], each["next_out_behind"]) for each in found["archive"]],
+        self.assertEqual([(each["next_out"], each["next_out_after"]) for each in found["archive"]],
                          [(1, last), (last, last)])
         text = self.nfx("ls", self.store)
         for name in names:
@@ -53,10 +53,10 @@ class Archive(StoreTest):
     def test_a_segment_that_was_not_put_away_is_answered_with_those_that_were(self):
         names = self.put_away()
         error = self.fails("cat", self.store, "--archive", "00000009")
-        self.assertIn('no segment "00000009" has been put away', error)
+        self.assertIn('no segment "00000009" is archived', error)
         self.assertIn(names[0], error)
         self.make("message 1 D a", identity="FIX.4.4:DESK->OTHER")
-        self.assertIn("nothing has been put away",
+        self.assertIn("is archived; leave out --archive",
                       self.fails("cat", self.store, "--session", "FIX.4.4:DESK->OTHER", "--archive", "all"))
 
     def test_an_export_of_a_segment_that_is_not_there_makes_no_file(self):
@@ -96,7 +96,7 @@ class Rings(StoreTest):
         self.assertEqual((ring["state"], ring["pid"], ring["removed"]), ("held", journal.pid, False))
         self.assertEqual(ring["folder"], str(self.session_folder()))
         self.assertEqual(len(list(self.rings.iterdir())), 1)
-        self.assertIn(f"held by process {journal.pid}", self.nfx("rings", "--ring-directory", self.rings))
+        self.assertIn(f"held: open in process {journal.pid}", self.nfx("rings", "--ring-directory", self.rings))
 
     def test_a_ring_that_the_files_lack_stays_and_is_taken_by_the_next_opening(self):
         self.killed("message 1 D a", "sync", "message 2 D b")

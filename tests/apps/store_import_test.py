@@ -70,7 +70,7 @@ class OfQuickfix(ImportTest):
         out = self.take_over()
         self.assertIn("FIX.4.4:DESK->VENUE  from FIX.4.4-DESK-VENUE (QuickFIX)", out)
         self.assertIn("next in 42, next out 6", out)
-        self.assertIn("3 messages taken over; 2 session messages left out", out)
+        self.assertIn("3 messages imported; 2 session messages left out", out)
         begun = (self.quickfix / "FIX.4.4-DESK-VENUE.session").read_text()
         self.assertEqual(self.standing("FIX.4.4:DESK->VENUE"), {
             "state": "clean", "next_in": 42, "next_out": 6, "messages": 3, "since": begun + ".000000000"})
@@ -187,13 +187,13 @@ class Care(ImportTest):
 
     def test_a_dry_run_says_what_would_be_done_and_writes_nothing(self):
         self.write_text_store(messages=[(1, message(1))], next_out=2)
-        self.assertIn("1 message taken over", self.take_over("--dry-run"))
+        self.assertIn("1 message imported", self.take_over("--dry-run"))
         self.assertFalse(self.store.exists())
 
     def test_a_message_that_is_damaged_is_left_out_and_named(self):
         self.write_text_store(messages=[(1, message(1)), (2, message(2)[:-3] + b"xx\x01"), (3, message(9))], next_out=4)
         out = self.take_over(code=1)
-        self.assertIn("1 message taken over", out)
+        self.assertIn("1 message imported", out)
         self.assertIn("2 messages LEFT OUT", out)
         self.assertIn("message 2 at byte", out)
         self.assertEqual(list(self.kept()), [1])
@@ -201,7 +201,7 @@ class Care(ImportTest):
 
     def test_a_message_that_was_kept_but_not_counted_is_left_out(self):
         self.write_text_store(messages=[(1, message(1)), (2, message(2))], next_out=2)
-        self.assertIn("1 message left out: kept under numbers from 2 on", self.take_over())
+        self.assertIn("1 message left out: stored under sequence numbers from 2 on", self.take_over())
         self.assertEqual(list(self.kept()), [1])
 
     def test_of_a_number_that_was_kept_twice_the_later_counts(self):

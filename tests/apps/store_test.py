@@ -31,7 +31,7 @@ class Which(StoreTest):
 
     def test_a_folder_that_is_no_store_is_named(self):
         self.assertIn(f"{self.store}: there is no such folder", self.fails("ls", self.store))
-        self.assertIn(f"{self.folder}: no session is kept here", self.fails("cat", self.folder))
+        self.assertIn(f"{self.folder}: no session is stored here", self.fails("cat", self.folder))
         self.assertIn("is no folder", self.fails("verify", PROGRAM))
 
     def test_one_session_is_meant_by_identity_by_its_folders_name_and_by_its_folder(self):
@@ -71,8 +71,8 @@ class List(StoreTest):
         journal = self.journal()
         journal.say("message 1 D a", "sync")
         found = self.the_one("ls", self.store, "--format", "json")
-        self.assertEqual((found["state"], found["pid"]), (f"held by {journal.pid}", journal.pid))
-        self.assertIn(f"held by {journal.pid}", self.nfx("ls", self.store))
+        self.assertEqual((found["state"], found["pid"]), (f"open in process {journal.pid}", journal.pid))
+        self.assertIn(f"open in process {journal.pid}", self.nfx("ls", self.store))
 
     def test_a_session_whose_process_was_killed_is_killed_and_not_held(self):
         journal = self.journal()
@@ -91,7 +91,7 @@ class List(StoreTest):
     def test_a_store_without_sessions_lists_none(self):
         self.store.mkdir()
         self.assertEqual(self.objects("ls", self.store, "--format", "json"), [])
-        self.assertIn("no session is kept here", self.nfx("ls", self.store))
+        self.assertIn("no session is stored here", self.nfx("ls", self.store))
 
 
 class Cat(StoreTest):
@@ -111,7 +111,7 @@ class Cat(StoreTest):
         self.assertEqual([each["number"] for each in found], [4, 5, 6])
         self.assertEqual(found[0]["stored"], "20260102-10:00:04.000000000")
         self.assertEqual(found[0]["session"], DESK)
-        self.assertIn("--from 6 lies behind --to 4", self.fails("cat", self.store, "--from", 6, "--to", 4))
+        self.assertIn("--from 6 is after --to 4", self.fails("cat", self.store, "--from", 6, "--to", 4))
 
     def test_raw_shows_the_fields_as_they_stand(self):
         self.make("message 1 D x")
@@ -132,7 +132,7 @@ class Cat(StoreTest):
 
     def test_a_message_that_has_another_number_than_it_is_kept_under_shows_both(self):
         self.make("bytes 7 8=FIX.4.4|9=5|35=D|10=183|")
-        self.assertIn("kept as 7", self.nfx("cat", self.store, "--one-line"))
+        self.assertIn("stored as 7", self.nfx("cat", self.store, "--one-line"))
 
     def test_several_sessions_come_under_their_names(self):
         self.make("message 1 D x")
@@ -234,7 +234,7 @@ class Verify(StoreTest):
     def test_a_message_whose_own_check_sum_is_wrong_is_named(self):
         self.make("bytes 3 8=FIX.4.4|9=10|35=D|34=3|10=000|")
         out = self.nfx("verify", self.store, code=2)
-        self.assertIn("message 3 is no good FIX message: ", out)
+        self.assertIn("message 3 is not a valid FIX message: ", out)
 
     def test_a_message_under_another_number_than_its_own_is_named(self):
         journal = self.journal()
@@ -243,11 +243,11 @@ class Verify(StoreTest):
         message = next(f for f in self.segments()[0].read_bytes().split(b"8=FIX")[1:])
         text = "8=FIX" + message[:message.index(b"\x0110=") + 8].decode().replace("\x01", "|")
         self.make(f"bytes 5 {text}")
-        self.assertIn("message 5 says of itself that its MsgSeqNum is 1", self.nfx("verify", self.store, code=2))
+        self.assertIn("message 5 has MsgSeqNum 1", self.nfx("verify", self.store, code=2))
 
     def test_numbers_that_go_back_without_a_reason_are_named(self):
         self.make("message 5 D a", "message 3 D b")
-        self.assertIn("message 3 comes though 6 was next", self.nfx("verify", self.store, code=2))
+        self.assertIn("message 3 is stored where 6 was next", self.nfx("verify", self.store, code=2))
 
     def test_numbers_may_go_back_by_a_reset_or_when_they_are_set(self):
         self.make("message 5 D a", "out 3", "message 3 D b", "reset", "message 1 D c")
@@ -364,10 +364,10 @@ class Explain(StoreTest):
         self.make("out 2", "in 2", "message 2 D a", "in 3", "message 3 D b", "in 4", "out 5")
         found, kinds = self.history()
         self.assertEqual(kinds, ["opened", "traffic", "closed"])
-        self.assertEqual((found["kept"], found["not_kept"], found["last_message"]), (2, 2, 3))
+        self.assertEqual((found["stored"], found["not_stored"], found["last_message"]), (2, 2, 3))
         text = self.nfx("seq explain", self.store)
-        self.assertIn("out 1 -> 5: 2 messages kept, 2 numbers of session messages; in 1 -> 4", text)
-        self.assertIn("last message kept: 3, MsgType D, 20260102-10:00:05.000000000", text)
+        self.assertIn("out 1 -> 5: 2 messages stored, 2 sequence numbers of session messages; in 1 -> 4", text)
+        self.assertIn("last message stored: 3, MsgType D, 20260102-10:00:05.000000000", text)
 
     def test_resets_kills_jumps_and_numbers_that_went_back_are_told_one_by_one(self):
         journal = self.journal()
@@ -378,9 +378,9 @@ class Explain(StoreTest):
         self.assertEqual(kinds, ["opened", "traffic", "jump", "back", "killed", "opened", "traffic", "reset", "traffic",
                                  "closed"])
         texts = [each["text"] for each in found["history"]]
-        self.assertIn("next in 2 -> 9 at once", texts[2])
+        self.assertIn("next in 2 -> 9 in one step", texts[2])
         self.assertIn("next in went back 9 -> 4", texts[3])
-        self.assertIn(f"process {journal.pid} had not closed it", texts[4])
+        self.assertIn(f"process {journal.pid} did not close it", texts[4])
         self.assertIn("next in was 4, next out was 3; both begin at 1", texts[7])
 
     def test_only_the_last_entries_are_told_and_the_others_counted(self):

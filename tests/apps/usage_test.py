@@ -221,7 +221,7 @@ class Usage(unittest.TestCase):
                     'connect = "127.0.0.1:1"\n')
         two = SESSION + initiator("C") + initiator("D")
         self.assert_one_line(self.check_config(two, ["connect"]), "choose one, such as --session 2")
-        self.assert_one_line(self.check_config(two, ["connect", "--session", "1"]), "session 1 of 3 is no initiator")
+        self.assert_one_line(self.check_config(two, ["connect", "--session", "1"]), "session 1 of 3 is not an initiator")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// nfx connect: logs on, sends what is typed or piped in, shows what comes back.
+// nfx connect: logs on, sends messages from standard input, shows the answers.
 #include <unistd.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ Duration seconds(double count) { return Duration{std::llround(count * 1e9)}; }
 // One write per line, so that lines of several threads do not mix.
 void complain(const std::string& text) { std::cerr << "nfx: " + text + '\n'; }
 
-// The session seen from both threads: callbacks on the poll thread, the sender on its own.
+// The session, used by two threads: callbacks on the poll thread, the sender on its own.
 class Client final : public Application {
  public:
   enum class Sent : std::uint8_t { pending, sent, no_room, not_logged_on, refused };
@@ -62,7 +62,7 @@ class Client final : public Application {
     }
     event(session, text);
     logon_deadline_ = MonotonicTime::min();
-    // With several addresses the next one may do better.
+    // With several addresses the next one may succeed.
     if (!was_logged_on && settings_.connect.size() == 1) fail(text);
     change([this] { up_ = false; });
   }
@@ -82,7 +82,7 @@ class Client final : public Application {
   void on_reject(SessionHandle& session, const MessageView& reject) override { show(session, reject, Colour::red); }
   void on_traffic(SessionHandle&, Direction direction, std::string_view message) override {
     if (direction == Direction::in || view_.parse(message) != WireError::none) return;
-    // Resent messages are no answer to a submission.
+    // Resent messages do not answer a submission.
     if (is_session_msg_type(view_.msg_type()) || view_.get_view(Tag::PossDupFlag) == "Y") return;
     change([this] { outcome_ = Sent::sent; });
   }
@@ -102,22 +102,22 @@ class Client final : public Application {
 
   // For the sender's thread.
 
-  // False when the session will not come up any more.
+  // False when the session will not be established any more.
   [[nodiscard]] bool wait_until_up() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [this] { return up_ || stopping_; });
     return !stopping_;
   }
-  // Hands one message over and says what became of it; pending when everything stops. Empty: it is too long.
+  // Submits one message and returns its result; pending when everything stops. Empty: it is too long.
   [[nodiscard]] std::optional<Sent> submit(const LineMessage& message) {
     std::unique_lock lock{mutex_};
     outcome_ = Sent::pending;
-    // One message at a time is under way, so the queue is never full: only the length can be at fault.
+    // One message at a time is in flight, so the queue is never full: only the length can be wrong.
     if (!engine_->submit(0, message.msg_type, message.body)) return std::nullopt;
     changed_.wait(lock, [this] { return outcome_ != Sent::pending || stopping_; });
     return outcome_;
   }
-  // Until the time is over, the session down or everything stopping.
+  // Until the time is over, the session down or everything is stopping.
   void linger(Duration time) {
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, time, [this] { return stopping_ || !up_; });
@@ -127,7 +127,7 @@ class Client final : public Application {
     change([this] { stopping_ = true; });
     engine_->stop();
   }
-  // The engine is done: nobody will answer the sender any more.
+  // The engine has ended: the sender gets no more answers.
   void engine_stopped() {
     change([this] { stopping_ = true; });
     if (!text_.empty()) std::cout << text_ << std::flush;
@@ -256,7 +256,7 @@ class Sender {
         case Client::Sent::sent: return true;
         case Client::Sent::refused: bad("not accepted as an application message"); return true;
         case Client::Sent::not_logged_on: continue;
-        // The peer does not read fast enough: it gets time to.
+        // The peer does not read fast enough: wait for it.
         case Client::Sent::no_room: client_.linger(std::chrono::milliseconds{10}); continue;
         case Client::Sent::pending: break;
       }
@@ -271,7 +271,7 @@ class Sender {
   std::uint64_t failed_lines_ = 0;
 };
 
-// The configuration reduced to the one session asked for.
+// The configuration reduced to the one selected session.
 EngineConfig load_one_session(const ConnectOptions& options) {
   std::vector<std::string> warnings;
   EngineConfig config = load_any_config(options.config, &warnings);
@@ -288,7 +288,7 @@ EngineConfig load_one_session(const ConnectOptions& options) {
     chosen = options.session - 1;
     if (std::ranges::find(initiators, chosen) == initiators.end()) {
       throw ConfigError(options.config + ": session " + std::to_string(options.session) + " of " +
-                        std::to_string(config.sessions.size()) + " is no initiator; session " +
+                        std::to_string(config.sessions.size()) + " is not an initiator; session " +
                         std::to_string(initiators.front() + 1) + " is");
     }
   } else if (initiators.size() > 1) {
@@ -298,7 +298,7 @@ EngineConfig load_one_session(const ConnectOptions& options) {
   }
   SessionSettings settings = std::move(config.sessions[chosen]);
   settings.poll_thread = 0;
-  // Nothing is remembered from one run to the next, so the numbers of the last one are unknown.
+  // Nothing is remembered from one run to the next, so the sequence numbers of the last one are unknown.
   if (!options.no_reset) settings.session.reset_on_logon = true;
   config.poll_threads = 1;
   config.sessions.clear();

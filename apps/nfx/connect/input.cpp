@@ -117,7 +117,7 @@ std::expected<LineMessage, std::string> read_line_message(std::string_view line)
   for (std::uint32_t i = 0; i < view.size(); ++i) {
     const Field field = view[i];
     if (session_sets(field.tag)) continue;
-    if (value(field.tag) <= 0) return std::unexpected("tag " + std::to_string(value(field.tag)) + " is not above 0");
+    if (value(field.tag) <= 0) return std::unexpected("tag " + std::to_string(value(field.tag)) + " is not positive");
     if (field.value.empty())
       return std::unexpected(std::to_string(value(field.tag)) + "= has no value: give one or leave the field out");
     if (field.tag == Tag::MsgType) {

@@ -43,8 +43,8 @@ struct LineMessage {
   std::string body;  // complete fields; optional header fields first
 };
 
-// Reads "35=D|55=IBM|54=1", separated by '|' or SOH. What the session sets by itself is left out. The error says what
-// to write instead.
+// Reads "35=D|55=IBM|54=1", separated by '|' or SOH. Fields that the session sets are left out. The error names
+// what to write instead.
 [[nodiscard]] std::expected<LineMessage, std::string> read_line_message(std::string_view line);
 
 }  // namespace nfx::app

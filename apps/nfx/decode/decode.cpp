@@ -1,4 +1,4 @@
-// nfx decode: makes FIX logs readable.
+// nfx decode: shows the FIX messages of a log field by field.
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  // Whether bytes, or the end, come within this time; -1 waits for ever.
+  // Whether bytes, or the end, arrive within this time; -1: no limit.
   [[nodiscard]] bool ready(int timeout_ms) const {
     pollfd wait{fd_, POLLIN, 0};
     int result;
@@ -128,7 +128,7 @@ class Decode {
   int run() {
     Input input{options_.file};
     for (bool settled = false;;) {
-      // What is known is shown before waiting; a message that seems whole does not wait for ever for a better end.
+      // What is known is shown before waiting; a message that seems complete does not wait indefinitely for more bytes.
       if (!input.ready(0)) output_.flush();
       if (scanner_.waiting() && !settled && !input.ready(200)) {
         settled = true;

@@ -11,9 +11,9 @@
 namespace nfx::app {
 namespace {
 
-constexpr std::uint32_t max_fields = 32768;  // in one step; the rest is read in further ones
+constexpr std::uint32_t max_fields = 32768;  // in one step; the rest is read in later ones
 
-// The tag and value of one piece of text without SOH; readable is false when it is no field.
+// The tag and value of one piece of text without SOH; readable is false when it is not a field.
 DecodedField read_one(std::string_view text) noexcept {
   DecodedField field{.value = text, .readable = false};
   std::int32_t tag = 0;
@@ -33,7 +33,7 @@ std::string three_digits(unsigned number) {
   return text;
 }
 
-// One group that is open while fields are gone through.
+// One group that is open while fields are processed.
 struct OpenGroup {
   const GroupDef* group;
   std::uint32_t entry = 0;
@@ -109,10 +109,10 @@ void Decoder::read_fields(std::string_view text) {
     text.remove_prefix(used);
     if (text.empty()) return;
     if (error != WireError::too_many_fields) {
-      // This piece is at fault; what is behind it may be readable again.
+      // This piece is malformed; what follows may be readable again.
       const std::size_t end = text.find(soh);
       DecodedField field = read_one(text.substr(0, end));
-      // What looks like no field behind a password may be the rest of one.
+      // What is not a field after a password may be the rest of it.
       field.secret = field.readable ? is_secret(field.tag) : after_secret;
       after_secret = field.secret;
       if (!field.readable && !decoded_.fields.empty() && !decoded_.fields.back().readable) {
@@ -142,7 +142,7 @@ void Decoder::find_groups(const MessageDef& message) {
       OpenGroup& inner = open.back();
       const bool delimiter = inner.group->scope.members().front().tag == field.tag;
       const bool repeated = !delimiter && std::ranges::find(inner.seen, field.tag) != inner.seen.end();
-      // A member that comes twice ends the group when what is around it has that field too.
+      // A member that occurs twice ends the group when the enclosing scope has that field too.
       if (belongs(open.size()) && !(repeated && belongs(open.size() - 1))) break;
       open.pop_back();
     }

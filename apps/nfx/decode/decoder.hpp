@@ -1,4 +1,4 @@
-// A message taken apart for showing: every field that can be read, groups recognised, and what is wrong explained.
+// A message decoded for output: every field that can be read, groups recognised, and errors explained.
 // Thread: one owner. Lifetime: a DecodedMessage borrows the text given and lasts until the next decode().
 #pragma once
 
@@ -21,7 +21,7 @@ struct DecodedField {
   std::uint32_t entry = 0;  // of its group, counted from 1; 0 outside of groups
   std::uint8_t depth = 0;   // groups around it
   bool starts_entry = false;
-  bool readable = true;  // false: `value` is raw text that is no field
+  bool readable = true;  // false: `value` is raw text that is not a field
   bool secret = false;
 };
 
@@ -29,8 +29,8 @@ struct DecodedMessage {
   FoundMessage found;
   WireError error = WireError::none;
   std::string problem;        // what is wrong with the bytes; empty: nothing
-  std::string violation;      // what the dictionary objects to; empty: nothing, or not asked
-  std::string not_validated;  // why it was not asked, though it should have been
+  std::string violation;      // the first violation of the dictionary; empty: none, or not validated
+  std::string not_validated;  // why it was not validated, though requested
   std::vector<DecodedField> fields;
   std::string_view begin_string, msg_type, sender, target, seq, time;
   std::string_view type_name;  // empty when unknown
@@ -59,7 +59,7 @@ class Decoder {
   std::map<std::string, std::string, std::less<>> default_appl_ver_ids_;  // by SenderCompID
   bool validate_;
   ValidationPolicy policy_ = ValidationPolicy::strict();
-  ValidationReport let_through_;  // nothing is, but validate() wants a place for it
+  ValidationReport let_through_;  // stays empty, but validate() requires it
   MessageView view_;
   MessageView rest_view_;
   DecodedMessage decoded_;

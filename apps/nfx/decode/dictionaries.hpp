@@ -1,5 +1,5 @@
-// The dictionary for each message met in a log: given files first, then the shipped ones. Messages of FIXT.1.1 say
-// which version they are of themselves (ApplVerID), or their sender's Logon did (DefaultApplVerID).
+// The dictionary for each message of a log: given files first, then the shipped ones. Messages of FIXT.1.1 name
+// their version (ApplVerID), or their sender's Logon did (DefaultApplVerID).
 // Errors: DictionaryError for a file that cannot be used. Bounds: one dictionary per known version and given file.
 #pragma once
 

@@ -57,7 +57,7 @@ void append_header(std::string& out, const DecodedMessage& message, const PrintO
   }
 }
 
-// What is wrong, if anything, each piece after `before`.
+// The errors, each after `before`.
 void append_verdicts(std::string& out, const DecodedMessage& message, const Palette& palette, std::string_view before,
                      std::string_view after) {
   const auto append = [&](Colour colour, std::string_view label, const std::string& text) {
@@ -141,7 +141,7 @@ void append_json_member(std::string& out, std::string_view name, std::string_vie
   append_json_text(out, text);
 }
 
-// The fields from `at` on that stand at this depth and in this entry; returns where they end.
+// The fields from `at` on that are at this depth and in this entry; returns where they end.
 std::size_t append_json_fields(std::string& out, const DecodedMessage& message, std::size_t at, std::uint8_t depth,
                                bool show_secrets) {
   const auto& fields = message.fields;

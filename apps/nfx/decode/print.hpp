@@ -12,19 +12,19 @@ namespace nfx::app {
 struct PrintOptions {
   bool show_secrets = false;
   Palette palette{false};
-  // Where the message stands, when that is no line of a log: in text instead of "line 3", in JSON as members
+  // Where the message is, when that is not a line of a log: in text instead of "line 3", in JSON as members
   // ("\"number\":3") instead of "line".
   std::string place;
   std::string json_place;
 };
 
-// A header line, what is wrong, then one line per field, groups indented.
+// A header line, errors, then one line per field, groups indented.
 void print_fields(std::string& out, const DecodedMessage& message, const PrintOptions& options);
 
 // All of it on one line.
 void print_one_line(std::string& out, const DecodedMessage& message, const PrintOptions& options);
 
-// One JSON object on one line (RFC 8259, UTF-8). Bytes that are no UTF-8 are written as \u00NN.
+// One JSON object on one line (RFC 8259, UTF-8). Bytes that are not UTF-8 are written as \u00NN.
 void print_json(std::string& out, const DecodedMessage& message, const PrintOptions& options);
 
 }  // namespace nfx::app

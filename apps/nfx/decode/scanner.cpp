@@ -10,16 +10,16 @@ namespace {
 
 constexpr std::string_view start_text = "8=FIX";
 constexpr std::size_t max_begin_string_size = 16;
-// From "8=" to the '=' of the second field: what look_at() may need to see.
+// From "8=" to the '=' of the second field: what one attempt may need.
 constexpr std::size_t start_size = 2 + max_begin_string_size + 8 + 11;
 constexpr std::size_t max_prefix_size = 200;
-constexpr std::size_t max_check_sums = 16;  // looked at in one message
+constexpr std::size_t max_check_sums = 16;  // tried in one message
 constexpr std::array<std::string_view, 7> spellings_of_soh{"\x01", "\\x01", "\\u0001", "\\001", "<SOH>", "^A", "&#1;"};
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_letter(char c) noexcept { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Whether "digits=" stands at the front.
+// Whether the text starts with "digits=".
 bool starts_with_tag(std::string_view text) noexcept {
   if (text.starts_with('-')) text.remove_prefix(1);
   std::size_t digits = 0;
@@ -41,7 +41,7 @@ std::size_t separator_size(std::string_view text) noexcept {
   return size != 0 && (text[0] == '|' || starts_with_tag(text.substr(size))) ? size : 0;
 }
 
-// What BodyLength says, and where the body begins, in text separated by SOH.
+// The value of BodyLength, and where the body begins, in text separated by SOH.
 struct Body {
   std::size_t begin = 0;
   std::size_t size = 0;
@@ -128,7 +128,7 @@ std::optional<FoundMessage> MessageScanner::next() {
   waiting_ = false;
   const Start start = find_start(rest(), before_, ended_ || settled_);
   if (start.at == std::string_view::npos) {
-    // The beginning of a message start may stand at the end.
+    // The first bytes of a message may be at the end.
     const std::size_t kept = ended_ ? 0 : std::min(rest().size(), start_text.size() - 1);
     consume(rest().size() - kept);
     return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<FoundMessage> MessageScanner::next() {
     looked_at_ = buffer_.size();
     line_decides_ = start.unsure || extent.line_decides;
     wanted_ = start.unsure ? looked_at_ + 1 : extent.wanted != 0 ? at_ + extent.wanted : at_ + 2 * rest().size();
-    // Each attempt may look at everything that is there, so they must not come with every few bytes.
+    // Each attempt may read everything buffered, so there must not be one for every few bytes.
     wanted_ = std::min(wanted_, at_ + max_message_size_ + 1);
     return std::nullopt;
   }
@@ -235,7 +235,7 @@ auto MessageScanner::measure_by_check_sum(std::string_view text, std::string_vie
   const bool decided = bounded || ended_ || settled_ || separator.front() == soh;
   if (first_end != 0 && (decided || too_long)) return {.size = first_end};
   if (bounded || ended_) {
-    // Not what the line's end adds.
+    // Without the line's end.
     const std::size_t last = line.find_last_not_of("\r \t");
     return {.size = last == std::string_view::npos ? line.size() : last + 1, .cut_off = true};
   }

@@ -1,9 +1,10 @@
 // Finds FIX messages in whatever surrounds them: log prefixes, several to a line, streams without lines.
-// A message starts at "8=FIX" and ends where BodyLength leads to CheckSum; failing that behind the first CheckSum, or
+// A message starts at "8=FIX" and ends where BodyLength leads to CheckSum; failing that after the first CheckSum, or
 // where the line ends or the next message starts. Fields may be separated by SOH, by one of its spellings (^A, \x01,
-// \u0001, \001, <SOH>) or by up to three other characters, such as '|', ';' or " | ": whatever stands behind
+// \u0001, \001, <SOH>) or by up to three other characters, such as '|', ';' or " | ": whatever follows
 // BeginString. Thread: one owner. Cost: one search over the text, and a copy of each message. Lifetime: a FoundMessage
-// lasts until the next call. Bounds: holds one message of max_message_size at most; text between messages is not kept.
+// lasts until the next call. Bounds: holds one message of max_message_size at most; text between messages is not
+// stored.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace nfx::app {
 
 struct FoundMessage {
   std::string_view text;    // separated by SOH and ending with one, whatever it was in the input
-  std::string_view prefix;  // what stands in front of it on its line, the last 200 bytes
+  std::string_view prefix;  // what precedes it on its line, the last 200 bytes
   std::uint64_t line = 1;   // where it starts, counted from 1
   bool cut_off = false;     // the line or the input ended before a CheckSum
   bool too_long = false;    // longer than the maximum: text is its beginning, the rest was skipped
@@ -31,7 +32,7 @@ class MessageScanner {
   void feed(std::string_view bytes);
   // No more bytes will come.
   void finish() noexcept { ended_ = true; }
-  // None have come for a while: what looks whole is taken, though more bytes could make more of it.
+  // None arrived for a while: what looks complete is taken, though more bytes could extend it.
   void settle() noexcept { settled_ = true; }
 
   // The next message, or empty until more is fed.
@@ -55,7 +56,7 @@ class MessageScanner {
     bool unsure = false;  // more bytes are needed to tell
   };
 
-  // `before` is the byte in front of the text; 0: the text is a message itself and another one is looked for behind its
+  // `before` is the byte before the text; 0: the text is a message itself and another one is searched after its
   // first byte. `whole`: nothing will follow the text.
   [[nodiscard]] Start find_start(std::string_view text, char before, bool whole) const;
   [[nodiscard]] Start look_at(std::string_view text, std::size_t at, bool whole) const;
@@ -69,8 +70,8 @@ class MessageScanner {
 
   std::size_t max_message_size_;
   std::string buffer_;
-  std::size_t at_ = 0;  // what is in front of it has been dealt with
-  char before_ = '\n';  // the byte in front of at_
+  std::size_t at_ = 0;  // everything before it is processed
+  char before_ = '\n';  // the byte before at_
   std::uint64_t line_ = 1;
   std::string prefix_;  // the end of what was consumed of this line
   std::string shown_prefix_;
@@ -79,7 +80,7 @@ class MessageScanner {
   std::size_t wanted_ = 0;     // size of buffer_ from which the next attempt may succeed
   bool line_decides_ = false;
   bool waiting_ = false;
-  bool skipping_ = false;  // behind a message that was too long, on its last line
+  bool skipping_ = false;  // after a message that was too long, on its last line
   bool ended_ = false;
   bool settled_ = false;
 };

@@ -1,4 +1,4 @@
-// nfx demo: two processes, one FIX session, orders through a matching book, and proof that both sides agree.
+// nfx demo: two processes, one FIX session, orders through a matching book, and a check that both sides agree.
 #include <unistd.h>
 
 #include <chrono>
@@ -45,7 +45,7 @@ std::vector<PhasePlan> plan_of(const Options& options) {
   };
 }
 
-// Tells on stderr how far it is, from its own thread, which sleeps nearly all the time: rarely when nobody watches.
+// Shows progress on stderr, from its own thread, which sleeps nearly all the time: rarely when stderr is no terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(const Trader& trader)
@@ -82,7 +82,7 @@ class ProgressLine {
   std::thread thread_;
 };
 
-// The engine of one side on its CPU; anywhere when there is none.
+// The engine of one side on its CPU; unpinned when there is none.
 PlacementRequest placement_on(const std::optional<Isolation>& isolation, std::size_t side) {
   PlacementRequest request;
   if (!isolation) return request;
@@ -103,7 +103,7 @@ bool trade(Engine& engine, const Trader& trader) {
     engine.turn(std::chrono::milliseconds{100});
     if (turns % 1024 != 0 && engine.config().idle != IdleMode::block) continue;
     if (turns == 0) require_in_place(engine);
-    if (Isolation::interrupted()) throw std::runtime_error("interrupted; everything on the host is as it was");
+    if (Isolation::interrupted()) throw std::runtime_error("interrupted; everything on the host is restored");
     const auto now = std::chrono::steady_clock::now();
     if (trader.progress() != last_progress) {
       last_progress = trader.progress();
@@ -122,7 +122,7 @@ int run(Options options) {
   if (options.noise > 0) noise.emplace(options.noise);
   std::optional<Isolation> isolation;
   if (options.isolate) isolation.emplace(2);
-  // Two that share a CPU cannot both spin.
+  // Two that share a CPU cannot both busy-poll.
   if (options.idle.empty()) {
     const bool one_cpu = std::thread::hardware_concurrency() < 2 || (isolation && isolation->shared());
     options.idle = one_cpu ? "block" : "spin";
@@ -164,7 +164,7 @@ int run(Options options) {
   outcome.trader_session = session.counters();
   outcome.trader_next_inbound = value(session.next_inbound());
   outcome.trader_next_outbound = value(session.next_outbound());
-  // Between noisy neighbours, or on one CPU, two threads that spin on sockets measure the scheduler.
+  // Among noisy processes, or on one CPU, two threads that busy-poll sockets measure the scheduler.
   if (!noise && !isolation)
     outcome.floor =
         measure_floor({.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});

@@ -27,7 +27,7 @@ class Socket {
   int fd_;
 };
 
-// Both spin: neither side ever sleeps in the kernel. False when the connection broke.
+// Both busy-poll: neither side ever sleeps in the kernel. False when the connection broke.
 bool send_all(int fd, const std::vector<char>& bytes) {
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = ::send(fd, bytes.data() + sent, bytes.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);

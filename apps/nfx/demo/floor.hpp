@@ -1,5 +1,5 @@
-// The floor under every round trip: the same bytes through a raw TCP connection between two spinning threads.
-// Thread: starts two of its own and waits for them. Errors: an empty result when the sockets cannot be had.
+// The baseline of every round trip: the same bytes through a raw TCP connection between two busy-polling threads.
+// Thread: starts two of its own and waits for them. Errors: an empty result when the sockets cannot be created.
 #pragma once
 
 #include <cstddef>

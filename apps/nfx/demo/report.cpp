@@ -126,7 +126,7 @@ void print_table(std::FILE* out, const Outcome& outcome, const std::vector<std::
   if (outcome.noise != 0 || !outcome.isolated_cpus.empty()) {
     const std::string where =
         outcome.isolated_cpus.empty() ? "not isolated" : "isolated on CPU " + outcome.isolated_cpus;
-    std::fprintf(out, "  beside %u noisy processes, %s\n\n", outcome.noise, where.c_str());
+    std::fprintf(out, "  with %u noisy processes, %s\n\n", outcome.noise, where.c_str());
   }
   std::fprintf(out,
                "  orders %" PRIu64 "   replaces %" PRIu64 "   cancels %" PRIu64 "   fills %" PRIu64

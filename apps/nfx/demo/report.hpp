@@ -1,4 +1,4 @@
-// What the demonstration shows at its end: one table for people, one JSON file for programs, and its own verdict.
+// What the demonstration shows at its end: one table as text, one JSON file for programs, and the result of its check.
 #pragma once
 
 #include <cstdio>
@@ -20,7 +20,7 @@ struct Outcome {
   std::uint64_t trader_next_outbound = 0;
   std::optional<LatencyHistogram> floor;
   std::string idle;
-  unsigned noise = 0;         // noisy processes beside it
+  unsigned noise = 0;         // noisy processes started
   std::string isolated_cpus;  // empty: nothing was isolated
 };
 

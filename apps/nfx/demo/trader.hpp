@@ -1,7 +1,7 @@
 // The demonstration's trader: an initiator that sends new orders, replaces and cancels, first at a set rate, then as
-// fast as answers come, and remembers what became of each. Thread: the engine's poll thread; progress() and
+// fast as answers come, and records the result of each. Thread: the engine's poll thread; progress() and
 // failed_sends() from any. Cost: no allocation after construction. Latency is counted from the moment a request was
-// due, not from when it got out: a stall shows in every request it delays.
+// due, not from when it was sent: a stall shows in every request it delays.
 #pragma once
 
 #include <atomic>
@@ -99,7 +99,7 @@ class Trader final : public Application {
     std::uint8_t symbol = 0;
     Side side = Side::buy;
     OrderState state = OrderState::none;
-    bool pending = false;  // a replace or cancel is under way
+    bool pending = false;  // a replace or cancel is in flight
   };
 
   void begin_phase(MonotonicTime now);

@@ -1,6 +1,6 @@
-// The demonstration's venue: an acceptor that matches orders in price-time books and reports what becomes of them.
-// Thread: the engine's poll thread. Cost: no allocation after construction. Bounds: as many requests as it was made
-// for; more are rejected with a text.
+// The demonstration's venue: an acceptor that matches orders in price-time books and reports the results.
+// Thread: the engine's poll thread. Cost: no allocation after construction. Bounds: as many requests as it was
+// constructed for; more are rejected with a text.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The venue in a process of its own: forked before any thread exists, heard through a pipe.
-// Errors: what the child cannot do it says on stderr; the parent sees an early end of the pipe.
+// The venue in a process of its own: forked before any thread exists, which reports through a pipe.
+// Errors: the child reports them on stderr; the parent sees an early end of the pipe.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@
 
 namespace nfx::app::demo {
 
-// What the venue tells when it is done.
+// What the venue reports when it is done.
 struct VenueReport {
   VenueCounts counts;
   SessionCounters session;

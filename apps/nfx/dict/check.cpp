@@ -32,7 +32,7 @@ void print_summary(const std::string& name, const Dictionary& dictionary) {
   }
   std::cout << ": " << messages.size() << " messages (" << admin << " of the session), " << fields.size() << " fields ("
             << with_values << " with listed values), " << groups << " groups in messages, at most " << largest
-            << " fields side by side; nothing is wrong\n";
+            << " fields side by side; no problems\n";
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ int check_dictionary(const CheckOptions& options) {
   try {
     model = load_model(files, &problems);
   } catch (const DictionaryError& error) {
-    // Nothing to go on with; what was found before it comes first.
+    // The dictionary cannot be loaded; problems found before that come first.
     problems.push_back(error.what());
   }
   if (model) {
@@ -58,7 +58,7 @@ int check_dictionary(const CheckOptions& options) {
     return exit_done;
   }
   std::cout << problems.size() << (problems.size() == 1 ? " problem\n" : " problems\n");
-  if (problems.size() >= max_dictionary_problems) std::cout << "there may be more: mend these first\n";
+  if (problems.size() >= max_dictionary_problems) std::cout << "there may be more: fix these first\n";
   return exit_failed;
 }
 

@@ -1,4 +1,4 @@
-// nfx dict: looks at dictionaries: whether they are right, how they differ, and what a log has that they have not.
+// nfx dict: checks and compares dictionaries, and finds what a log has that they do not.
 
 #include "command.hpp"
 #include "dict/commands.hpp"

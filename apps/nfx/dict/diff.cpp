@@ -144,7 +144,7 @@ class Diff {
     compare_order(a, b, where);
   }
 
-  // The first of the common members that stands elsewhere.
+  // The first of the common members that is elsewhere.
   void compare_order(const Members& a, const Members& b, const std::string& where) {
     std::size_t at = 0;
     for (const MemberDef* member : a) {

@@ -24,7 +24,7 @@ std::string base_name(const std::string& given, const std::string& out) {
   return std::filesystem::proximate(std::filesystem::absolute(path), std::filesystem::absolute(folder)).string();
 }
 
-// What is left to object to once the overlay is applied; of each kind, how often.
+// The violations that remain once the overlay is applied, counted by kind.
 class Rest {
  public:
   explicit Rest(const Dictionary& dictionary) : dictionary_(dictionary) {}
@@ -41,7 +41,7 @@ class Rest {
     if (kinds_.size() < max_kinds_shown || kinds_.contains(kind)) ++kinds_[kind];
   }
 
-  // Whether nothing is.
+  // Whether there are none.
   bool print(std::ostream& out) const {
     out << messages_ - invalid_ << " of " << messages_ << " messages are valid with the overlay\n";
     for (const auto& [kind, count] : kinds_) out << "  " << kind << ", " << count << " messages\n";
@@ -79,7 +79,7 @@ int learn_dictionary(const LearnOptions& options) {
   overlay.base = base_name(options.base, options.out);
   overlay.transport = base_name(options.transport, options.out);
   const std::string xml = overlay_to_xml(overlay);
-  // The overlay is what is asked for: people's lines give way to it where both would go to standard output.
+  // The overlay is the result: other lines go to standard error where both would go to standard output.
   std::ostream& say = options.out.empty() ? std::cerr : std::cout;
   if (options.out.empty()) {
     std::cout << xml << std::flush;
@@ -88,7 +88,7 @@ int learn_dictionary(const LearnOptions& options) {
     out << xml;
     out.close();
     if (!out)
-      throw std::runtime_error(options.out + ": cannot be written; give the path of a file in a folder of yours");
+      throw std::runtime_error(options.out + ": cannot be written; give the path of a file in a writable folder");
   }
   for (const std::string& line : learner.describe()) say << line << '\n';
   if (learner.left_out() > 0) {
@@ -96,7 +96,7 @@ int learn_dictionary(const LearnOptions& options) {
         << Learner::max_findings << ", of them " << Learner::max_per_scope << " in one message or group)\n";
   }
   if (others > 0) say << others << " messages are not " << dictionary.begin_string() << ": left out\n";
-  if (count.unreadable > 0) say << count.unreadable << " messages cannot be read: 'nfx decode' says why\n";
+  if (count.unreadable > 0) say << count.unreadable << " messages cannot be read: 'nfx decode' explains\n";
   if (options.log == "-") return exit_done;
   const Dictionary with_overlay = Dictionary::build(apply_overlay(base, overlay));
   Rest rest(with_overlay);

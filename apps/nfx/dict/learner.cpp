@@ -12,7 +12,7 @@ void collect_groups(const Scope& scope, std::map<Tag, const GroupDef*>& into) {
   }
 }
 
-// The number of entries that a count announces; 0 when it is none.
+// The number of entries of a count field; 0 when it is not a number.
 std::size_t entry_count(std::string_view value) {
   if (value.size() > 4 || !has_format(value, FieldType::num_in_group)) return 0;
   std::size_t count = 0;
@@ -77,7 +77,7 @@ void Learner::see(const MessageView& message) {
   }
 }
 
-// A member that comes twice in an entry ends the group when what is around it has that field too.
+// A member that occurs twice in an entry ends the group when the enclosing scope has that field too.
 std::size_t Learner::frame_of(Tag tag) const {
   for (std::size_t i = frames_.size(); i-- > 0;) {
     const std::uint16_t position = frames_[i].scope->position(tag);
@@ -124,7 +124,7 @@ void Learner::take_value(const FieldDef& field, std::string_view value) {
   }
 }
 
-// `frame` has the field behind those that are pending; `next` is that field's section.
+// `frame` has the field after those that are pending; `next` is that field's section.
 void Learner::take_pending(std::size_t frame, Section next) {
   if (pending_.empty()) return;
   std::vector<Candidate> candidates;
@@ -142,7 +142,7 @@ void Learner::take_pending(std::size_t frame, Section next) {
   pending_.clear();
 }
 
-// A count of two or more, and the field behind it as many times: that is a group. One that is known may count one.
+// A count of two or more, and the field after it as many times: that is a group. One that is known may count one.
 std::size_t Learner::take_new_group(std::size_t at, const Path& path) {
   const std::size_t count = entry_count(pending_[at].value);
   if (count == 0 || at + 1 >= pending_.size()) return 0;

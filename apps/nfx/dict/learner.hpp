@@ -1,10 +1,10 @@
 // Finds what a log has and a dictionary does not: fields, fields of messages, listed values, message types, and groups
 // of undeclared fields; and writes that down as an overlay.
-// Where an undeclared field belongs is told by what follows it. Between two members of a group's entry it is the
-// group's, and stands in the entry's order behind the last member it was seen behind. Behind the last entry it is the
-// group's only if it was seen within an entry elsewhere. In front of a header field it is the header's.
+// Where an undeclared field belongs depends on what follows it. Between two members of a group's entry it is the
+// group's, placed after the last member that it was seen after. After the last entry it is the group's only if it
+// was seen within an entry elsewhere. Before a header field it is the header's.
 // Thread: one owner. Lifetime: the dictionary outlives it. Bounds: max_findings, and max_per_scope of them in one
-// message or group, so that the overlay stays within a dictionary's bounds; what is beyond is counted.
+// message or group, so that the overlay stays within a dictionary's bounds; more are counted.
 #pragma once
 
 #include <cstdint>
@@ -44,11 +44,11 @@ class Learner {
   using Key = std::pair<Path, Tag>;
 
   struct Finding {
-    std::int32_t after = -1;  // the position of the last member in front; -1: none
+    std::int32_t after = -1;  // the position of the last member before it; -1: none
     std::uint64_t count = 0;
     std::uint64_t order = 0;  // of the first occurrence
   };
-  // A group of which the dictionary knows nothing, the first of its members first.
+  // A group that the dictionary does not have, the first of its members first.
   struct NewGroup {
     std::vector<Tag> members;
     std::uint64_t count = 0;
@@ -68,7 +68,7 @@ class Learner {
     std::uint64_t count = 0;
     bool too_many = false;
   };
-  // A scope whose fields are being gone through: the message, or a group's entry.
+  // A scope whose fields are being processed: the message, or a group's entry.
   struct Frame {
     const Scope* scope;
     Path path;
@@ -101,10 +101,10 @@ class Learner {
   const Dictionary& base_;
   Scope strange_scope_;                    // header and trailer, for messages of unknown types
   std::map<Tag, const GroupDef*> groups_;  // all of the dictionary's, for the same
-  std::map<Path, const Scope*> scopes_;    // of the groups that were met
+  std::map<Path, const Scope*> scopes_;    // of the groups that were found
   Findings findings_;
   std::map<std::string, Doubt> doubts_;
-  std::map<Key, NewGroup> new_groups_;          // by the path around and the count
+  std::map<Key, NewGroup> new_groups_;          // by the enclosing path and the count
   std::map<Tag, ValueGuess> guesses_;           // of fields the dictionary does not have
   std::map<Tag, Values> values_;                // that are not listed
   std::map<std::string, std::uint64_t> types_;  // that are not known
@@ -112,7 +112,7 @@ class Learner {
   std::uint64_t seen_ = 0;
   std::uint64_t left_out_ = 0;
 
-  // Of the message being looked at.
+  // Of the current message.
   std::vector<Frame> frames_;
   std::vector<Field> pending_;  // those that no frame has, since the last one that one had
   std::string msg_type_;

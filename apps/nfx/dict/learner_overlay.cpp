@@ -1,4 +1,4 @@
-// What the learner found, as an overlay and as lines for people.
+// What the learner found, as an overlay and as lines of text.
 #include <algorithm>
 #include <charconv>
 
@@ -48,7 +48,7 @@ std::string Learner::title_of(const Path& path) const {
   return title;
 }
 
-// The findings, with those in doubt decided.
+// The findings, with ambiguous ones decided.
 Learner::Findings Learner::settled() const {
   Findings all = findings_;
   for (const auto& [unused, doubt] : doubts_) {
@@ -65,7 +65,7 @@ Learner::Findings Learner::settled() const {
     at->second.count += doubt.finding.count;
     at->second.order = std::min(at->second.order, doubt.finding.order);
   }
-  // Members of a new group that were alone before the group showed itself.
+  // Members of a new group that were seen alone before the group was recognised.
   std::erase_if(all, [this](const auto& finding) {
     const auto& [path, tag] = finding.first;
     return std::ranges::any_of(new_groups_, [&](const auto& group) {
@@ -80,7 +80,7 @@ OverlayModel Learner::overlay() const {
   OverlayModel overlay;
   const Findings findings = settled();
   write_fields(overlay, findings);
-  // Unknown types come first, even those of which nothing else is to be said.
+  // Unknown types come first, even those with no further findings.
   for (const auto& [type, count] : types_) static_cast<void>(members_at(overlay, type));
   write_findings(overlay, findings);
   write_new_groups(overlay);
@@ -115,7 +115,7 @@ void Learner::write_fields(OverlayModel& overlay, const Findings& findings) cons
   }
 }
 
-// Where this path's members go, with the elements around them.
+// The list for this path's members, with the enclosing elements.
 std::vector<OverlayMember>& Learner::members_at(OverlayModel& overlay, const Path& path) const {
   const auto parts = split(path);
   std::vector<OverlayMember>* members = parts[0] == "header"    ? &overlay.header
@@ -170,7 +170,7 @@ OverlayMember Learner::whole_group(const GroupDef& group) const {
 void Learner::write_findings(OverlayModel& overlay, const Findings& findings) const {
   std::vector<const Findings::value_type*> ordered;
   for (const auto& each : findings) ordered.push_back(&each);
-  // Places matter within groups only; elsewhere a length stays in front of its data as they were met.
+  // Places matter within groups only; elsewhere a length stays before its data as they were found.
   std::ranges::sort(ordered, {}, [this](const Findings::value_type* each) {
     return std::tuple(each->first.first, scopes_.contains(each->first.first) ? each->second.after : 0,
                       each->second.order);
@@ -180,7 +180,7 @@ void Learner::write_findings(OverlayModel& overlay, const Findings& findings) co
     const auto& [key, finding] = *each;
     const auto& [path, tag] = key;
     std::vector<OverlayMember>& members = members_at(overlay, path);
-    // A group of the dictionary, in a message that it knows nothing of.
+    // A group of the dictionary, in a message that it does not have.
     if (!is_around(path) && base_.find_message(path) == nullptr && groups_.contains(tag) && !scopes_.contains(path)) {
       static_cast<void>(members_at(overlay, path + "/" + std::to_string(value(tag))));
       continue;
@@ -228,7 +228,7 @@ std::vector<std::string> Learner::describe() const {
     const Tag tag = key.second;
     const bool known = base_.find_field(tag) != nullptr;
     lines.push_back(std::to_string(value(tag)) + (known ? " " + name_of(tag) : "") + " is " +
-                    (known ? "no field of " : "unknown: ") + title_of(key.first) + " (" + times(finding.count) +
+                    (known ? "not a field of " : "unknown: ") + title_of(key.first) + " (" + times(finding.count) +
                     type_of(tag) + "): added");
   }
   for (const auto& [key, group] : new_groups_) {

@@ -1,4 +1,4 @@
-// Which type a field may have, going by the values seen: the narrowest that takes all of them, and a text in doubt.
+// Which type a field may have, by the values seen: the narrowest that accepts all of them, and text when in doubt.
 // Thread: one owner. Bounds: constant size.
 #pragma once
 

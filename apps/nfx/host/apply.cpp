@@ -40,8 +40,7 @@ int refuse(HostExit exit, const std::string& text) {
 bool may_change(const HostFiles& files) { return !files.live() || ::geteuid() == 0; }
 
 constexpr const char* needs_root =
-    "changing this host needs root, and without it nothing can be told about what would happen; 'sudo nfx host apply', "
-    "or --dry-run to see what is planned";
+    "nfx host apply needs root to change this host: use sudo, or --dry-run to list the changes";
 
 std::unique_ptr<HostWriter> writer_for(const HostFiles& files) {
   if (files.live()) return std::make_unique<LiveWriter>(files);
@@ -58,7 +57,7 @@ int apply_now(const ApplyCommand& command, const Situation& seen) {
     if (const auto against = objection(plan, seen.facts, seen.files, command.while_trading))
       return refuse(against->exit, against->text);
     std::optional<RecordContent> record;
-    // Only its owner may read it; without it, what was refused once is listed again.
+    // Only its owner may read it; without it, changes refused before are listed again.
     if (may_change(seen.files)) record = ChangeRecord::load(options.record);
     std::vector<std::string> notes;
     const auto changes = runtime_changes(plan, seen.facts, seen.files, record ? &*record : nullptr, &notes);
@@ -99,7 +98,7 @@ int write_below(const std::filesystem::path& folder, const std::vector<BootArtef
 int apply_at_boot(const ApplyCommand& command, const Situation& seen) {
   const PlacementPlan& plan = *seen.plan;
   const bool json = command.format == "json";
-  // Files for the next boot disturb no engine that trades now.
+  // Files for the next boot do not affect an engine that trades now.
   if (const auto against = objection(plan, seen.facts, seen.files, true)) return refuse(against->exit, against->text);
   const std::vector<BootArtefact> artefacts = boot_artefacts(plan, seen.topology, seen.facts);
   if (!command.output.empty() && !command.dry_run) return write_below(command.output, artefacts);
@@ -121,7 +120,7 @@ int apply_at_boot(const ApplyCommand& command, const Situation& seen) {
 
 int apply(const ApplyCommand& command) {
   if (command.runtime == command.boot)
-    return refuse(HostExit::failures, "nfx host apply: say --runtime or --boot, one of them");
+    return refuse(HostExit::failures, "nfx host apply: give either --runtime or --boot");
   if (command.runtime && (command.install || !command.output.empty()))
     return refuse(HostExit::failures, "nfx host apply: --output and --install belong to --boot");
   const Situation seen = look(command.place);

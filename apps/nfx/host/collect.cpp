@@ -1,4 +1,4 @@
-// nfx host collect: copies what the other commands look at, so that a host can be examined elsewhere.
+// nfx host collect: copies what the other commands read, so that a host can be examined elsewhere.
 #include <iostream>
 #include <string>
 #include <utility>
@@ -27,7 +27,7 @@ int collect(const CollectOptions& options) {
   const Collected done = collect_host(from, options.folder);
   std::cout << done.files << " files, " << (done.bytes + 1023) / 1024 << " KiB in " << options.folder;
   if (done.unreadable != 0) std::cout << "; " << done.unreadable << " could not be read (try as root)";
-  if (!done.complete) std::cout << "; there was more than is copied at most";
+  if (!done.complete) std::cout << "; there was more than the limit, which is not copied";
   std::cout << "\nnfx host doctor --root " << options.folder << " examines them.\n" << std::flush;
   if (!std::cout) return exit_failed;
   return std::to_underlying(done.unreadable != 0 || !done.complete ? HostExit::cannot_tell : HostExit::ok);

@@ -1,4 +1,4 @@
-// nfx host doctor and nfx host explain: what stands between this host and a steady latency, and why.
+// nfx host doctor and nfx host explain: what adds latency jitter on this host, and why.
 #include <algorithm>
 #include <iostream>
 #include <string>
@@ -24,7 +24,7 @@ struct DoctorOptions {
 int run_doctor(const DoctorOptions& options) {
   Situation seen = look(options.place);
   if (!options.place.topology.empty() && options.place.root.empty()) {
-    // Another machine's parts, but the settings looked at are this host's.
+    // Another machine's topology, but this host's settings.
     seen.facts = read_host_facts(seen.files);
     if (seen.config) seen.plan = make_plan(seen.topology, seen.facts, placement_request(*seen.config));
   }
@@ -53,15 +53,15 @@ int explain(const std::string& id) {
       names.push_back(known.id);
       if (known.id.ends_with('.' + id)) hint = "; did you mean " + std::string{known.id} + '?';
     }
-    std::cerr << "nfx: no check is called \"" << id << "\"" << (hint.empty() ? did_you_mean(id, names) : hint)
+    std::cerr << "nfx: there is no check \"" << id << "\"" << (hint.empty() ? did_you_mean(id, names) : hint)
               << "; 'nfx host explain' alone lists them all\n";
     return exit_wrong_usage;
   }
   std::cout << check->id << ": " << check->title << "\n\n"
-            << "looks at     " << check->source << '\n'
+            << "reads        " << check->source << '\n'
             << "why          " << check->why << '\n'
-            << "mend now     " << or_none(check->mend_runtime, "not possible: needs a reboot") << '\n'
-            << "mend at boot " << or_none(check->mend_boot, "not needed") << '\n'
+            << "fix now      " << or_none(check->mend_runtime, "not possible: needs a reboot") << '\n'
+            << "fix at boot  " << or_none(check->mend_boot, "not needed") << '\n'
             << "risk         " << check->risk << '\n'
             << std::flush;
   return std::cout ? exit_done : exit_failed;

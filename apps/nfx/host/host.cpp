@@ -1,4 +1,4 @@
-// nfx host: what this machine does to latency, and what can be done about it.
+// nfx host: how this machine affects latency, and how to configure it.
 #include "host/host.hpp"
 
 #include "command.hpp"

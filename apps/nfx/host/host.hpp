@@ -1,4 +1,4 @@
-// The commands below `nfx host`, and what they start from: a machine, its kernel's settings, and a configuration's
+// The commands below `nfx host`, and their common input: a machine, its kernel's settings, and a configuration's
 // plan. Exit codes: nfx::HostExit (0 ok, 1 warnings, 2 failures, 3 cannot tell, 4 reboot pending, 5 policy invalid, 6
 // partly applied); wrong usage is 2 as everywhere.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace nfx::app::host {
 
-// Where to look: options that several commands share.
+// Which host and configuration: options that several commands share.
 struct Place {
   std::string config;    // the engine's configuration; empty: none
   std::string topology;  // hwloc XML or a folder; empty: the machine that `root` describes
@@ -44,7 +44,7 @@ struct Situation {
 // empty but for its CPUs.
 [[nodiscard]] Situation look(const Place& place);
 
-// Where records of changes are: what --state says, or the usual folder, below the root.
+// Where records of changes are: the value of --state, or the usual folder, below the root.
 [[nodiscard]] std::filesystem::path state_folder(const std::string& option, const HostFiles& files,
                                                  std::string_view usual);
 

@@ -34,7 +34,7 @@ struct Options {
   unsigned load = 0;
 };
 
-// Ctrl-C and SIGTERM end the measurement, so that what it set up is removed and what it saw is reported.
+// Ctrl-C and SIGTERM end the measurement, so that its setup is removed and its results are reported.
 std::atomic<bool> stop_measuring{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use what takes no lock");
 
@@ -57,7 +57,7 @@ class StopMeasuringOnSignal {
   }
 };
 
-// Those that are set apart for the engine; else all but the first, which is the host's own.
+// The isolated ones; else all but the first, which is left to the host.
 CpuSet chosen_cpus(const Options& options, const HostFacts& facts) {
   if (!options.cpus.empty()) {
     auto cpus = CpuSet::parse_list(options.cpus);
@@ -124,7 +124,7 @@ int run_noise(const Options& options) {
     if (!compared) throw ConfigError(options.compare + ": " + compared.error());
     comparison = *std::move(compared);
   }
-  // What programs read stays as they expect it.
+  // Formats read by programs stay unchanged.
   if (options.format == "text") out += comparison;
   std::cout << out << std::flush;
   if (options.format != "text") std::cerr << comparison;

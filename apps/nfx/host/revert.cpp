@@ -1,4 +1,4 @@
-// nfx host revert: puts back what apply has changed.
+// nfx host revert: restores what apply has changed.
 #include <unistd.h>
 
 #include <iostream>

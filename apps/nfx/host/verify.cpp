@@ -1,4 +1,4 @@
-// nfx host verify: whether the plan holds on this host now.
+// nfx host verify: whether this host follows the plan now.
 #include <iostream>
 #include <optional>
 #include <string>
@@ -20,7 +20,7 @@ int verify_host(const VerifyCommand& command) {
   const Situation seen = look(command.place);
   std::optional<RecordContent> runtime, installed;
   VerifyReport unreadable;
-  // Only root may read the records; with a configuration much can be told without them.
+  // Only root may read the records; with a configuration most checks work without them.
   const auto load = [&](std::string_view usual, std::string_view name) -> std::optional<RecordContent> {
     try {
       return ChangeRecord::load(state_folder(command.state, seen.files, usual) / name);

@@ -1,4 +1,4 @@
-// nfx host watch: what the engine's CPUs and threads go through, as it happens, and what is off the plan.
+// nfx host watch: live statistics of the engine's CPUs and threads, and deviations from the plan.
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -34,7 +34,7 @@ struct WatchCommand {
   Place place;
   int pid = 0;
   std::uint32_t interval_ms = 1000;
-  std::uint64_t count = 0;  // 0: until told to stop
+  std::uint64_t count = 0;  // 0: no limit
   bool once = false;
   std::string root_before;
   std::string root_after;
@@ -55,8 +55,8 @@ int give_up(std::string_view text, HostExit exit) {
 
 enum class Wake : std::uint8_t { due, quit, resized };
 
-// Signals and keys while waiting for the next sample. Signals that end the program are taken as a wish to end, so that
-// the terminal is put back and a report written.
+// Signals and keys while waiting for the next sample. Signals that end the program only request it, so that the
+// terminal is restored and a report written.
 class Events {
  public:
   Events() {
@@ -64,7 +64,7 @@ class Events {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGPIPE}) {
       struct sigaction action{};
       sigaction(signal, nullptr, &action);
-      // What nohup or a shell has switched off stays off; blocked, it would be seen all the same.
+      // A signal that nohup or a shell ignores stays ignored; blocked, it would be received all the same.
       if (action.sa_handler != SIG_IGN) sigaddset(&mask_, signal);
     }
     sigprocmask(SIG_BLOCK, &mask_, &before_);
@@ -79,7 +79,7 @@ class Events {
 
   void listen_to_keys() { keys_ = STDIN_FILENO; }
 
-  // `stop` is called for Ctrl-Z, and is back when the program goes on.
+  // `stop` is called for Ctrl-Z, and returns when the program continues.
   template <typename Stop>
   Wake wait(Clock::time_point due, Stop&& stop) {
     while (true) {
@@ -95,7 +95,7 @@ class Events {
       switch (signal.ssi_signo) {
         case SIGWINCH: return Wake::resized;
         case SIGTSTP: stop(); return Wake::resized;
-        case SIGPIPE: break;  // the write says so as well
+        case SIGPIPE: break;  // the write fails as well
         default: return Wake::quit;
       }
     }
@@ -105,7 +105,7 @@ class Events {
   bool quit_key() {
     std::array<char, 64> keys;
     const ssize_t got = read(STDIN_FILENO, keys.data(), keys.size());
-    if (got <= 0 && errno != EAGAIN && errno != EINTR) keys_ = -1;  // nobody types any more
+    if (got <= 0 && errno != EAGAIN && errno != EINTR) keys_ = -1;  // standard input has ended
     if (got <= 0) return false;
     const std::string_view typed{keys.data(), static_cast<std::size_t>(got)};
     return typed.find_first_of("qQ\x03\x04") != std::string_view::npos;
@@ -117,7 +117,7 @@ class Events {
   int keys_ = -1;
 };
 
-// The terminal's other page. What was on the terminal is there again when this ends.
+// The terminal's alternate screen. The previous contents are restored when this ends.
 class Screen {
  public:
   Screen() { enter(); }
@@ -133,7 +133,7 @@ class Screen {
       raw.c_cc[VTIME] = 0;
       changed_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
     }
-    // The other page, without a cursor and without wrapping long lines.
+    // The alternate screen, without a cursor and without wrapping long lines.
     put("\033[?1049h\033[?25l\033[?7l\033[2J");
   }
   void leave() {
@@ -182,7 +182,7 @@ Size terminal_size() {
   return {.width = size.ws_col, .height = size.ws_row};
 }
 
-// What is watched, and against what it is judged.
+// What is watched, and what it is compared with.
 struct Subject {
   HostFiles files;
   std::optional<PlacementPlan> plan;
@@ -217,7 +217,7 @@ Subject find_subject(const WatchCommand& command) {
   return subject;
 }
 
-// Nothing at all to be seen of what was asked for: why, else empty.
+// Why nothing of the requested process or host can be read; else empty.
 std::string blind(const Subject& subject, const WatchSample& sample) {
   if (sample.counters.cpus.empty())
     return subject.files.path("/proc/stat").string() + ": cannot be read, so nothing is known about the CPUs";
@@ -247,7 +247,7 @@ class Watch {
       screen->draw("nfx host watch  " + subject_.title + "\nmeasuring the first interval; q quits\n");
     }
     const milliseconds interval{command_.interval_ms};
-    // Nobody likes to look at an empty screen.
+    // The first interval is short, so that the screen is not empty for long.
     Clock::time_point due = Clock::now() + (screen ? std::min(interval, milliseconds{300}) : interval);
     const std::uint64_t count = command_.once ? 1 : command_.count;
     std::optional<WatchInterval> last;
@@ -262,7 +262,7 @@ class Watch {
         before = std::move(after);
         ++done;
         if (gone) break;
-        // A look that took longer than the interval does not make the following ones come in a row.
+        // A sample that took longer than the interval does not make the following ones come without a pause.
         due = std::max(due + interval, Clock::now() + interval / 2);
       }
       if (screen && last && !screen->draw(frame(*last, terminal_size()))) break;
@@ -272,7 +272,7 @@ class Watch {
   }
 
  private:
-  // Its own work would be the noise that it looks for.
+  // Its own work would be noise on the CPUs that it watches.
   void keep_off_quiet_cpus() const {
     const CpuSet rest = CpuAffinity::get() - subject_.target.quiet;
     if (!subject_.target.quiet.empty() && !rest.empty()) (void)CpuAffinity::set(rest);

@@ -1,4 +1,4 @@
-// Archived segments on the command line: which are meant by --archive.
+// Archived segments on the command line: which of them --archive selects.
 #include <algorithm>
 
 #include "nexusfix/config/engine_config.hpp"
@@ -24,11 +24,11 @@ std::vector<ArchivedSegment> find_archived(const StoredSession& session, const s
     if (named++ < most) names += (names.empty() ? "" : ", ") + segment.path.filename().string();
   }
   if (there.empty()) {
-    throw ConfigError(session.folder.string() + ": nothing has been put away of " + session.identity +
-                      "; leave out --archive");
+    throw ConfigError(session.folder.string() + ": nothing of " + session.identity +
+                      " is archived; leave out --archive");
   }
   if (named > most) names += " and " + std::to_string(named - most) + " more";
-  throw ConfigError(session.folder.string() + ": no segment \"" + archive + "\" has been put away; there is " + names);
+  throw ConfigError(session.folder.string() + ": no segment \"" + archive + "\" is archived; archived are " + names);
 }
 
 std::vector<JournalScan> scan_chosen(const StoredSession& session, const std::string& archive,

@@ -25,7 +25,7 @@ struct ExportOptions {
   bool force = false;
 };
 
-// "YYYYMMDD-HH:MM:SS.nnnnnnnnn" of a record; those that nobody gave a time have that of 1970.
+// "YYYYMMDD-HH:MM:SS.nnnnnnnnn" of a record; one without a time has that of 1970.
 std::string stamp(const RecordHeader& header) {
   char text[max_utc_timestamp_size];
   return {text, write_utc_timestamp(text, time_of(header), 9)};
@@ -37,7 +37,7 @@ void append_fixlog(std::string& out, const RecordHeader& header, std::string_vie
   out += '\n';
 }
 
-// One packet as text2pcap reads it: the time, lines of 16 bytes behind their offset, an empty line.
+// One packet as text2pcap reads it: the time, lines of 16 bytes after their offset, an empty line.
 void append_hex_dump(std::string& out, const RecordHeader& header, std::string_view body) {
   constexpr std::string_view digits = "0123456789abcdef";
   out += stamp(header) + '\n';

@@ -19,7 +19,7 @@ History::History(const SegmentHeader& oldest, std::size_t most)
   if (oldest.base == 0 || oldest.base == unset_position) return;
   tell(UtcTime{Duration{oldest.begun_ns}}, "begin",
        "the oldest segment here begins: next in " + std::to_string(in_) + ", next out " + std::to_string(out_) +
-           "; what was in front of it has been put away");
+           "; earlier segments are archived");
 }
 
 void History::tell(UtcTime time, std::string kind, std::string text) {
@@ -41,13 +41,13 @@ void History::end_traffic() {
   const Traffic done = std::exchange(traffic_, {});
   std::string text;
   if (out_ != done.out_from) {
-    text = step_text("out", done.out_from, out_) + ": " + counted(done.kept, "message") + " kept";
+    text = step_text("out", done.out_from, out_) + ": " + counted(done.kept, "message") + " stored";
     if (done.imported == done.kept) {
       text += done.kept == 0 ? "" : ", imported";
     } else if (done.imported != 0) {
       text += ", " + std::to_string(done.imported) + " of them imported";
     }
-    if (done.not_kept != 0) text += ", " + counted(done.not_kept, "number") + " of session messages";
+    if (done.not_kept != 0) text += ", " + counted(done.not_kept, "sequence number") + " of session messages";
   }
   if (in_ != done.in_from) {
     if (!text.empty()) text += "; ";
@@ -71,7 +71,7 @@ void History::add(const JournalRecord& record) {
     case RecordKind::next_outbound: add_number(record, time, false); return;
     case RecordKind::reset:
       tell(time, "reset",
-           "numbers reset: next in was " + std::to_string(in_) + ", next out was " + std::to_string(out_) +
+           "sequence numbers reset: next in was " + std::to_string(in_) + ", next out was " + std::to_string(out_) +
                "; both begin at 1");
       in_ = out_ = 1;
       kept_ = not_kept_ = 0;
@@ -80,7 +80,7 @@ void History::add(const JournalRecord& record) {
     case RecordKind::opened:
       if (open_by_) {
         tell(time, "killed",
-             "process " + std::to_string(*open_by_) + " had not closed it: it was killed, or the machine went down");
+             "process " + std::to_string(*open_by_) + " did not close it: it was killed, or the machine crashed");
       }
       open_by_ = record.header.seq;
       tell(time, "opened", "opened by process " + std::to_string(*open_by_));
@@ -101,7 +101,7 @@ void History::add_message(const JournalRecord& record, UtcTime time) {
   const std::uint64_t seq = record.header.seq;
   if (seq < out_) {
     tell(time, "back",
-         step_text("next out went back", out_, seq) + ": a message was kept under a number that had been sent");
+         step_text("next out went back", out_, seq) + ": a message was stored under a sequence number already sent");
     out_ = seq;
   }
   step(time);
@@ -138,8 +138,8 @@ void History::add_number(const JournalRecord& record, UtcTime time, bool inbound
   if (inbound && seq > now + 1) {
     tell(time, "jump",
          step_text(which, now, seq) +
-             " at once: the peer filled a gap or sent SequenceReset, or messages that had "
-             "waited for a gap were taken together");
+             " in one step: the peer filled a gap or sent SequenceReset, or messages queued "
+             "behind a gap were delivered together");
     now = seq;
     return;
   }

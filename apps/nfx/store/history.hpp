@@ -1,6 +1,6 @@
-// Why a session's numbers are what they are: its records told as a history, in which the ordinary steps from message to
-// message are drawn together.
-// Thread: one owner. Bounds: the last `most` entries are kept, the others counted.
+// The history of a session's sequence numbers, from its records: normal activity is summarised, everything else is
+// listed individually.
+// Thread: one owner. Bounds: the last `most` entries are stored, the others counted.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct HistoryEntry {
 
 class History {
  public:
-  // Where the session stood in front of the oldest record.
+  // The sequence numbers before the oldest record.
   History(const SegmentHeader& oldest, std::size_t most);
 
   void add(const JournalRecord& record);
@@ -38,12 +38,12 @@ class History {
     std::string type;
   };
   [[nodiscard]] const LastMessage& last_message() const noexcept { return last_message_; }
-  // Of the current numbering.
+  // Since the last reset.
   [[nodiscard]] std::uint64_t kept() const noexcept { return kept_; }
   [[nodiscard]] std::uint64_t not_kept() const noexcept { return not_kept_; }
 
  private:
-  // Steps forward with nothing remarkable between them.
+  // Steps forward with nothing but messages between them.
   struct Traffic {
     UtcTime first{}, last{};
     std::uint64_t in_from = 0, out_from = 0;

@@ -1,5 +1,5 @@
-// nfx store import: takes messages and numbers over from QuickFIX's file stores, so that a session goes on where it
-// was.
+// nfx store import: imports messages and sequence numbers from QuickFIX's file stores, so that a session continues
+// where it was.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -67,17 +67,17 @@ void check_target(const ImportOptions& options, const Transfer& transfer) {
   const std::filesystem::path folder = session_folder(options.into, transfer.identity);
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return;
-  const Standing there = look_at({folder, transfer.identity});
-  if (there.held_by) {
-    throw StoreError(transfer.identity + ": " + folder.string() + " is held by process " +
-                     std::to_string(*there.held_by) + ": stop that engine first");
+  const SessionState there = read_state({folder, transfer.identity});
+  if (there.open_in) {
+    throw StoreError(transfer.identity + ": " + folder.string() + " is open in process " +
+                     std::to_string(*there.open_in) + ": stop that engine first");
   }
   if (there.damaged()) {
     throw StoreError(transfer.identity + ": " + folder.string() +
                      " is damaged: see 'nfx store verify', or move it away");
   }
-  const bool empty =
-      there.kept.count() == 0 && there.scan.next_inbound == first_seq_num && there.scan.next_outbound == first_seq_num;
+  const bool empty = there.stored.count() == 0 && there.scan.next_inbound == first_seq_num &&
+                     there.scan.next_outbound == first_seq_num;
   if (!empty && !options.replace) {
     throw ConfigError(transfer.identity + ": " + folder.string() + " is in use already (next in " +
                       std::to_string(value(there.scan.next_inbound)) + ", next out " +
@@ -88,7 +88,7 @@ void check_target(const ImportOptions& options, const Transfer& transfer) {
 
 Instant instant_now() { return {utc_now(), std::chrono::steady_clock::now()}; }
 
-// Appends, and lets the flusher make room when there is none.
+// Appends, and flushes when the ring is full.
 void append(JournalStore& journal, JournalFlusher& flusher, std::uint64_t seq, std::string_view bytes, UtcTime time) {
   constexpr int max_turns = 100'000;
   for (int turn = 0; turn < max_turns; ++turn) {
@@ -98,7 +98,7 @@ void append(JournalStore& journal, JournalFlusher& flusher, std::uint64_t seq, s
     journal.want_sync();
     flusher.turn(instant_now());
   }
-  throw StoreError("message " + std::to_string(seq) + " of " + counted(bytes.size(), "byte") + " cannot be kept: " +
+  throw StoreError("message " + std::to_string(seq) + " of " + counted(bytes.size(), "byte") + " cannot be stored: " +
                    journal.condition_text() + "; when it is longer than a segment, raise --segment-size");
 }
 
@@ -116,8 +116,8 @@ Tally copy_messages(const QuickfixStore& from, JournalStore* journal, JournalFlu
     if (error != WireError::none || view.get_view(Tag::MsgSeqNum) != std::to_string(seq)) {
       if (tally.bad++ == 0) {
         tally.first_bad = "message " + std::to_string(seq) + " at byte " + std::to_string(where.offset) + ' ' +
-                          (bytes.empty()              ? "lies behind the end of the file"
-                           : error != WireError::none ? "is no good FIX message: " + std::string{to_string(error)}
+                          (bytes.empty()              ? "is after the end of the file"
+                           : error != WireError::none ? "is not a valid FIX message: " + std::string{to_string(error)}
                                                       : "has another MsgSeqNum");
       }
       continue;
@@ -141,13 +141,13 @@ void report(const ImportOptions& options, const Transfer& transfer, const Tally&
          (options.dry_run ? ", not written: --dry-run" : "") + '\n';
   out += "  next in " + std::to_string(from.next_in) + ", next out " + std::to_string(from.next_out);
   if (from.created) out += ", since " + nanosecond_stamp(*from.created);
-  out += "\n  " + counted(tally.taken, "message") + " taken over";
+  out += "\n  " + counted(tally.taken, "message") + " imported";
   if (tally.of_session != 0) {
     out += "; " + counted(tally.of_session, "session message") + " left out, as those are never resent";
   }
   out += '\n';
   if (tally.uncounted != 0) {
-    out += "  " + counted(tally.uncounted, "message") + " left out: kept under numbers from " +
+    out += "  " + counted(tally.uncounted, "message") + " left out: stored under sequence numbers from " +
            std::to_string(from.next_out) + " on, which QuickFIX had not counted as sent\n";
   }
   if (tally.bad != 0) {
@@ -160,13 +160,13 @@ void report(const ImportOptions& options, const Transfer& transfer, const Tally&
 
 // What was written is read back: the user is about to rely on it.
 void check_result(const Transfer& transfer, const std::filesystem::path& folder, const Tally& tally) {
-  const Standing there = look_at({folder, transfer.identity});
+  const SessionState there = read_state({folder, transfer.identity});
   const bool same = !there.damaged() && value(there.scan.next_inbound) == transfer.from.next_in &&
-                    value(there.scan.next_outbound) == transfer.from.next_out && there.kept.count() == tally.taken;
+                    value(there.scan.next_outbound) == transfer.from.next_out && there.stored.count() == tally.taken;
   if (!same) {
     throw StoreError(folder.string() + ": what was written cannot be read back as it was: next in " +
                      std::to_string(value(there.scan.next_inbound)) + ", next out " +
-                     std::to_string(value(there.scan.next_outbound)) + ", " + counted(there.kept.count(), "message") +
+                     std::to_string(value(there.scan.next_outbound)) + ", " + counted(there.stored.count(), "message") +
                      "; do not use it, and remove it");
   }
 }
@@ -189,7 +189,7 @@ Tally transfer_one(const ImportOptions& options, const Transfer& transfer) {
     tally = copy_messages(from, &journal, flusher, created);
     const std::string reason = "from " + (from.folder / from.name).string() + " of " +
                                std::string{to_string(from.kind)} + ", " + counted(tally.taken, "message");
-    // The messages may have brought the number there already; the other record says where all comes from.
+    // The messages may have set the number already; the other record names the source of all.
     const bool there = journal.next_outbound() == SeqNum{from.next_out};
     const bool set = (there || journal.set_number({false, SeqNum{from.next_out}, RecordFlag::imported, reason}, now)) &&
                      journal.set_number({true, SeqNum{from.next_in}, RecordFlag::imported, reason}, now);

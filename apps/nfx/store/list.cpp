@@ -1,4 +1,4 @@
-// nfx store ls: the sessions of a store and how they stand.
+// nfx store ls: the sessions of a store and their state.
 
 #include "command.hpp"
 #include "decode/print.hpp"
@@ -13,43 +13,43 @@ struct ListOptions {
   std::string format = "text";
 };
 
-// With a comma behind.
+// With a comma after it.
 void append_archived_json(std::string& out, const ArchivedSegment& segment) {
   out += "{\"name\":";
   append_json_text(out, segment.path.filename().string());
-  append_member(out, "put_away", nanosecond_stamp(segment.put_away));
+  append_member(out, "archived_at", nanosecond_stamp(segment.put_away));
   append_member(out, "bytes", segment.size);
   if (segment.header) {
     append_member(out, "begun", nanosecond_stamp(UtcTime{Duration{segment.header->begun_ns}}));
     append_member(out, "next_out", segment.header->next_outbound);
   }
-  if (segment.next) append_member(out, "next_out_behind", segment.next->next_outbound);
+  if (segment.next) append_member(out, "next_out_after", segment.next->next_outbound);
   out += "},";
 }
 
-void append_json(std::string& out, const StoredSession& session, const Standing& standing) {
-  const JournalScan& scan = standing.scan;
+void append_json(std::string& out, const StoredSession& session, const SessionState& state) {
+  const JournalScan& scan = state.scan;
   out += "{\"identity\":";
   append_json_text(out, session.identity);
   append_member(out, "folder", session.folder.string());
-  append_member(out, "state", standing.state());
-  if (standing.held_by) append_member(out, "pid", static_cast<std::uint64_t>(*standing.held_by));
-  append_member(out, "bytes", standing.bytes);
-  append_member(out, "archived", standing.archived.size());
-  if (!standing.archived.empty()) {
+  append_member(out, "state", state.state());
+  if (state.open_in) append_member(out, "pid", static_cast<std::uint64_t>(*state.open_in));
+  append_member(out, "bytes", state.bytes);
+  append_member(out, "archived", state.archived.size());
+  if (!state.archived.empty()) {
     out += ",\"archive\":[";
-    for (const ArchivedSegment& segment : standing.archived) append_archived_json(out, segment);
+    for (const ArchivedSegment& segment : state.archived) append_archived_json(out, segment);
     out.back() = ']';
   }
-  if (!standing.unreadable.empty()) {
-    append_member(out, "problem", standing.unreadable);
+  if (!state.unreadable.empty()) {
+    append_member(out, "problem", state.unreadable);
   } else {
     append_member(out, "next_in", value(scan.next_inbound));
     append_member(out, "next_out", value(scan.next_outbound));
     append_member(out, "since", nanosecond_stamp(scan.creation_time));
-    append_member(out, "messages", standing.kept.count());
-    append_member(out, "first", standing.kept.first());
-    append_member(out, "last", standing.kept.last());
+    append_member(out, "messages", state.stored.count());
+    append_member(out, "first", state.stored.first());
+    append_member(out, "last", state.stored.last());
     append_member(out, "segments", scan.segments.size());
     append_member(out, "spare", scan.spare.size());
     append_member(out, "records", scan.records);
@@ -60,7 +60,7 @@ void append_json(std::string& out, const StoredSession& session, const Standing&
   out += "}\n";
 }
 
-// "next out 1 -> 97": where the numbers stood at both ends, as far as headers tell.
+// "next out 1 -> 97": the sequence number at both ends, as far as headers have it.
 std::string numbers_of(const ArchivedSegment& segment) {
   if (!segment.header) return "its header cannot be read";
   std::string text = "begun " + nanosecond_stamp(UtcTime{Duration{segment.header->begun_ns}}) + ", next out " +
@@ -78,25 +78,25 @@ void append_archive(std::string& out, const std::vector<ArchivedSegment>& archiv
   }
 }
 
-void append_text(std::string& out, const StoredSession& session, const Standing& standing) {
-  const JournalScan& scan = standing.scan;
+void append_text(std::string& out, const StoredSession& session, const SessionState& state) {
+  const JournalScan& scan = state.scan;
   append_printable(out, session.identity);
-  out += "  " + standing.state() + '\n';
+  out += "  " + state.state() + '\n';
   out += "  folder     " + session.folder.string() + '\n';
-  if (!standing.unreadable.empty()) {
-    out += "  problem    " + standing.unreadable + '\n';
+  if (!state.unreadable.empty()) {
+    out += "  problem    " + state.unreadable + '\n';
     return;
   }
-  out += "  numbers    next in " + std::to_string(value(scan.next_inbound)) + ", next out " +
+  out += "  sequence   next in " + std::to_string(value(scan.next_inbound)) + ", next out " +
          std::to_string(value(scan.next_outbound)) + ", since " + nanosecond_stamp(scan.creation_time) +
-         (standing.damaged() ? ": where the damage begins\n" : "\n");
-  out += "  messages   " + std::to_string(standing.kept.count());
-  if (standing.kept.count() != 0) {
-    out += ", from " + std::to_string(standing.kept.first()) + " to " + std::to_string(standing.kept.last());
+         (state.damaged() ? ": where the damage begins\n" : "\n");
+  out += "  messages   " + std::to_string(state.stored.count());
+  if (state.stored.count() != 0) {
+    out += ", from " + std::to_string(state.stored.first()) + " to " + std::to_string(state.stored.last());
   }
   out += "\n  files      " + counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.spare.size()) +
-         " spare, " + std::to_string(standing.archived.size()) + " archived: " + readable_size(standing.bytes) + '\n';
-  append_archive(out, standing.archived);
+         " spare, " + std::to_string(state.archived.size()) + " archived: " + readable_size(state.bytes) + '\n';
+  append_archive(out, state.archived);
   out += "  committed  ";
   if (scan.segments.empty()) {
     out += "nothing yet";
@@ -106,10 +106,10 @@ void append_text(std::string& out, const StoredSession& session, const Standing&
     if (last.committed_at != UtcTime{}) out += ", " + nanosecond_stamp(last.committed_at);
   }
   out += '\n';
-  if (standing.state() == "killed") {
+  if (state.state() == "killed") {
     out +=
-        "  note       the last process did not close it; what its ring still holds comes to the files when it is\n"
-        "             opened, unless the machine went down\n";
+        "  note       the last process did not close it; what its ring still has is written to the files when it is\n"
+        "             opened, unless the machine crashed\n";
   }
   if (scan.damage) {
     out += scan.torn ? "  note       " : "  problem    ";
@@ -122,16 +122,17 @@ int list(const ListOptions& options) {
   bool damaged = false;
   const auto sessions = find_sessions(options.place, true);
   for (const StoredSession& session : sessions) {
-    const Standing standing = look_at(session);
-    damaged = damaged || standing.damaged();
+    const SessionState state = read_state(session);
+    damaged = damaged || state.damaged();
     if (options.format == "json") {
-      append_json(output.text, session, standing);
+      append_json(output.text, session, state);
     } else {
-      append_text(output.text, session, standing);
+      append_text(output.text, session, state);
     }
     output.flush_when_large();
   }
-  if (sessions.empty() && options.format == "text") output.text += options.place.store + ": no session is kept here\n";
+  if (sessions.empty() && options.format == "text")
+    output.text += options.place.store + ": no session is stored here\n";
   output.flush();
   return damaged ? exit_failed : exit_done;
 }
@@ -147,11 +148,11 @@ cli::Command ls_command() {
       .options = with(place_options(options.place),
                       {format_option(options.format, "Form of the output; json: one object per session and line")}),
       .details =
-          R"(States: held by PID (a process has it open), clean (closed in order), killed (not closed), new (nothing written yet), damaged (something before the last commit cannot be read; exit code 1).
+          R"(States: open in process PID, clean (closed in order), killed (not closed), new (nothing written yet), damaged (something before the last commit cannot be read; exit code 1).
 Counts messages that can be resent: those before a reset of the sequence numbers are not included. The segments from before resets are listed as archive; 'nfx store cat', 'export' and 'verify' read them with --archive NAME.)",
       .examples = {{.line = "nfx store ls /var/lib/nexusfix",
                     .about = "which sessions are stored here, and their state"},
-                   {.line = "nfx store ls /var/lib/nexusfix --format json | jq 'select(.state | startswith(\"held\") | "
+                   {.line = "nfx store ls /var/lib/nexusfix --format json | jq 'select(.state | startswith(\"open\") | "
                             "not)'"}},
   };
 }

@@ -60,8 +60,7 @@ std::optional<std::string> java_text(std::string_view bytes) {
 
 std::uint64_t sequence_number(const fs::path& path, std::optional<std::uint64_t> number) {
   if (number && *number != 0) return *number;
-  throw ConfigError(path.string() +
-                    ": holds no sequence number: is it a QuickFIX store's, and was its engine stopped?");
+  throw ConfigError(path.string() + ": has no sequence number; give a QuickFIX store whose engine is stopped");
 }
 
 // "2026-11-21T23:08:43.5+01:00", as Go writes times.
@@ -112,15 +111,14 @@ void read_creation_time(QuickfixStore& store) {
     if (!store.created) store.created = rfc3339(time);
   }
   if (!store.created) {
-    store.notes.push_back(store.file("session").string() +
-                          " does not say when the numbering began: a schedule counts from now");
+    store.notes.push_back(store.file("session").string() + " has no creation time: a schedule counts from now");
   }
 }
 
 void add_message(QuickfixStore& store, std::uint64_t number, std::uint64_t offset, std::uint64_t size) {
   if (number == 0 || size == 0 || size > QuickfixStore::max_message_size) {
-    throw ConfigError(store.file("header").string() + ": has an entry with number " + std::to_string(number) +
-                      " and size " + std::to_string(size) + ", which no message has: the file is damaged");
+    throw ConfigError(store.file("header").string() + ": has an entry with sequence number " + std::to_string(number) +
+                      " and size " + std::to_string(size) + ", which is invalid: the file is damaged");
   }
   store.messages[number] = {offset, static_cast<std::uint32_t>(size)};
 }
@@ -150,7 +148,7 @@ void read_text_header(QuickfixStore& store, std::ifstream& in) {
       store.notes.push_back(store.file("header").string() + ": the last entry is cut off");
     } else {
       throw ConfigError(store.file("header").string() + ": \"" + entry.substr(0, 60) +
-                        "\" is no entry NUMBER,OFFSET,SIZE: the file is damaged");
+                        "\" is not an entry NUMBER,OFFSET,SIZE: the file is damaged");
     }
   }
 }
@@ -158,7 +156,7 @@ void read_text_header(QuickfixStore& store, std::ifstream& in) {
 void read_header(QuickfixStore& store) {
   std::ifstream in{store.file("header"), std::ios::binary};
   if (!in) {
-    store.notes.push_back(store.file("header").string() + " cannot be read: no message is taken over");
+    store.notes.push_back(store.file("header").string() + " cannot be read: no message is imported");
   } else if (store.kind == QuickfixKind::quickfixj) {
     read_binary_header(store, in);
   } else {
@@ -191,7 +189,7 @@ std::string identity_text(std::string_view begin_string, std::string_view sender
   return text;
 }
 
-// The first message that says whose it is.
+// The first message that has the CompIDs of its session.
 std::optional<std::string> identity_by_messages(const QuickfixStore& store) {
   constexpr std::size_t tries = 100;
   QuickfixBody body{store};
@@ -256,7 +254,7 @@ std::vector<QuickfixStore> find_quickfix_stores(const std::filesystem::path& fol
   }
   if (stores.empty()) {
     throw ConfigError(folder.string() +
-                      ": is no file store of QuickFIX: there is no NAME.seqnums (QuickFIX) and no "
+                      ": is not a QuickFIX file store: there is no NAME.seqnums (QuickFIX) and no "
                       "NAME.senderseqnums (QuickFIX/J, QuickFIX/Go) in it; give the FileStorePath");
   }
   std::ranges::sort(stores, {}, &QuickfixStore::name);
@@ -266,7 +264,7 @@ std::vector<QuickfixStore> find_quickfix_stores(const std::filesystem::path& fol
 QuickfixBody::QuickfixBody(const QuickfixStore& store) : in_(store.file("body"), std::ios::binary) {
   if (!in_ && !store.messages.empty()) {
     throw ConfigError(store.file("body").string() + ": cannot be read, though " + store.file("header").string() +
-                      " lists messages in it; put it beside the other files");
+                      " lists messages in it; copy it next to the other files");
   }
 }
 
@@ -321,12 +319,12 @@ std::string identity_of(const QuickfixStore& store) {
   const std::string file = (store.folder / store.name).string();
   if (parts.size() < 3 || std::ranges::count(parts, std::string_view{}) != 0 || !parts[0].starts_with("FIX")) {
     throw ConfigError(file +
-                      ".*: the name is none that QuickFIX gives, BeginString-SenderCompID-TargetCompID; name the "
+                      ".*: the name is not BeginString-SenderCompID-TargetCompID; name the "
                       "session with --session 'FIX.4.4:SENDER->TARGET'");
   }
   const bool sub_ids = store.kind != QuickfixKind::quickfix && store.name.find('_') != std::string::npos;
   if (parts.size() == 3 && !sub_ids) return identity_text(parts[0], parts[1], parts[2], "");
-  // Hyphens of CompIDs, a qualifier, sub IDs: the name alone does not tell them apart.
+  // Hyphens of CompIDs, a qualifier, sub IDs: the name alone is ambiguous.
   const auto joined = [&](std::size_t begin, std::size_t end) {
     std::string text{parts[begin]};
     for (std::size_t i = begin + 1; i < end; ++i) text.append("-").append(parts[i]);
@@ -339,7 +337,7 @@ std::string identity_of(const QuickfixStore& store) {
   }
   if (parts.size() == 4) readings += ", '" + identity_text(parts[0], parts[1], parts[2], parts[3]) + '\'';
   throw ConfigError(file +
-                    ".*: no message in it tells whose it is, and the name can be read in several ways: name the "
+                    ".*: no message in it has the session's CompIDs, and the name is ambiguous: name the "
                     "session with --session, such as " +
                     readings);
 }

@@ -1,15 +1,16 @@
-// Reads what QuickFIX's file stores keep: of QuickFIX (C++, .NET), QuickFIX/J and QuickFIX/Go.
+// Reads QuickFIX's file stores: of QuickFIX (C++, .NET), QuickFIX/J and QuickFIX/Go.
 //
-//   NAME.body                  the messages, one behind the other
-//   NAME.header                number, offset and size of each: text "3,26,120 ", or with QuickFIX/J 4, 8 and 4 bytes,
+//   NAME.body                  the messages, one after the other
+//   NAME.header                sequence number, offset and size of each: text "3,26,120 ", or with QuickFIX/J 4, 8 and
+//   4 bytes,
 //                              the highest first
 //   NAME.seqnums               "0000000004 : 0000000008": sent next, expected next; with QuickFIX/J and QuickFIX/Go
 //                              two files, NAME.senderseqnums and NAME.targetseqnums
-//   NAME.session               when the numbering began
+//   NAME.session               when the sequence numbers were last reset
 //
 // NAME is BeginString-SenderCompID-TargetCompID, and perhaps a hyphen and a qualifier; QuickFIX/J and QuickFIX/Go put
-// "_SubID" and "_LocationID" behind a CompID, QuickFIX/J also '_' for characters that it does not trust in file names.
-// Thread: any one. Cost: keeps 24 bytes per message, never the messages. Errors: ConfigError names the file.
+// "_SubID" and "_LocationID" after a CompID, QuickFIX/J also '_' for characters that it avoids in file names.
+// Thread: any one. Cost: 24 bytes of memory per message. Errors: ConfigError names the file.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,8 @@ struct QuickfixStore {
   std::uint64_t next_out = 1;
   std::uint64_t next_in = 1;
   std::optional<UtcTime> created;
-  std::map<std::uint64_t, Message> messages;  // by number; of one that was kept twice the later
-  std::vector<std::string> notes;             // what was odd, for the user
+  std::map<std::uint64_t, Message> messages;  // by sequence number; of one stored twice the later
+  std::vector<std::string> notes;             // what was unusual, for the user
 
   [[nodiscard]] std::filesystem::path file(std::string_view extension) const;
 };
@@ -55,7 +56,7 @@ struct QuickfixStore {
 class QuickfixBody {
  public:
   explicit QuickfixBody(const QuickfixStore& store);
-  // The bytes of this message, good until the next call; empty when the file ends in front of their end.
+  // The bytes of this message, good until the next call; empty when the file ends before their end.
   [[nodiscard]] std::string_view read(const QuickfixStore::Message& message);
 
  private:
@@ -72,8 +73,8 @@ struct CompIds {
 [[nodiscard]] std::optional<std::string> qualifier_in_name(const QuickfixStore& store, const CompIds& ids);
 
 // The identity, as in "FIX.4.4:DESK->VENUE", of the session that the store is of: by its messages if there are any,
-// else by its name. Throws ConfigError when neither tells, as it is with hyphens in CompIDs; the text lists the
-// readings.
+// else by its name. Throws ConfigError when both are ambiguous, as with hyphens in CompIDs; the text lists the
+// possibilities.
 [[nodiscard]] std::string identity_of(const QuickfixStore& store);
 
 // Whether the store can be that of the session with this identity.

@@ -19,7 +19,7 @@ std::string text_of(const RecordHeader& header, std::string_view body) {
     case RecordKind::message: return "message " + number;
     case RecordKind::next_inbound: text = "next in " + number; break;
     case RecordKind::next_outbound: text = "next out " + number; break;
-    case RecordKind::reset: return "reset: both numbers are 1, the messages in front are forgotten";
+    case RecordKind::reset: return "reset: both sequence numbers are 1, earlier messages cannot be resent";
     case RecordKind::opened: return "opened by process " + number;
     case RecordKind::closed: return "closed in order";
   }
@@ -82,9 +82,9 @@ void RecordPrinter::print_message(std::string& out, const std::string& identity,
     print_json(out, message, print_);
     return;
   }
-  // The message says its number too; another one is a fault that must be seen.
+  // The message has its sequence number too; a different one is an error that must be visible.
   print_.place = time;
-  if (message.seq != number) print_.place += ", kept as " + number;
+  if (message.seq != number) print_.place += ", stored as " + number;
   if (imported) print_.place += ", imported";
   if (form_ == RecordForm::one_line) {
     print_one_line(out, message, print_);

@@ -15,7 +15,7 @@ namespace nfx::app::store {
 enum class RecordForm : std::uint8_t {
   fields,    // a header line, and a line per field
   one_line,  // all of it on one line
-  raw,       // "8=FIX.4.4|9=..|" behind time and number
+  raw,       // "8=FIX.4.4|9=..|" after time and sequence number
   json,      // an object per line
 };
 
@@ -45,7 +45,7 @@ class RecordPrinter {
   std::string last_identity_;
 };
 
-// What a record that is no message says: "next in 5", "opened by process 4711".
+// A record that is not a message as text: "next in 5", "opened by process 4711".
 [[nodiscard]] std::string text_of(const RecordHeader& header, std::string_view body);
 
 }  // namespace nfx::app::store

@@ -1,4 +1,4 @@
-// nfx store rings: what killed processes have left in shared memory, and removing what nobody needs any more.
+// nfx store rings: what killed processes left in shared memory, and removing what is no longer needed.
 #include <algorithm>
 #include <iostream>
 
@@ -20,13 +20,13 @@ struct RingOptions {
 std::string describe(const LeftRing& ring) {
   switch (ring.state) {
     case RingState::held:
-      return "held by process " + (ring.pid == 0 ? std::string{"unknown"} : std::to_string(ring.pid));
+      return "held: open in process " + (ring.pid == 0 ? std::string{"unknown"} : std::to_string(ring.pid));
     case RingState::needed:
       return "needed: " + counted(ring.lacking, "byte") +
-             " are not in the files; the session's next opening takes them";
+             " are not in the files; the session's next opening writes them there";
     case RingState::written: return "left by process " + std::to_string(ring.pid) + ": everything is in the files";
     case RingState::orphaned: return "left by process " + std::to_string(ring.pid) + ": the session's folder is gone";
-    case RingState::useless: return "of another boot, or never finished: no opening takes anything from it";
+    case RingState::useless: return "useless: of another boot, or never finished; no opening reads it";
     case RingState::unknown: return "unknown: " + ring.why;
   }
   return {};

@@ -1,4 +1,4 @@
-// nfx store seq: a session's numbers, why they are what they are, and setting them.
+// nfx store seq: shows, explains and sets a session's sequence numbers.
 #include <iostream>
 
 #include "command.hpp"
@@ -69,20 +69,21 @@ void append_history(std::string& out, const StoredSession& session, const Journa
     out += "  " + nanosecond_stamp(entry.time) + "  ";
     out += entry.text + '\n';
   }
-  out += "  now: " + std::to_string(history.kept()) + " of " + counted(history.kept() + history.not_kept(), "number") +
-         " sent since the numbering began were messages kept";
-  if (history.not_kept() != 0) out += ", the others session messages, or skipped";
+  out += "  now: " + std::to_string(history.kept()) + " of " +
+         counted(history.kept() + history.not_kept(), "sequence number") +
+         " sent since the last reset are stored messages";
+  if (history.not_kept() != 0) out += "; the others are session messages, or were skipped";
   const History::LastMessage& last = history.last_message();
   if (last.seq != 0) {
-    out += "\n  last message kept: " + std::to_string(last.seq) + ", MsgType ";
+    out += "\n  last message stored: " + std::to_string(last.seq) + ", MsgType ";
     append_printable(out, last.type);
     out += ", " + nanosecond_stamp(last.time);
   }
   if (const auto held = holder(posix_disk(), session.folder)) {
-    out += "\n  held by process " + std::to_string(*held);
+    out += "\n  open in process " + std::to_string(*held);
   } else if (history.open_by()) {
     out += "\n  not closed by process " + std::to_string(*history.open_by()) +
-           ", which holds it no more: killed; its ring may hold more";
+           ", which was killed; its ring may have more";
   }
   out += '\n';
 }
@@ -90,8 +91,8 @@ void append_history(std::string& out, const StoredSession& session, const Journa
 void append_history_json(std::string& out, const StoredSession& session, const JournalScan& scan,
                          const History& history) {
   append_numbers_json(out, session, scan);
-  append_member(out, "kept", history.kept());
-  append_member(out, "not_kept", history.not_kept());
+  append_member(out, "stored", history.kept());
+  append_member(out, "not_stored", history.not_kept());
   append_member(out, "left_out", history.left_out());
   if (const auto held = holder(posix_disk(), session.folder)) {
     append_member(out, "pid", static_cast<std::uint64_t>(*held));
@@ -118,7 +119,7 @@ int explain(const SeqOptions& options) {
   int result = exit_done;
   std::string out;
   for (const StoredSession& session : find_sessions(options.place)) {
-    // The header of the oldest segment says where things stood in front of the first record.
+    // The header of the oldest segment has the sequence numbers before the first record.
     SegmentHeader oldest{};
     const JournalScan all = scan_journal(posix_disk(), session.folder, [](const JournalRecord&) { return false; });
     if (!all.segments.empty()) oldest = all.segments.front().header;
@@ -145,7 +146,7 @@ int set_numbers(const SeqOptions& options) {
   }
   if (options.reason.empty() || options.reason.size() > max_reason) {
     throw ConfigError("--reason needs 1 to " + std::to_string(max_reason) +
-                      " bytes: 'nfx store seq explain' shows it to whoever asks why the numbers are what they are");
+                      " bytes: 'nfx store seq explain' shows it later as the reason of the change");
   }
   const StoredSession session = find_session(options.place);
   const UtcTime now = utc_now();
@@ -158,14 +159,14 @@ int set_numbers(const SeqOptions& options) {
       options.next_out == 0 ||
       journal.set_number({false, SeqNum{options.next_out}, RecordFlag::by_operator, options.reason}, now);
   if (!in_set || !out_set || !journal.sync(now)) {
-    throw StoreError(session.folder.string() + ": cannot write the numbers: " + journal.condition_text());
+    throw StoreError(session.folder.string() + ": cannot write the sequence numbers: " + journal.condition_text());
   }
   std::cout << session.identity << ":\n";
   if (options.next_in != 0) std::cout << "  next in  " << in << " -> " << options.next_in << '\n';
   if (options.next_out != 0) std::cout << "  next out " << out << " -> " << options.next_out << '\n';
   if (options.next_out != 0 && options.next_out <= last) {
-    std::cout << "  messages are kept up to " << last << ": the next one sent replaces those from " << options.next_out
-              << " on\n";
+    std::cout << "  messages are stored up to " << last << ": the next one sent replaces those from "
+              << options.next_out << " on\n";
   }
   std::cout.flush();
   return exit_done;

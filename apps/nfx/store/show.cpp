@@ -1,4 +1,4 @@
-// nfx store cat and tail: the messages of sessions, those that are there and those that come.
+// nfx store cat and tail: the messages of sessions, those that are stored and those that follow.
 #include <time.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void settle(ShowOptions& options, std::size_t sessions) {
                                           : RecordForm::fields;
 }
 
-// Damage ends what can be shown.
+// Nothing after damage can be shown.
 bool report_damage(const JournalScan& scan, const StoredSession& session) {
   if (!scan.damage) return false;
   std::cerr << "nfx: " << describe(*scan.damage, session, scan.torn) << '\n';
@@ -75,7 +75,7 @@ bool wanted(const ShowOptions& options, const RecordHeader& header) noexcept {
 
 int show(ShowOptions& options) {
   if (options.from > options.to) {
-    throw ConfigError("--from " + std::to_string(options.from) + " lies behind --to " + std::to_string(options.to));
+    throw ConfigError("--from " + std::to_string(options.from) + " is after --to " + std::to_string(options.to));
   }
   const auto sessions = find_sessions(options.place);
   settle(options, sessions.size());
@@ -105,7 +105,7 @@ class StopSignals {
     for (const int number : {SIGINT, SIGTERM}) sigaddset(&mask_, number);
     sigprocmask(SIG_BLOCK, &mask_, nullptr);
   }
-  // Whether one comes within this time.
+  // Whether one arrives within this time.
   [[nodiscard]] bool come_within(std::chrono::milliseconds time) const {
     const timespec wait{time.count() / 1000, time.count() % 1000 * 1'000'000};
     return sigtimedwait(&mask_, nullptr, &wait) > 0;
@@ -115,22 +115,22 @@ class StopSignals {
   sigset_t mask_;
 };
 
-// One session that is followed: where its last look ended.
+// One session that is followed: where its last scan ended.
 struct Followed {
   StoredSession session;
   JournalPosition position = 0;
   unsigned failures = 0;
 };
 
-// A look reads the newest segment from its beginning, so that the time between looks grows with what one takes: a
+// A scan reads the newest segment from its beginning, so the time between scans grows with what one takes: a
 // twentieth of a core at most.
-constexpr std::chrono::milliseconds look_interval{100};
-constexpr int rest_per_look = 20;
-// A file may go while it is looked at, when segments are put away; one that stays unreadable ends the command.
+constexpr std::chrono::milliseconds scan_interval{100};
+constexpr int rest_per_scan = 20;
+// A file may be removed while it is read, when segments are archived; one that stays unreadable ends the command.
 constexpr unsigned max_failures = 50;
 
-// Prints what has come since the last look.
-void look_again(Followed& followed, const ShowOptions& options, RecordPrinter& printer, Output& output) {
+// Prints what has come since the last scan.
+void scan_again(Followed& followed, const ShowOptions& options, RecordPrinter& printer, Output& output) {
   const auto print = [&](const JournalRecord& record) {
     if (record.position < followed.position) return true;
     followed.position = record.position + padded(record.header.size);
@@ -175,12 +175,12 @@ int tail(ShowOptions& options) {
   }
   if (!options.follow || damaged) return damaged ? exit_failed : exit_done;
   const StopSignals signals;
-  for (auto pause = look_interval; !signals.come_within(pause);) {
+  for (auto pause = scan_interval; !signals.come_within(pause);) {
     const auto begin = std::chrono::steady_clock::now();
-    for (Followed& each : followed) look_again(each, options, printer, output);
+    for (Followed& each : followed) scan_again(each, options, printer, output);
     output.flush();
     const auto taken = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-    pause = std::max(look_interval, taken * rest_per_look);
+    pause = std::max(scan_interval, taken * rest_per_scan);
   }
   return exit_done;
 }

@@ -1,4 +1,4 @@
-// nfx store: looks into the journals of sessions, checks, mends and moves them, and sets their numbers.
+// nfx store: shows, checks, repairs and moves the journals of sessions, and sets their sequence numbers.
 #include "store/store.hpp"
 
 #include <algorithm>
@@ -42,15 +42,15 @@ void check_folder(const std::string& folder) {
   std::error_code error;
   const auto status = fs::status(folder, error);
   if (status.type() == fs::file_type::not_found) {
-    throw ConfigError(folder + ": there is no such folder; give the directory that the engine keeps its journals in");
+    throw ConfigError(folder + ": there is no such folder; give the directory of the engine's journals");
   }
-  if (error) throw ConfigError(folder + ": cannot be looked at: " + error.message());
+  if (error) throw ConfigError(folder + ": cannot be read: " + error.message());
   if (status.type() != fs::file_type::directory) {
-    throw ConfigError(folder + ": is no folder; give the directory that the engine keeps its journals in");
+    throw ConfigError(folder + ": is not a folder; give the directory of the engine's journals");
   }
 }
 
-// Also of a copy, however its folder is called.
+// Also of a copy, whatever its folder is called.
 std::vector<StoredSession> the_one_in(const fs::path& folder) {
   const fs::path whole = fs::weakly_canonical(folder);
   const JournalScan scan = scan_journal(posix_disk(), whole, [](const JournalRecord&) { return false; });
@@ -95,9 +95,7 @@ std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty) 
   std::vector<StoredSession> all =
       has_segments(place.store) ? the_one_in(place.store) : list_sessions(posix_disk(), place.store);
   if (all.empty() && !may_be_empty) {
-    throw ConfigError(place.store +
-                      ": no session is kept here; give the directory that the engine keeps its journals "
-                      "in");
+    throw ConfigError(place.store + ": no session is stored here; give the directory of the engine's journals");
   }
   std::ranges::sort(all, {}, &StoredSession::identity);
   if (place.session.empty()) return all;
@@ -107,27 +105,28 @@ std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty) 
   std::vector<std::string_view> candidates;
   for (const StoredSession& session : all) candidates.push_back(session.identity);
   throw ConfigError(place.store + ": there is no session \"" + place.session + '"' +
-                    did_you_mean(place.session, candidates) + "; there is " + (all.empty() ? "none" : names_of(all)));
+                    did_you_mean(place.session, candidates) + "; the store has " +
+                    (all.empty() ? "none" : names_of(all)));
 }
 
 StoredSession find_session(const Place& place) {
   const std::vector<StoredSession> found = find_sessions(place);
   if (found.size() == 1) return found.front();
   throw ConfigError(place.store + ": has " + std::to_string(found.size()) +
-                    " sessions: choose one with --session; there is " + names_of(found));
+                    " sessions: choose one with --session: " + names_of(found));
 }
 
 JournalScan scan_session(const StoredSession& session, const std::function<bool(const JournalRecord&)>& visit,
                          JournalPosition from) {
-  const auto under_way = [&](JournalScan& scan) {
+  const auto being_written = [&](JournalScan& scan) {
     if (!scan.torn || !holder(posix_disk(), session.folder)) return false;
     scan.damage.reset();
     scan.torn = false;
     return true;
   };
   JournalScan scan = scan_journal(posix_disk(), session.folder, visit, from);
-  if (!scan.torn || under_way(scan)) return scan;
-  // Its process may have gone on and ended between the two looks.
+  if (!scan.torn || being_written(scan)) return scan;
+  // Its process may have written more and ended between the two scans.
   std::uint64_t more = 0;
   JournalScan again = scan_journal(
       posix_disk(), session.folder,
@@ -137,7 +136,7 @@ JournalScan scan_session(const StoredSession& session, const std::function<bool(
       },
       scan.end);
   again.records = scan.records + more;
-  (void)under_way(again);
+  (void)being_written(again);
   return again;
 }
 
@@ -145,12 +144,12 @@ JournalStore open_journal(const Place& place, const StoredSession& session, UtcT
   JournalOptions options;
   options.directory = session.folder.parent_path();
   if (session_folder(options.directory, session.identity) != session.folder) {
-    throw ConfigError(
-        session.folder.string() +
-        ": is a copy of the session's folder, which an engine would not find; set the numbers in the store");
+    throw ConfigError(session.folder.string() +
+                      ": is a copy of the session's folder, which an engine would not find; set the sequence numbers "
+                      "in the store itself");
   }
   options.ring_directory = place.ring_directory;
-  // What a killed process left can be read only at the size that it had.
+  // The ring that a killed process left can be read only at its original size.
   constexpr std::uint64_t page = 4096;
   std::error_code error;
   const std::uint64_t ring = fs::file_size(ring_path(options.ring_directory, session.folder), error);
@@ -163,7 +162,7 @@ JournalStore open_journal(const Place& place, const StoredSession& session, UtcT
   return JournalStore{posix_disk(), options, session.identity, now};
 }
 
-void KeptNumbers::append(std::uint64_t seq) {
+void StoredNumbers::append(std::uint64_t seq) {
   while (!runs_.empty() && runs_.back().first >= seq) runs_.pop_back();
   if (!runs_.empty() && runs_.back().second >= seq) runs_.back().second = seq - 1;
   if (!runs_.empty() && runs_.back().second + 1 == seq) {
@@ -173,45 +172,45 @@ void KeptNumbers::append(std::uint64_t seq) {
   }
 }
 
-std::uint64_t KeptNumbers::count() const noexcept {
+std::uint64_t StoredNumbers::count() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& [first, last] : runs_) sum += last - first + 1;
   return sum;
 }
 
-std::string Standing::state() const {
+std::string SessionState::state() const {
   if (damaged()) return "damaged";
-  if (held_by) return "held by " + std::to_string(*held_by);
+  if (open_in) return "open in process " + std::to_string(*open_in);
   if (scan.records == 0) return "new";
   return scan.closed ? "clean" : "killed";
 }
 
-Standing look_at(const StoredSession& session) {
-  Standing standing;
+SessionState read_state(const StoredSession& session) {
+  SessionState state_now;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator{session.folder, error}) {
-    if (is_segment_name(entry.path())) standing.bytes += entry.file_size(error);
+    if (is_segment_name(entry.path())) state_now.bytes += entry.file_size(error);
   }
   try {
-    standing.archived = list_archive(posix_disk(), session.folder);
-    for (const ArchivedSegment& segment : standing.archived) standing.bytes += segment.size;
-    standing.held_by = holder(posix_disk(), session.folder);
-    standing.scan = scan_session(session, [&](const JournalRecord& record) {
-      if (record.header.kind == RecordKind::message) standing.kept.append(record.header.seq);
-      if (record.header.kind == RecordKind::reset) standing.kept.forget_all();
+    state_now.archived = list_archive(posix_disk(), session.folder);
+    for (const ArchivedSegment& segment : state_now.archived) state_now.bytes += segment.size;
+    state_now.open_in = holder(posix_disk(), session.folder);
+    state_now.scan = scan_session(session, [&](const JournalRecord& record) {
+      if (record.header.kind == RecordKind::message) state_now.stored.append(record.header.seq);
+      if (record.header.kind == RecordKind::reset) state_now.stored.forget_all();
       return true;
     });
   } catch (const StoreError& problem) {
-    standing.unreadable = problem.what();
+    state_now.unreadable = problem.what();
   }
-  return standing;
+  return state_now;
 }
 
 std::string describe(const JournalDamage& damage, const StoredSession& session, bool torn) {
   std::string text = damage.file + ": " + (torn ? "torn" : "damaged") + " at byte " + std::to_string(damage.offset) +
                      ": " + damage.reason;
-  if (torn) return text + "; it lies behind the last commit, and the next opening cuts it";
-  return text + "; mend it from a copy with 'nfx store repair " + session.folder.string() +
+  if (torn) return text + "; it is after the last commit, and the next opening truncates it";
+  return text + "; repair it from a copy with 'nfx store repair " + session.folder.string() +
          " --from COPY', or leave out what cannot be read with --gap-fill";
 }
 

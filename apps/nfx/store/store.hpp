@@ -1,5 +1,5 @@
-// The subcommands of nfx store, and what they share: which sessions are meant, how they stand, and times as text.
-// Thread: any one. Errors: ConfigError for what the user named wrongly, StoreError for what cannot be read or is held.
+// The subcommands of nfx store, and what they share: which sessions are selected, their state, and times as text.
+// Thread: any one. Errors: ConfigError for a wrong name, StoreError for what cannot be read or is open in a process.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace nfx::app::store {
 struct Place {
   std::string store;                        // the store's directory, or one session's folder in it
   std::string session;                      // identity, or its folder's name; empty: all
-  std::string ring_directory = "/dev/shm";  // read by what writes
+  std::string ring_directory = "/dev/shm";  // read by commands that write
 };
 
 // Options that several commands share: STORE and --session; --ring-directory; --format.
@@ -32,31 +32,32 @@ struct Place {
 // `first`, then `rest`.
 [[nodiscard]] std::vector<cli::Option> with(std::vector<cli::Option> first, std::vector<cli::Option> rest);
 
-// The sessions meant, by identity. Throws ConfigError when there is no such store, or no such session: it names those
-// that there are. No session at all in a store is an error too, unless `may_be_empty`.
+// The selected sessions, by identity. Throws ConfigError when there is no such store or session; it lists those that
+// exist. An empty store is an error too, unless `may_be_empty`.
 [[nodiscard]] std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty = false);
 // Where exactly one is needed.
 [[nodiscard]] StoredSession find_session(const Place& place);
 
-// The records of a session as scan_journal visits them. A record may be half there while a process writes it: that is a
-// tear only when nobody holds the session and it is still there at a second look.
+// The records of a session as scan_journal visits them. A record may be incomplete while a process writes it: it counts
+// as torn only when no process has the session open and a second scan still finds it.
 [[nodiscard]] JournalScan scan_session(const StoredSession& session,
                                        const std::function<bool(const JournalRecord&)>& visit = {},
                                        JournalPosition from = 0);
 
-// Segments that were put away. `archive` is a name as find_archived takes it; empty: the journal itself.
+// Archived segments. `archive` is a name as find_archived takes it; empty: the journal itself.
 [[nodiscard]] cli::Option archive_option(std::string& archive);
 // That one, with or without ".nfxj", or with "all" all of them. Throws ConfigError when there is none.
 [[nodiscard]] std::vector<ArchivedSegment> find_archived(const StoredSession& session, const std::string& archive);
 [[nodiscard]] std::vector<JournalScan> scan_chosen(const StoredSession& session, const std::string& archive,
                                                    const std::function<bool(const JournalRecord&)>& visit);
 
-// Opens the session's journal to write, also one whose ring a killed process left. Throws StoreError when it is held.
+// Opens the session's journal to write, also one whose ring a killed process left. Throws StoreError when a process has
+// it open.
 [[nodiscard]] JournalStore open_journal(const Place& place, const StoredSession& session, UtcTime now);
 
-// Numbers of messages that can be resent: what a reset, or a number that goes back, leaves of those appended.
+// Sequence numbers of messages that can be resent: those appended, less what a reset or a lower number discards.
 // Cost: 16 bytes per gap.
-class KeptNumbers {
+class StoredNumbers {
  public:
   void append(std::uint64_t seq);
   void forget_all() noexcept { runs_.clear(); }
@@ -68,26 +69,26 @@ class KeptNumbers {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> runs_;
 };
 
-// Everything about a session at one look.
-struct Standing {
+// Everything about a session at one moment.
+struct SessionState {
   JournalScan scan;
-  KeptNumbers kept;
+  StoredNumbers stored;
   std::uint64_t bytes = 0;  // of all segment files
   std::vector<ArchivedSegment> archived;
-  std::optional<int> held_by;
-  std::string unreadable;  // why nothing else is known; empty otherwise
+  std::optional<int> open_in;  // this process
+  std::string unreadable;      // why nothing else is known; empty otherwise
 
   [[nodiscard]] bool damaged() const noexcept { return !unreadable.empty() || (scan.damage && !scan.torn); }
-  // "held by 4711", "clean", "new", "killed", "damaged"
+  // "open in process 4711", "clean", "new", "killed", "damaged"
   [[nodiscard]] std::string state() const;
 };
 
-[[nodiscard]] Standing look_at(const StoredSession& session);
+[[nodiscard]] SessionState read_state(const StoredSession& session);
 
 // "FILE: damaged at byte N: reason", and what to do about it.
 [[nodiscard]] std::string describe(const JournalDamage& damage, const StoredSession& session, bool torn);
 
-// "YYYYMMDD-HH:MM:SS.nnnnnnnnn", and "-" for a time that nobody gave.
+// "YYYYMMDD-HH:MM:SS.nnnnnnnnn", and "-" for a time that is not set.
 [[nodiscard]] std::string nanosecond_stamp(UtcTime time);
 [[nodiscard]] inline UtcTime time_of(const RecordHeader& header) noexcept { return UtcTime{Duration{header.time_ns}}; }
 [[nodiscard]] UtcTime utc_now();

@@ -1,4 +1,4 @@
-// nfx store verify and repair: whether every byte is what was written, and making it whole again.
+// nfx store verify and repair: whether every byte is what was written, and repairing it.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -17,7 +17,7 @@ constexpr int exit_whole = 0;
 constexpr int exit_torn = 1;
 constexpr int exit_damaged = 2;
 constexpr std::uint32_t max_fields = 32768;
-constexpr std::size_t max_findings = 20;  // named one by one, of each session
+constexpr std::size_t max_findings = 20;  // listed individually, of each session
 
 // What is wrong with the records of a session though their checksums are right.
 class Checker {
@@ -32,8 +32,7 @@ class Checker {
       case RecordKind::closed: return;
       case RecordKind::none: break;
     }
-    find(record,
-         "a record of kind " + std::to_string(std::to_underlying(record.header.kind)) + ", which means nothing");
+    find(record, "a record of kind " + std::to_string(std::to_underlying(record.header.kind)) + ", which is unknown");
   }
   void begin_at(std::uint64_t next_out) noexcept { next_out_ = next_out; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
@@ -46,15 +45,15 @@ class Checker {
     const std::uint64_t seq = record.header.seq;
     const std::string which = "message " + std::to_string(seq);
     if (const WireError error = view_.parse(record.body); error != WireError::none) {
-      find(record, which + " is no good FIX message: " + std::string{to_string(error)});
+      find(record, which + " is not a valid FIX message: " + std::string{to_string(error)});
     } else if (view_.get_view(Tag::MsgSeqNum) != std::to_string(seq)) {
-      std::string text = which + " says of itself that its MsgSeqNum is ";
+      std::string text = which + " has MsgSeqNum ";
       append_printable(text, view_.get_view(Tag::MsgSeqNum));
       find(record, text);
     }
-    // Numbers go back by a reset, or by a record that sets them; never by a message.
+    // Sequence numbers go back by a reset, or by a record that sets them; never by a message.
     if (seq < next_out_) {
-      find(record, which + " comes though " + std::to_string(next_out_) + " was next, without a reset");
+      find(record, which + " is stored where " + std::to_string(next_out_) + " was next, without a reset");
     }
     next_out_ = seq + 1;
   }
@@ -69,7 +68,7 @@ class Checker {
   std::string findings_;
 };
 
-// `what` names what was looked at; `about` is said behind its counts.
+// `what` names what was checked; `about` follows its counts.
 int report(const std::string& what, const StoredSession& session, const JournalScan& scan, const Checker& checker,
            const std::string& about) {
   const bool torn = scan.damage && scan.torn;
@@ -84,8 +83,8 @@ int report(const std::string& what, const StoredSession& session, const JournalS
   }
   if (checker.found() != 0) {
     out +=
-        "  their checksums are right, so they were written like that: tell the makers of NexusFIX; 'nfx store cat'\n"
-        "  shows them, and on resend such a message is gap-filled\n";
+        "  their checksums are right, so they were written like that: please report it as a bug in NexusFIX.\n"
+        "  'nfx store cat' shows them; on resend such a message is gap-filled\n";
   }
   if (scan.damage) out += "  " + describe(*scan.damage, session, scan.torn) + '\n';
   std::cout << out;
@@ -96,7 +95,7 @@ int verify_archived(const StoredSession& session, const std::string& archive) {
   int worst = exit_whole;
   for (const ArchivedSegment& segment : find_archived(session, archive)) {
     Checker checker;
-    // Each begins where the numbers stood: only within it do they have to ascend.
+    // Sequence numbers have to ascend within a segment only.
     if (segment.header) checker.begin_at(segment.header->next_outbound);
     const std::string what = session.identity + " " + segment.path.filename().string();
     try {
@@ -107,7 +106,7 @@ int verify_archived(const StoredSession& session, const std::string& archive) {
       worst = std::max(worst, report(what, session, scan, checker, ", archived"));
     } catch (const StoreError& error) {
       std::error_code gone;
-      if (!std::filesystem::exists(segment.path, gone)) continue;  // its time had come meanwhile
+      if (!std::filesystem::exists(segment.path, gone)) continue;  // removed meanwhile, by its age
       std::cout << what << ": DAMAGED\n  " << error.what() << '\n';
       worst = exit_damaged;
     }
@@ -123,7 +122,7 @@ int verify_session(const StoredSession& session) {
     return true;
   });
   std::string about = ", " + counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.end) + " bytes";
-  if (held) about += ", held by " + std::to_string(*held);
+  if (held) about += ", open in process " + std::to_string(*held);
   return report(session.identity, session, scan, checker, about);
 }
 
@@ -157,7 +156,7 @@ struct RepairOptions {
 int repair(const RepairOptions& options) {
   if (options.gap_fill == !options.copy.empty()) {
     throw ConfigError(
-        "say how: --from COPY takes what cannot be read from a copy of the session's folder, --gap-fill "
+        "choose one: --from COPY takes what cannot be read from a copy of the session's folder, --gap-fill "
         "leaves it out");
   }
   const StoredSession session = find_session(options.place);

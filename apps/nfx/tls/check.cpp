@@ -35,7 +35,7 @@ void check_authorities(Report& report, const TlsOptions& options) {
   std::error_code error;
   if (options.ca.empty() || std::filesystem::is_directory(options.ca, error)) return;
   const auto authorities = read_certificates(options.ca);
-  if (!authorities) return;  // loading has said why
+  if (!authorities) return;  // loading has reported why
   for (const CertificateFacts& authority : *authorities) {
     if (authority.not_after < now()) {
       report.add(Result::warning, "authorities",
@@ -50,7 +50,7 @@ void check_authorities(Report& report, const TlsOptions& options) {
 void check_revocations(Report& report, const TlsOptions& options) {
   for (const std::string& file : options.crl) {
     const auto lists = read_revocations(file);
-    if (!lists) continue;  // loading has said why
+    if (!lists) continue;  // loading has reported why
     for (const RevocationFacts& list : *lists) {
       report.add(Result::good, "revocation list",
                  list.issuer + ": " + std::to_string(list.revoked) + " revoked, to be replaced by " +
@@ -82,7 +82,7 @@ int run_check(const CheckOptions& options) {
       report.add(named ? Result::good : Result::failure, "name",
                  named ? "the certificate is for " + options.name
                        : "the certificate is not for " + options.name +
-                             "; peers that look for this name will refuse it: get one with the name among its "
+                             "; peers that verify this name will refuse it: get one with the name among its "
                              "alternative names");
     }
   }

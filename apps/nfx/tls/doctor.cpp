@@ -1,4 +1,4 @@
-// nfx tls doctor: one encrypted connection, step by step, and why it does not come about. Speaks TLS only, no FIX.
+// nfx tls doctor: one encrypted connection, step by step, and why it fails. Sends TLS only, no FIX.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -54,7 +54,7 @@ Attempt attempt(const Endpoint& endpoint, const std::shared_ptr<TlsContext>& con
     result.error = id.error().text();
     return result;
   }
-  // The handshake has its own limit; this one is for a connection that does not even come about.
+  // The handshake has its own limit; this one is for a connection that is not even established.
   auto until = begun + 2 * timeout;
   while (!result.seen.closed && std::chrono::steady_clock::now() < until) {
     transport.poll(result.seen, 50ms);
@@ -81,28 +81,28 @@ void tell_client_certificate(Report& report, const TlsOptions& options, const At
   const bool given = !options.certificate.empty();
   if (!seen.facts->certificate_requested) {
     return report.add(Result::good, "client certificate",
-                      given ? "the server asks for none; ours was not needed" : "the server asks for none");
+                      given ? "the server requests none; ours was not needed" : "the server requests none");
   }
   if (!seen.tls_error.empty()) return report.add(Result::failure, "client certificate", seen.tls_error);
   if (seen.seen.closed) {
     return report.add(Result::failure, "client certificate",
-                      "the server asked for one and then ended the connection (" +
+                      "the server requested one and then ended the connection (" +
                           std::string(to_string(*seen.seen.closed)) + ")" +
                           (given ? "; ask its operator why" : "; give --cert and --key"));
   }
   report.add(given ? Result::good : Result::warning, "client certificate",
-             given ? "the server asked for it and raised no objection"
-                   : "the server asks for one and goes on without; it may refuse us later: give --cert and --key");
+             given ? "the server requested and accepted it"
+                   : "the server requests one and continues without; it may refuse us later: give --cert and --key");
 }
 
-// The handshake failed. A second one that accepts everything shows what there was to object to.
+// The handshake failed. A second one that accepts everything shows what was wrong.
 void look_closer(Report& report, const DoctorOptions& options, const Endpoint& endpoint, Duration timeout) {
   TlsOptions lenient = options.tls;
   lenient.verify = false;
   lenient.crl.clear();
   const Attempt again = attempt(endpoint, std::make_shared<TlsContext>(lenient), timeout);
   if (!again.facts) return;
-  report.add(Result::note, "without verifying", "the handshake succeeds; this is what the server shows:");
+  report.add(Result::note, "without verifying", "the handshake succeeds; the server presents:");
   tell_agreement(report, *again.facts, again.took);
   for (const std::string& problem : again.facts->problems) report.add(Result::failure, "verification", problem);
 }
@@ -122,7 +122,7 @@ int run_doctor(const DoctorOptions& options) {
   const auto addresses = resolve(*endpoint);
   if (!addresses) {
     report.add(Result::failure, "name",
-               addresses.error().text() + "; is the name right, and the name server reachable?");
+               addresses.error().text() + "; check the name, and that the name server is reachable");
     return report.print(options.format);
   }
   std::string list;
@@ -134,7 +134,8 @@ int run_doctor(const DoctorOptions& options) {
     report.add(Result::failure, "connection", first.error);
   } else if (!first.facts && first.tls_error.empty()) {
     const std::string why = first.seen.closed ? std::string(to_string(*first.seen.closed)) : "no answer in time";
-    report.add(Result::failure, "connection", why + "; does somebody listen there, and does a firewall stand between?");
+    report.add(Result::failure, "connection",
+               why + "; check that a server listens there, and that no firewall blocks it");
   } else if (!first.facts) {
     report.add(Result::good, "connection", "TCP connects");
     report.add(Result::failure, "handshake", first.tls_error);
@@ -143,9 +144,9 @@ int run_doctor(const DoctorOptions& options) {
     const std::string name = options.tls.server_name.empty() ? endpoint->host : options.tls.server_name;
     report.add(Result::good, "connection", "TCP connects");
     tell_agreement(report, *first.facts, first.took);
-    report.add(Result::good, "verification", "an authority we know has signed it, and it is for " + name);
+    report.add(Result::good, "verification", "signed by a trusted authority, and issued for " + name);
     report.add(options.tls.crl.empty() ? Result::note : Result::good, "revocation",
-               options.tls.crl.empty() ? "not looked at: no --crl" : "nothing in the chain is revoked");
+               options.tls.crl.empty() ? "not checked: no --crl" : "nothing in the chain is revoked");
     tell_client_certificate(report, options.tls, first);
   }
   const KernelTls kernel = kernel_tls();

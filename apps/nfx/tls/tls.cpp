@@ -42,7 +42,7 @@ void Report::add_certificate(const std::string& what, const CertificateFacts& fa
     dates += ": expired " + distance(facts.not_after, today) + "; it has to be renewed";
   } else if (facts.not_before > today) {
     result = Result::failure;
-    dates += ": not valid yet; is this host's clock right?";
+    dates += ": not valid yet; check this host's clock";
   } else if (facts.not_after - today < soon) {
     result = Result::warning;
     dates += ": expires " + distance(facts.not_after, today) + "; renew it now";
@@ -52,7 +52,7 @@ void Report::add_certificate(const std::string& what, const CertificateFacts& fa
           joined(facts.names) + ", SHA-256 " + facts.sha256);
   add(result, what, dates);
   if (facts.key_security_bits < 112) {
-    add(Result::warning, what, facts.key + ": a weak key, which many peers refuse; 2048 bits of RSA are the least");
+    add(Result::warning, what, facts.key + ": a weak key, which many peers refuse; use RSA of at least 2048 bits");
   }
   if (facts.signature.starts_with("sha1") || facts.signature.starts_with("md5")) {
     add(Result::warning, what, facts.signature + ": a weak signature, which many peers refuse");
@@ -76,7 +76,7 @@ std::string Report::text() const {
     line += finding.step;
     line.resize(std::max<std::size_t>(line.size() + 1, 26), ' ');
     out += line;
-    // Names in certificates come from strangers, and a terminal obeys control characters.
+    // Names in certificates are untrusted, and a terminal obeys control characters.
     append_printable(out, finding.text);
     out += '\n';
   }

@@ -25,7 +25,7 @@ struct Finding {
 class Report {
  public:
   void add(Result result, std::string step, std::string text);
-  // Everything about a certificate that is worth a word: `what` names it.
+  // Everything worth reporting about a certificate: `what` names it.
   void add_certificate(const std::string& what, const CertificateFacts& facts);
   [[nodiscard]] int exit_code() const noexcept;
   [[nodiscard]] std::string text() const;
@@ -37,7 +37,7 @@ class Report {
   std::vector<Finding> findings_;
 };
 
-// A certificate or a revocation list that has so little time left deserves a warning.
+// A certificate or a revocation list with less time left than this is a warning.
 inline constexpr auto soon = std::chrono::days(30);
 
 // "in 12 days", "3 days ago".
