@@ -50,9 +50,11 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(self.run_on(), (0, f"check_words: {len(check_words.WORDS)} words, no problem\n"))
 
     def test_word_over_its_budget_in_a_document_is_reported_with_its_replacement(self):
-        page = "# The wire\n\n### Look-up\n\nThe file\nsays so.\n"
-        self.assert_reports("docs/wire.md:6", "says so", docs__wire_DOT_md=page)
-        self.assertIn('"say": 1 in documents, at most 0; write instead: reports', self.run_on(docs__wire_DOT_md=page)[1])
+        word = next(word for word in check_words.WORDS if word.name == "nobody")
+        page = "# The wire\n\n### Look-up\n\n" + "for\nnobody.\n" * (word.documents + 1)
+        self.assert_reports("docs/wire.md:6", "for nobody", docs__wire_DOT_md=page)
+        self.assertIn(f'"nobody": {word.documents + 1} in documents, at most {word.documents}; write instead: no thread',
+                      self.run_on(docs__wire_DOT_md=page)[1])
 
     def test_word_over_its_budget_in_code_fails(self):
         word = next(word for word in check_words.WORDS if word.name == "anew")
@@ -99,6 +101,9 @@ class CheckWords(unittest.TestCase):
 
     def test_link_to_a_missing_file_is_reported(self):
         self.assert_reports("README.md:3", "docs/gone.md does not exist", README_DOT_md="# Project\n\n[x](docs/gone.md)\n")
+
+    def test_image_that_is_missing_is_reported(self):
+        self.assert_reports("README.md:3", "docs/gone.svg", README_DOT_md="# Project\n\n![x](docs/gone.svg)\n")
 
     def test_link_to_a_missing_anchor_is_reported(self):
         self.assert_reports("README.md:3", "#gone", README_DOT_md="# Project\n\n[x](docs/wire.md#gone)\n")
