@@ -8,8 +8,9 @@ Links: a relative link in a document must name an existing file, and its #anchor
 docs/NAME.md in code must name an existing page.
 
 What is counted
-  documents  README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md docs/ tests/README.md bench/README.md: the text outside
-             code blocks and `code`. docs/quickfix.md ends at its table, which is a copy of texts in src/config.
+  documents  README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md docs/ bench/README.md tests/README.md
+             tests/conformance/README.md: the text outside code blocks and `code`. docs/quickfix.md ends at its table,
+             which is a copy of texts in src/config.
   code       apps/nfx src include/nexusfix examples: comments and string literals, but not identifiers, #include lines
              and strings of one word. The script ./dev: all of it.
   Each match of a row's pattern counts once, unless the row's exception matches around it. A space in a pattern also
@@ -27,7 +28,8 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-DOCUMENTS = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "tests/README.md", "bench/README.md")
+DOCUMENTS = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "tests/README.md", "bench/README.md",
+             "tests/conformance/README.md")
 CODE = ("apps/nfx", "src", "include/nexusfix", "dev", "examples")
 CODE_SUFFIXES = (".hpp", ".cpp")
 GENERATED_FROM = {"docs/quickfix.md": "## All keys"}
