@@ -80,7 +80,7 @@ WORDS = (
     Word("judge", 1, 16, r"\b(judg(e|es|ed|ing|ement)|verdicts?)\b", "validate, classify, result"),
     Word("so long", 0, 15, r"\b(for|after|within|in|every|of|not|by) so (long|many|much|often)\b", "this duration, this count",
          r"so long as"),
-    Word("figure", 4, 9, r"\bfigures?\b", "metrics, measurements, statistics"),
+    Word("figure", 3, 9, r"\bfigures?\b", "metrics, measurements, statistics"),
     Word("set apart", 0, 23, r"\b(sets?|setting|keeps?|kept) apart\b", "isolated"),
     Word("go on", 0, 42, r"\b(goes|go|going|went|gone) on\b", "resumes, continues"),
     Word("object to", 0, 6, r"\b(objects?|objected|objecting) to\b|\bobjections?\b", "reports an error; problem"),
