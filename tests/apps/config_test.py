@@ -122,7 +122,7 @@ class Config(unittest.TestCase):
         file, toml = self.write(BROKER + "LogonTag=553=me\nLogonTag1=554=hidden\n"), self.folder / "broker.toml"
         code, out, err = run("config", "convert", str(file))
         self.assertEqual((code, out), (2, ""))
-        self.assertIn("broker.cfg:14: holds a secret", err)
+        self.assertIn("broker.cfg:14: has a secret", err)
         code, out, more = run("config", "convert", str(file), "--out", str(toml))
         self.assertEqual((code, out), (0, ""), more)
         self.assertEqual(stat.S_IMODE(toml.stat().st_mode), 0o600)

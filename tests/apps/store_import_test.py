@@ -112,7 +112,7 @@ class OfQuickfix(ImportTest):
         self.take_over()
         why = self.nfx("seq explain", self.store)
         self.assertRegex(why, r"next in 1 -> 9, imported: from .*/FIX\.4\.4-DESK-VENUE of QuickFIX, 1 message\n")
-        self.assertIn("out 1 -> 7: 1 message kept, imported", why)
+        self.assertIn("out 1 -> 7: 1 message stored, imported", why)
 
     def test_what_was_taken_over_is_told_from_what_we_sent(self):
         self.make_quickfix("DESK", "VENUE", "", 7, 9, "6:D")
@@ -215,7 +215,7 @@ class Care(ImportTest):
         header.write_bytes(header.read_bytes() + b"2,12")
         self.assertIn("the last entry is cut off", self.take_over())
         header.write_bytes(b"1,x,3 " + header.read_bytes())
-        self.assertIn(f'{header}: "1,x,3" is no entry', self.refused("--replace"))
+        self.assertIn(f'{header}: "1,x,3" is not an entry', self.refused("--replace"))
 
     def test_a_store_that_fills_several_segments_is_taken_over_whole(self):
         large = [(n, fix([(35, "D"), (34, n), (49, "DESK"), (56, "VENUE"), (52, "20260102-11:12:13"), (58, "x" * 4000)]))

@@ -32,7 +32,7 @@ class Which(StoreTest):
     def test_a_folder_that_is_no_store_is_named(self):
         self.assertIn(f"{self.store}: there is no such folder", self.fails("ls", self.store))
         self.assertIn(f"{self.folder}: no session is stored here", self.fails("cat", self.folder))
-        self.assertIn("is no folder", self.fails("verify", PROGRAM))
+        self.assertIn("is not a folder", self.fails("verify", PROGRAM))
 
     def test_one_session_is_meant_by_identity_by_its_folders_name_and_by_its_folder(self):
         self.make("message 1 D a")
@@ -320,7 +320,7 @@ class Numbers(StoreTest):
 
     def test_setting_a_number_back_says_which_messages_it_covers(self):
         self.make("message 1 D a", "message 2 D b", "message 3 D c")
-        self.assertIn("kept up to 3", self.set("--next-out", 2, "--reason", "peer lost them"))
+        self.assertIn("stored up to 3", self.set("--next-out", 2, "--reason", "peer lost them"))
         self.make("message 2 D again")
         self.nfx("verify", self.store)
         self.assertEqual(self.the_one("ls", self.store, "--format", "json")["messages"], 2)

@@ -74,7 +74,7 @@ class Tls(unittest.TestCase):
         texts = {f["step"]: f["text"] for f in findings}
         self.assertRegex(texts["handshake"], r"^TLSv1\.3 with TLS_\w+ in \d+ ms$")
         self.assertEqual(texts["revocation"], "nothing in the chain is revoked")
-        self.assertEqual(texts["client certificate"], "the server asks for none")
+        self.assertEqual(texts["client certificate"], "the server requests none")
 
     def test_an_expired_certificate_is_named_with_its_date(self):
         code, findings = self.doctor(self.serve("expired"))
