@@ -110,7 +110,7 @@ void check_blockers(PlacementPlan& plan, const Problem& problem) {
     if (!pinned && !on_spinners) continue;
     std::string text = thread.name + " blocks, and is kept on " + cpus_text(thread.cpus);
     if (on_spinners) text += ", where threads spin and leave it no time";
-    text += ": a pinned thread that blocks was measured 3.6 times slower than one that floats";
+    text += "; the scheduler cannot run it on another CPU when this one is busy, and each wake-up crosses CPUs";
     std::string mend = want.session_cpu >= 0
                            ? "set [engine] idle = \"spin\", or leave cpu_affinity_core out of session " + want.session
                            : "leave " + role_key(thread.role, "cpus") + " out, or name more housekeeping CPUs there";
@@ -187,18 +187,19 @@ void check_sessions(PlacementPlan& plan, const Problem& problem) {
   if (polls == 0) return;
   std::vector<std::size_t> serves(polls);
   std::vector<std::vector<std::size_t>> automatic(polls);
-  bool any = false;
+  std::size_t automatic_sessions = 0;
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     ++serves[plan.session_threads[i]];
     if (!sessions[i].auto_pin_to_core || problem.session[i] >= 0) continue;
     automatic[plan.session_threads[i]].push_back(i);
-    any = true;
+    ++automatic_sessions;
   }
-  if (!any) return;
+  if (automatic_sessions == 0) return;
   if (problem.request.role(ThreadRole::poll).wait == ThreadWait::block) {
-    add(plan, Severity::note, "auto-pin-floating", "[engine] idle",
-        "sessions have auto_pin_to_core, but the poll threads block and so have no CPUs of their own; the sessions are "
-        "spread over the threads all the same",
+    add(plan, Severity::warning, "auto-pin-but-blocking", "[engine] idle",
+        count_of(automatic_sessions, "session") +
+            " with auto_pin_to_core = true: no thread is pinned for them, since "
+            "[engine] idle is not \"spin\" and poll threads that block run on any housekeeping CPU",
         "set [engine] idle = \"spin\", or leave auto_pin_to_core out");
   }
   const auto idle = static_cast<std::size_t>(std::ranges::count(serves, std::size_t{0}));
@@ -238,8 +239,7 @@ void check_isolation(PlacementPlan& plan, const Problem& problem, const CpuSet& 
   if (!open.empty()) {
     add(plan, Severity::warning, "not-isolated", cpus_text(open),
         "other tasks may run on " + cpus_text(open) +
-            ", where threads spin: beside noisy processes the 99th percentile of the worst stall was measured at "
-            "20,097 us pinned only, and at 67 us with the others moved off",
+            ", where threads busy-poll; a pinned thread cannot move away, and waits while they run",
         std::string{apply_mend});
   }
   if (apart.empty()) return;
@@ -300,8 +300,7 @@ void check_realtime(PlacementPlan& plan, const Problem& problem) {
   if (host.rt_runtime_us && *host.rt_runtime_us != -1) {
     add(plan, Severity::warning, "realtime-throttled", threads.front(),
         who + ", and the kernel gives real-time threads " + std::to_string(*host.rt_runtime_us) + " us of each " +
-            std::to_string(host.rt_period_us.value_or(1'000'000)) +
-            ": they stall 50 ms every second (measured: 51,732 us at the 99th percentile)",
+            std::to_string(host.rt_period_us.value_or(1'000'000)) + " us: they stall for the rest of each period",
         "sysctl kernel.sched_rt_runtime_us=-1, which `nfx host apply CONFIG --runtime` does, or priority = 0");
   }
   constexpr KernelVersion with_fair_server{6, 12};

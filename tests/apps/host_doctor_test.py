@@ -79,10 +79,10 @@ class HostDoctor(unittest.TestCase):
         self.assertIn("/proc/irq/default_smp_affinity\n", out)
         self.assertNotIn("environ", out)
 
-    def test_explain_says_why_with_a_measured_effect(self):
+    def test_explain_says_why(self):
         code, out, err = run("host", "explain", "scheduler.rt_throttling")
         self.assertEqual((code, err), (0, ""))
-        for part in ("reads", "51,732 us", "fix now", "fix at boot", "risk"):
+        for part in ("reads", "sched_rt_runtime_us=950000", "fix now", "fix at boot", "risk"):
             self.assertIn(part, out)
 
     def test_explain_of_an_unknown_check_suggests_one(self):

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <future>
@@ -120,6 +121,22 @@ TEST(EnginePlacement, warns_or_refuses_as_configured) {
   WhereAmI application;
   const Engine engine{config, application};
   if (engine.placement_warnings().empty()) GTEST_SKIP() << "every CPU of this host is as the plan wants it";
+  config.placement.on_violation = OnViolation::refuse;
+  EXPECT_THROW((Engine{config, application}), ConfigError);
+}
+
+TEST(EnginePlacement, warns_of_auto_pinning_with_poll_threads_that_block_or_refuses_it) {
+  EngineConfig config = one_acceptor();
+  config.idle = IdleMode::block;
+  config.sessions[0].session.auto_pin_to_core = true;
+  WhereAmI application;
+  {
+    const Engine engine{config, application};
+    const auto& warnings = engine.placement_warnings();
+    EXPECT_TRUE(std::ranges::any_of(warnings, [](const std::string& warning) {
+      return warning.find("auto_pin_to_core = true: no thread is pinned") != std::string::npos;
+    }));
+  }
   config.placement.on_violation = OnViolation::refuse;
   EXPECT_THROW((Engine{config, application}), ConfigError);
 }

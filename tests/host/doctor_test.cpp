@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 namespace nfx {
@@ -75,6 +76,20 @@ TEST(DoctorChecks, are_at_least_45_and_each_is_described) {
   }
   EXPECT_EQ(seen_areas, areas);
   EXPECT_EQ(find_check("isolation.nothing"), nullptr);
+}
+
+// A reason that a reader can look up or repeat: a setting, a file, an error code, a page of the kernel's documentation,
+// or a command of ours. What has none of these must be marked as not measured.
+TEST(DoctorChecks, give_a_reason_that_can_be_looked_up_or_say_that_it_was_not_measured) {
+  const std::regex named{R"([A-Z]{2,}_[A-Z_]+|\bE[A-Z]{3,}\b|[a-z]+[a-z0-9]*[._=][a-z0-9]+|--[a-z]+|\./dev bench)"};
+  const std::regex figure{"p99|percentile|[0-9],[0-9]{3} us|was measured|[0-9] %"};
+  for (const CheckInfo& check : doctor_checks()) {
+    const std::string why{check.why};
+    EXPECT_TRUE(why.ends_with("Not measured here.") || std::regex_search(why, named)) << check.id << ": " << why;
+    EXPECT_FALSE(std::regex_search(why, figure)) << check.id << ": no command prints this figure: " << why;
+    const bool otherwise = why.contains("easured here") && !why.ends_with("Not measured here.");
+    EXPECT_FALSE(otherwise) << check.id << ": one wording for all: " << why;
+  }
 }
 
 TEST_F(Doctor, every_check_says_something_about_any_host) {

@@ -100,7 +100,7 @@ TEST(PlanFindings, warn_of_a_pinned_thread_that_blocks) {
   request.role(ThreadRole::flusher) = {
       .threads = 1, .wait = ThreadWait::block, .near = {}, .same_cache_as = {}, .cpus = {5}, .priority = 0};
   PlacementPlan plan = plain(machines::seed_28(), request);
-  EXPECT_TRUE(says(finding(plan, "pinned-but-blocking"), "3.6 times slower"));
+  EXPECT_TRUE(says(finding(plan, "pinned-but-blocking"), "each wake-up crosses CPUs"));
   request.role(ThreadRole::flusher).cpus = {5, 6};
   EXPECT_FALSE(finding(plain(machines::seed_28(), request), "pinned-but-blocking"));
   request.role(ThreadRole::poll).cpus = {5};
@@ -115,6 +115,22 @@ TEST(PlanFindings, warn_of_a_session_that_pins_a_blocking_poll_thread) {
   const PlacementPlan plan = plain(machines::seed_28(), request);
   EXPECT_EQ(plan.threads[0].cpus.to_list(), "3");
   EXPECT_TRUE(says(finding(plan, "pinned-but-blocking"), "idle = \"spin\""));
+}
+
+TEST(PlanFindings, warn_of_a_session_that_is_to_be_pinned_with_poll_threads_that_block) {
+  PlacementRequest request = spinning(2);
+  request.role(ThreadRole::poll).wait = ThreadWait::block;
+  request.sessions = {{"A", "B", 0, -1, true}, {"C", "D", 1, -1, false}};
+  const PlacementPlan plan = plain(machines::seed_28(), request);
+  EXPECT_GT(plan.threads[0].cpus.size(), 1U) << "not pinned";
+  EXPECT_TRUE(plan.has_warnings());
+  const PlanFinding* found = finding(plan, "auto-pin-but-blocking");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->severity, Severity::warning);
+  EXPECT_TRUE(says(found, "1 session with auto_pin_to_core = true"));
+  EXPECT_TRUE(says(found, "idle = \"spin\""));
+  request.sessions[0].auto_pin_to_core = false;
+  EXPECT_FALSE(finding(plain(machines::seed_28(), request), "auto-pin-but-blocking"));
 }
 
 TEST(PlanFindings, warn_of_threads_far_from_their_device_or_peer) {

@@ -214,7 +214,8 @@ constexpr std::array table{
            .area = "interrupts",
            .title = "Interrupts that come later go elsewhere",
            .source = "/proc/irq/default_smp_affinity",
-           .why = "A device that is started later, or a driver that is loaded again, takes this mask.",
+           .why = "A device that is started later, or a driver that is loaded again, takes the mask in "
+                  "default_smp_affinity (core-api/irq/irq-affinity.rst).",
            .mend_runtime = shield,
            .mend_boot = "irqaffinity=: nfx host apply --boot CONFIG",
            .risk = "The other CPUs handle all interrupts."},
@@ -223,8 +224,8 @@ constexpr std::array table{
            .area = "interrupts",
            .title = "No interrupt may go to the CPUs",
            .source = "/proc/irq/*/smp_affinity_list",
-           .why = "Steering interrupts and unbound workqueues away took p99 of the worst gap from 66.7 us to 31 us and "
-                  "p99.9 from 3,705 us to 73 us.",
+           .why = "Each interrupt stops the thread on its CPU for some microseconds, with its softirq for longer. Not "
+                  "measured here.",
            .mend_runtime = shield,
            .mend_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
            .risk = "The other CPUs handle all interrupts."},
@@ -233,8 +234,8 @@ constexpr std::array table{
            .area = "interrupts",
            .title = "No interrupt goes to the CPUs",
            .source = "/proc/irq/*/effective_affinity_list",
-           .why = "The mask says where an interrupt may go, this where it goes. Each takes some microseconds, with its "
-                  "softirq up to milliseconds; steering them away took the maximum from 5,533 us to 139 us.",
+           .why = "smp_affinity_list is where an interrupt may go, effective_affinity_list is where it goes. Each "
+                  "stops the thread on its CPU for some microseconds, with its softirq for longer. Not measured here.",
            .mend_runtime = shield,
            .mend_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
            .risk = "The other CPUs handle all interrupts."},
@@ -243,7 +244,7 @@ constexpr std::array table{
            .area = "interrupts",
            .title = "Interrupts go where their masks say",
            .source = "/proc/irq/*/smp_affinity_list, effective_affinity_list",
-           .why = "The write of a mask is accepted and takes effect only at the next interrupt.",
+           .why = "A write to smp_affinity_list is accepted at once and takes effect only at the next interrupt.",
            .mend_runtime = "wait for the next interrupt, then look again",
            .mend_boot = "",
            .risk = "None."},
@@ -253,7 +254,8 @@ constexpr std::array table{
          .area = "interrupts",
          .title = "Managed interrupts stay off the CPUs",
          .source = "/sys/kernel/debug/irq/irqs/*; names of NVMe queues where debugfs cannot be read",
-         .why = "Drivers with a queue per CPU let the kernel choose; such an interrupt refuses to be moved (EIO).",
+         .why = "For drivers with a queue per CPU the kernel chooses the CPU; writing smp_affinity_list of such an "
+                "interrupt fails with EIO.",
          .mend_runtime = "",
          .mend_boot = "isolcpus=managed_irq,...: nfx host apply --boot CONFIG, or fewer queues by the driver's module "
                       "parameter",
@@ -263,7 +265,7 @@ constexpr std::array table{
            .area = "interrupts",
            .title = "irqbalance keeps off the CPUs, or does not run",
            .source = "/proc/*/status, /etc/default/irqbalance, /etc/sysconfig/irqbalance",
-           .why = "It writes masks every 10 s and undoes what was steered by hand.",
+           .why = "irqbalance writes smp_affinity_list again every 10 s, and so undoes what was steered by hand.",
            .mend_runtime = "systemctl stop irqbalance, or set IRQBALANCE_BANNED_CPULIST and start it again",
            .mend_boot = "IRQBALANCE_BANNED_CPULIST in its settings: nfx host apply --boot CONFIG",
            .risk = "Without it interrupts stay where they were first."},
@@ -272,7 +274,8 @@ constexpr std::array table{
            .area = "interrupts",
            .title = "irqbalance is told CPUs, not numbers of interrupts",
            .source = "/etc/default/irqbalance, /etc/sysconfig/irqbalance",
-           .why = "Interrupts are numbered as drivers start: after a reboot or a new device the ban is about others.",
+           .why = "--banirq names an interrupt by its number. Numbers change with a reboot or a new device, and then "
+                  "the ban is for another interrupt.",
            .mend_runtime = "IRQBALANCE_BANNED_CPULIST, then restart irqbalance",
            .mend_boot = "the same file: nfx host apply --boot CONFIG",
            .risk = "None."},

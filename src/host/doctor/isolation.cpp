@@ -182,8 +182,9 @@ constexpr std::array table{
            .area = "isolation",
            .title = "The scheduler leaves the spinning threads' CPUs alone",
            .source = "/sys/devices/system/cpu/isolated, cpuset control groups",
-           .why = "With 4 noisy processes on 2 cores a thread that is pinned only loses 65 % of its CPU (worst gap per "
-                  "millisecond p99 20,097 us, not pinned 15,339 us); with everything else moved off p99 is 66.7 us.",
+           .why = "On a CPU that is not isolated the scheduler runs other tasks too; a pinned thread cannot move away "
+                  "and waits while they run. To measure it on this host: './dev bench cpu_affinity', rows \"pinned, "
+                  "load\" and \"isolated, load\".",
            .mend_runtime = isolation_mend,
            .mend_boot = boot_mend,
            .risk = isolation_risk},
@@ -194,7 +195,7 @@ constexpr std::array table{
            .source = "/proc/cmdline",
            .why = "Flags replace the default \"domain\": isolcpus=nohz,2-3 isolates nothing. Without managed_irq the "
                   "kernel spreads managed interrupts of storage and network queues onto the isolated CPUs, and refuses "
-                  "to move them later. The effect was not measured here.",
+                  "to move them later. Not measured here.",
            .mend_runtime = "",
            .mend_boot = boot_mend,
            .risk = "managed_irq is a best effort: a queue whose CPUs are all isolated keeps its interrupt there."},
@@ -204,8 +205,8 @@ constexpr std::array table{
          .area = "isolation",
          .title = "No periodic tick on the spinning threads' CPUs",
          .source = "/sys/devices/system/cpu/nohz_full",
-         .why = "The tick interrupts a CPU 100 to 1,000 times a second, each a few microseconds. With tasks and "
-                "interrupts moved off but the tick left, p99 of the worst gap per millisecond was 31 us.",
+         .why = "The periodic tick interrupts a CPU 100 to 1,000 times a second (CONFIG_HZ), for some microseconds "
+                "each time. Not measured here.",
          .mend_runtime = "",
          .mend_boot = boot_mend,
          .risk = "System calls on these CPUs become slower, since time is accounted at each of them. A kernel without "
@@ -235,8 +236,8 @@ constexpr std::array table{
            .area = "isolation",
            .title = "The plan's spinning threads run on the CPUs that the kernel isolates",
            .source = "/proc/cmdline, the configuration",
-           .why = "Cores 2-15 isolated and sessions hashed onto 2-27 put twelve cores' sessions where everything else "
-                  "runs: pinned only, p99 20,097 us instead of 66.7 us. Isolated cores that nobody uses are wasted.",
+           .why = "A thread that is pinned outside the isolated CPUs shares its CPU with every other task: './dev "
+                  "bench cpu_affinity' measures that as \"pinned, load\". Isolated CPUs without a thread stay idle.",
            .mend_runtime = "change [placement] so that the roles' cpus are the isolated ones",
            .mend_boot = boot_mend,
            .risk = isolation_risk},
@@ -245,8 +246,8 @@ constexpr std::array table{
            .area = "isolation",
            .title = "The host was booted for this plan",
            .source = "/proc/cmdline (nexusfix.plan=)",
-           .why = "The boot files and the configuration come from one plan; when one of them was changed alone, "
-                  "threads run on CPUs that were prepared for something else.",
+           .why = "nexusfix.plan= is the hash of the plan that the boot files were made from. When the configuration "
+                  "was changed since, threads run on CPUs that were prepared for something else.",
            .mend_runtime = "",
            .mend_boot = boot_mend,
            .risk = "None but the reboot."},
@@ -264,7 +265,8 @@ constexpr std::array table{
            .area = "isolation",
            .title = "At least one CPU is left for everything else",
            .source = "/sys/devices/system/cpu/online, isolated; control groups",
-           .why = "Without one the host's own work, logins among it, waits behind threads that never yield.",
+           .why = "Other tasks, logins and services among them, cannot run on a CPU whose thread never sleeps. Not "
+                  "measured here.",
            .mend_runtime = "name fewer CPUs in [placement]",
            .mend_boot = "nfx host apply --boot CONFIG with fewer CPUs, then reboot",
            .risk = "None."},
@@ -283,8 +285,8 @@ constexpr std::array table{
            .area = "isolation",
            .title = "Control groups that set CPUs apart are valid",
            .source = "cpuset.cpus, cpuset.cpus.partition below the control groups' mount",
-           .why = "A cgroup v2 partition that turned invalid, after a CPU went offline for example, isolates nothing "
-                  "and says so only in this file (cgroup-v2.rst).",
+           .why = "A cgroup v2 partition that became invalid, after a CPU went offline for example, isolates nothing; "
+                  "only cpuset.cpus.partition shows it (cgroup-v2.rst).",
            .mend_runtime = isolation_mend,
            .mend_boot = "",
            .risk = isolation_risk},

@@ -107,8 +107,8 @@ constexpr std::array table{
            .area = "isolation",
            .title = "PID 1 and what it starts stay off the CPUs",
            .source = "/proc/1/status",
-           .why = "A mask is inherited by all children: services start wherever PID 1 may run. Without isolation, "
-                  "4 noisy processes took 65 % of a pinned thread's CPU.",
+           .why = "A task inherits its parent's Cpus_allowed mask: services may run wherever PID 1 may. To measure "
+                  "what other tasks cost a pinned thread on this host: './dev bench cpu_affinity'.",
            .mend_runtime = shield_mend,
            .mend_boot = "CPUAffinity= in /etc/systemd/system.conf.d: nfx host apply --boot CONFIG",
            .risk = "Services have fewer CPUs."},
@@ -117,8 +117,8 @@ constexpr std::array table{
            .area = "isolation",
            .title = "No other task runs on the CPUs",
            .source = "/proc/*/task/*/status",
-           .why = "Each task that may run there takes slices of milliseconds: p99 of the worst gap 20,097 us with 4 "
-                  "noisy processes, 66.7 us after they were moved off.",
+           .why = "Each other task that may run on the CPU takes it for a slice of milliseconds at a time. To measure "
+                  "it on this host: './dev bench cpu_affinity', rows \"pinned, load\" and \"isolated, load\".",
            .mend_runtime = shield_mend,
            .mend_boot = "isolcpus=: nfx host apply --boot CONFIG, then reboot",
            .risk = "The other tasks share the CPUs that are left."},
@@ -127,28 +127,29 @@ constexpr std::array table{
            .area = "isolation",
            .title = "Kernel threads that can move have been moved",
            .source = "/proc/*/status",
-           .why = "Kernel threads come without being asked; those bound to one CPU cannot be moved. Not measured "
-                  "here one by one.",
+           .why = "Kernel threads run on any CPU of their mask when the kernel has work for them; those bound to one "
+                  "CPU cannot be moved. Not measured here.",
            .mend_runtime = shield_mend,
            .mend_boot = "isolcpus=domain keeps unbound ones off: nfx host apply --boot CONFIG, then reboot",
            .risk = "None known for unbound threads; those that refuse are left alone."},
           kernel_threads},
-    Check{{.id = "isolation.workqueues",
-           .area = "isolation",
-           .title = "Unbound workqueues run elsewhere",
-           .source = "/sys/devices/virtual/workqueue/cpumask, .../*/cpumask",
-           .why = "Steering interrupts and unbound workqueues away took p99 of the worst gap from 66.7 us to 31 us and "
-                  "the maximum from 5,533 us to 139 us.",
-           .mend_runtime = shield_mend,
-           .mend_boot = "isolcpus=domain or workqueue.unbound_cpus=",
-           .risk = "None known; bound work stays on its CPU."},
-          workqueues},
+    Check{
+        {.id = "isolation.workqueues",
+         .area = "isolation",
+         .title = "Unbound workqueues run elsewhere",
+         .source = "/sys/devices/virtual/workqueue/cpumask, .../*/cpumask",
+         .why =
+             "Unbound kernel work runs on any CPU of this mask, and takes it from the thread there. Not measured here.",
+         .mend_runtime = shield_mend,
+         .mend_boot = "isolcpus=domain or workqueue.unbound_cpus=",
+         .risk = "None known; bound work stays on its CPU."},
+        workqueues},
     Check{{.id = "isolation.writeback_workqueue",
            .area = "isolation",
            .title = "Dirty pages are written back elsewhere",
            .source = "/sys/devices/virtual/workqueue/writeback/cpumask",
-           .why = "kernel-per-CPU-kthreads.rst names this queue among what disturbs a CPU, and its mask as the mend. "
-                  "Not measured here alone.",
+           .why = "kernel-per-CPU-kthreads.rst lists this queue among what disturbs a CPU, and its cpumask as the fix. "
+                  "Not measured here.",
            .mend_runtime = shield_mend,
            .mend_boot = "",
            .risk = "None known."},

@@ -249,7 +249,7 @@ constexpr std::array steering_table{
            .title = "Packets are not handed to the spinning threads' CPUs",
            .source = "/sys/class/net/*/queues/rx-*/rps_cpus, /proc/sys/net/core/rps_default_mask",
            .why = "RPS sends an interrupt to these CPUs and processes the packets of all connections there, in a "
-                  "softirq (networking/scaling.rst). Not measured here alone.",
+                  "softirq (networking/scaling.rst). Not measured here.",
            .mend_runtime = "write a mask without these CPUs into rps_cpus",
            .mend_boot = "the udev rule of nfx host apply --boot CONFIG",
            .risk = "Fewer CPUs process packets."},
@@ -268,8 +268,8 @@ constexpr std::array steering_table{
            .area = "network",
            .title = "Packets do not follow the reader onto its CPU",
            .source = "/proc/sys/net/core/rps_sock_flow_entries",
-           .why = "RFS processes packets in a softirq on the CPU where the socket was last read: the spinning "
-                  "thread's. Not measured here.",
+           .why = "RFS processes packets in a softirq on the CPU where the socket was last read, which is the "
+                  "busy-polling thread's. Not measured here.",
            .mend_runtime = "sysctl net.core.rps_sock_flow_entries=0",
            .mend_boot = sysctl_boot,
            .risk = "Other programs may read from a colder cache."},
@@ -287,7 +287,8 @@ constexpr std::array steering_table{
            .area = "network",
            .title = "No more receive queues than CPUs to serve them",
            .source = "ethtool channels (ETHTOOL_GCHANNELS)",
-           .why = "Each queue has an interrupt; drivers spread them over all CPUs when they start.",
+           .why = "Each queue has an interrupt, and drivers spread them over all CPUs when they start "
+                  "(networking/scaling.rst).",
            .mend_runtime = "ethtool -L DEVICE combined N",
            .mend_boot = ethtool_boot,
            .risk = "The link goes down for a moment with many drivers; less throughput."},
@@ -309,8 +310,8 @@ constexpr std::array waiting_table{
            .area = "network",
            .title = "Interrupts are not held back",
            .source = "ethtool coalescing (ETHTOOL_GCOALESCE)",
-           .why = "The device may keep a packet for rx-usecs before it interrupts; a thread that polls the device "
-                  "does not wait for it. The wait is the setting itself.",
+           .why = "The device may hold a packet for up to rx_usecs before it raises an interrupt. A thread that polls "
+                  "the device does not wait for it.",
            .mend_runtime = "ethtool -C DEVICE adaptive-rx off rx-usecs 0",
            .mend_boot = ethtool_boot,
            .risk = "More interrupts for the CPUs that handle them."},
@@ -319,8 +320,8 @@ constexpr std::array waiting_table{
            .area = "network",
            .title = "Receive rings hold a burst",
            .source = "ethtool rings (ETHTOOL_GRINGPARAM)",
-           .why = "A full ring drops packets, and TCP repeats them: at the end of a burst after 200 ms "
-                  "and more.",
+           .why = "A full receive ring drops packets. TCP sends them again, at the end of a burst only after its "
+                  "retransmission timeout (tcp_rto_min, 200 ms by default).",
            .mend_runtime = "ethtool -G DEVICE rx N",
            .mend_boot = ethtool_boot,
            .risk = "The link goes down for a moment; large rings take cache and memory."},
@@ -339,8 +340,8 @@ constexpr std::array waiting_table{
            .area = "network",
            .title = "Packets are not held back for grouping",
            .source = "/sys/class/net/*/gro_flush_timeout, napi_defer_hard_irqs, threaded",
-           .why = "With busy polling these keep interrupts off while the application polls; without it they are a "
-                  "wait of gro_flush_timeout.",
+           .why = "With busy polling these settings keep interrupts off while the application polls. Without it a "
+                  "packet waits for up to gro_flush_timeout.",
            .mend_runtime = "echo 0 > /sys/class/net/DEVICE/gro_flush_timeout",
            .mend_boot = "the udev rule of nfx host apply --boot CONFIG",
            .risk = "More interrupts."},
@@ -349,7 +350,8 @@ constexpr std::array waiting_table{
            .area = "network",
            .title = "Packets are stamped in hardware",
            .source = "ethtool time stamping (ETHTOOL_GET_TS_INFO)",
-           .why = "A stamp of the kernel includes the time that the packet waited in the device and for its interrupt.",
+           .why = "A time stamp of the kernel (SOF_TIMESTAMPING_RX_SOFTWARE) includes the time that the packet waited "
+                  "in the device and for its interrupt.",
            .mend_runtime = "another device or driver",
            .mend_boot = "",
            .risk = "None."},

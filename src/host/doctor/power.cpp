@@ -200,8 +200,8 @@ constexpr std::array frequency_table{
            .area = "power",
            .title = "CPUs do not fall asleep deeply",
            .source = "/sys/devices/system/cpu/cpu*/cpuidle/state*/latency, disable",
-           .why = "Leaving a state takes the latency shown, up to some hundred microseconds. A thread that spins never "
-                  "enters one; threads that block do.",
+           .why = "Leaving an idle state takes its latency, the number in the state's file. A busy-polling thread "
+                  "never enters one; threads that block do. Not measured here.",
            .mend_runtime = "cpupower idle-set -D 10, or hold a request in /dev/cpu_dma_latency",
            .mend_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
            .risk = "Power and heat; less turbo for the neighbours."},
@@ -210,7 +210,8 @@ constexpr std::array frequency_table{
            .area = "power",
            .title = "Requests that limit idle states",
            .source = "/dev/cpu_dma_latency",
-           .why = "The request of a program holds only as long as it keeps this file open.",
+           .why = "A program's request holds only as long as the program keeps /dev/cpu_dma_latency open "
+                  "(pm_qos_interface.rst).",
            .mend_runtime = "a program that keeps a request open, such as tuned",
            .mend_boot = "the tuned profile of nfx host apply --boot CONFIG",
            .risk = "Power and heat."},
@@ -228,8 +229,8 @@ constexpr std::array frequency_table{
            .area = "power",
            .title = "Turbo",
            .source = "/sys/devices/system/cpu/intel_pstate/no_turbo, cpufreq/boost",
-           .why = "With turbo code runs faster, but the frequency depends on how many other cores work. Which is "
-                  "better has to be measured on the machine; not measured here.",
+           .why = "With turbo code runs faster, but the frequency depends on how many other cores work: measure on "
+                  "this machine which is better. Not measured here.",
            .mend_runtime = "echo 1 > no_turbo, or echo 0 > boost",
            .mend_boot = "",
            .risk = "Slower on average."},
@@ -270,8 +271,8 @@ constexpr std::array clock_table{
            .area = "power",
            .title = "The time stamp counter runs evenly",
            .source = "/proc/cpuinfo",
-           .why = "Without constant_tsc it follows the frequency, without nonstop_tsc it stops in idle states: clocks "
-                  "that are made of it are wrong.",
+           .why = "Without constant_tsc the counter follows the frequency, without nonstop_tsc it stops in idle "
+                  "states: clocks that are derived from it are wrong.",
            .mend_runtime = "",
            .mend_boot = "another processor, or the hypervisor's setting that passes the flags on",
            .risk = "None."},
@@ -290,8 +291,9 @@ constexpr std::array clock_table{
            .area = "power",
            .title = "The clock is disciplined",
            .source = "/proc/*/status",
-           .why = "SendingTime is compared by the other side, and rules demand clocks that are right to 100 us or 1 ms "
-                  "(MiFID II, RTS 25). A clock that is stepped makes messages look late.",
+           .why = "The peer checks SendingTime against its own clock (max_latency_s here), and MiFID II RTS 25 "
+                  "requires clocks "
+                  "that are right to 100 us or 1 ms.",
            .mend_runtime = "start chronyd, or ptp4l with phc2sys, on housekeeping CPUs",
            .mend_boot = "enable the service",
            .risk = "None; in a container the host does it, unseen from here."},

@@ -99,8 +99,8 @@ constexpr std::array table{
            .area = "process",
            .title = "The engine may lock its memory",
            .source = "/proc/self/limits, /proc/self/status",
-           .why = "Memory that is not locked may be swapped out or written back and fault again. Judged for this "
-                  "process: start it as the engine is started.",
+           .why = "Memory that is not locked (RLIMIT_MEMLOCK) may be swapped out and then faults again. The check is "
+                  "of this process: start it as the engine is started.",
            .mend_runtime = "prlimit --memlock=unlimited, or ulimit -l unlimited before the start",
            .mend_boot = limit_boot,
            .risk = "A program that locks too much takes it from all others."},
@@ -109,7 +109,8 @@ constexpr std::array table{
            .area = "process",
            .title = "The engine may use real-time priorities",
            .source = "/proc/self/limits, /proc/self/status",
-           .why = "Without it sched_setscheduler fails with EPERM, and the thread stays with the ordinary scheduler.",
+           .why = "Without RLIMIT_RTPRIO sched_setscheduler fails with EPERM, and the thread stays with the ordinary "
+                  "scheduler.",
            .mend_runtime = "prlimit --rtprio=99, or CAP_SYS_NICE for the program",
            .mend_boot = limit_boot,
            .risk = "A real-time thread that never sleeps starves its CPU."},
@@ -118,8 +119,8 @@ constexpr std::array table{
            .area = "process",
            .title = "The engine may open enough files",
            .source = "/proc/self/limits",
-           .why = "Each session needs a socket and files of its journal; accept and open fail with EMFILE when the "
-                  "limit is reached.",
+           .why = "Each session needs a socket and the files of its journal; accept and open fail with EMFILE when "
+                  "RLIMIT_NOFILE is reached.",
            .mend_runtime = "prlimit --nofile=65536, or ulimit -n 65536 before the start",
            .mend_boot = limit_boot,
            .risk = "None known."},
@@ -128,7 +129,7 @@ constexpr std::array table{
            .area = "process",
            .title = "The nice values that the engine may use",
            .source = "/proc/self/limits",
-           .why = "Counts only for threads that share a CPU; reported.",
+           .why = "RLIMIT_NICE matters only for threads that share a CPU. Reported for information.",
            .mend_runtime = "prlimit --nice=40",
            .mend_boot = limit_boot,
            .risk = "None known."},
@@ -137,7 +138,7 @@ constexpr std::array table{
            .area = "process",
            .title = "CAP_SYS_NICE",
            .source = "/proc/self/status",
-           .why = "Real-time priorities, and moving tasks of other users, need it.",
+           .why = "sched_setscheduler, and sched_setaffinity for tasks of other users, require CAP_SYS_NICE.",
            .mend_runtime = "setcap cap_sys_nice+ep PROGRAM",
            .mend_boot = "AmbientCapabilities=CAP_SYS_NICE of the service",
            .risk = "The process may set any task's priority and CPUs."},
@@ -146,20 +147,22 @@ constexpr std::array table{
            .area = "process",
            .title = "CAP_IPC_LOCK",
            .source = "/proc/self/status",
-           .why = "Locks any amount of memory, and reserves huge pages through shared memory.",
+           .why = "mlock beyond RLIMIT_MEMLOCK, and huge pages in shared memory (SHM_HUGETLB), require CAP_IPC_LOCK.",
            .mend_runtime = "setcap cap_ipc_lock+ep PROGRAM",
            .mend_boot = "AmbientCapabilities=CAP_IPC_LOCK of the service",
            .risk = "The process may lock all memory."},
           cap_lock},
-    Check{{.id = "process.cap_net_admin",
-           .area = "process",
-           .title = "CAP_NET_ADMIN",
-           .source = "/proc/self/status",
-           .why = "Needed to raise SO_BUSY_POLL above net.core.busy_read, and to set up devices.",
-           .mend_runtime = "setcap cap_net_admin+ep PROGRAM",
-           .mend_boot = "AmbientCapabilities=CAP_NET_ADMIN of the service",
-           .risk = "The process may change routes, addresses and filters."},
-          cap_net},
+    Check{
+        {.id = "process.cap_net_admin",
+         .area = "process",
+         .title = "CAP_NET_ADMIN",
+         .source = "/proc/self/status",
+         .why =
+             "Raising SO_BUSY_POLL above net.core.busy_read, and changing settings of devices, require CAP_NET_ADMIN.",
+         .mend_runtime = "setcap cap_net_admin+ep PROGRAM",
+         .mend_boot = "AmbientCapabilities=CAP_NET_ADMIN of the service",
+         .risk = "The process may change routes, addresses and filters."},
+        cap_net},
 };
 
 }  // namespace

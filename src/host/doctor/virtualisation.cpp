@@ -108,8 +108,8 @@ constexpr std::array table{
            .area = "virtualisation",
            .title = "A hypervisor below",
            .source = "/proc/cpuinfo, /sys/hypervisor/type, /sys/class/dmi/id",
-           .why = "Interrupts, timers and some instructions leave the guest, some microseconds each. Every figure "
-                  "named \"measured\" here is of a virtual machine with 2 CPUs.",
+           .why = "Interrupts, timers and some instructions leave the guest, for some microseconds each time. Not "
+                  "measured here.",
            .mend_runtime = "",
            .mend_boot = "bare metal, or a host that is tuned like one",
            .risk = "None."},
@@ -118,7 +118,8 @@ constexpr std::array table{
            .area = "virtualisation",
            .title = "Virtual CPUs have physical ones of their own",
            .source = "not visible from inside",
-           .why = "A guest's CPU is a thread of the host: what the host runs in its place is seen as steal, at best.",
+           .why = "A guest's CPU is a thread of the host: what the host runs in its place is seen in the guest as "
+                  "steal at best. Not measured here.",
            .mend_runtime = "on the host: vcpupin of libvirt, dedicated CPU placement of the cloud's flavour",
            .mend_boot = "",
            .risk = "The host's CPUs are lost to other guests."},
@@ -127,8 +128,8 @@ constexpr std::array table{
            .area = "virtualisation",
            .title = "The hypervisor takes no time",
            .source = "/proc/stat",
-           .why = "Time in which the guest wanted to run and did not: a spinning thread stands still for slices of "
-                  "the host's scheduler, milliseconds each.",
+           .why = "Steal is time in which the guest wanted to run and did not: a busy-polling thread stands still for "
+                  "slices of the host's scheduler. Not measured here.",
            .mend_runtime = "",
            .mend_boot = "another kind of virtual machine, with CPUs of its own",
            .risk = "None."},
@@ -147,7 +148,8 @@ constexpr std::array table{
            .area = "virtualisation",
            .title = "A container around",
            .source = "/.dockerenv, /run/.containerenv, /proc/1/cgroup",
-           .why = "In a container other tasks are hidden, and settings of the host are read-only: look on the host.",
+           .why = "In a container other tasks are hidden (pid_namespaces) and settings of the host are read-only: run "
+                  "the doctor on the host.",
            .mend_runtime = "run 'nfx host doctor' on the host, or 'nfx host collect' there",
            .mend_boot = "",
            .risk = "None."},
@@ -156,8 +158,8 @@ constexpr std::array table{
            .area = "virtualisation",
            .title = "Measures against the processor's flaws",
            .source = "/sys/devices/system/cpu/vulnerabilities/*",
-           .why = "They make system calls and indirect calls slower. Reported, never changed: whether the machine "
-                  "needs them is a question of security, not of latency.",
+           .why = "They make system calls and indirect calls slower. Reported, never changed: whether this machine "
+                  "needs them is a question of security. Not measured here.",
            .mend_runtime = "",
            .mend_boot = "",
            .risk = "Turning them off opens the machine to programs that read others' memory."},
