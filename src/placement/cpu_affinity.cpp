@@ -1,4 +1,6 @@
+// Pinning, priority and name of the calling thread. Allocates nothing, as pinning comes before allocating.
 #include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/base/assert.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -18,6 +20,7 @@ struct Mask {
   std::array<unsigned long, CpuSet::max_cpus / word_bits> words{};
 
   void insert(int cpu) noexcept {
+    NFX_ASSERT(cpu >= 0 && cpu < CpuSet::max_cpus);  // the mask is that long
     words[static_cast<std::size_t>(cpu) / word_bits] |= 1UL << (static_cast<std::size_t>(cpu) % word_bits);
   }
   [[nodiscard]] bool contains(int cpu) const noexcept {

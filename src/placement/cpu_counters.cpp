@@ -1,3 +1,4 @@
+// Interrupts, softirqs and steal per CPU, parsed from /proc.
 #include "nexusfix/placement/cpu_counters.hpp"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ TableLine parse_line(std::string_view line, std::size_t columns) {
   return parsed;
 }
 
-// The CPUs of a sample by number; asked for once per count, so it is a plain table.
+// The CPUs of a sample by number; looked up once per count, so it is a plain table.
 class CpuIndex {
  public:
   explicit CpuIndex(const std::vector<CpuCounters>& cpus) {

@@ -1,4 +1,6 @@
+// Sets of CPUs and the kernel's notations for them: lists, masks and strides.
 #include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/base/assert.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -31,7 +33,7 @@ std::optional<int> number(std::string_view text) {
 struct Range {
   int first = 0;
   int last = 0;
-  int used = 1;   // of each group of so many ...
+  int used = 1;   // of each group of this many ...
   int group = 1;  // ... CPUs
 };
 
@@ -80,7 +82,7 @@ std::expected<CpuSet, std::string> CpuSet::parse_list(std::string_view text) {
     const std::size_t comma = rest.find(',');
     const std::string_view item = rest.substr(0, comma);
     const auto range = parse_range(item);
-    if (!range) return std::unexpected(in_quotes(item) + " is no CPU or range of CPUs such as 3 or 0-7");
+    if (!range) return std::unexpected(in_quotes(item) + " is not a CPU or a range of CPUs such as 3 or 0-7");
     if (range->last >= max_cpus)
       return std::unexpected(in_quotes(item) + ": CPUs go from 0 to " + std::to_string(max_cpus - 1));
     for (int cpu = range->first; cpu <= range->last; ++cpu) {
@@ -106,7 +108,7 @@ std::expected<CpuSet, std::string> CpuSet::parse_mask(std::string_view text) {
     if (base == 0 && comma == std::string_view::npos && word.starts_with("0x")) word.remove_prefix(2);
     const bool alone = base == 0 && comma == std::string_view::npos;
     if (word.empty() || (word.size() > 8 && !alone))
-      return std::unexpected(in_quotes(text) + " is no mask such as ff or 1,00000000");
+      return std::unexpected(in_quotes(text) + " is not a mask such as ff or 1,00000000");
     int at = base;
     for (std::size_t i = word.size(); i-- > 0; at += 4) {
       unsigned digit = 0;
@@ -128,6 +130,7 @@ void CpuSet::insert(int cpu) {
   if (cpu < 0 || cpu >= max_cpus) return;
   if (word_of(cpu) >= words_.size()) words_.resize(word_of(cpu) + 1);
   words_[word_of(cpu)] |= bit_of(cpu);
+  NFX_ASSERT(words_.back() != 0);  // sets are compared word by word: no set ends in an empty word
 }
 
 void CpuSet::erase(int cpu) noexcept {
@@ -155,6 +158,7 @@ int CpuSet::first() const noexcept {
 
 int CpuSet::last() const noexcept {
   if (words_.empty()) return -1;
+  NFX_ASSERT(words_.back() != 0);
   return static_cast<int>(words_.size()) * bits - 1 - std::countl_zero(words_.back());
 }
 
@@ -217,6 +221,7 @@ std::string CpuSet::to_mask(int cpus) const {
 CpuSet& CpuSet::operator|=(const CpuSet& other) {
   if (other.words_.size() > words_.size()) words_.resize(other.words_.size());
   for (std::size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
+  NFX_ASSERT(words_.empty() || words_.back() != 0);
   return *this;
 }
 

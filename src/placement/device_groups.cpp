@@ -1,3 +1,4 @@
+// Which GPUs and network devices belong together, and which cores are theirs.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -54,7 +55,7 @@ void share_cores(const Topology& topology, std::vector<DeviceGroup>& groups) {
     cores.erase(node);
   }
   if (homeless.empty()) return;
-  // Nothing says where these are, or their node has no core: they share the nodes that no other group is on.
+  // It is not known where these are, or their node has no core: they share the nodes that no other group is on.
   std::vector<int> rest;
   for (const auto& [node, cpus] : cores) rest.insert(rest.end(), cpus.begin(), cpus.end());
   std::ranges::sort(rest);

@@ -1,3 +1,4 @@
+// How a host's kernel is set up for its CPUs, read from a live host or a copy.
 #include "nexusfix/placement/host_facts.hpp"
 
 #include <algorithm>
@@ -147,7 +148,7 @@ std::vector<Interrupt> read_interrupts(const HostFiles& files, Reader& reader) {
   return interrupts;
 }
 
-// The kernel says which CPUs it really keeps without a tick, or "(null)"; without CONFIG_NO_HZ_FULL there is no such
+// The kernel states which CPUs really have no tick, or "(null)"; without CONFIG_NO_HZ_FULL there is no such
 // file and the parameter is ignored. A hand-made copy may have neither file: then the parameter is believed.
 CpuSet read_nohz_full(const HostFiles& files, Reader& reader, const HostFacts& facts, const CpuSet& present) {
   const std::string cpus = "/sys/devices/system/cpu/";

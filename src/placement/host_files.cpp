@@ -1,3 +1,4 @@
+// Reads files of a live host or of a copy below a root, with bounds.
 #include "nexusfix/placement/host_files.hpp"
 
 #include <dirent.h>
@@ -98,7 +99,7 @@ std::vector<std::string> HostFiles::list(std::string_view directory) const {
   const std::unique_ptr<DIR, int (*)(DIR*)> dir{::opendir(path(directory).c_str()), ::closedir};
   std::vector<std::string> names;
   while (dir && names.size() < max_entries) {
-    const dirent* entry = ::readdir(dir.get());  // NOLINT(concurrency-mt-unsafe): the stream is nobody else's
+    const dirent* entry = ::readdir(dir.get());  // NOLINT(concurrency-mt-unsafe): the stream has one user
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);

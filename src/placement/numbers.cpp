@@ -1,3 +1,4 @@
+// Numbers and names for reports.
 #include "placement/numbers.hpp"
 
 #include <algorithm>

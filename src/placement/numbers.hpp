@@ -11,9 +11,9 @@ namespace nfx {
 [[nodiscard]] std::string compact(double number);
 // A time per second given in microseconds, at most five characters: "0", "12us", "1.2ms", "340ms", "1.0s".
 [[nodiscard]] std::string compact_us(double us);
-// With a digit behind the point below 10: "0.5", "12".
+// With a digit after the decimal point below 10: "0.5", "12".
 [[nodiscard]] std::string rate_text(double number);
-// With so many digits behind the point.
+// With so many digits after the decimal point.
 [[nodiscard]] std::string fixed(double number, int digits);
 // What is not printable ASCII is a question mark.
 [[nodiscard]] std::string printable_text(std::string_view text);

@@ -1,4 +1,4 @@
-// Pins the calling thread, also where `nfx host apply` keeps everything else off the CPUs that it is to run on.
+// Pins the calling thread, also where `nfx host apply` has isolated the CPUs that it is to run on.
 #include "nexusfix/placement/place_thread.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ bool leave_housekeeping_group() {
   const char* list = groups.version == CpusetHierarchy::Version::v1 ? "/tasks" : "/cgroup.procs";
   const int fd = ::open(files.path(groups.mount + list).c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  const bool written = ::write(fd, "0", 1) == 1;  // 0: whoever writes
+  const bool written = ::write(fd, "0", 1) == 1;  // 0: the writing process
   return ::close(fd) == 0 && written;
 }
 

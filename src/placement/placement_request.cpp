@@ -1,37 +1,33 @@
+// Names of the enumerations of a placement request; roles have a table.
 #include "nexusfix/placement/placement_request.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 
 namespace nfx {
 
-std::string_view to_string(ThreadRole role) noexcept {
-  switch (role) {
-    case ThreadRole::poll: return "poll";
-    case ThreadRole::deferred: return "deferred";
-    case ThreadRole::flusher: return "flusher";
-    case ThreadRole::log: return "log";
-  }
-  return "unknown";
+namespace {
+
+const ThreadRoleRow& row_of(ThreadRole role) noexcept {
+  NFX_ASSERT(std::to_underlying(role) < thread_role_table.size());
+  return thread_role_table[std::to_underlying(role)];
 }
 
+}  // namespace
+
+std::string_view to_string(ThreadRole role) noexcept { return row_of(role).name; }
+
 std::optional<ThreadRole> parse_thread_role(std::string_view text) noexcept {
-  for (const ThreadRole role : thread_roles) {
-    if (text == to_string(role)) return role;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(thread_role_table, text, &ThreadRoleRow::name);
+  if (found == thread_role_table.end()) return std::nullopt;
+  return found->role;
 }
 
 std::string thread_name(ThreadRole role, std::uint32_t index) {
-  const auto front = [role]() -> std::string_view {
-    switch (role) {
-      case ThreadRole::poll: return "nfx-poll-";
-      case ThreadRole::deferred: return "nfx-defer-";
-      case ThreadRole::flusher: return "nfx-flush-";
-      case ThreadRole::log: return "nfx-log-";
-    }
-    return "nfx-";
-  };
-  return std::string{front()} + std::to_string(index);
+  return std::string{row_of(role).thread_prefix} + std::to_string(index);
 }
 
 std::string_view to_string(ThreadWait wait) noexcept {

@@ -1,9 +1,11 @@
+// Makes a plan: CPUs for busy-polling threads, housekeeping CPUs for all others, a poll thread for each session.
 #include "nexusfix/placement/plan.hpp"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/placement/session_core_mapper.hpp"
 #include "placement/planner.hpp"
@@ -76,13 +78,13 @@ void sort_findings(PlacementPlan& plan) {
   plan.findings = std::move(sorted);
 }
 
-// Nobody is pinned: every thread may use what the process may use.
+// No thread is pinned: every thread may use what the process may use.
 void place_nobody(PlacementPlan& plan, const Machine& machine) {
   for (ThreadPlacement& thread : plan.threads) {
     thread.cpus = machine.available;
     thread.priority = 0;
     thread.numa_node = machine.node_of(thread.cpus);
-    thread.reason = "floats: there is no [placement]";
+    thread.reason = "not pinned: there is no [placement]";
   }
   plan.housekeeping = machine.online;
   add(plan, Severity::note, "placement-off", "[placement]",
@@ -94,6 +96,7 @@ void place_spinners(PlacementPlan& plan, const Problem& problem, const std::vect
   const Machine& machine = problem.machine;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (chosen[i] < 0) continue;
+    NFX_REQUIRE(plan.threads[i].cpus.empty() && plan.threads[i].wait == ThreadWait::spin);
     plan.threads[i].cpus = {chosen[i]};
     plan.threads[i].numa_node = machine.at(chosen[i]).node;
     plan.quiet |= machine.core_of(chosen[i]);
@@ -103,7 +106,8 @@ void place_spinners(PlacementPlan& plan, const Problem& problem, const std::vect
     plan.housekeeping = problem.reserved;
     return;
   }
-  // What the host was booted to leave alone gets no load balancing: a thread that floats there would stay stuck.
+  // What the host was booted to leave alone gets no load balancing: a thread that is not pinned would stay on one of
+  // them.
   const CpuSet booted_apart = problem.host.isolcpus.cpus & problem.host.isolated;
   plan.housekeeping = (machine.online - plan.quiet - booted_apart) | problem.reserved;
 }
@@ -123,7 +127,7 @@ void place_blockers(PlacementPlan& plan, const Problem& problem) {
       thread.reason = "no core was left for it";
     } else if (want.session_cpu >= 0) {
       thread.cpus = {want.session_cpu};
-      thread.reason = "session " + want.session + " asks for it";
+      thread.reason = "session " + want.session + " requests it";
     } else if (want.only.intersects(machine.available)) {
       const CpuSet wanted = want.only & machine.available;
       thread.cpus = wanted - plan.quiet;
@@ -131,12 +135,12 @@ void place_blockers(PlacementPlan& plan, const Problem& problem) {
       thread.reason = "from " + role_key(thread.role, "cpus");
     } else {
       thread.cpus = near_housekeeping(plan, problem, i, base);
-      thread.reason = thread.cpus == base ? "blocks: floats over housekeeping"
-                                          : "blocks: floats over housekeeping near what it works with";
+      thread.reason = thread.cpus == base ? "blocks: not pinned, runs on the housekeeping CPUs"
+                                          : "blocks: not pinned, runs on the housekeeping CPUs near what it works with";
     }
     thread.numa_node = machine.node_of(thread.cpus);
     if (!plan.quiet.empty() && !thread.cpus.intersects(plan.quiet)) {
-      thread.refused.push_back({plan.quiet, "kept quiet for threads that spin"});
+      thread.refused.push_back({plan.quiet, "reserved for busy-polling threads"});
     }
   }
 }
@@ -184,7 +188,7 @@ void map_sessions(PlacementPlan& plan, const Problem& problem) {
     for (std::uint32_t i = 0; i < polls; ++i) by_core.emplace(static_cast<int>(i), i);
   }
   SessionCoreMapperConfig config{.allowed_cores = {}, .mapping = problem.request.mapping};
-  // Balanced, those that already serve somebody come last.
+  // Balanced, those that already serve a session come last.
   const bool spare_fixed =
       config.mapping == SessionMapping::balanced && std::ranges::find(has_fixed, false) != has_fixed.end();
   for (const auto& [core, thread] : by_core) {
@@ -240,6 +244,9 @@ PlacementPlan make_plan(const Topology& topology, const HostFacts& host, const P
     problem.session.assign(request.sessions.size(), -1);
     planning::map_sessions(plan, problem);
   }
+  for (const ThreadPlacement& thread : plan.threads) NFX_REQUIRE(!thread.cpus.empty() || machine.available.empty());
+  NFX_REQUIRE(plan.session_threads.size() == request.sessions.size());
+  NFX_REQUIRE(!plan.quiet.intersects(plan.housekeeping));  // a CPU is either for one thread or for everything else
   planning::sort_findings(plan);
   plan.hash = planning::hash_of(plan);
   return plan;

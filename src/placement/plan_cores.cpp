@@ -1,10 +1,11 @@
-// Which CPU each spinning thread gets: for one thread after the other, the CPU with the lowest score. What counts more
-// comes first in the score, so that the first difference between two CPUs is the reason that one was not taken.
+// Which CPU each busy-polling thread gets: for one thread after the other, the CPU with the lowest score. What counts
+// more comes first in the score, so that the first difference between two CPUs is the reason that one was not taken.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "placement/planner.hpp"
 
 namespace nfx::planning {
@@ -88,7 +89,7 @@ class Chooser {
     return std::move(chosen_);
   }
 
-  // Takes a choice as made, to look at it.
+  // Takes a choice as made, to examine it.
   void adopt(const std::vector<int>& chosen) {
     for (std::size_t i = 0; i < chosen.size(); ++i) assign(i, chosen[i]);
   }
@@ -166,13 +167,13 @@ class Chooser {
  private:
   [[nodiscard]] std::size_t core(int cpu) const { return static_cast<std::size_t>(machine_.at(cpu).core); }
 
-  // Whether it goes where its peer goes, rather than where it was told to.
+  // Whether it goes where its peer goes, rather than where it was configured to.
   [[nodiscard]] bool follows(std::size_t thread) const {
     const Want& want = problem_.wants[thread];
     return plan_.threads[thread].wait == ThreadWait::spin && want.only.empty() && want.session_cpu < 0;
   }
 
-  // Who has fewer CPUs to choose from chooses earlier.
+  // A thread with fewer CPUs to choose from chooses earlier.
   [[nodiscard]] std::size_t urgency(std::size_t thread) const {
     const Want& want = problem_.wants[thread];
     if (want.session_cpu >= 0) return 0;
@@ -182,7 +183,7 @@ class Chooser {
     return anywhere + (want.peer < 0 ? 2 : 3);
   }
 
-  // A thread's peers follow at once, while there is room beside it.
+  // A thread's peers follow immediately, while there is a free core near it.
   void place(std::size_t thread) {
     if (visited_[thread] || plan_.threads[thread].wait != ThreadWait::spin) return;
     visited_[thread] = true;
@@ -196,6 +197,9 @@ class Chooser {
   void assign(std::size_t thread, int cpu) {
     chosen_[thread] = cpu;
     if (cpu < 0) return;
+    NFX_REQUIRE(!owned(cpu));                       // no CPU is given to two busy-polling threads
+    NFX_REQUIRE(machine_.available.contains(cpu));  // nor one that this process may not use
+    NFX_ASSERT(plan_.threads[thread].wait == ThreadWait::spin);
     owner_[static_cast<std::size_t>(cpu)] = static_cast<int>(thread);
     if (spinners_[core(cpu)]++ == 0 && !reserved_[core(cpu)]) count_free(cpu, -1);
   }
@@ -256,12 +260,12 @@ class Chooser {
   std::vector<int> owner_;          // by CPU
   std::vector<int> spinners_;       // by core
   std::vector<bool> reserved_;      // by core
-  std::vector<int> free_in_cache_;  // cores without a spinner
+  std::vector<int> free_in_cache_;  // cores without a busy-polling thread
   std::vector<std::vector<std::size_t>> followers_;
   std::vector<bool> visited_;
 };
 
-// Why a CPU was not taken, beside the slots of the score.
+// Why a CPU was not taken, in addition to the slots of the score.
 enum Refusal : std::uint8_t {
   not_allowed = slots,
   housekeeping,
@@ -287,14 +291,14 @@ std::string device_name(const Want& want) {
 std::string why_not(int refusal, const ThreadPlacement& thread, const Want& want) {
   switch (refusal) {
     case core_taken:
-    case sibling: return "SMT siblings of spinning threads: a core is one thread's alone";
+    case sibling: return "SMT siblings of busy-polling threads: a core is one thread's alone";
     case blockers: return "given by name to threads that block";
     case device:
       return (want.middle ? "farther from the middle of the cores near " : "farther from ") + device_name(want);
-    case room: return "no room beside it for the threads that want its cache";
+    case room: return "no free core left for the threads that want its cache";
     case peer: return "farther from its peer: another last-level cache or NUMA node";
-    case peer_group: return "not beside the device of its peer";
-    case cpu_zero: return "the core of CPU 0 is taken last: it keeps the time and serves most interrupts";
+    case peer_group: return "not near the device of its peer";
+    case cpu_zero: return "the core of CPU 0 is taken last: it does the timekeeping and serves most interrupts";
     case isolation: return "less isolated";
     case kind: return "slower kind of core";
     case node: return "on another NUMA node than what the thread works with";
@@ -305,7 +309,7 @@ std::string why_not(int refusal, const ThreadPlacement& thread, const Want& want
     case housekeeping: return "housekeeping";
     case spinning: return std::string{why_spinning};
     case not_listed: return "not in " + role_key(thread.role, "cpus");
-    case not_asked: return "session " + want.session + " asks for another";
+    case not_asked: return "session " + want.session + " requests another";
     default: return "worse for all threads together, or once the plan is applied";
   }
 }
@@ -337,7 +341,7 @@ std::string reason_of(const Problem& problem, const ThreadPlacement& thread, con
   const Machine& machine = problem.machine;
   std::vector<std::string> parts;
   if (want.session_cpu >= 0) {
-    parts.push_back("session " + want.session + " asks for it");
+    parts.push_back("session " + want.session + " requests it");
   } else if (!want.only.empty()) {
     parts.push_back("from " + role_key(thread.role, "cpus"));
   }
@@ -354,7 +358,7 @@ std::string reason_of(const Problem& problem, const ThreadPlacement& thread, con
   const std::string apart = isolation_word(problem.host, cpu);
   if (!apart.empty()) parts.push_back(apart);
   const CpuSet siblings = machine.siblings(cpu);
-  parts.push_back(siblings.empty() ? "a whole core" : "alone on its core, idle beside it: " + cpus_text(siblings));
+  parts.push_back(siblings.empty() ? "a whole core" : "alone on its core; idle siblings: " + cpus_text(siblings));
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;

@@ -36,12 +36,12 @@ void check_room(PlacementPlan& plan, const Problem& problem, const std::vector<i
     const CpuSet from = listed.empty() ? machine.available : listed & machine.available;
     std::size_t cores = 0;
     for (const CpuSet& core : machine.cores) cores += core.intersects(from) ? 1U : 0U;
-    std::string text = count_of(wanted, "spinning " + std::string{to_string(role)} + " thread") + " on " +
+    std::string text = count_of(wanted, "busy-polling " + std::string{to_string(role)} + " thread") + " on " +
                        count_of(cores, "core") + " (" + cpus_text(from) + ")";
     if (from.intersects(problem.reserved))
-      text += ", of which housekeeping keeps " + cpus_text(from & problem.reserved);
+      text += ", of which housekeeping reserves " + cpus_text(from & problem.reserved);
     text += ": no core is left for " + std::to_string(wanted - placed) +
-            "; two threads that spin on one core stop each other for milliseconds at a time";
+            "; two threads that busy-poll on one core stop each other for milliseconds at a time";
     std::string mend = placed > 0 ? "set " + role_key(role, "threads") + " = " + std::to_string(placed) + ", or " : "";
     mend +=
         role == ThreadRole::poll ? "set [engine] idle = \"block\"" : "set " + role_key(role, "wait") + " = \"block\"";
@@ -74,7 +74,7 @@ void check_siblings(PlacementPlan& plan, const Problem& problem, const std::vect
   if (!pairs.empty()) {
     const bool wanted = problem.request.share_smt;
     add(plan, wanted ? Severity::warning : Severity::refusal, "smt-siblings-shared", pairs.front(),
-        count_of(pairs.size(), "core") + " with more than one spinning thread: " + join(pairs) +
+        count_of(pairs.size(), "core") + " with more than one busy-polling thread: " + join(pairs) +
             "; SMT siblings share one core's units and caches, and each slows the other",
         wanted ? "set [placement] share_smt = false"
                : "name one CPU of each core in cpus, or set [placement] share_smt = true");
@@ -96,8 +96,8 @@ void check_siblings(PlacementPlan& plan, const Problem& problem, const std::vect
   if (offline.empty()) return;
   add(plan, Severity::note, "offline-sibling", cpus_text(offline),
       cpus_text(offline) +
-          ": SMT siblings of spinning threads' CPUs, and offline; these threads have their cores alone",
-      "nothing; bringing the siblings online would slow the spinning threads");
+          ": SMT siblings of busy-polling threads' CPUs, and offline; these threads have their cores alone",
+      "nothing; bringing the siblings online would slow the busy-polling threads");
 }
 
 void check_blockers(PlacementPlan& plan, const Problem& problem) {
@@ -108,8 +108,8 @@ void check_blockers(PlacementPlan& plan, const Problem& problem) {
     const bool pinned = thread.cpus.size() == 1;
     const bool on_spinners = thread.cpus.intersects(plan.quiet);
     if (!pinned && !on_spinners) continue;
-    std::string text = thread.name + " blocks, and is kept on " + cpus_text(thread.cpus);
-    if (on_spinners) text += ", where threads spin and leave it no time";
+    std::string text = thread.name + " blocks, and may only run on " + cpus_text(thread.cpus);
+    if (on_spinners) text += ", where threads busy-poll and leave it no time";
     text += "; the scheduler cannot run it on another CPU when this one is busy, and each wake-up crosses CPUs";
     std::string mend = want.session_cpu >= 0
                            ? "set [engine] idle = \"spin\", or leave cpu_affinity_core out of session " + want.session
@@ -158,7 +158,7 @@ void check_distances(PlacementPlan& plan, const Problem& problem, const std::vec
   for (auto& [role, far] : peers) {
     add(plan, Severity::warning, "far-from-peer", far.first,
         "no last-level cache in common: " + join(far.threads) + "; what they share travels through memory",
-        "fewer " + role_key(role, "threads") + ", or " + role_key(role, "cpus") + " beside their peers");
+        "fewer " + role_key(role, "threads") + ", or " + role_key(role, "cpus") + " near their peers");
   }
 }
 
@@ -171,12 +171,13 @@ void check_kinds(PlacementPlan& plan, const Problem& problem, const CpuSet& spin
   }
   if (!slow.empty()) {
     add(plan, Severity::warning, "slow-core-kind", cpus_text(slow),
-        "threads spin on " + cpus_text(slow) + ", slow cores of a machine that has faster ones",
-        "fewer spinning threads, or name faster CPUs in cpus or cpu_affinity_core");
+        "threads busy-poll on " + cpus_text(slow) + ", slow cores of a machine that has faster ones",
+        "fewer busy-polling threads, or name faster CPUs in cpus or cpu_affinity_core");
   }
   if (spinners.contains(0)) {
     add(plan, Severity::warning, "cpu0-spinner", "CPU 0",
-        "a thread spins on CPU 0, which keeps the time for all and cannot be freed of the kernel's own work",
+        "a thread busy-polls on CPU 0, which does the timekeeping for all CPUs and cannot be freed of the kernel's own "
+        "work",
         "leave CPU 0 out of the configured cpus and cpu_affinity_core, and in [placement] housekeeping");
   }
 }
@@ -217,7 +218,7 @@ void check_sessions(PlacementPlan& plan, const Problem& problem) {
     for (const std::size_t i : automatic[thread]) names.push_back(plan.session_names[i]);
     add(plan, Severity::warning, "session-collision", names[0] + ", " + names[1],
         join(names) + " are all served by " + with_cpus(plan.threads[thread]) + ", while " +
-            count_of(idle, "poll thread") + (idle == 1 ? " serves" : " serve") + " nobody: mapping = \"" +
+            count_of(idle, "poll thread") + (idle == 1 ? " serves" : " serve") + " no session: mapping = \"" +
             std::string{to_string(problem.request.mapping)} + "\" chooses by CompIDs alone",
         "set [placement] mapping = \"balanced\"");
   }
@@ -251,15 +252,15 @@ void check_isolation(PlacementPlan& plan, const Problem& problem, const CpuSet& 
       if (spins(thread) && thread.cpus.intersects(open)) sessions.push_back(plan.session_names[i]);
     }
     std::string text =
-        cpus_text(apart) + " are set apart from the scheduler, but threads spin on " + cpus_text(open) + " outside";
+        cpus_text(apart) + " are isolated from the scheduler, but threads busy-poll on " + cpus_text(open) + " outside";
     if (!sessions.empty()) text += ", and serve " + join(sessions) + " there";
     add(plan, Severity::warning, "isolated-elsewhere", cpus_text(open), std::move(text),
-        "set cpus within " + apart.to_list() + ", or set the plan's own CPUs apart: " + std::string{apply_mend});
+        "set cpus within " + apart.to_list() + ", or isolate the plan's own CPUs: " + std::string{apply_mend});
   }
   const CpuSet unused = apart - plan.quiet;
   if (!unused.empty()) {
     add(plan, Severity::note, "isolated-elsewhere", cpus_text(unused),
-        cpus_text(unused) + " set apart from the scheduler and used by no spinning thread: they stay idle",
+        cpus_text(unused) + " isolated from the scheduler and used by no busy-polling thread: they stay idle",
         "take " + unused.to_list() + " out of isolcpus, or configure more threads");
   }
 }
@@ -270,7 +271,7 @@ void check_interrupts(PlacementPlan& plan, const Problem& problem) {
   for (const Interrupt& interrupt : problem.host.interrupts) {
     const CpuSet hit = arrival(interrupt) & plan.quiet;
     if (hit.empty()) continue;
-    // Told to go elsewhere, which it does when it arrives the next time.
+    // Already steered elsewhere, which takes effect at its next arrival.
     const bool leaves = interrupt.allowed && !interrupt.allowed->intersects(plan.quiet);
     (leaves ? left : where) |= hit;
     std::string name = std::to_string(interrupt.number) + " (" + join(interrupt.actions, 2);
@@ -279,13 +280,13 @@ void check_interrupts(PlacementPlan& plan, const Problem& problem) {
   }
   if (!seen.empty()) {
     add(plan, Severity::warning, "interrupt-on-spinner", cpus_text(where),
-        count_of(seen.size(), "interrupt") + " where threads spin, or on their SMT siblings: " + join(seen) +
+        count_of(seen.size(), "interrupt") + " where threads busy-poll, or on their SMT siblings: " + join(seen) +
             "; each stops the thread for microseconds",
         std::string{apply_mend} + "; an affinity that is set takes effect at the next interrupt");
   }
   if (!leaving.empty()) {
     add(plan, Severity::note, "interrupt-pending", cpus_text(left),
-        count_of(leaving.size(), "interrupt") + " will leave the quiet CPUs when next raised: " + join(leaving), "");
+        count_of(leaving.size(), "interrupt") + " will leave the isolated CPUs when next raised: " + join(leaving), "");
   }
 }
 
@@ -296,7 +297,7 @@ void check_realtime(PlacementPlan& plan, const Problem& problem) {
   }
   if (threads.empty()) return;
   const HostFacts& host = problem.host;
-  const std::string who = join(threads) + (threads.size() == 1 ? " spins" : " spin") + " under SCHED_FIFO";
+  const std::string who = join(threads) + (threads.size() == 1 ? " busy-polls" : " busy-poll") + " under SCHED_FIFO";
   if (host.rt_runtime_us && *host.rt_runtime_us != -1) {
     add(plan, Severity::warning, "realtime-throttled", threads.front(),
         who + ", and the kernel gives real-time threads " + std::to_string(*host.rt_runtime_us) + " us of each " +
@@ -345,7 +346,7 @@ void check_host(PlacementPlan& plan, const Problem& problem) {
     add(plan, Severity::note, "host-unseen", problem.machine.topology.source,
         "the plan is for a machine whose kernel settings are not known: isolation, interrupts and real-time limits "
         "were "
-        "not looked at",
+        "not checked",
         "give --root DIR with a copy of that host's /proc and /sys, or plan on the machine itself");
     return;
   }

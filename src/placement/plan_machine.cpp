@@ -1,3 +1,4 @@
+// The topology indexed by CPU number, and texts that all parts of the planner use.
 #include <algorithm>
 #include <utility>
 

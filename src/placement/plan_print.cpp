@@ -1,3 +1,4 @@
+// A plan as text and as JSON.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -74,8 +75,8 @@ std::string refused_line(const RefusedAlternative& refused) {
   return "    " + list + "  " + refused.why + '\n';
 }
 
-// What is the same for all threads is said once, and threads with the same lines share them. Where other threads spin
-// is in the table already.
+// What is the same for all threads is printed once, and threads with the same lines share them. Where other threads
+// busy-poll is in the table already.
 void print_refused(std::string& out, const PlacementPlan& plan) {
   std::map<std::string, std::size_t> told;
   std::size_t threads = 0;
@@ -134,12 +135,12 @@ std::string to_text(const PlacementPlan& plan, const Topology& topology) {
   print_threads(out, plan);
   print_sessions(out, plan);
   out +=
-      "\nquiet CPUs    " + short_list(plan.quiet, 100) + "\nhousekeeping  " + short_list(plan.housekeeping, 100) + '\n';
+      "\nisolated CPUs " + short_list(plan.quiet, 100) + "\nhousekeeping  " + short_list(plan.housekeeping, 100) + '\n';
   print_refused(out, plan);
   if (!plan.findings.empty()) out += '\n';
   for (const PlanFinding& finding : plan.findings) {
     out += std::string{to_string(finding.severity)} + " [" + finding.id + "] " + finding.text +
-           "\n  mend: " + finding.mend + '\n';
+           "\n  fix: " + finding.mend + '\n';
   }
   return out;
 }
@@ -147,7 +148,7 @@ std::string to_text(const PlacementPlan& plan, const Topology& topology) {
 std::string to_json(const PlacementPlan& plan) {
   Json json{{"hash", plan.hash},
             {"refused", plan.refused()},
-            {"quiet", plan.quiet.to_list()},
+            {"isolated", plan.quiet.to_list()},
             {"housekeeping", plan.housekeeping.to_list()},
             {"threads", Json::array()},
             {"sessions", Json::array()},
@@ -164,9 +165,9 @@ std::string to_json(const PlacementPlan& plan) {
                                 {"id", finding.id},
                                 {"subject", finding.subject},
                                 {"text", finding.text},
-                                {"mend", finding.mend}});
+                                {"fix", finding.mend}});
   }
-  // Names may hold bytes that are no UTF-8; they must not make the rest unreadable.
+  // Names may hold bytes that are not UTF-8; they must not make the rest unreadable.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -1,5 +1,5 @@
-// What each thread asks for, with the names of devices, CPUs and other threads resolved, and which CPUs housekeeping
-// keeps whatever they ask for.
+// What each thread requests, with the names of devices, CPUs and other threads resolved, and which CPUs are
+// reserved for housekeeping in any case.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -96,7 +96,7 @@ void near_each_group(PlacementPlan& plan, Problem& problem, ThreadRole role, std
   if (threads > usable.size()) {
     add(plan, Severity::warning, "more-threads-than-groups", key,
         count_of(threads, "thread") + " for " + count_of(usable.size(), "group") +
-            " of devices: the others go round again, beside the middle of the groups",
+            " of devices: the remaining threads are placed next to the middle of the groups again",
         "set " + role_key(role, "threads") + " = " + std::to_string(usable.size()));
   } else if (threads < usable.size()) {
     std::vector<std::string> left;
@@ -158,8 +158,8 @@ void want_peers(PlacementPlan& plan, Problem& problem, ThreadRole role, std::siz
   const std::size_t count = problem.request.role(other).threads;
   if (other == role || count == 0) {
     add(plan, Severity::warning, "peer-missing", role_key(role, "same_cache_as"),
-        role_key(role, "same_cache_as") + " = \"" + std::string{to_string(other)} + "\": " +
-            (other == role ? "that is the role itself" : "there are no such threads") + "; it counts for nothing",
+        role_key(role, "same_cache_as") + " = \"" + std::string{to_string(other)} +
+            "\": " + (other == role ? "that is the role itself" : "there are no such threads") + "; it is ignored",
         "leave " + role_key(role, "same_cache_as") + " out, or set " + role_key(other, "threads"));
     return;
   }
@@ -168,7 +168,7 @@ void want_peers(PlacementPlan& plan, Problem& problem, ThreadRole role, std::siz
   }
 }
 
-// Whether a session can have the CPU it names; if not, a finding says why.
+// Whether a session can have the CPU it names; if not, a finding gives the reason.
 bool session_cpu_usable(PlacementPlan& plan, const Problem& problem, const SessionRequest& session) {
   const int cpu = session.cpu_affinity_core;
   const std::string name = session_name(session);
@@ -189,7 +189,7 @@ bool session_cpu_usable(PlacementPlan& plan, const Problem& problem, const Sessi
   }
   if (poll.wait == ThreadWait::spin && problem.request.housekeeping.contains(cpu)) {
     add(plan, Severity::refusal, "session-core-conflict", name,
-        wish + ", which [placement] housekeeping keeps for everything that does not spin",
+        wish + ", which [placement] housekeeping reserves for everything that does not busy-poll",
         "set cpu_affinity_core to a CPU outside " + problem.request.housekeeping.to_list());
     return false;
   }
@@ -244,7 +244,7 @@ void claim_session_cpus(PlacementPlan& plan, Problem& problem) {
     std::vector<std::string> names;
     for (const std::size_t session : claim.sessions) names.push_back(session_name(sessions[session]));
     add(plan, Severity::refusal, "session-core-conflict", names.front(),
-        join(names) + (names.size() == 1 ? " asks" : " ask") + " for CPU " + std::to_string(claim.cpu) +
+        join(names) + (names.size() == 1 ? " requests" : " request") + " for CPU " + std::to_string(claim.cpu) +
             " (cpu_affinity_core), but all " + count_of(polls, "poll thread") +
             " are taken by sessions that name other CPUs: a thread is on one CPU",
         "set [engine] poll_threads = " + std::to_string(claims.size()) + ", or let these sessions name fewer CPUs");
@@ -253,7 +253,7 @@ void claim_session_cpus(PlacementPlan& plan, Problem& problem) {
 
 void choose_housekeeping(const PlacementPlan& plan, Problem& problem) {
   const Machine& machine = problem.machine;
-  // What spinning threads were given by name: `needed` leaves nothing over, `listed` may.
+  // What busy-polling threads were given by name: `needed` leaves nothing over, `listed` may.
   CpuSet needed;
   CpuSet listed;
   std::size_t spinners = 0;
@@ -358,7 +358,7 @@ void reserve_housekeeping(PlacementPlan& plan, Problem& problem) {
   if (!machine.available.empty() && !problem.request.housekeeping.empty()) {
     why = "none of " + cpus_text(problem.request.housekeeping) + " can be used";
   } else if (!machine.available.empty()) {
-    why = "the spinning threads ask for all of " + cpus_text(machine.available) +
+    why = "the busy-polling threads request all of " + cpus_text(machine.available) +
           ": nothing would be left for the kernel, other programs and threads that block";
   }
   add(plan, Severity::refusal, "no-housekeeping", "[placement] housekeeping", std::move(why),

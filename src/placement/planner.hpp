@@ -1,5 +1,5 @@
 // How make_plan works inside: the machine by CPU number, what each thread wants, and the choice of CPUs for those that
-// spin. Private to the module. Thread: values, one owner.
+// busy-poll. Private to the module. Thread: values, one owner.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace nfx::planning {
 
-inline constexpr std::string_view why_spinning = "other threads spin there";
+inline constexpr std::string_view why_spinning = "other threads busy-poll there";
 
 // What the topology says about one CPU; core is an index into Machine::cores.
 struct CpuPlace {
@@ -24,7 +24,7 @@ struct CpuPlace {
   bool first = false;  // the lowest of its core that this process may use
 };
 
-// The topology, ready to be asked by CPU number: scanning its cores for each question would make planning quadratic.
+// The topology, indexed by CPU number: scanning its cores for each question would make planning quadratic.
 struct Machine {
   explicit Machine(const Topology& from);
 
@@ -43,10 +43,10 @@ struct Machine {
   int network_node = -1;  // where the network devices are, if they are all on one node
 };
 
-// What one thread asks for, its names resolved.
+// What one thread requests, its names resolved.
 struct Want {
   CpuSet only;           // configured CPUs; empty: any
-  int session_cpu = -1;  // a session of this thread asks for it
+  int session_cpu = -1;  // a session of this thread requests it
   std::string session;   // which one
   const Device* device = nullptr;
   const DeviceGroup* group = nullptr;
@@ -62,7 +62,7 @@ struct Problem {
   std::vector<DeviceGroup> groups;
   std::vector<Want> wants;   // by thread
   std::vector<int> session;  // by session: the poll thread that its cpu_affinity_core gave it; -1: none
-  CpuSet reserved;           // for housekeeping whatever the threads ask for
+  CpuSet reserved;           // for housekeeping whatever the threads request
   CpuSet blockers_own;       // that threads which block were given by name
   bool no_housekeeping = false;
 };
@@ -79,8 +79,8 @@ struct HostView {
   }
 };
 
-// Where an interrupt is known to arrive: at its effective CPUs, or the only one it is allowed. Empty: nobody handles
-// it, or nobody knows.
+// Where an interrupt is known to arrive: at its effective CPUs, or the only one it is allowed. Empty: no handler, or
+// not known.
 [[nodiscard]] CpuSet arrival(const Interrupt& interrupt);
 
 // Adds up to what people can read and counts the rest: "a, b, c and 5 more".
@@ -101,7 +101,7 @@ void name_threads(PlacementPlan& plan, const PlacementRequest& request);
 void resolve_wants(PlacementPlan& plan, Problem& problem);
 void reserve_housekeeping(PlacementPlan& plan, Problem& problem);
 
-// A CPU for each spinning thread, -1 where there is none left; then the reasons and what was not taken.
+// A CPU for each busy-polling thread, -1 where there is none left; then the reasons and what was not taken.
 [[nodiscard]] std::vector<int> choose_cpus(const PlacementPlan& plan, const Problem& problem);
 void explain_choice(PlacementPlan& plan, const Problem& problem, const std::vector<int>& chosen);
 void place_blockers(PlacementPlan& plan, const Problem& problem);

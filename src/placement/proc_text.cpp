@@ -1,3 +1,4 @@
+// Parsers for the text files of /proc.
 #include "placement/proc_text.hpp"
 
 #include <algorithm>

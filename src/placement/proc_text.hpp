@@ -29,7 +29,7 @@ template <typename Number>
 
 [[nodiscard]] bool all_digits(std::string_view text) noexcept;
 
-// What stands behind "key:", "key :" or "key" and blanks at the beginning of a line; may be empty.
+// What follows "key:", "key :" or "key" and blanks at the beginning of a line; may be empty.
 [[nodiscard]] std::optional<std::string_view> value_of(std::string_view text, std::string_view key) noexcept;
 
 struct Mount {

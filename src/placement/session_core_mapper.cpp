@@ -1,8 +1,10 @@
+// Maps sessions to CPUs by the hash of their CompIDs, or evenly.
 #include "nexusfix/placement/session_core_mapper.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {
@@ -16,10 +18,11 @@ std::size_t SessionCoreMapper::hashed(std::string_view sender_comp_id, std::stri
   return CpuAffinity::session_hash(sender_comp_id, target_comp_id) % config_.allowed_cores.size();
 }
 
-// The least loaded core; among those the preferred one or the first behind it, so that the order in which sessions come
+// The least loaded core; among those the preferred one or the first after it, so that the order in which sessions come
 // matters only where they would collide.
 std::size_t SessionCoreMapper::choose(std::size_t preferred) const noexcept {
   const std::uint32_t least = *std::ranges::min_element(load_);
+  NFX_ASSERT(preferred < load_.size());
   std::size_t at = preferred;
   while (load_[at] != least) at = (at + 1) % load_.size();
   return at;
@@ -49,6 +52,7 @@ bool SessionCoreMapper::place(std::string_view sender_comp_id, std::string_view 
   if (found == config_.allowed_cores.end()) return false;
   if (config_.mapping == SessionMapping::hash) return true;
   remove(sender_comp_id, target_comp_id);
+  NFX_ASSERT(!assigned_.contains(std::pair{sender_comp_id, target_comp_id}));
   const auto index = static_cast<std::size_t>(found - config_.allowed_cores.begin());
   assigned_.emplace(Name{sender_comp_id, target_comp_id}, index);
   ++load_[index];
@@ -58,6 +62,7 @@ bool SessionCoreMapper::place(std::string_view sender_comp_id, std::string_view 
 bool SessionCoreMapper::remove(std::string_view sender_comp_id, std::string_view target_comp_id) {
   const auto found = assigned_.find(std::pair{sender_comp_id, target_comp_id});
   if (found == assigned_.end()) return false;
+  NFX_ASSERT(found->second < load_.size() && load_[found->second] > 0);
   --load_[found->second];
   assigned_.erase(found);
   return true;

@@ -1,3 +1,4 @@
+// Samples what a host's threads do, from /proc, at one instant.
 #include "nexusfix/placement/thread_sampler.hpp"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ class Sampler {
   }
 
  private:
-  // Files that are gone are no news: threads end. Those that may not be read are.
+  // Files that are gone are expected: threads end. Those that may not be read are.
   std::optional<std::string> text(const std::string& file) {
     auto content = files_.text(file);
     if (content) return *std::move(content);

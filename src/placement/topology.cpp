@@ -1,3 +1,4 @@
+// What all sources of a topology share: order, names, notes on what is odd, and look-ups.
 #include "nexusfix/placement/topology.hpp"
 
 #include <algorithm>
@@ -68,7 +69,7 @@ void note_devices(Topology& topology) {
 void note_cpus(Topology& topology) {
   if (!topology.offline.empty()) topology.notes.push_back("Offline CPUs: " + topology.offline.to_list() + '.');
   if (const CpuSet hidden = topology.online - topology.allowed; !hidden.empty()) {
-    topology.notes.push_back("Control groups keep this process off CPUs " + hidden.to_list() + '.');
+    topology.notes.push_back("Control groups exclude this process from CPUs " + hidden.to_list() + '.');
   }
   for (const NumaNode& node : topology.nodes) {
     const std::string name = "NUMA node " + std::to_string(node.number);
@@ -105,7 +106,7 @@ DeviceKind kind_of(std::uint16_t pci_class, std::uint16_t vendor) noexcept {
   }
   if (pci_class == infiniband) return DeviceKind::network;
   if (pci_class == display_3d || pci_class == display_other || pci_class == accelerator) return DeviceKind::gpu;
-  // Most VGA adapters of servers are the console of the management controller or of the hypervisor: no one computes
+  // Most VGA adapters of servers are the console of the management controller or of the hypervisor: no program computes
   // there.
   if (pci_class == vga && (vendor == nvidia || vendor == amd)) return DeviceKind::gpu;
   return DeviceKind::other;

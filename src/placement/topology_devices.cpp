@@ -136,7 +136,7 @@ class DeviceReader {
       return;
     }
     if (device.numa_node >= 0) {
-      topology_.notes.push_back(device.pci_address + " says it is on NUMA node " + std::to_string(device.numa_node) +
+      topology_.notes.push_back(device.pci_address + " states NUMA node " + std::to_string(device.numa_node) +
                                 ", which the machine does not have.");
       device.numa_node = -1;
     }
@@ -153,7 +153,7 @@ class DeviceReader {
       if (const std::string behind = files_.link(entry + "/device").value_or(""); function_of(path).empty()) {
         path += '/' + behind;
       }
-      // Partitions, and what has no device behind it: bridges, loop devices, ...
+      // Partitions, and what has no device of its own: bridges, loop devices, ...
       if (files_.exists(entry + "/partition")) continue;
       const auto function = functions_.find(function_of(path));
       if (function != functions_.end()) {

@@ -1,3 +1,4 @@
+// The topology of the running machine, and of hwloc's XML, through hwloc.
 #include <hwloc.h>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ void add_cores(hwloc_topology_t loaded, Topology& topology) {
   }
 }
 
-// hwloc gives memory without CPUs the CPUs that it is close to: fast memory beside the ordinary one, or a whole
+// hwloc gives memory without CPUs the CPUs that it is close to: fast memory next to ordinary memory, or a whole
 // machine. Each CPU belongs to the smallest node around it, of equal ones to the first.
 void add_nodes(hwloc_topology_t loaded, Topology& topology) {
   for (hwloc_obj_t n = nullptr; (n = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_NUMANODE, n)) != nullptr;) {
@@ -124,7 +125,7 @@ void add_os_device(hwloc_obj_t os, Device& device) {
   if ((net || rdma) && device.kind == DeviceKind::other) device.kind = DeviceKind::network;
   const bool cuda = std::string_view{os->name}.starts_with("cuda");
   if (coprocessor) device.kind = DeviceKind::gpu;
-  // What the graphics stack and OpenCL call a GPU depends on who asks.
+  // What the graphics stack and OpenCL call a GPU differs between programs.
   const bool alias = device.kind == DeviceKind::gpu && !cuda;
   if (alias) {
     device.other_names.push_back(detail::printable(os->name));
@@ -202,7 +203,7 @@ Loaded prepare() {
   return loaded;
 }
 
-// hwloc reads our own control group. Where `nfx host apply --runtime` has set CPUs apart, that group shows our own
+// hwloc reads our own control group. Where `nfx host apply --runtime` has isolated CPUs, that group shows our own
 // doing and not what the engine may use; a plan made then has to be the one that was applied.
 void set_allowed(hwloc_topology_t loaded, Topology& topology) {
   topology.allowed = to_cpus(hwloc_topology_get_allowed_cpuset(loaded)) & topology.online;
@@ -213,7 +214,7 @@ void set_allowed(hwloc_topology_t loaded, Topology& topology) {
   const auto above = CpuSet::parse_list(files.text(hierarchy.mount + "/cpuset.cpus").value_or("")).value_or(CpuSet{});
   const CpuSet allowed = above.empty() ? topology.online : above & topology.online;
   if (allowed == topology.allowed) return;
-  topology.notes.push_back("The control group " + std::string{housekeeping_group} + " keeps this process on CPUs " +
+  topology.notes.push_back("The control group " + std::string{housekeeping_group} + " restricts this process to CPUs " +
                            topology.allowed.to_list() + "; the engine may use " + allowed.to_list() + '.');
   topology.allowed = allowed;
 }
@@ -244,8 +245,8 @@ Topology convert(hwloc_topology* loaded, bool live) {
 
 Topology load_this_machine() {
   const Loaded loaded = prepare();
-  // They would bind this thread to one CPU after the other, start OpenCL, or ask an X server; and libpciaccess, which
-  // leaks, says no more than what the Linux component reads from sysfs.
+  // They would bind this thread to one CPU after the other, start OpenCL, or contact an X server; and libpciaccess,
+  // which leaks, says no more than what the Linux component reads from sysfs.
   for (const char* component : {"x86", "opencl", "gl", "pci"}) {
     hwloc_topology_set_components(loaded.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   }

@@ -1,3 +1,4 @@
+// A topology as JSON.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// -1 stands for "not known" in our vectors, null in JSON.
+// -1 stands for "not known" in the vectors, null in JSON.
 Json known(int number) { return number < 0 ? Json{} : Json(number); }
 
 Json cores_of(const Topology& topology) {
@@ -68,12 +69,12 @@ Json plan_of(const PlacementPlan& plan) {
                        {"cpus", thread.cpus.to_list()}});
   }
   return {{"hash", plan.hash},
-          {"quiet", plan.quiet.to_list()},
+          {"isolated", plan.quiet.to_list()},
           {"housekeeping", plan.housekeeping.to_list()},
           {"threads", std::move(threads)}};
 }
 
-// Names come from files; bytes that are no UTF-8 are replaced.
+// Names come from files; bytes that are not UTF-8 are replaced.
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
 }  // namespace

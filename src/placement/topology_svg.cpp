@@ -21,13 +21,14 @@ constexpr std::string_view style =
     "text{font:11px system-ui,'DejaVu Sans',sans-serif;fill:#1c2733}"
     ".t{font-size:16px;font-weight:600}.h{font-weight:600}.s{fill:#5b6875}.m{text-anchor:middle}"
     ".page{fill:#fff}.block{fill:#f3f5f8;stroke:#9aa7b4}.cache{fill:#e6eaf0;stroke:#b7c1cc}"
-    ".core{fill:#fff;stroke:#8493a3}.pu{fill:#dfe6ee}.house{fill:#b9d4f1}.quiet{fill:#d3ecd0}.spin{fill:#4caf6d}"
+    ".core{fill:#fff;stroke:#8493a3}.pu{fill:#dfe6ee}.housekeeping{fill:#b9d4f1}.isolated{fill:#d3ecd0}.spin{fill:#"
+    "4caf6d}"
     ".barred{fill:#e9e1e1;stroke:#a86b6b;stroke-dasharray:3 2}"
     ".gpu{fill:#e9e0f7;stroke:#8a6cc0}.network{fill:#fdebc8;stroke:#c9952f}.storage{fill:#e4e4df;stroke:#8d8d80}"
     ".dead{fill:none;stroke:#9aa7b4;stroke-dasharray:3 2}.p{font-weight:600;fill:#08200f}"
     "@media (prefers-color-scheme:dark){text{fill:#e4eaf0}.s{fill:#9fadba}.page{fill:#12171d}"
     ".block{fill:#1a212a;stroke:#556270}.cache{fill:#222c37;stroke:#4a5764}.core{fill:#12171d;stroke:#66757f}"
-    ".pu{fill:#2d3947}.house{fill:#234a75}.quiet{fill:#24482b}.spin{fill:#4caf6d}.barred{fill:#3a2a2a}"
+    ".pu{fill:#2d3947}.housekeeping{fill:#234a75}.isolated{fill:#24482b}.spin{fill:#4caf6d}.barred{fill:#3a2a2a}"
     ".gpu{fill:#35274f}.network{fill:#4d3a12}.storage{fill:#33332d}.p{fill:#08200f}}";
 
 constexpr std::array<std::string_view, 8> group_colours{"#3f7fd0", "#d0643f", "#3fa08c", "#b04fa0",
@@ -42,7 +43,7 @@ std::string escape(std::string_view text) {
       case '&': out += "&amp;"; break;
       case '"': out += "&quot;"; break;
       default: {
-        // XML has no control characters, and one byte that is no UTF-8 would make the whole picture unreadable.
+        // XML has no control characters, and one byte that is not UTF-8 would make the whole picture unreadable.
         const auto byte = static_cast<unsigned char>(c);
         out += byte < 0x20 || byte >= 0x7f ? '?' : c;
       }
@@ -87,7 +88,7 @@ class Canvas {
   std::string out_;
 };
 
-// Puts boxes beside each other and goes to the next row when there is no room.
+// Puts boxes next to each other and goes to the next row when there is no room.
 class Flow {
  public:
   explicit Flow(int width) : width_(width) {}
@@ -372,8 +373,8 @@ class Picture {
     if (names_.contains(cpu)) return "spin";
     if (!topology_.allowed.contains(cpu)) return "barred";
     if (plan_ == nullptr) return "pu";
-    if (plan_->quiet.contains(cpu)) return "quiet";
-    return plan_->housekeeping.contains(cpu) ? "house" : "pu";
+    if (plan_->quiet.contains(cpu)) return "isolated";
+    return plan_->housekeeping.contains(cpu) ? "housekeeping" : "pu";
   }
 
   // Returns where it ends.
@@ -386,8 +387,8 @@ class Picture {
     };
     if (plan_ != nullptr) {
       entry("spin", "pinned thread");
-      entry("quiet", "kept quiet");
-      entry("house", "housekeeping");
+      entry("isolated", "isolated");
+      entry("housekeeping", "housekeeping");
     } else {
       entry("pu", "CPU");
     }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view cpu_folder = "/sys/devices/system/cpu";
 constexpr std::string_view node_folder = "/sys/devices/system/node";
 
-// The number behind `prefix`: "node12" is 12; -1 when there is none.
+// The number after `prefix`: "node12" is 12; -1 when there is none.
 int number_after(std::string_view text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return -1;
   text.remove_prefix(prefix.size());

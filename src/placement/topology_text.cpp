@@ -1,3 +1,4 @@
+// A topology for a terminal.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -107,7 +108,7 @@ std::string bytes(std::uint64_t size) {
   return text.data();
 }
 
-// "0,2,...,190" where every second CPU is in it, as many machines count their sockets or siblings in turn.
+// "0,2,...,190" where every second CPU is in it, as many machines number their sockets or siblings alternately.
 std::string short_list(const CpuSet& cpus) {
   const std::vector<int> members = cpus.members();
   if (members.size() < 5) return cpus.to_list();
@@ -248,14 +249,14 @@ void print_groups(std::string& out, const Topology& topology) {
 
 void print_plan(std::string& out, const PlacementPlan& plan) {
   out += "Plan " + plan.hash + '\n';
-  out += "  quiet: CPU " + (plan.quiet.empty() ? "none" : plan.quiet.to_list()) + '\n';
+  out += "  isolated: CPU " + (plan.quiet.empty() ? "none" : plan.quiet.to_list()) + '\n';
   out += "  housekeeping: CPU " + (plan.housekeeping.empty() ? "none" : plan.housekeeping.to_list()) + '\n';
   std::size_t width = 0;
   for (const ThreadPlacement& thread : plan.threads) width = std::max(width, thread.name.size());
   for (const ThreadPlacement& thread : plan.threads) {
     std::string name = thread.name;
     name.resize(width, ' ');
-    out += "  " + name + "  " + (thread.wait == ThreadWait::spin ? "spins" : "blocks") + " on CPU " +
+    out += "  " + name + "  " + (thread.wait == ThreadWait::spin ? "busy-polls" : "blocks") + " on CPU " +
            thread.cpus.to_list();
     if (thread.priority > 0) out += ", SCHED_FIFO " + std::to_string(thread.priority);
     out += '\n';

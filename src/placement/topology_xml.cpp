@@ -1,5 +1,5 @@
 // hwloc trusts the structure of the XML that it reads: a few changed bytes make it follow null pointers or stop in an
-// assertion. So a child process reads the file, checks the result and writes it anew; we read only what hwloc wrote.
+// assertion. So a child process reads the file, checks the result and writes it again; we read only what hwloc wrote.
 #include <fcntl.h>
 #include <hwloc.h>
 #include <sys/mman.h>
@@ -83,7 +83,7 @@ void set_limits() {
 int translate(const std::string& xml, int out, int complaints) {
   set_limits();
   ::dup2(complaints, STDERR_FILENO);
-  // hwloc asks for these once per process: after the first file of a process its complaints are shorter.
+  // hwloc reads these once per process: after the first file of a process its messages are shorter.
   ::setenv("HWLOC_XML_VERBOSE", "1", 1);
   ::setenv("HWLOC_HIDE_ERRORS", "0", 1);
   hwloc_topology_t topology = nullptr;
@@ -108,7 +108,7 @@ int translate(const std::string& xml, int out, int complaints) {
   return child_done;
 }
 
-// The first line of what hwloc said that says something; its warnings come framed in stars.
+// The first line of hwloc's output with content; its warnings come framed in stars.
 std::string complaint(int fd) {
   ::lseek(fd, 0, SEEK_SET);
   const std::string text = read_all(fd, 65536);

@@ -91,7 +91,7 @@ class Plan(unittest.TestCase):
                                  placement='[placement.log]\nthreads = 1\n[log]\nmetrics_file = "nfx.prom"')
         self.assertEqual(code, 1)
         plan = json.loads(out)
-        self.assertEqual(plan["quiet"], "1")
+        self.assertEqual(plan["isolated"], "1")
         self.assertEqual(plan["housekeeping"], "0,2-3")
         self.assertEqual([(each["name"], each["cpus"]) for each in plan["threads"]],
                          [("nfx-poll-0", "1"), ("nfx-defer-0", "0,2-3"), ("nfx-flush-0", "0,2-3"),
@@ -100,7 +100,7 @@ class Plan(unittest.TestCase):
         self.assertFalse(plan["refused"])
         self.assertRegex(plan["hash"], "^[0-9a-f]{16}$")
         for finding in plan["findings"]:
-            self.assertTrue(all(finding[key] for key in ("severity", "id", "subject", "text", "mend")), finding)
+            self.assertTrue(all(finding[key] for key in ("severity", "id", "subject", "text", "fix")), finding)
 
     def test_prints_the_quiet_cpus_alone(self):
         self.assertEqual(self.plan("--quiet-only", polls=2)[1], "1-2\n")

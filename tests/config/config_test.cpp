@@ -132,7 +132,7 @@ std::vector<Mistake> mistakes() {
        "test.toml:2:11: [placement.poll] threads: ", "poll threads have it in [engine]: write poll_threads there"},
       {"[placement.poll]\nwait = \"spin\"\n" + good, "test.toml:2:8: [placement.poll] wait: ", "write idle there"},
       {"[placement]\nhousekeeping = \"0-\"\n" + good,
-       "test.toml:2:16: [placement] housekeeping: ", "is no CPU or range of CPUs such as 3 or 0-7"},
+       "test.toml:2:16: [placement] housekeeping: ", "is not a CPU or a range of CPUs such as 3 or 0-7"},
       {"[placement.log]\nnaer = \"eth0\"\n" + good, "test.toml:2:8: [placement.log] naer: ", "did you mean near?"},
       {"[placement]\nmaping = \"hash\"\n" + good, "test.toml:2:10: [placement] maping: ", "did you mean mapping?"},
       {"[placement]\npoll = 3\n" + good, "test.toml:2:8: poll: ", "expected a section"},

@@ -1,3 +1,4 @@
+// Counters per CPU, from written /proc files.
 #include "nexusfix/placement/cpu_counters.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Sets of CPUs and the kernel's notations for them.
 #include "nexusfix/placement/cpu_set.hpp"
 
 #include <gtest/gtest.h>

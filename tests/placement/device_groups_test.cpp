@@ -1,3 +1,4 @@
+// Groups of devices and their cores.
 #include <gtest/gtest.h>
 
 #include <filesystem>

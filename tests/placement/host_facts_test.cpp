@@ -1,3 +1,4 @@
+// Facts of made-up hosts.
 #include "nexusfix/placement/host_facts.hpp"
 
 #include <gtest/gtest.h>

@@ -61,7 +61,7 @@ TEST(PlanFindings, name_sessions_that_collide_while_threads_are_idle) {
 
 TEST(PlanFindings, name_threads_outside_the_isolated_cpus) {
   const PlacementPlan plan = seeds();
-  EXPECT_TRUE(says(finding(plan, "isolated-elsewhere"), "CPUs 2-15 are set apart"));
+  EXPECT_TRUE(says(finding(plan, "isolated-elsewhere"), "CPUs 2-15 are isolated"));
   EXPECT_TRUE(says(finding(plan, "isolated-elsewhere"), "SENDER2->TARGET2"));
   EXPECT_EQ(finding(plan, "not-isolated")->subject, "CPUs 16-27");
 }
@@ -280,8 +280,8 @@ TEST(PlanFindings, come_with_the_worst_first_and_each_with_a_mend) {
 TEST(PlanText, has_threads_sessions_alternatives_and_findings) {
   const std::string text = to_text(seeds(), machines::seed_28());
   for (const char* part : {"nfx-poll-20  poll  spin  22", "4 sessions:", "(CPU 22): 2: SENDER1->TARGET1 and BROKER_1",
-                           "quiet CPUs    2-27", "housekeeping  0-1", "Not taken:", "warning [session-collision]",
-                           "  mend: set [placement] mapping"}) {
+                           "isolated CPUs 2-27", "housekeeping  0-1", "Not taken:", "warning [session-collision]",
+                           "  fix: set [placement] mapping"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
@@ -290,7 +290,7 @@ TEST(PlanText, as_json_survives_names_that_are_no_utf_8) {
   PlacementRequest request = spinning(1);
   request.sessions = {{"A\xff", "X", 0, -1, false}};
   const std::string json = to_json(plain(machines::small_vm(), request));
-  EXPECT_NE(json.find("\"quiet\": \"1\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"isolated\": \"1\""), std::string::npos) << json;
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Parsers for /proc.
 #include "placement/proc_text.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Sessions to CPUs, by hash and balanced.
 #include "nexusfix/placement/session_core_mapper.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Samples of made-up hosts, and of this process.
 #include "nexusfix/placement/thread_sampler.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// A topology as text, JSON and SVG, with and without a plan.
 #include "nexusfix/placement/topology_print.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +83,7 @@ TEST(TopologyPrint, text_names_caches_siblings_and_left_over_cores) {
 TEST(TopologyPrint, text_shows_the_plan) {
   const PlacementPlan plan = two_threads();
   const std::string text = to_text(fixture("core_complexes.xml"), &plan);
-  EXPECT_TRUE(has(text, "Plan 0123456789abcdef\n  quiet: CPU 1,13\n  housekeeping: CPU 0,2\n")) << text;
+  EXPECT_TRUE(has(text, "Plan 0123456789abcdef\n  isolated: CPU 1,13\n  housekeeping: CPU 0,2\n")) << text;
   EXPECT_TRUE(has(text, "  nfx-poll-0  spins on CPU 1\n  nfx-log-0   blocks on CPU 0,2\n")) << text;
 }
 
@@ -112,7 +113,7 @@ TEST(TopologyPrint, svg_shows_each_cpu_once_and_who_is_pinned_there) {
   }
   EXPECT_TRUE(has(svg, ">1  nfx-poll-0</text>"));
   EXPECT_TRUE(has(svg, "nfx-log-0: any of CPU 0,2"));
-  EXPECT_EQ(count(svg, "class=\"quiet\""), 2U);  // CPU 13 and the legend
+  EXPECT_EQ(count(svg, "class=\"isolated\""), 2U);  // CPU 13 and the legend
 }
 
 TEST(TopologyPrint, svg_loads_nothing_from_elsewhere) {

@@ -1,3 +1,4 @@
+// Topologies from hwloc's XML, from copied files and from this machine.
 #include "nexusfix/placement/topology.hpp"
 
 #include <gtest/gtest.h>

@@ -18,8 +18,8 @@ namespace nfx {
 struct CpuCounters {
   int cpu = 0;
   std::uint64_t timer = 0;                                     // LOC: the tick and high-resolution timers
-  std::uint64_t rescheduling = 0;                              // RES: told by another CPU that there is a task to run
-  std::uint64_t function_calls = 0;                            // CAL: asked by another CPU to run something
+  std::uint64_t rescheduling = 0;                              // RES: another CPU reports a task to run
+  std::uint64_t function_calls = 0;                            // CAL: another CPU requests a function call
   std::uint64_t tlb_shootdowns = 0;                            // TLB
   std::uint64_t devices = 0;                                   // all numbered interrupts
   std::uint64_t other = 0;                                     // NMI, machine checks, IRQ work and the rest
@@ -35,7 +35,7 @@ struct CpuCounters {
 
 struct InterruptCounter {
   int number = 0;
-  std::string name;                    // what stands behind the counts: "PCI-MSIX-0000:00:02.0 1-edge virtio1-req.0"
+  std::string name;                    // what follows the counts: "PCI-MSIX-0000:00:02.0 1-edge virtio1-req.0"
   std::vector<std::uint64_t> per_cpu;  // in the order of CounterSample::cpus
 };
 

@@ -28,7 +28,7 @@ class CpuSet {
   // "3" or "ff,ffffffff": hexadecimal words of 32 bits, highest first.
   [[nodiscard]] static std::expected<CpuSet, std::string> parse_mask(std::string_view text);
 
-  // CPUs outside 0 to max_cpus - 1 are no CPUs: never contained, not inserted.
+  // CPUs outside 0 to max_cpus - 1 are not CPUs: never contained, not inserted.
   void insert(int cpu);
   void erase(int cpu) noexcept;
   [[nodiscard]] bool contains(int cpu) const noexcept;

@@ -1,4 +1,4 @@
-// What a host's kernel is set to do with its CPUs: how it was booted, which CPUs are set apart, where interrupts go.
+// What a host's kernel is set to do with its CPUs: how it was booted, which CPUs are isolated, where interrupts go.
 // Thread: a value; reading it makes system calls and allocates. Errors: none, what cannot be read is an empty optional
 // and named in `unreadable`. Source: /proc and /sys as Documentation/admin-guide/kernel-parameters.txt describes them.
 #pragma once
@@ -20,7 +20,7 @@ namespace nfx {
 
 struct Interrupt {
   int number = 0;
-  std::vector<std::string> actions;  // who handles it: "eth0-rx-0", "nvme0q1"; empty: nobody at the moment
+  std::vector<std::string> actions;  // who handles it: "eth0-rx-0", "nvme0q1"; empty: no handler at the moment
   std::string device;                // PCI address of the device it comes from, empty when not known
   std::optional<CpuSet> allowed;     // smp_affinity_list
   std::optional<CpuSet> effective;   // where it really goes; follows `allowed` at the next interrupt
@@ -45,7 +45,7 @@ struct HostFacts {
   KernelVersion kernel;
   CpuSet online;
   CpuSet isolated;   // from the scheduler: isolcpus at boot, or isolated cpuset partitions now
-  CpuSet shielded;   // kept free of other tasks by `nfx host apply --runtime`; includes none of `isolated` by itself
+  CpuSet shielded;   // isolated by `nfx host apply --runtime`; includes none of `isolated` by itself
   CpuSet nohz_full;  // without the periodic tick
   CpuSet rcu_nocbs;  // without RCU callbacks
   IsolCpus isolcpus;
@@ -56,22 +56,22 @@ struct HostFacts {
   std::optional<bool> smt_active;
   std::vector<std::string> unreadable;  // files that exist but may not be read, with the reason
 
-  // What no other task is put on without being told to.
+  // What no other task may run on unless it is pinned there.
   [[nodiscard]] CpuSet quiet() const { return isolated | shielded; }
 };
 
 [[nodiscard]] HostFacts read_host_facts(const HostFiles& files);
 
-// What kernel.timer_migration should be. 1 lets timers leave sleeping CPUs for those that are awake, as a spinning
+// What kernel.timer_migration should be. 1 lets timers leave sleeping CPUs for those that are awake, as a busy-polling
 // thread's always is; of nohz_full CPUs, though, they leave for the others, and none comes.
 [[nodiscard]] int wanted_timer_migration(const HostFacts& facts, const CpuSet& quiet);
 
-// Words of a kernel command line, as the kernel splits them: blanks inside double quotes are kept.
+// Words of a kernel command line, as the kernel splits them: blanks inside double quotes are part of the word.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> split_command_line(std::string_view text);
 // CPU lists of the command line know "N" for the last CPU and "all". Error: a text.
 [[nodiscard]] std::expected<CpuSet, std::string> parse_boot_cpus(std::string_view text, const CpuSet& present);
 
-// Where the control groups that keep tasks apart are: cgroup v2, or the cpuset hierarchy of v1.
+// Where the control groups that separate tasks are: cgroup v2, or the cpuset hierarchy of v1.
 struct CpusetHierarchy {
   enum class Version : std::uint8_t { none, v1, v2 };
   Version version = Version::none;

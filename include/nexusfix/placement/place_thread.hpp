@@ -1,5 +1,5 @@
-// Puts the calling thread onto CPUs that `nfx host apply` keeps everything else off: a program started from a shell
-// that was moved begins in the housekeeping group, whose CPUs are all it may ask for. Thread: any; about the calling
+// Puts the calling thread onto CPUs that `nfx host apply` isolates: a program started from a shell
+// that was moved begins in the housekeeping group, whose CPUs are all it may use. Thread: any; about the calling
 // one (cgroup v2: its process). Cost: one system call, a few more and two small files when the thread has to leave the
 // group first, which needs the rights to write the cpuset's root. Errors: AffinityResult.
 #pragma once

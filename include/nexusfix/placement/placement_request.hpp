@@ -1,9 +1,10 @@
-// What a configuration asks of the placement: which threads there are, how they wait, and what they want to be near.
-// Thread: a value, filled in before anything runs.
+// What a configuration requests of the placement: which threads there are, how they wait, and what they want to be
+// near. Thread: a value, filled in before anything runs.
 #pragma once
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,32 @@ enum class ThreadRole : std::uint8_t {
   flusher,   // syncs the journal
   log,       // writes logs and metrics
 };
-inline constexpr std::array thread_roles{ThreadRole::poll, ThreadRole::deferred, ThreadRole::flusher, ThreadRole::log};
+
+// What each role is called: in [placement.NAME], and before the number in the names of its threads.
+struct ThreadRoleRow {
+  ThreadRole role;
+  std::string_view name;
+  std::string_view thread_prefix;
+};
+inline constexpr std::array thread_role_table{
+    ThreadRoleRow{ThreadRole::poll, "poll", "nfx-poll-"},
+    ThreadRoleRow{ThreadRole::deferred, "deferred", "nfx-defer-"},
+    ThreadRoleRow{ThreadRole::flusher, "flusher", "nfx-flush-"},
+    ThreadRoleRow{ThreadRole::log, "log", "nfx-log-"},
+};
+inline constexpr auto thread_roles = [] {
+  std::array<ThreadRole, thread_role_table.size()> roles{};
+  for (std::size_t i = 0; i < roles.size(); ++i) roles[i] = thread_role_table[i].role;
+  return roles;
+}();
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < thread_roles.size(); ++i) {
+        if (std::to_underlying(thread_roles[i]) != i) return false;
+      }
+      return true;
+    }(),
+    "a row of thread_role_table is found by its role's value");
 
 [[nodiscard]] std::string_view to_string(ThreadRole role) noexcept;
 [[nodiscard]] std::optional<ThreadRole> parse_thread_role(std::string_view text) noexcept;
@@ -46,7 +72,7 @@ struct RoleRequest {
 
 enum class SessionMapping : std::uint8_t {
   hash,      // session_hash modulo the cores: needs no state, but two sessions may share a core that others leave idle
-  balanced,  // no core has two sessions while another has none; who is there already stays where it is
+  balanced,  // no core has two sessions while another has none; sessions that were added before stay where they are
 };
 
 [[nodiscard]] std::string_view to_string(SessionMapping mapping) noexcept;
@@ -55,13 +81,13 @@ struct SessionRequest {
   std::string sender_comp_id;
   std::string target_comp_id;
   std::uint32_t poll_thread = 0;  // unless one of these says otherwise:
-  int cpu_affinity_core = -1;     // this CPU; -1: none is asked for
+  int cpu_affinity_core = -1;     // this CPU; -1: none is requested
   bool auto_pin_to_core = false;  // one of the poll threads' CPUs, by the mapping
 };
 
 enum class OnViolation : std::uint8_t {
-  warn,    // say it and go on
-  refuse,  // do not start; while running: say it and go on, nobody's orders are dropped for it
+  warn,    // report it and start
+  refuse,  // do not start; while running: only report it, as trading must not stop for it
 };
 
 [[nodiscard]] std::string_view to_string(OnViolation on_violation) noexcept;
@@ -70,7 +96,7 @@ struct PlacementRequest {
   bool enabled = false;                  // off by default: no thread is pinned
   CpuSet housekeeping;                   // empty: chosen
   std::uint32_t housekeeping_cores = 1;  // how many whole cores at least, when chosen
-  bool share_smt = false;                // spinning threads may use the SMT siblings of others' cores
+  bool share_smt = false;                // busy-polling threads may use the SMT siblings of others' cores
   SessionMapping mapping = SessionMapping::hash;
   OnViolation on_violation = OnViolation::warn;
   std::chrono::milliseconds check_interval{1000};

@@ -1,4 +1,4 @@
-// Which thread runs where, and why: a pure function of the machine, the kernel's settings and what was asked for.
+// Which thread runs where, and why: a pure function of the machine, the kernel's settings and what was requested.
 // Thread: any. Cost: 1,000 sessions on 384 hardware threads in milliseconds; allocates. Errors: none, a plan that must
 // not be used says so in its findings, by name.
 #pragma once
@@ -50,12 +50,12 @@ struct PlacementPlan {
   std::vector<ThreadPlacement> threads;        // roles in order, then index
   std::vector<std::uint32_t> session_threads;  // per session of the request: its poll thread
   std::vector<std::string> session_names;      // and its name, "SENDER->TARGET"
-  CpuSet quiet;  // to be kept free of everything else: the spinners' CPUs and their SMT siblings
+  CpuSet quiet;                                // to be isolated: the busy-polling threads' CPUs and their SMT siblings
   // As configured; otherwise everything else that is online, but for CPUs that the host was booted to leave alone.
   // Never empty in a plan that is not refused.
   CpuSet housekeeping;
   std::vector<PlanFinding> findings;  // refusals first, then warnings, then notes
-  std::string hash;                   // 16 hexadecimal digits over threads, masks, quiet and housekeeping
+  std::string hash;                   // 16 hexadecimal digits over threads, masks, isolated and housekeeping CPUs
 
   [[nodiscard]] bool refused() const noexcept;
   [[nodiscard]] bool has_warnings() const noexcept;

@@ -27,10 +27,10 @@ class SessionCoreMapper {
   // By hash: always the same. Balanced: where add() put it, or would put it now.
   [[nodiscard]] int core_for_session(std::string_view sender_comp_id, std::string_view target_comp_id) const noexcept;
 
-  // Balanced: a session joins, on the least loaded core, among those on its hash's or the next one behind it; the
+  // Balanced: a session joins, on the least loaded core, among those on its hash's or the next one after it; the
   // others stay where they are. Returns its core. A session that is there already stays.
   int add(std::string_view sender_comp_id, std::string_view target_comp_id);
-  // Balanced: a session has been put on this core by others. False: it is no allowed one.
+  // Balanced: a session has been put on this core by others. False: it is not an allowed one.
   bool place(std::string_view sender_comp_id, std::string_view target_comp_id, int core);
   // And leaves. False: it was not there.
   bool remove(std::string_view sender_comp_id, std::string_view target_comp_id);

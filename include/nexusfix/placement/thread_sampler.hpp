@@ -1,9 +1,8 @@
 // What a host's threads are doing at one instant: where those of the engine may run and do run, how often they were
-// interrupted, and who else was on the CPUs that are to be quiet. Two samples are what drift.hpp and watch_view.hpp
-// work on.
-// Thread: any; no state. Cost: four small files per watched thread, and one per other thread of the host when all are
-// looked at; allocates. Errors: a thread that ends meanwhile is left out; what may not be read is named in
-// `unreadable`. Bounds: 65,536 threads, the rest is counted. Source: Documentation/filesystems/proc.rst,
+// interrupted, and which other tasks were on the CPUs that are to be isolated. Two samples are what drift.hpp and
+// watch_view.hpp work on. Thread: any; no state. Cost: four small files per watched thread, and one per other thread of
+// the host when all are read; allocates. Errors: a thread that ends meanwhile is left out; what may not be read is
+// named in `unreadable`. Bounds: 65,536 threads, the rest is counted. Source: Documentation/filesystems/proc.rst,
 // scheduler/sched-stats.rst.
 #pragma once
 
@@ -45,14 +44,14 @@ struct ThreadSample {
   std::uint64_t involuntary_switches = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
-  std::optional<std::uint64_t> migrations;  // kernels without CONFIG_SCHED_DEBUG do not tell
+  std::optional<std::uint64_t> migrations;  // kernels without CONFIG_SCHED_DEBUG do not report it
   std::optional<std::uint64_t> run_ns;      // on a CPU
   std::optional<std::uint64_t> wait_ns;     // could have run, but another task did
 
   [[nodiscard]] TaskKey key() const noexcept { return {pid, tid, start_ticks}; }
 };
 
-// A thread that is not watched and was last on a quiet CPU.
+// A thread that is not watched and was last on an isolated CPU.
 struct OtherTask {
   int pid = 0;
   int tid = 0;
@@ -80,7 +79,7 @@ struct WatchSample {
   std::vector<OtherTask> others;
   std::vector<GroupThrottling> groups;
   CpuSet online;
-  std::string clocksource;                                    // empty: not told
+  std::string clocksource;                                    // empty: not known
   std::map<std::string, std::string, std::less<>> governors;  // by policy: "policy0" to "performance"
   std::vector<std::string> unreadable;                        // the first few
   std::size_t threads_left_out = 0;                           // beyond max_sampled_threads
@@ -88,12 +87,12 @@ struct WatchSample {
 
 struct WatchTarget {
   int pid = 0;   // this process; 0: every thread of the host that is named like the engine's
-  CpuSet quiet;  // the CPUs whose other tasks are wanted; empty: none
+  CpuSet quiet;  // the CPUs of which other tasks are sampled; empty: none
 };
 
 [[nodiscard]] WatchSample sample_host(const HostFiles& files, const WatchTarget& target, std::chrono::nanoseconds now);
 
-// One thread; empty: it is gone, or may not be looked at.
+// One thread; empty: it is gone, or may not be read.
 [[nodiscard]] std::optional<ThreadSample> sample_thread(const HostFiles& files, int pid, int tid);
 
 // "SCHED_FIFO 80"; "SCHED_OTHER".

@@ -50,7 +50,7 @@ struct Device {
   std::uint16_t pci_class = 0;
   std::string description;  // vendor and model where known
   int numa_node = -1;
-  CpuSet local_cpus;                      // empty when numa_node is -1 and nothing else tells
+  CpuSet local_cpus;                      // empty when numa_node is -1 and nothing else determines it
   std::uint64_t link_megabits_per_s = 0;  // 0: not known
   bool usable = true;                     // false: no driver, no link, or a name without a device; `why_not` says which
   std::string why_not;
@@ -92,7 +92,7 @@ class TopologyError : public std::runtime_error {
 // A file is XML, a folder is a root, "" is this machine.
 [[nodiscard]] Topology load_topology(const std::filesystem::path& from);
 
-// Devices that belong together: those behind one PCIe switch, M GPUs with N NICs, and where there is no switch those of
+// Devices that belong together: those on one PCIe switch, M GPUs with N NICs, and where there is no switch those of
 // one NUMA node. Only usable devices. Each group has an even share of its node's cores, in order; what does not divide
 // evenly is left over. Groups of unknown place share the cores of nodes without other groups.
 struct DeviceGroup {

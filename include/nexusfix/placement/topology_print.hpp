@@ -1,4 +1,4 @@
-// A topology for people, for programs, and as a picture; with a plan, who sits where is in all three.
+// A topology for people, for programs, and as a picture; with a plan, all three show which thread runs where.
 // Thread: any; pure. Cost: allocates. Errors: none. Names out of files are escaped.
 #pragma once
 
