@@ -1,3 +1,4 @@
+// HTML and SVG for reports, written by hand so that a report is one file that loads nothing.
 #include "host/html.hpp"
 
 #include <algorithm>

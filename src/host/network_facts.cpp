@@ -1,3 +1,5 @@
+// Settings of network devices, which the kernel shows through ethtool's ioctl only, and as text files in a copied
+// host.
 #include "nexusfix/host/network_facts.hpp"
 
 #include <linux/ethtool.h>
@@ -28,7 +30,7 @@ class Ethtool {
   Ethtool(const Ethtool&) = delete;
   Ethtool& operator=(const Ethtool&) = delete;
 
-  // False when the device does not know the question; then `device` says so if it is that we may not ask.
+  // False when the device does not know the question; then `device` notes it when the question is not permitted.
   template <class Question>
   bool ask(NetworkDevice& device, std::uint32_t command, std::string_view topic, Question& question) const {
     int error = error_;

@@ -26,7 +26,7 @@ class HostNoise(unittest.TestCase):
         self.assertEqual((code, err), (0, ""))
         self.assertRegex(out, r"^1 CPU, 0\.05 s, pinned, ordinary scheduler\n")
         self.assertRegex(out, rf"\n +{CPU}( +[0-9.]+){{14}}\n")
-        self.assertIn("Single gaps cannot be attributed: it was not asked for.", out)
+        self.assertIn("Single stalls cannot be attributed: it was not requested.", out)
 
     def test_json_counts_a_window_per_millisecond(self):
         code, out, _ = run(*BRIEF, "--format", "json")
@@ -73,7 +73,7 @@ class HostNoise(unittest.TestCase):
         file.write_text(out, encoding="utf-8")
         code, out, _ = run(*BRIEF, "--compare", str(file))
         self.assertEqual(code, 0)
-        self.assertRegex(out, r"\nNow divided by then; below 1 is quieter now\n(.*\n)+  all ")
+        self.assertRegex(out, r"\nNow divided by then; below 1: less noise now\n(.*\n)+  all ")
         code, out, err = run(*BRIEF, "--compare", str(file), "--format", "json")
         self.assertEqual(code, 0)
         json.loads(out)

@@ -85,7 +85,7 @@ class HostWatch(unittest.TestCase):
         code, out, err = self.between()
         self.assertEqual((code, err), (0, ""), out)
         self.assertIn("no alerts\n", out)
-        self.assertRegex(out, r"\n   1 quiet .* nfx-poll-0\n")
+        self.assertRegex(out, r"\n   1 isol  .* nfx-poll-0\n")
 
     def test_drift_is_told_and_sets_the_exit_code(self):
         host(self.after, allowed="0-1", involuntary=30, steal=10)
@@ -96,20 +96,20 @@ class HostWatch(unittest.TestCase):
         self.assertEqual([alert["id"] for alert in seen["alerts"]], ["mask-changed", "steal"])
         self.assertEqual(seen["alerts"][0]["subject"], "nfx-poll-0")
         self.assertEqual(seen["alerts"][0]["text"], "CPUs 1 became 0-1")
-        self.assertTrue(seen["alerts"][0]["why"] and seen["alerts"][0]["mend"])
-        self.assertEqual([cpu["role"] for cpu in seen["cpus"]], ["housekeeping", "quiet"])
+        self.assertTrue(seen["alerts"][0]["why"] and seen["alerts"][0]["fix"])
+        self.assertEqual([cpu["role"] for cpu in seen["cpus"]], ["housekeeping", "isolated"])
         self.assertEqual(seen["threads"][0]["involuntary_switches_per_s"], 30)
         self.assertIsNone(seen["threads"][0]["run_percent"])
 
     def test_alerts_alone_are_a_line_each(self):
         host(self.after, involuntary=30)
         code, out, _ = self.between("--alerts-only")
-        self.assertEqual((code, out), (1, "involuntary-switches  nfx-poll-0: was put aside 30/s\n"))
+        self.assertEqual((code, out), (1, "involuntary-switches  nfx-poll-0: was preempted 30/s\n"))
 
     def test_quiet_cpus_can_be_named(self):
         host(self.after)
         code, out, _ = self.between("--quiet-cpus", "0", "--format", "json")
-        self.assertEqual((code, [cpu["role"] for cpu in json.loads(out)["cpus"]]), (0, ["quiet", "housekeeping"]))
+        self.assertEqual((code, [cpu["role"] for cpu in json.loads(out)["cpus"]]), (0, ["isolated", "housekeeping"]))
         code, _, err = self.between("--quiet-cpus", "1-")
         self.assertEqual(code, 2)
         self.assertIn("--quiet-cpus", err)
@@ -120,7 +120,7 @@ class HostWatch(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn('nexusfix_thread_involuntary_switches_total{thread="nfx-poll-0",pid="10",tid="11"} 30\n', out)
         self.assertIn('nexusfix_host_alerts{alert="involuntary-switches"} 1\n', out)
-        self.assertIn('nexusfix_cpu_quiet{cpu="1"} 1\n', out)
+        self.assertIn('nexusfix_cpu_isolated{cpu="1"} 1\n', out)
         for line in out.splitlines():
             self.assertRegex(line, r'^(# (HELP|TYPE) nexusfix_\w+ .+|nexusfix_\w+\{(\w+="[^"]*",?)+\} [0-9.]+)$')
 

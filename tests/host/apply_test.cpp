@@ -1,3 +1,4 @@
+// Apply on a rehearsed host: what is changed, in which order, and what stops it.
 #include "nexusfix/host/apply.hpp"
 
 #include <gtest/gtest.h>
@@ -359,7 +360,7 @@ TEST_F(Verify, the_hash_on_the_command_line_tells_a_boot_with_another_plan) {
   host.put("/proc/cmdline", "isolcpus=3 nohz_full=3 nexusfix.plan=" + plan.hash + '\n');
   host.put("/sys/devices/system/cpu/isolated", "3\n");
   host.put("/sys/devices/system/cpu/nohz_full", "3\n");
-  host.put("/proc/sys/kernel/timer_migration", "1\n");  // as wanted where the quiet CPUs are nohz_full
+  host.put("/proc/sys/kernel/timer_migration", "1\n");  // as wanted where the isolated CPUs are nohz_full
   EXPECT_EQ(check(host).exit, HostExit::ok);
   host.put("/proc/cmdline", "isolcpus=3 nexusfix.plan=" + plan.hash + '\n');
   host.put("/sys/devices/system/cpu/nohz_full", "(null)\n");

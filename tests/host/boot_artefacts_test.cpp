@@ -1,3 +1,4 @@
+// The files for booting: their content, and the scripts run on folders in place of a host.
 #include "nexusfix/host/boot_artefacts.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ Device nic(const char* name, const char* address, int node) {
   return device;
 }
 
-// Two nodes of two cores with two hardware threads; one spinning thread on each node's second core.
+// Two nodes of two cores with two hardware threads; one busy-polling thread on each node's second core.
 struct Machine {
   Topology topology;
   HostFacts facts;
@@ -260,7 +261,7 @@ TEST(BootArtefacts, all_name_the_cpus_of_the_plan) {
   for (const auto& [path, each] : machine.artefacts()) {
     ASSERT_TRUE(expected.contains(path)) << path << " is not checked";
     EXPECT_TRUE(
-        each.content.contains("# Plan " + machine.plan.hash + ": quiet CPUs 2-3,6-7, housekeeping CPUs 0-1,4-5"))
+        each.content.contains("# Plan " + machine.plan.hash + ": isolated CPUs 2-3,6-7, housekeeping CPUs 0-1,4-5"))
         << path;
     EXPECT_FALSE(each.purpose.empty()) << path;
     EXPECT_EQ(each.mode, each.content.starts_with("#!") ? 0755U : 0644U) << path;
@@ -284,7 +285,7 @@ TEST(BootArtefacts, masks_and_ranges_in_scripts_are_the_lists_of_the_plan) {
   EXPECT_EQ(mask("/etc/nexusfix/irqbalance.env", "BANNED_CPUS=(.*)"), machine.plan.quiet);
   EXPECT_EQ(mask(steer, "^housekeeping_mask='(.*)'"), machine.plan.housekeeping);
   EXPECT_EQ(mask("/etc/udev/rules.d/50-nexusfix.rules", "rps_cpus\\}=\"(.*)\""), machine.plan.housekeeping);
-  const auto ranges = values(machine.content(steer), "^quiet='(.*)'");
+  const auto ranges = values(machine.content(steer), "^isolated='(.*)'");
   ASSERT_EQ(ranges.size(), 1U);
   std::string list = ranges.front();
   std::ranges::replace(list, ' ', ',');
@@ -412,7 +413,7 @@ TEST_F(SteerInterrupts, has_nothing_to_do_the_second_time) {
   EXPECT_EQ(host.run(std::string{"."} + steer).exit, 0);
   const auto again = host.run(std::string{"."} + steer);
   EXPECT_EQ(again.exit, 0);
-  EXPECT_EQ(again.output, "0 moved, 6 away from the quiet CPUs before, 0 refused\n");
+  EXPECT_EQ(again.output, "0 moved, 6 away from the isolated CPUs before, 0 refused\n");
 }
 
 TEST_F(SteerInterrupts, writes_nothing_in_a_dry_run) {

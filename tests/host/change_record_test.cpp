@@ -1,3 +1,4 @@
+// The record of changes survives crashes, other processes and damage.
 #include "nexusfix/host/change_record.hpp"
 
 #include <gtest/gtest.h>

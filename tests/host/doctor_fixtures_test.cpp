@@ -284,9 +284,10 @@ TEST(DoctorHosts, the_seeds_set_up_names_the_cpus_without_protection) {
   const Case seeds{"seeds_inconsistent", {"2-27", 0}, HostExit::failures, {}};
   for (const DoctorFinding& found : examine_host(hosts() / seeds.host, seeds)) {
     if (found.check->id == "isolation.plan_and_boot_agree") {
-      EXPECT_EQ(found.seen,
-                "the kernel was booted with isolcpus for 2-15, but spinning threads are to run on 2-27: 16-27 have no "
-                "protection");
+      EXPECT_EQ(
+          found.seen,
+          "the kernel was booted with isolcpus for 2-15, but busy-polling threads are to run on 2-27: 16-27 have no "
+          "protection");
     }
   }
 }

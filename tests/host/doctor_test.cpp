@@ -1,3 +1,4 @@
+// The doctor's table of checks, and its behaviour on small made-up hosts.
 #include "nexusfix/host/doctor.hpp"
 
 #include <gtest/gtest.h>
@@ -147,7 +148,7 @@ TEST_F(Doctor, without_cpus_set_apart_isolation_warns_and_does_not_fail) {
   put("/sys/devices/system/cpu/isolated", "\n");
   for (const char* id : {"isolation.isolcpus", "isolation.nohz_full", "isolation.rcu_nocbs"}) {
     EXPECT_EQ(finding(id).result, CheckResult::warning) << id;
-    EXPECT_EQ(finding(id).seen, "no CPU is set apart") << id;
+    EXPECT_EQ(finding(id).seen, "no CPU is isolated") << id;
   }
   PlacementPlan plan;
   plan.quiet = {3};
@@ -196,7 +197,7 @@ TEST_F(Doctor, a_task_name_that_is_no_text_does_not_break_json) {
 }
 
 TEST_F(Doctor, a_copy_of_this_host_is_examined_as_the_host_itself) {
-  // What changes between two looks: who runs, and counters.
+  // What changes between two samples: who runs, and counters.
   const std::set<std::string_view> moving{"isolation.other_tasks", "isolation.kernel_threads", "virtualisation.steal",
                                           "interrupts.pending", "interrupts.effective_affinity"};
   // Who else changes settings of the host at this moment is not our subject: then there are three different looks.

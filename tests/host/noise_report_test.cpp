@@ -1,3 +1,4 @@
+// The formats of the noise report, and its comparison with an earlier one.
 #include "nexusfix/host/noise_report.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t us = 1'000;
 
-// CPU 1 has windows of 1 to 1,000 us and three gaps, CPU 3 could not be measured.
+// CPU 1 has windows of 1 to 1,000 us and three stalls, CPU 3 could not be measured.
 NoiseReport sample() {
   NoiseReport report;
   report.kernel = "6.18.0";
@@ -114,7 +115,7 @@ TEST(NoiseReportTest, the_text_says_why_gaps_are_not_attributed) {
   report.why_not_attributed = "/sys/kernel/tracing/instances: Permission denied";
   for (CpuNoise& cpu : report.cpus) cpu.causes.clear();
   const std::string text = to_text(report);
-  EXPECT_NE(text.find("Single gaps cannot be attributed: /sys/kernel/tracing/instances: Permission denied."),
+  EXPECT_NE(text.find("Single stalls cannot be attributed: /sys/kernel/tracing/instances: Permission denied."),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("not attributed\n"), std::string::npos) << text;
@@ -122,15 +123,15 @@ TEST(NoiseReportTest, the_text_says_why_gaps_are_not_attributed) {
 
 TEST(NoiseReportTest, json_holds_what_was_measured) {
   const Json json = Json::parse(to_json(sample()));
-  EXPECT_EQ(json["schema"], "nexusfix.noise.1");
+  EXPECT_EQ(json["schema"], "nexusfix.noise.2");
   EXPECT_EQ(json["cpus"][0]["p99_us"], 990);
-  EXPECT_EQ(json["cpus"][0]["gaps_over"]["10us"], 3);
+  EXPECT_EQ(json["cpus"][0]["stalls_over"]["10us"], 3);
   EXPECT_EQ(json["cpus"][0]["causes"][0]["kind"], "task");
   EXPECT_EQ(json["cpus"][0]["counters"]["steal_ms"], 20);
   EXPECT_EQ(json["cpus"][1]["error"], "CPU 3: Operation not permitted");
   EXPECT_EQ(json["all"]["max_us"], 1000);
-  EXPECT_EQ(json["longest_gaps"][0]["us"], 900);
-  EXPECT_EQ(json["longest_gaps"][0]["cause"]["kind"], "task");
+  EXPECT_EQ(json["longest_stalls"][0]["us"], 900);
+  EXPECT_EQ(json["longest_stalls"][0]["cause"]["kind"], "task");
   EXPECT_EQ(json["attribution"]["done"], true);
 }
 
@@ -154,17 +155,17 @@ TEST(NoiseReportTest, prometheus_text_is_well_formed) {
     EXPECT_EQ(used, value.size()) << line;
   }
   EXPECT_GE(typed.size(), 8U);
-  EXPECT_TRUE(samples.contains("nexusfix_noise_window_worst_gap_seconds{cpu=\"1\",quantile=\"0.99\"}"));
-  EXPECT_TRUE(samples.contains(R"(nexusfix_noise_cause_gaps{cpu="1",kind="task",name="evil\"\\?<b>?"})"));
+  EXPECT_TRUE(samples.contains("nexusfix_noise_window_worst_stall_seconds{cpu=\"1\",quantile=\"0.99\"}"));
+  EXPECT_TRUE(samples.contains(R"(nexusfix_noise_cause_stalls{cpu="1",kind="task",name="evil\"\\?<b>?"})"));
 }
 
 TEST(NoiseReportTest, prometheus_buckets_are_cumulative) {
   const std::string text = to_prometheus(sample());
-  EXPECT_NE(text.find("nexusfix_noise_gap_seconds_bucket{cpu=\"1\",le=\"1e-05\"} 7\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("nexusfix_noise_gap_seconds_bucket{cpu=\"1\",le=\"5e-05\"} 9\n"), std::string::npos);
-  EXPECT_NE(text.find("nexusfix_noise_gap_seconds_bucket{cpu=\"1\",le=\"+Inf\"} 10\n"), std::string::npos);
-  EXPECT_NE(text.find("nexusfix_noise_gap_seconds_sum{cpu=\"1\"} 0.01\n"), std::string::npos);
-  EXPECT_NE(text.find("nexusfix_noise_gap_seconds_count{cpu=\"1\"} 10\n"), std::string::npos);
+  EXPECT_NE(text.find("nexusfix_noise_stall_seconds_bucket{cpu=\"1\",le=\"1e-05\"} 7\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("nexusfix_noise_stall_seconds_bucket{cpu=\"1\",le=\"5e-05\"} 9\n"), std::string::npos);
+  EXPECT_NE(text.find("nexusfix_noise_stall_seconds_bucket{cpu=\"1\",le=\"+Inf\"} 10\n"), std::string::npos);
+  EXPECT_NE(text.find("nexusfix_noise_stall_seconds_sum{cpu=\"1\"} 0.01\n"), std::string::npos);
+  EXPECT_NE(text.find("nexusfix_noise_stall_seconds_count{cpu=\"1\"} 10\n"), std::string::npos);
 }
 
 TEST(NoiseReportTest, the_page_needs_nothing_else_and_escapes_names) {
@@ -210,6 +211,12 @@ TEST(CompareTest, settings_that_differ_are_named) {
   EXPECT_NE(text->find("  differs: pinned was true and is false\n  differs: fifo_priority was 0 and is 10\n"),
             std::string::npos)
       << *text;
+}
+
+TEST(CompareTest, reads_reports_of_the_schema_before) {
+  std::string then = to_json(sample());
+  then.replace(then.find("nexusfix.noise.2"), 16, "nexusfix.noise.1");
+  EXPECT_TRUE(compare(sample(), then));
 }
 
 TEST(CompareTest, other_files_are_refused) {

@@ -1,3 +1,4 @@
+// Revert restores what apply changed, also after a crash in between.
 #include <gtest/gtest.h>
 
 #include <array>

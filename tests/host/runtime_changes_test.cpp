@@ -1,3 +1,4 @@
+// Which changes a plan needs on a host.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The cause of a stall, from written traces.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ AttributionContext context() {
   return context;
 }
 
-// One gap on CPU 1.
+// One stall on CPU 1.
 NoiseCause cause(std::string_view trace, std::uint64_t begin_us, std::uint64_t length_us,
                  const AttributionContext& with = context()) {
   const HiccupGap gap{begin_us * us, length_us * us, 1, 1};
@@ -159,7 +160,7 @@ TEST(AttributionTest, interrupts_and_softirqs_are_named) {
       "     nfx-noise-1-500     [001] ..s1. 100.001004: softirq_entry: vec=4 [action=BLOCK]\n"
       "     nfx-noise-1-500     [001] ..s1. 100.001024: softirq_exit: vec=4 [action=BLOCK]\n";
   EXPECT_EQ(cause(trace, 1'000, 3).text(), "interrupt 36 virtio1-req.0");
-  EXPECT_EQ(cause(trace, 1'000, 26).text(), "softirq BLOCK") << "it took most of the gap";
+  EXPECT_EQ(cause(trace, 1'000, 26).text(), "softirq BLOCK") << "it took most of the stall";
 }
 
 constexpr std::string_view preempted =

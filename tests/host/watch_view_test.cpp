@@ -1,3 +1,4 @@
+// Rates and roles of an interval, and its screen, JSON, metrics and page.
 #include "nexusfix/host/watch_view.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ std::size_t count(std::string_view text, std::string_view part) {
   return found;
 }
 
-// `cpus` CPUs, the last of them quiet, with one engine thread on it that moved once and was put aside twice.
+// `cpus` CPUs, the last of them quiet, with one engine thread on it that moved once and was preempted twice.
 struct Host {
   explicit Host(int cpus = 2) {
     for (int cpu = 0; cpu < cpus; ++cpu) {
@@ -119,8 +120,8 @@ TEST(WatchView, shows_a_row_per_cpu_a_row_per_thread_and_the_alerts) {
   const auto text = lines(to_text(Host{}.interval(), {.title = "process 10"}));
   ASSERT_GE(text.size(), 8U);
   EXPECT_EQ(text[0], "nfx host watch  process 10  1.00 s  1 thread  4 alerts");
-  EXPECT_EQ(text[2], "   0 house   75%  0.0%     0    0    0    0  250    0   30    0  100    0");
-  EXPECT_EQ(text[3], "   1 quiet   75%  0.0%  12ms    1    0    2  250    0   30    0  100    0 poll-0");
+  EXPECT_EQ(text[2], "   0 hkeep   75%  0.0%     0    0    0    0  250    0   30    0  100    0");
+  EXPECT_EQ(text[3], "   1 isol    75%  0.0%  12ms    1    0    2  250    0   30    0  100    0 poll-0");
   EXPECT_EQ(text[5], "nfx-poll-0           11   1 1         50%  12ms    1    0    2    0    0 OTHER");
   EXPECT_EQ(text[6], "migrated  nfx-poll-0: moved to other CPUs 1/s");
 }
@@ -160,8 +161,8 @@ TEST(WatchView, is_never_wider_or_higher_than_asked_for) {
 
 TEST(WatchView, keeps_quiet_cpus_when_there_is_no_room_for_all) {
   const std::string text = to_text(Host{384}.interval(), {.title = "t", .width = 80, .height = 24});
-  EXPECT_NE(text.find("\n 383 quiet"), std::string::npos) << text;
-  EXPECT_NE(text.find("CPUs, which the screen has no room for"), std::string::npos);
+  EXPECT_NE(text.find("\n 383 isol"), std::string::npos) << text;
+  EXPECT_NE(text.find("CPUs, which do not fit the screen"), std::string::npos);
   EXPECT_NE(text.find("migrated"), std::string::npos);
 }
 
@@ -204,7 +205,7 @@ TEST(WatchView, thread_that_just_began_has_no_rates) {
 TEST(WatchJson, is_one_line_with_cpus_threads_and_alerts) {
   const std::string text = to_json(Host{}.interval());
   EXPECT_EQ(count(text, "\n"), 1U);
-  EXPECT_NE(text.find(R"("cpu":1,"role":"quiet","threads":["nfx-poll-0"],"busy_percent":75.0)"), std::string::npos)
+  EXPECT_NE(text.find(R"("cpu":1,"role":"isolated","threads":["nfx-poll-0"],"busy_percent":75.0)"), std::string::npos)
       << text;
   EXPECT_NE(text.find(R"("thread":"nfx-poll-0","pid":10,"tid":11,"state":"R","cpu":1,"allowed":"1")"),
             std::string::npos);

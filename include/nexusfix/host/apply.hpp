@@ -1,4 +1,4 @@
-// Makes a host follow a plan, says whether it does, and puts everything back.
+// Makes a host follow a plan, checks whether it does, and restores everything.
 // Thread: one owner. Cost: some hundred small files and every task of the host; allocates. Errors: the host's are in
 // the reports; ApplyError for records and locks. Bounds: 10 passes over the tasks. Source:
 // Documentation/admin-guide/cgroup-v1/cpusets.rst, cgroup-v2.rst, core-api/irq/irq-affinity.rst,
@@ -24,7 +24,7 @@
 
 namespace nfx {
 
-// What is changed while a host runs is forgotten when it is booted anew, and so is its record; installed files stay.
+// What is changed while a host runs is forgotten when it is rebooted, and so is its record; installed files stay.
 inline constexpr std::string_view runtime_state_folder = "/run/nexusfix/placement";
 inline constexpr std::string_view boot_state_folder = "/var/lib/nexusfix/placement";
 inline constexpr std::string_view runtime_record = "changes.jsonl";
@@ -59,7 +59,7 @@ struct ApplyReport {
   std::vector<std::string> notes;
 };
 
-// Why the plan must not be applied to this host now, and the exit code that says so: a refused plan, no housekeeping
+// Why the plan must not be applied to this host now, and the exit code for it: a refused plan, no housekeeping
 // CPU, a trading engine.
 struct Objection {
   HostExit exit = HostExit::ok;
@@ -83,7 +83,7 @@ struct RevertReport {
   std::vector<std::string> notes;
 };
 
-// Puts back what the record says, last change first; the record goes when all is restored. May be repeated.
+// Restores what the record states, last change first; the record goes when all is restored. May be repeated.
 [[nodiscard]] RevertReport revert(const HostFiles& files, HostWriter& writer, const std::filesystem::path& record);
 
 enum class VerifyResult : std::uint8_t {
@@ -91,7 +91,7 @@ enum class VerifyResult : std::uint8_t {
   pending,  // takes effect by itself, or with the next boot
   refused,  // the kernel does not let it be changed
   violated,
-  unknown,  // exists, but we may not look
+  unknown,  // exists, but it may not be read
 };
 [[nodiscard]] std::string_view to_string(VerifyResult result) noexcept;
 

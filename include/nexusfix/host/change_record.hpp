@@ -1,6 +1,6 @@
 // What was changed on a host, and what was there before: one line of JSON per change, on the disk before the change is
 // made, so that it can be undone whatever happens to the process that makes it.
-// Thread: one owner; a lock keeps other processes out. Cost: system calls and one fdatasync per change. Errors: those
+// Thread: one owner; a lock excludes other processes. Cost: system calls and one fdatasync per change. Errors: those
 // of the host are errno values; a record that cannot be used throws ApplyError, which names the file. Bounds: a record
 // is read up to 256 MiB.
 #pragma once
@@ -56,7 +56,7 @@ class LiveWriter final : public HostWriter {
   HostFiles files_;
 };
 
-// A folder that stands for a host, to rehearse on: does to plain files what the kernel does to its own, as far as
+// A folder in place of a host, to rehearse on: does to plain files what the kernel does to its own, as far as
 // placement goes. Control groups come with their files, moved tasks change lists and lose their masks.
 class FolderWriter final : public HostWriter {
  public:
@@ -85,7 +85,7 @@ enum class ChangeKind : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(ChangeKind kind) noexcept;
 
-// How two contents of a kernel file are told apart: "0-1" and "0,1\n" are the same list.
+// How two contents of a kernel file are compared: "0-1" and "0,1\n" are the same list.
 enum class Compare : std::uint8_t { text, cpu_list, cpu_mask, contains_word };
 
 enum class Outcome : std::uint8_t {
@@ -115,9 +115,9 @@ struct Change {
   bool existed = true;           // false: there was no such file
   std::string wanted;            // what is written
   std::string undo;              // what is written to have `seen` back
-  bool goes_with_group = false;  // a file of a group of ours: gone with it, nothing to undo
+  bool goes_with_group = false;  // a file of an own group: gone with it, nothing to undo
   Compare compare = Compare::text;
-  bool may_refuse = false;       // the kernel keeps the last word: managed interrupts, per-CPU kernel threads
+  bool may_refuse = false;       // the kernel may refuse: managed interrupts, per-CPU kernel threads
   std::uint32_t mode = 0644;     // install_file
   std::uint32_t seen_mode = 0;   // install_file
   std::vector<TaskState> tasks;  // masks before; those that are moved and all others that the groups reach
@@ -138,7 +138,7 @@ struct RecordedOutcome {
   std::vector<RefusedTask> refused;  // move_tasks, set_affinities
 };
 
-// What a record says, without a last line that was cut off.
+// What a record states, without a last line that was cut off.
 struct RecordContent {
   PlacementPlan plan;  // the latest: hash, sets and threads
   std::string boot_id;
@@ -147,7 +147,7 @@ struct RecordContent {
   std::size_t bytes = 0;                            // of whole lines
 };
 
-// Keeps two processes from changing one host at the same time. Throws ApplyError, which names the other.
+// Prevents two processes from changing one host at the same time. Throws ApplyError, which names the other.
 class RecordLock {
  public:
   explicit RecordLock(const std::filesystem::path& folder);
@@ -163,7 +163,7 @@ class RecordLock {
 
 class ChangeRecord {
  public:
-  // Null: there is none. Throws ApplyError when it cannot be read or is no record.
+  // Null: there is none. Throws ApplyError when it cannot be read or is not a record.
   [[nodiscard]] static std::optional<RecordContent> load(const std::filesystem::path& file);
 
   // Continues the record `before` of this file, or begins one with the first append. Throws nothing yet.

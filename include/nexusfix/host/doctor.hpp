@@ -1,6 +1,6 @@
-// A read-only audit of a host: what stands between its CPUs and a steady latency.
-// Thread: any. Cost: reads some hundred small files; allocates; writes nothing. Errors: none, a check that may not look
-// says `cannot_tell` and why. Source: each check names the kernel's file and documentation.
+// A read-only audit of a host: which settings of it disturb its CPUs.
+// Thread: any. Cost: reads some hundred small files; allocates; writes nothing. Errors: none, a check whose files
+// may not be read reports `cannot_tell` and why. Source: each check names the kernel's file and documentation.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ enum class CheckResult : std::uint8_t {
   info,  // reported, nothing is wanted: mitigations, for example
   warning,
   failure,
-  cannot_tell,  // exists, but we may not look
+  cannot_tell,  // exists, but it may not be read
   not_here,     // this machine has no such thing
 };
 
@@ -33,14 +33,14 @@ enum class CheckResult : std::uint8_t {
 
 // The part of a check that is the same on every host; `explain ID` prints it.
 struct CheckInfo {
-  std::string_view id;    // "isolation.isolcpus"
-  std::string_view area;  // isolation, scheduler, interrupts, network, power, memory, process, virtualisation
+  std::string_view id;         // "isolation.isolcpus"
+  std::string_view area = {};  // the id up to its point
   std::string_view title;
-  std::string_view source;        // the files or interfaces looked at
+  std::string_view source;        // the files or interfaces read
   std::string_view why;           // with the measured effect
   std::string_view mend_runtime;  // empty: needs a reboot
   std::string_view mend_boot;     // empty: run time is enough
-  std::string_view risk;          // what the mend costs
+  std::string_view risk;          // what the fix costs
 };
 
 struct DoctorFinding {
@@ -55,7 +55,7 @@ struct DoctorInput {
   const HostFiles& files;
   const Topology& topology;
   const HostFacts& facts;
-  const PlacementPlan* plan = nullptr;  // null: judged by the CPUs that the host itself has set apart, if any
+  const PlacementPlan* plan = nullptr;  // null: the checks are about the CPUs that the host itself has isolated, if any
 };
 
 [[nodiscard]] std::span<const CheckInfo> doctor_checks() noexcept;
@@ -64,7 +64,7 @@ struct DoctorInput {
 // In the order of doctor_checks(); at least one finding per check.
 [[nodiscard]] std::vector<DoctorFinding> examine(const DoctorInput& input);
 
-// 0 ok, 1 warnings, 2 failures, 3 cannot tell; failures win over what could not be seen.
+// 0 ok, 1 warnings, 2 failures, 3 cannot tell; failures take precedence over what could not be read.
 [[nodiscard]] HostExit exit_of(std::span<const DoctorFinding> findings) noexcept;
 
 // Without `everything`: warnings, failures and what could not be seen.
@@ -72,7 +72,7 @@ struct DoctorInput {
 [[nodiscard]] std::string to_json(std::span<const DoctorFinding> findings);
 
 // What `nfx host collect` copies, as patterns of fnmatch(3) per part of the path.
-[[nodiscard]] std::span<const std::string_view> collected_patterns() noexcept;
+[[nodiscard]] std::span<const std::string_view> collected_patterns();
 
 struct Collected {
   std::size_t files = 0;
@@ -82,8 +82,8 @@ struct Collected {
 };
 
 // Copies every file that the doctor and the topology read into a folder that is empty or not there yet; examine() of
-// the copy then says what it says here, what may not be read included. All can be read by everybody; no command lines,
-// environments or memory of processes are in it. Throws std::runtime_error when the folder cannot be written.
+// the copy then reports the same as here, including what may not be read. All can be read by everybody; no command
+// lines, environments or memory of processes are in it. Throws std::runtime_error when the folder cannot be written.
 Collected collect_host(const HostFiles& from, const std::filesystem::path& to);
 
 }  // namespace nfx

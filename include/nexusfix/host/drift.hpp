@@ -1,14 +1,13 @@
 // What went off the plan between two samples of a host: a pure function, alerts by name.
 // Thread: any. Cost: linear in threads, CPUs and interrupts; allocates. Errors: none, what a sample does not have is
-// not judged. Bounds: DriftOptions::max_alerts, the rest is counted.
+// not checked. Bounds: DriftOptions::max_alerts, the rest is counted.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "nexusfix/placement/cpu_set.hpp"
@@ -28,8 +27,8 @@ enum class Drift : std::uint8_t {
   involuntary_switches,
   stalled,
   page_faults,
-  stranger_on_quiet_cpu,
-  interrupts_on_quiet_cpu,
+  other_task_on_isolated_cpu,
+  interrupts_on_isolated_cpu,
   ipis,
   steal,
   throttled,
@@ -38,49 +37,34 @@ enum class Drift : std::uint8_t {
   cpu_offline,
 };
 
-inline constexpr std::array drifts{
-    Drift::thread_missing,
-    Drift::thread_unplanned,
-    Drift::moved_off_plan,
-    Drift::mask_changed,
-    Drift::priority_changed,
-    Drift::migrated,
-    Drift::involuntary_switches,
-    Drift::stalled,
-    Drift::page_faults,
-    Drift::stranger_on_quiet_cpu,
-    Drift::interrupts_on_quiet_cpu,
-    Drift::ipis,
-    Drift::steal,
-    Drift::throttled,
-    Drift::clocksource_changed,
-    Drift::governor_changed,
-    Drift::cpu_offline,
+// One row per kind; the id is what scripts and documentation call it: "other-task-on-isolated-cpu".
+struct DriftInfo {
+  Drift drift;
+  std::string_view id;
+  std::string_view why;  // what it does to latency, in one sentence
+  std::string_view fix;
 };
-
-// "stranger-on-quiet-cpu": what scripts and documentation call it.
+[[nodiscard]] std::span<const DriftInfo> drift_table() noexcept;
+[[nodiscard]] const DriftInfo& info_of(Drift drift) noexcept;
 [[nodiscard]] std::string_view to_string(Drift drift) noexcept;
-// What it does to latency, and what to do: one sentence each.
-[[nodiscard]] std::string_view why(Drift drift) noexcept;
-[[nodiscard]] std::string_view mend(Drift drift) noexcept;
 
 // More than this is an alert. Rates are per second; an interval shorter than a second counts as one, so that a single
-// event in a short look is not blown up.
+// event in a short interval is not blown up.
 struct DriftOptions {
-  double involuntary_switches = 1;  // of a spinning thread
+  double involuntary_switches = 1;  // of a busy-polling thread
   double roaming_migrations = 10;   // of a thread that no plan names and that may run on several CPUs
-  double stall_us = 100;            // a spinning thread could have run and did not
-  double minor_faults = 10;         // of a spinning thread
+  double stall_us = 100;            // a busy-polling thread could have run and did not
+  double minor_faults = 10;         // of a busy-polling thread
   double major_faults = 0;          // of any watched thread
-  double stranger_us = 0;           // another task ran on a quiet CPU
+  double other_task_us = 0;         // another task ran on an isolated CPU
   double bound_task_us = 1000;      // and one of the kernel's that belongs there
-  double device_interrupts = 0;     // of one device, on a quiet CPU
-  double timer = 2000;              // timer interrupts on a quiet CPU
+  double device_interrupts = 0;     // of one device, on an isolated CPU
+  double timer = 2000;              // timer interrupts on an isolated CPU
   double tickless_timer = 10;       // where the periodic tick is off
-  double other_interrupts = 10;     // NMI, IRQ work, machine checks on a quiet CPU
-  double softirqs = 100;            // of one kind on a quiet CPU, without those that come with the tick
-  double ipis = 10;                 // of each kind, on a quiet CPU
-  double steal_percent = 1;         // of a CPU that is quiet or has a spinning thread; without any of these, of all
+  double other_interrupts = 10;     // NMI, IRQ work, machine checks on an isolated CPU
+  double softirqs = 100;            // of one kind on an isolated CPU, without those that come with the tick
+  double ipis = 10;                 // of each kind, on an isolated CPU
+  double steal_percent = 1;  // of a CPU that is isolated or has a busy-polling thread; without any of these, of all
   std::size_t max_alerts = 200;
 };
 
@@ -95,7 +79,7 @@ struct Alert {
 struct DriftInput {
   const WatchSample& before;
   const WatchSample& after;
-  const PlacementPlan* plan = nullptr;  // null: threads are judged by their own masks
+  const PlacementPlan* plan = nullptr;  // null: threads are checked by their own masks
   CpuSet quiet;                         // to be free of other tasks and interrupts
   CpuSet tickless;                      // without the periodic tick
 };

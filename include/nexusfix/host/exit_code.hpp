@@ -1,4 +1,4 @@
-// What `nfx host` commands tell scripts. Where several apply, combine() says which wins.
+// Exit codes of `nfx host` commands. Where several apply, combine() chooses.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// How long a thread that only reads a clock is kept from it: the worst gap between two readings per millisecond, and
-// every gap above a threshold.
+// How long a thread that only reads a clock cannot run: the worst stall between two readings per millisecond, and
+// every stall above a threshold.
 // Thread: measure_hiccups() makes one per CPU and waits for them; a recorder has one owner. Cost: the measured CPUs are
-// fully used for the duration; 8 bytes per window and 24 per kept gap and CPU, allocated before, none while measuring.
-// Errors: a CPU that could not be measured says why in CpuHiccups::error.
+// fully used for the duration; 8 bytes per window and 24 per stored stall and CPU, allocated before, none while
+// measuring. Errors: a CPU that could not be measured has the reason in CpuHiccups::error.
 #pragma once
 
 #include <array>
@@ -51,20 +51,20 @@ struct HiccupGap {
   int cpu_before = -1;  // at its begin
 };
 
-// Gaps above each of these are counted.
+// Stalls above each of these are counted.
 inline constexpr std::array<std::uint64_t, 6> hiccup_limits_ns{1'000, 10'000, 50'000, 100'000, 1'000'000, 10'000'000};
 
 struct CpuHiccups {
-  int cpu = -1;       // asked for; not pinned: the thread's number
+  int cpu = -1;       // requested; not pinned: the thread's number
   std::string error;  // empty: it was measured
   std::uint64_t duration_ns = 0;
   std::uint64_t readings = 0;
-  std::vector<std::uint64_t> window_worst_ns;  // per window; a gap across several counts in each
+  std::vector<std::uint64_t> window_worst_ns;  // per window; a stall across several counts in each
   std::vector<HiccupGap> gaps;                 // above the threshold, by begin; when too many, the longest
   std::uint64_t gaps_not_kept = 0;
   std::uint64_t gaps_ns_not_kept = 0;
   std::array<std::uint64_t, hiccup_limits_ns.size()> over{};  // by hiccup_limits_ns
-  std::uint64_t lost_ns = 0;                                  // sum of the gaps above the first limit
+  std::uint64_t lost_ns = 0;                                  // sum of the stalls above the first limit
   std::uint64_t hops = 0;                                     // to other CPUs
   std::uint64_t went_back = 0;                                // readings that were earlier than the one before
   std::uint64_t voluntary_switches = 0;
@@ -85,7 +85,7 @@ class HiccupRecorder {
   };
   explicit HiccupRecorder(const Config& config);
 
-  // Time 0. What passes until the first record() is a gap already.
+  // Time 0. What passes until the first record() is a stall already.
   void begin(TickReading start) noexcept;
   // False: the time is up.
   bool record(TickReading now) noexcept {
@@ -120,7 +120,7 @@ class HiccupRecorder {
   std::uint64_t duration_ticks_;
   std::uint64_t threshold_ticks_;
   std::array<std::uint64_t, hiccup_limits_ns.size()> limits_{};
-  std::uint64_t notable_ = 0;  // gaps up to this need no more than the window's worst
+  std::uint64_t notable_ = 0;  // stalls up to this need no more than the window's worst
   TickReading last_;
   std::uint64_t start_ = 0;
   std::uint64_t window_end_ = 0;
@@ -138,7 +138,7 @@ class HiccupRecorder {
   std::uint64_t went_back_ = 0;
 };
 
-// Reads until the time is up or somebody says stop.
+// Reads until the time is up or it is stopped.
 template <TickSource Source>
 void record_hiccups(Source& source, HiccupRecorder& recorder, const std::atomic<bool>& stop) noexcept {
   while (recorder.record(source.now()) && !stop.load(std::memory_order_relaxed)) {

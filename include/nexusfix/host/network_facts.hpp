@@ -1,6 +1,6 @@
 // What a host's network devices are set to: driver, queues, coalescing, rings, offloads, time stamps.
 // Thread: any. Cost: a handful of ioctls per device; allocates. Errors: what a device does not say is left out; what we
-// may not ask has an `..._error` with the errno. Source: linux/ethtool.h live; a copied host says it in text files.
+// may not query has an `..._error` with the errno. Source: linux/ethtool.h live; a copied host has it in text files.
 #pragma once
 
 #include <map>
@@ -24,10 +24,10 @@ struct NetworkDevice {
   [[nodiscard]] std::optional<long long> setting(std::string_view key) const;
 };
 
-// Devices with hardware, or a hypervisor's, behind them; loopback, bridges and tunnels are left out. By name.
+// Devices with hardware, or a hypervisor's, below them; loopback, bridges and tunnels are left out. By name.
 [[nodiscard]] std::vector<NetworkDevice> read_network_facts(const HostFiles& files);
 
-// Where a copied host keeps what ethtool said, and how: "key=value" lines.
+// Where a copied host stores what ethtool reported, and how: "key=value" lines.
 [[nodiscard]] std::string ethtool_file(std::string_view device);
 [[nodiscard]] std::string ethtool_text(const NetworkDevice& device);
 

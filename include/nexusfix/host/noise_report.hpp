@@ -21,7 +21,7 @@
 
 namespace nfx {
 
-// Of the worst gaps per window.
+// Of the worst stalls per window.
 struct NoiseSummary {
   std::uint64_t windows = 0;
   std::uint64_t p50_ns = 0;
@@ -30,7 +30,7 @@ struct NoiseSummary {
   std::uint64_t p999_ns = 0;
   std::uint64_t max_ns = 0;
   double lost_percent = 0;
-  std::array<std::uint64_t, hiccup_limits_ns.size()> over{};  // gaps, by hiccup_limits_ns
+  std::array<std::uint64_t, hiccup_limits_ns.size()> over{};  // stalls, by hiccup_limits_ns
 };
 
 struct CauseTotal {
@@ -44,14 +44,14 @@ struct CauseTotal {
 struct CpuNoise {
   CpuHiccups hiccups;
   NoiseSummary summary;
-  std::vector<NoiseCause> causes;  // per gap of hiccups.gaps; empty: not attributed
+  std::vector<NoiseCause> causes;  // per stall of hiccups.stalls; empty: not attributed
   CpuCounters counters;            // what the kernel counted on the CPU meanwhile
 };
 
 struct NoiseReport {
   std::string kernel;
   std::string clock;
-  double seconds = 0;  // asked for
+  double seconds = 0;  // requested
   double window_us = 1000;
   double threshold_us = 5;
   bool pinned = true;

@@ -1,7 +1,7 @@
-// What the kernel did on a CPU while a thread was kept from it: events of tracefs, and the cause of each gap.
+// What the kernel did on a CPU while a thread could not run on it: events of tracefs, and the cause of each stall.
 // Thread: any; a TraceSession has one owner. Cost: parsing allocates; while a session traces, each event costs the
-// traced CPU some hundred nanoseconds. Errors: texts that name the file and what it said. Bounds: kernel memory of a
-// session is at most max_trace_bytes; what does not fit overwrites the oldest events and is counted. Source:
+// traced CPU some hundred nanoseconds. Errors: texts that name the file and what it reported. Bounds: kernel memory of
+// a session is at most max_trace_bytes; what does not fit overwrites the oldest events and is counted. Source:
 // Documentation/trace/ftrace.rst and events.rst; fields as the events' "format" files print them.
 #pragma once
 
@@ -24,7 +24,7 @@ enum class NoiseKind : std::uint8_t {
   timer,        // the tick, or a timer that ran out
   interrupt,    // of a device
   softirq,      // deferred work, on the way back from an interrupt
-  ipi,          // another CPU asked for something
+  ipi,          // another CPU requested something
   kernel,       // other vectors and NMIs
   task,         // another thread had the CPU
   migration,    // the thread itself was moved to another CPU
@@ -42,9 +42,9 @@ struct TraceEvent {
   int cpu = 0;
   NoiseKind kind = NoiseKind::task;
   Edge edge = Edge::entry;
-  std::string name;          // "36 virtio1-req.0", "NET_RX", "call_function_single"; of a change: who has the CPU now
-  int thread_id = 0;         // of a change: who has the CPU now
-  int thread_id_before = 0;  // and who had it
+  std::string name;  // "36 virtio1-req.0", "NET_RX", "call_function_single"; of a change: the task that has the CPU now
+  int thread_id = 0;         // of a change: the task that has the CPU now
+  int thread_id_before = 0;  // and the one that had it
   std::string name_before;
 };
 
@@ -65,19 +65,19 @@ class TraceParser {
   TickClock clock_;
 };
 
-// Why a thread was kept from its CPU.
+// Why a thread could not run on its CPU.
 struct NoiseCause {
   NoiseKind kind = NoiseKind::unexplained;
-  std::string name;                  // empty where the kind says it all
-  std::uint64_t share_ns = 0;        // of the gap, that the trace saw this cause take
-  std::uint64_t unaccounted_ns = 0;  // of the gap, in which the trace saw nothing
+  std::string name;                  // empty where the kind is enough
+  std::uint64_t share_ns = 0;        // of the stall, that the trace saw this cause take
+  std::uint64_t unaccounted_ns = 0;  // of the stall, in which the trace saw nothing
 
   // "task kworker/1:2", "timer".
   [[nodiscard]] std::string text() const;
 };
 
 struct AttributionContext {
-  std::set<int> own_threads;               // what these do on a CPU is no cause
+  std::set<int> own_threads;               // what these do on a CPU is not a cause
   std::set<int> overwritten;               // CPUs whose oldest events are gone
   std::map<int, std::uint64_t> stolen_ns;  // per CPU, as the kernel counted it
   std::uint64_t slack_ns = 0;              // by how much event times may be off
@@ -85,22 +85,22 @@ struct AttributionContext {
   std::uint64_t steal_resolution_ns = 10'000'000;
 };
 
-// One cause per gap: what took most of it. Time that no event accounts for is laid on the events in the gap as their
-// entry and exit, unless it is more than theirs and more than the overhead; then, and where there is no event at all,
-// it is the hypervisor's as far as the stolen time goes, largest gaps first.
+// One cause per stall: what took most of it. Time that no event accounts for is laid on the events in the stall as
+// their entry and exit, unless it is more than theirs and more than the overhead; then, and where there is no event at
+// all, it is the hypervisor's as far as the stolen time goes, largest stalls first.
 [[nodiscard]] std::vector<NoiseCause> attribute(std::span<const HiccupGap> gaps, std::span<const TraceEvent> events,
                                                 const AttributionContext& context);
 
 // Where tracefs is and may be written to. Error: a text with file and reason.
 [[nodiscard]] std::expected<std::string, std::string> find_tracefs(const HostFiles& files);
-// Mounts tracefs in a mount namespace of the calling thread's own, so that nobody else sees it and it goes with the
-// process, however that ends. Threads started later see it too.
+// Mounts tracefs in a mount namespace of the calling thread's own, so that no other process sees it and it goes with
+// the process, however that ends. Threads started later see it too.
 [[nodiscard]] std::expected<std::string, std::string> mount_private_tracefs();
 
 inline constexpr std::uint64_t max_trace_bytes = std::uint64_t{256} << 20;
 
 // A trace instance of our own: it disturbs no other user of tracefs. Removed by the destructor; those that killed
-// processes left behind are removed by the next start().
+// ended processes left are removed by the next start().
 class TraceSession {
  public:
   struct Options {
@@ -135,7 +135,7 @@ class TraceSession {
   std::string folder_;  // empty: moved from
   std::string clock_;
   CpuSet cpus_;
-  int switch_ = -1;  // tracing_on; open, so that nobody removes the instance
+  int switch_ = -1;  // tracing_on; open, so that no process removes the instance
   std::vector<std::string> notes_;
 };
 

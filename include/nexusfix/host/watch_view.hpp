@@ -1,6 +1,6 @@
 // What `nfx host watch` shows: two samples become rates per CPU and thread, and these a frame of text, a line of JSON,
 // Prometheus metrics, or an HTML report. Thread: any; pure, but for WatchHistory, which has one owner. Cost: linear in
-// CPUs and threads; allocates. Errors: none, what the kernel does not tell is "-" and null.
+// CPUs and threads; allocates. Errors: none, what the kernel does not report is "-" and null.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ enum class CpuRole : std::uint8_t { quiet, housekeeping, other };
 
 [[nodiscard]] std::string_view to_string(CpuRole role) noexcept;
 
-// Per second where nothing else is said.
+// Per second unless stated otherwise.
 struct CpuActivity {
   int cpu = 0;
   CpuRole role = CpuRole::other;
@@ -63,7 +63,7 @@ struct ThreadActivity {
 
 struct WatchInterval {
   std::chrono::nanoseconds time{};  // its end
-  std::string utc;                  // the same on the clock on the wall; set by who knows it, and shown then
+  std::string utc;                  // the same as UTC; set by the caller that knows it, and shown then
   double seconds = 0;
   std::vector<CpuActivity> cpus;
   std::vector<ThreadActivity> threads;
@@ -79,7 +79,7 @@ struct WatchColours {
 };
 
 struct WatchViewOptions {
-  std::string title{};       // behind the program's name: what is watched
+  std::string title{};       // after the program's name: what is watched
   std::size_t width = 80;    // lines are cut there; alerts only on a screen, where there is a height
   std::size_t height = 0;    // lines; 0: as many as needed
   bool alerts_only = false;  // a line per alert and nothing else
@@ -87,14 +87,14 @@ struct WatchViewOptions {
 };
 
 // A frame: head, a row per CPU, a row per thread, alerts. When the height does not hold all, CPUs that are neither
-// quiet nor have threads go first; what is left out is said.
+// isolated nor have threads are left out first; how many is shown.
 [[nodiscard]] std::string to_text(const WatchInterval& interval, const WatchViewOptions& options);
 // One object on one line, with its line end.
 [[nodiscard]] std::string to_json(const WatchInterval& interval, bool alerts_only = false);
 // The exposition format of Prometheus, version 0.0.4. Counters are the kernel's own, from the later sample.
 [[nodiscard]] std::string to_prometheus(const WatchSample& sample, const WatchInterval& interval);
 
-// The watched period for a report. Bounded: at max_points, neighbours are merged and the worse of both is kept.
+// The watched period for a report. Bounded: at max_points, neighbours are merged and the worse of both stays.
 class WatchHistory {
  public:
   static constexpr std::size_t max_points = 1000;

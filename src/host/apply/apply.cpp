@@ -1,3 +1,5 @@
+// Makes a host follow a plan while it runs: one change after the other, each recorded before it is made, so that a
+// crash in between can be reverted.
 #include "nexusfix/host/apply.hpp"
 
 #include <algorithm>
@@ -54,7 +56,7 @@ class Applier {
     for (const ChangeResult& change : report_.changes) warn = warn || change.result.outcome != Outcome::accepted;
     for (const RefusedTask& task : user_tasks_refused_)
       report_.notes.push_back(task.task.name + " (" + std::to_string(task.task.tid) +
-                              "): is no kernel thread and cannot be moved: " + text_of(task.error));
+                              "): is not a kernel thread and cannot be moved: " + text_of(task.error));
     if (warn || !user_tasks_refused_.empty()) report_.exit = HostExit::warnings;
     if (failed_) report_.exit = HostExit::partly_applied;
   }
@@ -84,7 +86,7 @@ class Applier {
     return finish(std::move(change), index, error, {});
   }
 
-  // Whether to go on.
+  // Whether to continue.
   bool finish(Change change, std::size_t index, int error, RecordedOutcome outcome) {
     if (error != 0) {
       outcome.outcome = Outcome::refused;
@@ -270,12 +272,13 @@ std::optional<Objection> objection(const PlacementPlan& plan, const HostFacts& f
   if (plan.quiet.empty()) return std::nullopt;
   const bool known = !facts.online.empty();
   if (plan.housekeeping.empty() || (known && !facts.online.intersects(plan.housekeeping)))
-    return Objection{HostExit::policy_invalid,
-                     "the plan leaves no CPU for the rest of the host, which would lock everybody out; ask for fewer "
-                     "spinning threads, or name housekeeping CPUs in [placement] that are online"};
+    return Objection{
+        HostExit::policy_invalid,
+        "the plan leaves no CPU for the rest of the host, so that no login would be possible; configure fewer "
+        "busy-polling threads, or name housekeeping CPUs in [placement] that are online"};
   if (plan.quiet.intersects(plan.housekeeping))
     return Objection{HostExit::policy_invalid, "the plan wants CPUs " + (plan.quiet & plan.housekeeping).to_list() +
-                                                   " to be quiet and to do the housekeeping"};
+                                                   " both among the isolated and among the housekeeping CPUs"};
   if (known && !facts.online.contains_all(plan.quiet | plan.housekeeping))
     return Objection{HostExit::policy_invalid, "CPUs " + ((plan.quiet | plan.housekeeping) - facts.online).to_list() +
                                                    " of the plan are not online here; make the plan on this host"};
@@ -294,7 +297,7 @@ ApplyReport apply_runtime(const PlacementPlan& plan, const HostFacts& facts, con
   if (const auto against = objection(plan, facts, files, options.while_trading)) return object(*against);
   ApplyReport report;
   if (plan.quiet.empty()) {
-    report.notes.push_back("the plan keeps no CPU quiet: no thread spins, so there is nothing to change");
+    report.notes.push_back("the plan isolates no CPU: no thread busy-polls, so there is nothing to change");
     return report;
   }
   const RecordLock lock{options.record.parent_path()};

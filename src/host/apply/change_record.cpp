@@ -1,3 +1,4 @@
+// The record of changes on disk: what was where before, so that revert works after a crash and from another process.
 #include "nexusfix/host/change_record.hpp"
 
 #include <fcntl.h>
@@ -288,7 +289,7 @@ std::optional<RecordContent> ChangeRecord::load(const std::filesystem::path& fil
       read_line(json::parse(rest.substr(0, end)), content);
     } catch (const json::exception&) {
       throw ApplyError(file.string() + ":" + std::to_string(number) +
-                       ": is no line of a record of changes; move the file away if the host is as it should be");
+                       ": is not a line of a record of changes; move the file away if the host is as it should be");
     }
     content.bytes += end + 1;
     rest.remove_prefix(end + 1);
@@ -328,7 +329,7 @@ void ChangeRecord::append(std::string line, bool sync) {
   if (fd_ < 0) {
     fd_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd_ < 0) throw fail();
-    // Behind the last whole line.
+    // After the last whole line.
     if (::ftruncate(fd_, static_cast<off_t>(bytes_before_)) != 0) throw fail();
     const int folder = ::open(file_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0) {

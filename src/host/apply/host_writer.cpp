@@ -1,3 +1,5 @@
+// The only code that writes to a host, and its stand-in that writes to a copy: everything else computes what to
+// write.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -14,7 +14,7 @@ namespace {
 using host::text_of;
 using nlohmann::json;
 
-// Bytes that are no text must not stop a report.
+// Bytes that are not text must not stop a report.
 std::string dump(const json& object) { return object.dump(2, ' ', false, json::error_handler_t::replace) + '\n'; }
 
 std::string shown(std::string_view content) {

@@ -1,3 +1,4 @@
+// Restores what apply changed, from the record, the last change first.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -65,7 +66,7 @@ class Restorer {
     if (!same) left(change.path, "reads \"" + files_.text(change.path).value_or("") + "\" after it was written");
   }
 
-  // Everybody out, until nobody comes after. Returns who stays.
+  // Moves all tasks out until no new one appears. Returns those that stay.
   std::string empty_group(const std::string& list, const std::string& to) {
     std::string refused;
     for (int pass = 0; pass < max_passes; ++pass) {
@@ -78,7 +79,7 @@ class Restorer {
         if (error == 0) ++report_.tasks_restored;
         if (error != 0 && error != ESRCH) refused += ' ' + std::to_string(id) + ": " + text_of(error);
       }
-      // Those who were refused will be refused again.
+      // Tasks that were refused will be refused again.
       if (!refused.empty() && pass >= passes_at_once) break;
     }
     const std::set<int> inside = read_group(files_, list);
@@ -111,7 +112,7 @@ class Restorer {
            "its mask " + mask.to_list() + " is refused: " + text_of(error));
   }
 
-  // A task that has the mask that it had gets none: the kernel would remember it as the task's own wish.
+  // A task that has the mask that it had gets none: the kernel would remember it as the task's own choice.
   void masks(const Change& change) {
     for (const TaskState& before : change.tasks) {
       const auto now = read_task(files_, before.pid, before.tid);
@@ -182,7 +183,7 @@ class Restorer {
   void directory(const Change& change) {
     const int error = writer_.remove_directory(change.path);
     if (error == ENOTEMPTY || error == EEXIST) {
-      report_.notes.push_back(change.path + ": stays, as somebody else has put files into it");
+      report_.notes.push_back(change.path + ": stays, as other programs have put files into it");
     } else if (error != 0 && error != ENOENT) {
       left(change.path, "cannot be removed: " + text_of(error));
     }

@@ -108,7 +108,7 @@ class Planner {
 
   bool known_as_refused(const Task& task) const { return refused_tasks_.contains({task.state.tid, task.state.start}); }
 
-  // Kernel threads are moved only where they may run on a quiet CPU; all others always, for what they will start.
+  // Kernel threads are moved only where they may run on an isolated CPU; all others always, for what they will start.
   bool to_be_moved(const Task& task) const {
     if (task.bound || known_as_refused(task) || host::is_engine_thread(task.state.name)) return false;
     return !task.kernel || task.state.mask.intersects(plan_.quiet);
@@ -129,7 +129,7 @@ class Planner {
     change.path = group + '/' + std::string{list};
     change.from = from;
     change.wanted = plan_.housekeeping.to_list();
-    change.why = "a quiet CPU runs the engine's thread and nothing else";
+    change.why = "an isolated CPU runs the engine's thread and nothing else";
     changes_.push_back(std::move(change));
   }
 
@@ -146,11 +146,11 @@ class Planner {
     change.from = only_kernel_threads ? "kernel threads" : "all tasks";
     change.wanted = plan_.housekeeping.to_list();
     change.may_refuse = true;
-    change.why = "a quiet CPU runs the engine's thread and nothing else";
+    change.why = "an isolated CPU runs the engine's thread and nothing else";
     changes_.push_back(std::move(change));
   }
 
-  // The rest of a CPU set that must not reach the quiet CPUs.
+  // The rest of a CPU set that must not reach the isolated CPUs.
   CpuSet kept(const CpuSet& cpus) const {
     const CpuSet rest = cpus & plan_.housekeeping;
     return rest.empty() ? plan_.housekeeping : rest;
@@ -178,11 +178,11 @@ class Planner {
     const std::size_t before = changes_.size();
     for (const std::string& other : others) {
       const auto cpus = CpuSet::parse_list(files_.text(other + "/cpuset.cpus").value_or(""));
-      // A group that is empty, such as one that was made for the engine, keeps nobody awake.
+      // A group that is empty, such as one that was made for the engine, disturbs no CPU.
       const std::set<int> members = read_group(files_, other + "/tasks");
       if (!cpus || !cpus->intersects(plan_.quiet) || (members.empty() && plan_.quiet.contains_all(*cpus))) continue;
       if (Change* change = want("tasks", other + "/cpuset.cpus", kept(*cpus).to_list(), Compare::cpu_list,
-                                "its tasks stay in their group and leave the quiet CPUs"))
+                                "its tasks stay in their group and leave the isolated CPUs"))
         change->may_refuse = true;
     }
     shrink.assign(std::make_move_iterator(changes_.begin() + static_cast<std::ptrdiff_t>(before)),
@@ -230,7 +230,7 @@ class Planner {
            " in its configuration ('nfx host apply --boot' writes it)");
     for (const Interrupt& interrupt : facts_.interrupts) {
       if (!interrupt.allowed || !interrupt.allowed->intersects(plan_.quiet)) continue;
-      const std::string who = interrupt.actions.empty() ? "nobody at the moment" : interrupt.actions.front();
+      const std::string who = interrupt.actions.empty() ? "no handler at the moment" : interrupt.actions.front();
       if (Change* change = want("interrupts", "/proc/irq/" + std::to_string(interrupt.number) + "/smp_affinity_list",
                                 kept(*interrupt.allowed).to_list(), Compare::cpu_list, "handled by " + who))
         change->may_refuse = true;
@@ -262,11 +262,11 @@ class Planner {
     });
     if (real_time) {
       want("scheduler", "/proc/sys/kernel/sched_rt_runtime_us", "-1", Compare::text,
-           "a spinning real-time thread is stopped for 50 ms of every second otherwise");
+           "a busy-polling real-time thread is stopped for 50 ms of every second otherwise");
       const std::string base = "/sys/kernel/debug/sched/fair_server/";
       for (const int cpu : plan_.quiet.members())
         want("scheduler", base + "cpu" + std::to_string(cpu) + "/runtime", "0", Compare::text,
-             "gives 5% of the CPU to ordinary tasks even if a real-time thread spins there");
+             "gives 5% of the CPU to ordinary tasks even if a real-time thread busy-polls there");
       if (facts_.kernel >= KernelVersion{6, 12} && !files_.exists(base))
         note(
             "the fair server cannot be turned off: /sys/kernel/debug is not mounted here; it acts only while an "
@@ -280,7 +280,7 @@ class Planner {
            "a CPU that is always awake is given the timers of those that sleep");
     }
     want("scheduler", "/proc/sys/kernel/numa_balancing", "0", Compare::text,
-         "unmaps pages to see who uses them, and the thread that does takes the fault");
+         "unmaps pages to see which CPU uses them, and the thread that does takes the fault");
   }
 
   void memory_and_watchdog() {
@@ -296,7 +296,7 @@ class Planner {
   }
 
   // Which CPU a received packet is worked off on, where it is handed on from the one that was interrupted. The mirror
-  // image for sending, xps_cpus, only says which queue a CPU's own packets take: it brings a CPU no work.
+  // image for sending, xps_cpus, only sets which queue a CPU's own packets take: it brings a CPU no work.
   void network() {
     const std::string base = "/sys/class/net/";
     for (const std::string& device : files_.list(base)) {

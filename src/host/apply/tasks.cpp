@@ -1,3 +1,4 @@
+// The tasks of the host with their CPU masks, as apply and verify need them.
 #include "host/apply/tasks.hpp"
 
 #include <system_error>

@@ -73,7 +73,7 @@ class Verifier {
   }
 
   void group() {
-    const std::string wanted = "CPUs " + plan_.quiet.to_list() + " are set apart";
+    const std::string wanted = "CPUs " + plan_.quiet.to_list() + " are isolated";
     if (in_.facts.quiet().contains_all(plan_.quiet)) {
       add("tasks.group", VerifyResult::ok,
           in_.facts.isolated.contains_all(plan_.quiet)
@@ -84,7 +84,7 @@ class Verifier {
       add("tasks.group", VerifyResult::ok, "no cpusets here, masks alone", wanted);
     } else {
       add("tasks.group", VerifyResult::violated,
-          in_.facts.quiet().empty() ? "no CPU is set apart" : "set apart: " + in_.facts.quiet().to_list(), wanted);
+          in_.facts.quiet().empty() ? "no CPU is isolated" : "isolated: " + in_.facts.quiet().to_list(), wanted);
     }
   }
 
@@ -129,7 +129,7 @@ class Verifier {
         pending.empty() ? "none is waiting" : pending.text() + ": until the next one arrives", wanted);
   }
 
-  // Whatever apply would still write is a violation; each area says when it would write nothing.
+  // Whatever apply would still write is a violation; each area reports when it would write nothing.
   void settings() {
     std::map<std::string, std::size_t> violations{
         {"memory", 0}, {"network", 0}, {"power", 0}, {"scheduler", 0}, {"workqueues", 0}};
@@ -156,8 +156,9 @@ class Verifier {
     awake -= plan_.quiet;
     if (!in_.topology.has_smt()) return;
     add("smt.siblings", awake.empty() ? VerifyResult::ok : VerifyResult::violated,
-        awake.empty() ? "all quiet" : "CPUs " + awake.to_list() + " share a core with a quiet CPU and run other tasks",
-        "the siblings of quiet CPUs are idle or offline");
+        awake.empty() ? "idle or offline"
+                      : "CPUs " + awake.to_list() + " share a core with an isolated CPU and run other tasks",
+        "the siblings of isolated CPUs are idle or offline");
   }
 
   void engine_threads() {

@@ -1,3 +1,5 @@
+// What a host needs to boot for a plan: each file comes from a family of its own; here is what they share and their
+// order.
 #include "nexusfix/host/boot_artefacts.hpp"
 
 #include <algorithm>
@@ -9,7 +11,7 @@ namespace nfx {
 namespace boot {
 namespace {
 
-// The hash goes onto a command line and into scripts as it stands.
+// The hash goes onto a command line and into scripts unchanged.
 std::string plain_word(std::string_view text) {
   std::string word;
   std::ranges::copy_if(text, std::back_inserter(word),
@@ -17,7 +19,7 @@ std::string plain_word(std::string_view text) {
   return word;
 }
 
-// A plan that keeps nothing quiet asks nothing of the kernel, and one that must not be used gets nothing either.
+// A plan that isolates no CPU needs nothing from the kernel, and one that must not be used gets nothing either.
 bool asks_nothing(const PlacementPlan& plan) {
   return plan.quiet.empty() || plan.housekeeping.empty() || plan.quiet.intersects(plan.housekeeping) || plan.refused();
 }
@@ -52,7 +54,7 @@ CpuSet cpus_beside(const Device& device, const Topology& topology) {
 }  // namespace
 
 std::string heading(const Context& context) {
-  return "# Plan " + context.hash + ": quiet CPUs " + context.quiet + ", housekeeping CPUs " + context.housekeeping +
+  return "# Plan " + context.hash + ": isolated CPUs " + context.quiet + ", housekeeping CPUs " + context.housekeeping +
          ".\n# Written by 'nfx host apply --boot'; a change here is lost when that runs again.\n";
 }
 
@@ -77,7 +79,7 @@ std::vector<NearNic> near_nics(const Context& context) {
   for (const Device& device : context.topology.devices) {
     if (device.kind != DeviceKind::network || !device.usable) continue;
     const CpuSet local = cpus_beside(device, context.topology);
-    // A device without a place may be beside any of them.
+    // A device without a place may be near any of them.
     if (!local.empty() && !local.intersects(context.spinners)) continue;
     if (!printable(device.name) || (!device.pci_address.empty() && !printable(device.pci_address))) continue;
     // Ports of one card may share an address: one entry tunes all of its interfaces.
@@ -104,7 +106,8 @@ std::string boot_parameters(const PlacementPlan& plan, const Topology&, const Ho
   text += " nohz_full=" + quiet;
   text += " rcu_nocbs=" + quiet;
   text += " irqaffinity=" + plan.housekeeping.to_list();
-  // Spreads the ticks, which otherwise come on all CPUs at once and queue for the same locks; costs some power.
+  // Spreads the ticks, which otherwise come on all CPUs at the same time and queue for the same locks; costs some
+  // power.
   text += " skew_tick=1";
   text += ' ' + std::string{plan_parameter} + '=' + boot::plain_word(plan.hash);
   return text;

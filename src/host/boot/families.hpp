@@ -32,7 +32,7 @@ using Artefacts = std::vector<BootArtefact>;
 // Device and interrupt names come from drivers and firmware: one with a control character stays out of the scripts.
 [[nodiscard]] bool printable(std::string_view text) noexcept;
 
-// A network interface beside a spinning thread: the ones whose interrupts and queues matter to it.
+// A network interface near a busy-polling thread: the ones whose interrupts and queues matter to it.
 struct NearNic {
   std::string pci_address;  // empty: by name
   std::string name;

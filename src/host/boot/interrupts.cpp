@@ -1,5 +1,5 @@
 // Where interrupts go: a script that looks them up by device and handler, since their numbers change from boot to boot,
-// and who runs it.
+// and what runs it.
 #include <algorithm>
 #include <map>
 
@@ -20,7 +20,7 @@ CpuSet local_housekeeping(const Context& context, const std::string& address) {
   return local & context.plan.housekeeping;
 }
 
-// The branches of a case over "DEVICE HANDLER": the queues of the NICs beside spinning threads one by one over the
+// The branches of a case over "DEVICE HANDLER": the queues of the NICs near busy-polling threads one by one over the
 // housekeeping CPUs of their node, other devices to all of those, and nothing for those that may go anywhere.
 std::string branches(const Context& context, const HostFacts& facts) {
   const std::vector<NearNic> nics = near_nics(context);
@@ -40,7 +40,7 @@ std::string branches(const Context& context, const HostFacts& facts) {
       devices[interrupt.device] = local.to_list();
     }
   }
-  // The blank behind the device is quoted too, so that one address is not the beginning of another.
+  // The blank after the device is quoted too, so that one address is not the beginning of another.
   for (const auto& [device, cpus] : devices)
     text += "    " + shell_quoted(device + ' ') + "*) wanted=" + cpus + " ;;\n";
   return text;
@@ -62,22 +62,22 @@ std::string ranges_of(const CpuSet& cpus) {
 constexpr const char* script_contract = R"(# Sends interrupts to the housekeeping CPUs:
 #   steer-interrupts [--dry-run]
 # They are looked up by PCI address and by the name of their handler, never by number. Those that are away from the
-# quiet CPUs already stay where they are, unless they are named below. Interrupts that refuse, because their driver
+# isolated CPUs already stay where they are, unless they are named below. Interrupts that refuse, because their driver
 # manages them or because they belong to one CPU, are listed and left alone.
-# Exit: 0 all are away from the quiet CPUs; 1 some refuse; 2 wrong usage; 3 not allowed to look or to write.
+# Exit: 0 all are away from the isolated CPUs; 1 some refuse; 2 wrong usage; 3 not allowed to look or to write.
 # NEXUSFIX_ROOT is put before all paths, for trials.
 set -u
 )";
 
 constexpr const char* script_body = R"SH(
-# True when a list such as 0-3,8 has a quiet CPU.
-touches_quiet() {
+# True when a list such as 0-3,8 has an isolated CPU.
+touches_isolated() {
   rest=$1
   while [ -n "$rest" ]; do
     range=${rest%%,*}
     case $rest in *,*) rest=${rest#*,} ;; *) rest= ;; esac
     first=${range%-*} last=${range#*-}
-    for each in $quiet; do
+    for each in $isolated; do
       if [ "$first" -le "${each#*-}" ] && [ "${each%-*}" -le "$last" ]; then return 0; fi
     done
   done
@@ -124,10 +124,10 @@ write() {
 
 moved=0 refused=0 there=0
 
-# What a refusal means depends on where the interrupt goes: many of them never fire on a quiet CPU.
+# What a refusal means depends on where the interrupt goes: many of them never fire on an isolated CPU.
 say_refusal() {
   content "$folder/effective_affinity_list"
-  if [ -n "$text" ] && ! touches_quiet "$text"; then
+  if [ -n "$text" ] && ! touches_isolated "$text"; then
     there=$((there + 1))
     return
   fi
@@ -145,7 +145,7 @@ steer() {
   device_of "$number"
   handlers_of "$number"
   cpus_for "$device" "${handlers%%,*}"
-  if [ "$allowed" = "${wanted:-$housekeeping}" ] || { [ -z "$wanted" ] && ! touches_quiet "$allowed"; }; then
+  if [ "$allowed" = "${wanted:-$housekeeping}" ] || { [ -z "$wanted" ] && ! touches_isolated "$allowed"; }; then
     there=$((there + 1))
     return
   fi
@@ -179,13 +179,13 @@ fi
 for interrupt in "$root"/proc/irq/[0-9]*; do
   [ -d "$interrupt" ] && steer "$interrupt"
 done
-echo "$moved moved, $there away from the quiet CPUs before, $refused refused"
+echo "$moved moved, $there away from the isolated CPUs before, $refused refused"
 [ "$refused" -eq 0 ]
 )SH";
 
 std::string steer_script(const Context& context, const HostFacts& facts) {
   return "#!/bin/sh\n" + heading(context) + script_contract + "root=${NEXUSFIX_ROOT-}\nhousekeeping='" +
-         context.housekeeping + "'\nhousekeeping_mask='" + context.housekeeping_mask + "'\nquiet='" +
+         context.housekeeping + "'\nhousekeeping_mask='" + context.housekeeping_mask + "'\nisolated='" +
          ranges_of(context.plan.quiet) + R"('
 
 # Where the interrupt of a device and handler has to go, "" for any housekeeping CPU.
@@ -203,7 +203,7 @@ void add_interrupts(const Context& context, const HostFacts& facts, Artefacts& a
                        .mode = 0755,
                        .purpose = "Sends interrupts to the housekeeping CPUs, by device and handler.",
                        .next = ""});
-  // What the first command cannot do must not keep the second from running; that one's exit 1 is no failure, only a
+  // What the first command cannot do must not stop the second from running; that one's exit 1 is not a failure, only a
   // list of interrupts that refuse.
   const char* const tune = near_nics(context).empty() ? "" : "ExecStart=-/usr/local/lib/nexusfix/tune-nics\n";
   artefacts.push_back(
@@ -225,7 +225,8 @@ void add_interrupts(const Context& context, const HostFacts& facts, Artefacts& a
            "when it is\n# brought up, follow irqaffinity= of the kernel's command line.\n"
            R"(ACTION=="add", SUBSYSTEM=="net", TAG+="systemd", ENV{SYSTEMD_WANTS}+="nexusfix-interrupts.service")"
            "\n# Receive packet steering, where it is on, hands packets to the housekeeping CPUs only. Transmit "
-           "steering (XPS) is\n# left alone: it says which queue a CPU sends through, and disturbs no other.\n"
+           "steering (XPS) is\n# left alone: it is about the queue that a CPU sends through, and disturbs no other "
+           "CPU.\n"
            R"(ACTION=="add", SUBSYSTEM=="queues", KERNEL=="rx-*", ATTR{rps_cpus}=="*[1-9a-f]*", ATTR{rps_cpus}=")" +
            context.housekeeping_mask + "\"\n",
        .mode = 0644,

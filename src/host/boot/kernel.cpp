@@ -1,4 +1,4 @@
-// The kernel's command line, by the two ways in which distributions keep it: GRUB's own configuration, and boot loader
+// The kernel's command line, by the two ways in which distributions store it: GRUB's own configuration, and boot loader
 // entries (BLS) that grubby or kernel-install write.
 #include "host/boot/families.hpp"
 
@@ -50,9 +50,9 @@ std::string grub_drop_in(const Context& context) {
          R"(# Kernel parameters for GRUB as Debian, Ubuntu and their relatives have it: grub-mkconfig reads this file after
 # /etc/default/grub. Former parameters of the same names are taken out first: the kernel ignores a second isolcpus= or
 # nohz_full= that disagrees with the first. So reading this file twice does no harm either.
-#   isolcpus     no tasks are balanced onto the quiet CPUs (domain), and the interrupts that a driver spreads by itself
+#   isolcpus     no tasks are balanced onto the isolated CPUs (domain), and the interrupts that a driver spreads by itself
 #                keep away from them as long as another CPU of the queue is there (managed_irq)
-#   nohz_full    no tick while one task runs; it also takes the quiet CPUs out of the soft lockup watchdog, so
+#   nohz_full    no tick while one task runs; it also takes the isolated CPUs out of the soft lockup watchdog, so
 #                nosoftlockup is not needed
 #   rcu_nocbs    RCU callbacks run elsewhere; rcu_nocb_poll is left out, it would wake the housekeeping CPUs all the time
 #   irqaffinity  where interrupts go that are requested later

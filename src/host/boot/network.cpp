@@ -1,4 +1,4 @@
-// The NICs beside spinning threads: a script that sets their queues and coalescing through ethtool.
+// The NICs near busy-polling threads: a script that sets their queues and coalescing through ethtool.
 #include <algorithm>
 
 #include "host/boot/families.hpp"
@@ -7,9 +7,9 @@ namespace nfx::boot {
 namespace {
 
 constexpr const char* script_contract =
-    R"(# Sets up the network interfaces that are beside the engine's spinning threads:
+    R"(# Sets up the network interfaces that are near the engine's busy-polling threads:
 #   tune-nics
-# Interrupt coalescing off: every packet is announced at once. As many queues as there are housekeeping CPUs for them,
+# Interrupt coalescing off: every packet is announced immediately. As many queues as there are housekeeping CPUs for them,
 # so that no two share one. What a driver does not have is listed and left alone. Changing the number of queues takes
 # the link down for a moment on most drivers, so it is done only when the number differs.
 # Exit: 0 done, as far as the drivers can; 3 there is no ethtool.
@@ -85,7 +85,7 @@ void add_network(const Context& context, Artefacts& artefacts) {
   artefacts.push_back({.path = "/usr/local/lib/nexusfix/tune-nics",
                        .content = tune_script(context, nics),
                        .mode = 0755,
-                       .purpose = "Coalescing and queues of the network interfaces beside spinning threads.",
+                       .purpose = "Coalescing and queues of the network interfaces near busy-polling threads.",
                        .next = ""});
 }
 

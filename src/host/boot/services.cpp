@@ -1,4 +1,5 @@
-// What other services have to be told, so that they do not undo the plan: sysctl, irqbalance, tuned, the kubelet.
+// What other services must be configured with, so that they do not undo the plan: sysctl, irqbalance, tuned, the
+// kubelet.
 #include <algorithm>
 
 #include "host/boot/families.hpp"
@@ -9,7 +10,7 @@ namespace {
 constexpr const char* irqbalance_path = "/etc/nexusfix/irqbalance.env";
 
 std::string sysctl(const Context& context) {
-  // A minus before a name: a kernel without it is no error.
+  // A minus before a name: a kernel without it is not an error.
   std::string text =
       heading(context) +
       "# The per-CPU counters of the memory management are gathered by a worker on every CPU: less often.\n"
@@ -17,12 +18,12 @@ std::string sysctl(const Context& context) {
       "# Moving pages between nodes stops their users with faults; the engine's memory is where it was "
       "first touched.\n"
       "-kernel.numa_balancing = 0\n"
-      "# The watchdog's timer and its task stay off the quiet CPUs.\n"
+      "# The watchdog's timer and its task stay off the isolated CPUs.\n"
       "-kernel.watchdog_cpumask = " +
       context.housekeeping + '\n';
   if (std::ranges::any_of(context.plan.threads, [](const ThreadPlacement& thread) { return thread.priority > 0; })) {
     text +=
-        "# The plan has real-time threads: throttled, they would stand still for 50 ms of every second.\n"
+        "# The plan has real-time threads: throttled, they would stop for 50 ms of every second.\n"
         "-kernel.sched_rt_runtime_us = -1\n";
   }
   return text;
@@ -36,7 +37,7 @@ void add_tuned(const Context& context, Artefacts& artefacts) {
       "arguments\n# are derived from isolated_cores and thus name the same CPUs; isolcpus= and the plan's hash come "
       "with the boot\n# loader's configuration.\n"
       "[main]\nsummary=NexusFIX: CPUs " +
-      context.quiet + " kept quiet\ninclude=cpu-partitioning\n\n[variables]\nisolated_cores=" + context.quiet + '\n';
+      context.quiet + " isolated\ninclude=cpu-partitioning\n\n[variables]\nisolated_cores=" + context.quiet + '\n';
   for (const auto& [folder, versions] :
        {std::pair{"/etc/tuned/profiles/nexusfix", "from 2.23 on"}, std::pair{"/etc/tuned/nexusfix", "before 2.23"}}) {
     artefacts.push_back({.path = std::string{folder} + "/tuned.conf",
@@ -55,7 +56,7 @@ void add_irqbalance(const Context& context, Artefacts& artefacts) {
                   "1.8 on, the\n# mask by older ones.\nIRQBALANCE_BANNED_CPULIST=" +
                   context.quiet + "\nIRQBALANCE_BANNED_CPUS=" + context.quiet_mask + '\n',
        .mode = 0644,
-       .purpose = "Tells irqbalance which CPUs get no interrupts.",
+       .purpose = "The CPUs that irqbalance gives no interrupts.",
        .next = ""});
   artefacts.push_back({.path = "/etc/systemd/system/irqbalance.service.d/50-nexusfix.conf",
                        .content = heading(context) +
@@ -71,8 +72,9 @@ std::string kubelet(const Context& context) {
   std::string text =
       heading(context) +
       "# For hosts that are Kubernetes nodes: put these keys into the kubelet's configuration, or this file into the "
-      "folder\n# of --config-dir under a name that ends in .conf. The static policy gives the quiet CPUs to containers "
-      "that ask for\n# whole CPUs (requests equal to limits) and keeps everything else on the reserved ones. Before "
+      "folder\n# of --config-dir under a name that ends in .conf. The static policy gives the isolated CPUs to "
+      "containers "
+      "that ask for\n# whole CPUs (requests equal to limits) and runs everything else on the reserved ones. Before "
       "the "
       "kubelet starts\n# with another list, its /var/lib/kubelet/cpu_manager_state has to be removed.\n"
       "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncpuManagerPolicy: static\n";
@@ -91,14 +93,14 @@ void add_services(const Context& context, Artefacts& artefacts) {
   artefacts.push_back({.path = "/etc/sysctl.d/50-nexusfix.conf",
                        .content = sysctl(context),
                        .mode = 0644,
-                       .purpose = "Kernel settings that disturb quiet CPUs.",
+                       .purpose = "Kernel settings that disturb isolated CPUs.",
                        .next = "sysctl --system"});
   add_tuned(context, artefacts);
   add_irqbalance(context, artefacts);
   artefacts.push_back({.path = "/etc/nexusfix/kubelet.yaml",
                        .content = kubelet(context),
                        .mode = 0644,
-                       .purpose = "What a Kubernetes node's kubelet has to be told.",
+                       .purpose = "What a Kubernetes node's kubelet must be configured with.",
                        .next = ""});
 }
 

@@ -50,8 +50,8 @@ void add_systemd(const Context& context, Artefacts& artefacts) {
   artefacts.push_back(
       {.path = "/etc/systemd/system/nexusfix.slice",
        .content = heading(context) +
-                  "# Beside system.slice, not in it, so that the engine may use what the others may not. The SMT "
-                  "siblings of\n# the spinning threads are left out: they stay idle.\n"
+                  "# Next to system.slice, not in it, so that the engine may use what the others may not. The SMT "
+                  "siblings of\n# the busy-polling threads are left out: they stay idle.\n"
                   "[Unit]\nDescription=NexusFIX engines\nBefore=slices.target\n\n[Slice]\nAllowedCPUs=" +
                   context.engine.to_list() + '\n',
        .mode = 0644,
@@ -63,7 +63,7 @@ void add_systemd(const Context& context, Artefacts& artefacts) {
                        .purpose = "Puts the engine's service into that slice.",
                        .next = reload});
   add_group(context, artefacts, "system.slice", "Slice", "Services.");
-  add_group(context, artefacts, "user.slice", "Slice", "People who have logged in.");
+  add_group(context, artefacts, "user.slice", "Slice", "Login sessions.");
   add_group(context, artefacts, "machine.slice", "Slice", "Virtual machines and containers.");
   add_group(context, artefacts, "init.scope", "Scope", "PID 1 itself.");
 }

@@ -1,3 +1,5 @@
+// What the checks share: reading files of a live or copied host so that "not there" and "not readable" stay
+// distinct.
 #include "host/doctor/check.hpp"
 
 #include <fcntl.h>
@@ -30,7 +32,7 @@ std::optional<Task> read_task(const Probe& files, int process, int id, const std
   if (!text) return std::nullopt;
   Task task{process, id, line_value(*text, "Name").value_or(""), '?', false, {}};
   if (const auto state = line_value(*text, "State"); state && !state->empty()) task.state = state->front();
-  // Kernel threads have no memory of their own; neither have the dead, which nobody runs any more.
+  // Kernel threads have no memory of their own; neither have the dead, which no longer run.
   if (task.state == 'Z' || task.state == 'X') return std::nullopt;
   task.kernel = !line_value(*text, "VmSize");
   if (const auto allowed = line_value(*text, "Cpus_allowed_list"))
@@ -188,7 +190,7 @@ std::optional<long long> Report::integer(const Examination& e, const std::string
   const auto content = text(e, file, subject);
   if (!content) return std::nullopt;
   const auto value = number(*content);
-  if (!value) cannot_tell(file + ": \"" + *content + "\" is no number", std::move(subject));
+  if (!value) cannot_tell(file + ": \"" + *content + "\" is not a number", std::move(subject));
   return value;
 }
 
@@ -208,10 +210,10 @@ bool Report::set_apart(const Examination& e, CheckResult otherwise) {
   }
   if (!e.quiet.empty()) return true;
   if (e.plan != nullptr) {
-    info("the plan has no spinning thread, so no CPU needs to be set apart");
+    info("the plan has no busy-polling thread, so no CPU needs to be isolated");
   } else {
-    add(otherwise, "no CPU is set apart",
-        otherwise == CheckResult::info ? "" : "CPUs for the spinning threads: see 'nfx host plan CONFIG'");
+    add(otherwise, "no CPU is isolated",
+        otherwise == CheckResult::info ? "" : "CPUs for the busy-polling threads: see 'nfx host plan CONFIG'");
   }
   return false;
 }

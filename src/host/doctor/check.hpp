@@ -18,7 +18,7 @@
 
 namespace nfx::doctor {
 
-// What `nfx host collect` could not read, so that its copy says "may not look" where the host did: lines of
+// What `nfx host collect` could not read, so that its copy says "may not be read" where the host did: lines of
 // "errno path".
 inline constexpr std::string_view unreadable_file = "/nexusfix/unreadable";
 [[nodiscard]] std::map<std::string, int, std::less<>> collected_errors(const HostFiles& files);
@@ -65,7 +65,7 @@ struct Examination {
   const HostFacts& facts;
   const PlacementPlan* plan;
   Probe files;
-  CpuSet quiet;  // what the checks are judged for
+  CpuSet quiet;  // the CPUs that the checks are about
   bool has_cpus;
   bool virtual_machine;
   int real_time_priority;  // the highest of the plan; 0: none of its threads is real-time
@@ -76,7 +76,7 @@ struct Examination {
   [[nodiscard]] std::optional<std::string> parameter(std::string_view name) const;
 };
 
-// Where a check says what it found.
+// Where a check reports what it found.
 class Report {
  public:
   Report(const CheckInfo& check, std::vector<DoctorFinding>& out) : check_(check), out_(out), before_(out.size()) {}
@@ -107,7 +107,7 @@ class Report {
   std::optional<std::string> text(const Examination& e, const std::string& file, std::string subject = {});
   std::optional<long long> integer(const Examination& e, const std::string& file, std::string subject = {});
   std::optional<CpuSet> mask(const Examination& e, const std::string& file, std::string subject = {});
-  // False after saying that no CPU is set apart, so that there is nothing to judge.
+  // False after saying that no CPU is isolated, so that there is nothing to check.
   bool set_apart(const Examination& e, CheckResult otherwise = CheckResult::info);
   [[nodiscard]] bool said_nothing() const { return out_.size() == before_; }
 
@@ -117,20 +117,28 @@ class Report {
   std::size_t before_;
 };
 
+// One row of an area's table, which is all that the doctor, its text and its JSON know of a check.
 struct Check {
   CheckInfo info;
   void (*look)(const Examination&, Report&);
 };
 
-[[nodiscard]] std::span<const Check> isolation_checks() noexcept;
-[[nodiscard]] std::span<const Check> neighbour_checks() noexcept;  // of the area isolation too
-[[nodiscard]] std::span<const Check> scheduler_checks() noexcept;
-[[nodiscard]] std::span<const Check> interrupt_checks() noexcept;
-[[nodiscard]] std::span<const Check> network_checks() noexcept;
-[[nodiscard]] std::span<const Check> power_checks() noexcept;
-[[nodiscard]] std::span<const Check> memory_checks() noexcept;
-[[nodiscard]] std::span<const Check> process_checks() noexcept;
-[[nodiscard]] std::span<const Check> virtualisation_checks() noexcept;
+// The checks of one source file, and the files that they read, as patterns of `nfx host collect`.
+struct Area {
+  std::span<const Check> checks;
+  std::span<const std::string_view> files;
+};
+
+[[nodiscard]] Area isolation_area() noexcept;
+[[nodiscard]] Area neighbour_area() noexcept;  // ids "isolation.*" too
+[[nodiscard]] Area scheduler_area() noexcept;
+[[nodiscard]] Area interrupt_area() noexcept;
+[[nodiscard]] Area network_area() noexcept;
+[[nodiscard]] Area power_area() noexcept;
+[[nodiscard]] Area memory_area() noexcept;
+[[nodiscard]] Area process_area() noexcept;
+[[nodiscard]] Area virtualisation_area() noexcept;
+[[nodiscard]] std::span<const Area> areas();  // in the order in which their findings are reported
 
 // Text.
 
@@ -139,7 +147,7 @@ struct Check {
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char by);  // without empty words
 // The word in brackets of "always [madvise] never"; the whole text when there is none.
 [[nodiscard]] std::string chosen(std::string_view text);
-// What stands behind "Key:" in a file of such lines.
+// What follows "Key:" in a file of such lines.
 [[nodiscard]] std::optional<std::string> line_value(std::string_view text, std::string_view key);
 [[nodiscard]] std::optional<long long> number(std::string_view text) noexcept;
 // "0.12 %"

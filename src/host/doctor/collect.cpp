@@ -1,9 +1,10 @@
-// Copies what the doctor and the topology read, so that another machine can be looked at from here.
+// Copies what the doctor and the topology read, so that another machine can be examined from here.
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <map>
@@ -18,53 +19,26 @@ namespace {
 constexpr std::size_t max_files = 100000;
 constexpr std::size_t max_bytes = 128U << 20;
 
-// A "/" at the end: only that it is there, as a folder or a link.
-constexpr auto patterns = std::to_array<std::string_view>({
+// What the topology, the host's facts and several areas of checks read; the files of one area are listed with its
+// checks. A "/" at the end: only that it exists, as a folder or a link.
+constexpr auto shared_files = std::to_array<std::string_view>({
     "/proc/cmdline",
     "/proc/cpuinfo",
     "/proc/interrupts",
     "/proc/meminfo",
     "/proc/softirqs",
-    "/proc/stat",
-    "/proc/swaps",
     "/proc/self/cgroup",
-    "/proc/self/limits",
     "/proc/self/mounts",
     "/proc/self/status",
-    "/proc/1/cgroup",
     "/proc/[0-9]*/status",
     "/proc/[0-9]*/task/[0-9]*/status",
-    "/proc/irq/default_smp_affinity",
     "/proc/irq/[0-9]*/smp_affinity_list",
     "/proc/irq/[0-9]*/effective_affinity_list",
     "/proc/irq/[0-9]*/node",
     "/proc/irq/[0-9]*/*/",
-    "/proc/sys/kernel/nmi_watchdog",
-    "/proc/sys/kernel/numa_balancing",
     "/proc/sys/kernel/osrelease",
-    "/proc/sys/kernel/perf_event_paranoid",
-    "/proc/sys/kernel/sched_autogroup_enabled",
-    "/proc/sys/kernel/sched_min_granularity_ns",
     "/proc/sys/kernel/sched_rt_period_us",
     "/proc/sys/kernel/sched_rt_runtime_us",
-    "/proc/sys/kernel/soft_watchdog",
-    "/proc/sys/kernel/timer_migration",
-    "/proc/sys/kernel/version",
-    "/proc/sys/kernel/watchdog",
-    "/proc/sys/kernel/watchdog_cpumask",
-    "/proc/sys/net/core/busy_poll",
-    "/proc/sys/net/core/busy_read",
-    "/proc/sys/net/core/flow_limit_cpu_bitmap",
-    "/proc/sys/net/core/rps_default_mask",
-    "/proc/sys/net/core/rps_sock_flow_entries",
-    "/proc/sys/net/ipv4/tcp_slow_start_after_idle",
-    "/proc/sys/vm/compaction_proactiveness",
-    "/proc/sys/vm/dirty_background_ratio",
-    "/proc/sys/vm/dirty_ratio",
-    "/proc/sys/vm/dirty_writeback_centisecs",
-    "/proc/sys/vm/stat_interval",
-    "/proc/sys/vm/swappiness",
-    "/proc/sys/vm/zone_reclaim_mode",
     "/sys/bus/pci/devices/*/class",
     "/sys/bus/pci/devices/*/config",
     "/sys/bus/pci/devices/*/current_link_speed",
@@ -87,7 +61,6 @@ constexpr auto patterns = std::to_array<std::string_view>({
     "/sys/class/block/*/device/",
     "/sys/class/block/*/size",
     "/sys/class/dmi/id/product_name",
-    "/sys/class/dmi/id/sys_vendor",
     "/sys/class/drm/*/device/",
     "/sys/class/infiniband/*/device/",
     "/sys/class/infiniband/*/node_type",
@@ -98,18 +71,10 @@ constexpr auto patterns = std::to_array<std::string_view>({
     "/sys/class/net/*/device/",
     "/sys/class/net/*/device/numa_node",
     "/sys/class/net/*/device/uevent",
-    "/sys/class/net/*/gro_flush_timeout",
-    "/sys/class/net/*/napi_defer_hard_irqs",
     "/sys/class/net/*/operstate",
-    "/sys/class/net/*/queues/rx-*/rps_cpus",
-    "/sys/class/net/*/queues/rx-*/rps_flow_cnt",
-    "/sys/class/net/*/queues/tx-*/xps_cpus",
     "/sys/class/net/*/speed",
-    "/sys/class/net/*/threaded",
     "/sys/class/net/*/type",
     "/sys/class/nvme/*/device/",
-    "/sys/devices/system/clocksource/clocksource0/available_clocksource",
-    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
     "/sys/devices/system/cpu/isolated",
     "/sys/devices/system/cpu/kernel_max",
     "/sys/devices/system/cpu/nohz_full",
@@ -122,29 +87,16 @@ constexpr auto patterns = std::to_array<std::string_view>({
     "/sys/devices/system/cpu/cpu[0-9]*/acpi_cppc/*",
     "/sys/devices/system/cpu/cpu[0-9]*/cache/index*/[a-z]*",
     "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/[a-z]*_freq",
-    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/disable",
-    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/latency",
-    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/name",
     "/sys/devices/system/cpu/cpu[0-9]*/node[0-9]*/",
     "/sys/devices/system/cpu/cpu[0-9]*/topology/[a-z]*",
-    "/sys/devices/system/cpu/cpufreq/boost",
-    "/sys/devices/system/cpu/cpufreq/policy*/affected_cpus",
     "/sys/devices/system/cpu/cpufreq/policy*/base_frequency",
     "/sys/devices/system/cpu/cpufreq/policy*/cpuinfo_max_freq",
     "/sys/devices/system/cpu/cpufreq/policy*/cpuinfo_min_freq",
-    "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
     "/sys/devices/system/cpu/cpufreq/policy*/related_cpus",
     "/sys/devices/system/cpu/cpufreq/policy*/scaling_driver",
-    "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
     "/sys/devices/system/cpu/cpufreq/policy*/scaling_max_freq",
     "/sys/devices/system/cpu/cpufreq/policy*/scaling_min_freq",
-    "/sys/devices/system/cpu/cpuidle/current_driver",
-    "/sys/devices/system/cpu/cpuidle/current_governor",
-    "/sys/devices/system/cpu/intel_pstate/no_turbo",
     "/sys/devices/system/cpu/smt/active",
-    "/sys/devices/system/cpu/smt/control",
-    "/sys/devices/system/cpu/vulnerabilities/*",
-    "/sys/devices/system/machinecheck/machinecheck*/check_interval",
     "/sys/devices/system/node/has_cpu",
     "/sys/devices/system/node/has_memory",
     "/sys/devices/system/node/has_normal_memory",
@@ -155,30 +107,10 @@ constexpr auto patterns = std::to_array<std::string_view>({
     "/sys/devices/system/node/node[0-9]*/distance",
     "/sys/devices/system/node/node[0-9]*/meminfo",
     "/sys/devices/system/node/node[0-9]*/hugepages/*/nr_hugepages",
-    "/sys/devices/virtual/workqueue/cpumask",
-    "/sys/devices/virtual/workqueue/*/cpumask",
     "/sys/hypervisor/type",
-    "/sys/kernel/debug/irq/irqs/[0-9]*",
-    "/sys/kernel/debug/sched/*_ns",
     "/sys/kernel/debug/sched/fair_server/cpu*/runtime",
-    "/sys/kernel/debug/sched/preempt",
     "/sys/kernel/irq/[0-9]*/actions",
     "/sys/kernel/irq/[0-9]*/chip_name",
-    "/sys/kernel/mm/ksm/run",
-    "/sys/kernel/mm/transparent_hugepage/defrag",
-    "/sys/kernel/mm/transparent_hugepage/enabled",
-    "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag",
-    "/sys/kernel/realtime",
-    "/sys/kernel/tracing/current_tracer",
-    "/sys/kernel/tracing/set_event",
-    "/sys/kernel/tracing/tracing_on",
-    "/sys/module/haltpoll/parameters/guest_halt_poll_ns",
-    "/sys/module/pcie_aspm/parameters/policy",
-    "/etc/default/irqbalance",
-    "/etc/sysconfig/irqbalance",
-    "/dev/cpu_dma_latency",
-    "/.dockerenv",
-    "/run/.containerenv",
 });
 
 class Copier {
@@ -274,7 +206,7 @@ class Copier {
     std::filesystem::create_directories(to_ / place(folder).relative_path());
   }
 
-  // Of a task only what the doctor asks for.
+  // Of a task only what the doctor needs.
   static std::string shortened(const std::string& status) {
     std::string kept;
     for (const std::string& line : doctor::split(status, '\n')) {
@@ -285,8 +217,8 @@ class Copier {
     return kept;
   }
 
-  // Where in the copy a file lies. Links within /sys tell how devices hang together, so they are made again, and what
-  // is behind them is written where they lead.
+  // Where in the copy a file is. Links within /sys show how devices are connected, so they are made again, and what
+  // they point to is written there.
   std::filesystem::path place(const std::string& file) {
     namespace fs = std::filesystem;
     std::vector<std::string> parts = doctor::split(file, '/');
@@ -323,7 +255,7 @@ class Copier {
   Collected done_;
 };
 
-// Our own control groups, those that set CPUs apart, and what limits them.
+// Our own control groups, those that isolate CPUs, and what limits them.
 std::vector<std::string> group_files(const HostFiles& files) {
   std::vector<std::string> wanted;
   for (const char* controller : {"cpu", "cpuset"}) {
@@ -344,7 +276,16 @@ std::vector<std::string> group_files(const HostFiles& files) {
 
 }  // namespace
 
-std::span<const std::string_view> collected_patterns() noexcept { return patterns; }
+std::span<const std::string_view> collected_patterns() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> patterns{shared_files.begin(), shared_files.end()};
+    for (const doctor::Area& area : doctor::areas())
+      patterns.insert(patterns.end(), area.files.begin(), area.files.end());
+    std::ranges::sort(patterns);
+    return patterns;
+  }();
+  return all;
+}
 
 Collected collect_host(const HostFiles& from, const std::filesystem::path& to) {
   namespace fs = std::filesystem;
@@ -352,7 +293,7 @@ Collected collect_host(const HostFiles& from, const std::filesystem::path& to) {
     fs::create_directories(to);
     if (!fs::is_empty(to)) throw std::runtime_error(to.string() + ": not empty; name a folder that is not there yet");
     Copier copier{from, to};
-    for (const std::string_view pattern : patterns) copier.expand("", pattern.substr(1));
+    for (const std::string_view pattern : collected_patterns()) copier.expand("", pattern.substr(1));
     for (const std::string& file : group_files(from)) copier.expand("", std::string_view{file}.substr(1));
     for (const NetworkDevice& device : read_network_facts(from))
       copier.write(ethtool_file(device.name), ethtool_text(device));

@@ -1,3 +1,4 @@
+// Runs the checks of all areas and prints their findings; the areas' tables are the only list of checks.
 #include "nexusfix/host/doctor.hpp"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/doctor/check.hpp"
+#include "nexusfix/base/assert.hpp"
 
 namespace nfx {
 namespace {
@@ -17,11 +19,10 @@ struct Registry {
 const Registry& registry() {
   static const Registry all = [] {
     Registry registry;
-    for (const auto table : {doctor::isolation_checks(), doctor::neighbour_checks(), doctor::scheduler_checks(),
-                             doctor::interrupt_checks(), doctor::network_checks(), doctor::power_checks(),
-                             doctor::memory_checks(), doctor::process_checks(), doctor::virtualisation_checks()}) {
-      for (const doctor::Check& check : table) {
-        registry.infos.push_back(check.info);
+    for (const doctor::Area& area : doctor::areas()) {
+      for (const doctor::Check& check : area.checks) {
+        CheckInfo& info = registry.infos.emplace_back(check.info);
+        info.area = info.id.substr(0, info.id.find('.'));
         registry.looks.push_back(check.look);
       }
     }
@@ -53,6 +54,13 @@ std::string padded(std::string text, std::size_t width) {
 
 }  // namespace
 
+std::span<const doctor::Area> doctor::areas() {
+  static const std::array all{isolation_area(), neighbour_area(), scheduler_area(),
+                              interrupt_area(), network_area(),   power_area(),
+                              memory_area(),    process_area(),   virtualisation_area()};
+  return all;
+}
+
 std::string_view to_string(CheckResult result) noexcept {
   switch (result) {
     case CheckResult::good: return "good";
@@ -80,7 +88,8 @@ std::vector<DoctorFinding> examine(const DoctorInput& input) {
   for (std::size_t i = 0; i < all.infos.size(); ++i) {
     doctor::Report report{all.infos[i], findings};
     all.looks[i](examination, report);
-    if (report.said_nothing()) report.not_here("nothing to look at");
+    if (report.said_nothing()) report.not_here("nothing to check");
+    NFX_ASSERT(findings.back().check == &all.infos[i]);  // findings are in the order of the checks
   }
   return findings;
 }
@@ -127,7 +136,7 @@ std::string to_text(std::span<const DoctorFinding> findings, bool everything) {
     }
   }
   text += '\n';
-  if (!everything && text.contains("wanted: ")) text += "'nfx host explain ID' says why and what a mend costs.\n";
+  if (!everything && text.contains("wanted: ")) text += "'nfx host explain ID' says why and what a fix costs.\n";
   return text;
 }
 
@@ -144,8 +153,8 @@ std::string to_json(std::span<const DoctorFinding> findings) {
                     {"wanted", finding.wanted},
                     {"source", check.source},
                     {"why", check.why},
-                    {"mend_runtime", check.mend_runtime},
-                    {"mend_boot", check.mend_boot},
+                    {"fix_runtime", check.mend_runtime},
+                    {"fix_boot", check.mend_boot},
                     {"risk", check.risk}});
   }
   nlohmann::ordered_json summary;

@@ -1,4 +1,4 @@
-// Where interrupts go, and who moves them.
+// Where interrupts go, and what moves them.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -25,7 +25,7 @@ void default_affinity(const Examination& e, Report& report) {
   report.warning("interrupts that come later may go to " + shared.to_list(), "a mask without " + e.quiet.to_list());
 }
 
-// The kernel keeps the masks of managed interrupts to itself; see managed().
+// The kernel does not show the masks of managed interrupts; see managed().
 bool handled(const Interrupt& interrupt) { return !interrupt.actions.empty(); }
 
 void affinity(const Examination& e, Report& report) {
@@ -47,7 +47,7 @@ void effective_affinity(const Examination& e, Report& report) {
   for (const Interrupt& interrupt : e.facts.interrupts) {
     if (!interrupt.effective) continue;
     known = true;
-    // One that is to move with its next interrupt is told by `pending`.
+    // One that is to move with its next interrupt is reported by `pending`.
     const bool leaving = interrupt.allowed && !interrupt.allowed->intersects(e.quiet);
     if (handled(interrupt) && !leaving && interrupt.effective->intersects(e.quiet))
       there.push_back(name_of(interrupt) + " on " + interrupt.effective->to_list());
@@ -68,7 +68,7 @@ void pending(const Examination& e, Report& report) {
       late.push_back(name_of(interrupt) + " from " + interrupt.effective->to_list() + " to " +
                      interrupt.allowed->to_list());
   }
-  if (late.empty()) return report.good("every interrupt goes where its mask says");
+  if (late.empty()) return report.good("every interrupt goes to a CPU of its mask");
   report.info("to move with their next interrupt: " + join(late));
 }
 
@@ -106,7 +106,7 @@ void managed(const Examination& e, Report& report) {
   }
   if (looked) return report.good("no managed interrupt on " + e.quiet.to_list());
   if (kept_off) return report.good("isolcpus=managed_irq keeps them off " + e.quiet.to_list());
-  report.cannot_tell("only debugfs says which interrupts are managed, and /sys/kernel/debug/irq cannot be read");
+  report.cannot_tell("only debugfs shows which interrupts are managed, and /sys/kernel/debug/irq cannot be read");
 }
 
 // Settings of irqbalance: the distribution's file, "NAME=value" with or without quotes and export.
@@ -211,7 +211,6 @@ void nic_node(const Examination& e, Report& report) {
 
 constexpr std::array table{
     Check{{.id = "interrupts.default_affinity",
-           .area = "interrupts",
            .title = "Interrupts that come later go elsewhere",
            .source = "/proc/irq/default_smp_affinity",
            .why = "A device that is started later, or a driver that is loaded again, takes the mask in "
@@ -221,7 +220,6 @@ constexpr std::array table{
            .risk = "The other CPUs handle all interrupts."},
           default_affinity},
     Check{{.id = "interrupts.affinity",
-           .area = "interrupts",
            .title = "No interrupt may go to the CPUs",
            .source = "/proc/irq/*/smp_affinity_list",
            .why = "Each interrupt stops the thread on its CPU for some microseconds, with its softirq for longer. Not "
@@ -231,7 +229,6 @@ constexpr std::array table{
            .risk = "The other CPUs handle all interrupts."},
           affinity},
     Check{{.id = "interrupts.effective_affinity",
-           .area = "interrupts",
            .title = "No interrupt goes to the CPUs",
            .source = "/proc/irq/*/effective_affinity_list",
            .why = "smp_affinity_list is where an interrupt may go, effective_affinity_list is where it goes. Each "
@@ -241,17 +238,15 @@ constexpr std::array table{
            .risk = "The other CPUs handle all interrupts."},
           effective_affinity},
     Check{{.id = "interrupts.pending",
-           .area = "interrupts",
            .title = "Interrupts go where their masks say",
            .source = "/proc/irq/*/smp_affinity_list, effective_affinity_list",
-           .why = "A write to smp_affinity_list is accepted at once and takes effect only at the next interrupt.",
+           .why = "A write to smp_affinity_list is accepted immediately and takes effect only at the next interrupt.",
            .mend_runtime = "wait for the next interrupt, then look again",
            .mend_boot = "",
            .risk = "None."},
           pending},
     Check{
         {.id = "interrupts.managed",
-         .area = "interrupts",
          .title = "Managed interrupts stay off the CPUs",
          .source = "/sys/kernel/debug/irq/irqs/*; names of NVMe queues where debugfs cannot be read",
          .why = "For drivers with a queue per CPU the kernel chooses the CPU; writing smp_affinity_list of such an "
@@ -262,8 +257,7 @@ constexpr std::array table{
          .risk = "Work from several CPUs shares a queue."},
         managed},
     Check{{.id = "interrupts.irqbalance",
-           .area = "interrupts",
-           .title = "irqbalance keeps off the CPUs, or does not run",
+           .title = "irqbalance leaves the CPUs out, or does not run",
            .source = "/proc/*/status, /etc/default/irqbalance, /etc/sysconfig/irqbalance",
            .why = "irqbalance writes smp_affinity_list again every 10 s, and so undoes what was steered by hand.",
            .mend_runtime = "systemctl stop irqbalance, or set IRQBALANCE_BANNED_CPULIST and start it again",
@@ -271,8 +265,7 @@ constexpr std::array table{
            .risk = "Without it interrupts stay where they were first."},
           irqbalance},
     Check{{.id = "interrupts.irqbalance_by_number",
-           .area = "interrupts",
-           .title = "irqbalance is told CPUs, not numbers of interrupts",
+           .title = "irqbalance is configured by CPU, not by interrupt number",
            .source = "/etc/default/irqbalance, /etc/sysconfig/irqbalance",
            .why = "--banirq names an interrupt by its number. Numbers change with a reboot or a new device, and then "
                   "the ban is for another interrupt.",
@@ -281,7 +274,6 @@ constexpr std::array table{
            .risk = "None."},
           irqbalance_by_number},
     Check{{.id = "interrupts.nic_node",
-           .area = "interrupts",
            .title = "A network device's interrupts stay on its NUMA node",
            .source = "/sys/class/net/*/device/numa_node, /proc/irq/*/effective_affinity_list",
            .why = "Packets are written into memory of the device's node; another node reads them over the link "
@@ -291,7 +283,6 @@ constexpr std::array table{
            .risk = "None."},
           nic_node},
     Check{{.id = "interrupts.machine_check_poll",
-           .area = "interrupts",
            .title = "Machine checks are not polled for on the CPUs",
            .source = "/sys/devices/system/machinecheck/machinecheck*/check_interval",
            .why = "A timer on each CPU looks for corrected errors, every 300 s by default. Not measured here.",
@@ -301,8 +292,16 @@ constexpr std::array table{
           machine_check_poll},
 };
 
+constexpr auto files = std::to_array<std::string_view>({
+    "/etc/default/irqbalance",
+    "/etc/sysconfig/irqbalance",
+    "/proc/irq/default_smp_affinity",
+    "/sys/devices/system/machinecheck/machinecheck*/check_interval",
+    "/sys/kernel/debug/irq/irqs/[0-9]*",
+});
+
 }  // namespace
 
-std::span<const Check> interrupt_checks() noexcept { return table; }
+Area interrupt_area() noexcept { return {table, files}; }
 
 }  // namespace nfx::doctor

@@ -1,4 +1,4 @@
-// Whether the CPUs for the spinning threads are set apart: at boot, and as the plan says.
+// Whether the CPUs for the busy-polling threads are isolated: at boot, and as the plan says.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -22,10 +22,10 @@ void isolcpus(const Examination& e, Report& report) {
   if (missing.empty()) {
     const CpuSet shielded = e.quiet - e.facts.isolated;
     report.good(shielded.empty() ? "the scheduler leaves " + cpus(e.quiet) + " alone"
-                                 : cpus(shielded) + " kept free by control groups until the next reboot");
+                                 : cpus(shielded) + " isolated by control groups until the next reboot");
   } else {
-    report.failure("not set apart: " + cpus(missing) + "; set apart: " + cpus(e.facts.quiet()),
-                   "all of " + cpus(e.quiet) + " set apart");
+    report.failure("not isolated: " + cpus(missing) + "; isolated: " + cpus(e.facts.quiet()),
+                   "all of " + cpus(e.quiet) + " isolated");
   }
 }
 
@@ -81,7 +81,7 @@ void plan_and_boot_agree(const Examination& e, Report& report) {
   const CpuSet unused = isolated - e.quiet;
   if (!outside.empty())
     return report.failure("the kernel was booted with isolcpus for " + cpus(isolated) +
-                              ", but spinning threads are to run on " + cpus(e.quiet) + ": " + cpus(outside) +
+                              ", but busy-polling threads are to run on " + cpus(e.quiet) + ": " + cpus(outside) +
                               " have no protection",
                           "isolcpus= for exactly " + cpus(e.quiet) + ", or the roles' cpus within " + cpus(isolated));
   if (!unused.empty())
@@ -137,7 +137,7 @@ void smt_siblings(const Examination& e, Report& report) {
     if (!others.empty()) shared.push_back(std::to_string(cpu) + " with " + cpus(others));
   }
   if (shared.empty()) return report.good("no core is shared with other work");
-  report.failure("cores shared by SMT: " + join(shared), "the siblings offline or set apart too");
+  report.failure("cores shared by SMT: " + join(shared), "the siblings offline or isolated too");
 }
 
 void cpusets(const Examination& e, Report& report) {
@@ -154,9 +154,9 @@ void cpusets(const Examination& e, Report& report) {
   }
   if (!broken.empty())
     return report.failure(name + ", " + join(broken), "a partition that the kernel accepts, with CPUs of its own");
-  if (!e.facts.shielded.empty()) return report.good(name + ": everything else is kept off " + cpus(e.facts.shielded));
+  if (!e.facts.shielded.empty()) return report.good(name + ": no other task may run on " + cpus(e.facts.shielded));
   if (!partitions.empty()) return report.good(name + ", " + join(partitions));
-  report.info(name + ": no group sets CPUs apart");
+  report.info(name + ": no group isolates CPUs");
 }
 
 void own_cpuset(const Examination& e, Report& report) {
@@ -179,8 +179,7 @@ void own_cpuset(const Examination& e, Report& report) {
 
 constexpr std::array table{
     Check{{.id = "isolation.isolcpus",
-           .area = "isolation",
-           .title = "The scheduler leaves the spinning threads' CPUs alone",
+           .title = "The scheduler leaves the busy-polling threads' CPUs alone",
            .source = "/sys/devices/system/cpu/isolated, cpuset control groups",
            .why = "On a CPU that is not isolated the scheduler runs other tasks too; a pinned thread cannot move away "
                   "and waits while they run. To measure it on this host: './dev bench cpu_affinity', rows \"pinned, "
@@ -190,7 +189,6 @@ constexpr std::array table{
            .risk = isolation_risk},
           isolcpus},
     Check{{.id = "isolation.isolcpus_flags",
-           .area = "isolation",
            .title = "isolcpus= has the flags domain and managed_irq",
            .source = "/proc/cmdline",
            .why = "Flags replace the default \"domain\": isolcpus=nohz,2-3 isolates nothing. Without managed_irq the "
@@ -202,8 +200,7 @@ constexpr std::array table{
           isolcpus_flags},
     Check{
         {.id = "isolation.nohz_full",
-         .area = "isolation",
-         .title = "No periodic tick on the spinning threads' CPUs",
+         .title = "No periodic tick on the busy-polling threads' CPUs",
          .source = "/sys/devices/system/cpu/nohz_full",
          .why = "The periodic tick interrupts a CPU 100 to 1,000 times a second (CONFIG_HZ), for some microseconds "
                 "each time. Not measured here.",
@@ -213,7 +210,6 @@ constexpr std::array table{
                  "CONFIG_NO_HZ_FULL ignores it."},
         nohz_full},
     Check{{.id = "isolation.rcu_nocbs",
-           .area = "isolation",
            .title = "RCU callbacks run elsewhere",
            .source = "/proc/cmdline, /sys/devices/system/cpu/nohz_full",
            .why = "Callbacks of RCU run in a softirq of the CPU that queued them; rcu_nocbs= gives them to kernel "
@@ -223,7 +219,6 @@ constexpr std::array table{
            .risk = "The threads rcuo* need CPU time on the housekeeping CPUs."},
           rcu_nocbs},
     Check{{.id = "isolation.boot_sets_agree",
-           .area = "isolation",
            .title = "isolcpus=, nohz_full= and rcu_nocbs= name the same CPUs",
            .source = "/proc/cmdline, /sys/devices/system/cpu/nohz_full",
            .why = "A CPU that is in one list but not in the others has part of the protection only, and pays for it. "
@@ -233,8 +228,7 @@ constexpr std::array table{
            .risk = isolation_risk},
           boot_sets_agree},
     Check{{.id = "isolation.plan_and_boot_agree",
-           .area = "isolation",
-           .title = "The plan's spinning threads run on the CPUs that the kernel isolates",
+           .title = "The plan's busy-polling threads run on the CPUs that the kernel isolates",
            .source = "/proc/cmdline, the configuration",
            .why = "A thread that is pinned outside the isolated CPUs shares its CPU with every other task: './dev "
                   "bench cpu_affinity' measures that as \"pinned, load\". Isolated CPUs without a thread stay idle.",
@@ -243,7 +237,6 @@ constexpr std::array table{
            .risk = isolation_risk},
           plan_and_boot_agree},
     Check{{.id = "isolation.plan_hash",
-           .area = "isolation",
            .title = "The host was booted for this plan",
            .source = "/proc/cmdline (nexusfix.plan=)",
            .why = "nexusfix.plan= is the hash of the plan that the boot files were made from. When the configuration "
@@ -253,7 +246,6 @@ constexpr std::array table{
            .risk = "None but the reboot."},
           plan_hash},
     Check{{.id = "isolation.offline",
-           .area = "isolation",
            .title = "The CPUs that are named are online",
            .source = "/sys/devices/system/cpu/online, /proc/cmdline",
            .why = "A thread cannot be pinned to a CPU that is offline: sched_setaffinity fails with EINVAL.",
@@ -262,7 +254,6 @@ constexpr std::array table{
            .risk = "None."},
           offline},
     Check{{.id = "isolation.housekeeping",
-           .area = "isolation",
            .title = "At least one CPU is left for everything else",
            .source = "/sys/devices/system/cpu/online, isolated; control groups",
            .why = "Other tasks, logins and services among them, cannot run on a CPU whose thread never sleeps. Not "
@@ -272,8 +263,7 @@ constexpr std::array table{
            .risk = "None."},
           housekeeping},
     Check{{.id = "isolation.smt_siblings",
-           .area = "isolation",
-           .title = "No spinning thread shares its core with other work",
+           .title = "No busy-polling thread shares its core with other work",
            .source = "/sys/devices/system/cpu/cpu*/topology/thread_siblings_list",
            .why = "Two hardware threads of a core share its execution units and its first and second level caches. "
                   "Not measured here.",
@@ -282,8 +272,7 @@ constexpr std::array table{
            .risk = "Half of the hardware threads are lost when SMT is turned off."},
           smt_siblings},
     Check{{.id = "isolation.cpusets",
-           .area = "isolation",
-           .title = "Control groups that set CPUs apart are valid",
+           .title = "Control groups that isolate CPUs are valid",
            .source = "cpuset.cpus, cpuset.cpus.partition below the control groups' mount",
            .why = "A cgroup v2 partition that became invalid, after a CPU went offline for example, isolates nothing; "
                   "only cpuset.cpus.partition shows it (cgroup-v2.rst).",
@@ -292,7 +281,6 @@ constexpr std::array table{
            .risk = isolation_risk},
           cpusets},
     Check{{.id = "isolation.own_cpuset",
-           .area = "isolation",
            .title = "The control group that we are in may use the CPUs",
            .source = "/proc/self/cgroup, cpuset.cpus.effective",
            .why = "A container or a service's slice may be limited to other CPUs: pinning then fails with EINVAL.",
@@ -304,6 +292,6 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const Check> isolation_checks() noexcept { return table; }
+Area isolation_area() noexcept { return {table, {}}; }
 
 }  // namespace nfx::doctor

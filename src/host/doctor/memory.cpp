@@ -1,4 +1,4 @@
-// What the memory management does behind the engine's back.
+// What the memory management does without the engine's knowledge.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -44,7 +44,7 @@ void ksm(const Examination& e, Report& report) {
   report.warning("merges equal pages", "off: 2 takes merged pages apart again");
 }
 
-// Lines behind the head of /proc/swaps.
+// Lines after the head of /proc/swaps.
 std::vector<std::string> swap_areas(const std::string& text) {
   std::vector<std::string> areas;
   for (const std::string& line : split(text, '\n')) {
@@ -130,36 +130,32 @@ void compaction(const Examination& e, Report& report) {
 
 constexpr std::array table{
     Check{{.id = "memory.thp",
-           .area = "memory",
-           .title = "Transparent huge pages only where asked for",
+           .title = "Transparent huge pages only where requested",
            .source = "/sys/kernel/mm/transparent_hugepage/enabled",
            .why = "With \"always\" any page fault may clear 2 MiB, and khugepaged rebuilds page tables of running "
                   "programs and flushes translations on their CPUs. Not measured here.",
            .mend_runtime = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
            .mend_boot = "transparent_hugepage=madvise",
-           .risk = "Programs that do not ask have more translation misses."},
+           .risk = "Programs that do not request them have more translation misses."},
           thp},
     Check{{.id = "memory.thp_defrag",
-           .area = "memory",
            .title = "Page faults do not wait for huge pages",
            .source = "/sys/kernel/mm/transparent_hugepage/defrag",
            .why = "With \"always\" a fault stalls while memory is reclaimed and moved (transhuge.rst). Not measured "
                   "here.",
            .mend_runtime = "echo madvise > /sys/kernel/mm/transparent_hugepage/defrag",
            .mend_boot = "the tuned profile of nfx host apply --boot CONFIG",
-           .risk = "Fewer huge pages on a host whose memory is in pieces."},
+           .risk = "Fewer huge pages on a host whose memory is fragmented."},
           thp_defrag},
     Check{{.id = "memory.khugepaged",
-           .area = "memory",
-           .title = "Pages are not joined in the background",
+           .title = "Pages are not merged into huge pages in the background",
            .source = "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag",
-           .why = "Joining pages flushes translations on the CPUs that use them. Not measured here.",
+           .why = "Merging pages into huge pages flushes translations on the CPUs that use them. Not measured here.",
            .mend_runtime = "echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag",
            .mend_boot = "transparent_hugepage=never",
            .risk = "Fewer huge pages."},
           khugepaged},
     Check{{.id = "memory.ksm",
-           .area = "memory",
            .title = "Equal pages are not merged",
            .source = "/sys/kernel/mm/ksm/run",
            .why = "A write to a merged page faults and copies it; the scan itself takes CPU time. Not measured here.",
@@ -168,7 +164,6 @@ constexpr std::array table{
            .risk = "More memory is used, on hosts of virtual machines much more."},
           ksm},
     Check{{.id = "memory.swap",
-           .area = "memory",
            .title = "No memory is swapped out",
            .source = "/proc/swaps",
            .why = "A page that was swapped out is read back from the disk when it is touched. Not measured here.",
@@ -177,26 +172,24 @@ constexpr std::array table{
            .risk = "Without swap the kernel kills a program when memory runs out."},
           swap},
     Check{{.id = "memory.swappiness",
-           .area = "memory",
            .title = "Memory is swapped out as the last resort",
            .source = "/proc/sys/vm/swappiness",
-           .why = "Says how readily programs' memory goes before cached files (sysctl/vm.rst). Not measured here.",
+           .why = "How readily programs' memory is reclaimed before cached files (sysctl/vm.rst). Not measured here.",
            .mend_runtime = "sysctl vm.swappiness=1",
            .mend_boot = sysctl_boot,
            .risk = "Less room for cached files."},
           swappiness},
-    Check{{.id = "memory.numa_balancing",
-           .area = "memory",
-           .title = "Memory is not moved between NUMA nodes",
-           .source = "/proc/sys/kernel/numa_balancing",
-           .why = "Pages are made to fault in order to see who uses them, then moved (sysctl/kernel.rst); a pinned "
-                  "thread gains nothing. Not measured here.",
-           .mend_runtime = "sysctl kernel.numa_balancing=0",
-           .mend_boot = "numa_balancing=disable, or a file of /etc/sysctl.d",
-           .risk = "Programs that are not placed use more memory of other nodes."},
-          numa_balancing},
+    Check{
+        {.id = "memory.numa_balancing",
+         .title = "Memory is not moved between NUMA nodes",
+         .source = "/proc/sys/kernel/numa_balancing",
+         .why = "Pages are made to fault in order to see which CPU uses them, then moved (sysctl/kernel.rst); a pinned "
+                "thread gains nothing. Not measured here.",
+         .mend_runtime = "sysctl kernel.numa_balancing=0",
+         .mend_boot = "numa_balancing=disable, or a file of /etc/sysctl.d",
+         .risk = "Programs that are not placed use more memory of other nodes."},
+        numa_balancing},
     Check{{.id = "memory.zone_reclaim",
-           .area = "memory",
            .title = "A full node takes memory from another",
            .source = "/proc/sys/vm/zone_reclaim_mode",
            .why = "Otherwise an allocation waits until memory of its own node has been reclaimed (sysctl/vm.rst). Not "
@@ -206,17 +199,15 @@ constexpr std::array table{
            .risk = "Memory of another node is slower."},
           zone_reclaim},
     Check{{.id = "memory.dirty_pages",
-           .area = "memory",
            .title = "Dirty pages are written before writers must wait",
            .source = "/proc/sys/vm/dirty_background_ratio, dirty_ratio, dirty_writeback_centisecs",
-           .why = "Whoever writes a file while dirty_ratio is reached writes back pages itself and stands still: the "
+           .why = "A thread that writes a file while dirty_ratio is reached writes back pages itself and stops: the "
                   "journal's thread too. Not measured here.",
            .mend_runtime = "sysctl vm.dirty_background_ratio=5 vm.dirty_ratio=20",
            .mend_boot = sysctl_boot,
            .risk = "More writing for data that is soon overwritten."},
           dirty_pages},
     Check{{.id = "memory.huge_pages",
-           .area = "memory",
            .title = "Reserved huge pages",
            .source = "/proc/meminfo",
            .why = "Only programs that request huge pages use them (hugetlbpage.rst). Reported for information.",
@@ -225,8 +216,7 @@ constexpr std::array table{
            .risk = "The memory is lost to everything else."},
           huge_pages},
     Check{{.id = "memory.compaction",
-           .area = "memory",
-           .title = "Memory is not moved together in the background",
+           .title = "Memory is not compacted in the background",
            .source = "/proc/sys/vm/compaction_proactiveness",
            .why = "Pages of all programs are moved around, which \"could also lead to latency spikes in "
                   "unsuspecting applications\" (sysctl/vm.rst). Not measured here.",
@@ -236,8 +226,23 @@ constexpr std::array table{
           compaction},
 };
 
+constexpr auto files = std::to_array<std::string_view>({
+    "/proc/swaps",
+    "/proc/sys/kernel/numa_balancing",
+    "/proc/sys/vm/compaction_proactiveness",
+    "/proc/sys/vm/dirty_background_ratio",
+    "/proc/sys/vm/dirty_ratio",
+    "/proc/sys/vm/dirty_writeback_centisecs",
+    "/proc/sys/vm/swappiness",
+    "/proc/sys/vm/zone_reclaim_mode",
+    "/sys/kernel/mm/ksm/run",
+    "/sys/kernel/mm/transparent_hugepage/defrag",
+    "/sys/kernel/mm/transparent_hugepage/enabled",
+    "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag",
+});
+
 }  // namespace
 
-std::span<const Check> memory_checks() noexcept { return table; }
+Area memory_area() noexcept { return {table, files}; }
 
 }  // namespace nfx::doctor

@@ -1,4 +1,4 @@
-// Who else may run on the CPUs that are set apart: tasks, kernel threads, workqueues.
+// What else may run on the isolated CPUs: tasks, kernel threads, workqueues.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -18,7 +18,7 @@ void pid1_mask(const Examination& e, Report& report) {
   if (!allowed) return report.cannot_tell("/proc/1/status: no Cpus_allowed_list");
   if (!report.set_apart(e, CheckResult::warning)) return;
   const CpuSet shared = *allowed & e.quiet & e.facts.online;
-  // The shield keeps everything off by its group, whatever the masks were.
+  // The shield moves everything away by its group, whatever the masks were.
   if (shared.empty()) return report.good("PID 1 may use " + allowed->to_list());
   report.warning("PID 1 may use " + allowed->to_list() + ", and all that it starts inherits that",
                  "CPUAffinity= without " + shared.to_list());
@@ -41,7 +41,7 @@ void other_tasks(const Examination& e, Report& report) {
   std::vector<const Task*> runnable, sleeping;
   for (const Task& task : e.tasks) {
     if (task.kernel || ours(task) || !task.allowed.intersects(e.quiet)) continue;
-    // Onto isolated CPUs comes only who asks for nothing else: the scheduler does not balance onto them.
+    // Onto isolated CPUs come only tasks whose mask has no other CPU: the scheduler does not balance onto them.
     if (e.facts.isolated.contains_all(task.allowed & e.quiet) && !e.quiet.contains_all(task.allowed)) continue;
     (task.state == 'R' ? runnable : sleeping).push_back(&task);
   }
@@ -50,7 +50,7 @@ void other_tasks(const Examination& e, Report& report) {
     report.failure(std::to_string(runnable.size()) + " running now: " + join(names_of(runnable)), wanted);
   if (!sleeping.empty())
     report.warning(std::to_string(sleeping.size()) + " asleep now: " + join(names_of(sleeping)), wanted);
-  if (runnable.empty() && sleeping.empty()) report.good("no other task is put on " + e.quiet.to_list());
+  if (runnable.empty() && sleeping.empty()) report.good("no other task may run on " + e.quiet.to_list());
 }
 
 void kernel_threads(const Examination& e, Report& report) {
@@ -67,7 +67,7 @@ void kernel_threads(const Examination& e, Report& report) {
     }
   }
   const std::string also = "; " + std::to_string(bound) + " are bound to their CPU and stay";
-  if (movable.empty()) return report.good("no kernel thread that could be elsewhere" + also);
+  if (movable.empty()) return report.good("no kernel thread that could run elsewhere" + also);
   report.warning(std::to_string(movable.size()) + " kernel threads may use " + e.quiet.to_list() + ": " +
                      join(names_of(movable)) + also,
                  "masks without " + e.quiet.to_list() + " for those that allow it");
@@ -104,7 +104,6 @@ void writeback_workqueue(const Examination& e, Report& report) {
 
 constexpr std::array table{
     Check{{.id = "isolation.pid1_mask",
-           .area = "isolation",
            .title = "PID 1 and what it starts stay off the CPUs",
            .source = "/proc/1/status",
            .why = "A task inherits its parent's Cpus_allowed mask: services may run wherever PID 1 may. To measure "
@@ -114,7 +113,6 @@ constexpr std::array table{
            .risk = "Services have fewer CPUs."},
           pid1_mask},
     Check{{.id = "isolation.other_tasks",
-           .area = "isolation",
            .title = "No other task runs on the CPUs",
            .source = "/proc/*/task/*/status",
            .why = "Each other task that may run on the CPU takes it for a slice of milliseconds at a time. To measure "
@@ -124,7 +122,6 @@ constexpr std::array table{
            .risk = "The other tasks share the CPUs that are left."},
           other_tasks},
     Check{{.id = "isolation.kernel_threads",
-           .area = "isolation",
            .title = "Kernel threads that can move have been moved",
            .source = "/proc/*/status",
            .why = "Kernel threads run on any CPU of their mask when the kernel has work for them; those bound to one "
@@ -135,7 +132,6 @@ constexpr std::array table{
           kernel_threads},
     Check{
         {.id = "isolation.workqueues",
-         .area = "isolation",
          .title = "Unbound workqueues run elsewhere",
          .source = "/sys/devices/virtual/workqueue/cpumask, .../*/cpumask",
          .why =
@@ -145,7 +141,6 @@ constexpr std::array table{
          .risk = "None known; bound work stays on its CPU."},
         workqueues},
     Check{{.id = "isolation.writeback_workqueue",
-           .area = "isolation",
            .title = "Dirty pages are written back elsewhere",
            .source = "/sys/devices/virtual/workqueue/writeback/cpumask",
            .why = "kernel-per-CPU-kthreads.rst lists this queue among what disturbs a CPU, and its cpumask as the fix. "
@@ -156,8 +151,13 @@ constexpr std::array table{
           writeback_workqueue},
 };
 
+constexpr auto files = std::to_array<std::string_view>({
+    "/sys/devices/virtual/workqueue/cpumask",
+    "/sys/devices/virtual/workqueue/*/cpumask",
+});
+
 }  // namespace
 
-std::span<const Check> neighbour_checks() noexcept { return table; }
+Area neighbour_area() noexcept { return {table, files}; }
 
 }  // namespace nfx::doctor

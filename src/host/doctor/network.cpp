@@ -1,4 +1,4 @@
-// What network devices and the network stack do on whose CPU, and how long they wait.
+// What network devices and the network stack do on which CPU, and how long they wait.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -90,7 +90,8 @@ void rfs(const Examination& e, Report& report) {
   if (!entries) return;
   if (*entries == 0) return report.good("packets do not follow their reader's CPU");
   if (e.quiet.empty()) return report.info("packets follow their reader's CPU");
-  report.warning("packets follow their reader's CPU, the spinning threads' too", "net.core.rps_sock_flow_entries = 0");
+  report.warning("packets follow their reader's CPU, the busy-polling threads' too",
+                 "net.core.rps_sock_flow_entries = 0");
 }
 
 void flow_limit(const Examination& e, Report& report) {
@@ -111,7 +112,7 @@ void queues(const Examination& e, Report& report) {
     if (e.quiet.empty() || cpus == 0) {
       report.info(seen, device.name);
     } else if (static_cast<std::size_t>(receive) > cpus) {
-      report.warning(seen + " that are not set apart", "at most " + std::to_string(cpus) + " queues", device.name);
+      report.warning(seen + " that are not isolated", "at most " + std::to_string(cpus) + " queues", device.name);
     } else {
       report.good(seen, device.name);
     }
@@ -125,7 +126,7 @@ void coalescing(const Examination& e, Report& report) {
     if (!wait) continue;
     const bool adaptive = device.setting("adaptive_rx").value_or(0) != 0;
     if (*wait == 0 && !adaptive) {
-      report.good("each packet interrupts at once", device.name);
+      report.good("each packet interrupts immediately", device.name);
     } else {
       report.warning("rx-usecs " + std::to_string(*wait) + (adaptive ? ", adaptive-rx on" : ""),
                      "rx-usecs 0, adaptive-rx off", device.name);
@@ -245,8 +246,7 @@ void numa_node(const Examination& e, Report& report) {
 
 constexpr std::array steering_table{
     Check{{.id = "network.rps",
-           .area = "network",
-           .title = "Packets are not handed to the spinning threads' CPUs",
+           .title = "Packets are not handed to the busy-polling threads' CPUs",
            .source = "/sys/class/net/*/queues/rx-*/rps_cpus, /proc/sys/net/core/rps_default_mask",
            .why = "RPS sends an interrupt to these CPUs and processes the packets of all connections there, in a "
                   "softirq (networking/scaling.rst). Not measured here.",
@@ -255,7 +255,6 @@ constexpr std::array steering_table{
            .risk = "Fewer CPUs process packets."},
           rps},
     Check{{.id = "network.xps",
-           .area = "network",
            .title = "Transmit queues by CPU",
            .source = "/sys/class/net/*/queues/tx-*/xps_cpus",
            .why = "A CPU with a queue of its own does not wait for others' locks when it sends "
@@ -265,7 +264,6 @@ constexpr std::array steering_table{
            .risk = "None known."},
           xps},
     Check{{.id = "network.rfs",
-           .area = "network",
            .title = "Packets do not follow the reader onto its CPU",
            .source = "/proc/sys/net/core/rps_sock_flow_entries",
            .why = "RFS processes packets in a softirq on the CPU where the socket was last read, which is the "
@@ -275,7 +273,6 @@ constexpr std::array steering_table{
            .risk = "Other programs may read from a colder cache."},
           rfs},
     Check{{.id = "network.flow_limit",
-           .area = "network",
            .title = "One flow cannot fill the backlog",
            .source = "/proc/sys/net/core/flow_limit_cpu_bitmap",
            .why = "With RPS, a flood of one flow drops packets of that flow first (networking/scaling.rst).",
@@ -284,7 +281,6 @@ constexpr std::array steering_table{
            .risk = "A single large flow loses packets."},
           flow_limit},
     Check{{.id = "network.queues",
-           .area = "network",
            .title = "No more receive queues than CPUs to serve them",
            .source = "ethtool channels (ETHTOOL_GCHANNELS)",
            .why = "Each queue has an interrupt, and drivers spread them over all CPUs when they start "
@@ -294,8 +290,7 @@ constexpr std::array steering_table{
            .risk = "The link goes down for a moment with many drivers; less throughput."},
           queues},
     Check{{.id = "network.numa_node",
-           .area = "network",
-           .title = "Network devices are near the spinning threads",
+           .title = "Network devices are near the busy-polling threads",
            .source = "/sys/class/net/*/device/numa_node, /sys/devices/system/node/node*/cpulist",
            .why = "A packet that is read on another node comes over the link between the processors. Not measured "
                   "here.",
@@ -307,7 +302,6 @@ constexpr std::array steering_table{
 
 constexpr std::array waiting_table{
     Check{{.id = "network.coalescing",
-           .area = "network",
            .title = "Interrupts are not held back",
            .source = "ethtool coalescing (ETHTOOL_GCOALESCE)",
            .why = "The device may hold a packet for up to rx_usecs before it raises an interrupt. A thread that polls "
@@ -317,7 +311,6 @@ constexpr std::array waiting_table{
            .risk = "More interrupts for the CPUs that handle them."},
           coalescing},
     Check{{.id = "network.ring_sizes",
-           .area = "network",
            .title = "Receive rings hold a burst",
            .source = "ethtool rings (ETHTOOL_GRINGPARAM)",
            .why = "A full receive ring drops packets. TCP sends them again, at the end of a burst only after its "
@@ -327,7 +320,6 @@ constexpr std::array waiting_table{
            .risk = "The link goes down for a moment; large rings take cache and memory."},
           ring_sizes},
     Check{{.id = "network.busy_poll",
-           .area = "network",
            .title = "Busy polling of sockets",
            .source = "/proc/sys/net/core/busy_poll, busy_read",
            .why = "A thread that waits for a socket polls the device itself instead of waiting for its interrupt "
@@ -337,7 +329,6 @@ constexpr std::array waiting_table{
            .risk = "CPU time, for every program that polls sockets."},
           busy_poll},
     Check{{.id = "network.napi",
-           .area = "network",
            .title = "Packets are not held back for grouping",
            .source = "/sys/class/net/*/gro_flush_timeout, napi_defer_hard_irqs, threaded",
            .why = "With busy polling these settings keep interrupts off while the application polls. Without it a "
@@ -347,7 +338,6 @@ constexpr std::array waiting_table{
            .risk = "More interrupts."},
           napi},
     Check{{.id = "network.time_stamps",
-           .area = "network",
            .title = "Packets are stamped in hardware",
            .source = "ethtool time stamping (ETHTOOL_GET_TS_INFO)",
            .why = "A time stamp of the kernel (SOF_TIMESTAMPING_RX_SOFTWARE) includes the time that the packet waited "
@@ -357,7 +347,6 @@ constexpr std::array waiting_table{
            .risk = "None."},
           time_stamps},
     Check{{.id = "network.gro",
-           .area = "network",
            .title = "Joining of received packets in software",
            .source = "ethtool generic receive offload (ETHTOOL_GGRO)",
            .why = "Packets of one connection are joined within one poll of the device; small single messages are "
@@ -367,17 +356,15 @@ constexpr std::array waiting_table{
            .risk = "More CPU time at high rates."},
           gro},
     Check{{.id = "network.lro",
-           .area = "network",
            .title = "The device does not join packets",
            .source = "ethtool large receive offload (ETHTOOL_GFLAGS)",
-           .why = "The device keeps packets back to join them with later ones. Not measured here.",
+           .why = "The device delays packets to join them with later ones. Not measured here.",
            .mend_runtime = "ethtool -K DEVICE lro off",
            .mend_boot = ethtool_boot,
            .risk = "More CPU time at high rates."},
           lro},
     Check{{.id = "network.idle_window",
-           .area = "network",
-           .title = "A quiet connection keeps its congestion window",
+           .title = "An idle connection keeps its congestion window",
            .source = "/proc/sys/net/ipv4/tcp_slow_start_after_idle",
            .why = "After a pause TCP starts over with a small window: the first burst takes more round trips "
                   "(ip-sysctl.rst). Not measured here.",
@@ -387,16 +374,31 @@ constexpr std::array waiting_table{
           idle_window},
 };
 
+constexpr auto files = std::to_array<std::string_view>({
+    "/proc/sys/net/core/busy_poll",
+    "/proc/sys/net/core/busy_read",
+    "/proc/sys/net/core/flow_limit_cpu_bitmap",
+    "/proc/sys/net/core/rps_default_mask",
+    "/proc/sys/net/core/rps_sock_flow_entries",
+    "/proc/sys/net/ipv4/tcp_slow_start_after_idle",
+    "/sys/class/net/*/gro_flush_timeout",
+    "/sys/class/net/*/napi_defer_hard_irqs",
+    "/sys/class/net/*/queues/rx-*/rps_cpus",
+    "/sys/class/net/*/queues/rx-*/rps_flow_cnt",
+    "/sys/class/net/*/queues/tx-*/xps_cpus",
+    "/sys/class/net/*/threaded",
+});
+
 }  // namespace
 
-std::span<const Check> network_checks() noexcept {
+Area network_area() noexcept {
   static constexpr auto table = [] {
     std::array<Check, steering_table.size() + waiting_table.size()> all{};
     std::ranges::copy(steering_table, all.begin());
     std::ranges::copy(waiting_table, all.begin() + steering_table.size());
     return all;
   }();
-  return table;
+  return {table, files};
 }
 
 }  // namespace nfx::doctor

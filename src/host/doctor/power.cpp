@@ -88,8 +88,8 @@ void cpu_dma_latency(const Examination& e, Report& report) {
   std::int32_t held = 0;
   if (!raw || raw->size() != sizeof held) return report.cannot_tell("/dev/cpu_dma_latency does not say four bytes");
   std::memcpy(&held, raw->data(), sizeof held);
-  if (held >= 2000000000) return report.info("nobody asks for a limit");
-  report.info("somebody asks for at most " + std::to_string(held) + " us to leave idle");
+  if (held >= 2000000000) return report.info("no program requests a limit");
+  report.info("a program requests at most " + std::to_string(held) + " us to leave idle");
 }
 
 void max_cstate(const Examination& e, Report& report) {
@@ -177,7 +177,6 @@ void aspm(const Examination& e, Report& report) {
 
 constexpr std::array frequency_table{
     Check{{.id = "power.governor",
-           .area = "power",
            .title = "Every frequency policy has the governor \"performance\"",
            .source = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
            .why = "Other governors lower the frequency of a CPU that sleeps between messages; the first message after "
@@ -187,8 +186,7 @@ constexpr std::array frequency_table{
            .risk = "Power and heat; with little cooling less turbo."},
           governor},
     Check{{.id = "power.energy_preference",
-           .area = "power",
-           .title = "The processor is told to prefer performance",
+           .title = "The processor is set to prefer performance",
            .source = "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
            .why = "Where the processor chooses frequencies itself this hint weighs power against speed. Not measured "
                   "here.",
@@ -197,7 +195,6 @@ constexpr std::array frequency_table{
            .risk = "Power and heat."},
           energy_preference},
     Check{{.id = "power.idle_states",
-           .area = "power",
            .title = "CPUs do not fall asleep deeply",
            .source = "/sys/devices/system/cpu/cpu*/cpuidle/state*/latency, disable",
            .why = "Leaving an idle state takes its latency, the number in the state's file. A busy-polling thread "
@@ -207,7 +204,6 @@ constexpr std::array frequency_table{
            .risk = "Power and heat; less turbo for the neighbours."},
           idle_states},
     Check{{.id = "power.cpu_dma_latency",
-           .area = "power",
            .title = "Requests that limit idle states",
            .source = "/dev/cpu_dma_latency",
            .why = "A program's request holds only as long as the program keeps /dev/cpu_dma_latency open "
@@ -217,8 +213,7 @@ constexpr std::array frequency_table{
            .risk = "Power and heat."},
           cpu_dma_latency},
     Check{{.id = "power.max_cstate",
-           .area = "power",
-           .title = "What the kernel was told about idling",
+           .title = "Kernel parameters for idling",
            .source = "/proc/cmdline, /sys/devices/system/cpu/cpuidle/current_driver",
            .why = "intel_idle ignores processor.max_cstate and has a parameter of its own.",
            .mend_runtime = "",
@@ -226,7 +221,6 @@ constexpr std::array frequency_table{
            .risk = "Power and heat. idle=poll also takes execution units from SMT siblings."},
           max_cstate},
     Check{{.id = "power.turbo",
-           .area = "power",
            .title = "Turbo",
            .source = "/sys/devices/system/cpu/intel_pstate/no_turbo, cpufreq/boost",
            .why = "With turbo code runs faster, but the frequency depends on how many other cores work: measure on "
@@ -236,17 +230,15 @@ constexpr std::array frequency_table{
            .risk = "Slower on average."},
           turbo},
     Check{{.id = "power.smt",
-           .area = "power",
            .title = "Simultaneous multithreading",
            .source = "/sys/devices/system/cpu/smt/active, control",
-           .why = "Siblings share a core's execution units and caches. Harmless where the siblings of spinning "
+           .why = "Siblings share a core's execution units and caches. Harmless where the siblings of busy-polling "
                   "threads' CPUs stay idle. Not measured here.",
            .mend_runtime = "echo off > /sys/devices/system/cpu/smt/control",
            .mend_boot = "nosmt",
            .risk = "Half of the hardware threads are lost."},
           smt},
     Check{{.id = "power.pcie_aspm",
-           .area = "power",
            .title = "PCIe links do not sleep",
            .source = "/sys/module/pcie_aspm/parameters/policy",
            .why = "A link in a low power state takes microseconds to wake up for the next packet. Not measured here.",
@@ -258,7 +250,6 @@ constexpr std::array frequency_table{
 
 constexpr std::array clock_table{
     Check{{.id = "power.clocksource",
-           .area = "power",
            .title = "The clock is read without a system call",
            .source = "/sys/devices/system/clocksource/clocksource0/current_clocksource",
            .why = "hpet and acpi_pm are read by a system call and a slow device register, a microsecond and more each "
@@ -268,7 +259,6 @@ constexpr std::array clock_table{
            .risk = "The kernel left tsc because it saw it drift: find out why first (dmesg)."},
           clocksource},
     Check{{.id = "power.tsc",
-           .area = "power",
            .title = "The time stamp counter runs evenly",
            .source = "/proc/cpuinfo",
            .why = "Without constant_tsc the counter follows the frequency, without nonstop_tsc it stops in idle "
@@ -278,7 +268,6 @@ constexpr std::array clock_table{
            .risk = "None."},
           tsc},
     Check{{.id = "power.tsc_watchdog",
-           .area = "power",
            .title = "The time stamp counter is not watched",
            .source = "/proc/cmdline, /proc/cpuinfo",
            .why = "The watchdog of clocks is a timer that hops over all CPUs, isolated ones too. Recent kernels leave "
@@ -288,7 +277,6 @@ constexpr std::array clock_table{
            .risk = "A counter that drifts goes unnoticed."},
           tsc_watchdog},
     Check{{.id = "power.clock_sync",
-           .area = "power",
            .title = "The clock is disciplined",
            .source = "/proc/*/status",
            .why = "The peer checks SendingTime against its own clock (max_latency_s here), and MiFID II RTS 25 "
@@ -300,16 +288,34 @@ constexpr std::array clock_table{
           clock_sync},
 };
 
+constexpr auto files = std::to_array<std::string_view>({
+    "/dev/cpu_dma_latency",
+    "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/disable",
+    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/latency",
+    "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/name",
+    "/sys/devices/system/cpu/cpufreq/boost",
+    "/sys/devices/system/cpu/cpufreq/policy*/affected_cpus",
+    "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
+    "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+    "/sys/devices/system/cpu/cpuidle/current_driver",
+    "/sys/devices/system/cpu/cpuidle/current_governor",
+    "/sys/devices/system/cpu/intel_pstate/no_turbo",
+    "/sys/devices/system/cpu/smt/control",
+    "/sys/module/pcie_aspm/parameters/policy",
+});
+
 }  // namespace
 
-std::span<const Check> power_checks() noexcept {
+Area power_area() noexcept {
   static constexpr auto table = [] {
     std::array<Check, frequency_table.size() + clock_table.size()> all{};
     std::ranges::copy(frequency_table, all.begin());
     std::ranges::copy(clock_table, all.begin() + frequency_table.size());
     return all;
   }();
-  return table;
+  return {table, files};
 }
 
 }  // namespace nfx::doctor

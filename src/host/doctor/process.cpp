@@ -54,7 +54,7 @@ void rtprio(const Examination& e, Report& report) {
   const long long highest = *limit == "unlimited" ? 99 : number(*limit).value_or(0);
   const std::string seen = "real-time priorities up to " + std::to_string(highest);
   if (highest >= (e.real_time_priority > 0 ? e.real_time_priority : 1)) return report.good(seen);
-  if (e.real_time_priority == 0) return report.info(seen + "; no thread of the plan asks for one");
+  if (e.real_time_priority == 0) return report.info(seen + "; no thread of the plan requests one");
   report.failure(seen, "up to " + std::to_string(e.real_time_priority));
 }
 
@@ -96,7 +96,6 @@ void cap_net(const Examination& e, Report& report) {
 
 constexpr std::array table{
     Check{{.id = "process.memlock",
-           .area = "process",
            .title = "The engine may lock its memory",
            .source = "/proc/self/limits, /proc/self/status",
            .why = "Memory that is not locked (RLIMIT_MEMLOCK) may be swapped out and then faults again. The check is "
@@ -106,7 +105,6 @@ constexpr std::array table{
            .risk = "A program that locks too much takes it from all others."},
           memlock},
     Check{{.id = "process.rtprio",
-           .area = "process",
            .title = "The engine may use real-time priorities",
            .source = "/proc/self/limits, /proc/self/status",
            .why = "Without RLIMIT_RTPRIO sched_setscheduler fails with EPERM, and the thread stays with the ordinary "
@@ -116,7 +114,6 @@ constexpr std::array table{
            .risk = "A real-time thread that never sleeps starves its CPU."},
           rtprio},
     Check{{.id = "process.nofile",
-           .area = "process",
            .title = "The engine may open enough files",
            .source = "/proc/self/limits",
            .why = "Each session needs a socket and the files of its journal; accept and open fail with EMFILE when "
@@ -126,7 +123,6 @@ constexpr std::array table{
            .risk = "None known."},
           nofile},
     Check{{.id = "process.nice",
-           .area = "process",
            .title = "The nice values that the engine may use",
            .source = "/proc/self/limits",
            .why = "RLIMIT_NICE matters only for threads that share a CPU. Reported for information.",
@@ -135,7 +131,6 @@ constexpr std::array table{
            .risk = "None known."},
           nice},
     Check{{.id = "process.cap_sys_nice",
-           .area = "process",
            .title = "CAP_SYS_NICE",
            .source = "/proc/self/status",
            .why = "sched_setscheduler, and sched_setaffinity for tasks of other users, require CAP_SYS_NICE.",
@@ -144,7 +139,6 @@ constexpr std::array table{
            .risk = "The process may set any task's priority and CPUs."},
           cap_nice},
     Check{{.id = "process.cap_ipc_lock",
-           .area = "process",
            .title = "CAP_IPC_LOCK",
            .source = "/proc/self/status",
            .why = "mlock beyond RLIMIT_MEMLOCK, and huge pages in shared memory (SHM_HUGETLB), require CAP_IPC_LOCK.",
@@ -154,7 +148,6 @@ constexpr std::array table{
           cap_lock},
     Check{
         {.id = "process.cap_net_admin",
-         .area = "process",
          .title = "CAP_NET_ADMIN",
          .source = "/proc/self/status",
          .why =
@@ -165,8 +158,12 @@ constexpr std::array table{
         cap_net},
 };
 
+constexpr auto files = std::to_array<std::string_view>({
+    "/proc/self/limits",
+});
+
 }  // namespace
 
-std::span<const Check> process_checks() noexcept { return table; }
+Area process_area() noexcept { return {table, files}; }
 
 }  // namespace nfx::doctor

@@ -193,19 +193,17 @@ void perf_events(const Examination& e, Report& report) {
 
 constexpr std::array realtime_table{
     Check{{.id = "scheduler.rt_throttling",
-           .area = "scheduler",
-           .title = "Real-time threads that spin are not throttled",
+           .title = "Real-time threads that busy-poll are not throttled",
            .source = "/proc/sys/kernel/sched_rt_runtime_us",
            .why = "By default real-time threads may use 950 ms of each second: sched_rt_runtime_us=950000, "
                   "sched_rt_period_us=1000000. A busy-polling thread with real-time priority is stopped for the rest.",
            .mend_runtime = "nfx host apply --runtime CONFIG, or sysctl kernel.sched_rt_runtime_us=-1",
            .mend_boot = sysctl_boot,
            .risk = "A real-time thread that never sleeps starves everything else on its CPU, kernel threads too: only "
-                   "with CPUs that are set apart."},
+                   "with CPUs that are isolated."},
           rt_throttling},
     Check{
         {.id = "scheduler.fair_server",
-         .area = "scheduler",
          .title = "The fair server takes no time from real-time threads",
          .source = "/sys/kernel/debug/sched/fair_server/cpu*/runtime",
          .why = "Kernels from 6.12 reserve CPU time for ordinary tasks (fair_server/cpu*/runtime, 50 ms of each second "
@@ -215,7 +213,6 @@ constexpr std::array realtime_table{
          .risk = "Ordinary tasks on that CPU may starve."},
         fair_server},
     Check{{.id = "scheduler.rt_group",
-           .area = "scheduler",
            .title = "Our control group may run real-time threads",
            .source = "/proc/self/cgroup, cpu.rt_runtime_us (cgroup v1 with CONFIG_RT_GROUP_SCHED)",
            .why = "In a group with cpu.rt_runtime_us 0 sched_setscheduler fails with EPERM, for root too.",
@@ -224,17 +221,15 @@ constexpr std::array realtime_table{
            .risk = "Time given to one group is not there for others."},
           rt_group},
     Check{{.id = "scheduler.cgroup_quota",
-           .area = "scheduler",
            .title = "No control group limits our CPU time",
            .source = "/proc/self/cgroup, cpu.max or cpu.cfs_quota_us of the group and those around it",
-           .why = "A thread that spins uses up any quota and then stands still to the end of the period, 100 ms by "
+           .why = "A thread that busy-polls uses up any quota and then stops until the end of the period, 100 ms by "
                   "default. Not measured here.",
            .mend_runtime = "echo max > cpu.max; in Kubernetes: whole CPUs in a Guaranteed pod with the static policy",
            .mend_boot = "",
            .risk = "The group may use all CPU time that its masks allow."},
           cgroup_quota},
     Check{{.id = "scheduler.autogroup",
-           .area = "scheduler",
            .title = "Grouping of tasks by terminal",
            .source = "/proc/sys/kernel/sched_autogroup_enabled",
            .why = "sched_autogroup_enabled groups tasks by terminal before nice values apply. No effect on a thread "
@@ -245,16 +240,14 @@ constexpr std::array realtime_table{
           autogroup},
     Check{
         {.id = "scheduler.granularity",
-         .area = "scheduler",
          .title = "The slice of a task of the ordinary scheduler",
          .source = "/sys/kernel/debug/sched/base_slice_ns or min_granularity_ns",
          .why = "base_slice_ns is the slice of an ordinary task: a thread that shares its CPU waits at least as long.",
-         .mend_runtime = "set the CPUs apart instead",
+         .mend_runtime = "isolate the CPUs instead",
          .mend_boot = "",
          .risk = "Short slices cost context switches everywhere."},
         granularity},
     Check{{.id = "scheduler.preemption",
-           .area = "scheduler",
            .title = "The kernel's preemption model",
            .source = "/sys/kernel/realtime, /sys/kernel/debug/sched/preempt, /proc/sys/kernel/version",
            .why = "Decides how long the kernel may work on one thing before a thread that is woken can run; it "
@@ -266,21 +259,18 @@ constexpr std::array realtime_table{
 };
 
 constexpr std::array background_table{
-    Check{
-        {.id = "scheduler.timer_migration",
-         .area = "scheduler",
-         .title = "The timers of other CPUs stay away from those that are set apart",
-         .source = "/proc/sys/kernel/timer_migration",
-         .why =
-             "While timers may move they leave sleeping CPUs for those that are awake, and a spinning thread's always "
-             "is. CPUs with nohz_full are spared, and give their own timers away: there, and only there, 1 is "
-             "right. Not measured here.",
-         .mend_runtime = "sysctl kernel.timer_migration=0, or 1 where all of them are nohz_full",
-         .mend_boot = sysctl_boot,
-         .risk = "None known."},
-        timer_migration},
+    Check{{.id = "scheduler.timer_migration",
+           .title = "The timers of other CPUs stay away from those that are isolated",
+           .source = "/proc/sys/kernel/timer_migration",
+           .why = "While timers may move they leave sleeping CPUs for those that are awake, and a busy-polling "
+                  "thread's always "
+                  "is. CPUs with nohz_full are spared, and give their own timers away: there, and only there, 1 is "
+                  "right. Not measured here.",
+           .mend_runtime = "sysctl kernel.timer_migration=0, or 1 where all of them are nohz_full",
+           .mend_boot = sysctl_boot,
+           .risk = "None known."},
+          timer_migration},
     Check{{.id = "scheduler.skew_tick",
-           .area = "scheduler",
            .title = "CPUs tick one after the other",
            .source = "/proc/cmdline",
            .why = "Offsets the tick of each CPU, so that they do not wait for the same locks (kernel-parameters.txt). "
@@ -290,7 +280,6 @@ constexpr std::array background_table{
            .risk = "More power: CPUs are awake at different times."},
           skew_tick},
     Check{{.id = "scheduler.watchdog",
-           .area = "scheduler",
            .title = "The soft-lockup watchdog leaves the CPUs alone",
            .source = "/proc/sys/kernel/soft_watchdog, watchdog, watchdog_cpumask",
            .why = "A timer and a thread of the highest priority on each watched CPU every 4 s with the default "
@@ -300,7 +289,6 @@ constexpr std::array background_table{
            .risk = "A CPU that hangs in the kernel is not reported."},
           watchdog},
     Check{{.id = "scheduler.nmi_watchdog",
-           .area = "scheduler",
            .title = "The hard-lockup watchdog is off",
            .source = "/proc/sys/kernel/nmi_watchdog",
            .why = "Non-maskable interrupts on each watched CPU, and one hardware counter less for profiling "
@@ -310,36 +298,32 @@ constexpr std::array background_table{
            .risk = "A CPU that hangs with interrupts off is not reported."},
           nmi_watchdog},
     Check{{.id = "scheduler.stat_interval",
-           .area = "scheduler",
            .title = "Memory statistics are gathered rarely",
            .source = "/proc/sys/vm/stat_interval",
            .why = "Each CPU adds up its counters by bound work at this interval, 1 s by default (sysctl/vm.rst). Not "
                   "measured here.",
            .mend_runtime = "nfx host apply --runtime CONFIG, or sysctl vm.stat_interval=120",
            .mend_boot = sysctl_boot,
-           .risk = "Figures in /proc/vmstat are older."},
+           .risk = "Counters in /proc/vmstat are older."},
           stat_interval},
     Check{{.id = "scheduler.tracing",
-           .area = "scheduler",
            .title = "Nothing is traced in the kernel",
            .source = "/sys/kernel/tracing/current_tracer, set_event",
            .why = "Function tracers run at every function of the kernel, and each traced event costs time when it "
                   "happens. Not measured here.",
            .mend_runtime = "echo nop > /sys/kernel/tracing/current_tracer; echo > /sys/kernel/tracing/set_event",
            .mend_boot = "",
-           .risk = "Whoever traces loses the trace."},
+           .risk = "A trace that is being taken is lost."},
           tracing},
     Check{{.id = "scheduler.audit",
-           .area = "scheduler",
            .title = "System calls are not audited",
            .source = "/proc/cmdline, /proc/*/status",
-           .why = "With rules loaded each system call is looked at on its way in and out. Not measured here.",
+           .why = "With rules loaded each system call is checked on entry and exit. Not measured here.",
            .mend_runtime = "auditctl -D, where your policy allows it",
            .mend_boot = "audit=0",
-           .risk = "An audit trail may be an obligation: decide it with those who answer for it."},
+           .risk = "An audit trail may be an obligation: ask those responsible for it first."},
           audit},
     Check{{.id = "scheduler.perf_events",
-           .area = "scheduler",
            .title = "Whether kernel events can be counted",
            .source = "/proc/sys/kernel/perf_event_paranoid",
            .why = "perf_event_paranoid has no effect on latency; with a high value 'nfx host noise' cannot attribute "
@@ -350,16 +334,35 @@ constexpr std::array background_table{
           perf_events},
 };
 
+constexpr auto files = std::to_array<std::string_view>({
+    "/proc/sys/kernel/nmi_watchdog",
+    "/proc/sys/kernel/perf_event_paranoid",
+    "/proc/sys/kernel/sched_autogroup_enabled",
+    "/proc/sys/kernel/sched_min_granularity_ns",
+    "/proc/sys/kernel/soft_watchdog",
+    "/proc/sys/kernel/timer_migration",
+    "/proc/sys/kernel/version",
+    "/proc/sys/kernel/watchdog",
+    "/proc/sys/kernel/watchdog_cpumask",
+    "/proc/sys/vm/stat_interval",
+    "/sys/kernel/debug/sched/*_ns",
+    "/sys/kernel/debug/sched/preempt",
+    "/sys/kernel/realtime",
+    "/sys/kernel/tracing/current_tracer",
+    "/sys/kernel/tracing/set_event",
+    "/sys/kernel/tracing/tracing_on",
+});
+
 }  // namespace
 
-std::span<const Check> scheduler_checks() noexcept {
+Area scheduler_area() noexcept {
   static constexpr auto table = [] {
     std::array<Check, realtime_table.size() + background_table.size()> all{};
     std::ranges::copy(realtime_table, all.begin());
     std::ranges::copy(background_table, all.begin() + realtime_table.size());
     return all;
   }();
-  return table;
+  return {table, files};
 }
 
 }  // namespace nfx::doctor

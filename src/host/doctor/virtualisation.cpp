@@ -105,7 +105,6 @@ void mitigations(const Examination& e, Report& report) {
 
 constexpr std::array table{
     Check{{.id = "virtualisation.hypervisor",
-           .area = "virtualisation",
            .title = "A hypervisor below",
            .source = "/proc/cpuinfo, /sys/hypervisor/type, /sys/class/dmi/id",
            .why = "Interrupts, timers and some instructions leave the guest, for some microseconds each time. Not "
@@ -115,7 +114,6 @@ constexpr std::array table{
            .risk = "None."},
           hypervisor},
     Check{{.id = "virtualisation.vcpu_pinning",
-           .area = "virtualisation",
            .title = "Virtual CPUs have physical ones of their own",
            .source = "not visible from inside",
            .why = "A guest's CPU is a thread of the host: what the host runs in its place is seen in the guest as "
@@ -125,17 +123,15 @@ constexpr std::array table{
            .risk = "The host's CPUs are lost to other guests."},
           vcpu_pinning},
     Check{{.id = "virtualisation.steal",
-           .area = "virtualisation",
            .title = "The hypervisor takes no time",
            .source = "/proc/stat",
-           .why = "Steal is time in which the guest wanted to run and did not: a busy-polling thread stands still for "
+           .why = "Steal is time in which the guest wanted to run and did not: a busy-polling thread stops for "
                   "slices of the host's scheduler. Not measured here.",
            .mend_runtime = "",
            .mend_boot = "another kind of virtual machine, with CPUs of its own",
            .risk = "None."},
           steal},
     Check{{.id = "virtualisation.halt_polling",
-           .area = "virtualisation",
            .title = "Idle virtual CPUs stay awake",
            .source = "/sys/module/haltpoll/parameters/guest_halt_poll_ns",
            .why = "Waking a CPU that was given back to the hypervisor takes tens of microseconds. Only for threads "
@@ -145,7 +141,6 @@ constexpr std::array table{
            .risk = "CPU time of the host."},
           halt_polling},
     Check{{.id = "virtualisation.container",
-           .area = "virtualisation",
            .title = "A container around",
            .source = "/.dockerenv, /run/.containerenv, /proc/1/cgroup",
            .why = "In a container other tasks are hidden (pid_namespaces) and settings of the host are read-only: run "
@@ -155,7 +150,6 @@ constexpr std::array table{
            .risk = "None."},
           container},
     Check{{.id = "virtualisation.mitigations",
-           .area = "virtualisation",
            .title = "Measures against the processor's flaws",
            .source = "/sys/devices/system/cpu/vulnerabilities/*",
            .why = "They make system calls and indirect calls slower. Reported, never changed: whether this machine "
@@ -166,8 +160,18 @@ constexpr std::array table{
           mitigations},
 };
 
+constexpr auto files = std::to_array<std::string_view>({
+    "/.dockerenv",
+    "/proc/1/cgroup",
+    "/proc/stat",
+    "/run/.containerenv",
+    "/sys/class/dmi/id/sys_vendor",
+    "/sys/devices/system/cpu/vulnerabilities/*",
+    "/sys/module/haltpoll/parameters/guest_halt_poll_ns",
+});
+
 }  // namespace
 
-std::span<const Check> virtualisation_checks() noexcept { return table; }
+Area virtualisation_area() noexcept { return {table, files}; }
 
 }  // namespace nfx::doctor

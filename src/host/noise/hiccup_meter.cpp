@@ -1,3 +1,4 @@
+// Measures stalls by reading the TSC in a loop, as everything slower would hide the short ones.
 #include "nexusfix/host/hiccup_meter.hpp"
 
 #include <sys/mman.h>
@@ -41,7 +42,7 @@ static_assert(TickSource<RawClockSource>);
 
 #if defined(__x86_64__)
 struct TscSource {
-  // The kernel keeps node << 12 | cpu where rdtscp finds it, so that time and place are read at once.
+  // The kernel stores node << 12 | cpu where rdtscp finds it, so that time and place are read together.
   [[nodiscard]] TickReading now() const noexcept {
     unsigned where = 0;
     const std::uint64_t ticks = __rdtscp(&where);
@@ -80,7 +81,7 @@ TickClock calibrate() {
   std::this_thread::sleep_for(std::chrono::milliseconds{50});
   read_both(later_ticks, later_raw);
   if (later_raw <= raw || later_ticks <= ticks) {
-    clock.why_not_tsc = "the TSC stood still";
+    clock.why_not_tsc = "the TSC did not advance";
     return clock;
   }
   clock.tsc = true;
@@ -90,7 +91,7 @@ TickClock calibrate() {
 #else
 TickClock calibrate() {
   TickClock clock;
-  clock.why_not_tsc = "the processor is no x86-64";
+  clock.why_not_tsc = "the processor is not x86-64";
   return clock;
 }
 #endif
@@ -117,7 +118,7 @@ template <TickSource Source>
 void spin(Source source, HiccupRecorder& recorder, const Task& task) noexcept {
   TickReading first = source.now();
   while (first.ticks < task.start.ticks) first = source.now();
-  // A thread that came late was kept from its CPU since the begin.
+  // A thread that came late could not run since the begin.
   recorder.begin({task.start.ticks, first.cpu});
   if (recorder.record(first)) record_hiccups(source, recorder, task.stop);
 }
@@ -234,7 +235,7 @@ void HiccupRecorder::begin(TickReading start) noexcept {
 bool HiccupRecorder::record_notable(TickReading now) noexcept {
   if (now.cpu != last_.cpu) ++hops_;
   if (now.ticks < last_.ticks) {
-    // Two CPUs whose clocks differ. The later reading stays, or the difference would be counted as a gap.
+    // Two CPUs whose clocks differ. The later reading stays, or the difference would be counted as a stall.
     ++went_back_;
     last_.cpu = now.cpu;
     return true;
@@ -310,7 +311,7 @@ HiccupRun measure_hiccups(const HiccupOptions& options, const std::atomic<bool>&
     // Everything is there now. Pages that come later are locked when they are touched, so stacks cost nothing.
     if (::mlockall(MCL_CURRENT | MCL_ONFAULT) != 0)
       run.notes.push_back(std::string{"memory is not locked (mlockall: "} + std::generic_category().message(errno) +
-                          "): under memory pressure gaps may be page faults; raise RLIMIT_MEMLOCK");
+                          "): under memory pressure stalls may be page faults; raise RLIMIT_MEMLOCK");
     constexpr double lead_ns = 2e7;  // for all threads to wake up
     run.clock.origin_raw_ns = raw_ns() + static_cast<std::uint64_t>(lead_ns);
     run.clock.origin_ticks = now_ticks(run.clock) + static_cast<std::uint64_t>(lead_ns * run.clock.ticks_per_ns);

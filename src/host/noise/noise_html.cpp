@@ -1,3 +1,4 @@
+// The noise report as one HTML page.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -10,7 +11,7 @@ namespace nfx {
 namespace {
 
 constexpr std::size_t most_points = 2000;  // per line
-constexpr std::size_t most_lines = 6;      // more cannot be told apart
+constexpr std::size_t most_lines = 6;      // more cannot be distinguished
 
 // The noisiest in the order of their numbers.
 std::vector<const CpuNoise*> shown(const NoiseReport& report) {
@@ -29,7 +30,7 @@ std::vector<const CpuNoise*> shown(const NoiseReport& report) {
 double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
 std::string time_chart(const NoiseReport& report) {
-  SvgChart chart{.title = "Worst gap per window",
+  SvgChart chart{.title = "Worst stall per window",
                  .x_label = "seconds since the measurement began",
                  .y_label = "us",
                  .log_y = true,
@@ -45,10 +46,10 @@ std::string time_chart(const NoiseReport& report) {
   return svg_series(chart);
 }
 
-// The share of windows whose worst gap is at most so long; nines are equally far apart.
+// The share of windows whose worst stall is at most this long; nines are equally far apart.
 std::string distribution_chart(const NoiseReport& report) {
   SvgChart chart{
-      .title = "Distribution of the worst gap per window",
+      .title = "Distribution of the worst stall per window",
       .x_label = "share of the windows that are not worse",
       .y_label = "us",
       .log_x = true,
@@ -60,7 +61,7 @@ std::string distribution_chart(const NoiseReport& report) {
     std::vector<std::uint64_t> windows = cpu->hiccups.window_worst_ns;
     std::ranges::sort(windows);
     SvgLine line{place_name(report, *cpu), {}};
-    // Equally many points per factor: there are few windows behind the last nines.
+    // Equally many points per factor: there are few windows after the last nines.
     const auto count = static_cast<double>(windows.size());
     for (double rarity = 1; rarity <= count; rarity *= 1.03) {
       const auto index = std::min(static_cast<std::size_t>(count * (1 - 1 / rarity)), windows.size() - 1);
@@ -79,7 +80,7 @@ std::string cause_bars(const NoiseReport& report) {
     bars.push_back({printable_text(NoiseCause{total.kind, total.name}.text()), us(total.total_ns),
                     us_text(total.total_ns) + " us in " + std::to_string(total.gaps)});
   }
-  return bars.empty() ? "" : svg_bars("Time in gaps over the threshold, by cause", bars);
+  return bars.empty() ? "" : svg_bars("Time in stalls over the threshold, by cause", bars);
 }
 
 std::string summary_table(const NoiseReport& report) {
@@ -105,7 +106,7 @@ std::string summary_table(const NoiseReport& report) {
 }
 
 std::string cause_table(const NoiseReport& report) {
-  HtmlTable table{.head = {"CPU", "gaps", "total us", "worst us", "cause"}, .rows = {}, .left_columns_at_end = 1};
+  HtmlTable table{.head = {"CPU", "stalls", "total us", "worst us", "cause"}, .rows = {}, .left_columns_at_end = 1};
   for (const CpuNoise& cpu : report.cpus) {
     for (const CauseTotal& total : cause_totals({&cpu, 1})) {
       table.rows.push_back({std::to_string(cpu.hiccups.cpu), std::to_string(total.gaps), us_text(total.total_ns),
@@ -135,7 +136,7 @@ std::string head(const NoiseReport& report) {
   for (const CpuNoise& cpu : report.cpus) {
     if (!cpu.hiccups.error.empty()) add("not measured: " + cpu.hiccups.error);
   }
-  if (!report.attributed) add("Single gaps cannot be attributed: " + report.why_not_attributed);
+  if (!report.attributed) add("Single stalls cannot be attributed: " + report.why_not_attributed);
   for (const std::string& note : report.notes) add(note);
   return items.empty() ? out : out + "<ul>\n" + items + "</ul>\n";
 }
@@ -145,14 +146,14 @@ std::string head(const NoiseReport& report) {
 std::string to_html(const NoiseReport& report) {
   std::string body = head(report);
   body +=
-      "<p>A thread on each CPU did nothing but read the clock. A gap is the time between two readings: what the "
+      "<p>A thread on each CPU did nothing but read the clock. A stall is the time between two readings: what the "
       "kernel, other tasks or the hypervisor took from it.</p>\n";
   body += summary_table(report);
   if (shown(report).size() < measured_cpus(report))
     body += "<p class=\"soft\">The plots show the " + std::to_string(most_lines) + " noisiest CPUs.</p>\n";
   body += time_chart(report) + distribution_chart(report);
   if (report.attributed) body += "<h2>Causes</h2>\n" + cause_bars(report) + cause_table(report);
-  body += "<h2>The longest gaps</h2>\n" + worst_table(report);
+  body += "<h2>The longest stalls</h2>\n" + worst_table(report);
   return html_page("Noise of " + measured_text(report), body);
 }
 

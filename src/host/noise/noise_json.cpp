@@ -1,3 +1,4 @@
+// The noise report as JSON, and the comparison with an earlier one.
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -11,7 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* schema = "nexusfix.noise.1";
+constexpr const char* schema = "nexusfix.noise.2";
+// Calls stalls gaps; what is compared with it has the same names in both.
+constexpr const char* schema_before = "nexusfix.noise.1";
 constexpr std::array<const char*, hiccup_limits_ns.size()> limit_names{"1us", "10us", "50us", "100us", "1ms", "10ms"};
 
 double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
@@ -21,7 +24,7 @@ Json summary_json(const NoiseSummary& summary) {
   for (std::size_t i = 0; i < limit_names.size(); ++i) over[limit_names[i]] = summary.over[i];
   return {{"windows", summary.windows},           {"p50_us", us(summary.p50_ns)},    {"p90_us", us(summary.p90_ns)},
           {"p99_us", us(summary.p99_ns)},         {"p99.9_us", us(summary.p999_ns)}, {"max_us", us(summary.max_ns)},
-          {"lost_percent", summary.lost_percent}, {"gaps_over", std::move(over)}};
+          {"lost_percent", summary.lost_percent}, {"stalls_over", std::move(over)}};
 }
 
 Json cause_json(const NoiseCause& cause) {
@@ -58,14 +61,14 @@ Json cpu_json(const NoiseReport& report, const CpuNoise& cpu) {
   json["voluntary_switches"] = hiccups.voluntary_switches;
   json["involuntary_switches"] = hiccups.involuntary_switches;
   json["page_faults"] = hiccups.page_faults;
-  json["gaps_over_threshold"] = hiccups.gaps.size() + hiccups.gaps_not_kept;
-  json["gaps_not_kept"] = hiccups.gaps_not_kept;
+  json["stalls_over_threshold"] = hiccups.gaps.size() + hiccups.gaps_not_kept;
+  json["stalls_not_stored"] = hiccups.gaps_not_kept;
   if (report.attributed) {
     Json causes = Json::array();
     for (const CauseTotal& total : cause_totals({&cpu, 1})) {
       causes.push_back({{"kind", to_string(total.kind)},
                         {"name", total.name},
-                        {"gaps", total.gaps},
+                        {"stalls", total.gaps},
                         {"total_us", us(total.total_ns)},
                         {"worst_us", us(total.worst_ns)}});
     }
@@ -124,17 +127,19 @@ Json report_json(const NoiseReport& report) {
   json["all"] = summary_json(summarise(report.cpus));
   json["cpus"] = Json::array();
   for (const CpuNoise& cpu : report.cpus) json["cpus"].push_back(cpu_json(report, cpu));
-  json["longest_gaps"] = Json::array();
+  json["longest_stalls"] = Json::array();
   for (const WorstGap& worst : worst_gaps(report, 10)) {
     Json gap{{"at_s", static_cast<double>(worst.gap->begin_ns) / 1e9},
              {"us", us(worst.gap->length_ns)},
              {"cpu", worst.gap->cpu},
              {"cpu_before", worst.gap->cpu_before}};
     if (worst.cause != nullptr) gap["cause"] = cause_json(*worst.cause);
-    json["longest_gaps"].push_back(std::move(gap));
+    json["longest_stalls"].push_back(std::move(gap));
   }
   return json;
 }
+
+bool readable(const Json& name) { return name == schema || name == schema_before; }
 
 }  // namespace
 
@@ -145,11 +150,11 @@ std::string to_json(const NoiseReport& report) {
 
 std::expected<std::string, std::string> compare(const NoiseReport& report, std::string_view earlier_json) {
   const Json earlier = Json::parse(earlier_json, nullptr, false);
-  if (earlier.is_discarded() || !earlier.is_object() || earlier.value("schema", Json{}) != schema ||
+  if (earlier.is_discarded() || !earlier.is_object() || !readable(earlier.value("schema", Json{})) ||
       !earlier.contains("all") || !earlier["all"].is_object() || !earlier.contains("cpus"))
-    return std::unexpected(std::string{"is no report of nfx host noise --format json ("} + schema + ')');
+    return std::unexpected(std::string{"is not a report of nfx host noise --format json ("} + schema + ')');
   try {
-    std::string out = "\nNow divided by then; below 1 is quieter now\n";
+    std::string out = "\nNow divided by then; below 1: less noise now\n";
     char head[96];
     std::snprintf(head, sizeof head, "  %-9s%11s%11s%11s%11s%11s\n", "", "p50", "p99", "p99.9", "max", "lost %");
     out += head;
@@ -174,7 +179,7 @@ std::expected<std::string, std::string> compare(const NoiseReport& report, std::
     }
     return out;
   } catch (const Json::exception& error) {
-    return std::unexpected(std::string{"is no report of nfx host noise: "} + error.what());
+    return std::unexpected(std::string{"is not a report of nfx host noise: "} + error.what());
   }
 }
 

@@ -1,3 +1,4 @@
+// The noise report as metrics for the node exporter's textfile collector.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -61,7 +62,7 @@ class Writer {
 };
 
 void write_histogram(Writer& writer) {
-  writer.head("gap_seconds", "histogram", "Gaps longer than 1 us between two readings of the clock.");
+  writer.head("stall_seconds", "histogram", "Stalls longer than 1 us between two readings of the clock.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     const auto& over = cpu.summary.over;
     for (std::size_t i = 1; i < over.size(); ++i)
@@ -78,12 +79,12 @@ void write_causes(Writer& writer, const NoiseReport& report) {
   const auto cause_labels = [](const std::string& labels, const CauseTotal& total) {
     return labels + ",kind=" + in_quotes(to_string(total.kind)) + ",name=" + in_quotes(total.name);
   };
-  writer.head("cause_gaps", "gauge", "Gaps above the threshold by cause.");
+  writer.head("cause_stalls", "gauge", "Stalls above the threshold by cause.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     for (const CauseTotal& total : cause_totals({&cpu, 1}))
       writer.value("", cause_labels(labels, total), std::to_string(total.gaps));
   });
-  writer.head("cause_seconds", "gauge", "Time in gaps above the threshold by cause.");
+  writer.head("cause_seconds", "gauge", "Time in stalls above the threshold by cause.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     for (const CauseTotal& total : cause_totals({&cpu, 1}))
       writer.value("", cause_labels(labels, total), seconds(total.total_ns));
@@ -94,13 +95,13 @@ void write_causes(Writer& writer, const NoiseReport& report) {
 
 std::string to_prometheus(const NoiseReport& report) {
   Writer writer{report};
-  writer.head("attributed", "gauge", "1 when gaps were attributed to causes through tracefs.");
+  writer.head("attributed", "gauge", "1 when stalls were attributed to causes through tracefs.");
   writer.value("", "", report.attributed ? "1" : "0");
   writer.head("measured_seconds", "gauge", "How long each CPU was measured.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     writer.value("", labels, seconds(cpu.hiccups.duration_ns));
   });
-  writer.head("window_worst_gap_seconds", "gauge", "Quantiles of the worst gap per window; 1 is the worst of all.");
+  writer.head("window_worst_stall_seconds", "gauge", "Quantiles of the worst stall per window; 1 is the worst of all.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     const NoiseSummary& s = cpu.summary;
     const std::pair<const char*, std::uint64_t> quantiles[]{
@@ -108,7 +109,7 @@ std::string to_prometheus(const NoiseReport& report) {
     for (const auto& [quantile, ns] : quantiles)
       writer.value("", labels + ",quantile=" + in_quotes(quantile), seconds(ns));
   });
-  writer.head("lost_ratio", "gauge", "Share of the time spent in gaps longer than 1 us.");
+  writer.head("lost_ratio", "gauge", "Share of the time spent in stalls longer than 1 us.");
   writer.each([&](const CpuNoise& cpu, const std::string& labels) {
     writer.value("", labels, number(cpu.summary.lost_percent / 100));
   });

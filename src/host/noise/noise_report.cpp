@@ -1,3 +1,4 @@
+// Runs a measurement, traces it where permitted, and sums up: the formats only print what is computed here.
 #include "nexusfix/host/noise_report.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "host/noise/report_parts.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {
@@ -59,11 +61,11 @@ void warn_of_throttling(NoiseReport& report, const HostFacts& facts) {
   }
   if (facts.fair_server.value_or(false)) {
     report.notes.emplace_back(
-        "the fair server takes time from SCHED_FIFO threads for other tasks of the same CPU: keep those away, or write "
+        "the fair server takes time from SCHED_FIFO threads for other tasks of the same CPU: move those away, or write "
         "0 to /sys/kernel/debug/sched/fair_server/cpu*/runtime");
   } else if (!facts.fair_server) {
     report.notes.emplace_back(
-        "whether the fair server takes time from SCHED_FIFO threads cannot be told: "
+        "whether the fair server takes time from SCHED_FIFO threads cannot be determined: "
         "/sys/kernel/debug/sched/fair_server cannot be read (debugfs not mounted, or not root)");
   }
 }
@@ -71,7 +73,7 @@ void warn_of_throttling(NoiseReport& report, const HostFacts& facts) {
 std::optional<TraceSession> start_trace(NoiseReport& report, const HostFiles& files, const HostFacts& facts,
                                         const NoiseOptions& options) {
   if (!options.trace) {
-    report.why_not_attributed = "it was not asked for";
+    report.why_not_attributed = "it was not requested";
     return std::nullopt;
   }
   auto tracefs = find_tracefs(files);
@@ -107,7 +109,7 @@ AttributionContext context_of(const NoiseReport& report, const TraceSession::Res
   return context;
 }
 
-// In a virtual machine the ticks of the machine below are seen as gaps that nothing here explains.
+// In a virtual machine the ticks of the machine below are seen as stalls that nothing here explains.
 void note_recurring(NoiseReport& report) {
   for (const CpuNoise& cpu : report.cpus) {
     std::vector<std::uint64_t> moments;
@@ -117,7 +119,7 @@ void note_recurring(NoiseReport& report) {
         moments.push_back(cpu.hiccups.gaps[i].begin_ns);
     }
     if (const std::uint64_t period = recurring_period_ns(moments); period > 0)
-      report.notes.push_back(place_name(report, cpu) + ": most of the gaps without an event recur every " +
+      report.notes.push_back(place_name(report, cpu) + ": most of the stalls without an event recur every " +
                              std::to_string(period / 1'000'000) +
                              " ms, as the tick of a hypervisor's host or firmware would");
   }
@@ -131,11 +133,11 @@ void attribute_gaps(NoiseReport& report, const TraceSession& session, const Tick
   for (const std::string& note : session.notes()) report.notes.push_back(note);
   if (traced.lost > 0)
     report.notes.push_back("the trace lost " + std::to_string(traced.lost) +
-                           " events: gaps before those it kept are 'not traced'; measure for a shorter time");
+                           " events: stalls before those it stored are 'not traced'; measure for a shorter time");
   if (traced.not_understood > 0)
     report.notes.push_back(std::to_string(traced.not_understood) + " lines of the trace were not understood");
   const AttributionContext context = context_of(report, traced);
-  // All at once: the timelines of the CPUs are then built once.
+  // All together: the timelines of the CPUs are then built once.
   std::vector<HiccupGap> gaps;
   for (const CpuNoise& cpu : report.cpus) gaps.insert(gaps.end(), cpu.hiccups.gaps.begin(), cpu.hiccups.gaps.end());
   const std::vector<NoiseCause> causes = attribute(gaps, traced.events, context);
@@ -148,7 +150,7 @@ void attribute_gaps(NoiseReport& report, const TraceSession& session, const Tick
   note_recurring(report);
 }
 
-// Keeps the calling thread off some CPUs as long as this lives, if that leaves it any.
+// Moves the calling thread away from some CPUs as long as this lives, if that leaves it any.
 class StayOff {
  public:
   StayOff(const CpuSet& online, const CpuSet& cpus) {
@@ -203,6 +205,7 @@ NoiseSummary summarise(std::span<const CpuNoise> cpus) {
 std::vector<CauseTotal> cause_totals(std::span<const CpuNoise> cpus) {
   std::map<std::pair<NoiseKind, std::string>, CauseTotal> by_cause;
   for (const CpuNoise& cpu : cpus) {
+    NFX_REQUIRE(cpu.causes.size() <= cpu.hiccups.gaps.size());  // a cause is of the stall with the same index
     for (std::size_t i = 0; i < cpu.causes.size(); ++i) {
       const NoiseCause& cause = cpu.causes[i];
       CauseTotal& total = by_cause[{cause.kind, cause.name}];
@@ -272,7 +275,7 @@ NoiseReport measure_noise(const HostFiles& files, const HostFacts& facts, const 
     if (report.pinned && counters != counted.cpus.end()) cpu.counters = *counters;
     if (hiccups.gaps_not_kept > 0)
       report.notes.push_back("CPU " + std::to_string(hiccups.cpu) + ": " + std::to_string(hiccups.gaps_not_kept) +
-                             " of the shorter gaps above the threshold are counted but were not kept");
+                             " of the shorter stalls above the threshold are counted but were not stored");
     if (hiccups.went_back > 0)
       report.notes.push_back("CPU " + std::to_string(hiccups.cpu) + ": the clock went back " +
                              std::to_string(hiccups.went_back) + " times: clocks of different CPUs differ");

@@ -1,3 +1,4 @@
+// The noise report for a terminal.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -52,21 +53,21 @@ void append_summaries(std::string& out, const NoiseReport& report) {
     rows.back().push_back(std::to_string(cpu.hiccups.involuntary_switches + cpu.hiccups.voluntary_switches));
   }
   if (measured_cpus(report) > 1) rows.push_back(summary_row("all", summarise(report.cpus)));
-  out += "\nWorst gap per window of " + fixed(report.window_us / 1000, 0) +
-         " ms, in us; CPU time lost; gaps longer than\n";
+  out += "\nWorst stall per window of " + fixed(report.window_us / 1000, 0) +
+         " ms, in us; CPU time lost; stalls longer than\n";
   append_table(out, rows, LastColumn::number);
 }
 
 void append_causes(std::string& out, const NoiseReport& report) {
   if (!report.attributed) {
-    out += "\nSingle gaps cannot be attributed: " + report.why_not_attributed + ".\n";
+    out += "\nSingle stalls cannot be attributed: " + report.why_not_attributed + ".\n";
     return;
   }
   for (const CpuNoise& cpu : report.cpus) {
     if (!cpu.hiccups.error.empty()) continue;
-    out += "\nCauses of the gaps over " + fixed(report.threshold_us, 1) + " us on " + place_name(report, cpu) + ", " +
-           std::to_string(cpu.hiccups.gaps.size()) + " gaps\n";
-    Rows rows{{"gaps", "total us", "worst us", "cause"}};
+    out += "\nCauses of the stalls over " + fixed(report.threshold_us, 1) + " us on " + place_name(report, cpu) + ", " +
+           std::to_string(cpu.hiccups.gaps.size()) + " stalls\n";
+    Rows rows{{"stalls", "total us", "worst us", "cause"}};
     constexpr std::size_t most = 20;
     const std::vector<CauseTotal> totals = cause_totals({&cpu, 1});
     for (std::size_t i = 0; i < std::min(most, totals.size()); ++i) {
@@ -76,7 +77,7 @@ void append_causes(std::string& out, const NoiseReport& report) {
     }
     append_table(out, rows, LastColumn::text);
     if (std::ranges::find(totals, NoiseKind::unexplained, &CauseTotal::kind) != totals.end())
-      out += "  unexplained: no event in the gap; the hypervisor, system management mode or the processor itself\n";
+      out += "  unexplained: no event in the stall; the hypervisor, system management mode or the processor itself\n";
     if (totals.size() > most) out += "  and " + std::to_string(totals.size() - most) + " causes more\n";
   }
 }
@@ -84,7 +85,7 @@ void append_causes(std::string& out, const NoiseReport& report) {
 void append_worst(std::string& out, const NoiseReport& report) {
   const std::vector<WorstGap> worst = worst_gaps(report, 10);
   if (worst.empty()) return;
-  out += "\nThe longest gaps\n";
+  out += "\nThe longest stalls\n";
   Rows rows{{"at s", "us", "CPU", "cause"}};
   for (const WorstGap& gap : worst) {
     std::string cause = "not attributed";

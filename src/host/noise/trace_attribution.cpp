@@ -1,3 +1,4 @@
+// Finds the cause of each stall in the events of its CPU. Pure, so that it is tested with written traces.
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -32,7 +33,7 @@ class TimelineBuilder {
  public:
   TimelineBuilder(CpuTimeline& timeline, const std::set<int>& own_threads) : out_(timeline), own_(own_threads) {}
 
-  // Who has the CPU before the first switch says so.
+  // Which task has the CPU before the first switch.
   void begin(const TraceEvent* first_switch) {
     if (first_switch == nullptr) return;
     task_ = &first_switch->name_before;
@@ -129,7 +130,7 @@ Shares shares_of(const CpuTimeline& timeline, std::int64_t begin, std::int64_t e
   Shares result;
   for (; at != stretches.end() && at->begin <= end + slack; ++at) {
     const std::int64_t overlap = std::min(at->end, end) - std::max(at->begin, begin);
-    // Shorter than the clock of the trace can tell, or beside the gap by no more than that.
+    // Shorter than the resolution of the trace's clock, or next to the stall by no more than that.
     const auto time = static_cast<std::uint64_t>(std::max<std::int64_t>(overlap, 0));
     auto share =
         std::ranges::find_if(shares, [&](const Share& s) { return s.kind == at->kind && *s.name == *at->name; });
@@ -148,7 +149,7 @@ NoiseCause cause_of(const HiccupGap& gap, const std::map<int, CpuTimeline>& time
   const auto begin = static_cast<std::int64_t>(gap.begin_ns);
   const auto end = static_cast<std::int64_t>(gap.begin_ns + gap.length_ns);
   const auto slack = static_cast<std::int64_t>(context.slack_ns);
-  // A thread that is moved waits where it was, behind whoever has that CPU.
+  // A thread that is moved waits where it was, for the task that has that CPU.
   const bool moved = gap.cpu_before != gap.cpu && gap.cpu_before >= 0;
   const auto timeline = timelines.find(moved ? gap.cpu_before : gap.cpu);
   NoiseCause cause;
@@ -163,7 +164,8 @@ NoiseCause cause_of(const HiccupGap& gap, const std::map<int, CpuTimeline>& time
   }
   if (moved) {
     cause.kind = NoiseKind::migration;
-    if (shares.largest.touched) cause.name = "behind " + NoiseCause{shares.largest.kind, *shares.largest.name}.text();
+    if (shares.largest.touched)
+      cause.name = "waiting for " + NoiseCause{shares.largest.kind, *shares.largest.name}.text();
     cause.share_ns = shares.largest.time;
     cause.unaccounted_ns = gap.length_ns - std::min(gap.length_ns, shares.total);
     return cause;
@@ -178,7 +180,7 @@ NoiseCause cause_of(const HiccupGap& gap, const std::map<int, CpuTimeline>& time
   return cause;
 }
 
-// The kernel says only how much was stolen, not when: the largest gaps without a cause are the likeliest.
+// The kernel reports only how much was stolen, not when: the largest stalls without a cause are the likeliest.
 void blame_hypervisor(std::span<const HiccupGap> gaps, std::vector<NoiseCause>& causes,
                       const AttributionContext& context) {
   std::map<int, std::uint64_t> left;

@@ -1,3 +1,4 @@
+// Parses the text format of tracefs, whose task names may contain anything.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,7 @@ std::string_view field(std::string_view text, std::string_view key, std::string_
   return until.empty() ? text : text.substr(0, text.find(until));
 }
 
-// Where " [003] " stands. The name before it is 16 columns wide and may contain anything, such a number too.
+// Where " [003] " is. The name before it is 16 columns wide and may contain anything, such a number too.
 struct CpuField {
   int cpu = 0;
   std::size_t end = 0;
@@ -42,7 +43,7 @@ std::optional<CpuField> find_cpu(std::string_view line) {
   return std::nullopt;
 }
 
-// "35167.074951" is seconds; "105501221074951" is what the TSC said.
+// "35167.074951" is seconds; "105501221074951" is a TSC value.
 std::optional<std::int64_t> time_since_origin(std::string_view text, const TickClock& clock) {
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos) {
@@ -154,7 +155,7 @@ void TraceParser::line(std::string_view text) {
     return;
   }
   std::string_view rest = text.substr(cpu->end);
-  // Flags stand before the time unless the option irq-info is off.
+  // Flags precede the time unless the option irq-info is off.
   std::string_view time = next_word(rest);
   if (!time.ends_with(':')) time = next_word(rest);
   const std::string_view name = next_word(rest);

@@ -1,3 +1,4 @@
+// A tracing instance of its own in tracefs, so that other users of tracing are not disturbed.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -56,7 +57,7 @@ void for_each_line(const std::string& file, Function function) {
 }
 
 // Instances outlive processes that were killed. Those in use are held open by their process, and the kernel then
-// refuses to remove them; process numbers could not tell, as they are used again and differ between containers.
+// refuses to remove them; process numbers are no help, as they are used again and differ between containers.
 void remove_left_behind(const std::string& tracefs) {
   for (const std::string& name : HostFiles{}.list(tracefs + "/instances")) {
     if (name.starts_with(instance_prefix)) ::rmdir((tracefs + "/instances/" + name).c_str());
@@ -92,7 +93,7 @@ std::vector<std::string> wanted_events(const std::string& folder) {
   const HostFiles files;
   for (const char* group : {"irq_vectors", "ipi"}) {
     for (const std::string& name : files.list(folder + "/events/" + group)) {
-      // x86 has a pair of events per vector; elsewhere one pair stands for all of them.
+      // x86 has a pair of events per vector; elsewhere one pair is for all of them.
       if (name.ends_with("_entry") || name.ends_with("_exit")) events.push_back(std::string{group} + '/' + name);
     }
   }

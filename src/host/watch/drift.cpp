@@ -1,76 +1,70 @@
+// Compares two samples with the plan and with each other. One table names the kinds of alerts; the rest are limits.
 #include "nexusfix/host/drift.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "placement/numbers.hpp"
 
 namespace nfx {
 namespace {
 
-struct DriftText {
-  std::string_view id, why, mend;
+constexpr std::array table{
+    DriftInfo{Drift::thread_missing, "thread-missing", "a planned thread does not run, so what it serves stops",
+              "read the engine's log; restart it"},
+    DriftInfo{Drift::thread_unplanned, "thread-unplanned",
+              "a thread that the plan does not know may run on isolated CPUs and delay their thread",
+              "give it a role in [placement], or set its mask to the housekeeping CPUs"},
+    DriftInfo{
+        Drift::moved_off_plan, "moved-off-plan", "the thread is not on the CPU of the plan",
+        "find what set the mask (cpuset, taskset, an orchestrator); 'nfx host apply --runtime', restart the engine"},
+    DriftInfo{Drift::mask_changed, "mask-changed", "another program sets affinities on this host",
+              "find what set the mask: cpuset changes, taskset, an orchestrator's CPU manager"},
+    DriftInfo{Drift::priority_changed, "priority-changed", "which thread runs first on a CPU is not as planned",
+              "find what changed it (chrt, a service manager), restart the engine"},
+    DriftInfo{Drift::migrated, "migrated", "caches are cold after a move to another CPU, some ten microseconds",
+              "pin the thread: [placement] enabled = true"},
+    DriftInfo{Drift::involuntary_switches, "involuntary-switches",
+              "something else ran on the thread's CPU, milliseconds each time",
+              "'nfx host apply --runtime' moves other tasks away; 'nfx host doctor' shows what may come back"},
+    DriftInfo{Drift::stalled, "stalled", "the thread could run and waited while another task had its CPU",
+              "'nfx host apply --runtime' moves other tasks away"},
+    DriftInfo{Drift::page_faults, "page-faults", "a minor fault costs about a microsecond, a major one a disk access",
+              "lock memory and touch it before trading; check swap and transparent huge pages"},
+    DriftInfo{Drift::other_task_on_isolated_cpu, "other-task-on-isolated-cpu",
+              "each time it takes the CPU from the engine's thread, up to milliseconds",
+              "'nfx host apply --runtime'; for kernel threads the workqueue masks, isolcpus and nohz_full at boot"},
+    DriftInfo{Drift::interrupts_on_isolated_cpu, "interrupts-on-isolated-cpu",
+              "each costs microseconds, and softirq work may follow on the same CPU",
+              "steer it: 'nfx host apply --runtime'; managed interrupts need isolcpus=managed_irq at boot"},
+    DriftInfo{Drift::ipis, "ipis", "another CPU interrupted this one: wake-ups, calls, TLB shootdowns",
+              "keep threads that share memory with isolated CPUs from unmapping it; nohz_full and rcu_nocbs at boot"},
+    DriftInfo{Drift::steal, "steal", "the hypervisor ran something else while the CPU was wanted",
+              "a host without shared CPUs: dedicated, or bare metal"},
+    DriftInfo{Drift::throttled, "throttled",
+              "the control group used up its quota, its threads stop until the period ends",
+              "take the limit off: cpu.max = max, no CPU limit in the container"},
+    DriftInfo{Drift::clocksource_changed, "clocksource-changed", "reading the time becomes a slow access to a device",
+              "the kernel log has the reason why the TSC was given up; tsc=reliable only when that is wrong"},
+    DriftInfo{Drift::governor_changed, "governor-changed",
+              "a lowered frequency takes tens of microseconds to come up again",
+              "set it to performance; stop power managers such as power-profiles-daemon"},
+    DriftInfo{Drift::cpu_offline, "cpu-offline", "the threads of a CPU that goes offline are moved to others",
+              "switch it on: echo 1 > /sys/devices/system/cpu/cpuN/online"},
 };
-
-DriftText text_of(Drift drift) noexcept {
-  switch (drift) {
-    case Drift::thread_missing:
-      return {"thread-missing", "a planned thread does not run, so what it serves stands still",
-              "look at the engine's log; restart it"};
-    case Drift::thread_unplanned:
-      return {"thread-unplanned", "a thread that the plan does not know may run on quiet CPUs and delay their thread",
-              "give it a role in [placement], or set its mask to the housekeeping CPUs"};
-    case Drift::moved_off_plan:
-      return {
-          "moved-off-plan", "the thread is not where the plan and everything steered by it expect it",
-          "find who set the mask (cpuset, taskset, an orchestrator); 'nfx host apply --runtime', restart the engine"};
-    case Drift::mask_changed:
-      return {"mask-changed", "somebody else sets affinities on this host",
-              "find who set the mask: cpuset changes, taskset, an orchestrator's CPU manager"};
-    case Drift::priority_changed:
-      return {"priority-changed", "who goes first on a CPU is not what was planned",
-              "find who changed it (chrt, a service manager), restart the engine"};
-    case Drift::migrated:
-      return {"migrated", "caches are cold after a move to another CPU, some ten microseconds",
-              "pin the thread: [placement] enabled = true"};
-    case Drift::involuntary_switches:
-      return {"involuntary-switches", "something else ran on the thread's CPU, milliseconds each time",
-              "'nfx host apply --runtime' moves other tasks away; 'nfx host doctor' says what may come back"};
-    case Drift::stalled:
-      return {"stalled", "the thread could run and waited while another task had its CPU",
-              "'nfx host apply --runtime' moves other tasks away"};
-    case Drift::page_faults:
-      return {"page-faults", "a minor fault costs about a microsecond, a major one a disk access",
-              "lock memory and touch it before trading; look at swap and transparent huge pages"};
-    case Drift::stranger_on_quiet_cpu:
-      return {"stranger-on-quiet-cpu", "each visit takes the CPU from its thread, up to milliseconds",
-              "'nfx host apply --runtime'; for kernel threads the workqueue masks, isolcpus and nohz_full at boot"};
-    case Drift::interrupts_on_quiet_cpu:
-      return {"interrupts-on-quiet-cpu", "each costs microseconds, and softirq work may follow on the same CPU",
-              "steer it: 'nfx host apply --runtime'; managed interrupts need isolcpus=managed_irq at boot"};
-    case Drift::ipis:
-      return {"ipis", "another CPU asked this one to stop and do something: wake-ups, calls, TLB shootdowns",
-              "keep threads that share memory with quiet CPUs from unmapping it; nohz_full and rcu_nocbs at boot"};
-    case Drift::steal:
-      return {"steal", "the hypervisor ran something else while the CPU was wanted",
-              "a host without shared CPUs: dedicated, or bare metal"};
-    case Drift::throttled:
-      return {"throttled", "the control group used up its quota, its threads stand still until the period ends",
-              "take the limit off: cpu.max = max, no CPU limit in the container"};
-    case Drift::clocksource_changed:
-      return {"clocksource-changed", "reading the time becomes a slow access to a device",
-              "the kernel log says why it gave up the TSC; tsc=reliable only when that is wrong"};
-    case Drift::governor_changed:
-      return {"governor-changed", "a clock that goes down takes tens of microseconds to come up again",
-              "set it to performance; stop power managers such as power-profiles-daemon"};
-    case Drift::cpu_offline:
-      return {"cpu-offline", "the threads of a CPU that goes offline are moved to others",
-              "switch it on: echo 1 > /sys/devices/system/cpu/cpuN/online"};
-  }
-  return {};
-}
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < table.size(); ++i) {
+        if (std::to_underlying(table[i].drift) != i) return false;
+      }
+      return true;
+    }(),
+    "a row is found by its value");
 
 double grown(std::uint64_t before, std::uint64_t after) noexcept {
   return before < after ? static_cast<double>(after - before) : 0.0;
@@ -105,7 +99,7 @@ class Finder {
     missing();
   }
 
-  void strangers() {
+  void other_tasks() {
     std::map<TaskKey, const OtherTask*> known;
     for (const OtherTask& task : input_.before.others) known.emplace(task.key(), &task);
     for (const OtherTask& task : input_.after.others) {
@@ -114,14 +108,14 @@ class Finder {
       const std::string what =
           task.name + " (" + (task.kernel ? "kernel thread " : "tid ") + std::to_string(task.tid) + ')';
       if (found == known.end()) {
-        // It was made here or came from another CPU: how long it ran here is not told.
+        // It was made here or came from another CPU: how long it ran here is not known.
         const bool ran = !task.run_ns || *task.run_ns > 0;
-        if (ran && !task.bound) add(Drift::stranger_on_quiet_cpu, cpu_name(task.cpu), what + " came and ran");
+        if (ran && !task.bound) add(Drift::other_task_on_isolated_cpu, cpu_name(task.cpu), what + " came and ran");
         continue;
       }
       const double us = grown(found->second->run_ns, task.run_ns) / 1000;
-      judge(Drift::stranger_on_quiet_cpu, cpu_name(task.cpu), us,
-            task.bound ? options_.bound_task_us : options_.stranger_us, what + " ran", " us/s");
+      judge(Drift::other_task_on_isolated_cpu, cpu_name(task.cpu), us,
+            task.bound ? options_.bound_task_us : options_.other_task_us, what + " ran", " us/s");
     }
   }
 
@@ -135,7 +129,7 @@ class Finder {
       interrupts(c);
       for (const InterruptCounter& interrupt : d.interrupts) {
         if (i >= interrupt.per_cpu.size()) continue;
-        judge(Drift::interrupts_on_quiet_cpu, cpu_name(c.cpu), static_cast<double>(interrupt.per_cpu[i]),
+        judge(Drift::interrupts_on_isolated_cpu, cpu_name(c.cpu), static_cast<double>(interrupt.per_cpu[i]),
               options_.device_interrupts,
               "interrupt " + std::to_string(interrupt.number) + ", " + printable_text(interrupt.name) + ',', "/s");
       }
@@ -189,10 +183,10 @@ class Finder {
     const ThreadPlacement* place = placement(thread);
     if (place == nullptr) {
       const CpuSet quiet = thread.allowed & input_.quiet;
-      // Helpers on the housekeeping CPUs are nobody's concern.
+      // Helpers on the housekeeping CPUs raise no alert.
       if (!quiet.empty())
         add(Drift::thread_unplanned, label(thread),
-            "is not in the plan and may run on the quiet CPUs " + quiet.to_list());
+            "is not in the plan and may run on the isolated CPUs " + quiet.to_list());
       return;
     }
     if (place->cpus.empty()) return;  // the plan leaves it to the scheduler
@@ -218,12 +212,12 @@ class Finder {
       add(Drift::priority_changed, name,
           scheduling(before.policy, before.priority) + " became " + scheduling(after.policy, after.priority));
     const bool spinning = spins(after);
-    // A move between two looks is seen by where the thread is when the kernel does not count them.
+    // A move between two samples is seen by where the thread is when the kernel does not count them.
     const double moves = std::max(grown(before.migrations, after.migrations), before.cpu != after.cpu ? 1.0 : 0.0);
     if (spinning) {
       judge(Drift::migrated, name, moves, 0, "moved to other CPUs", "/s");
       judge(Drift::involuntary_switches, name, grown(before.involuntary_switches, after.involuntary_switches),
-            options_.involuntary_switches, "was put aside", "/s");
+            options_.involuntary_switches, "was preempted", "/s");
       judge(Drift::stalled, name, grown(before.wait_ns, after.wait_ns) / 1000, options_.stall_us, "waited for its CPU",
             " us/s");
       judge(Drift::page_faults, name, grown(before.minor_faults, after.minor_faults), options_.minor_faults,
@@ -275,12 +269,13 @@ class Finder {
       judge(drift, cpu, static_cast<double>(count), limit, what, "/s");
     };
     const bool tickless = input_.tickless.contains(c.cpu);
-    kind(Drift::interrupts_on_quiet_cpu, c.timer, tickless ? options_.tickless_timer : options_.timer,
+    kind(Drift::interrupts_on_isolated_cpu, c.timer, tickless ? options_.tickless_timer : options_.timer,
          tickless ? "timer interrupts, where the tick should be off," : "timer interrupts");
-    kind(Drift::interrupts_on_quiet_cpu, c.other, options_.other_interrupts, "interrupts of other kinds");
+    kind(Drift::interrupts_on_isolated_cpu, c.other, options_.other_interrupts, "interrupts of other kinds");
     for (const auto& [name, count] : c.softirqs) {
       const bool with_tick = name == "TIMER" || name == "SCHED" || name == "RCU" || name == "HRTIMER";
-      if (!with_tick) kind(Drift::interrupts_on_quiet_cpu, count, options_.softirqs, "softirq " + printable_text(name));
+      if (!with_tick)
+        kind(Drift::interrupts_on_isolated_cpu, count, options_.softirqs, "softirq " + printable_text(name));
     }
     kind(Drift::ipis, c.rescheduling, options_.ipis, "rescheduling interrupts");
     kind(Drift::ipis, c.function_calls, options_.ipis, "function calls");
@@ -295,6 +290,7 @@ class Finder {
   void judge(Drift drift, const std::string& subject, double count, double limit, std::string_view what,
              std::string_view unit) {
     if (count <= 0 || count <= limit * counted_seconds_) return;
+    NFX_ASSERT(seconds_ > 0 && counted_seconds_ >= 1);
     const double rate = count / seconds_;
     add(drift, subject, std::string{what} + ' ' + rate_text(rate) + std::string{unit}, rate, limit);
   }
@@ -329,9 +325,14 @@ void sort(std::vector<Alert>& alerts) {
 
 }  // namespace
 
-std::string_view to_string(Drift drift) noexcept { return text_of(drift).id; }
-std::string_view why(Drift drift) noexcept { return text_of(drift).why; }
-std::string_view mend(Drift drift) noexcept { return text_of(drift).mend; }
+std::span<const DriftInfo> drift_table() noexcept { return table; }
+
+const DriftInfo& info_of(Drift drift) noexcept {
+  NFX_ASSERT(std::to_underlying(drift) < table.size());
+  return table[std::to_underlying(drift)];
+}
+
+std::string_view to_string(Drift drift) noexcept { return info_of(drift).id; }
 
 double seconds_between(const WatchSample& before, const WatchSample& after) noexcept {
   return std::max(std::chrono::duration<double>(after.time - before.time).count(), 1e-9);
@@ -341,7 +342,7 @@ DriftReport find_drift(const DriftInput& input, const DriftOptions& options) {
   DriftReport report;
   Finder finder{input, options, report};
   finder.threads();
-  finder.strangers();
+  finder.other_tasks();
   finder.counters();
   finder.host();
   sort(report.alerts);

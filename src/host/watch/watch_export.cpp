@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Three digits behind the point: more of a rate is noise.
+// Three digits after the decimal point: more of a rate is noise.
 double rounded(double value) { return std::isfinite(value) ? std::round(value * 1000) / 1000 : 0; }
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -125,7 +125,7 @@ void cpu_metrics(Exposition& out, const WatchSample& sample, const WatchInterval
     mode("softirq", c.softirq);
     mode("steal", c.steal);
   });
-  out.metric("nexusfix_cpu_quiet", "gauge", "1 for CPUs that are to be free of everything but their thread.");
+  out.metric("nexusfix_cpu_isolated", "gauge", "1 for CPUs that are to be free of everything but their thread.");
   for (const CpuActivity& cpu : interval.cpus)
     out.value(label("cpu", std::to_string(cpu.cpu)), std::uint64_t{cpu.role == CpuRole::quiet ? 1U : 0U});
 }
@@ -183,8 +183,8 @@ std::string to_json(const WatchInterval& interval, bool alerts_only) {
       one["value"] = rounded(alert.value);
       one["limit"] = rounded(alert.limit);
     }
-    one["why"] = why(alert.drift);
-    one["mend"] = mend(alert.drift);
+    one["why"] = info_of(alert.drift).why;
+    one["fix"] = info_of(alert.drift).fix;
     out["alerts"].push_back(std::move(one));
   }
   out["alerts_left_out"] = interval.drift.left_out;
@@ -200,7 +200,7 @@ std::string to_prometheus(const WatchSample& sample, const WatchInterval& interv
   out.metric("nexusfix_host_alerts", "gauge", "What is off the plan, in the last interval, by kind of alert.");
   std::map<Drift, std::uint64_t> alerts;
   for (const Alert& alert : interval.drift.alerts) ++alerts[alert.drift];
-  for (const Drift drift : drifts) out.value(label("alert", to_string(drift)), alerts[drift]);
+  for (const DriftInfo& info : drift_table()) out.value(label("alert", info.id), alerts[info.drift]);
   return out.take();
 }
 

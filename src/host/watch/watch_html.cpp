@@ -15,9 +15,9 @@ constexpr double plot_width = 300, plot_height = 64;
 
 constexpr std::string_view style = R"(<style>
 :root{color-scheme:light dark;--ink:#1c2126;--dim:#66707a;--grid:#d8dde2;--paper:#fff;--card:#f6f8fa;--line:#0b62c4;
---area:#0b62c422;--bad:#b3261e;--quiet:#0b7a5b}
+--area:#0b62c422;--bad:#b3261e;--isolated:#0b7a5b}
 @media (prefers-color-scheme:dark){:root{--ink:#e4e8ec;--dim:#98a3ad;--grid:#343b42;--paper:#14181c;--card:#1c2126;
---line:#6cb0ff;--area:#6cb0ff22;--bad:#ff8a80;--quiet:#5fd3ae}}
+--line:#6cb0ff;--area:#6cb0ff22;--bad:#ff8a80;--isolated:#5fd3ae}}
 body{margin:2rem auto;max-width:70rem;padding:0 1rem;background:var(--paper);color:var(--ink);
 font:15px/1.45 system-ui,sans-serif}
 h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem}p{margin:.3rem 0;color:var(--dim)}
@@ -27,7 +27,7 @@ code{color:var(--bad)}section{display:grid;grid-template-columns:7rem repeat(aut
 align-items:center;background:var(--card);border-radius:.5rem;padding:.6rem 1rem;margin:.5rem 0}
 figure{margin:0}figcaption{font-size:.8rem;color:var(--dim)}figcaption b{color:var(--ink)}svg{width:100%;height:auto;display:block}
 .area{fill:var(--area);stroke:none}.curve{fill:none;stroke:var(--line);stroke-width:1.3;vector-effect:non-scaling-stroke}
-.base{stroke:var(--grid);vector-effect:non-scaling-stroke}.quiet{color:var(--quiet)}strong{display:block}
+.base{stroke:var(--grid);vector-effect:non-scaling-stroke}.isolated{color:var(--isolated)}strong{display:block}
 </style>
 )";
 
@@ -60,7 +60,7 @@ std::string curve(const std::vector<double>& values, double top) {
     if (begins) area += 'M' + floor;
     area += 'L' + place(i);
     if (ends) area += 'L' + floor + 'Z';
-    // A single point is drawn as a short line, or nobody sees it.
+    // A single point is drawn as a short line, or it would not be visible.
     if (begins && ends) line += "h1";
   }
   return "<path class=\"area\" d=\"" + area + "\"/><path class=\"curve\" d=\"" + line + "\"/>";
@@ -172,12 +172,13 @@ std::string WatchHistory::html(std::string_view title) const {
     out += "<p>Nothing was off the plan.</p>\n";
   } else {
     out += "<table><tr><th>alert</th><th>about</th><th>last seen</th><th>intervals</th><th>from</th><th>to</th>";
-    out += "<th>why</th><th>mend</th></tr>\n";
+    out += "<th>why</th><th>fix</th></tr>\n";
     for (const auto& [key, count] : alert_kinds_) {
       out += "<tr><td><code>" + std::string{to_string(key.first)} + "</code></td><td>" + escaped(key.second) +
              "</td><td>" + escaped(count.text) + "</td><td class=\"n\">" + std::to_string(count.intervals) +
              "</td><td class=\"n\">" + fixed(count.first_s, 1) + " s</td><td class=\"n\">" + fixed(count.last_s, 1) +
-             " s</td><td>" + escaped(why(key.first)) + "</td><td>" + escaped(mend(key.first)) + "</td></tr>\n";
+             " s</td><td>" + escaped(info_of(key.first).why) + "</td><td>" + escaped(info_of(key.first).fix) +
+             "</td></tr>\n";
     }
     out += "</table>\n";
   }
@@ -191,7 +192,7 @@ std::string WatchHistory::html(std::string_view title) const {
       return thinned(values, points);
     };
     out += "<section><div><strong>CPU " + std::to_string(cpu) + "</strong><span";
-    out += role == CpuRole::quiet ? " class=\"quiet\">" : ">";
+    out += role == CpuRole::quiet ? " class=\"isolated\">" : ">";
     ((out += to_string(role)) += "</span></div>\n");
     out += figure({"interrupts", "/s", 10}, series(&Point::interrupts));
     out += figure({"involuntary switches", "/s", 2}, series(&Point::involuntary));

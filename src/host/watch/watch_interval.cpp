@@ -1,3 +1,4 @@
+// Turns two samples into rates per CPU and per thread, which all outputs of watch print.
 #include <algorithm>
 #include <map>
 
@@ -13,7 +14,7 @@ double rate(std::uint64_t before, std::uint64_t after, double seconds) noexcept 
 CpuRole role_of(int cpu, const DriftInput& input) noexcept {
   if (input.quiet.contains(cpu)) return CpuRole::quiet;
   if (input.plan != nullptr) return input.plan->housekeeping.contains(cpu) ? CpuRole::housekeeping : CpuRole::other;
-  // Without a plan, but with CPUs set apart, all the others keep house.
+  // Without a plan, but with CPUs isolated, all the others are housekeeping CPUs.
   return input.quiet.empty() ? CpuRole::other : CpuRole::housekeeping;
 }
 
@@ -59,7 +60,7 @@ ThreadActivity activity(const ThreadSample* before, const ThreadSample& after, d
 
 std::string_view to_string(CpuRole role) noexcept {
   switch (role) {
-    case CpuRole::quiet: return "quiet";
+    case CpuRole::quiet: return "isolated";
     case CpuRole::housekeeping: return "housekeeping";
     case CpuRole::other: return "other";
   }
@@ -96,7 +97,7 @@ WatchInterval summarize(const DriftInput& input, const DriftOptions& options) {
   for (const std::string& file : input.after.unreadable) out.notes.push_back("cannot see " + file);
   if (out.cpus.empty()) out.notes.emplace_back("cannot see /proc/stat: nothing is known about the CPUs");
   if (input.after.threads_left_out != 0)
-    out.notes.push_back(std::to_string(input.after.threads_left_out) + " threads were not looked at: more than " +
+    out.notes.push_back(std::to_string(input.after.threads_left_out) + " threads were not checked: more than " +
                         std::to_string(max_sampled_threads));
   return out;
 }

@@ -1,3 +1,4 @@
+// One screen of watch: what does not fit is cut by importance, and counted.
 #include <algorithm>
 #include <array>
 
@@ -7,7 +8,7 @@
 namespace nfx {
 namespace {
 
-// One line of a frame, cut at the width. Colours take no room.
+// One line of a frame, cut at the width. Colours take no space.
 class Line {
  public:
   explicit Line(const WatchViewOptions& options) : Line(options, options.width) {}
@@ -41,7 +42,7 @@ class Line {
   std::string out_;
 };
 
-// Columns of numbers are this wide, with a blank before; what stands before them in a CPU's row, and behind.
+// Columns of numbers are this wide, with a blank before; and what comes before and after them in a CPU's row.
 constexpr std::size_t column = 5;
 
 std::string percent(double value) { return value < 9.95 ? fixed(value, 1) + '%' : fixed(value, 0) + '%'; }
@@ -92,7 +93,7 @@ class Frame {
     std::size_t room = options_.height > fixed_lines ? options_.height - fixed_lines : 0;
     const std::size_t all = cpu_rows_ + thread_rows_ + alert_rows_;
     if (all <= room) return;
-    // Each part that is cut says so in a line of its own.
+    // Each part that is cut has a line that states it.
     alert_rows_ = std::min(
         alert_rows_, std::max<std::size_t>(
                          room / 3, room > cpu_rows_ + thread_rows_ ? room - cpu_rows_ - thread_rows_ : std::size_t{1}));
@@ -116,7 +117,7 @@ class Frame {
     Line line{options_};
     line.text(" CPU ROLE   BUSY STEAL STALL  MIG  VOL INVO TIMR  DEV  IPI  TLB SOFT FALT THREADS", c_.cyan);
     put(line);
-    // Rows that may be left out are those where nothing of ours happens.
+    // Rows that may be left out are those without a thread of the engine.
     std::vector<const CpuActivity*> rows;
     for (const CpuActivity& cpu : interval_.cpus) rows.push_back(&cpu);
     const auto ours = [](const CpuActivity* cpu) { return cpu->role == CpuRole::quiet || !cpu->threads.empty(); };
@@ -127,8 +128,7 @@ class Frame {
       rows.resize(kept);
       std::ranges::sort(rows, {}, [](const CpuActivity* cpu) { return cpu->cpu; });
       for (const CpuActivity* cpu : rows) cpu_row(*cpu);
-      if (cpu_rows_ != 0)
-        put(" ... and " + std::to_string(left_out) + " CPUs, which the screen has no room for", c_.dim);
+      if (cpu_rows_ != 0) put(" ... and " + std::to_string(left_out) + " CPUs, which do not fit the screen", c_.dim);
       return;
     }
     for (const CpuActivity* cpu : rows) cpu_row(*cpu);
@@ -139,12 +139,11 @@ class Frame {
     Line line{options_};
     line.right(std::to_string(cpu.cpu), 4, c_.bold);
     line.text(" ");
-    line.left(cpu.role == CpuRole::housekeeping ? "house" : to_string(cpu.role), 5,
-              quiet ? c_.cyan : std::string_view{});
+    line.left(cpu.role == CpuRole::other ? "other" : quiet ? "isol" : "hkeep", 5, quiet ? c_.cyan : std::string_view{});
     line.right(fixed(cpu.busy_percent, 0) + '%', 6);
     line.right(percent(cpu.steal_percent), 6, cpu.steal_percent > 1 ? c_.red : std::string_view{});
     line.right(compact_us(cpu.stall_us), 6, warn(quiet && cpu.stall_us > 100));
-    // What should not happen on a quiet CPU is shown where it does.
+    // What should not happen on an isolated CPU is shown where it does.
     number(line, cpu.migrations, quiet);
     number(line, cpu.voluntary_switches, false);
     number(line, cpu.involuntary_switches, quiet);
@@ -226,7 +225,7 @@ class Frame {
     if (alert_lines() > alert_rows_) shown = std::min(shown, alert_rows_ == 0 ? 0 : alert_rows_ - 1);
     for (std::size_t i = 0; i < shown; ++i) {
       const Alert& alert = drift.alerts[i];
-      // Outside a screen nothing is gained by a cut, and the end says how much it was.
+      // Outside a screen nothing is gained by a cut, and the last line states how much it was.
       Line line{options_, options_.height == 0 ? std::string_view::npos : options_.width};
       if (options_.alerts_only && !interval_.utc.empty()) line.text(interval_.utc + "  ");
       line.text(to_string(alert.drift), c_.red);
