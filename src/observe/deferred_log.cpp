@@ -1,4 +1,6 @@
+// Logging without waiting: threads copy records into queues, a worker formats and writes them.
 #include "nexusfix/observe/deferred_log.hpp"
+#include "nexusfix/base/assert.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,6 +47,7 @@ void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std
   const std::size_t wanted = first.size() + second.size();
   first = first.substr(0, longest_);
   second = second.substr(0, longest_ - first.size());
+  NFX_ASSERT(first.size() + second.size() <= longest_);
   const Header header{
       .time_ns = time.time_since_epoch().count(),
       .dropped_before = dropped_.load(std::memory_order_relaxed),
@@ -57,7 +60,7 @@ void LogLane::record(std::uint8_t kind, std::uint32_t session, UtcTime time, std
   if ((!spilling_ && parts.push_to(queue_) == PushResult::pushed) || record_when_full(parts)) [[likely]] {
     add(recorded_, 1);
   } else {
-    // Whoever sees this gap also sees what was recorded in front of it.
+    // A reader that sees this count also sees what was recorded before it.
     dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   if (worker_ != nullptr && (spilling_ || queue_.more_than_half_full())) worker_->notify();
@@ -83,8 +86,9 @@ bool LogLane::wait_and_push(const Parts& parts) noexcept {
   return false;
 }
 
-// Once something is in the spill, everything goes there until the worker has emptied it: that keeps the order.
+// Once something is in the spill, everything goes there until the worker has emptied it: this preserves the order.
 bool LogLane::spill(const Parts& parts) noexcept {
+  NFX_ASSERT(spill_ != nullptr);
   if (spilling_ && spill_->size() == 0) {
     spilling_ = false;
     if (parts.push_to(queue_) == PushResult::pushed) return true;
@@ -101,18 +105,22 @@ std::optional<std::span<const char>> LogLane::front() noexcept {
   if (record || !spill_) return record;
   const auto spilled = spill_->front();
   if (!spilled) return std::nullopt;
-  // The queue may have filled up between the two looks; what is in it was recorded before what lies in the spill.
+  // The queue may have filled up between the two checks; what is in it was recorded before what is in the spill.
   record = queue_.front();
   if (record) return record;
   front_spilled_ = true;
   return spilled;
 }
 
-void LogLane::pop() noexcept { front_spilled_ ? spill_->pop() : queue_.pop(); }
+void LogLane::pop() noexcept {
+  NFX_ASSERT(!front_spilled_ || spill_ != nullptr);
+  front_spilled_ ? spill_->pop() : queue_.pop();
+}
 
 DeferredLog::DeferredLog(DeferredLogOptions options) : options_(std::move(options)), file_(make_file(options_.target)) {
   if (options_.lanes == 0 || options_.lanes > 1024 || options_.fraction_digits > 9) {
-    throw std::invalid_argument("log options: lanes is 1 to 1024, fraction_digits 0 to 9");
+    throw std::invalid_argument(
+        "log options: lanes (queues, one per recording thread) is 1 to 1024, fraction_digits 0 to 9");
   }
   for (std::uint32_t i = 0; i < options_.lanes; ++i) lanes_.emplace_back(new LogLane(options_));
   batch_.reserve(batch_bytes + 2 * options_.longest_record);
@@ -158,7 +166,7 @@ void DeferredLog::take_name_changes() {
   changes_.clear();
 }
 
-// Once the lanes are empty nobody needs them.
+// Once the queues are empty they are no longer needed.
 void DeferredLog::forget_names() {
   for (const std::uint32_t session : forgotten_) names_.erase(session);
   forgotten_.clear();
@@ -166,7 +174,7 @@ void DeferredLog::forget_names() {
 
 std::string_view DeferredLog::name_of(std::uint32_t session) {
   auto found = names_.find(session);
-  if (found == names_.end()) {  // named behind the begin of this step
+  if (found == names_.end()) {  // named after this step began
     take_name_changes();
     found = names_.find(session);
   }
@@ -189,6 +197,7 @@ LogLane* DeferredLog::oldest(Header& header) {
     const auto record = lane->front();
     if (!record) continue;
     Header its;
+    NFX_ASSERT(record->size() >= sizeof its);
     std::memcpy(&its, record->data(), sizeof its);
     if (best != nullptr && its.time_ns >= header.time_ns) continue;
     header = its;
@@ -199,7 +208,7 @@ LogLane* DeferredLog::oldest(Header& header) {
 
 std::size_t DeferredLog::step(UtcTime now) {
   take_name_changes();
-  // Before the lanes are read: what is forgotten later may still be under way in them.
+  // Before the queues are read: what is forgotten later may still be under way in them.
   const std::size_t to_forget = forgotten_.size();
   if (failing_) try_again(now);
   std::size_t done = 0;
@@ -235,6 +244,7 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
   if (batch_.empty()) batch_time_ = time;
   const auto record = lane.front()->subspan(sizeof header);
   const std::string_view text{record.data(), record.size()};
+  NFX_ASSERT(header.first_size <= text.size() && text.size() <= options_.longest_record);
   append_time(batch_, time);
   append_line(batch_, {.time = time,
                        .session = header.session,
@@ -256,17 +266,18 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
 }
 
 void DeferredLog::tell_gap(LogLane& lane, std::uint64_t dropped, UtcTime time) {
+  NFX_ASSERT(dropped >= lane.dropped_told_);  // a count that only grows, read in the order of the records
   if (dropped == lane.dropped_told_) return;
   const std::uint64_t missing = dropped - lane.dropped_told_;
   lane.dropped_told_ = dropped;
   tell_missing(missing, time, "the log's queue was full");
 }
 
-// A gap at the end of a lane has no record behind it that tells of it.
+// Records that are missing at the end of a queue have none after them that counts them.
 void DeferredLog::tell_late_gaps(UtcTime now) {
   for (const auto& lane : lanes_) {
     const std::uint64_t dropped = lane->dropped_.load(std::memory_order_acquire);
-    // What was recorded meanwhile stands behind the gap, or tells of it itself.
+    // What was recorded meanwhile comes after the missing records, or counts them itself.
     if (dropped != lane->dropped_told_ && lane->empty()) tell_gap(*lane, dropped, std::max(now, last_time_));
   }
 }
@@ -303,6 +314,7 @@ void DeferredLog::write_batch() {
   } else {
     const auto ended = static_cast<std::uint64_t>(
         std::ranges::count(std::string_view{batch_}.substr(0, result.error().written), '\n'));
+    NFX_ASSERT(result.error().written <= batch_.size());
     const std::uint64_t written = std::min(ended, batch_lines_);
     add(written_, written);
     add(lost_, batch_lines_ - written);
@@ -316,15 +328,15 @@ void DeferredLog::write_batch() {
 void DeferredLog::fail(const LogFileError& error) {
   failing_ = true;
   retry_at_ = UtcTime{};
-  if (retrying_) return;  // the same outage: no news for anybody
+  if (retrying_) return;  // the same outage: already reported
   add(outages_, 1);
   if (options_.on_failure) {
-    options_.on_failure(error.text + "; the log goes on when it can be written again, what comes until then is lost");
+    options_.on_failure(error.text + "; the log continues when it can be written again, records until then are lost");
   }
 }
 
 void DeferredLog::try_again(UtcTime now) {
-  if (retry_at_ == UtcTime{}) {  // the first step behind the failure: the clock starts
+  if (retry_at_ == UtcTime{}) {  // the first step after the failure: the time starts
     retry_at_ = now + retry_after;
     return;
   }

@@ -1,3 +1,4 @@
+// Events of sessions and of the engine as lines of a deferred log.
 #include "nexusfix/observe/event_log.hpp"
 
 #include <utility>

@@ -1,4 +1,6 @@
+// Reading a histogram back: percentiles and cumulative counts.
 #include "nexusfix/observe/latency_histogram.hpp"
+#include "nexusfix/base/assert.hpp"
 
 #include <cmath>
 
@@ -16,15 +18,17 @@ std::uint64_t LatencyHistogram::percentile(double percent) const noexcept {
     // The last bucket also holds what overflowed, so only the exact maximum bounds it.
     return i + 1 == buckets_.size() ? max_ : std::min(detail::LatencyBuckets::highest_in(i), max_);
   }
+  NFX_ASSERT(seen == count_);  // the buckets hold everything that was counted
   return max_;
 }
 
 std::uint64_t LatencyHistogram::count_up_to(std::uint64_t latency_ns) const noexcept {
   if (latency_ns >= max_) return count_;
-  // What overflowed lies in the last bucket and is above everything that can be asked for here.
+  // What overflowed is in the last bucket and is above everything that can be queried here.
   const std::uint64_t within = std::min(latency_ns, highest_trackable_ns);
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i <= detail::LatencyBuckets::bucket_of(within); ++i) seen += buckets_[i];
+  NFX_ASSERT(seen <= count_ && overflow_count_ <= count_);
   return seen - (detail::LatencyBuckets::bucket_of(within) + 1 == buckets_.size() ? overflow_count_ : 0);
 }
 

@@ -1,4 +1,6 @@
+// Log files that are begun each day and at a size, and are removed by count and age.
 #include "nexusfix/observe/log_file.hpp"
+#include "nexusfix/base/assert.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -123,15 +125,16 @@ std::expected<void, LogFileError> LogFile::append(UtcTime time, std::string_view
     if (const auto opened = open_for(std::max(day_of(time), day_), lines.size()); !opened) return opened;
   }
   if (torn_) {
-    if (const auto mended = write("\n", nullptr); !mended) return mended;
+    if (const auto repaired = write("\n", nullptr); !repaired) return repaired;
     torn_ = false;
   }
+  NFX_ASSERT(fd_ >= 0);
   std::size_t written = 0;
   auto result = write(lines, &written);
   if (written != 0) torn_ = lines[written - 1] != '\n';
   if (!result) {
     result.error().written = written;
-    // Whoever mends the disk may put another file, or another disk, in its place.
+    // An operator who repairs the disk may put another file, or another disk, in its place.
     close();
   }
   return result;
@@ -142,6 +145,7 @@ std::expected<void, LogFileError> LogFile::write(std::string_view bytes, std::si
     const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return failed("write", path_, count < 0 ? errno : EIO);
+    NFX_ASSERT(static_cast<std::size_t>(count) <= bytes.size());
     bytes.remove_prefix(static_cast<std::size_t>(count));
     size_ += static_cast<std::uint64_t>(count);
     if (written != nullptr) *written += static_cast<std::size_t>(count);
@@ -149,7 +153,7 @@ std::expected<void, LogFileError> LogFile::write(std::string_view bytes, std::si
   return {};
 }
 
-// The file for `size` more bytes of this day: the one that is open, or the last of the day, or the one behind it.
+// The file for `size` more bytes of this day: the one that is open, or the last of the day, or the next one.
 std::expected<void, LogFileError> LogFile::open_for(Day day, std::size_t size) {
   const auto fits = [&] { return size_ == 0 || size_ + size <= options_.max_bytes || number_ == number_max; };
   if (fd_ >= 0 && day == day_ && fits()) return {};

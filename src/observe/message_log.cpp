@@ -1,3 +1,4 @@
+// Messages in and out as lines of a deferred log.
 #include "nexusfix/observe/message_log.hpp"
 
 #include <utility>

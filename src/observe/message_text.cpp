@@ -1,3 +1,4 @@
+// Makes a message readable and hides passwords, in logs that other people read.
 #include "nexusfix/observe/message_text.hpp"
 
 #include <algorithm>
@@ -22,14 +23,14 @@ std::optional<std::uint32_t> read_number(std::string_view text) noexcept {
   return number;
 }
 
-// Splits a message into what lies between two SOH, or as much as a length before it says.
+// Splits a message into what is between two SOH, or as much as a length before it states.
 class Pieces {
  public:
   explicit Pieces(std::string_view message) noexcept : rest_(message) {}
 
   struct Piece {
     std::string_view text;
-    std::size_t value_begin = 0;  // in text; 0: no "tag=" in front
+    std::size_t value_begin = 0;  // in text; 0: no "tag=" before
     Tag tag{};
     bool ended = false;  // a SOH follows
   };

@@ -1,3 +1,4 @@
+// Prometheus' text format, and a file that is replaced as a whole so that no reader sees half of it.
 #include "nexusfix/observe/metrics.hpp"
 
 #include <fcntl.h>
@@ -80,7 +81,7 @@ void append_sample(std::string& out, std::string_view name, std::string_view suf
   out += '\n';
 }
 
-// Closes the file and, unless kept, removes it.
+// Closes the file and, unless it is finished, removes it.
 struct Unfinished {
   std::string path;
   int fd = -1;

@@ -1,3 +1,4 @@
+// What the kernel counts of a thread: switches and migrations show whether pinning works.
 #include "nexusfix/observe/thread_stats.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Order, bounds and outages of deferred logs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -132,7 +133,7 @@ TEST(MessageLog, tells_of_a_gap_between_two_messages_of_the_same_step) {
   options.log.lanes = 2;
   MessageLog log{options};
   for (int i = 0; i < 10; ++i) log.lane(0).record(1, LogDirection::in, noon, "before");
-  // Taking one from the front makes room for the next behind the gap, without the lane being empty in between.
+  // Taking one from the front makes room for the next after the gap, without the queue being empty in between.
   log.step(noon);
   log.lane(0).record(1, LogDirection::in, noon, "behind");
   log.step(noon);

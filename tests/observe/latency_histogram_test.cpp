@@ -1,3 +1,4 @@
+// Accuracy and bounds of histograms.
 #include "nexusfix/observe/latency_histogram.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Rotation, removal and errors of log files.
 #include "nexusfix/observe/log_file.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Messages as text, with secrets hidden.
 #include "nexusfix/observe/message_text.hpp"
 
 #include <gtest/gtest.h>

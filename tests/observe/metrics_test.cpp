@@ -1,3 +1,4 @@
+// The metrics format and its file.
 #include "nexusfix/observe/metrics.hpp"
 
 #include <gtest/gtest.h>

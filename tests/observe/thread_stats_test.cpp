@@ -1,3 +1,4 @@
+// Statistics of the calling thread.
 #include "nexusfix/observe/thread_stats.hpp"
 
 #include <gtest/gtest.h>

@@ -1,14 +1,13 @@
-// What message log and event log have in common: lanes that threads write into, and a step that makes lines of what is
-// in them, in order of time, and appends them to files.
-// Thread: each lane has one thread that records; step() belongs to one worker; names and counters from any thread.
-// Cost: recording is one copy into the lane, never an allocation, lock, throw, formatting or system call, but to wake a
-// worker that sleeps while the lane is more than half full, and to wait where `full` says so. Bounds: each lane is
-// lane_bytes long, and its spill, if it has one, full.spill_bytes; a record longest_record; a longer one is cut, and
-// its line says by how much. When a lane is full, as `full` says; what finds no room in the end is counted, and where
-// it would stand the log says how many are missing. When the disk fails: one call of on_failure, and what comes is
-// counted and dropped, so that nobody waits for the disk; a second later and each second from then on the log tries
-// again, and says how many are missing when that succeeds. Lifetime: the log outlives the threads that record. The
-// destructor writes what was recorded.
+// What message log and event log have in common: one queue per thread that records, and a step that makes lines of what
+// is in them, in order of time, and appends them to files. Thread: each queue has one thread that records; step()
+// belongs to one worker; names and counters from any thread. Cost: recording is one copy into the queue, never an
+// allocation, lock, throw, formatting or system call, but to wake a worker that sleeps while the queue is more than
+// half full, and to wait where `full` states so. Bounds: each queue is lane_bytes long, and its spill, if it has one,
+// full.spill_bytes; a record longest_record; a longer one is cut, and its line states by how much. When a queue is
+// full, as `full` states; what does not fit in the end is counted, and where it would be the log states how many are
+// missing. When the disk fails: one call of on_failure, and what comes is counted and dropped, so that no thread waits
+// for the disk; a second later and each second from then on the log tries again, and states how many are missing when
+// that succeeds. Lifetime: the log outlives the threads that record. The destructor writes what was recorded.
 #pragma once
 
 #include <atomic>
@@ -33,7 +32,7 @@
 
 namespace nfx {
 
-// For lines that are no session's.
+// For lines without a session.
 inline constexpr std::uint32_t no_log_session = UINT32_MAX;
 
 struct DeferredLogOptions {
@@ -41,14 +40,14 @@ struct DeferredLogOptions {
   std::uint32_t lanes = 1;                   // threads that record: one each
   std::size_t lane_bytes = std::size_t{4} << 20;
   std::size_t longest_record = 16 * 1024;
-  DeferredOptions full;                              // what becomes of a record that finds its lane full
+  DeferredOptions full;                              // what becomes of a record that finds its queue full
   unsigned fraction_digits = 9;                      // of a second, 0 to 9
   std::function<void(std::string_view)> on_failure;  // on the worker's thread, once per outage
   WakeSignal* worker = nullptr;  // of the thread that calls step(), when it sleeps; outlives the log
 };
 
 struct DeferredLogCounters {
-  std::uint64_t recorded = 0;  // what found room in a lane
+  std::uint64_t recorded = 0;  // what fitted the queue
   std::uint64_t spilled = 0;   // of these, by way of the spill
   std::uint64_t blocked = 0;   // times that a thread waited for room
   std::uint64_t dropped = 0;   // what found none
@@ -69,10 +68,10 @@ class LogLane {
 
   struct Header {
     std::int64_t time_ns;
-    std::uint64_t dropped_before;  // in this lane, ever
+    std::uint64_t dropped_before;  // in this queue, ever
     std::uint32_t session;
     std::uint32_t first_size;
-    std::uint32_t cut;  // bytes that found no room in the record
+    std::uint32_t cut;  // bytes that did not fit the record
     std::uint8_t kind;
     std::uint8_t unused[3];
   };
@@ -80,7 +79,7 @@ class LogLane {
 
   LogLane(const DeferredLogOptions& options);
 
-  // A record in the making: its parts lie one behind the other in the queue.
+  // A record being built: its parts follow one another in the queue.
   struct Parts {
     std::span<const char> head, first, second;
     [[nodiscard]] PushResult push_to(SpscQueue& queue) const noexcept { return queue.try_push(head, first, second); }
@@ -119,7 +118,7 @@ class DeferredLog {
   void name_session(std::uint32_t session, std::string name);
   void forget_session(std::uint32_t session);
 
-  // Writes what is in the lanes, at most step_records of it, and returns how many records that were. `now` is for
+  // Writes what is in the queues, at most step_records of it, and returns how many records that were. `now` is for
   // trying a failed disk again.
   std::size_t step(UtcTime now);
   [[nodiscard]] bool has_work() const noexcept;
@@ -144,9 +143,9 @@ class DeferredLog {
   [[nodiscard]] std::string_view name_of(std::uint32_t session);
   void append_time(std::string& out, UtcTime time);
 
-  // The worker: appends what the line says behind its time, without the line feed.
+  // The worker: appends what follows the time in the line, without the line feed.
   virtual void append_line(std::string& out, const Line& line) = 0;
-  // "messages", for the line that says how many are missing.
+  // "messages", for the line with how many are missing.
   [[nodiscard]] virtual std::string_view noun() const noexcept = 0;
 
   // For destructors of derived classes, which are the last that can make lines.
@@ -177,7 +176,7 @@ class DeferredLog {
 
   std::string batch_;              // lines that are not written yet, all of one day
   std::uint64_t batch_lines_ = 0;  // of these, records
-  std::uint64_t batch_gap_ = 0;    // what a gap's line in it tells; such a line is alone in its batch
+  std::uint64_t batch_gap_ = 0;    // missing records that its line reports; such a line is alone in its batch
   UtcTime batch_time_{};
   UtcTime last_time_{};
   bool failing_ = false;

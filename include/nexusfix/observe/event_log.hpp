@@ -1,10 +1,10 @@
-// What happens to sessions and to the engine, one line each, written behind the threads that notice it. See
-// deferred_log.hpp for cost, bounds, rotation and what happens when a queue is full or a disk fails.
+// What happens to sessions and to the engine, one line each, written by a worker, not by the threads that notice it.
+// See deferred_log.hpp for cost, bounds, rotation and what happens when a queue is full or a disk fails.
 //
 //   20240315-12:00:00.123 FIX.4.4:ME->YOU logged out: the peer's text, printable
 //   20240315-12:00:00.123 placement: poll0 on CPU 2
 //
-// Thread: a lane for each thread that serves sessions; record() from any other, which take turns with a mutex.
+// Thread: one queue for each thread that serves sessions; record() from any other, which take turns with a mutex.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class EventLog final : public DeferredLog {
  public:
   class Lane {
    public:
-    // On the lane's own thread. `detail` may come from the network: it is made printable, and stands behind a colon
+    // On the queue's own thread. `detail` may come from the network: it is made printable, and follows a colon
     // when there is one. no_log_session: a line of the engine's own.
     void record(std::uint32_t session, UtcTime time, std::string_view text, std::string_view detail = {}) noexcept {
       lane_->record(0, session, time, text, detail);
@@ -37,7 +37,7 @@ class EventLog final : public DeferredLog {
 
   [[nodiscard]] Lane lane(std::uint32_t thread) { return Lane{lane_at(thread)}; }
 
-  // From a thread without a lane. Takes a lock, so not from a thread that serves sessions.
+  // From a thread without a queue. Takes a lock, so not from a thread that serves sessions.
   void record(std::uint32_t session, UtcTime time, std::string_view text, std::string_view detail = {}) noexcept {
     const std::lock_guard lock{others_mutex_};
     others_.record(0, session, time, text, detail);

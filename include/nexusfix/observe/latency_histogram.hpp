@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {
@@ -54,7 +55,9 @@ class LatencyHistogram {
   static constexpr std::uint64_t highest_trackable_ns = detail::LatencyBuckets::highest_value;
 
   void record(std::uint64_t latency_ns) noexcept {
-    ++buckets_[detail::LatencyBuckets::bucket_of(std::min(latency_ns, highest_trackable_ns))];
+    const std::size_t bucket = detail::LatencyBuckets::bucket_of(std::min(latency_ns, highest_trackable_ns));
+    NFX_ASSERT(bucket < buckets_.size());
+    ++buckets_[bucket];
     ++count_;
     sum_ += latency_ns;
     min_ = std::min(min_, latency_ns);
@@ -68,6 +71,7 @@ class LatencyHistogram {
   }
 
   void merge(const LatencyHistogram& other) noexcept {
+    NFX_ASSERT(other.count_ == 0 || other.min_ <= other.max_);
     for (std::size_t i = 0; i < buckets_.size(); ++i) buckets_[i] += other.buckets_[i];
     count_ += other.count_;
     sum_ += other.sum_;

@@ -3,8 +3,8 @@
 // Names: <folder>/<name>-YYYYMMDD-NNNN.log, so that their order is their age; the last one is being written. Files are
 // made for the owner alone (0600), the folder too (0700), symbolic links are not followed. Nothing is synced: what the
 // kernel has not written when the machine loses power is gone.
-// Errors: the constructor throws std::runtime_error that names the folder and the mend; append() returns what failed
-// and how much was written before, and may be called again: it begins with a new line behind a torn one.
+// Errors: the constructor throws std::runtime_error that names the folder and the fix; append() returns what failed
+// and how much was written before, and may be called again: it begins with a new line after a torn one.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Every message in and out, one line each, written behind the threads that serve sessions. See deferred_log.hpp for
-// threads, cost, bounds, rotation and what happens when a queue is full or a disk fails.
+// Every message in and out, one line each, written by a worker, not by the threads that serve sessions. See
+// deferred_log.hpp for threads, cost, bounds, rotation and what happens when a queue is full or a disk fails.
 //
 //   full       20240315-12:00:00.123456789 in  FIX.4.4:ME->YOU 8=FIX.4.4|9=...
 //   quickfix   20240315-12:00:00.123456789 : 8=FIX.4.4|9=...           as QuickFIX's FileLog writes it
@@ -29,7 +29,7 @@ class MessageLog final : public DeferredLog {
  public:
   class Lane {
    public:
-    // On the lane's own thread; the bytes are copied.
+    // On the queue's own thread; the bytes are copied.
     void record(std::uint32_t session, LogDirection direction, UtcTime time, std::string_view bytes) noexcept {
       lane_->record(static_cast<std::uint8_t>(direction), session, time, bytes, {});
     }

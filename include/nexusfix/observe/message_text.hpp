@@ -1,5 +1,5 @@
 // A message as a log shows it: one line, secrets masked. Thread: any, no state. Cost: one pass and an allocation when
-// `out` must grow; for the worker behind a log, not for a hot path.
+// `out` must grow; for the worker of a log, not for a hot path.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace nfx {
 
 enum class Separator : std::uint8_t {
-  bar,  // '|' for SOH, and whatever is no printable UTF-8 as \xNN: for people
+  bar,  // '|' for SOH, and whatever is not printable UTF-8 as \xNN: for people
   raw,  // the bytes as they were, but line feeds as \x0a: for programs
 };
 
@@ -19,8 +19,8 @@ struct MessageTextOptions {
 };
 
 // Appends `message`, which may be cut short or no FIX at all. The values of secret fields (wire/secret_fields.hpp)
-// become ***; of data fields as many bytes as their length says, and everything to the end of the message when that
-// leads nowhere. What follows a secret and is no field (a password with SOH in it) is taken for more of it.
+// become ***; of data fields as many bytes as their length states, and everything to the end of the message when that
+// leads nowhere. What follows a secret and is not a field (a password with SOH in it) is taken for more of it.
 void append_message_text(std::string& out, std::string_view message, MessageTextOptions options);
 
 }  // namespace nfx

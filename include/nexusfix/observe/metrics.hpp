@@ -1,8 +1,8 @@
-// Figures in Prometheus' text format, for the node exporter's textfile collector or whatever else reads files.
-// Thread: one owner, a worker's; figures of other threads come to it by SnapshotBox or as atomics. Cost: allocates and
-// writes a file; no part of a hot path. Lifetime: MetricsFile keeps the function it is given.
-// Errors: MetricsPage's are ours alone (NFX_REQUIRE: names as Prometheus has them, one kind per name); MetricsFile
-// reports a file that cannot be written once per outage and counts, and tries again a period later.
+// Metrics in Prometheus' text format, for the node exporter's textfile collector or whatever else reads files.
+// Thread: one owner, a worker's; metrics of other threads come to it by SnapshotBox or as atomics. Cost: allocates and
+// writes a file; no part of a hot path. Lifetime: MetricsFile holds the function it is given.
+// Errors: MetricsPage's are programming errors (NFX_REQUIRE: names as Prometheus has them, one kind per name);
+// MetricsFile reports a file that cannot be written once per outage and counts, and tries again a period later.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,7 @@ class MetricsFile {
   // Writes the file when a period has passed since the last time. Readers see the old one or the new one, whole.
   // Returns whether it was written.
   bool step(MonotonicTime now);
-  // Whatever the time: at the end, so that the last figures are there.
+  // Whatever the time: at the end, so that the last values are there.
   bool write();
 
   [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }

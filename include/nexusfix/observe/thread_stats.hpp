@@ -1,7 +1,7 @@
 // How the calling thread has been run by the kernel: where, how often moved, how often interrupted.
 // Thread: a ThreadStatsReader belongs to the thread that made it and is read there. Cost: two system calls and one
 // small read from /proc, so once a second, not once a message. No allocation after construction. Errors: what the
-// kernel does not tell is an empty optional, printed as "unknown".
+// kernel does not report is an empty optional, printed as "unknown".
 #pragma once
 
 #include <cstddef>
