@@ -1,3 +1,4 @@
+// Lists and reads the segments that a reset of the sequence numbers archived.
 #include "nexusfix/store/journal_archive.hpp"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ std::vector<ArchivedSegment> list_archive(Disk& disk, const fs::path& folder) {
     }
     found.push_back(std::move(segment));
   }
-  // Numbers begin again with a journal that was begun anew, so that the time counts first.
+  // Numbers begin again with a journal that was begun again, so that the time comes first.
   std::ranges::sort(found, [](const ArchivedSegment& a, const ArchivedSegment& b) {
     return std::pair{a.put_away, a.ordinal} < std::pair{b.put_away, b.ordinal};
   });
@@ -129,9 +130,9 @@ JournalScan scan_archived(Disk& disk, const ArchivedSegment& segment,
   if (state != RecordState::none || scan.end < scan.committed) {
     damage(offset, reason_of(state));
   } else if (segment.next && scan.end != segment.next->base) {
-    damage(offset, "records lie behind the end that the next segment tells of");
+    damage(offset, "there are records after the end that the next segment states");
   } else if (value_or_throw(end_of_bytes(*file, offset)) > offset) {
-    damage(offset, "bytes lie behind the last record");
+    damage(offset, "there are bytes after the last record");
   }
   return scan;
 }

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/crc32c.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/journal_format.hpp"
@@ -23,12 +25,15 @@ inline constexpr std::size_t record_checked_from = offsetof(RecordHeader, seq);
 // Writes a record of padded(sizeof(RecordHeader) + body.size()) bytes; the size word last. `header` is without size
 // and crc.
 inline void write_record(char* to, JournalPosition position, RecordHeader header, std::string_view body) noexcept {
+  NFX_ASSERT(header.kind > RecordKind::none && header.kind <= RecordKind::closed);
+  NFX_ASSERT(body.size() <= std::numeric_limits<std::uint32_t>::max() / 2);  // the size word holds it, padded too
+  NFX_ASSERT(position % record_alignment == 0);
   header.size = 0;
   const auto size = static_cast<std::uint32_t>(sizeof header + body.size());
   const std::string_view checked{reinterpret_cast<const char*>(&header) + record_checked_from,
                                  sizeof header - record_checked_from};
   header.crc = crc32c(body, crc32c(checked, static_cast<std::uint32_t>(position)));
-  // The zeros behind go first: the body covers those that are not its own.
+  // The zeros after the record are written first: the body covers those that are not its own.
   std::memset(to + padded(size) - record_alignment, 0, record_alignment);
   std::memcpy(to, &header, sizeof header);
   if (!body.empty()) std::memcpy(to + sizeof header, body.data(), body.size());
@@ -37,6 +42,7 @@ inline void write_record(char* to, JournalPosition position, RecordHeader header
 
 // Whether `size` bytes at `record` are the whole record of that position.
 [[nodiscard]] inline bool record_is_whole(JournalPosition position, const char* record, std::size_t size) noexcept {
+  NFX_REQUIRE(size >= sizeof(RecordHeader));  // less would be read beyond its end
   RecordHeader header;
   std::memcpy(&header, record, sizeof header);
   return header.size == size && header.kind > RecordKind::none && header.kind <= RecordKind::closed &&

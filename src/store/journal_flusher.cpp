@@ -1,3 +1,4 @@
+// Serves many journals from one thread, fairly, and sleeps when none needs it.
 #include "nexusfix/store/journal_flusher.hpp"
 
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/assert.hpp"
 #include "store/journal_writer.hpp"
 
 namespace nfx {
@@ -26,7 +28,7 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
   // Held for the work on one journal, so that removing one waits for no more than that.
   std::mutex mutex;
   std::vector<JournalWriter*> writers;
-  std::atomic<int> waiting{0};  // for the mutex: the turn lets them by
+  std::atomic<int> waiting{0};  // for the mutex: the flusher lets them go first
   std::atomic<std::size_t> journals{0};
 
   explicit Parts(std::function<void()> on_durable) : durable(std::move(on_durable)) {
@@ -49,7 +51,9 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     waiting.fetch_add(1);
     const std::lock_guard lock(mutex);
     waiting.fetch_sub(1);
-    journals.fetch_sub(std::erase(writers, &writer), std::memory_order_relaxed);
+    const std::size_t erased = std::erase(writers, &writer);
+    NFX_ASSERT(erased <= 1);
+    journals.fetch_sub(erased, std::memory_order_relaxed);
     writer.attach(nullptr);
   }
 
@@ -61,7 +65,7 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
 
 namespace {
 
-// What a turn may change of a journal that others wait for.
+// What one iteration may change of a journal that others wait for.
 struct Published {
   JournalPosition durable;
   int failed;
@@ -91,6 +95,7 @@ void JournalFlusher::add(JournalStore& store) {
     parts_->waiting.fetch_add(1);
     const std::lock_guard lock(parts_->mutex);
     parts_->waiting.fetch_sub(1);
+    NFX_ASSERT(!store.writer().attached());  // a journal has one flusher
     parts_->writers.push_back(&store.writer());
     store.writer().attach(parts_.get());
   }

@@ -1,3 +1,4 @@
+// Names and checks of the journal's format.
 #include "nexusfix/store/journal_format.hpp"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ SegmentHeader make_header(std::uint64_t ordinal, std::uint64_t capacity, std::st
   return header;
 }
 
-// FNV-1a, and its bits mixed, because texts that differ at the end alone would share most of theirs.
+// FNV-1a, and its bits mixed, because texts that differ at the end alone would share most hash bits.
 std::uint64_t stable_hash(std::string_view text) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;

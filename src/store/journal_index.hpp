@@ -1,5 +1,5 @@
 // Which messages of a journal can be resent, and where they begin in the stream: the numbers back from the last.
-// Thread: the poll thread. Cost: put and has are a look at one entry; forgetting walks over what is forgotten.
+// Thread: the poll thread. Cost: put and has read one entry; forgetting walks over what is forgotten.
 // Lifetime: pages of its own, mapped once. Errors: map() throws StoreError.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <system_error>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/store/journal_format.hpp"
 #include "nexusfix/store/journal_store.hpp"
 
@@ -28,6 +29,7 @@ class JournalIndex {
   }
 
   void map(std::size_t messages) {
+    NFX_ASSERT(entries_ == nullptr);
     retain_ = messages;
     const std::uint64_t entries = std::bit_ceil(std::max<std::size_t>(messages, 1));
     mask_ = entries - 1;
@@ -54,7 +56,7 @@ class JournalIndex {
   [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
   void forget_evictions() noexcept { evicted_ = 0; }
 
-  // Where the message with this number begins; unset_position when it is not kept.
+  // Where the message with this number begins; unset_position when it is not stored.
   [[nodiscard]] JournalPosition find(std::uint64_t seq) const noexcept {
     return live_ != 0 && seq >= first_ && seq <= last_ && has(seq) ? slot(seq).position : unset_position;
   }
@@ -63,13 +65,16 @@ class JournalIndex {
     if (retain_ == 0) return;
     if (live_ > 0 && seq <= last_) forget_from(seq, position);
     while (live_ > 0 && seq - first_ >= retain_) evict_first();
+    NFX_ASSERT(live_ == 0 || (last_ < seq && slot(last_).position < position));  // both ascend within an epoch
+    NFX_ASSERT(!has(seq));  // its slot holds no message that is stored
     slot(seq) = {seq, position};
     if (live_ == 0) first_ = seq;
     last_ = seq;
     ++live_;
+    NFX_ASSERT(first_ <= last_ && last_ - first_ < retain_ && live_ <= retain_);
   }
 
-  // A number that goes back, with `head` the end of the stream now. Every entry is cleared: a later numbering that
+  // A number that goes back, with `head` the end of the stream now. Every entry is cleared: a later epoch that
   // skips its number must not find the old message there.
   [[gnu::cold, gnu::noinline]] void forget_from(std::uint64_t seq, JournalPosition head) noexcept {
     if (live_ == 0 || seq > last_) return;
@@ -80,16 +85,17 @@ class JournalIndex {
       --live_;
     }
     last_ = seq - 1;
+    NFX_ASSERT(live_ > 0 && has(first_));
     while (!has(last_)) --last_;  // ends at first_ at the latest
   }
 
-  // All that begin in front of `head`, the end of the stream now.
+  // All that begin before `head`, the end of the stream now.
   void forget_all(JournalPosition head) noexcept {
     live_ = 0;
     floor_ = head;
   }
 
-  // What begins in front of `oldest` can no longer be read.
+  // What begins before `oldest` can no longer be read.
   void forget_in_front_of(JournalPosition oldest) noexcept {
     if (oldest <= floor_) return;
     while (live_ > 0 && slot(first_).position < oldest) evict_first();
@@ -109,22 +115,24 @@ class JournalIndex {
   }
 
   void evict_first() noexcept {
+    NFX_ASSERT(live_ > 0 && slot(first_).seq == first_ && first_ <= last_);
     slot(first_).seq = 0;
     --live_;
     ++evicted_;
     if (live_ == 0) return;
     do {
       ++first_;
+      NFX_ASSERT(first_ <= last_);
     } while (!has(first_));  // ends at last_ at the latest
   }
 
   Entry* entries_ = nullptr;
   std::uint64_t mask_ = 0;
   std::uint64_t retain_ = 0;
-  std::uint64_t first_ = 0;  // with live_ > 0: the oldest kept number, always a valid entry
-  std::uint64_t last_ = 0;   // with live_ > 0: the newest kept number
+  std::uint64_t first_ = 0;  // with live_ > 0: the oldest stored number, always a valid entry
+  std::uint64_t last_ = 0;   // with live_ > 0: the newest stored number
   std::uint64_t live_ = 0;
-  JournalPosition floor_ = 0;  // entries in front of it are forgotten
+  JournalPosition floor_ = 0;  // entries before it are forgotten
   std::uint64_t evicted_ = 0;
   std::size_t size_ = 0;
 };

@@ -1,4 +1,4 @@
-// Opening a journal: what is missing is made, and what a process or a machine left behind when it died is made whole.
+// Opening a journal: what is missing is created, and what a killed process or a power loss left is repaired.
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_writer.hpp"
 
@@ -21,9 +22,9 @@ constexpr std::uint64_t size_max = 1024 * 1024 * 1024;
 
 std::string damage_text(const JournalDamage& damage, const fs::path& folder) {
   return damage.file + ", offset " + std::to_string(damage.offset) + ": " + damage.reason +
-         ", in front of what was synced. Mend it with `nfx store repair " + folder.string() +
+         ", before the last synced position. Repair it with `nfx store repair " + folder.string() +
          " --from COPY` (a copy of this folder provides the records) or `nfx store repair " + folder.string() +
-         " --gap-fill` (they are given up, and resent as gap fills)";
+         " --gap-fill` (the records are lost, and resent as gap fills)";
 }
 
 }  // namespace
@@ -98,6 +99,8 @@ void JournalWriter::find_spare(const std::vector<fs::path>& spares) {
 
 void JournalWriter::continue_journal(const JournalScan& scan) {
   for (const SegmentInfo& segment : scan.segments) {
+    NFX_REQUIRE(table_.empty() || table_.back().ordinal + 1 == segment.header.ordinal);
+    NFX_REQUIRE(table_.empty() || table_.back().base <= segment.header.base);
     table_.push_back({segment.header.ordinal, segment.header.base, segment.header.capacity, segment.header.begun_ns});
   }
   const SegmentInfo& last = scan.segments.back();
@@ -108,8 +111,9 @@ void JournalWriter::continue_journal(const JournalScan& scan) {
   if (const auto mark = last_mark(page)) mark_count_ = mark->count;
 }
 
-// Writes what can be read once more, since a sync that failed may have left it in memory alone, marked as kept.
+// Writes what can be read once more, since a sync that failed may have left it in memory only, marked as written.
 void JournalWriter::write_back(JournalPosition from, JournalPosition to) {
+  NFX_REQUIRE(base_ <= from && base_ <= to && to - base_ <= table_.back().capacity);
   std::vector<char> piece(scan_piece);
   while (from < to) {
     const std::span<char> part(piece.data(), static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, to - from)));
@@ -120,9 +124,10 @@ void JournalWriter::write_back(JournalPosition from, JournalPosition to) {
   }
 }
 
-// Zeros behind the last whole record: what lies there could one day be taken for records that follow it. Returns how
+// Zeros after the last whole record: what is there could later be taken for records that follow it. Returns how
 // many bytes that were.
-std::uint64_t JournalWriter::clear_behind(JournalPosition end) {
+std::uint64_t JournalWriter::clear_after(JournalPosition end) {
+  NFX_REQUIRE(base_ <= end && end - base_ <= table_.back().capacity);
   std::uint64_t offset = segment_header_size + (end - base_);
   const std::uint64_t limit = value_or_throw(end_of_bytes(*file_, offset));
   const std::uint64_t cut = limit - offset;
@@ -132,7 +137,7 @@ std::uint64_t JournalWriter::clear_behind(JournalPosition end) {
     value_or_throw(file_->write(offset, {nothing.data(), size}));
     offset += size;
   }
-  // A machine that died while the file was made shorter than it should be, or a copy that lost its end.
+  // A power loss while the file was being made left it shorter than it should be, or a copy that lost its end.
   const std::uint64_t whole = segment_header_size + table_.back().capacity;
   for (std::uint64_t size = value_or_throw(file_->size()); size < whole;) {
     const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, whole - size));
@@ -147,11 +152,13 @@ std::unique_ptr<SharedMemory> JournalWriter::map_left_ring() {
   if (!disk_.exists(ring_file_)) return nullptr;
   const auto file = value_or_throw(disk_.open(ring_file_, OpenMode::read));
   const std::uint64_t size = value_or_throw(file->size());
-  const std::uint64_t ring_size = size - ring_header_size;  // of the process that made it, whatever ours is to be
+  const std::uint64_t ring_size =
+      size - ring_header_size;  // of the process that made it, whatever size this process uses
   if (size <= ring_header_size || !std::has_single_bit(ring_size) || ring_size < size_min || ring_size > size_max) {
     return nullptr;
   }
   auto memory = value_or_throw(disk_.map_shared(ring_file_, size));
+  NFX_REQUIRE(memory->bytes().size() == size);
   const auto& ring = *reinterpret_cast<const RingHeader*>(memory->bytes().data());
   if (!belongs_to(ring, ring_size, identity_, disk_.boot_id())) return nullptr;
   return memory;
@@ -165,7 +172,7 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
   const bool was_cut = ring.cuts.load(std::memory_order_acquire) != ring.begun.load(std::memory_order_acquire) &&
                        ring.cut.position > base_ && ring.cut.position <= head;
   JournalPosition at = opened.head;
-  // The files are the truth when they go further than the ring, which then is that of an earlier life of this folder.
+  // When the files go further than the ring, the files win: the ring is of an earlier journal in this folder.
   if (head < at) return;
   const auto take_until = [&](JournalPosition limit) {
     JournalPosition unwritten = at;
@@ -176,14 +183,16 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
       const bool fits =
           head - at <= ring.ring_size && header.size >= sizeof header && padded(header.size) <= limit - at;
       if (!fits || !record_is_whole(at, record, header.size)) {
-        throw StoreError(ring_file_.string() + " does not go on where the files of " + folder_.string() +
-                         " end (position " + std::to_string(at) +
-                         "): they were replaced since a process died. Remove it to go on with the files as they are");
+        throw StoreError(
+            ring_file_.string() + " does not continue where the files of " + folder_.string() + " end (position " +
+            std::to_string(at) +
+            "): they were replaced since a process died. Remove it to continue with the files as they are");
       }
       visit(header, at);
       opened.numbers.apply(header);
       at += padded(header.size);
     }
+    NFX_REQUIRE(base_ <= unwritten && at - base_ <= table_.back().capacity);  // the file has room for what the ring has
     while (unwritten < at) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, at - unwritten));
       value_or_throw(
@@ -208,6 +217,8 @@ void JournalWriter::make_ring(JournalPosition head) {
   memory_ = value_or_throw(disk_.map_shared(ring_file_, ring_header_size + options_.ring_size),
                            "make room there, or choose a smaller ring_size");
   if (!memory_->fresh()) throw StoreError(ring_file_.string() + " was made by another process just now; try again");
+  NFX_REQUIRE(memory_->bytes().size() == ring_header_size + options_.ring_size);
+  NFX_REQUIRE(head % record_alignment == 0 && table_.front().base <= head);
   ring_ = new (memory_->bytes().data()) RingHeader{};
   ring_bytes_ = memory_->bytes().data() + ring_header_size;
   ring_->ring_size = options_.ring_size;
@@ -224,7 +235,7 @@ void JournalWriter::make_ring(JournalPosition head) {
   ring_->durable = head;
   ring_->oldest = table_.front().base;
   if (spare_ready_) publish_spare();
-  // Last: a process that dies before leaves a ring that nobody takes for one.
+  // Last: a process that is killed before leaves a ring that is not used.
   std::memcpy(ring_->magic, ring_magic, sizeof ring_magic);
 }
 
@@ -265,13 +276,13 @@ OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
     opened.recovery.records = scan.records;
     opened.recovery.clean = scan.closed;
   }
-  // A ring is left by whoever did not close, even where the files say that their last writer did: what came behind that
-  // may be in the ring alone.
+  // A ring is left by a process that did not close, even where the files say that their last writer did: what came
+  // after that may be in the ring alone.
   if (!opened.recovery.clean || scan.committed < scan.end || disk_.exists(ring_file_)) {
     const auto left = map_left_ring();
     write_back(std::max(scan.committed, base_), opened.head);
     const std::uint64_t cut_offset = segment_header_size + (opened.head - base_);
-    const std::uint64_t cut = clear_behind(opened.head);
+    const std::uint64_t cut = clear_after(opened.head);
     if (left != nullptr) take_from_ring(*left, opened, see);
     if (opened.recovery.taken_from_ring != 0) opened.recovery.clean = false;
     if (cut > 0 && opened.recovery.taken_from_ring == 0) {
@@ -282,6 +293,8 @@ OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
   }
   value_or_throw(file_->sync());
   value_or_throw(disk_.sync_folder(folder_));
+  NFX_REQUIRE(scan.segments.empty() || scan.committed <= opened.head);  // nothing that was synced is given up
+  NFX_REQUIRE(base_ <= opened.head && opened.head - base_ <= table_.back().capacity);
   written_ = opened.head;
   durable_ = opened.head;
   make_ring(opened.head);

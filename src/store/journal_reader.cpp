@@ -1,3 +1,4 @@
+// Reads a journal record by record, finds damage, and decides whether it is a torn tail or a loss.
 #include "nexusfix/store/journal_reader.hpp"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_scan.hpp"
 
@@ -22,7 +24,7 @@ std::string hex(std::uint64_t number) {
   return {digits, sizeof digits};
 }
 
-// One file of the folder, with what its header says.
+// One file of the folder, with the content of its header.
 struct Listed {
   std::uint64_t ordinal = 0;
   std::string name;
@@ -39,7 +41,7 @@ class Scanner {
       : disk_(disk), folder_(folder), visit_(visit), from_(from) {}
 
   JournalScan run() {
-    // What was listed may be put away before it is opened: then the folder is listed anew.
+    // What was listed may be archived before it is opened: then the folder is listed again.
     for (int looks = 1; !list(); ++looks) {
       if (looks == looks_max)
         throw StoreError(folder_.string() + ": its files vanish while they are opened; try again");
@@ -63,7 +65,7 @@ class Scanner {
  private:
   static constexpr int looks_max = 100;
 
-  // Segments with a base and those whose header cannot be read, by number. False: one was put away meanwhile.
+  // Segments with a base and those whose header cannot be read, by number. False: one was archived meanwhile.
   bool list() {
     listed_.clear();
     scan_ = {};
@@ -92,7 +94,7 @@ class Scanner {
     for (const Listed& listed : listed_) {
       if (!listed.header_whole) continue;
       if (scan_.identity.empty()) scan_.identity = identity_of(listed.info.header);
-      // A segment is begun when everything in front of it is on the medium.
+      // A segment is begun when everything before it is on the medium.
       scan_.committed = std::max({scan_.committed, listed.info.header.base, listed.info.committed});
     }
     if (scan_.identity.empty()) scan_.identity = spare_identity;
@@ -125,7 +127,7 @@ class Scanner {
     return listed;
   }
 
-  // Nothing is recorded in a segment before its header is on the medium, so that a torn header with nothing behind it
+  // Nothing is recorded in a segment before its header is on the medium, so that a torn header with nothing after it
   // is that of a segment that was being begun.
   static bool never_used(Listed& listed) {
     if (listed.size <= segment_header_size) return true;
@@ -142,7 +144,7 @@ class Scanner {
       return "the file is of another session, " + std::string{identity_of(header)};
     }
     if (i > 0 && listed.ordinal != listed_[i - 1].ordinal + 1) {
-      return "the segment in front of it, " + segment_name(listed.ordinal - 1) + ", is missing";
+      return "the segment before it, " + segment_name(listed.ordinal - 1) + ", is missing";
     }
     headers_damaged_ = false;
     return {};
@@ -154,7 +156,7 @@ class Scanner {
 
   void walk(Listed& listed, const Listed* next) {
     const SegmentHeader& header = listed.info.header;
-    // What the header says of the session is what the records in front of it said.
+    // The session state in the header is that of the records before it.
     numbers_ = {header.next_inbound, header.next_outbound, header.creation_time_ns, false};
     scan_.end = header.base;
     if (next != nullptr && next->header_whole && next->info.header.base <= from_) {
@@ -162,16 +164,16 @@ class Scanner {
       return finish(listed);
     }
     RecordState state = read_on(listed);
-    // Where a segment is missing behind this one, nothing says where this one ends.
+    // Where a segment is missing after this one, it is not known where this one ends.
     const bool knows_next = next != nullptr && next->header_whole && next->ordinal == listed.ordinal + 1;
-    bool bytes_behind = false;
-    while (next == nullptr && state == RecordState::none && !ended_ && !bytes_behind) {
-      bytes_behind = value_or_throw(end_of_bytes(*listed.file, offset_in(listed))) > offset_in(listed);
-      if (!bytes_behind) break;
+    bool bytes_after = false;
+    while (next == nullptr && state == RecordState::none && !ended_ && !bytes_after) {
+      bytes_after = value_or_throw(end_of_bytes(*listed.file, offset_in(listed))) > offset_in(listed);
+      if (!bytes_after) break;
       // A process may have written them since: they are odd only when no record begins there now.
       const JournalPosition before = scan_.end;
       state = read_on(listed);
-      if (scan_.end != before) bytes_behind = false;
+      if (scan_.end != before) bytes_after = false;
     }
     finish(listed);
     if (ended_) return;
@@ -179,16 +181,17 @@ class Scanner {
         next == nullptr ? scan_.end < scan_.committed : knows_next && scan_.end != next->info.header.base;
     if (state != RecordState::none || short_of_wanted) {
       damage(listed, offset_in(listed), scan_.end, reason_of(state));
-    } else if (bytes_behind) {
-      damage(listed, offset_in(listed), scan_.end, "bytes lie behind the last record");
+    } else if (bytes_after) {
+      damage(listed, offset_in(listed), scan_.end, "there are bytes after the last record");
     }
   }
 
   [[nodiscard]] std::uint64_t offset_in(const Listed& listed) const noexcept {
+    NFX_REQUIRE(listed.info.header.base <= scan_.end);
     return segment_header_size + (scan_.end - listed.info.header.base);
   }
 
-  // Takes records from scan_.end on, and says how the one looks that it stopped at.
+  // Takes records from scan_.end on, and returns the state of the one that it stopped at.
   RecordState read_on(Listed& listed) {
     const std::uint64_t limit = std::min(segment_header_size + listed.info.header.capacity, listed.size);
     const std::string path = listed.info.path.string();
@@ -213,6 +216,7 @@ class Scanner {
 
   bool take(std::string_view bytes, const std::string& path, std::uint64_t offset) {
     JournalRecord record;
+    NFX_ASSERT(bytes.size() >= sizeof record.header);
     std::memcpy(&record.header, bytes.data(), sizeof record.header);
     numbers_.apply(record.header);
     ++scan_.records;

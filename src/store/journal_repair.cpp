@@ -1,8 +1,9 @@
-// Mending a damaged journal, one damage after the other, as the scan finds them.
+// Repairs a damaged journal, one damage after the other, as the scan finds them.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_scan.hpp"
@@ -14,7 +15,7 @@ using namespace detail;
 
 namespace {
 
-constexpr int repairs_max = 10'000;  // a journal with more damages is no journal
+constexpr int repairs_max = 10'000;  // more than a readable journal can have
 
 class Repair {
  public:
@@ -34,46 +35,47 @@ class Repair {
         return done_ + scan_.damage->file + ", offset " + std::to_string(scan_.damage->offset) +
                ": a tail that was never synced; opening the store cuts it\n";
       }
-      mend(*scan_.damage);
+      repair(*scan_.damage);
     }
     throw StoreError(folder_.string() + " has more than " + std::to_string(repairs_max) +
                      " damages; take a copy of the whole folder instead");
   }
 
  private:
-  void mend(const JournalDamage& damage) {
+  void repair(const JournalDamage& damage) {
     const fs::path path = damage.file;
     const std::uint64_t ordinal = segment_ordinal(path.filename().string()).value_or(0);
     const std::uint64_t wanted = scan_.segments.empty() ? ordinal : scan_.segments.back().header.ordinal + 1;
-    if (damage.offset != 0) return mend_records(damage, path);
+    if (damage.offset != 0) return repair_records(damage, path);
     if (ordinal > wanted && !disk_.exists(folder_ / segment_name(wanted))) return replace_missing(wanted, path);
-    mend_header(path, ordinal);
+    repair_header(path, ordinal);
   }
 
   // --- Records ---
 
-  void mend_records(const JournalDamage& damage, const fs::path& path) {
-    keep_damaged(path);
+  void repair_records(const JournalDamage& damage, const fs::path& path) {
+    save_damaged(path);
     const SegmentInfo& segment = scan_.segments.back();
     auto file = value_or_throw(disk_.open(path, OpenMode::write));
     const JournalPosition end = end_of_hole(*file, segment, damage);
     const auto hole = static_cast<std::size_t>(end - damage.position);
     const std::string bytes =
         copy_ != nullptr ? from_copy(damage.position, end) : filler(damage.position, hole, damage.reason);
+    NFX_REQUIRE(damage.position < end && bytes.size() == hole);  // fills just what could not be read
     value_or_throw(file->write(damage.offset, bytes));
     value_or_throw(file->sync());
     say(damage.file + ", offset " + std::to_string(damage.offset) + ": " + std::to_string(hole) + " bytes " +
         (copy_ != nullptr ? "taken from the copy" : "given up (" + damage.reason + ")"));
     if (copy_ == nullptr && end == scan_.committed && path == last_path()) {
-      say("nothing can be read behind them, so the numbers may be too low: next inbound " +
+      say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
           std::to_string(value(scan_.next_inbound)) + ", next outbound " + std::to_string(value(scan_.next_outbound)) +
-          "; ask the counterparty, and set them");
+          "; ask the counterparty for its numbers, and set these with nfx store seq");
     }
   }
 
   [[nodiscard]] fs::path last_path() const { return scan_.segments.back().path; }
 
-  // Where records can be read again: at a whole one, or where the next segment begins or the last mark stands.
+  // Where records can be read again: at a whole one, or where the next segment begins or the last commit mark is.
   JournalPosition end_of_hole(DiskFile& file, const SegmentInfo& segment, const JournalDamage& damage) {
     const std::uint64_t limit = std::min(segment_header_size + segment.header.capacity, value_or_throw(file.size()));
     const JournalPosition must_end = next_base(segment.header.ordinal).value_or(scan_.committed);
@@ -95,9 +97,10 @@ class Repair {
     return header.base;
   }
 
-  // One record in the place of those that are lost. It changes no number, and says what happened.
+  // One record in the place of those that are lost. It changes no sequence number, and states what happened.
   std::string filler(JournalPosition position, std::size_t size, std::string_view reason) const {
     std::string body = "repaired: " + std::to_string(size) + " bytes could not be read: " + std::string{reason};
+    NFX_REQUIRE(size >= sizeof(RecordHeader) && size % record_alignment == 0);
     body.resize(size - sizeof(RecordHeader), ' ');
     std::string bytes(size, '\0');
     const auto flags = static_cast<std::uint8_t>(RecordFlag::by_operator);
@@ -130,13 +133,13 @@ class Repair {
 
   // --- Headers and whole files ---
 
-  void mend_header(const fs::path& path, std::uint64_t ordinal) {
-    keep_damaged(path);
+  void repair_header(const fs::path& path, std::uint64_t ordinal) {
+    save_damaged(path);
     auto file = value_or_throw(disk_.open(path, OpenMode::write));
     const SegmentHeader header = copy_ != nullptr ? header_from_copy(ordinal) : header_from_neighbours(*file, ordinal);
     value_or_throw(file->write(0, {reinterpret_cast<const char*>(&header), sizeof header}));
     value_or_throw(file->sync());
-    say(path.string() + ": the header was written anew");
+    say(path.string() + ": the header was written again");
   }
 
   SegmentHeader header_from_copy(std::uint64_t ordinal) {
@@ -146,7 +149,7 @@ class Repair {
     const std::size_t size = value_or_throw(file->read(0, {reinterpret_cast<char*>(&header), sizeof header}));
     const bool usable = size == sizeof header && header_is_whole(header) && header.base != unset_position &&
                         header.ordinal == ordinal && (scan_.identity.empty() || identity_of(header) == scan_.identity);
-    if (!usable) throw StoreError(path.string() + " is no copy of that segment; try another copy, or --gap-fill");
+    if (!usable) throw StoreError(path.string() + " is not a copy of that segment; try another copy, or --gap-fill");
     return header;
   }
 
@@ -154,7 +157,7 @@ class Repair {
   SegmentHeader header_from_neighbours(DiskFile& file, std::uint64_t ordinal) {
     const std::uint64_t size = value_or_throw(file.size());
     if (size <= segment_header_size || scan_.identity.empty() || (scan_.segments.empty() && ordinal != 1)) {
-      throw StoreError(folder_.string() + ": nothing tells what the header of " + segment_name(ordinal) +
+      throw StoreError(folder_.string() + ": nothing shows what the header of " + segment_name(ordinal) +
                        " was; use --from COPY");
     }
     const bool first = scan_.segments.empty();
@@ -181,7 +184,7 @@ class Repair {
     return header;
   }
 
-  void replace_missing(std::uint64_t ordinal, const fs::path& behind) {
+  void replace_missing(std::uint64_t ordinal, const fs::path& after) {
     const fs::path path = folder_ / segment_name(ordinal);
     std::string bytes;
     if (copy_ != nullptr) {
@@ -193,8 +196,8 @@ class Repair {
       const auto base = next_base(ordinal);
       const JournalPosition begin = scan_.end;
       if (!base || *base < begin + sizeof(RecordHeader)) {
-        throw StoreError(path.string() + " is missing, and " + behind.string() +
-                         " does not tell where it ended; use --from COPY");
+        throw StoreError(path.string() + " is missing, and " + after.string() +
+                         " does not show where it ended; use --from COPY");
       }
       const auto hole = static_cast<std::size_t>(*base - begin);
       SegmentHeader header = make_header(ordinal, hole, scan_.identity);
@@ -217,7 +220,7 @@ class Repair {
   }
 
   // A file as it was found, once.
-  void keep_damaged(const fs::path& path) {
+  void save_damaged(const fs::path& path) {
     const fs::path kept = path.string() + ".damaged";
     if (disk_.exists(kept)) return;
     const auto from = value_or_throw(disk_.open(path, OpenMode::read));
@@ -231,7 +234,7 @@ class Repair {
     }
     value_or_throw(to->sync());
     value_or_throw(disk_.sync_folder(folder_));
-    say(path.string() + " is kept as " + kept.filename().string());
+    say(path.string() + " is saved as " + kept.filename().string());
   }
 
   void say(const std::string& line) { done_ += line + '\n'; }

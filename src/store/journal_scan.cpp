@@ -1,3 +1,4 @@
+// What reading, opening and repairing share: names of files, records in a file, commit marks.
 #include "store/journal_scan.hpp"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
 
 namespace nfx::detail {
@@ -65,8 +67,10 @@ DiskResult<std::string_view> PiecewiseFile::bytes(std::uint64_t offset, std::siz
     if (!got) return std::unexpected(got.error());
     begin_ = offset;
     filled_ = *got;
+    NFX_REQUIRE(filled_ <= piece_.size());
     if (size > filled_) return std::string_view{};
   }
+  NFX_ASSERT(begin_ <= offset && offset - begin_ + size <= filled_);  // the view is inside what was read
   return std::string_view{piece_.data() + (offset - begin_), size};
 }
 
@@ -81,6 +85,7 @@ DiskResult<FoundRecord> record_at(PiecewiseFile& file, std::uint64_t offset, std
   if (size < sizeof(RecordHeader) || offset + padded(size) > limit) {
     return FoundRecord{RecordState::impossible_size, {}};
   }
+  NFX_ASSERT(offset >= segment_header_size && limit - offset >= padded(size));
   auto whole = file.bytes(offset, size);
   if (!whole) return std::unexpected(whole.error());
   if (whole->empty() || !record_is_whole(position, whole->data(), size)) {
@@ -105,6 +110,7 @@ DiskResult<std::uint64_t> end_of_bytes(DiskFile& file, std::uint64_t offset) {
   for (;;) {
     const auto got = file.read(offset, piece);
     if (!got) return std::unexpected(got.error());
+    NFX_REQUIRE(*got <= piece.size());
     if (*got == 0) return end;
     // Zero from the first byte on when it equals itself one byte further.
     const bool all_zero = piece[0] == 0 && std::memcmp(piece.data(), piece.data() + 1, *got - 1) == 0;
@@ -145,9 +151,9 @@ void StandingNumbers::apply(const RecordHeader& record) noexcept {
   }
 }
 
-void throw_disk_error(const DiskError& error, std::string_view mend) {
+void throw_disk_error(const DiskError& error, std::string_view fix) {
   std::string text = error.text();
-  if (!mend.empty()) text.append("; ").append(mend);
+  if (!fix.empty()) text.append("; ").append(fix);
   throw StoreError(text);
 }
 

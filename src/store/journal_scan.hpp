@@ -1,5 +1,5 @@
-// What reading, opening and mending a journal share: its files by name, and its records one after the other.
-// Thread: any. Errors: DiskError; what is damaged is said, not thrown.
+// What reading, opening and repairing a journal share: its files by name, and its records one after the other.
+// Thread: any. Errors: DiskError; damage is returned, not thrown.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline constexpr std::string_view unfinished_suffix = ".tmp";
 [[nodiscard]] std::string segment_name(std::uint64_t ordinal);                      // "00000001.nfxj"
 [[nodiscard]] std::optional<std::uint64_t> segment_ordinal(std::string_view name);  // of such a name alone
 
-// A segment in archive/: "00000001-20240315-093000.nfxj", its number and when it was put away.
+// A segment in archive/: "00000001-20240315-093000.nfxj", its number and when it was archived.
 struct ArchivedName {
   std::uint64_t ordinal = 0;
   UtcTime put_away{};
@@ -58,7 +58,7 @@ enum class RecordState : std::uint8_t { whole, none, impossible_size, wrong_chec
 
 struct FoundRecord {
   RecordState state = RecordState::none;
-  std::string_view bytes;  // of a whole one, without the zeros behind
+  std::string_view bytes;  // of a whole one, without the zeros after it
 };
 
 // The record at `offset` of a segment's file that ends at `limit`.
@@ -67,13 +67,13 @@ struct FoundRecord {
 
 [[nodiscard]] std::string_view reason_of(RecordState state) noexcept;
 
-// The offset behind the last byte at or behind `offset` that is not zero; `offset` when all are.
+// The offset after the last byte at or after `offset` that is not zero; `offset` when all are.
 [[nodiscard]] DiskResult<std::uint64_t> end_of_bytes(DiskFile& file, std::uint64_t offset);
 
 // The later of the two commit marks that is whole.
 [[nodiscard]] std::optional<CommitMark> last_mark(std::string_view header_page) noexcept;
 
-// Where a session stands, carried from record to record.
+// The sequence numbers of a session, updated record by record.
 struct StandingNumbers {
   std::uint64_t next_inbound = 1;
   std::uint64_t next_outbound = 1;
@@ -83,11 +83,11 @@ struct StandingNumbers {
   void apply(const RecordHeader& record) noexcept;
 };
 
-[[noreturn]] void throw_disk_error(const DiskError& error, std::string_view mend = {});
+[[noreturn]] void throw_disk_error(const DiskError& error, std::string_view fix = {});
 
 template <class T>
-T value_or_throw(DiskResult<T> result, std::string_view mend = {}) {
-  if (!result) throw_disk_error(result.error(), mend);
+T value_or_throw(DiskResult<T> result, std::string_view fix = {}) {
+  if (!result) throw_disk_error(result.error(), fix);
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 

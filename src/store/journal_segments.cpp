@@ -1,4 +1,4 @@
-// The segments of a journal: made ahead, begun, put away.
+// The segments of a journal: made ahead, begun, archived.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_writer.hpp"
 
@@ -32,6 +33,7 @@ DiskResult<bool> JournalWriter::spare_slice() {
     spare_zeroed_ = 0;
     spare_capacity_ = options_.segment_size - segment_header_size;
   }
+  NFX_ASSERT(!spare_ready_ && spare_zeroed_ < options_.segment_size);
   const auto size =
       static_cast<std::size_t>(std::min<std::uint64_t>(options_.segment_size - spare_zeroed_, slice_size));
   if (auto done = spare_->write(spare_zeroed_, {zeros, size}); !done) return std::unexpected(done.error());
@@ -51,6 +53,7 @@ DiskResult<bool> JournalWriter::spare_slice() {
 }
 
 void JournalWriter::publish_spare() noexcept {
+  NFX_ASSERT(spare_ready_ && spares_ == begun_);  // one segment is made ahead, and none before the last one is begun
   ring_->spare_capacity.store(spare_capacity_, std::memory_order_relaxed);
   ring_->spares.store(++spares_, std::memory_order_release);
 }
@@ -66,7 +69,7 @@ bool JournalWriter::make_spare(Instant now) noexcept {
     }
     return !*ready;
   }
-  // What was made of it goes, so that those who make room for us do not have to make more.
+  // What was made of it goes, so that space that is freed for it is enough.
   spare_.reset();
   say(ready.error());
   (void)disk_.remove(segment_path(table_.back().ordinal + 1).string().append(unfinished_suffix));
@@ -76,8 +79,13 @@ bool JournalWriter::make_spare(Instant now) noexcept {
 }
 
 // The spare becomes the last segment. Its header is on the medium before its first record is written, so that a torn
-// one has nothing behind it.
+// one has nothing after it.
 DiskResult<void> JournalWriter::begin_segment(const SegmentCut& cut) {
+  NFX_REQUIRE(spare_ != nullptr && spare_ready_);
+  // It begins where the one before it ends: not before its first byte, and not after its last.
+  NFX_REQUIRE(table_.empty() ||
+              (table_.back().base <= cut.position && cut.position - table_.back().base <= table_.back().capacity));
+  NFX_ASSERT(cut.position % record_alignment == 0);
   const std::uint64_t ordinal = table_.empty() ? 1 : table_.back().ordinal + 1;
   SegmentHeader header = make_header(ordinal, spare_capacity_, identity_);
   header.base = cut.position;
@@ -105,8 +113,11 @@ void JournalWriter::tidy(Instant now) noexcept {
   if (options_.retain_bytes != 0 || options_.retain_age.count() != 0) remove_surplus(now.utc);
 }
 
-// Takes the first segment out of what can be read; its file is already away.
+// Takes the first segment out of what can be read; its file is already moved or removed.
 bool JournalWriter::drop_front() {
+  NFX_REQUIRE(table_.size() > 1);  // the segment that is being written stays
+  NFX_ASSERT(table_.front().base <= table_[1].base && table_.front().ordinal + 1 == table_[1].ordinal);
+  NFX_ASSERT(ring_->oldest.load(std::memory_order_relaxed) <= table_[1].base && table_[1].base <= written_);
   {
     const std::lock_guard lock(table_mutex_);
     table_.erase(table_.begin());

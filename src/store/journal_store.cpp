@@ -1,3 +1,4 @@
+// The poll thread's side of a journal: append copies a record into the ring, and never waits for the disk.
 #include "nexusfix/store/journal_store.hpp"
 
 #include <unistd.h>
@@ -22,7 +23,7 @@ namespace {
 constexpr std::uint64_t reserve_max = 64 * 1024;  // of a segment without a successor, for all but messages
 constexpr std::uint64_t margin_max = 16 * 1024;   // of the ring, for all but messages
 constexpr std::size_t chunk_size = 256 * 1024;
-constexpr std::size_t prefetched = 768;  // bytes in front of the head
+constexpr std::size_t prefetched = 768;  // bytes before the head
 
 #if defined(__x86_64__)
 inline void relax() noexcept { __builtin_ia32_pause(); }
@@ -47,7 +48,7 @@ struct JournalStore::State {
   std::uint64_t recorded_outbound = 1;
   StoreCounts counts;
   JournalCounters counters;
-  UtcTime last_time{};  // that anybody told: what is done later without a clock is done then
+  UtcTime last_time{};  // the last time given: used for what is done later without a clock
 
   // What it touches when a limit is reached.
   JournalPosition written = 0;  // as last seen
@@ -56,7 +57,7 @@ struct JournalStore::State {
   JournalPosition segment_end = 0;
   std::uint64_t cuts = 0;
   std::uint64_t margin = 0;
-  std::size_t refused_size = 0;  // of the last message that found no room; 0: the last one did
+  std::size_t refused_size = 0;  // of the last message that did not fit; 0: the last one did
   JournalRecovery recovery;
 
   // What reading from files needs.
@@ -77,12 +78,16 @@ struct JournalStore::State {
   // --- Room and records ---
 
   void renew_limits() noexcept {
-    written = ring->written.load(std::memory_order_acquire);
+    const JournalPosition now_written = ring->written.load(std::memory_order_acquire);
+    NFX_ASSERT(written <= now_written && now_written <= head);  // the flusher goes forward, and never past the head
+    NFX_ASSERT(head - now_written <= ring_size);                // nothing was overwritten before it was in the file
+    NFX_ASSERT(segment_base <= head && head <= segment_end);    // records are never in two segments
+    written = now_written;
     limit = std::min(written + ring_size - margin, segment_end - reserve());
     wake_at = written + ring_size / 2;
   }
 
-  // Whether a record of `need` bytes has room, without the ends that are kept for all but messages when it is one.
+  // Whether a record of `need` bytes fits, not counting the space reserved for all but messages when it is one.
   [[nodiscard]] bool has_room(std::uint64_t need, bool is_message) const noexcept {
     return head + need + (is_message ? margin : 0) <= written + ring_size;
   }
@@ -91,7 +96,7 @@ struct JournalStore::State {
     return head + need + (is_message && !next_segment_ready() ? reserve() : 0) <= segment_end;
   }
 
-  // What stands in the way of a record; good when nothing does.
+  // Why a record cannot be appended now; good when it can.
   [[nodiscard]] StoreCondition obstacle(std::uint64_t need, bool is_message) const noexcept {
     if (ring->failed.load(std::memory_order_acquire) != 0) return StoreCondition::failed;
     if (!has_room(need, is_message)) return StoreCondition::busy;
@@ -108,6 +113,8 @@ struct JournalStore::State {
   }
 
   void cut(const JournalStore& store, UtcTime now) noexcept {
+    NFX_ASSERT(next_segment_ready() && ring->begun.load(std::memory_order_acquire) == cuts);  // the last cut was taken
+    NFX_ASSERT(segment_base <= head && head <= segment_end);
     ring->cut = {head, recorded_inbound, recorded_outbound, to_ns(store.creation_time_), to_ns(now)};
     segment_base = head;
     segment_end = head + ring->spare_capacity.load(std::memory_order_relaxed);
@@ -131,6 +138,9 @@ struct JournalStore::State {
 
   [[gnu::always_inline]] void push(const RecordHeader& header, std::string_view body, std::uint64_t need,
                                    JournalWriter& writer) noexcept {
+    NFX_ASSERT(need == padded(sizeof(RecordHeader) + body.size()));
+    NFX_ASSERT(head + need <= written + ring_size);  // overwrites only what the flusher has written to the file
+    NFX_ASSERT(segment_base <= head && head + need <= segment_end);
     write_record(bytes + (head & (ring_size - 1)), head, header, body);
     if (header.time_ns != 0) last_time = from_ns(header.time_ns);
     head += need;
@@ -145,7 +155,7 @@ struct JournalStore::State {
     if (head > wake_at) writer.nudge();
   }
 
-  // A record that is no message. False when it found no room; the number is then recorded with the next one.
+  // A record that is not a message. False when it did not fit; the number is then recorded with the next one.
   bool note(JournalStore& store, RecordKind kind, std::uint64_t seq, UtcTime now, std::uint8_t flags = 0,
             std::string_view body = {}) noexcept {
     const std::uint64_t need = padded(sizeof(RecordHeader) + body.size());
@@ -160,6 +170,7 @@ struct JournalStore::State {
   [[nodiscard]] std::optional<std::string_view> message_at(const char* record, std::uint64_t seq) const noexcept {
     RecordHeader header;
     std::memcpy(&header, record, sizeof header);
+    NFX_REQUIRE(header.size >= sizeof header);  // also of bytes that came back from a file
     if (header.kind != RecordKind::message || header.seq != seq) return std::nullopt;
     return std::string_view{record + sizeof header, header.size - sizeof header};
   }
@@ -170,13 +181,14 @@ struct JournalStore::State {
     JournalPosition end = 0;
     const auto place = writer.segment_at(position, end);
     if (!place) return nullptr;
+    NFX_REQUIRE(place->base <= position && position - place->base < place->capacity);
     if (file_ordinal != place->ordinal) {
       auto opened = writer.disk().open(writer.segment_path(place->ordinal), OpenMode::read);
       if (!opened) return nullptr;
       file = *std::move(opened);
       file_ordinal = place->ordinal;
     }
-    // Not further than what is written: behind it lies what is still to be written over.
+    // Not further than what is written: after it the file has bytes that are still to be overwritten.
     end = std::min(end, ring->written.load(std::memory_order_acquire));
     if (position + size > end) return nullptr;
     const std::size_t wanted = std::max(size, chunk_size);
@@ -190,6 +202,7 @@ struct JournalStore::State {
     chunk_end = position;
     const auto got = file->read(segment_header_size + (position - place->base), {chunk.get(), length});
     if (!got || *got < size) return nullptr;
+    NFX_REQUIRE(*got <= length && length <= chunk_capacity);
     chunk_end = position + *got;
     return chunk.get();
   }
@@ -215,6 +228,7 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.index.map(options.retain_messages);
   OpenedJournal opened = writer_->open(
       [&](const RecordHeader& header, JournalPosition position) {
+        NFX_REQUIRE(position >= state.head);  // records come back in the order in which they were written
         state.head = position;
         if (header.kind == RecordKind::message) state.index.put(header.seq, position);
         if (header.kind == RecordKind::reset) state.index.forget_all(position);
@@ -226,7 +240,10 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.ring_size = options.ring_size;
   state.margin = std::min<std::uint64_t>(margin_max, options.ring_size / 16);
   state.head = opened.head;
+  NFX_REQUIRE(opened.head % record_alignment == 0);
+  NFX_REQUIRE(opened.segment_base <= opened.head && opened.head - opened.segment_base <= opened.segment_capacity);
   state.ring_begin = opened.head;
+  state.written = opened.head;
   state.segment_base = opened.segment_base;
   state.segment_end = opened.segment_base + opened.segment_capacity;
   state.recorded_inbound = opened.numbers.next_inbound;
@@ -271,7 +288,7 @@ inline bool JournalStore::append_flagged(SeqNum seq, std::string_view bytes, Utc
   state.recorded_outbound = number + 1;
   state.index.put(number, position);
   ++state.counts.appended;
-  // The next message's lines were last read by the flusher's core: fetch them while somebody else's work is done.
+  // The next message's lines were last read by the flusher's core: fetch them while other work is done.
   char* const ahead = state.bytes + (state.head & (state.ring_size - 1));
   for (std::size_t offset = 0; offset < prefetched; offset += 64) __builtin_prefetch(ahead + offset, 1);
   return true;
@@ -292,6 +309,7 @@ std::optional<std::string_view> JournalStore::read(SeqNum seq) const noexcept {
   const JournalPosition position = state.index.find(number);
   if (position == unset_position) return std::nullopt;
   const bool in_ring = position >= state.ring_begin && state.head - position <= state.ring_size;
+  NFX_ASSERT(position < state.head);
   if (in_ring) return state.message_at(state.bytes + (position & (state.ring_size - 1)), number);
   return state.read_from_file(*writer_, position, number);
 }
@@ -333,7 +351,7 @@ void JournalStore::reset(UtcTime now) noexcept {
   State& state = *state_;
   constexpr std::uint64_t need = sizeof(RecordHeader);
   state.renew_limits();
-  // A segment of its own, so that those in front can be put away; where there is none yet, a record like any other.
+  // A segment of its own, so that those before it can be archived; where there is none yet, a record like any other.
   const bool can_cut = state.head > state.segment_base && state.next_segment_ready() && state.has_room(need, false);
   if (can_cut && state.ring->failed.load(std::memory_order_relaxed) == 0) state.cut(*this, now);
   const JournalPosition position = state.head;
@@ -342,7 +360,7 @@ void JournalStore::reset(UtcTime now) noexcept {
   next_inbound_ = first_seq_num;
   creation_time_ = now;
   if (!state.note(*this, RecordKind::reset, 0, now)) {
-    // Numbers that no record says: the next ones that are set are recorded, whatever they are.
+    // Numbers that no record has: the next ones that are set are recorded, whatever they are.
     state.recorded_inbound = 0;
     state.recorded_outbound = 0;
     return;
@@ -361,10 +379,15 @@ StoreCounts JournalStore::counts() const noexcept {
 }
 
 JournalPosition JournalStore::position() const noexcept { return state_->head; }
-JournalPosition JournalStore::durable() const noexcept { return state_->ring->durable.load(std::memory_order_acquire); }
+JournalPosition JournalStore::durable() const noexcept {
+  const JournalPosition synced = state_->ring->durable.load(std::memory_order_acquire);
+  NFX_ASSERT(synced <= state_->head);
+  return synced;
+}
 void JournalStore::want_sync() noexcept { writer_->want(state_->head); }
 
 bool JournalStore::wait_durable(JournalPosition position) noexcept {
+  NFX_ASSERT(position <= state_->head);  // what was never appended never becomes durable
   if (durable() >= position) return true;
   if (!writer_->attached()) return writer_->sync_here(state_->last_time) && durable() >= position;
   writer_->want(position);

@@ -1,9 +1,11 @@
+// The flusher's side of a journal: writes the ring to the file, syncs, and marks what is durable.
 #include "store/journal_writer.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
 
 namespace nfx::detail {
@@ -15,6 +17,7 @@ constexpr Duration far = std::chrono::seconds{1};
 }  // namespace
 
 void JournalWriter::want(JournalPosition position) noexcept {
+  NFX_ASSERT(position <= ring_->head.load(std::memory_order_relaxed));  // only what was appended can become durable
   // Either the flusher sees what is wanted before it sleeps, or we see that it sleeps.
   if (ring_->wanted.load(std::memory_order_relaxed) < position) {
     ring_->wanted.store(position, std::memory_order_seq_cst);
@@ -61,10 +64,15 @@ std::optional<SegmentPlace> JournalWriter::segment_at(JournalPosition position, 
       std::ranges::upper_bound(table_, position, {}, [](const SegmentPlace& place) { return place.base; });
   if (behind == table_.begin()) return std::nullopt;
   end = behind == table_.end() ? unset_position : behind->base;
+  NFX_ASSERT(std::prev(behind)->base <= position && position < end);
   return *std::prev(behind);
 }
 
 bool JournalWriter::write_to(JournalPosition limit) noexcept {
+  NFX_REQUIRE(base_ <= written_ && written_ <= limit);   // the stream is written in order
+  NFX_REQUIRE(limit - written_ <= options_.ring_size);   // what is not in the file is still in the ring
+  NFX_REQUIRE(limit - base_ <= table_.back().capacity);  // no record is beyond the end of its segment
+  NFX_ASSERT(written_ % record_alignment == 0 && limit % record_alignment == 0);
   while (written_ < limit) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(limit - written_, write_piece));
     const char* const from = ring_bytes_ + (written_ & (options_.ring_size - 1));
@@ -84,6 +92,8 @@ bool JournalWriter::write_all() noexcept {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   if (ring_->cuts.load(std::memory_order_acquire) != begun_) {
     const SegmentCut cut = ring_->cut;
+    NFX_ASSERT(ring_->cuts.load(std::memory_order_relaxed) == begun_ + 1);  // the next cut needs the next spare
+    NFX_ASSERT(written_ <= cut.position && cut.position <= head);
     if (!write_to(cut.position) || !sync_file()) return false;
     if (!mark(from_ns(cut.time_ns))) return false;
     if (const auto begun = begin_segment(cut); !begun) return fail(begun.error());
@@ -93,8 +103,10 @@ bool JournalWriter::write_all() noexcept {
 }
 
 bool JournalWriter::sync_file() noexcept {
+  NFX_ASSERT(file_dirty_ || durable_ == written_);  // a file without unsynced bytes is durable as far as it is written
   if (!file_dirty_) return true;
   const JournalPosition at = written_;
+  NFX_ASSERT(durable_ <= at);
   const auto before = std::chrono::steady_clock::now();
   if (const auto done = file_->sync(); !done) return fail(done.error());
   const std::int64_t took = Duration{std::chrono::steady_clock::now() - before}.count();
@@ -111,6 +123,8 @@ bool JournalWriter::sync_file() noexcept {
 
 bool JournalWriter::mark(UtcTime now) noexcept {
   if (marked_ == durable_) return true;
+  NFX_REQUIRE(base_ <= durable_ && durable_ <= written_);  // a commit mark never covers bytes that are not synced
+  NFX_ASSERT(marked_ == unset_position || marked_ < durable_);
   CommitMark mark{durable_, to_ns(now), ++mark_count_, 0, 0};
   mark.crc = mark_crc(mark);
   file_dirty_ = true;
@@ -126,6 +140,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return far;
   const bool asked = ring_->wanted.load(std::memory_order_seq_cst) > durable_;
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  NFX_ASSERT(durable_ <= written_ && written_ <= head);
   const Duration idle = idle_intervals * options_.sync_interval;
   const auto since_sync = now.monotonic - last_sync_;
   bool sync_due = asked;
@@ -153,7 +168,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
 bool JournalWriter::sync_here(UtcTime now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return false;
   if (!write_all() || !sync_file() || !mark(now)) return false;
-  // Without a flusher nobody else makes a segment ahead, so it is made here, all of it, before it is needed.
+  // Without a flusher no other thread makes a segment ahead, so it is made here, all of it, before it is needed.
   const std::uint64_t used = written_ - base_;
   const Instant instant{now, spare_retry_};
   if (table_.back().capacity - used < used) {

@@ -1,7 +1,7 @@
 // The flusher's side of a journal: files, ring and recovery. JournalStore owns one; a JournalFlusher or the store
 // itself works on it. Thread: what is below "the poll thread" from that one; the rest from one thread at a time, the
 // flusher's when one is attached and the store's own otherwise. Cost: system calls. Errors: open() throws StoreError;
-// afterwards the first failed write or sync is kept, and ends the work.
+// afterwards the first failed write or sync is stored, and ends the work.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ class FlusherSide {
   ~FlusherSide() = default;
 };
 
-// What open() found, for the poll thread to go on from.
+// What open() found, for the poll thread to continue from.
 struct OpenedJournal {
   StandingNumbers numbers;
   JournalPosition head = 0;
@@ -97,7 +97,7 @@ class JournalWriter {
   void find_spare(const std::vector<std::filesystem::path>& spares);
   void continue_journal(const JournalScan& scan);
   void write_back(JournalPosition from, JournalPosition to);
-  std::uint64_t clear_behind(JournalPosition end);
+  std::uint64_t clear_after(JournalPosition end);
   [[nodiscard]] std::unique_ptr<SharedMemory> map_left_ring();
   void take_from_ring(SharedMemory& memory, OpenedJournal& opened, const Visitor& visit);
   void make_ring(JournalPosition head);

@@ -1,3 +1,4 @@
+// Finds rings that killed processes left in shared memory, and which of them may be removed.
 #include "nexusfix/store/left_rings.hpp"
 
 #include <cerrno>
@@ -37,7 +38,7 @@ class RingPage {
 
 class Look {
  public:
-  // `locked`: the session's lock is ours, so that no process can have it.
+  // `locked`: the session's lock is held by this process, so that no process can have it.
   Look(Disk& disk, const fs::path& path, bool locked) : disk_(disk), locked_(locked) { ring_.path = path; }
 
   LeftRing run() {
@@ -52,7 +53,7 @@ class Look {
     read_owner(header);
     if (*mapped) return as(RingState::held);
     if (ring_.folder.empty()) {
-      return unknown("it does not say whose it is; remove it by hand when no engine of this user was killed lately");
+      return unknown("it does not state its session; remove it by hand when no engine of this user was killed lately");
     }
     if (ring_path(ring_.path.parent_path(), ring_.folder).filename() != ring_.path.filename()) {
       return unknown("its name is not that of a ring of " + ring_.folder);
@@ -94,7 +95,7 @@ class Look {
       return as(RingState::useless);
     }
     const JournalPosition head = header.head.load(std::memory_order_acquire);
-    if (scan.damage && !scan.torn) return unknown("the journal in " + ring_.folder + " is damaged: mend that first");
+    if (scan.damage && !scan.torn) return unknown("the journal in " + ring_.folder + " is damaged: repair that first");
     if (head <= scan.end) return as(RingState::written);
     ring_.lacking = head - scan.end;
     return as(RingState::needed);
@@ -134,8 +135,8 @@ void remove_ring(Disk& disk, const LeftRing& ring) {
     throw StoreError(ring.path.string() + " stays: it is " + std::string{to_string(ring.state)});
   }
   std::unique_ptr<DiskFile> lock;
-  // Where there is a folder, its lock keeps an opening of the session away from the ring. Where there is none, an
-  // opening has to make the folder and a segment first, which takes far longer than from this look to the removal.
+  // Where there is a folder, its lock excludes an opening of the session. Where there is none, an
+  // opening has to make the folder and a segment first, which takes far longer than from this check to the removal.
   if (ring.state != RingState::orphaned) {
     auto locked = disk.lock(fs::path{ring.folder} / lock_name);
     if (!locked && locked.error().code == EWOULDBLOCK) {

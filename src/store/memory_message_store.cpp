@@ -1,3 +1,4 @@
+// The store without durability: a ring of bytes and an index, both mapped once.
 #include "nexusfix/store/memory_message_store.hpp"
 
 #include <sys/mman.h>
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t max_retain_bytes = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t max_retain_messages = std::size_t{1} << 32;
 
-// Writes one byte of every page, with the value that stands there.
+// Writes one byte of every page, with the value it has.
 void touch_pages(void* pages, std::size_t size) noexcept {
   constexpr std::size_t page_size = 4096;
   auto* byte = static_cast<volatile char*>(pages);
@@ -69,6 +70,9 @@ bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes, UtcTime) noe
   if (number >= options_.retain_messages) evict_below(number - options_.retain_messages + 1);
   const auto length = static_cast<std::uint32_t>(bytes.size());
   const std::uint32_t offset = make_room(length);
+  NFX_ASSERT(std::size_t{offset} + length <= options_.retain_bytes);
+  NFX_ASSERT(live_ == 0 || last_ < number);  // ascending within an epoch
+  NFX_ASSERT(slot(number).seq == 0);         // the slot is free: no stored message is lost
   std::memcpy(bytes_.get() + offset, bytes.data(), bytes.size());
   slot(number) = Entry{number, offset, length};
   head_ = offset + length;
@@ -79,6 +83,7 @@ bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes, UtcTime) noe
   last_ = number;
   ++live_;
   ++counts_.appended;
+  NFX_ASSERT(first_ <= last_ && last_ - first_ < options_.retain_messages && live_ <= options_.retain_messages);
   return true;
 }
 
@@ -95,7 +100,7 @@ void MemoryMessageStore::prefault() noexcept {
   touch_pages(bytes_.get(), bytes_.get_deleter().size);
 }
 
-// Every forgotten entry is cleared: a later numbering that skips this number must not find the old message there.
+// Every forgotten entry is cleared: a later epoch that skips this number must not find the old message there.
 void MemoryMessageStore::forget_from(std::uint64_t seq) noexcept {
   if (live_ == 0 || seq > last_) return;
   if (seq <= first_) return forget_all();
@@ -107,6 +112,7 @@ void MemoryMessageStore::forget_from(std::uint64_t seq) noexcept {
     --live_;
   }
   last_ = seq - 1;
+  NFX_ASSERT(live_ > 0 && slot(first_).seq == first_);
   while (slot(last_).seq != last_) --last_;  // ends at first_ at the latest
 }
 
@@ -131,6 +137,7 @@ void MemoryMessageStore::evict_oldest() noexcept {
   if (live_ == 0) return;
   do {
     ++first_;
+    NFX_ASSERT(first_ <= last_);
   } while (slot(first_).seq != first_);  // ends at last_ at the latest
   tail_ = slot(first_).offset;
 }
@@ -138,6 +145,7 @@ void MemoryMessageStore::evict_oldest() noexcept {
 // Finds `length` bytes in one piece and returns where they begin.
 std::uint32_t MemoryMessageStore::make_room(std::uint32_t length) noexcept {
   const auto size = static_cast<std::uint32_t>(options_.retain_bytes);
+  NFX_ASSERT(length <= size && head_ <= size && tail_ <= size);
   while (live_ > 0) {
     if (head_ > tail_) {
       if (size - head_ >= length) return head_;

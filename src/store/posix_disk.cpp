@@ -1,3 +1,4 @@
+// The real file system as a Disk.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/store/disk.hpp"
 
 namespace nfx {
@@ -71,6 +73,7 @@ class PosixFile : public DiskFile {
       if (got == 0) break;
       done += static_cast<std::size_t>(got);
     }
+    NFX_ASSERT(done <= into.size());
     return done;
   }
 
@@ -110,7 +113,7 @@ class LockFile final : public PosixFile {
   ~LockFile() override { (void)truncate(0); }
 };
 
-// Holds the file open for its shared lock, which tells others that a process works with it.
+// Holds the file open for its shared lock, which shows others that a process works with it.
 class PosixSharedMemory final : public SharedMemory {
  public:
   PosixSharedMemory(Descriptor fd, char* pages, std::size_t size, bool fresh) noexcept
@@ -226,7 +229,8 @@ class PosixDisk final : public Disk {
     Descriptor fd(
         again_when_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); }));
     if (fd.get() < 0) return error("open", path);
-    // Refused only while is_mapped() looks. A file system without locks has none to refuse, and is_mapped() says so.
+    // Refused only while is_mapped() checks. A file system without locks has none to refuse, and is_mapped() reports
+    // it.
     if (again_when_interrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK) {
       return error("map", path.string() + " (another process looks whether it is in use; try again)");
     }
@@ -272,6 +276,7 @@ class PosixDisk final : public Disk {
  private:
   static DiskResult<std::unique_ptr<SharedMemory>> map_twice(Descriptor file, const fs::path& path, std::size_t size,
                                                              bool fresh) {
+    NFX_ASSERT(size >= 2 * page_size && size % page_size == 0);  // the second view begins at a page
     const std::size_t second = size - page_size;
     void* const place = ::mmap(nullptr, size + second, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED) return error("map", path);

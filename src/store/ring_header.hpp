@@ -1,5 +1,5 @@
 // The first page of a session's ring in shared memory: what a process that died leaves to the next one.
-// Thread: each line has one writer, named beside it; the other side reads. Lifetime: that of the shared memory, which
+// Thread: each line has one writer, named next to it; the other side reads. Lifetime: that of the shared memory, which
 // is longer than the process's, so everything here is of a fixed layout and free of pointers.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace nfx::detail {
 inline constexpr std::size_t ring_header_size = 4096;
 inline constexpr char ring_magic[8] = {'N', 'F', 'X', 'R', 'I', 'N', 'G', '1'};
 
-// Where the poll thread ended a segment, and where the session stood there.
+// Where the poll thread ended a segment, and the sequence numbers of the session there.
 struct SegmentCut {
   JournalPosition position;
   std::uint64_t next_inbound;
@@ -37,7 +37,7 @@ struct RingHeader {
   char boot_id[64];
 
   // The poll thread.
-  alignas(cache_line) std::atomic<JournalPosition> head;    // behind the last whole record
+  alignas(cache_line) std::atomic<JournalPosition> head;    // after the last whole record
   alignas(cache_line) std::atomic<JournalPosition> wanted;  // durable as soon as possible up to here
   alignas(cache_line) std::atomic<std::uint64_t> cuts;      // made by this process; `cut` is the last one
   SegmentCut cut;
@@ -49,11 +49,11 @@ struct RingHeader {
   alignas(cache_line) std::atomic<std::uint64_t> spares;  // made for this process: another cut may follow cuts < spares
   std::atomic<std::uint64_t> spare_capacity;              // of the last
   std::atomic<std::uint64_t> begun;                       // segments begun for cuts
-  std::atomic<JournalPosition> oldest;                    // what is in front of it can no longer be read
+  std::atomic<JournalPosition> oldest;                    // what is before it can no longer be read
   alignas(cache_line) std::atomic<int> failed;  // errno of the first write or sync that failed; read by each append
   std::atomic<bool> disk_full;
 
-  // Written once, like the first lines: whose it is, for those who find it when its process is gone.
+  // Written once, like the first lines: its session, for readers that find it after its process ended.
   static constexpr std::size_t max_folder = 2048;
   alignas(cache_line) std::uint64_t pid;
   std::uint64_t folder_size;  // 0: the path was longer, and the ring does not say

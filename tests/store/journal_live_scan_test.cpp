@@ -142,7 +142,7 @@ class Writer {
   std::uint64_t sent_ = 0;
 };
 
-// Reads everything. What is found has to be messages as they were sent, one behind the other, at least up to `durable`.
+// Reads everything. What is found has to be messages as they were sent, one after the other, at least up to `durable`.
 void read_all(Disk& disk, const Writer& writer, JournalPosition durable) {
   std::uint64_t last = 0;
   const JournalScan scan = scan_journal(disk, writer.folder(), [&](const JournalRecord& record) {

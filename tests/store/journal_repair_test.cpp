@@ -1,3 +1,4 @@
+// Repairing damaged journals, with and without a copy.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,3 +1,4 @@
+// The journal as a message store.
 #include "nexusfix/store/journal_store.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // A disk in memory that forgets what was not synced, as a real one may: for tests of what survives what.
 // Thread: one; shared memory may be used from any. Lifetime: outlives what is opened on it, kills and crashes included.
 //
-//   die_at(n)    (die_now: n is zero) the n-th change from now on and all behind it fail with EIO and change nothing:
+//   die_at(n)    (die_now: n is zero) the n-th change from now on and all after it fail with EIO and change nothing:
 //   the process is dead from
 //                there, and what it still does reaches neither files nor shared memory
 //   kill()       a new process: locks are free, files and shared memory are as at its death

@@ -1,3 +1,4 @@
+// The store in memory against a simple model, and at its limits.
 #include "nexusfix/store/memory_message_store.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +64,7 @@ TEST(MemoryMessageStore, evicts_the_oldest_when_the_bytes_are_full) {
   MemoryMessageStore store({.retain_messages = 100, .retain_bytes = 10});
   ASSERT_TRUE(store.append(SeqNum{1}, "aaaa"));
   ASSERT_TRUE(store.append(SeqNum{2}, "bbbb"));
-  ASSERT_TRUE(store.append(SeqNum{3}, "cccc"));  // does not fit behind "bbbb", so it takes the place of "aaaa"
+  ASSERT_TRUE(store.append(SeqNum{3}, "cccc"));  // does not fit after "bbbb", so it takes the place of "aaaa"
   EXPECT_EQ(store.read(SeqNum{1}), std::nullopt);
   EXPECT_EQ(store.read(SeqNum{2}), "bbbb");
   EXPECT_EQ(store.read(SeqNum{3}), "cccc");

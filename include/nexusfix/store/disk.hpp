@@ -1,4 +1,4 @@
-// What a journal asks of a file system: a seam, so that tests can tear, drop, fill and fail what a real disk keeps.
+// What a journal needs of a file system: a seam, so that tests can tear, drop, fill and fail what a real disk keeps.
 // Thread: any one at a time per file. Cost: a virtual call around a system call; never on the thread that serves
 // sessions, but for reading back messages that are no longer in memory. Errors: DiskError, which names operation and
 // path. Lifetime: a Disk outlives its files.
@@ -31,13 +31,13 @@ class DiskFile {
  public:
   virtual ~DiskFile() = default;
   [[nodiscard]] virtual DiskResult<std::uint64_t> size() = 0;
-  // Bytes read: fewer than asked for at the end of the file alone.
+  // Bytes read: fewer than requested at the end of the file alone.
   [[nodiscard]] virtual DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) = 0;
   // All or an error; after an error any part may have been written.
   [[nodiscard]] virtual DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) = 0;
   [[nodiscard]] virtual DiskResult<void> truncate(std::uint64_t size) = 0;
-  // fdatasync: what was written before is on the medium when this returns without an error. After an error nobody
-  // knows, and asking again is no answer: the kernel forgets what failed.
+  // fdatasync: what was written before is on the medium when this returns without an error. After an error that is
+  // unknown, and a second sync does not tell: the kernel forgets what failed.
   [[nodiscard]] virtual DiskResult<void> sync() = 0;
 };
 
@@ -49,11 +49,11 @@ enum class OpenMode : std::uint8_t {
 
 // Memory that outlives the process: pages of a shared memory file, of a size that never changes, all allocated, so that
 // no access can fail. `bytes` is followed by a second view of all but its first page, so that a range that runs
-// beyond the end goes on at the second page: a ring without a seam behind a header page.
+// beyond the end continues at the second page: a ring without a seam after a header page.
 class SharedMemory {
  public:
   virtual ~SharedMemory() = default;
-  [[nodiscard]] virtual std::span<char> bytes() noexcept = 0;  // header page and ring; the second view lies behind
+  [[nodiscard]] virtual std::span<char> bytes() noexcept = 0;  // header page and ring; the second view follows it
   [[nodiscard]] virtual bool fresh() const noexcept = 0;       // made now: all zero
 };
 
@@ -80,7 +80,7 @@ class Disk {
                                                                              std::size_t size) = 0;
   // Whether some process has this shared memory mapped now.
   [[nodiscard]] virtual DiskResult<bool> is_mapped(const std::filesystem::path& path) = 0;
-  // Tells boots of the machine apart: shared memory of another boot is not to be trusted.
+  // Distinguishes boots of the machine: shared memory of another boot is not to be trusted.
   [[nodiscard]] virtual std::string boot_id() = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a reset of the sequence numbers has put away: the segments in archive/ of a session's folder, read one by one.
+// What a reset of the sequence numbers has archived: the segments in archive/ of a session's folder, read one by one.
 // Thread: any; also while a process works with the session, which may put further ones away and remove the oldest.
 // Cost: listing reads a page of each file; a scan reads the file in pieces. Errors: damage is a value; what cannot be
 // read at all, or went meanwhile, is a StoreError.
@@ -24,14 +24,14 @@ struct ArchivedSegment {
   std::uint64_t size = 0;     // of the file
   // None when it cannot be read.
   std::optional<SegmentHeader> header;
-  // That of the segment that followed, when it is still there: it says where this one ends, and the numbers there.
+  // That of the segment that followed, when it is still there: it states where this one ends, and the numbers there.
   std::optional<SegmentHeader> next;
 };
 
-// In the order in which they were written; none when nothing was put away. Throws StoreError.
+// In the order in which they were written; none when nothing was archived. Throws StoreError.
 [[nodiscard]] std::vector<ArchivedSegment> list_archive(Disk& disk, const std::filesystem::path& folder);
 
-// As scan_journal, of this segment alone. All of it was on the medium when it was put away, so that whatever cannot be
+// As scan_journal, of this segment alone. All of it was on the medium when it was archived, so that whatever cannot be
 // read is damage, and nothing is torn.
 [[nodiscard]] JournalScan scan_archived(Disk& disk, const ArchivedSegment& segment,
                                         const std::function<bool(const JournalRecord&)>& visit = {});

@@ -1,8 +1,8 @@
-// Writes and syncs the journals of many sessions behind the threads that fill them. A function of time, not a thread:
-// whoever owns one calls turn() in a loop, on a core that keeps house.
+// Writes and syncs the journals of many sessions for the threads that fill them. A function of time, not a thread:
+// its owner calls turn() in a loop, on a housekeeping CPU.
 // Thread: turn() from one; the rest but wait() from any. Cost: turn() writes and syncs, so it takes as long as
 // the disk does. Fairness: rounds; a session's sync waits for at most one sync of each of the others.
-// Errors: a failed write or sync marks that journal failed, once; the others go on.
+// Errors: a failed write or sync marks that journal failed, once; the others continue.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace nfx {
 
 class JournalFlusher {
  public:
-  // `durable` is called on the flusher's thread after a turn that moved what is durable of a journal that holds
+  // `durable` is called on the flusher's thread after a turn() that moved what is durable of a journal that holds
   // messages back, or changed a journal's condition: to wake the poll threads.
   explicit JournalFlusher(std::function<void()> durable = {});
   ~JournalFlusher();
@@ -26,7 +26,7 @@ class JournalFlusher {
   JournalFlusher& operator=(const JournalFlusher&) = delete;
 
   // From here on the store's own sync() and wait_durable() leave the files to this flusher. remove() returns when no
-  // turn is at work on the store.
+  // turn() works on the store.
   void add(JournalStore& store);
   void remove(JournalStore& store) noexcept;
   [[nodiscard]] std::size_t journals() const noexcept;  // from any thread
@@ -35,7 +35,7 @@ class JournalFlusher {
   // time. Returns how long until something is due: zero when there is more to do now.
   Duration turn(Instant now);
 
-  // Sleeps until somebody wants a sync, a ring is half full, stop is wanted, or `longest` has passed.
+  // Sleeps until a sync is requested, a ring is half full, stop is wanted, or `longest` has passed.
   void wait(Duration longest);
   void wake() noexcept;  // ends a wait, or the next one; also from a signal handler
 

@@ -1,7 +1,7 @@
-// The bytes of a journal, in files and in the ring in front of them. All numbers are little-endian.
+// The bytes of a journal, in files and in the ring before them. All numbers are little-endian.
 //
 // A session's journal is one stream of records. A position counts its bytes from the very first; every record begins at
-// a multiple of 8. The stream is cut into segments, each a file; records never lie in two. The ring in shared memory
+// a multiple of 8. The stream is cut into segments, each a file; records are never in two. The ring in shared memory
 // holds the newest part of the stream, the byte for position p at p modulo its size.
 //
 //   segment file   | header, 4096 | record | record | record | zeros ........................ |
@@ -9,7 +9,7 @@
 //   record         | size 4 | crc 4 | seq 8 | time 8 | kind 1 | flags 1 | zero 2 | zero 4 | body | 0 to 7 zeros |
 //
 // A segment is made ahead with base = unset_position, and gets its base when the stream comes to it. A reset of the
-// sequence numbers begins a segment, so that those in front of it can be put away.
+// sequence numbers begins a segment, so that those before it can be archived.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ inline constexpr std::size_t record_alignment = 8;
 
 enum class RecordKind : std::uint8_t {
   none = 0,           // no record: the end of what was written
-  message = 1,        // sent under `seq`, the body is the message as it left; the next outbound number is seq + 1
+  message = 1,        // sent under `seq`, the body is the message as it was sent; the next outbound number is seq + 1
   next_inbound = 2,   // `seq` is expected next
-  next_outbound = 3,  // `seq` is sent next: messages that are not kept were sent, or the number was set
-  reset = 4,          // both numbers are 1 and no message is kept; time is when the numbering began
+  next_outbound = 3,  // `seq` is sent next: messages that are not stored were sent, or the number was set
+  reset = 4,          // both sequence numbers are 1 and no message is stored; time is when the epoch began
   opened = 5,         // a process began to write; seq is its pid
   closed = 6,         // ... and ended in order
 };
@@ -38,12 +38,12 @@ enum class RecordKind : std::uint8_t {
 [[nodiscard]] std::string_view to_string(RecordKind kind) noexcept;
 
 enum class RecordFlag : std::uint8_t {
-  by_operator = 1,  // of next_inbound and next_outbound: set by a person; the body says why
-  imported = 2,     // of these, the body says from where, and of message: taken over from another engine's store
+  by_operator = 1,  // of next_inbound and next_outbound: set by a person; the body has the reason
+  imported = 2,     // of these, the body has the source, and of message: imported from another engine's store
 };
 
 struct RecordHeader {
-  std::uint32_t size;  // header and body, without the zeros behind; written last
+  std::uint32_t size;  // header and body, without the zeros after it; written last
   std::uint32_t crc;   // CRC-32C over the header from `seq` on and the body, begun with the low 32 bits of the position
   std::uint64_t seq;
   std::int64_t time_ns;  // UTC since 1970
@@ -73,25 +73,25 @@ struct SegmentHeader {
   std::uint64_t capacity;  // bytes for records
   JournalPosition base;
   std::int64_t begun_ns;
-  // Where the session stood at `base`, so that what is in front of it can be removed.
+  // The sequence numbers of the session at `base`, so that what is before it can be removed.
   std::uint64_t next_inbound;
   std::uint64_t next_outbound;
   std::int64_t creation_time_ns;
   std::uint32_t identity_size;
   char identity[max_identity];
-  std::uint32_t crc;  // CRC-32C of all in front of it
+  std::uint32_t crc;  // CRC-32C of all before it
 };
 static_assert(sizeof(SegmentHeader) == 984);
 
-// Says that everything in front of `position` was on the medium at `time_ns`. Two places in each segment's header are
-// written in turn, so that one of them is always whole; the higher count is the later. A mark reaches the medium with
-// the sync behind the one that it tells of.
+// States that everything before `position` was on the medium at `time_ns`. Two places in each segment's header are
+// written alternately, so that one of them is always whole; the higher count is the later. A mark reaches the medium
+// with the sync after the one that it is about.
 struct CommitMark {
   JournalPosition position;
   std::int64_t time_ns;
   std::uint64_t count;
   std::uint32_t zero;
-  std::uint32_t crc;  // CRC-32C of all in front of it
+  std::uint32_t crc;  // CRC-32C of all before it
 };
 static_assert(sizeof(CommitMark) == 32);
 

@@ -21,7 +21,7 @@ namespace nfx {
 // The folder of a session in a store: 16 hexadecimal digits of a hash of its identity, so that no CompID becomes a
 // file name.
 [[nodiscard]] std::filesystem::path session_folder(const std::filesystem::path& store, std::string_view identity);
-// Where the ring of the session in this folder lies.
+// The ring of the session in this folder.
 [[nodiscard]] std::filesystem::path ring_path(const std::filesystem::path& ring_directory,
                                               const std::filesystem::path& folder);
 
@@ -43,7 +43,7 @@ struct JournalDamage {
 struct SegmentInfo {
   std::filesystem::path path;
   SegmentHeader header{};
-  JournalPosition end = 0;        // behind its last whole record
+  JournalPosition end = 0;        // after its last whole record
   JournalPosition committed = 0;  // by its last mark; base when there is none
   UtcTime committed_at{};
 };
@@ -55,18 +55,18 @@ struct JournalScan {
   JournalPosition end = 0;
   JournalPosition committed = 0;
   std::uint64_t records = 0;
-  // In front of `committed`: something is lost. Behind it: a tail that a dying machine tore, which opening cuts.
+  // Before `committed`: something is lost. After it: a tail that a power loss tore, which opening cuts.
   std::optional<JournalDamage> damage;
-  bool torn = false;  // `damage` lies behind the last commit mark
-  // Where the session stands behind the last whole record.
+  bool torn = false;  // `damage` is after the last commit mark
+  // The sequence numbers after the last whole record.
   SeqNum next_inbound = first_seq_num;
   SeqNum next_outbound = first_seq_num;
   UtcTime creation_time{};
-  bool closed = false;  // the last record says so
+  bool closed = false;  // the last record states it
 };
 
 // Visits the records in order; the visitor returns false to end the scan early. Throws StoreError when the folder
-// cannot be read or is no journal's.
+// cannot be read or does not hold a journal.
 [[nodiscard]] JournalScan scan_journal(Disk& disk, const std::filesystem::path& folder,
                                        const std::function<bool(const JournalRecord&)>& visit = {},
                                        JournalPosition from = 0);
@@ -81,8 +81,8 @@ struct StoredSession {
 // The pid of the process that holds the session; empty when none does.
 [[nodiscard]] std::optional<int> holder(Disk& disk, const std::filesystem::path& folder);
 
-// Makes a damaged journal whole again, and says in words what was done. The damaged files are kept beside it as
-// NAME.damaged. gap_fill: records that cannot be read are left out, so that messages among them are gap-filled on
+// Makes a damaged journal whole again, and returns a description of what was done. The damaged files are saved next to
+// it as NAME.damaged. gap_fill: records that cannot be read are left out, so that messages among them are gap-filled on
 // resend. copy_from: a copy of the same session's folder provides what cannot be read. Throws StoreError when the
 // session is in use, or the copy does not help.
 [[nodiscard]] std::string repair_by_gap_fill(Disk& disk, const std::filesystem::path& folder);

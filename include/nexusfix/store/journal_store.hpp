@@ -1,16 +1,17 @@
 // The durable store of a session: a ring in shared memory that the poll thread writes, and segment files that a flusher
-// writes and syncs behind it. The thread that serves the session never touches a file that is being synced.
+// writes and syncs later. The thread that serves the session never touches a file that is being synced.
 //
 // What survives what:
 //   - the process is killed: everything. The ring stays in shared memory, and the next open takes what the files lack
 //     from it.
-//   - the machine dies: everything up to the last sync; with Durability::group and ::message everything that left.
+//   - power loss or an OS crash: everything up to the last sync; with Durability::group and ::message everything
+//     that was sent.
 // Thread: one owner, the poll thread; the flusher works on the other side through JournalFlusher. Cost: append is one
 // copy and one checksum, no system call, no allocation. read copies nothing out of the ring; what the ring no longer
 // holds is read from the file in pieces of some 256 KiB. Lifetime: views that read and for_each lend are dead after the
 // next append, read or reset.
-// Errors: the constructor throws StoreError, which names file, offset and mend. Afterwards nothing throws: condition()
-// says what no longer works, and append says false.
+// Errors: the constructor throws StoreError, which names file, offset and fix. Afterwards nothing throws: condition()
+// reports what no longer works, and append returns false.
 #pragma once
 
 #include <chrono>
@@ -31,17 +32,17 @@
 
 namespace nfx {
 
-// What a program may rely on when bytes leave for the peer.
+// What a program may rely on when bytes are sent to the peer.
 enum class Durability : std::uint8_t {
-  none,      // written to the file now and then, synced only at the end: survives the process, not the machine
-  interval,  // synced every sync_interval: a dying machine loses that much at most
-  group,     // nothing leaves before it is synced; one sync serves all that gathered meanwhile, of all sessions
+  none,  // written to the file now and then, synced only at the end: survives the end of the process, not a power loss
+  interval,  // synced every sync_interval: a power loss costs at most that much
+  group,     // nothing is sent before it is synced; one sync serves all that gathered meanwhile, of all sessions
   message,   // as group, and send() itself returns only when its message is synced
 };
 
 [[nodiscard]] std::string_view to_string(Durability durability) noexcept;
 
-// What becomes of the segments in front of a reset of the sequence numbers.
+// What becomes of the segments before a reset of the sequence numbers.
 enum class Archive : std::uint8_t {
   keep,    // they move to the folder archive/, within retain_bytes and retain_age
   remove,  // they are deleted
@@ -50,11 +51,10 @@ enum class Archive : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Archive archive) noexcept;
 
 struct JournalOptions {
-  std::filesystem::path directory;  // of all sessions; each has a folder of its own in it
-  std::filesystem::path ring_directory =
-      "/dev/shm";                                 // a tmpfs: its pages must not be written to a disk behind our back
-  std::uint64_t segment_size = 64 * 1024 * 1024;  // bytes of a file, header included; 64 KiB to 1 GiB
-  std::uint32_t ring_size = 4 * 1024 * 1024;      // a power of two, 64 KiB to 1 GiB: what may wait for the flusher
+  std::filesystem::path directory;                    // of all sessions; each has a folder of its own in it
+  std::filesystem::path ring_directory = "/dev/shm";  // a tmpfs: its pages must never be written back to a disk
+  std::uint64_t segment_size = 64 * 1024 * 1024;      // bytes of a file, header included; 64 KiB to 1 GiB
+  std::uint32_t ring_size = 4 * 1024 * 1024;          // a power of two, 64 KiB to 1 GiB: what may wait for the flusher
   Durability durability = Durability::interval;
   Duration sync_interval = std::chrono::milliseconds{10};
   std::size_t retain_messages = std::size_t{1} << 20;  // numbers back from the last that can be resent
@@ -70,9 +70,9 @@ class StoreError : public std::runtime_error {
 
 enum class StoreCondition : std::uint8_t {
   good,
-  busy,    // the ring is full: the flusher is behind; passes by itself
-  full,    // no room on the disk for another segment: only what a Logout needs is still taken. Passes when room is made
-  failed,  // a write or sync failed, so the promise is over until the store is opened anew
+  busy,    // the ring is full: the flusher is too slow; passes by itself
+  full,    // the disk is full: no further segment, only what a Logout needs is accepted. Passes when space is freed
+  failed,  // a write or sync failed, so nothing is guaranteed until the store is opened again
 };
 
 [[nodiscard]] std::string_view to_string(StoreCondition condition) noexcept;
@@ -81,7 +81,7 @@ enum class StoreCondition : std::uint8_t {
 struct JournalRecovery {
   std::uint64_t records = 0;          // read from the files
   std::uint64_t taken_from_ring = 0;  // bytes that the files lacked: the last process was killed
-  std::uint64_t cut_bytes = 0;        // of a torn tail, behind the last commit mark
+  std::uint64_t cut_bytes = 0;        // of a torn tail, after the last commit mark
   std::string cut_file;               // ... in this file
   std::uint64_t cut_offset = 0;       // ... from here on
   bool clean = true;                  // the last process ended in order, or there was none
@@ -91,7 +91,7 @@ struct JournalCounters {
   std::uint64_t bytes = 0;  // appended
   std::uint64_t syncs = 0;
   std::uint64_t segments = 0;        // begun
-  std::uint64_t ring_full = 0;       // appends that found no room in the ring
+  std::uint64_t ring_full = 0;       // appends that did not fit the ring
   std::uint64_t read_from_file = 0;  // messages resent from a file
   Duration longest_sync{};
 };
@@ -113,14 +113,14 @@ class JournalStore {
  public:
   // `identity` is the session's, as identity() writes it; one folder holds one session, ever. Makes what is missing,
   // and recovers what is there. `disk` outlives the store. Throws StoreError: held by another process (its pid),
-  // damage in front of the last commit (file, offset, how to repair), no room, no right.
+  // damage before the last commit mark (file, offset, how to repair), disk full, no permission.
   JournalStore(Disk& disk, const JournalOptions& options, std::string_view identity, UtcTime now);
   // Writes, syncs and closes in order; the ring is removed.
   ~JournalStore();
   JournalStore(JournalStore&&) noexcept;
   JournalStore& operator=(JournalStore&&) = delete;
 
-  // MessageStore. `now` is what the record says of its time.
+  // MessageStore. `now` is the time in the record.
   bool append(SeqNum seq, std::string_view bytes, UtcTime now = {}) noexcept;
   [[nodiscard]] std::optional<std::string_view> read(SeqNum seq) const noexcept;
   template <class Visitor>
@@ -155,9 +155,9 @@ class JournalStore {
   [[nodiscard]] Durability durability() const noexcept { return durability_; }
   // Nothing of what was appended may leave before durable() has come to position().
   [[nodiscard]] bool holds_back() const noexcept { return durability_ >= Durability::group; }
-  [[nodiscard]] JournalPosition position() const noexcept;  // behind the last record
-  [[nodiscard]] JournalPosition durable() const noexcept;   // everything in front of it is synced
-  // Asks the flusher for a sync now instead of at the next interval. Cheap to repeat.
+  [[nodiscard]] JournalPosition position() const noexcept;  // after the last record
+  [[nodiscard]] JournalPosition durable() const noexcept;   // everything before it is synced
+  // Requests a sync of the flusher now instead of at the next interval. Cheap to repeat.
   void want_sync() noexcept;
   // Until durable() comes to `position`, or the store has failed (false). Writes and syncs on this thread when no
   // flusher is running; otherwise waits for it.
@@ -165,17 +165,17 @@ class JournalStore {
   // Writes and syncs everything on the calling thread: for programs without a flusher. False: failed.
   bool sync(UtcTime now) noexcept;
 
-  // Whether an application message of so many bytes can be appended now; if not, condition() says why.
+  // Whether an application message of this many bytes can be appended now; if not, condition() has the reason.
   [[nodiscard]] bool accepts(std::size_t bytes) const noexcept;
   [[nodiscard]] StoreCondition condition() const noexcept;
   [[nodiscard]] std::string condition_text() const;  // "write .../00000002.nfxj: No space left on device"
   [[nodiscard]] const JournalRecovery& recovery() const noexcept;
   [[nodiscard]] JournalCounters counters() const noexcept;
 
-  // Sets a number otherwise than by the session's own course, and says in the record why: `nfx store seq explain` shows
-  // it. False: it found no room.
+  // Sets a number by hand, and stores the reason in the record: `nfx store seq explain` shows
+  // it. False: it did not fit.
   bool set_number(const NumberChange& change, UtcTime now) noexcept;
-  // append() of a message that another engine has sent; `nfx store cat` says so.
+  // append() of a message that another engine has sent; `nfx store cat` shows it.
   bool append_imported(SeqNum seq, std::string_view bytes, UtcTime now) noexcept;
 
   [[nodiscard]] detail::JournalWriter& writer() noexcept { return *writer_; }  // for JournalFlusher

@@ -1,8 +1,8 @@
-// The rings that lie in shared memory: whose they are, whether they are still needed, and removing those that are not.
-// A process that ends in order removes its ring. One that is killed leaves it for the next opening of the session, and
-// when that never comes the memory stays taken until the machine boots.
-// Thread: any; for tools. Cost: reads the journals that the rings belong to. Errors: StoreError when the folder cannot
-// be listed, or a ring may not be removed; a ring that cannot be read is unknown, and says why.
+// The rings in shared memory: which session each belongs to, whether it is still needed, and removing those that are
+// not. A process that ends in order removes its ring. One that is killed leaves it for the next opening of the session,
+// and without one the memory stays allocated until the machine boots. Thread: any; for tools. Cost: reads the journals
+// that the rings belong to. Errors: StoreError when the folder cannot be listed, or a ring may not be removed; a ring
+// that cannot be read is unknown, with the reason.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class RingState : std::uint8_t {
   written,   // everything in it is in the files
   orphaned,  // the folder of its session is gone
   useless,   // of another boot of the machine, or never finished: no opening would take anything from it
-  unknown,   // does not say whose it is, or that cannot be found out
+  unknown,   // does not state its session, or that cannot be determined
 };
 
 [[nodiscard]] std::string_view to_string(RingState state) noexcept;
@@ -30,8 +30,8 @@ struct LeftRing {
   std::filesystem::path path;
   std::uint64_t size = 0;  // bytes of memory
   RingState state = RingState::unknown;
-  std::string folder;         // of the session; empty: not said
-  std::uint64_t pid = 0;      // of the process that made it; 0: not said
+  std::string folder;         // of the session; empty: not known
+  std::uint64_t pid = 0;      // of the process that made it; 0: not known
   std::uint64_t lacking = 0;  // bytes that the files lack, of a needed one
   std::string why;            // of an unknown one
 };
@@ -41,10 +41,10 @@ struct LeftRing {
 }
 
 // Those in this folder, by name. A session whose folder is on a disk that is not mounted, or that only another
-// container sees, looks as if its folder were gone: ask where the engine runs.
+// container sees, looks as if its folder were gone: run this where the engine runs.
 [[nodiscard]] std::vector<LeftRing> list_rings(Disk& disk, const std::filesystem::path& ring_directory);
 
-// Looks once more, now with the session's lock, and removes it. Throws StoreError when it may not be removed any more.
+// Checks once more, now with the session's lock, and removes it. Throws StoreError when it may not be removed any more.
 void remove_ring(Disk& disk, const LeftRing& ring);
 
 }  // namespace nfx

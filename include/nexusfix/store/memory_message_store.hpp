@@ -1,4 +1,4 @@
-// The store that keeps the latest messages of a session in memory, within two limits.
+// The store that holds the latest messages of a session in memory, within two limits.
 // Thread: one owner. Cost: append copies the bytes once, no allocation after construction; memory is mapped at
 // construction but only touched as it fills, so an idle session with generous limits costs a few pages.
 // Lifetime: views that read and for_each lend are dead after the next append or reset.
@@ -17,6 +17,7 @@
 #include <optional>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/store.hpp"
@@ -24,7 +25,7 @@
 namespace nfx {
 
 struct MemoryStoreOptions {
-  std::size_t retain_messages = 65536;          // numbers back from the last one appended; 0 keeps no message
+  std::size_t retain_messages = 65536;          // numbers back from the last one appended; 0 stores no message
   std::size_t retain_bytes = 16 * 1024 * 1024;  // below 4 GiB
 };
 
@@ -99,6 +100,7 @@ class MemoryMessageStore {
     return entry.seq == seq ? &entry : nullptr;
   }
   [[nodiscard]] std::string_view view(const Entry& entry) const noexcept {
+    NFX_ASSERT(std::size_t{entry.offset} + entry.length <= options_.retain_bytes);
     return {bytes_.get() + entry.offset, entry.length};
   }
   void forget_from(std::uint64_t seq) noexcept;
@@ -111,11 +113,11 @@ class MemoryMessageStore {
   std::uint64_t mask_ = 0;
   Pages<Entry> index_;
   Pages<char> bytes_;
-  std::uint64_t first_ = 0;  // with live_ > 0: the oldest kept number, always an occupied entry
-  std::uint64_t last_ = 0;   // with live_ > 0: the newest kept number
+  std::uint64_t first_ = 0;  // with live_ > 0: the oldest stored number, always an occupied entry
+  std::uint64_t last_ = 0;   // with live_ > 0: the newest stored number
   std::size_t live_ = 0;
   std::uint32_t head_ = 0;  // where the next message goes
-  std::uint32_t tail_ = 0;  // where the oldest kept message lies
+  std::uint32_t tail_ = 0;  // where the oldest stored message is
   SeqNum next_outbound_ = first_seq_num;
   SeqNum next_inbound_ = first_seq_num;
   UtcTime creation_time_{};

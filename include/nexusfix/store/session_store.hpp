@@ -27,7 +27,7 @@ class SessionStore {
   explicit SessionStore(MemoryMessageStore store) : store_(std::move(store)) {}
   explicit SessionStore(JournalStore store) : store_(std::move(store)) {}
 
-  // The journal behind it; null when everything is in memory.
+  // The journal; null when everything is in memory.
   [[nodiscard]] JournalStore* journal() noexcept { return std::get_if<JournalStore>(&store_); }
   [[nodiscard]] const JournalStore* journal() const noexcept { return std::get_if<JournalStore>(&store_); }
   [[nodiscard]] MemoryMessageStore* memory() noexcept { return std::get_if<MemoryMessageStore>(&store_); }

@@ -1,7 +1,7 @@
-// Where a session keeps what it sent and where it stands: messages by sequence number, and both counters.
+// Where a session stores what it sent, and its state: messages by sequence number, and both sequence numbers.
 // Thread: one owner. Lifetime: bytes that read and for_each lend are dead after the next append or reset.
-// Errors: a message that cannot be kept is a `false` from append and a count; the session then fills that gap on
-// resend. Durability: each store says which of its calls have reached what medium when they return.
+// Errors: a message that cannot be stored is a `false` from append and a count; the session then fills that gap on
+// resend. Durability: each store states which of its calls have reached what medium when they return.
 #pragma once
 
 #include <concepts>
@@ -16,23 +16,22 @@ namespace nfx {
 
 struct StoreCounts {
   std::uint64_t appended = 0;
-  std::uint64_t evicted = 0;  // kept once, given up to make room
-  std::uint64_t refused = 0;  // never kept: append returned false
+  std::uint64_t evicted = 0;  // stored once, given up to make room
+  std::uint64_t refused = 0;  // never stored: append returned false
 
   friend bool operator==(const StoreCounts&, const StoreCounts&) = default;
 };
 
-//   append          keeps `bytes` under `seq`; false when it is not kept. Numbers may have gaps (messages that need no
-//                   resend). A number that is not above the last one appended means the sequence went back: that number
-//                   and all above it are forgotten first
-//   read            the message kept under `seq`, if any
-//   for_each        calls visitor(SeqNum, std::string_view) -> bool for the kept messages of first..last, both
-//   included,
-//                   in ascending order, until one call returns false. Returns how many it visited
-//   oldest_kept     the lowest number kept, 0 when there is none; with evictions, what lies below is gone for good
+//   append          stores `bytes` under `seq`; false when it is not stored. Numbers may have gaps (messages that
+//                   need no resend). A number that is not above the last one appended means the sequence went back:
+//                   that number and all above it are forgotten first
+//   read            the message stored under `seq`, if any
+//   for_each        calls visitor(SeqNum, std::string_view) -> bool for the stored messages of first..last
+//                   inclusive, in ascending order, until one call returns false. Returns how many it visited
+//   oldest_kept     the lowest number stored, 0 when there is none; with evictions, what is below it is gone for good
 //   next_outbound   the number of the next message to send; append does not move it
 //   next_inbound    the number expected next from the peer
-//   creation_time   when the current numbering began
+//   creation_time   when the current epoch began
 //   reset           forgets all messages, both counters become 1, creation_time becomes `now`
 template <class S>
 concept MessageStore = requires(S& store, const S& constant, SeqNum seq, std::string_view bytes, UtcTime now,
