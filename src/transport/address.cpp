@@ -1,3 +1,4 @@
+// Resolves host names, and names addresses as text.
 #include "transport/address.hpp"
 
 #include <cerrno>

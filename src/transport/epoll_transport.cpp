@@ -1,3 +1,4 @@
+// TCP over epoll: level-triggered, one bounded read per connection and poll.
 #include "nexusfix/transport/epoll_transport.hpp"
 
 #include <netinet/in.h>
@@ -15,7 +16,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
-#include "transport/tcp_books.hpp"
+#include "transport/tcp_registry.hpp"
 #include "transport/tcp_socket.hpp"
 
 namespace nfx {
@@ -39,7 +40,7 @@ const EpollOptions& checked(const EpollOptions& options) {
 
 }  // namespace
 
-EpollTransport::EpollTransport(EpollOptions options) : Books(checked(options)) {
+EpollTransport::EpollTransport(EpollOptions options) : Registry(checked(options)) {
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   if (epoll_ < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
   try {
@@ -68,18 +69,18 @@ EpollTransport::~EpollTransport() {
 
 std::expected<ListenerId, TransportError> EpollTransport::listen(const Endpoint& endpoint,
                                                                  const SocketOptions& options) {
-  return Books::listen(endpoint, options);
+  return Registry::listen(endpoint, options);
 }
-std::optional<Endpoint> EpollTransport::local_endpoint(ListenerId id) const { return Books::local_endpoint(id); }
-void EpollTransport::close_listener(ListenerId id) noexcept { Books::close_listener(id); }
+std::optional<Endpoint> EpollTransport::local_endpoint(ListenerId id) const { return Registry::local_endpoint(id); }
+void EpollTransport::close_listener(ListenerId id) noexcept { Registry::close_listener(id); }
 std::expected<ConnectionId, TransportError> EpollTransport::connect(const Endpoint& endpoint,
                                                                     const SocketOptions& options) {
-  return Books::connect(endpoint, options);
+  return Registry::connect(endpoint, options);
 }
 SendResult EpollTransport::try_send(ConnectionId id, std::span<const char> bytes) noexcept {
-  return Books::try_send(id, bytes);
+  return Registry::try_send(id, bytes);
 }
-void EpollTransport::close(ConnectionId id) noexcept { Books::close(id); }
+void EpollTransport::close(ConnectionId id) noexcept { Registry::close(id); }
 
 // ---- accepting ----
 
@@ -110,7 +111,7 @@ std::size_t EpollTransport::accept_from(const detail::SinkRef& sink, ListenerId 
   return handled;
 }
 
-// A level-triggered listener that cannot accept would end every wait at once, so it is not watched for a while.
+// A level-triggered listener that cannot accept would end every wait immediately, so it is not watched for a while.
 void EpollTransport::unwatch_listeners() noexcept {
   for (Listener& listener : listeners_) {
     if (listener.fd < 0 || listener.paused) continue;
@@ -144,6 +145,7 @@ void EpollTransport::hold(ConnectionId id, bool held) noexcept {
 }
 
 void EpollTransport::watch_for_more(Connection& connection) noexcept {
+  NFX_ASSERT(!connection.unwatched || connection.held);  // only a held connection is left out of epoll
   if (connection.unwatched) return;
   watch(connection, EPOLL_CTL_MOD, (connection.held ? 0U : EPOLLIN) | (connection.wants_write ? EPOLLOUT : 0U));
 }
@@ -153,6 +155,7 @@ void EpollTransport::watch_lingering(Connection& connection) noexcept {
 }
 
 void EpollTransport::serve_lingering(Connection& connection) noexcept {
+  NFX_ASSERT(connection.state == State::lingering && connection.fd >= 0);
   const ssize_t received = ::recv(connection.fd, buffer_.get(), options_.receive_buffer_size, MSG_DONTWAIT);
   if (received == 0 || (received < 0 && !would_block(errno))) free_slot(connection);
 }
@@ -178,10 +181,11 @@ std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_
   return handled + wait_and_serve(sink, max_wait);
 }
 
-// The spin path: asking few sockets directly is cheaper than asking epoll which of them to ask.
+// The busy-polling path: reading few sockets directly is cheaper than asking epoll which of them to read.
 std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
   std::array<ConnectionId, max_direct_receive_limit> ids;  // callbacks may change connections_.open
   const std::size_t count = connections_.open.size();
+  NFX_ASSERT(count <= ids.size());
   for (std::size_t i = 0; i < count; ++i) ids[i] = connections_.id_of(connections_.all[connections_.open[i]]);
   std::size_t handled = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -192,8 +196,8 @@ std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
   return handled;
 }
 
-// A segment for a watched socket is put on epoll's list first, by the thread that sends it. Nobody looks at that list
-// while all sockets are asked. What came later, or had to be watched meanwhile, leaves with the next round.
+// A segment for a watched socket is put on epoll's list first, by the thread that sends it. No poll reads that list
+// while all sockets are read. What came later, or had to be watched meanwhile, leaves epoll with the next round.
 void EpollTransport::leave_epoll() noexcept {
   polls_until_direct_ = direct_polls;
   for (const std::uint32_t slot : connections_.open) {
@@ -230,6 +234,7 @@ std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(max_wait);
     ready = ::epoll_wait(epoll_, events.data(), events_per_wait, static_cast<int>(milliseconds.count()));
   }
+  NFX_ASSERT(ready <= static_cast<int>(events_per_wait));
   ++counters_.epoll_waits;
   std::size_t handled = 0;
   for (int i = 0; i < ready; ++i) {
@@ -292,8 +297,10 @@ std::size_t EpollTransport::serve(const detail::SinkRef& sink, ConnectionId id, 
 }
 
 std::size_t EpollTransport::receive(const detail::SinkRef& sink, ConnectionId id, Connection& connection) {
+  NFX_ASSERT(connections_.find(id) == &connection && connection.state == State::open);
   const auto received =
       detail::receive_some(connection.fd, connection.tuning, buffer_.get(), options_.receive_buffer_size);
+  NFX_ASSERT(received.size <= static_cast<ssize_t>(options_.receive_buffer_size));
   if (received.size > 0) {
     received_at_ = received.at;
     sink.on_receive(sink.sink, id, {buffer_.get(), static_cast<std::size_t>(received.size)});

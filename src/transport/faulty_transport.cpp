@@ -1,3 +1,4 @@
+// Draws the faults of the faulty transport from its seed.
 #include "nexusfix/transport/faulty_transport.hpp"
 
 #include <stdexcept>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "nexusfix/transport/io_uring_transport.hpp"
-#include "nexusfix/transport/tcp_books.hpp"
+#include "nexusfix/transport/tcp_registry.hpp"
 #include "transport/io_uring_ring.hpp"
 
 namespace nfx::detail {
@@ -22,34 +22,34 @@ class IoUringImpl;
 struct IoUringConnection : TcpConnection {
   std::uint32_t tag = 0;
   bool reading = false;     // a request to receive, or to say when there is input, is with the kernel
-  bool writing = false;     // one that says when there is room, or the connect has ended
-  bool cancelling = false;  // the request to receive was asked to end
+  bool writing = false;     // a request that completes when there is space, or the connect has ended
+  bool cancelling = false;  // the request to receive is being cancelled
   bool fed = false;         // that request has brought bytes
   bool queued = false;      // in starved_ or to_start_
-  bool ended = false;       // the stream is over, and nobody may hear it yet: `end_reason` says how
+  bool ended = false;       // the stream has ended, and this may not be reported yet: `end_reason` states how
   CloseReason end_reason = CloseReason::local_error;
-  std::vector<char> kept;  // what had been received when hold came
+  std::vector<char> kept;  // what had been received when hold was called
 };
 
 struct IoUringListener : TcpListener {
   bool accepting = false;  // a request to accept is with the kernel
 };
 
-using IoUringBooks = TcpBooks<IoUringImpl, IoUringConnection, IoUringListener, IoUringOptions>;
+using IoUringRegistry = TcpRegistry<IoUringImpl, IoUringConnection, IoUringListener, IoUringOptions>;
 
-class IoUringImpl : private IoUringBooks {
+class IoUringImpl : private IoUringRegistry {
  public:
   explicit IoUringImpl(const IoUringOptions& options);
   ~IoUringImpl();
   IoUringImpl(const IoUringImpl&) = delete;
   IoUringImpl& operator=(const IoUringImpl&) = delete;
 
-  using IoUringBooks::close;
-  using IoUringBooks::close_listener;
-  using IoUringBooks::connect;
-  using IoUringBooks::listen;
-  using IoUringBooks::local_endpoint;
-  using IoUringBooks::try_send;
+  using IoUringRegistry::close;
+  using IoUringRegistry::close_listener;
+  using IoUringRegistry::connect;
+  using IoUringRegistry::listen;
+  using IoUringRegistry::local_endpoint;
+  using IoUringRegistry::try_send;
   void hold(ConnectionId id, bool held) noexcept;
   std::size_t poll(const SinkRef& sink, Duration max_wait);
   void wake() noexcept;
@@ -62,7 +62,7 @@ class IoUringImpl : private IoUringBooks {
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return received_at_; }
 
  private:
-  friend IoUringBooks;
+  friend IoUringRegistry;
   enum class Kind : std::uint8_t { answer, wake, accept, receive, readable, writable };
   using State = ConnectionState;
   using Connection = IoUringConnection;
@@ -75,7 +75,7 @@ class IoUringImpl : private IoUringBooks {
 
   [[nodiscard]] static std::uint64_t name(Kind kind, std::uint32_t slot, std::uint32_t tag) noexcept;
 
-  // What the kernel is asked for.
+  // Requests to the kernel.
   void start_requests() noexcept;
   void start_listeners() noexcept;
   void start(Connection& connection) noexcept;
@@ -84,7 +84,7 @@ class IoUringImpl : private IoUringBooks {
   void cancel(std::uint64_t request) noexcept;
   [[nodiscard]] bool fills_buffers(const Connection& connection) const noexcept;
 
-  // What it answers.
+  // Its completions.
   std::size_t serve(const SinkRef& sink, const Completion& completion);
   std::size_t serve_receive(const SinkRef& sink, const Completion& completion, std::uint32_t slot, std::uint32_t tag);
   std::size_t serve_bytes(const SinkRef& sink, Connection& connection, std::span<const char> bytes);
@@ -96,7 +96,7 @@ class IoUringImpl : private IoUringBooks {
   std::size_t serve_broken(const SinkRef& sink);
   std::size_t end_stream(const SinkRef& sink, Connection& connection, CloseReason reason);
 
-  // What TcpBooks asks.
+  // What TcpRegistry calls.
   [[nodiscard]] int watch_listener(Listener& listener) noexcept;
   void forget_listener(Listener& listener) noexcept;
   void resume_accepting() noexcept {}  // the next poll looks whether it may
@@ -117,7 +117,7 @@ class IoUringImpl : private IoUringBooks {
   std::vector<std::uint32_t> to_start_;  // slots that may want a request
   std::vector<std::uint32_t> starting_;  // one of them, while it is worked on
   std::vector<std::uint64_t> to_cancel_;
-  std::vector<ConnectionId> to_hand_on_;  // no longer held, with bytes kept or an end
+  std::vector<ConnectionId> to_hand_on_;  // no longer held, with stored bytes or an end
   std::vector<ConnectionId> handing_on_;
   std::vector<Waiting> waiting_;
   std::size_t accepts_left_ = 0;  // in this poll

@@ -8,7 +8,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "transport/io_uring_impl.hpp"
-#include "transport/tcp_books.hpp"
+#include "transport/tcp_registry.hpp"
 #include "transport/tcp_socket.hpp"
 
 namespace nfx::detail {
@@ -24,7 +24,7 @@ std::size_t IoUringImpl::poll(const SinkRef& sink, Duration max_wait) {
     handled += serve_kept(sink);
   start_requests();
   const bool deadlines = has_deadlines();
-  // What is broken is asked about once more, which its answer ends.
+  // A broken connection is polled once more, until its last completion.
   const bool busy = handled > 0 || !waiting_.empty() || !to_hand_on_.empty() || !connections_.broken.empty();
   if (busy) max_wait = Duration::zero();
   if (deadlines) max_wait = shortened_wait(max_wait);
@@ -69,6 +69,8 @@ std::size_t IoUringImpl::serve_receive(const SinkRef& sink, const Completion& co
   std::size_t handled = 0;
   Connection* connection = current(slot, tag);
   if (connection != nullptr && !completion.more()) connection->reading = connection->cancelling = false;
+  NFX_ASSERT(completion.result <= 0 || completion.has_buffer());  // bytes come in a buffer of the ring
+  NFX_ASSERT(completion.result <= static_cast<std::int32_t>(options_.receive_buffer_size));
   if (connection != nullptr && completion.result > 0) {
     connection->fed = true;
     handled += serve_bytes(sink, *connection,
@@ -79,7 +81,7 @@ std::size_t IoUringImpl::serve_receive(const SinkRef& sink, const Completion& co
   if (connection == nullptr || completion.more()) return handled;
   const int error = completion.result < 0 ? -completion.result : 0;
   if (error == ENOBUFS) {
-    // Whoever got nothing goes first next time, so that a flood cannot take all buffers for ever.
+    // A connection that got nothing goes first next time, so that a flood cannot take all buffers for ever.
     ++counters_.buffers_empty;
     enqueue(connection->fed ? to_start_ : starved_, *connection);
     return handled;
@@ -104,12 +106,13 @@ std::size_t IoUringImpl::serve_bytes(const SinkRef& sink, Connection& connection
   return 1;
 }
 
-// Input lies in the socket: one bounded read, as over epoll.
+// The socket has input: one bounded read, as over epoll.
 std::size_t IoUringImpl::serve_readable(const SinkRef& sink, Connection& connection) {
   connection.reading = connection.cancelling = false;
   if (connection.held) return 0;
   const std::uint32_t slot = connections_.slot_of(connection), tag = connection.tag;
   const Received received = receive_some(connection.fd, connection.tuning, buffer_.get(), options_.receive_buffer_size);
+  NFX_ASSERT(received.size <= static_cast<ssize_t>(options_.receive_buffer_size));
   if (received.size > 0) {
     std::size_t handled = 0;
     if (connection.state == State::open) {
@@ -129,7 +132,7 @@ std::size_t IoUringImpl::serve_readable(const SinkRef& sink, Connection& connect
   return end_stream(sink, connection, received.size == 0 ? CloseReason::peer_closed : reason_of(errno));
 }
 
-// Bytes that came while the connection was held, all at once, and then its end if that came too.
+// Bytes that came while the connection was held, in one piece, and then its end if that came too.
 std::size_t IoUringImpl::serve_kept(const SinkRef& sink) {
   std::size_t handled = 0;
   std::swap(to_hand_on_, handing_on_);
@@ -161,8 +164,8 @@ std::size_t IoUringImpl::end_stream(const SinkRef& sink, Connection& connection,
   return 0;
 }
 
-// A send found them dead. What the peer sent before that is still received, and the request to receive is ended behind
-// it: its last answer is the close.
+// A send found them dead. What the peer sent before that is still received, and the request to receive is ended
+// after it: its last completion is the close.
 std::size_t IoUringImpl::serve_broken(const SinkRef& sink) {
   std::size_t handled = 0;
   for (std::size_t i = connections_.broken.size(); i-- > 0;) {
@@ -185,6 +188,7 @@ std::size_t IoUringImpl::serve_broken(const SinkRef& sink) {
 // ---- writing and connecting ----
 
 std::size_t IoUringImpl::serve_writable(const SinkRef& sink, Connection& connection) {
+  NFX_ASSERT(connection.writing);  // one request at a time
   connection.writing = false;
   if (connection.state == State::connecting) return connection.broken ? 0 : finish_connect(sink, connection);
   if (connection.state != State::open || connection.broken || !std::exchange(connection.wants_write, false)) return 0;
@@ -229,6 +233,7 @@ std::size_t IoUringImpl::greet_waiting(const SinkRef& sink) {
   const std::size_t count = std::min(waiting_.size(), accepts_left_);
   for (std::size_t i = 0; i < count; ++i) {
     const Waiting next = waiting_[i];
+    NFX_ASSERT(accepts_left_ > 0 && next.fd >= 0);
     --accepts_left_;
     if (find(next.listener) == nullptr) {
       ::close(next.fd);

@@ -1,3 +1,4 @@
+// Sets up an io_uring with what this kernel offers, and states what it lacks.
 #include "transport/io_uring_ring.hpp"
 
 #include <sys/syscall.h>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "nexusfix/base/assert.hpp"
 
@@ -20,12 +22,12 @@ namespace {
 constexpr unsigned request_entries = 256;
 
 [[nodiscard]] unsigned completion_entries(const IoUringOptions& options) noexcept {
-  // Each buffer may be full and each connection may have ended; what does not fit the kernel keeps aside.
+  // Each buffer may be full and each connection may have ended; what does not fit the kernel stores elsewhere.
   const std::size_t wanted = 2 * options.receive_buffers + options.max_connections;
   return static_cast<unsigned>(std::bit_ceil(std::clamp<std::size_t>(wanted, 2 * request_entries, 32768)));
 }
 
-// "Operation not permitted: kernel.io_uring_disabled=2" says more than the error alone.
+// "Operation not permitted: kernel.io_uring_disabled=2" is clearer than the error alone.
 [[nodiscard]] std::string why_not(int error) {
   std::string text = std::generic_category().message(error);
   if (error == ENOSYS) return text + ": this kernel is built without it, or older than 5.11";
@@ -107,7 +109,7 @@ void IoUringRing::choose_flags(const IoUringOptions& options) {
     if (!step.wanted) continue;
     error = try_flags(options, step.flags);
     if (error == 0) return;
-    // Old kernels ask for permission for SQPOLL.
+    // Old kernels require a permission for SQPOLL.
     const bool go_on = error == EINVAL || ((step.flags & IORING_SETUP_SQPOLL) != 0 && error == EPERM);
     if (!go_on) break;
     const bool names_cpu = (step.flags & IORING_SETUP_SQPOLL) != 0 && options.sq_thread_cpu >= 0;
@@ -124,7 +126,7 @@ void IoUringRing::look_for_multishot(const IoUringOptions& options) {
     void operator()(io_uring_probe* probe) const noexcept { io_uring_free_probe(probe); }
   };
   const std::unique_ptr<io_uring_probe, ProbeDeleter> probe{io_uring_get_probe_ring(&ring_)};
-  // Multishot requests are flags, which no probe names; operations of the same kernel versions stand for them.
+  // Multishot requests are flags, which no probe names; operations of the same kernel versions are probed instead.
   const auto knows = [&](int operation) { return probe && io_uring_opcode_supported(probe.get(), operation) != 0; };
   const auto decide = [&](bool allowed, bool known, const char* name) {
     if (allowed && known) return true;
@@ -154,6 +156,7 @@ int IoUringRing::make_buffers(const IoUringOptions& options) {
   const int error = -io_uring_register_buf_ring(&ring_, &registration, 0);
   if (error != 0) return error;
   io_uring_buf_ring_init(buffer_ring_.get());
+  lent_.assign(buffer_count_, 1);
   for (std::size_t i = 0; i < buffer_count_; ++i) give_back(static_cast<std::uint16_t>(i));
   return 0;
 }
@@ -187,12 +190,12 @@ void IoUringRing::enable() {
 io_uring_sqe* IoUringRing::request() noexcept {
   io_uring_sqe* entry = io_uring_get_sqe(&ring_);
   while (entry == nullptr) {
-    // Taking requests is all that this asks of the kernel, so it ends; with SQPOLL its thread has to come round.
+    // Taking requests is all that this requests of the kernel, so it ends; with SQPOLL its thread has to come round.
     io_uring_submit(&ring_);
     if (features_.sqpoll) io_uring_sqring_wait(&ring_);
     prepared_ = 0;
     entry = io_uring_get_sqe(&ring_);
-    if (entry == nullptr) io_uring_get_events(&ring_);  // no memory, or too many completions kept aside
+    if (entry == nullptr) io_uring_get_events(&ring_);  // no memory, or too many completions stored elsewhere
   }
   ++prepared_;
   return entry;
@@ -228,10 +231,18 @@ bool IoUringRing::next(Completion& completion) noexcept {
   const io_uring_cqe& entry = ring_.cq.cqes[*ring_.cq.khead & ring_.cq.ring_mask];
   completion = {entry.user_data, entry.res, entry.flags};
   io_uring_cq_advance(&ring_, 1);
+#ifndef NDEBUG
+  if (completion.has_buffer()) {
+    NFX_REQUIRE(completion.buffer() < buffer_count_);
+    NFX_REQUIRE(std::exchange(lent_[completion.buffer()], 1) == 0);  // the kernel fills only buffers that it was given
+  }
+#endif
   return true;
 }
 
 void IoUringRing::give_back(std::uint16_t number) noexcept {
+  NFX_ASSERT(number < buffer_count_);
+  NFX_ASSERT(std::exchange(lent_[number], 0) == 1);  // no buffer is given back twice
   io_uring_buf_ring_add(buffer_ring_.get(), buffer(number), static_cast<unsigned>(buffer_size_), number,
                         io_uring_buf_ring_mask(static_cast<std::uint32_t>(buffer_count_)), 0);
   io_uring_buf_ring_advance(buffer_ring_.get(), 1);

@@ -1,6 +1,6 @@
 // One io_uring with its ring of receive buffers: set up step by step, filled with requests, read from.
 // Thread: the one that called enable(); construction may be elsewhere. Cost: one pass over shared memory, and a call of
-// the kernel where a function says so.
+// the kernel where a function states it.
 #pragma once
 
 #include <liburing.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "nexusfix/transport/io_uring_transport.hpp"
 
@@ -76,7 +77,8 @@ class IoUringRing {
   std::unique_ptr<char[]> buffers_;
   std::size_t buffer_size_ = 0;
   std::size_t buffer_count_ = 0;
-  std::string missing_;  // what was left out, and why
+  std::vector<char> lent_;  // checked builds: by buffer, 1 while a completion has brought it and it was not given back
+  std::string missing_;     // what was left out, and why
 };
 
 }  // namespace nfx::detail

@@ -11,8 +11,9 @@
 #include <system_error>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "transport/io_uring_impl.hpp"
-#include "transport/tcp_books.hpp"
+#include "transport/tcp_registry.hpp"
 #include "transport/tcp_socket.hpp"
 
 namespace nfx {
@@ -28,7 +29,7 @@ void check_options(const IoUringOptions& options) {
                  "sq_thread_idle is up to 1 hour");
 }
 
-// The kernel waits on behalf of a request only when the socket itself would: some versions give up at once otherwise.
+// The kernel waits on behalf of a request only when the socket itself would: some versions fail immediately otherwise.
 void let_it_wait(int fd) noexcept { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK); }
 
 }  // namespace
@@ -42,7 +43,7 @@ IoUringFeatures probe_io_uring(const IoUringOptions& options) {
   } catch (const std::system_error& error) {
     IoUringFeatures none;
     none.text = error.what();
-    // The text stands before the error's own, which it contains already.
+    // The text precedes the error's own, which it contains already.
     none.text.resize(std::min(none.text.size(), none.text.rfind(')') + 1));
     return none;
   }
@@ -82,7 +83,7 @@ std::size_t IoUringTransport::poll_with(const detail::SinkRef& sink, Duration ma
 
 namespace detail {
 
-IoUringImpl::IoUringImpl(const IoUringOptions& options) : IoUringBooks(options), ring_(options) {
+IoUringImpl::IoUringImpl(const IoUringOptions& options) : IoUringRegistry(options), ring_(options) {
   starved_.reserve(options.max_connections);
   to_start_.reserve(options.max_connections);
   starting_.reserve(options.max_connections);
@@ -108,6 +109,7 @@ IoUringImpl::~IoUringImpl() {
 }
 
 std::uint64_t IoUringImpl::name(Kind kind, std::uint32_t slot, std::uint32_t tag) noexcept {
+  NFX_ASSERT(slot <= 0xff'ffff);  // 24 bits of the name
   return (std::uint64_t{tag} << 32) | (std::uint64_t{std::to_underlying(kind)} << 24) | slot;
 }
 
@@ -122,7 +124,7 @@ int IoUringImpl::watch_listener(Listener& listener) noexcept {
 
 void IoUringImpl::forget_listener(Listener& listener) noexcept {
   if (listener.accepting) to_cancel_.push_back(name(Kind::accept, id_slot(id_of(listener)), listener.generation));
-  ::shutdown(listener.fd, SHUT_RDWR);  // the kernel's request holds the socket, and would go on accepting
+  ::shutdown(listener.fd, SHUT_RDWR);  // the kernel's request holds the socket, and would continue to accept
 }
 
 // What was accepted waits already.
@@ -147,7 +149,7 @@ void IoUringImpl::hold(ConnectionId id, bool held) noexcept {
 
 void IoUringImpl::wake() noexcept { raise_wake_event(wake_); }
 
-// ---- what the kernel is asked for ----
+// ---- requests to the kernel ----
 
 bool IoUringImpl::fills_buffers(const Connection& connection) const noexcept {
   return features().multishot_receive && !connection.tuning.timestamps;
@@ -177,6 +179,7 @@ void IoUringImpl::start_requests() noexcept {
   for (std::vector<std::uint32_t>* list : {&starved_, &to_start_}) {
     std::swap(*list, starting_);
     for (const std::uint32_t slot : starting_) {
+      NFX_ASSERT(slot < connections_.all.size() && connections_.all[slot].queued);
       connections_.all[slot].queued = false;
       start(connections_.all[slot]);
     }
@@ -220,6 +223,7 @@ void IoUringImpl::start(Connection& connection) noexcept {
 
 void IoUringImpl::start_receive(Connection& connection) noexcept {
   const std::uint32_t slot = connections_.slot_of(connection);
+  NFX_ASSERT(!connection.reading && !connection.cancelling && connection.fd >= 0);  // one request to receive at a time
   io_uring_sqe* entry = ring_.request();
   if (fills_buffers(connection)) {
     io_uring_prep_recv_multishot(entry, connection.fd, nullptr, 0, 0);
@@ -242,7 +246,8 @@ IoUringImpl::Connection* IoUringImpl::current(std::uint32_t slot, std::uint32_t 
   return connection.state != State::free && connection.tag == tag ? &connection : nullptr;
 }
 
-// What the kernel still has of it holds the socket open: it is asked to let go, and the peer hears of the end now.
+// What the kernel still has of it holds the socket open: it is cancelled, and the peer is notified of the end
+// now.
 void IoUringImpl::free_slot(Connection& connection) noexcept {
   const std::uint32_t slot = connections_.slot_of(connection);
   const Kind kind = fills_buffers(connection) ? Kind::receive : Kind::readable;

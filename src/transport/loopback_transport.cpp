@@ -1,4 +1,6 @@
+// Connections within one thread, so that tests and simulation need no network.
 #include "nexusfix/transport/loopback_transport.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "transport/address.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@ namespace nfx {
 namespace detail {
 
 std::size_t LoopbackStream::write(std::span<const char> bytes) noexcept {
+  NFX_ASSERT(begin_ < ring_.size() && size_ <= ring_.size());
   const std::size_t count = std::min(bytes.size(), ring_.size() - size_);
   const std::size_t at = (begin_ + size_) % ring_.size();
   const std::size_t before_end = std::min(count, ring_.size() - at);
@@ -25,6 +28,7 @@ std::span<const char> LoopbackStream::front(std::size_t limit) const noexcept {
 }
 
 void LoopbackStream::consume(std::size_t count) noexcept {
+  NFX_ASSERT(count <= size_);  // nothing is read that was not written
   begin_ = (begin_ + count) % ring_.size();
   size_ -= count;
 }
@@ -157,12 +161,14 @@ void LoopbackTransport::release(Connection& connection) noexcept {
 }
 
 ConnectionId LoopbackTransport::id_of(const Connection& connection) const noexcept {
+  NFX_ASSERT(&connection >= connections_.data() && &connection < connections_.data() + connections_.size());
   return detail::make_id<ConnectionId>(static_cast<std::uint32_t>(&connection - connections_.data()),
                                        connection.generation);
 }
 
 ListenerId LoopbackTransport::id_of(const Listener& listener) const noexcept {
   const auto at = std::ranges::find(listeners_, &listener, [](const Listener& l) { return &l; });
+  NFX_ASSERT(at != listeners_.end());
   return detail::make_id<ListenerId>(static_cast<std::uint32_t>(at - listeners_.begin()), listener.generation);
 }
 

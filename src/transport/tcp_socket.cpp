@@ -1,3 +1,4 @@
+// System calls on TCP sockets, shared by the transports.
 #include "transport/tcp_socket.hpp"
 
 #include <linux/errqueue.h>
@@ -24,8 +25,8 @@ namespace {
   return ::setsockopt(fd, level, name, &option_value, sizeof option_value) == 0;
 }
 
-[[gnu::cold, gnu::noinline]] void warn(Warnings& warnings, std::string option, const char* mend) {
-  const std::string text = std::move(option) + ": " + std::generic_category().message(errno) + mend;
+[[gnu::cold, gnu::noinline]] void warn(Warnings& warnings, std::string option, const char* fix) {
+  const std::string text = std::move(option) + ": " + std::generic_category().message(errno) + fix;
   const auto known = std::ranges::find(warnings, text, &TransportWarning::text);
   if (known != warnings.end()) {
     ++known->count;

@@ -22,7 +22,7 @@ using Warnings = std::vector<TransportWarning>;
 
 [[nodiscard]] MonotonicTime monotonic_now() noexcept;
 [[nodiscard]] bool would_block(int error) noexcept;
-// What accept says when it is the process or the host that is short, not the peer that is gone.
+// What accept returns when it is the process or the host that is short, not the peer that is gone.
 [[nodiscard]] bool short_of_descriptors(int error) noexcept;
 [[nodiscard]] CloseReason reason_of(int error) noexcept;
 
@@ -57,12 +57,12 @@ void raise_wake_event(int fd) noexcept;
 void clear_wake_event(int fd) noexcept;
 
 struct Received {
-  ssize_t size = 0;  // 0: the peer's end; below 0: errno says what
+  ssize_t size = 0;  // 0: the peer's end; below 0: errno has the error
   std::optional<UtcTime> at;
 };
 // One receive that does not wait, and what the connection's tuning wants before and after it.
 [[nodiscard]] Received receive_some(int fd, const SocketTuning& tuning, char* buffer, std::size_t size) noexcept;
-// Linux forgets TCP_QUICKACK; it is asked for again after every receive.
+// Linux forgets TCP_QUICKACK; it is set again after every receive.
 void acknowledge_at_once(int fd) noexcept;
 
 }  // namespace nfx::detail

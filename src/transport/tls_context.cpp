@@ -1,3 +1,5 @@
+// Checks and loads certificates, keys and revocation lists, so that mistakes are found at the start and not in a
+// handshake.
 #include "nexusfix/transport/tls_context.hpp"
 
 #include <openssl/pem.h>
@@ -27,17 +29,17 @@ T or_fail(std::expected<T, std::string> result) {
   return std::move(*result);
 }
 
-// Combinations that say two things, or would let in whom they mean to keep out.
+// Combinations that say two things, or would admit peers that they are meant to refuse.
 void check(const TlsOptions& o) {
   if (o.certificate.empty() && !o.key.empty()) {
     fail("tls_key without tls_certificate: " + o.key + " is of no use alone; name the certificate too");
   }
   if (o.max_version < o.min_version) fail("tls_min_version is above tls_max_version: no version is left");
   if (o.client_certificate != ClientCertificate::none) {
-    if (!o.verify) fail("tls_client_certificate without tls_verify: certificates would be asked for and not looked at");
+    if (!o.verify) fail("tls_client_certificate without tls_verify: certificates would be requested and not checked");
     if (o.ca.empty()) {
       fail(
-          "tls_client_certificate without tls_ca: whoever has a certificate of any public authority could come in; "
+          "tls_client_certificate without tls_ca: any holder of a certificate of a public authority could connect; "
           "name the authority that signs your clients");
     }
   }
@@ -46,8 +48,8 @@ void check(const TlsOptions& o) {
         "tls_peer_names with tls_client_certificate \"request\": clients without a certificate have no name and could "
         "come in; use \"require\"");
   }
-  if (!o.verify && !o.peer_names.empty()) fail("tls_peer_names without tls_verify: names would not be looked at");
-  if (!o.verify && !o.crl.empty()) fail("tls_crl without tls_verify: revocation would not be looked at");
+  if (!o.verify && !o.peer_names.empty()) fail("tls_peer_names without tls_verify: names would not be checked");
+  if (!o.verify && !o.crl.empty()) fail("tls_crl without tls_verify: revocation would not be checked");
 }
 
 int version_number(TlsVersion version) {
@@ -72,8 +74,8 @@ void set_protocol(SSL_CTX* context, const TlsOptions& o) {
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   // Peers are sent what the certificate's file holds, and nothing that happens to be in tls_ca.
   SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
-  // A session lasts a trading day, so a cache of them would only be something to keep secret, and a peer that resumes
-  // would not be looked at again.
+  // A session lasts a trading day, so a cache of them would only be another secret to protect, and a peer that resumes
+  // would not be checked again.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   constexpr unsigned char scope[] = "nexusfix";
   SSL_CTX_set_session_id_context(context, scope, sizeof scope - 1);
@@ -95,7 +97,7 @@ void check_dates(const X509* certificate, const std::string& file) {
 std::string password_of(const TlsOptions& o) {
   if (o.key_password) return o.key_password();
   if (o.key_password_env.empty()) return {};
-  const char* value = std::getenv(o.key_password_env.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  const char* value = std::getenv(o.key_password_env.c_str());  // NOLINT(concurrency-mt-unsafe): no thread sets any
   if (value == nullptr) {
     fail("tls_key_password_env: the environment has no " + o.key_password_env + "; set it to the key's password");
   }
@@ -110,7 +112,7 @@ OwnedKey load_key(const TlsOptions& o, const std::string& file) {
     std::string password;
     bool asked = false;
   } answer{password_of(o), false};
-  // Without this OpenSSL would ask on the terminal.
+  // Without this OpenSSL would prompt on the terminal.
   const auto tell = [](char* out, int size, int /*writing*/, void* user) {
     auto& known = *static_cast<Answer*>(user);
     known.asked = true;
@@ -181,7 +183,7 @@ void load_trust(SSL_CTX* context, const TlsOptions& o) {
   } else {
     trust_file(context, o, o.ca);
   }
-  // Whatever stands in tls_ca is trusted, also an authority in the middle, or one peer's own certificate.
+  // Whatever is in tls_ca is trusted, also an authority in the middle, or one peer's own certificate.
   X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
 }
 
@@ -236,7 +238,7 @@ std::expected<void, std::string> TlsContext::reload() {
 std::string TlsContext::why_no_server() const {
   if (options_.certificate.empty()) return "a TLS listener needs a certificate: set tls_certificate and tls_key";
   if (!options_.peer_names.empty() && options_.client_certificate != ClientCertificate::require) {
-    return "tls_peer_names on a listener: clients are not asked for certificates, so they have no names; set "
+    return "tls_peer_names on a listener: clients are not requested to send certificates, so they have no names; set "
            "tls_client_certificate to \"require\"";
   }
   return {};

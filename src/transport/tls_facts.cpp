@@ -1,3 +1,4 @@
+// Reads certificates and revocation lists as plain data.
 #include "nexusfix/transport/tls_facts.hpp"
 
 #include <linux/tcp.h>
@@ -159,7 +160,7 @@ std::expected<std::vector<OwnedX509>, std::string> load_certificates(const std::
   const std::string error = openssl_error();
   if (!at_end) {
     return std::unexpected(file + ": certificate " + std::to_string(certificates.size() + 1) + " is damaged (" + error +
-                           "); get the file anew");
+                           "); get the file again");
   }
   if (certificates.empty()) {
     return std::unexpected(file + ": holds no certificate in PEM form ('openssl x509 -inform DER -in FILE' converts)");
@@ -174,7 +175,7 @@ std::expected<std::vector<OwnedCrl>, std::string> load_revocations(const std::st
   while (X509_CRL* list = PEM_read_bio_X509_CRL(bio.get(), nullptr, nullptr, nullptr)) lists.emplace_back(list);
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   const std::string error = openssl_error();
-  if (!at_end) return std::unexpected(file + ": is damaged (" + error + "); get the revocation list anew");
+  if (!at_end) return std::unexpected(file + ": is damaged (" + error + "); get the revocation list again");
   if (lists.empty()) {
     const OwnedBio again = open_file(file);
     if (again) lists.emplace_back(d2i_X509_CRL_bio(again.get(), nullptr));
@@ -217,7 +218,7 @@ std::expected<std::vector<RevocationFacts>, std::string> read_revocations(const 
   return facts;
 }
 
-// The kernel looks for the protocol before it looks at the socket: without it the answer is ENOENT, and with it an
+// The kernel looks up the protocol before it checks the socket: without it the answer is ENOENT, and with it an
 // unconnected socket gets ENOTCONN.
 KernelTls kernel_tls() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

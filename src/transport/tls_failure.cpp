@@ -1,3 +1,4 @@
+// Turns OpenSSL's error codes of a handshake into one line with a fix.
 #include "transport/tls_failure.hpp"
 
 #include <openssl/err.h>
@@ -20,10 +21,10 @@ std::string describe_alert(int alert, bool established) {
     case SSL_AD_CERTIFICATE_EXPIRED: return refused("our certificate has expired (alert certificate expired)");
     case SSL_AD_CERTIFICATE_UNKNOWN:
       return refused("it does not accept our certificate, without saying why (alert certificate unknown)");
-    case SSL_AD_UNKNOWN_CA: return refused("it does not know who signed our certificate (alert unknown ca)");
+    case SSL_AD_UNKNOWN_CA: return refused("it does not know the issuer of our certificate (alert unknown ca)");
     case SSL_AD_ACCESS_DENIED: return refused("our certificate is good but not welcome (alert access denied)");
     case SSL_AD_CERTIFICATE_REQUIRED:
-      return refused("it wants a certificate of ours (alert certificate required); set tls_certificate and tls_key");
+      return refused("it requires a client certificate (alert certificate required); set tls_certificate and tls_key");
     case SSL_AD_PROTOCOL_VERSION:
       return refused("it does not speak our versions of TLS (alert protocol version); see tls_min_version");
     case SSL_AD_INSUFFICIENT_SECURITY: return refused("our ciphers are too weak for it (alert insufficient security)");

@@ -1,11 +1,11 @@
-// OpenSSL's errors of a connection in words that say what to do.
+// OpenSSL's errors of a connection as text with a fix.
 #pragma once
 
 #include <string>
 
 namespace nfx::detail {
 
-// `error` is one of OpenSSL's codes; `established` tells what went on before.
+// `error` is one of OpenSSL's codes; `established`: whether the handshake had succeeded.
 [[nodiscard]] std::string describe_failure(unsigned long error, bool established);
 
 }  // namespace nfx::detail

@@ -32,7 +32,7 @@ using OwnedX509 = Owned<X509, &X509_free>;
 using OwnedCrl = Owned<X509_CRL, &X509_CRL_free>;
 using OwnedKey = Owned<EVP_PKEY, &EVP_PKEY_free>;
 
-// Throws TlsError: one line that names the file, or the key of the configuration, and the mend.
+// Throws TlsError: one line that names the file, or the key of the configuration, and the fix.
 [[nodiscard]] std::shared_ptr<const struct TlsMaterial> load_material(const TlsOptions& options);
 
 // What one load brought. Immutable afterwards.
@@ -41,7 +41,7 @@ struct TlsMaterial {
   OwnedSslCtx context;
 };
 
-// The last error of this thread in words ("bad decrypt"), "unknown error" when there is none; empties the queue.
+// The last error of this thread as text ("bad decrypt"), "unknown error" when there is none; empties the queue.
 [[nodiscard]] std::string openssl_error();
 
 [[nodiscard]] std::string subject_of(const X509* certificate);
@@ -58,7 +58,7 @@ struct TlsMaterial {
 // Which of its names makes the certificate one of those wanted: false when none does.
 [[nodiscard]] bool carries_name(const X509* certificate, const std::vector<std::string>& patterns);
 
-// What a verification that stands at a bad certificate has to say: the reason, whose certificate, the mend. `wanted` is
+// What a verification reports of a bad certificate: the reason, the certificate, the fix. `wanted` is
 // the name that was looked for.
 [[nodiscard]] std::string describe_verification(X509_STORE_CTX* state, const std::string& wanted);
 

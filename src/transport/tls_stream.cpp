@@ -1,3 +1,4 @@
+// OpenSSL on memory: a BIO reads the input fed and writes to a bounded buffer.
 #include "nexusfix/transport/tls_stream.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct TlsStream::Ssl {
   bool certificate_requested = false;
   std::vector<std::string> problems;
 
-  // Where the objects of OpenSSL find theirs of ours.
+  // Where OpenSSL's objects have the pointer to ours.
   static int slot() {
     static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return index;
@@ -40,7 +41,7 @@ struct TlsStream::Ssl {
   static Ssl& of(const SSL* handle) { return *static_cast<Ssl*>(SSL_get_ex_data(handle, slot())); }
 
   // Runs per certificate, and once more per thing found wrong with it. What is wrong is written down here, while the
-  // certificate is at hand; who does not verify goes on.
+  // certificate is at hand; a side that does not verify continues.
   static int verify(int good, X509_STORE_CTX* state) noexcept {
     auto* handle = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(state, SSL_get_ex_data_X509_STORE_CTX_idx()));
     Ssl& self = of(handle);
@@ -59,14 +60,14 @@ struct TlsStream::Ssl {
     return 1;
   }
 
-  // OpenSSL asks a client for its certificate only when the server wants one.
+  // OpenSSL queries a client for its certificate only when the server wants one.
   static int note_request(SSL* handle, void*) noexcept {
     Ssl& self = of(handle);
     if (self.side == TlsSide::client) self.certificate_requested = true;
     return 1;
   }
 
-  // A BIO that is this stream: it reads the input fed and writes behind what waits to leave.
+  // A BIO that is this stream: it reads the input fed and appends to what waits to be sent.
   static int bio_read(BIO* bio, char* out, std::size_t size, std::size_t* read) noexcept {
     auto& stream = *static_cast<TlsStream*>(BIO_get_data(bio));
     BIO_clear_retry_flags(bio);
@@ -83,6 +84,7 @@ struct TlsStream::Ssl {
   static int bio_write(BIO* bio, const char* bytes, std::size_t size, std::size_t* written) noexcept {
     auto& stream = *static_cast<TlsStream*>(BIO_get_data(bio));
     BIO_clear_retry_flags(bio);
+    NFX_ASSERT(stream.out_begin_ <= stream.out_end_ && stream.out_end_ <= stream.capacity_);
     if (stream.capacity_ - stream.out_end_ < size && stream.out_begin_ > 0) {
       const std::size_t waiting = stream.out_end_ - stream.out_begin_;
       std::memmove(stream.out_.get(), stream.out_.get() + stream.out_begin_, waiting);
@@ -96,6 +98,7 @@ struct TlsStream::Ssl {
     }
     std::memcpy(stream.out_.get() + stream.out_end_, bytes, *written);
     stream.out_end_ += *written;
+    NFX_ASSERT(stream.out_end_ <= stream.capacity_);
     return 1;
   }
 
@@ -146,7 +149,7 @@ TlsStream::TlsStream(const TlsContext& context, TlsSide side, std::string_view n
   SSL_set_verify(handle, options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, Ssl::verify);
   const bool is_address = canonical_address(ssl_->name).has_value();
   bool good = true;
-  // The protocol has no place for addresses among the names that a client asks for.
+  // The protocol has no place for addresses among the names that a client requests.
   if (!is_address && !ssl_->name.empty()) good = SSL_set_tlsext_host_name(handle, ssl_->name.c_str()) == 1;
   if (options.check_name) good = good && set_wanted_name(SSL_get0_param(handle), ssl_->name);
   if (!good) throw TlsError("\"" + ssl_->name + "\" cannot be a server's name: " + openssl_error());
@@ -167,6 +170,8 @@ void TlsStream::feed(std::span<const char> ciphertext) {
 
 void TlsStream::keep_input() {
   const bool is_kept = !kept_.empty();
+  // The input left is the end of what is stored.
+  NFX_ASSERT(!is_kept || (in_.size() <= kept_.size() && in_.data() + in_.size() == kept_.data() + kept_.size()));
   if (is_kept) {
     kept_.erase(kept_.begin(), kept_.end() - static_cast<std::ptrdiff_t>(in_.size()));
   } else {
@@ -215,6 +220,7 @@ TlsStream::Read TlsStream::read(std::span<char> out) noexcept {
     const int code = SSL_read_ex(ssl_->handle.get(), out.data() + result.size, out.size() - result.size, &size);
     if (code != 1) return {result.size, status_of(code)};
     result.size += size;
+    NFX_ASSERT(size > 0 && result.size <= out.size());
   }
   result.status = Status::done;
   return result;
@@ -235,6 +241,7 @@ std::size_t TlsStream::write(std::span<const char> plaintext) noexcept {
       fail();
       break;
     }
+    NFX_ASSERT(size == chunk);  // OpenSSL holds no part of a record back
     written += size;
   }
   return written;
@@ -248,6 +255,7 @@ void TlsStream::say_goodbye() noexcept {
 }
 
 void TlsStream::sent(std::size_t size) noexcept {
+  NFX_ASSERT(size <= out_end_ - out_begin_);  // no more is sent than waits
   out_begin_ += size;
   if (out_begin_ == out_end_) out_begin_ = out_end_ = 0;
 }

@@ -1,4 +1,4 @@
-// What a certificate's verification says, in words that name the certificate and the mend.
+// What a certificate's verification says, naming the certificate and the fix.
 #include <string>
 
 #include "nexusfix/transport/transport.hpp"
@@ -18,8 +18,8 @@ std::string names_in(const X509* certificate) {
   return names.empty() ? "no alternative names (" + subject_of(certificate) + ")" : names;
 }
 
-// Behind the reason, in brackets: what helps.
-std::string mend_of(int error, const X509* certificate) {
+// After the reason, in brackets: the fix.
+std::string fix_of(int error, const X509* certificate) {
   switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return "on " + to_text(time_of(X509_get0_notAfter(certificate))) + "; its owner has to renew it";
@@ -53,9 +53,9 @@ std::string describe_verification(X509_STORE_CTX* state, const std::string& want
   if (error == X509_V_ERR_HOSTNAME_MISMATCH || error == X509_V_ERR_IP_ADDRESS_MISMATCH) {
     return "host name mismatch: wanted " + wanted + ", certificate has " + names_in(certificate);
   }
-  const std::string mend = mend_of(error, certificate);
+  const std::string fix = fix_of(error, certificate);
   return std::string{X509_verify_cert_error_string(error)} + " (subject " + subject_of(certificate) +
-         (mend.empty() ? "" : "; " + mend) + ")";
+         (fix.empty() ? "" : "; " + fix) + ")";
 }
 
 bool set_wanted_name(X509_VERIFY_PARAM* parameters, const std::string& name) {

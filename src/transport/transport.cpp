@@ -1,3 +1,4 @@
+// Endpoints as text, and names of close reasons.
 #include "nexusfix/transport/transport.hpp"
 
 #include <arpa/inet.h>

@@ -184,7 +184,7 @@ class ServeTls(unittest.TestCase):
                                     certificate=self.files(self.made, "expired"))
 
     def test_a_client_that_does_not_know_our_authority_goes_and_the_log_says_so(self):
-        self.assert_each_is_refused(self.serve(), "it does not know who signed our certificate (alert unknown ca)",
+        self.assert_each_is_refused(self.serve(), "it does not know the issuer of our certificate (alert unknown ca)",
                                     ca=self.other.file("ca.pem"))
 
     def test_hangup_renews_the_certificate_for_new_connections_and_leaves_sessions_alone(self):
@@ -324,7 +324,7 @@ class ServeTls(unittest.TestCase):
         config = self.client(f"127.0.0.1:{server.port}", self.trusting(self.made), 'tls_min_version = "1.3"')
         code, _, said = run("connect", config, "--wait", "0")
         self.assertEqual(code, 1)
-        self.assertIn("it wants a certificate of ours (alert certificate required); set tls_certificate and tls_key", said)
+        self.assertIn("it requires a client certificate (alert certificate required); set tls_certificate and tls_key", said)
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+// Endpoints as text.
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// Faults happen as drawn, and the same seed draws the same.
 #include "nexusfix/transport/faulty_transport.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// What only the loopback transport does.
 #include "nexusfix/transport/loopback_transport.hpp"
 
 #include <gtest/gtest.h>

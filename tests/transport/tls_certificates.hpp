@@ -77,7 +77,7 @@ class Authority {
     long serial = 0;
   };
 
-  // `between` stands behind the certificate in its file.
+  // `between` stands after the certificate in its file.
   [[nodiscard]] Files issue(const CertificateWish& wish, const Authority* between = nullptr) {
     EVP_PKEY* key = EVP_EC_gen("P-256");
     X509* certificate = sign(wish, key, false);

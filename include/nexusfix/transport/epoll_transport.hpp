@@ -1,10 +1,10 @@
 // TCP over epoll.
 // Thread: one owner; wake() from any. Cost: no allocation on the receive and send path; a poll is one epoll_wait and
-// one recv per ready connection, or, spinning with few connections, the recv calls alone: after direct_polls of them
-// the connections leave epoll, whose list costs the sender of every segment, until a poll may wait again. Fairness:
-// level-triggered with one bounded recv per connection and poll, so a flooding peer delays its neighbours by one buffer
-// at most. Accepts are bounded likewise. Errors: see transport.hpp. A process out of descriptors pauses its listeners
-// for a moment instead of spinning on accept.
+// one recv per ready connection, or, busy-polling with few connections, the recv calls alone: after direct_polls of
+// them the connections leave epoll, whose list costs the sender of every segment, until a poll may wait again.
+// Fairness: level-triggered with one bounded recv per connection and poll, so a flooding peer delays its neighbours by
+// one buffer at most. Accepts are bounded likewise. Errors: see transport.hpp. A process out of descriptors pauses its
+// listeners for a moment instead of retrying accept in a loop.
 #pragma once
 
 #include <array>
@@ -19,20 +19,21 @@
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/transport/tcp_books.hpp"
 #include "nexusfix/transport/tcp_parts.hpp"
+#include "nexusfix/transport/tcp_registry.hpp"
 #include "nexusfix/transport/transport.hpp"
 
 namespace nfx {
 
 struct EpollOptions {
   std::size_t receive_buffer_size = 64 * 1024;  // shared by all connections; the most that one recv brings
-  std::size_t direct_receive_limit = 8;  // up to so many connections, a spinning poll skips epoll_wait; 0 never does
-  std::size_t max_connections = 1024;    // accepted, connecting and lingering together
+  std::size_t direct_receive_limit =
+      8;                               // up to so many connections, a busy-polling poll skips epoll_wait; 0 never does
+  std::size_t max_connections = 1024;  // accepted, connecting and lingering together
   std::size_t max_listeners = 16;
   std::size_t accept_limit = 16;  // per listener and poll
   int listen_backlog = 128;
-  Duration linger_time = std::chrono::seconds(2);         // how long close() goes on delivering behind the scenes
+  Duration linger_time = std::chrono::seconds(2);         // how long close() continues to deliver in the background
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 };
 
@@ -41,9 +42,9 @@ class EpollTransport;
 namespace detail {
 struct EpollConnection : TcpConnection {
   bool unwatched = false;  // held, and ended: epoll would report the end over and over
-  bool direct = false;     // not watched either: every poll asks it
+  bool direct = false;     // not watched either: every poll reads it
 };
-using EpollBooks = TcpBooks<EpollTransport, EpollConnection, TcpListener, EpollOptions>;
+using EpollBooks = TcpRegistry<EpollTransport, EpollConnection, TcpListener, EpollOptions>;
 }  // namespace detail
 
 class EpollTransport : private detail::EpollBooks {
@@ -74,14 +75,14 @@ class EpollTransport : private detail::EpollBooks {
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return received_at_; }
   void wake() noexcept;
 
-  // Socket options that were asked for and refused, each once, with how many sockets go without.
+  // Socket options that were requested and refused, each once, with how many sockets go without.
   [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept { return warnings_; }
   [[nodiscard]] const TransportCounters& counters() const noexcept { return counters_; }
   [[nodiscard]] std::size_t connection_count() const noexcept { return connections_.open.size(); }  // established ones
 
  private:
   friend detail::EpollBooks;
-  using Books = detail::EpollBooks;
+  using Registry = detail::EpollBooks;
   using State = detail::ConnectionState;
   using Connection = detail::EpollConnection;
   using Listener = detail::TcpListener;
@@ -100,7 +101,7 @@ class EpollTransport : private detail::EpollBooks {
   std::size_t accept_from(const detail::SinkRef& sink, ListenerId id);
   void serve_lingering(Connection& connection) noexcept;
 
-  // What TcpBooks asks.
+  // What TcpRegistry calls.
   [[nodiscard]] int watch_listener(const Listener& listener) noexcept;
   void forget_listener(const Listener&) noexcept {}  // closing a descriptor ends its watch
   void resume_accepting() noexcept;

@@ -1,6 +1,6 @@
 // Any transport, made as unreliable as networks are: split pieces, late delivery, cut connections, swallowed bytes.
 // Thread, order and errors: those of the transport inside. Cost: copies and allocations; for tests and simulation.
-// Determined by one seed: faults are drawn per connection, in the order in which connections begin, and stand at
+// Determined by one seed: faults are drawn per connection, in the order in which connections begin, and happen at
 // positions of the byte stream, so they do not depend on how the kernel happens to slice it. Over a loopback transport
 // everything is the same from run to run; over TCP the faults are. Time comes from the clock given to the constructor,
 // so delays need no waiting.
@@ -31,10 +31,10 @@ struct FaultOptions {
   std::uint64_t seed = 1;
   double split_probability = 0;  // of a piece being small, in both directions
   std::size_t small_piece = 16;  // the most bytes of a small piece
-  double delay_probability = 0;  // of a piece being late; order within a connection is kept
+  double delay_probability = 0;  // of a piece being late; order within a connection does not change
   Duration max_delay = std::chrono::milliseconds(10);
   double cut_probability = 0;      // of a connection being cut, in a direction and at a position drawn
-  std::size_t cut_within = 4096;   // ... among so many first bytes
+  std::size_t cut_within = 4096;   // ... among this many first bytes
   double swallow_probability = 0;  // of a connection going silent from a position on, in a direction drawn
   std::size_t swallow_within = 4096;
   std::size_t send_buffer = 64 * 1024;      // bytes delayed on their way out, per connection; then try_send falls short
@@ -67,7 +67,7 @@ class FaultyFlow {
   void swallow_from(std::uint64_t position) noexcept { swallow_from_ = position; }
   void swallow_from_now() noexcept { swallow_from_ = position_; }
 
-  // Takes all of `bytes`; those behind the cut are lost.
+  // Takes all of `bytes`; those after the cut are lost.
   void add(std::span<const char> bytes, MonotonicTime now, const FaultOptions& options, FaultCounters& counters);
   [[nodiscard]] bool cut() const noexcept { return position_ >= cut_at_; }
   [[nodiscard]] MonotonicTime last_due() const noexcept { return piece_due_; }
@@ -180,7 +180,7 @@ class FaultyTransport {
     break_off(*connection);
   }
 
-  // From now on neither direction carries anything, and nobody is told.
+  // From now on neither direction carries anything, and no end is notified.
   void swallow(ConnectionId id) {
     if (Connection* connection = find(id)) {
       connection->in.swallow_from_now();
@@ -317,7 +317,7 @@ class FaultyTransport {
     return *place;
   }
 
-  // Sends what is due; ends a connection whose way out is done.
+  // Sends what is due; ends a connection whose output is done.
   void flush(Connection& connection) {
     if (!connection.used || connection.inner == no_connection) return;
     const MonotonicTime now = clock_();

@@ -1,12 +1,12 @@
 // TCP over io_uring: the kernel fills buffers ahead of the poll, and a poll that finds nothing reads two words of
 // memory.
 // Thread: one owner, that of the first poll; listen, connect, hold and close may come before it from another thread,
-// wake() at any time from any. Cost: no allocation on the receive and send path; a spinning poll calls the kernel only
-// when it has work, a send is one send(2). Each option names what it costs.
-// Fairness: a poll hands on a bounded number of completions in the order they came; a peer that floods can empty the
-// buffers once, then whoever found none receives before those that had some.
-// Errors: see transport.hpp. A kernel without io_uring is a value (probe_io_uring) or std::system_error (constructor);
-// what it lacks of the rest is left out, step by step, and features() names it.
+// wake() at any time from any. Cost: no allocation on the receive and send path; a busy-polling poll calls the kernel
+// only when it has work, a send is one send(2). Each option names what it costs. Fairness: a poll hands on a bounded
+// number of completions in the order they came; a peer that floods can empty the buffers once, then those that found
+// none receive before those that had some. Errors: see transport.hpp. A kernel without io_uring is a value
+// (probe_io_uring) or std::system_error (constructor); what it lacks of the rest is left out, step by step, and
+// features() names it.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct IoUringOptions {
   std::size_t accept_limit = 16;       // per poll
   std::size_t completion_limit = 256;  // per poll
   int listen_backlog = 128;
-  Duration linger_time = std::chrono::seconds(2);         // how long close() goes on delivering behind the scenes
+  Duration linger_time = std::chrono::seconds(2);         // how long close() continues to deliver in the background
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 
   // Steps of the ladder that may be taken; each is left out when false, or when the kernel lacks it.
@@ -42,7 +42,7 @@ struct IoUringOptions {
   bool allow_multishot_receive = true;  // one request per connection, which fills buffers of a ring
   bool sqpoll = false;                  // a kernel thread takes requests: no call to submit, one core more
   int sq_thread_cpu = -1;               // ... the CPU that it is pinned to; -1: any
-  Duration sq_thread_idle = std::chrono::milliseconds(50);  // ... and how long it spins before it sleeps
+  Duration sq_thread_idle = std::chrono::milliseconds(50);  // ... and how long it busy-polls before it sleeps
 };
 
 // What a ring was made with.
@@ -92,12 +92,13 @@ class IoUringTransport {
   std::size_t poll(Sink& sink, Duration max_wait) {
     return poll_with(detail::SinkRef::to(sink), max_wait);
   }
-  // Connections with SocketOptions::timestamps are received from one by one: a ring of buffers has no room for stamps.
+  // Connections with SocketOptions::timestamps are received from one by one: a ring of buffers has no space for time
+  // stamps.
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept;
   void wake() noexcept;
 
   [[nodiscard]] const IoUringFeatures& features() const noexcept;
-  // Socket options that were asked for and refused, each once, with how many sockets go without.
+  // Socket options that were requested and refused, each once, with how many sockets go without.
   [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept;
   [[nodiscard]] const TransportCounters& counters() const noexcept;
   [[nodiscard]] std::size_t connection_count() const noexcept;  // established ones

@@ -49,7 +49,7 @@ class LoopbackNetwork {
 
 namespace detail {
 
-// One direction of a connection: a ring of bytes and what its two users said about it.
+// One direction of a connection: a ring of bytes and its two users' state.
 class LoopbackStream {
  public:
   explicit LoopbackStream(std::size_t capacity) : ring_(capacity) {}
@@ -94,9 +94,9 @@ class LoopbackTransport {
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
   void hold(ConnectionId id, bool held) noexcept;
-  [[nodiscard]] std::size_t lingering() const noexcept { return 0; }  // the ring keeps what was sent
+  [[nodiscard]] std::size_t lingering() const noexcept { return 0; }  // the ring holds what was sent
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return std::nullopt; }
-  void wake() noexcept {}                                             // no poll ever waits
+  void wake() noexcept {}  // no poll ever waits
 
   template <TransportSink Sink>
   std::size_t poll(Sink& sink, Duration /*max_wait*/) {
@@ -115,7 +115,7 @@ class LoopbackTransport {
     bool held = false;
     std::uint32_t generation = 0;
     std::size_t side = 0;
-    std::shared_ptr<detail::LoopbackLink> link;  // null while connecting to nobody
+    std::shared_ptr<detail::LoopbackLink> link;  // null while connecting to a port without a listener
 
     [[nodiscard]] detail::LoopbackStream& in() const noexcept { return link->streams[1 - side]; }
     [[nodiscard]] detail::LoopbackStream& out() const noexcept { return link->streams[side]; }
@@ -132,7 +132,7 @@ class LoopbackTransport {
   std::size_t accept_from(Sink& sink, std::size_t index) {
     std::size_t handled = 0;
     const auto id = detail::make_id<ListenerId>(static_cast<std::uint32_t>(index), listeners_[index].generation);
-    // The listener is looked up anew each time: a callback may close it or add others.
+    // The listener is looked up again each time: a callback may close it or add others.
     while (listeners_[index].active && id_of(listeners_[index]) == id && !listeners_[index].backlog.empty()) {
       Connection* connection = take_slot();
       if (connection == nullptr) break;

@@ -1,7 +1,6 @@
-// What the TCP transports share: a sink behind function pointers, what is kept of each connection, and the table of
-// them. Not for programs, but for TransportCounters, TransportWarning and resolve.
-// Thread: the transport's owner. Cost: no allocation after construction, except a connect's addresses and the first
-// warning of a kind.
+// What the TCP transports share: a sink called through function pointers, the state of each connection, and the table
+// of them. Not for programs, but for TransportCounters, TransportWarning and resolve. Thread: the transport's owner.
+// Cost: no allocation after construction, except a connect's addresses and the first warning of a kind.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"
 
@@ -23,7 +23,7 @@ namespace nfx {
 
 struct TransportCounters {
   std::uint64_t accepted = 0;
-  std::uint64_t refused_full = 0;      // accepted and closed at once: max_connections reached
+  std::uint64_t refused_full = 0;      // accepted and closed immediately: max_connections reached
   std::uint64_t accept_pauses = 0;     // accept found no descriptor or memory
   std::uint64_t linger_cut_short = 0;  // closed connections given up before the peer's end: time over or slot needed
   std::uint64_t epoll_waits = 0;
@@ -31,9 +31,9 @@ struct TransportCounters {
   std::uint64_t buffers_empty = 0;  // io_uring: a receive found no buffer and was started again
 };
 
-// A socket option that this host refuses. The connection goes on without it.
+// A socket option that this host refuses. The connection works without it.
 struct TransportWarning {
-  std::string text;         // option, error and mend
+  std::string text;         // option, error and fix
   std::uint64_t count = 0;  // sockets
 };
 
@@ -42,8 +42,8 @@ struct TransportWarning {
 [[nodiscard]] std::expected<std::vector<Endpoint>, TransportError> resolve(const Endpoint& endpoint);
 
 namespace detail {
-// A sink behind five function pointers, which keeps the transport's code out of headers for one indirect call per
-// event.
+// A sink called through five function pointers, which keeps the transport's code out of headers for one indirect call
+// per event.
 struct SinkRef {
   void* sink;
   void (*on_accept)(void*, ListenerId, ConnectionId, std::string_view);
@@ -97,9 +97,9 @@ struct TcpConnection {
   int fd = -1;
   std::uint32_t generation = 0;
   ConnectionState state = ConnectionState::free;
-  bool wants_write = false;  // a send fell short: the kernel is asked for room
+  bool wants_write = false;  // a send fell short: the kernel is to report space
   bool held = false;         // nothing is read
-  bool broken = false;       // a send found the connection dead: `reason` says how
+  bool broken = false;       // a send found the connection dead: `reason` states how
   CloseReason reason = CloseReason::local_error;
   std::uint32_t position = 0;  // in open or lingering
   MonotonicTime linger_until{};
@@ -133,6 +133,7 @@ class ConnectionTable {
     return alive ? &connection : nullptr;
   }
   [[nodiscard]] std::uint32_t slot_of(const C& connection) const noexcept {
+    NFX_ASSERT(&connection >= all.data() && &connection < all.data() + all.size());
     return static_cast<std::uint32_t>(&connection - all.data());
   }
   [[nodiscard]] ConnectionId id_of(const C& connection) const noexcept {
@@ -145,6 +146,7 @@ class ConnectionTable {
     if (free_.empty()) return nullptr;
     C& connection = all[free_.back()];
     free_.pop_back();
+    NFX_ASSERT(connection.state == ConnectionState::free && connection.fd == -1 && !connection.broken);
     renew(connection);
     return &connection;
   }
@@ -154,6 +156,8 @@ class ConnectionTable {
   }
   // The descriptor is the caller's business.
   void give_back(C& connection) noexcept {
+    NFX_ASSERT(free_.size() < all.size());  // no slot is given back twice
+    NFX_ASSERT(connection.generation != 0);
     if (connection.broken) std::erase(broken, id_of(connection));
     if (connection.state == ConnectionState::open) unlist(open, connection);
     if (connection.state == ConnectionState::lingering) unlist(lingering, connection);
@@ -166,10 +170,13 @@ class ConnectionTable {
   }
 
   void make_open(C& connection) noexcept {
+    NFX_ASSERT(connection.fd >= 0 && !connection.broken);
+    NFX_ASSERT(connection.state == ConnectionState::connecting || connection.state == ConnectionState::free);
     connection.state = ConnectionState::open;
     enlist(open, connection);
   }
   void make_lingering(C& connection, MonotonicTime until) noexcept {
+    NFX_ASSERT(connection.state == ConnectionState::open && !connection.broken);
     unlist(open, connection);
     renew(connection);
     connection.state = ConnectionState::lingering;
@@ -178,6 +185,7 @@ class ConnectionTable {
     enlist(lingering, connection);
   }
   void make_broken(C& connection, CloseReason reason) noexcept {
+    NFX_ASSERT(!connection.broken && broken.size() < all.size());  // listed once: on_close is called once
     connection.broken = true;
     connection.reason = reason;
     broken.push_back(id_of(connection));  // within its reserve: give_back takes entries out
@@ -195,10 +203,12 @@ class ConnectionTable {
 
  private:
   void enlist(std::vector<std::uint32_t>& list, C& connection) noexcept {
+    NFX_ASSERT(list.size() < all.size());  // within its reserve: no allocation
     connection.position = static_cast<std::uint32_t>(list.size());
     list.push_back(slot_of(connection));
   }
   void unlist(std::vector<std::uint32_t>& list, C& connection) noexcept {
+    NFX_ASSERT(connection.position < list.size() && list[connection.position] == slot_of(connection));
     const std::uint32_t last = list.back();
     list[connection.position] = last;
     all[last].position = connection.position;

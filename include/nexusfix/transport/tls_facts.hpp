@@ -1,6 +1,6 @@
 // What is known of certificates and of encrypted connections, as plain data: for logs, checks and people.
 // Thread: any, no state. Cost: reads files and allocates; no part of a hot path.
-// Errors: one line that names the file and the mend.
+// Errors: one line that names the file and the fix.
 #pragma once
 
 #include <chrono>
@@ -41,7 +41,7 @@ struct RevocationFacts {
 struct TlsFacts {
   std::string version;                  // "TLSv1.3"
   std::string cipher;                   // "TLS_AES_256_GCM_SHA384"
-  bool certificate_requested = false;   // the server asked us, the client, for a certificate
+  bool certificate_requested = false;   // the server requested a client certificate
   std::vector<CertificateFacts> chain;  // as the peer sent it, its own first
   std::vector<std::string> problems;    // what verification found; only a connection without it gets this far
 };
@@ -55,7 +55,7 @@ struct TlsFacts {
 // Whether this kernel would encrypt a socket's records itself (the "tls" upper layer protocol of TCP).
 struct KernelTls {
   bool offered = false;
-  std::string why;  // what the kernel said
+  std::string why;  // what the kernel reported
 };
 [[nodiscard]] KernelTls kernel_tls();
 

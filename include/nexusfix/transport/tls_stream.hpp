@@ -1,8 +1,8 @@
 // One end of an encrypted connection without a network: ciphertext in, plaintext out, and the other way round.
-// Thread: one owner. Cost: one pass of the cipher per byte and one copy on the way out; no allocation of ours once it
-// is made, but for input that has to wait (OpenSSL allocates during handshakes). Lifetime: input fed is borrowed until
-// it is read to its end or kept. Bounded: ciphertext waiting to leave takes at most send_buffer bytes and a reserve for
-// what the protocol itself says.
+// Thread: one owner. Cost: one pass of the cipher per byte and one copy on the way out; no allocation by this code once
+// it is made, but for input that has to wait (OpenSSL allocates during handshakes). Lifetime: input fed is borrowed
+// until it is read to its end or stored. Bounded: ciphertext waiting to leave takes at most send_buffer bytes and a
+// reserve for messages of the protocol itself.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ class TlsStream {
     wants_input,  // all input is used up
     blocked,      // what waits to leave has to leave first
     done,         // of handshake: it is finished; of read: `out` is full, there may be more
-    ended,        // the peer said that it sends no more
-    failed,       // failure() says why
+    ended,        // the peer sent close_notify
+    failed,       // failure() has the reason
   };
   struct Read {
     std::size_t size = 0;  // bytes of plaintext, to be used before `status`
@@ -40,17 +40,17 @@ class TlsStream {
   // The least send_buffer: a record of 16 KiB and some more.
   static constexpr std::size_t min_send_buffer = 24 * 1024;
 
-  // `name` is whom a client means to reach. Throws TlsError when OpenSSL has no memory.
+  // `name` is the name of the peer that a client connects to. Throws TlsError when OpenSSL has no memory.
   TlsStream(const TlsContext& context, TlsSide side, std::string_view name, std::size_t send_buffer);
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // Behind what was kept. The bytes are looked at by handshake and read.
+  // After what was stored. The bytes are used by handshake and read.
   void feed(std::span<const char> ciphertext);
-  // Copies what is left of the input, whose memory is about to go.
+  // Copies what is left of the input, whose memory is about to be reused.
   void keep_input();
-  // Forgets the input. Called when it is used up, or nobody is interested any more.
+  // Forgets the input. Called when it is used up, or no longer needed.
   void drop_input() noexcept;
 
   [[nodiscard]] Status handshake() noexcept;
@@ -58,7 +58,7 @@ class TlsStream {
 
   // Encrypts as much as there is room for and returns how much that was.
   [[nodiscard]] std::size_t write(std::span<const char> plaintext) noexcept;
-  // Says that nothing more will be sent.
+  // Sends close_notify.
   void say_goodbye() noexcept;
 
   // Ciphertext to be sent; sent() takes off what was.

@@ -2,13 +2,13 @@
 // for the price of one look-up.
 // Thread: one owner, as the transport inside; TlsContext::reload() may be called from any. Ids are those of the
 // transport inside. on_accept and on_connect come when the handshake has succeeded: before, an accepted connection does
-// not exist for the sink. Cost: the cipher and one copy per byte sent; no allocation of ours once a connection stands,
-// but for input of a held one. A handshake costs this thread public-key arithmetic, so only a few go on within one
-// poll. Bounded: handshakes of accepted connections in number and time, ciphertext waiting per connection, plaintext
-// per on_receive. Within one poll a connection brings what one receive of the transport inside brought. Errors: a
-// handshake or a record that fails ends the connection with CloseReason::tls_failed, and tls_error() has the words; a
-// stream that ends without the peer's goodbye is a reset, since somebody may have cut it. Of an accepted connection
-// that fails its handshake the sink hears on_handshake_failed(peer, words) alone, if it has such a callback.
+// not exist for the sink. Cost: the cipher and one copy per byte sent; no allocation by this code once a connection is
+// established, but for input of a held one. A handshake costs this thread public-key arithmetic, so only a few continue
+// within one poll. Bounded: handshakes of accepted connections in number and time, ciphertext waiting per connection,
+// plaintext per on_receive. Within one poll a connection brings what one receive of the transport inside brought.
+// Errors: a handshake or a record that fails ends the connection with CloseReason::tls_failed, and tls_error() has the
+// text; a stream that ends without the peer's close_notify is a reset, since it may have been truncated. Of an accepted
+// connection that fails its handshake the sink gets on_handshake_failed(peer, why) only, if it has such a callback.
 #pragma once
 
 #include <chrono>
@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/transport/tls_context.hpp"
@@ -37,18 +38,18 @@ namespace nfx {
 struct TlsTransportOptions {
   std::size_t send_buffer = 64 * 1024;     // ciphertext waiting, per connection; then try_send falls short
   std::size_t receive_buffer = 64 * 1024;  // shared; the most plaintext that one on_receive brings
-  std::size_t max_handshakes = 64;         // of accepted connections at a time; more are closed at once
+  std::size_t max_handshakes = 64;         // of accepted connections at a time; more are closed immediately
   std::size_t handshake_steps = 4;         // per poll; the others wait for the next
   Duration handshake_timeout = std::chrono::seconds(10);
-  Duration linger_time = std::chrono::seconds(2);  // how long close() goes on handing over what try_send took
+  Duration linger_time = std::chrono::seconds(2);  // how long close() continues to send what try_send took
 };
 
 struct TlsCounters {
   std::uint64_t handshakes = 0;         // that succeeded
   std::uint64_t handshakes_failed = 0;  // the late ones among them
   std::uint64_t handshakes_late = 0;    // handshake_timeout passed
-  std::uint64_t refused_full = 0;       // accepted and closed at once: max_handshakes reached
-  std::uint64_t truncated = 0;          // the stream ended without the peer's goodbye
+  std::uint64_t refused_full = 0;       // accepted and closed immediately: max_handshakes reached
+  std::uint64_t truncated = 0;          // the stream ended without the peer's close_notify
   std::uint64_t linger_cut_short = 0;   // closed connections given up with bytes left
 
   friend bool operator==(const TlsCounters&, const TlsCounters&) = default;
@@ -57,11 +58,11 @@ struct TlsCounters {
 struct TlsFailure {
   ConnectionId connection = no_connection;  // stale already
   bool accepted = false;                    // then there is no on_close for it
-  std::string peer;                         // the address of an accepted one, the host asked for otherwise
+  std::string peer;                         // the address of an accepted one, the requested host otherwise
   std::string text;
 };
 
-// A sink that is told of accepted connections whose handshake failed: `peer` and `why` are alive during the call.
+// A sink that is notified of accepted connections whose handshake failed: `peer` and `why` are alive during the call.
 template <class S>
 concept HandshakeSink = TransportSink<S> && requires(S& sink, std::string_view peer, std::string_view why) {
   sink.on_handshake_failed(peer, why);
@@ -133,7 +134,7 @@ class TlsTransport {
     return handled_;
   }
 
-  // For bytes that waited, because the connection was held, nobody knows any more.
+  // Not known for bytes that waited because the connection was held.
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept {
     return within_inner_ ? inner_.received_at() : std::nullopt;
   }
@@ -146,7 +147,7 @@ class TlsTransport {
   [[nodiscard]] std::string_view tls_error(ConnectionId id) const noexcept {
     return failure_.connection == id ? std::string_view(failure_.text) : std::string_view{};
   }
-  // What was agreed on, and who the peer is; empty for a connection without TLS, or not established. Allocates.
+  // What was negotiated, and the peer; empty for a connection without TLS, or not established. Allocates.
   [[nodiscard]] std::optional<TlsFacts> tls_facts(ConnectionId id) const {
     const std::size_t slot = detail::id_slot(id);
     if (slot >= entries_.size() || entries_[slot] == nullptr || entries_[slot]->id != id) return std::nullopt;
@@ -234,12 +235,16 @@ class TlsTransport {
       serving_.reserve(entries_.capacity());
       timed_.reserve(entries_.capacity());
     }
+    NFX_ASSERT(entries_[slot] == nullptr);  // the connection that had the slot before was forgotten
     entry->id = id;
     entries_[slot] = std::move(entry);
   }
 
   // Forgets a connection that the transport inside has forgotten, or is about to.
   void forget(Entry& entry) noexcept {
+    NFX_ASSERT(entries_[detail::id_slot(entry.id)].get() == &entry);
+    NFX_ASSERT(!entry.accepted || entry.state != State::shaking_hands || shaking_ > 0);
+    NFX_ASSERT(entry.state != State::closing || closing_ > 0);
     if (entry.accepted && entry.state == State::shaking_hands) --shaking_;
     if (entry.state == State::closing) --closing_;
     if (entry.timed) std::erase(timed_, entry.id);
@@ -258,12 +263,13 @@ class TlsTransport {
     inner_.hold(entry.id, held);
   }
 
-  // Its turn comes with the next poll.
+  // It is served by the next poll.
   void make_ready(Entry& entry) noexcept {
+    NFX_ASSERT(entry.ready || ready_.size() < ready_.capacity());  // never allocates
     if (!std::exchange(entry.ready, true)) ready_.push_back(entry.id);
   }
 
-  // Puts the input aside, whose memory is about to go, and asks for no more.
+  // Stores the input, whose memory is about to be reused, and stops receiving.
   void park(Entry& entry) {
     entry.stream.keep_input();
     entry.parked = true;
@@ -278,10 +284,11 @@ class TlsTransport {
 
   void set_deadline(Entry& entry, Duration from_now) noexcept {
     entry.deadline = clock_() + from_now;
+    NFX_ASSERT(entry.timed || timed_.size() < timed_.capacity());
     if (!std::exchange(entry.timed, true)) timed_.push_back(entry.id);
   }
 
-  // tls_transport_handshake.hpp: how connections come about.
+  // tls_transport_handshake.hpp: how connections are established.
   template <TransportSink Sink>
   void greet(Sink& sink, ListenerId listener, ConnectionId id, std::string_view peer);
   template <TransportSink Sink>
@@ -300,20 +307,20 @@ class TlsTransport {
   void keep_deadlines(Sink& sink);
   [[nodiscard]] Duration shortened_wait(Duration max_wait) const;
 
-  // tls_transport_stream.hpp: what connections that stand bring and send.
+  // tls_transport_stream.hpp: receiving and sending on established connections.
   // Hands over what waits to leave. False: the connection is broken, and the transport inside is about to say so.
   bool flush(Entry& entry) noexcept;
   SendResult send(Entry& entry, std::span<const char> bytes) noexcept;
   template <TransportSink Sink>
   void take(Sink& sink, Entry& entry, std::span<const char> bytes);
-  // Decrypts what there is and hands it on, until the input is used up or somebody says stop.
+  // Decrypts what there is and delivers it, until the input is used up or the connection is held.
   template <TransportSink Sink>
   void pump(Sink& sink, ConnectionId id);
   template <TransportSink Sink>
   void go_on_writing(Sink& sink, Entry& entry);
   template <TransportSink Sink>
   void inner_ended(Sink& sink, Entry& entry, CloseReason reason);
-  // Ends a connection that stood, in good order.
+  // Ends an established connection with close_notify.
   template <TransportSink Sink>
   void end(Sink& sink, Entry& entry, CloseReason reason);
   template <TransportSink Sink>

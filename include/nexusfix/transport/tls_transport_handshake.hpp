@@ -1,5 +1,5 @@
-// The bodies of TlsTransport: listeners, and connections from their first byte until they stand or are given up, and
-// the time that may take. Included by tls_transport.hpp alone.
+// The bodies of TlsTransport: listeners, and connections from their first byte until they are established or given up,
+// and the time that may take. Included by tls_transport.hpp alone.
 #pragma once
 
 #include <algorithm>
@@ -161,7 +161,7 @@ template <TransportSink Sink>
 void TlsTransport<Inner>::keep_deadlines(Sink& sink) {
   const MonotonicTime now = clock_();
   for (std::size_t i = timed_.size(); i-- > 0;) {
-    if (i >= timed_.size()) continue;  // callbacks shortened the list; the next poll looks at what moved
+    if (i >= timed_.size()) continue;  // callbacks shortened the list; the next poll serves what moved
     Entry* entry = find(timed_[i]);
     if (entry == nullptr || entry->deadline > now) continue;
     if (entry->state == State::closing) {
@@ -191,7 +191,7 @@ Duration TlsTransport<Inner>::shortened_wait(Duration max_wait) const {
 template <Transport Inner>
 void TlsTransport<Inner>::close_listener(ListenerId id) noexcept {
   if (inner_.local_endpoint(id)) {
-    // Who has not shaken hands by now has not arrived.
+    // Connections whose handshake is not finished were never announced.
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       Entry* entry = entries_[i].get();
       if (entry != nullptr && entry->accepted && entry->state == State::shaking_hands && entry->listener == id) {

@@ -1,10 +1,11 @@
-// The bodies of TlsTransport: what a connection that stands brings and sends, and how it ends. Included by
+// The bodies of TlsTransport: receiving and sending on an established connection, and how it ends. Included by
 // tls_transport.hpp alone.
 #pragma once
 
 #include <span>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/transport/tls_transport.hpp"
 
 namespace nfx {
@@ -45,6 +46,7 @@ template <Transport Inner>
 bool TlsTransport<Inner>::flush(Entry& entry) noexcept {
   while (!entry.stream.outgoing().empty()) {
     const SendResult result = inner_.try_send(entry.id, entry.stream.outgoing());
+    NFX_ASSERT(result.sent <= entry.stream.outgoing().size());
     entry.stream.sent(result.sent);
     if (result.closed) {
       entry.broken = true;
@@ -75,6 +77,7 @@ void TlsTransport<Inner>::pump(Sink& sink, ConnectionId id) {
     if (entry->held) return park(*entry);
     entry->parked = false;
     const detail::TlsStream::Read read = entry->stream.read({buffer_.get(), options_.receive_buffer});
+    NFX_ASSERT(read.size <= options_.receive_buffer);
     flush(*entry);  // answers that the protocol itself gives
     if (read.size > 0) {
       ++handled_;

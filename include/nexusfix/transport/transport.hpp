@@ -1,6 +1,6 @@
-// What the engine asks of a network: listen, connect, send without waiting, and one poll that hands bytes to a sink.
+// What the engine needs of a network: listen, connect, send without waiting, and one poll that hands bytes to a sink.
 // Thread: one owner per transport; wake() alone may be called from any thread.
-// Push model: received bytes lie in a buffer that the transport owns and reuses, so a span given to on_receive is dead
+// Push model: received bytes are in a buffer that the transport owns and reuses, so a span given to on_receive is dead
 // when the callback returns, and an idle connection costs no buffer.
 // Errors: what a peer causes arrives as on_close with a CloseReason; what the operator can fix (a port that is taken, a
 // name that does not resolve) is a TransportError from listen or connect.
@@ -61,7 +61,7 @@ struct Endpoint {
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
-// The text that parse reads: an IPv6 host stands in brackets.
+// The text that parse reads: an IPv6 host is in brackets.
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 
 // A literal IPv4 or IPv6 address (without brackets) in the one way it is written here, so that texts can be compared;
@@ -72,13 +72,13 @@ class TlsContext;  // tls_context.hpp
 
 // What is wanted of a socket. A listener's options are those of the connections it accepts.
 struct SocketOptions {
-  bool nodelay = true;      // TCP_NODELAY: small segments leave at once
+  bool nodelay = true;      // TCP_NODELAY: small segments are sent immediately
   int send_buffer = 0;      // SO_SNDBUF in bytes; 0 leaves it to the kernel
   int receive_buffer = 0;   // SO_RCVBUF in bytes; 0 leaves it to the kernel
   Endpoint from;            // of connect: the local address, port 0 for any; without a host the kernel chooses
-  int busy_poll_us = 0;     // SO_BUSY_POLL: how long a receive may spin in the driver; 0 leaves it to the kernel
-  bool quickack = false;    // TCP_QUICKACK: acknowledge at once, again after every receive
-  bool timestamps = false;  // SO_TIMESTAMPING: received_at() says when the bytes came in
+  int busy_poll_us = 0;     // SO_BUSY_POLL: how long a receive may busy-poll the driver; 0 leaves it to the kernel
+  bool quickack = false;    // TCP_QUICKACK: acknowledge immediately, set again after every receive
+  bool timestamps = false;  // SO_TIMESTAMPING: received_at() states when the bytes came in
   std::shared_ptr<TlsContext> tls{};  // TlsTransport alone: connections are encrypted. Null: plain
 
   friend bool operator==(const SocketOptions&, const SocketOptions&) = default;
@@ -87,11 +87,11 @@ struct SocketOptions {
 enum class CloseReason : std::uint8_t {
   peer_closed,  // orderly end of the peer's stream
   reset,        // the peer or something between broke the connection
-  refused,      // nobody listens there
+  refused,      // no listener there
   timed_out,
   unreachable,
-  local_error,  // this host could not go on
-  tls_failed,   // the handshake, or a record, was refused by one side; TlsTransport has the words
+  local_error,  // an error of this host
+  tls_failed,   // the handshake, or a record, was refused by one side; TlsTransport has the text
 };
 
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;
@@ -112,7 +112,7 @@ struct SendResult {
 
 // What poll calls. A callback may call anything on the transport but poll, also for other connections.
 //   on_accept    a peer connected to a listener; `peer` is its address, alive during the call
-//   on_connect   a connect of ours succeeded; from here on try_send takes bytes
+//   on_connect   an own connect succeeded; from here on try_send takes bytes
 //   on_receive   the next bytes of the stream, at least one
 //   on_writable  once after a try_send fell short, when there is room again
 //   on_close     the connection ended, and its id is stale already: exactly once, unless close() ended it
@@ -127,7 +127,7 @@ concept TransportSink = requires(S& sink, ListenerId listener, ConnectionId id, 
 };
 
 namespace detail {
-// The sink that Transport is checked with, since a concept cannot ask for a template.
+// The sink that Transport is checked with, since a concept cannot require a template.
 struct SinkArchetype {
   void on_accept(ListenerId, ConnectionId, std::string_view) {}
   void on_connect(ConnectionId) {}
@@ -137,25 +137,23 @@ struct SinkArchetype {
 };
 }  // namespace detail
 
-//   listen          port 0 asks for any free port; local_endpoint says which it became
-//   connect         begins; on_connect or on_close says later how it ended. A literal address never blocks; a host name
-//   is
-//                   looked up on the spot, which may block, so resolve names before run
-//   try_send        never blocks. A short result means "no room now", and one on_writable follows when there is. Before
-//                   on_connect it takes nothing, and on_connect stands for that on_writable. Never calls the sink: when
-//                   it finds the connection broken it says closed, and on_close follows from poll
-//   close           the sink hears nothing more of the connection. Bytes that try_send took still reach the peer before
-//                   the end of the stream, also while input lies unread; the transport does that behind the scenes
+//   listen          port 0 means any free port; local_endpoint returns it
+//   connect         begins; on_connect or on_close reports later how it ended. A literal address never blocks; a
+//                   host name is looked up here, which may block, so resolve names before run
+//   try_send        never blocks. A short result means "buffer full now", and one on_writable follows when there is
+//                   space. Before on_connect it takes nothing, and on_connect is that on_writable. Never calls the
+//                   sink: when it finds the connection broken it returns closed, and on_close follows from poll
+//   close           no more callbacks for the connection. Bytes that try_send took still reach the peer before
+//                   the end of the stream, also while input is unread; the transport does that in the background
 //                   while it is polled, for a bounded time. A stale id is ignored
-//   hold            with true the sink hears neither on_receive nor on_close of the connection until hold(id, false):
-//   the
-//                   peer's bytes wait in the network, which in the end slows the peer. A stale id is ignored
+//   hold            with true the sink gets neither on_receive nor on_close of the connection until hold(id, false):
+//                   the peer's bytes wait in the network, which in the end slows the peer. A stale id is ignored
 //   lingering       closed connections still delivering their last bytes: a program that ends polls until this is 0
 //   poll            serves every ready connection once, with one bounded read each, so no peer can starve another;
-//   waits
-//                   up to max_wait for something to happen (zero or less: does not wait). Returns the callbacks it made
+//                   waits up to max_wait for something to happen (zero or less: does not wait). Returns the callbacks
+//                   it made
 //   received_at     within on_receive: when the kernel, or the network card, got the last of the bytes; empty where the
-//                   options did not ask for it, or nobody knows
+//                   options did not request it, or it is not known
 //   wake            ends a waiting poll, or the next one
 template <class T>
 concept Transport = requires(T& transport, const T& constant, const Endpoint& endpoint, ListenerId listener,

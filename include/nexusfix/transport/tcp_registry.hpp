@@ -1,16 +1,17 @@
-// What a TCP transport keeps, whatever tells it of events: options, connections, listeners, when it accepts again, and
-// what it counts; and what follows from these alone. Not for programs: src/transport/tcp_books.hpp has the bodies.
-// Thread: the transport's owner. Cost: that of the system calls; no allocation but those that tcp_parts.hpp names.
+// The state of a TCP transport, whatever interface reports its events: options, connections, listeners, when it accepts
+// again, and what it counts; and what follows from these alone. Not for programs: src/transport/tcp_registry.hpp has
+// the bodies. Thread: the transport's owner. Cost: that of the system calls; no allocation but those that tcp_parts.hpp
+// names.
 //
-// A transport derives from it and answers for what differs, which is how its kernel interface is asked:
+// A transport derives from it and implements what differs, the calls of its kernel interface:
 //   int  watch_listener(Listener&)            errno, when it cannot be watched
 //   void forget_listener(Listener&)           it is about to be closed
 //   void resume_accepting()                   accept_pause is over
-//   void watch_connecting(Connection&)        wanted: a word when its connect has ended
+//   void watch_connecting(Connection&)        report when its connect has ended
 //   void watch_open(Connection&, bool accepted)
 //   void watch_for_room(Connection&)          a send fell short
 //   void watch_lingering(Connection&)         input is read and dropped until the peer's end
-//   bool stream_ended(const Connection&)      the peer's end has come, though nobody has been told yet
+//   bool stream_ended(const Connection&)      the peer has closed, though this was not reported yet
 //   void free_slot(Connection&)               closes it and gives its place back
 #pragma once
 
@@ -28,13 +29,13 @@
 namespace nfx::detail {
 
 template <class Self, class Connection, class Listener, class Options>
-class TcpBooks {
+class TcpRegistry {
  protected:
   // Of options that are checked already.
-  explicit TcpBooks(const Options& options);
-  ~TcpBooks() = default;
-  TcpBooks(const TcpBooks&) = delete;
-  TcpBooks& operator=(const TcpBooks&) = delete;
+  explicit TcpRegistry(const Options& options);
+  ~TcpRegistry() = default;
+  TcpRegistry(const TcpRegistry&) = delete;
+  TcpRegistry& operator=(const TcpRegistry&) = delete;
 
   [[nodiscard]] std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
                                                                  const SocketOptions& options);
@@ -59,7 +60,7 @@ class TcpBooks {
   [[nodiscard]] Duration shortened_wait(Duration max_wait) const noexcept;
   void keep_deadlines() noexcept;
 
-  // Nobody polls any more: what already lies unread is thrown away so that it does not turn the end into a reset.
+  // There are no more polls: unread input is discarded so that it does not turn the end into a reset.
   void end_connections() noexcept;
   void end_listeners() noexcept;
 

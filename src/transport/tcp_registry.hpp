@@ -1,4 +1,4 @@
-// The bodies of nexusfix/transport/tcp_books.hpp, for the transports that derive from it.
+// The bodies of nexusfix/transport/tcp_registry.hpp, for the transports that derive from it.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,7 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "nexusfix/transport/tcp_books.hpp"
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/transport/tcp_registry.hpp"
 #include "transport/address.hpp"
 #include "transport/tcp_socket.hpp"
 
@@ -37,7 +38,7 @@ void check_tcp_options(const Options& options) {
 }
 
 template <class Self, class Connection, class Listener, class Options>
-TcpBooks<Self, Connection, Listener, Options>::TcpBooks(const Options& options)
+TcpRegistry<Self, Connection, Listener, Options>::TcpRegistry(const Options& options)
     : options_(options),
       buffer_(std::make_unique_for_overwrite<char[]>(options.receive_buffer_size)),
       connections_(options.max_connections),
@@ -46,7 +47,7 @@ TcpBooks<Self, Connection, Listener, Options>::TcpBooks(const Options& options)
 // ---- listening ----
 
 template <class Self, class Connection, class Listener, class Options>
-std::expected<ListenerId, TransportError> TcpBooks<Self, Connection, Listener, Options>::listen(
+std::expected<ListenerId, TransportError> TcpRegistry<Self, Connection, Listener, Options>::listen(
     const Endpoint& endpoint, const SocketOptions& options) {
   if (auto refused = refuse_tls("listen on ", endpoint, options)) return std::unexpected(*std::move(refused));
   const auto place = std::ranges::find(listeners_, -1, &TcpListener::fd);
@@ -68,13 +69,13 @@ std::expected<ListenerId, TransportError> TcpBooks<Self, Connection, Listener, O
 }
 
 template <class Self, class Connection, class Listener, class Options>
-std::optional<Endpoint> TcpBooks<Self, Connection, Listener, Options>::local_endpoint(ListenerId id) const {
+std::optional<Endpoint> TcpRegistry<Self, Connection, Listener, Options>::local_endpoint(ListenerId id) const {
   const Listener* listener = find(id);
   return listener == nullptr ? std::nullopt : local_endpoint_of(listener->fd);
 }
 
 template <class Self, class Connection, class Listener, class Options>
-void TcpBooks<Self, Connection, Listener, Options>::close_listener(ListenerId id) noexcept {
+void TcpRegistry<Self, Connection, Listener, Options>::close_listener(ListenerId id) noexcept {
   if (find(id) == nullptr) return;
   Listener& listener = listeners_[id_slot(id)];
   self().forget_listener(listener);
@@ -82,7 +83,7 @@ void TcpBooks<Self, Connection, Listener, Options>::close_listener(ListenerId id
 }
 
 template <class Self, class Connection, class Listener, class Options>
-const Listener* TcpBooks<Self, Connection, Listener, Options>::find(ListenerId id) const noexcept {
+const Listener* TcpRegistry<Self, Connection, Listener, Options>::find(ListenerId id) const noexcept {
   const std::uint32_t slot = id_slot(id);
   if (slot >= listeners_.size()) return nullptr;
   const Listener& listener = listeners_[slot];
@@ -90,18 +91,20 @@ const Listener* TcpBooks<Self, Connection, Listener, Options>::find(ListenerId i
 }
 
 template <class Self, class Connection, class Listener, class Options>
-ListenerId TcpBooks<Self, Connection, Listener, Options>::id_of(const Listener& listener) const noexcept {
+ListenerId TcpRegistry<Self, Connection, Listener, Options>::id_of(const Listener& listener) const noexcept {
+  NFX_ASSERT(&listener >= listeners_.data() && &listener < listeners_.data() + listeners_.size());
   return make_id<ListenerId>(static_cast<std::uint32_t>(&listener - listeners_.data()), listener.generation);
 }
 
 template <class Self, class Connection, class Listener, class Options>
-std::size_t TcpBooks<Self, Connection, Listener, Options>::greet(const SinkRef& sink, ListenerId listener, int fd) {
+std::size_t TcpRegistry<Self, Connection, Listener, Options>::greet(const SinkRef& sink, ListenerId listener, int fd) {
   Connection* connection = take_slot();
   if (connection == nullptr) {
     ++counters_.refused_full;
     ::close(fd);
     return 0;
   }
+  NFX_ASSERT(fd >= 0 && find(listener) != nullptr);  // callers look the listener up after each callback
   connection->tuning = find(listener)->tuning;
   prepare_socket(fd, connection->tuning, warnings_);
   connection->fd = fd;
@@ -113,13 +116,13 @@ std::size_t TcpBooks<Self, Connection, Listener, Options>::greet(const SinkRef& 
 }
 
 template <class Self, class Connection, class Listener, class Options>
-void TcpBooks<Self, Connection, Listener, Options>::pause_accepting() noexcept {
+void TcpRegistry<Self, Connection, Listener, Options>::pause_accepting() noexcept {
   ++counters_.accept_pauses;
   accept_later();
 }
 
 template <class Self, class Connection, class Listener, class Options>
-void TcpBooks<Self, Connection, Listener, Options>::accept_later() noexcept {
+void TcpRegistry<Self, Connection, Listener, Options>::accept_later() noexcept {
   accepting_paused_ = true;
   accept_again_ = monotonic_now() + options_.accept_pause;
 }
@@ -127,7 +130,7 @@ void TcpBooks<Self, Connection, Listener, Options>::accept_later() noexcept {
 // ---- connecting ----
 
 template <class Self, class Connection, class Listener, class Options>
-std::expected<ConnectionId, TransportError> TcpBooks<Self, Connection, Listener, Options>::connect(
+std::expected<ConnectionId, TransportError> TcpRegistry<Self, Connection, Listener, Options>::connect(
     const Endpoint& endpoint, const SocketOptions& options) {
   if (auto refused = refuse_tls("connect ", endpoint, options)) return std::unexpected(*std::move(refused));
   auto route = find_route(endpoint, options.from);
@@ -153,7 +156,9 @@ std::expected<ConnectionId, TransportError> TcpBooks<Self, Connection, Listener,
 }
 
 template <class Self, class Connection, class Listener, class Options>
-std::size_t TcpBooks<Self, Connection, Listener, Options>::finish_connect(const SinkRef& sink, Connection& connection) {
+std::size_t TcpRegistry<Self, Connection, Listener, Options>::finish_connect(const SinkRef& sink,
+                                                                             Connection& connection) {
+  NFX_ASSERT(connection.state == ConnectionState::connecting && !connection.broken);
   int error = take_socket_error(connection.fd);
   if (error != 0) {
     if (!connection.untried.empty()) {
@@ -175,12 +180,13 @@ std::size_t TcpBooks<Self, Connection, Listener, Options>::finish_connect(const 
 // ---- sending and closing ----
 
 template <class Self, class Connection, class Listener, class Options>
-SendResult TcpBooks<Self, Connection, Listener, Options>::try_send(ConnectionId id,
-                                                                   std::span<const char> bytes) noexcept {
+SendResult TcpRegistry<Self, Connection, Listener, Options>::try_send(ConnectionId id,
+                                                                      std::span<const char> bytes) noexcept {
   Connection* connection = connections_.find(id);
   if (connection == nullptr || connection->broken) return {0, true};
   if (connection->state != ConnectionState::open || bytes.empty()) return {0, false};
   const ssize_t sent = ::send(connection->fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  NFX_ASSERT(sent <= static_cast<ssize_t>(bytes.size()));
   if (sent == static_cast<ssize_t>(bytes.size())) return {bytes.size(), false};
   if (sent < 0 && !would_block(errno)) {
     connections_.make_broken(*connection, reason_of(errno));
@@ -193,7 +199,7 @@ SendResult TcpBooks<Self, Connection, Listener, Options>::try_send(ConnectionId 
 // Closing a socket with unread input, or input still to come, answers the peer with a reset, which can destroy bytes on
 // their way to it. So only our direction ends here, and input is read and dropped until the peer ends its own.
 template <class Self, class Connection, class Listener, class Options>
-void TcpBooks<Self, Connection, Listener, Options>::close(ConnectionId id) noexcept {
+void TcpRegistry<Self, Connection, Listener, Options>::close(ConnectionId id) noexcept {
   Connection* connection = connections_.find(id);
   if (connection == nullptr) return;
   const bool can_linger = connection->state == ConnectionState::open && !connection->broken &&
@@ -207,17 +213,17 @@ void TcpBooks<Self, Connection, Listener, Options>::close(ConnectionId id) noexc
 }
 
 template <class Self, class Connection, class Listener, class Options>
-std::size_t TcpBooks<Self, Connection, Listener, Options>::report_close(const SinkRef& sink, Connection& connection,
-                                                                        CloseReason reason) {
+std::size_t TcpRegistry<Self, Connection, Listener, Options>::report_close(const SinkRef& sink, Connection& connection,
+                                                                           CloseReason reason) {
   const ConnectionId id = connections_.id_of(connection);
   self().free_slot(connection);
   sink.on_close(sink.sink, id, reason);
   return 1;
 }
 
-// A closed connection that still lingers gives way to one that has its life before it.
+// A closed connection that still lingers gives its slot to a new one.
 template <class Self, class Connection, class Listener, class Options>
-Connection* TcpBooks<Self, Connection, Listener, Options>::take_slot() noexcept {
+Connection* TcpRegistry<Self, Connection, Listener, Options>::take_slot() noexcept {
   if (connections_.full() && !connections_.lingering.empty()) {
     ++counters_.linger_cut_short;
     self().free_slot(*connections_.oldest_lingering());
@@ -228,7 +234,7 @@ Connection* TcpBooks<Self, Connection, Listener, Options>::take_slot() noexcept 
 // ---- deadlines ----
 
 template <class Self, class Connection, class Listener, class Options>
-Duration TcpBooks<Self, Connection, Listener, Options>::shortened_wait(Duration max_wait) const noexcept {
+Duration TcpRegistry<Self, Connection, Listener, Options>::shortened_wait(Duration max_wait) const noexcept {
   const MonotonicTime now = monotonic_now();
   if (accepting_paused_) max_wait = std::min(max_wait, accept_again_ - now);
   for (const std::uint32_t slot : connections_.lingering)
@@ -237,7 +243,7 @@ Duration TcpBooks<Self, Connection, Listener, Options>::shortened_wait(Duration 
 }
 
 template <class Self, class Connection, class Listener, class Options>
-void TcpBooks<Self, Connection, Listener, Options>::keep_deadlines() noexcept {
+void TcpRegistry<Self, Connection, Listener, Options>::keep_deadlines() noexcept {
   const MonotonicTime now = monotonic_now();
   if (accepting_paused_ && now >= accept_again_) {
     accepting_paused_ = false;
@@ -245,6 +251,7 @@ void TcpBooks<Self, Connection, Listener, Options>::keep_deadlines() noexcept {
   }
   for (std::size_t i = connections_.lingering.size(); i-- > 0;) {
     Connection& connection = connections_.all[connections_.lingering[i]];
+    NFX_ASSERT(connection.state == ConnectionState::lingering);
     if (now < connection.linger_until) continue;
     ++counters_.linger_cut_short;
     self().free_slot(connection);
@@ -254,7 +261,7 @@ void TcpBooks<Self, Connection, Listener, Options>::keep_deadlines() noexcept {
 // ---- the end ----
 
 template <class Self, class Connection, class Listener, class Options>
-void TcpBooks<Self, Connection, Listener, Options>::end_connections() noexcept {
+void TcpRegistry<Self, Connection, Listener, Options>::end_connections() noexcept {
   for (Connection& connection : connections_.all) {
     if (connection.state == ConnectionState::free || connection.fd < 0) continue;
     end_and_discard(connection.fd, buffer_.get(), options_.receive_buffer_size);
@@ -263,7 +270,7 @@ void TcpBooks<Self, Connection, Listener, Options>::end_connections() noexcept {
 }
 
 template <class Self, class Connection, class Listener, class Options>
-void TcpBooks<Self, Connection, Listener, Options>::end_listeners() noexcept {
+void TcpRegistry<Self, Connection, Listener, Options>::end_listeners() noexcept {
   for (Listener& listener : listeners_) {
     if (listener.fd < 0) continue;
     self().forget_listener(listener);
