@@ -17,7 +17,7 @@ What is put right on the way, so that a validating engine can rely on the files:
 
 The output depends on the source alone: fields by number, messages by category and type, components by name.
 
-    scripts/make_dictionaries.py                      # all nine versions, into dictionaries/
+    scripts/make_dictionaries.py                      # every version that dictionaries/ has, into that folder
     scripts/make_dictionaries.py FIX50SP2 FIXT11      # only these
     scripts/make_dictionaries.py --out /tmp/dictionaries
 """
@@ -34,7 +34,7 @@ from xml.sax.saxutils import quoteattr
 
 PACKAGE = "quickfix"
 PACKAGE_VERSION = "1.16.0"
-ALL_VERSIONS = ["FIX40", "FIX41", "FIX42", "FIX43", "FIX44", "FIX50", "FIX50SP1", "FIX50SP2", "FIXT11"]
+ALL_VERSIONS = sorted(file.stem for file in (pathlib.Path(__file__).parent.parent / "dictionaries").glob("*.xml"))
 
 # Fields that FIX 4.3 and later give the type SeqNum, by number.
 SEQUENCE_NUMBERS = {7, 16, 34, 36, 45, 369, 630, 789}
@@ -295,14 +295,11 @@ def fetch_specification(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"of {', '.join(ALL_VERSIONS)} (default: all)")
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"such as {', '.join(ALL_VERSIONS)} (default: these)")
     parser.add_argument("--spec", type=pathlib.Path, help="folder with the specification files (default: download)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "dictionaries")
     options = parser.parse_args()
     versions = options.versions or ALL_VERSIONS
-    unknown = set(versions) - set(ALL_VERSIONS)
-    if unknown:
-        parser.error(f"unknown version {', '.join(sorted(unknown))}: choose of {', '.join(ALL_VERSIONS)}")
     with tempfile.TemporaryDirectory() as temporary:
         spec = options.spec or fetch_specification(pathlib.Path(temporary))
         for version in versions:
@@ -310,7 +307,7 @@ def main():
                 root = ElementTree.parse(spec / f"{version}.xml").getroot()
                 put_right(version, root)
                 specification = Specification(root)
-            except SpecificationError as error:
+            except (OSError, SpecificationError) as error:
                 sys.exit(f"{spec / version}.xml: {error}")
             options.out.mkdir(parents=True, exist_ok=True)
             path = options.out / f"{version}.xml"

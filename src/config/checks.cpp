@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "config/keys.hpp"
+#include "config/version_text.hpp"
 #include "nexusfix/config/placement.hpp"
 #include "nexusfix/config/wildcard.hpp"
 #include "nexusfix/wire/field_text.hpp"
@@ -25,15 +25,14 @@ using Bad = std::optional<std::pair<std::string_view, std::string>>;
 
 Bad find_identity_problem(const SessionSettings& s) {
   const SessionConfig& c = s.session;
-  static const std::set<std::string_view> versions{"FIX.4.0", "FIX.4.1", "FIX.4.2", "FIX.4.3", "FIX.4.4", "FIXT.1.1"};
-  if (!versions.contains(c.begin_string)) {
+  if (!is_begin_string(c.begin_string)) {
     const bool fix5 = c.begin_string.starts_with("FIX.5");
-    return {{"begin_string", fix5 ? "FIX 5 is spoken over FIXT.1.1: write begin_string = \"FIXT.1.1\" and "
+    return {{"begin_string", fix5 ? "FIX 5 messages are sent over FIXT.1.1: write begin_string = \"FIXT.1.1\" and "
                                     "default_appl_ver_id = \"" +
                                         c.begin_string + '"'
-                                  : "expected one of FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4, FIXT.1.1"}};
+                                  : "expected one of " + std::string{begin_strings}}};
   }
-  const bool fixt = c.begin_string == "FIXT.1.1";
+  const bool fixt = c.begin_string == transport_version.name;
   if (fixt && version_of_appl_ver_id(c.default_appl_ver_id).empty()) {
     return {{"default_appl_ver_id", "expected an application version such as \"FIX.5.0SP2\" or \"9\""}};
   }

@@ -7,12 +7,10 @@
 #include "config/quickfix_schedule.hpp"
 #include "config/quickfix_tls.hpp"
 #include "config/quickfix_values.hpp"
+#include "config/version_text.hpp"
 
 namespace nfx::quickfix {
 namespace {
-
-constexpr std::string_view fixt = "FIXT.1.1";
-constexpr std::array<std::string_view, 6> versions{"FIX.4.0", "FIX.4.1", "FIX.4.2", "FIX.4.3", "FIX.4.4", fixt};
 
 // Fields of a Logon that carry a secret: Password, NewPassword, RawData and their encrypted forms.
 constexpr std::array<std::string_view, 5> secret_tags{"554", "925", "96", "1402", "1404"};
@@ -138,20 +136,23 @@ class SessionTranslator {
     const Entry* entry = find("BeginString");
     if (entry == nullptr && dynamic_template_ && !common_.file().sessions.empty())
       entry = find_in(common_.file().sessions.front(), "BeginString");
-    if (entry == nullptr) missing("BeginString", "write BeginString=FIX.4.4, or which version it is");
-    if (std::ranges::find(versions, entry->value) == versions.end()) {
+    if (entry == nullptr) missing("BeginString", "write BeginString=FIX.4.4, or another version");
+    if (!is_begin_string(entry->value)) {
       if (entry->value.starts_with("FIX.5"))
-        common_.fail(*entry, "FIX 5.0 has a transport of its own: write BeginString=FIXT.1.1 and DefaultApplVerID=" +
-                                 entry->value);
-      if (entry->value == "*") common_.fail(*entry, "a template speaks one version: write one [SESSION] for each");
-      common_.fail(*entry, "expected one of FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4, FIXT.1.1");
+        common_.fail(
+            *entry,
+            "FIX 5.0 messages are sent over FIXT.1.1: write BeginString=FIXT.1.1 and DefaultApplVerID=" + entry->value);
+      if (entry->value == "*")
+        common_.fail(*entry, "a template has one FIX version: write one [SESSION] for each version");
+      common_.fail(*entry, "expected one of " + std::string{config::begin_strings});
     }
-    is_fixt_ = entry->value == fixt;
+    is_fixt_ = entry->value == transport_version.name;
     put("begin_string", toml_text(entry->value), {entry});
     if (!is_fixt_) return;
     const Entry* application = find("DefaultApplVerID");
     if (application == nullptr)
-      missing("DefaultApplVerID", "write DefaultApplVerID=FIX.5.0SP2, or which version it is");
+      missing("DefaultApplVerID", "write DefaultApplVerID=" + std::string{newest_application_version.name} +
+                                      ", or another version of the application messages");
     put("default_appl_ver_id", toml_text(application->value), {application});
   }
 

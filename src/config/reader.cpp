@@ -192,7 +192,7 @@ class Reader {
   void load_dictionaries(SessionDraft& draft, const toml::table& table) {
     if (draft.dictionary == "none") return;
     SessionConfig& session = draft.settings.session;
-    const bool fixt = session.begin_string == "FIXT.1.1";
+    const bool fixt = session.begin_string == transport_version.name;
     if (!fixt && !draft.transport_dictionary.empty())
       fail(place_of(table, "transport_dictionary"), "session", "transport_dictionary",
            "only FIXT.1.1 has one: remove it");
@@ -224,12 +224,13 @@ class Reader {
   std::shared_ptr<const Dictionary> load(const SessionDraft& draft, const std::string& file, const std::string& version,
                                          const toml::table& table, std::string_view key) {
     const toml::node& where = place_of(table, key);
-    const bool fixt = draft.settings.session.begin_string == "FIXT.1.1";
+    const bool fixt = draft.settings.session.begin_string == transport_version.name;
     DictionaryFiles files;
     if (file.empty() && shipped_file(version).empty()) return nullptr;
     files.application = find(file.empty() ? std::string{shipped_file(version)} : file, where, key);
     if (fixt) {
-      const std::string transport = draft.transport_dictionary.empty() ? "FIXT11.xml" : draft.transport_dictionary;
+      const std::string transport =
+          draft.transport_dictionary.empty() ? std::string{transport_version.file} : draft.transport_dictionary;
       files.transport = find(transport, place_of(table, "transport_dictionary"), "transport_dictionary");
     }
     std::string all = files.transport.string() + '\n' + files.application.string();

@@ -72,9 +72,9 @@ pugi::xml_node OrchestraReader::section(std::string_view name) const {
 
 void OrchestraReader::read_version() {
   const std::string_view name = source_.attribute(source_.root(), "version");
-  // FIX Latest is what FIX 5.0 SP2 has become by its extension packs; it travels over FIXT 1.1 in the same way.
+  // FIX Latest is the newest version with its extension packs, and is sent over FIXT 1.1 in the same way.
   const bool latest = name.starts_with("FIX.Latest");
-  const std::optional<ModelVersion> version = parse_version(latest ? "FIX.5.0SP2" : name);
+  const std::optional<ModelVersion> version = parse_version(latest ? newest_application_version.name : name);
   if (!version) {
     source_.report(source_.root(), "version is " + in_quotes(name) + "; write a version such as FIX.4.4");
     return;

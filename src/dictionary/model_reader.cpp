@@ -69,7 +69,7 @@ void QuickFixReader::read_version() {
     }
   }
   // CHAR was any text until FIX 4.2 made it a single character.
-  characters_are_texts_ = version.begin_string() == "FIX.4.0" || version.begin_string() == "FIX.4.1";
+  characters_are_texts_ = session_rules(version.begin_string()) < SessionRules::fix42;
 }
 
 void QuickFixReader::read_fields() {

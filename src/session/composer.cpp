@@ -47,7 +47,7 @@ std::string own_fields_of(const SessionConfig& config) {
 }
 
 HeaderTexts texts_of(const SessionConfig& config, std::string_view own_fields) noexcept {
-  const bool whole_seconds = config.begin_string == "FIX.4.0" || config.begin_string == "FIX.4.1";
+  const bool whole_seconds = session_rules(config.begin_string) < SessionRules::fix42;
   return {.begin_string = config.begin_string,
           .sender_comp_id = config.sender_comp_id,
           .target_comp_id = config.target_comp_id,

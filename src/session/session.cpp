@@ -93,12 +93,7 @@ std::string_view to_string(Notice notice) noexcept {
 
 Session::Session(const SessionConfig& config)
     : config_(config),
-      version_(config.begin_string == "FIX.4.0"   ? Version::fix40
-               : config.begin_string == "FIX.4.1" ? Version::fix41
-               : config.begin_string == "FIX.4.2" ? Version::fix42
-               : config.begin_string == "FIX.4.3" ? Version::fix43
-               : config.begin_string == "FIX.4.4" ? Version::fix44
-                                                  : Version::fixt11),
+      version_(session_rules(config.begin_string)),
       composer_(config_),
       queue_(config.max_queued_messages, config.max_queued_bytes),
       heartbeat_(config.heartbeat_interval),

@@ -1,9 +1,12 @@
 // The dictionaries that come with the project: facts of FIX, and every message of theirs against the validator.
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
+#include <vector>
 
 #include "dictionary/support.hpp"
 
@@ -106,15 +109,16 @@ const Dictionary& dictionary_of(const Version& version) {
   if (found != loaded.end()) return found->second;
   const std::filesystem::path folder = NFX_SOURCE_DIR "/dictionaries";
   DictionaryFiles files{.transport = {}, .application = folder / shipped_file(version.name), .overlays = {}};
-  if (version.over_transport) files.transport = folder / "FIXT11.xml";
+  if (version.over_transport) files.transport = folder / transport_version.file;
   return loaded.emplace(key, load_dictionary(files)).first->second;
 }
 
-constexpr std::array versions{
-    Version{"FIX.4.0", false},   Version{"FIX.4.1", false},   Version{"FIX.4.2", false},
-    Version{"FIX.4.3", false},   Version{"FIX.4.4", false},   Version{"FIX.5.0", true},
-    Version{"FIX.5.0SP1", true}, Version{"FIX.5.0SP2", true}, Version{"FIXT.1.1", false},
-};
+std::vector<Version> all_versions() {
+  std::vector<Version> all;
+  for (const FixVersion& each : fix_versions) all.push_back({each.name, !each.session.has_value()});
+  return all;
+}
+const std::vector<Version> versions = all_versions();
 
 class ShippedDictionary : public testing::TestWithParam<Version> {
  protected:
@@ -207,7 +211,7 @@ TEST_P(ShippedDictionary, never_accepts_random_fields_without_the_required_ones)
   EXPECT_GT(accepted, 100u) << "the test does not reach what it is about";
 }
 
-INSTANTIATE_TEST_SUITE_P(, ShippedDictionary, testing::ValuesIn(versions), [](const auto& suite) {
+INSTANTIATE_TEST_SUITE_P(, ShippedDictionary, testing::ValuesIn(all_versions()), [](const auto& suite) {
   return std::string(shipped_file(suite.param.name).substr(0, shipped_file(suite.param.name).find('.')));
 });
 
@@ -225,6 +229,7 @@ TEST(ShippedFacts, every_version_names_itself_and_its_size) {
       Size{{"FIX.5.0SP1", false}, 105, 1373}, Size{{"FIX.5.0SP2", false}, 156, 6028},
       Size{{"FIXT.1.1", false}, 8, 74},
   };
+  EXPECT_EQ(sizes.size(), fix_versions.size()) << "write the sizes of the missing version";
   for (const Size& size : sizes) {
     const Dictionary& d = dictionary_of(size.version);
     EXPECT_EQ(d.version_name(), size.version.name);
@@ -232,6 +237,23 @@ TEST(ShippedFacts, every_version_names_itself_and_its_size) {
     EXPECT_EQ(d.appl_ver_id(), appl_ver_id_of(size.version.name));
     EXPECT_EQ(d.messages().size(), size.messages) << size.version.name;
     EXPECT_EQ(d.fields().size(), size.fields) << size.version.name;
+  }
+}
+
+TEST(ShippedFacts, every_file_has_a_row_and_every_row_a_file) {
+  std::set<std::string> files, rows;
+  for (const auto& each : std::filesystem::directory_iterator{NFX_SOURCE_DIR "/dictionaries"})
+    if (each.path().extension() == ".xml") files.insert(each.path().filename());
+  for (const FixVersion& each : fix_versions) rows.emplace(each.file);
+  EXPECT_EQ(files, rows) << "include/nexusfix/dictionary/version.hpp has one row for each file in dictionaries/";
+}
+
+TEST(ShippedFacts, the_documentation_names_every_file) {
+  std::ifstream page{NFX_SOURCE_DIR "/docs/dictionaries.md"};
+  const std::string text{std::istreambuf_iterator<char>{page}, {}};
+  for (const FixVersion& each : fix_versions) {
+    const std::string name{each.file.substr(0, each.file.find('.'))};
+    EXPECT_NE(text.find(name), std::string::npos) << "docs/dictionaries.md does not name " << name;
   }
 }
 
@@ -246,6 +268,7 @@ TEST(ShippedFacts, application_versions_have_their_numbers_and_files) {
   EXPECT_EQ(shipped_file("FIX.5.0SP2"), "FIX50SP2.xml");
   EXPECT_EQ(shipped_file("FIXT.1.1"), "FIXT11.xml");
   EXPECT_EQ(shipped_file("FIX.4.5"), "");
+  EXPECT_EQ(newest_application_version.name, "FIX.5.0SP2");
 }
 
 TEST(ShippedFacts, what_fix_5_carries_comes_from_two_files) {

@@ -5,8 +5,8 @@
 namespace nfx::app {
 namespace {
 
-constexpr std::string_view fixt = "FIXT.1.1";
-constexpr std::string_view newest = "FIX.5.0SP2";
+constexpr std::string_view fixt = transport_version.name;
+constexpr std::string_view newest = newest_application_version.name;
 
 std::string key_of(std::string_view begin_string, std::string_view appl_ver_id) {
   std::string key(begin_string);
@@ -19,7 +19,8 @@ std::string key_of(std::string_view begin_string, std::string_view appl_ver_id) 
 void Dictionaries::add(const std::filesystem::path& file) {
   DictionaryModel model = load_model(file);
   if (model.version.begin_string().starts_with("FIX.5.") && model.header.empty()) {
-    if (const auto transport = find_shipped_dictionary("FIXT11.xml")) model = combine(load_model(*transport), model);
+    if (const auto transport = find_shipped_dictionary(transport_version.file))
+      model = combine(load_model(*transport), model);
   }
   Dictionary dictionary = Dictionary::build(model);
   std::string key = key_of(dictionary.begin_string(), dictionary.appl_ver_id());
@@ -63,7 +64,7 @@ const Dictionary* Dictionaries::over_transport(std::string_view version_name) {
   const std::string_view file = shipped_file(version_name);
   if (file.empty()) return nullptr;
   std::unique_ptr<Dictionary> loaded;
-  const auto transport = find_shipped_dictionary("FIXT11.xml");
+  const auto transport = find_shipped_dictionary(transport_version.file);
   const auto application = find_shipped_dictionary(file);
   if (transport && application) {
     loaded = std::make_unique<Dictionary>(

@@ -14,6 +14,7 @@
 
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/dictionary/field_type.hpp"
+#include "nexusfix/dictionary/version.hpp"
 #include "nexusfix/wire/group_view.hpp"
 
 namespace nfx {
@@ -189,9 +190,5 @@ class Dictionary {
 
   std::unique_ptr<const Tables> tables_;
 };
-
-// ApplVerID(1128) of a version, "9" for "FIX.5.0SP2", and back. Empty when there is none.
-[[nodiscard]] std::string_view appl_ver_id_of(std::string_view version_name) noexcept;
-[[nodiscard]] std::string_view version_of_appl_ver_id(std::string_view appl_ver_id) noexcept;
 
 }  // namespace nfx

@@ -9,6 +9,7 @@
 
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/dictionary/model.hpp"
+#include "nexusfix/dictionary/version.hpp"
 
 namespace nfx {
 
@@ -27,9 +28,6 @@ struct DictionaryFiles {
 [[nodiscard]] DictionaryModel load_model(const std::filesystem::path& file,
                                          std::vector<std::string>* problems = nullptr);
 [[nodiscard]] DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string>* problems = nullptr);
-
-// The name of the file that is shipped for a version, a BeginString or "FIX.5.0SP2": "FIX50SP2.xml". Empty: none is.
-[[nodiscard]] std::string_view shipped_file(std::string_view version_name) noexcept;
 
 // Where this file ("FIX44.xml") is: in `folder` unless that is empty, in the folder that the environment variable
 // NFX_DICTIONARIES names, or among the dictionaries shipped with the engine. Empty when it is in none of them.

@@ -138,7 +138,7 @@ class Session {
   void restore(SeqNum next_inbound, SeqNum next_outbound) noexcept;
 
  private:
-  enum class Version : std::uint8_t { fix40, fix41, fix42, fix43, fix44, fixt11 };
+  using Version = SessionRules;
   enum class Position : std::uint8_t { low, equal, high };
 
   struct Range {

@@ -55,9 +55,7 @@ ValueKind kind_of(FieldType type) {
 }
 
 // Before FIX 4.2 there was no type for a single character.
-bool has_character_type(std::string_view begin_string) {
-  return begin_string != "FIX.4.0" && begin_string != "FIX.4.1";
-}
+bool has_character_type(std::string_view begin_string) { return session_rules(begin_string) >= SessionRules::fix42; }
 
 EnumKind enum_kind_of(const FieldDef& field, ValueKind kind, std::string_view begin_string) {
   const auto all = [&](auto&& holds) { return std::ranges::all_of(field.values.all(), holds, &EnumValue::value); };
