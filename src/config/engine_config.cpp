@@ -55,23 +55,6 @@ std::string_view to_string(TransportKind kind) noexcept {
   return "?";
 }
 
-std::string_view to_string(ClientCertificate wish) noexcept {
-  switch (wish) {
-    case ClientCertificate::none: return "none";
-    case ClientCertificate::request: return "request";
-    case ClientCertificate::require: return "require";
-  }
-  return "?";
-}
-
-std::string_view to_string(TlsVersion version) noexcept {
-  switch (version) {
-    case TlsVersion::tls_1_2: return "1.2";
-    case TlsVersion::tls_1_3: return "1.3";
-  }
-  return "?";
-}
-
 std::string identity(const SessionConfig& s) {
   const std::string name = s.begin_string + ":" + s.sender_comp_id + "->" + s.target_comp_id;
   return s.session_qualifier.empty() ? name : name + ':' + s.session_qualifier;

@@ -7,16 +7,8 @@ namespace {
 
 const Key<EngineConfig> engine_table[] = {
     NFX_INTEGER("poll_threads", poll_threads, 1, 1024, "threads that serve sessions"),
-    {"idle", "text",
-     [](EngineConfig& t, const Value& v) {
-       const auto mode = parse_idle_mode(v.text());
-       if (!mode) throw BadValue("expected \"spin\", \"yield\" or \"block\"");
-       t.idle = *mode;
-     },
-     [](const EngineConfig& t) { return in_quotes(to_string(t.idle)); },
-     "what a poll thread does when nothing happens"},
-    NFX_ENUM("transport", transport, "\"epoll\"; \"io_uring\", where the kernel has it; \"auto\": epoll",
-             TransportKind::automatic, TransportKind::epoll, TransportKind::io_uring),
+    NFX_ENUM("idle", idle, "what a poll thread does when nothing happens"),
+    NFX_ENUM("transport", transport, "\"epoll\"; \"io_uring\", where the kernel has it; \"auto\": epoll"),
     NFX_INTEGER("max_message_size", max_message_size, 512, 8 * 1024 * 1024,
                 "bytes; a longer message ends its connection"),
     NFX_INTEGER("max_fields", max_fields, 16, 32768, "fields per message; one with more is ignored as garbled"),
@@ -46,16 +38,9 @@ const Key<PlacementRequest> placement_table[] = {
     NFX_CPUS("housekeeping", housekeeping, "CPUs for everything that does not spin, \"0-1\"; empty: chosen"),
     NFX_INTEGER("housekeeping_cores", housekeeping_cores, 1, 1024, "how many cores at least, when chosen"),
     NFX_FLAG("share_smt", share_smt, "spinning threads may share a core's SMT siblings"),
-    {"mapping", "text",
-     [](PlacementRequest& t, const Value& v) {
-       t.mapping = named(v, {SessionMapping::hash, SessionMapping::balanced});
-     },
-     [](const PlacementRequest& t) { return in_quotes(to_string(t.mapping)); },
-     "how sessions with auto_pin_to_core choose: by \"hash\" of their CompIDs, or \"balanced\""},
-    {"on_violation", "text",
-     [](PlacementRequest& t, const Value& v) { t.on_violation = named(v, {OnViolation::warn, OnViolation::refuse}); },
-     [](const PlacementRequest& t) { return in_quotes(to_string(t.on_violation)); },
-     "what a plan that does not hold does to the start: \"warn\" or \"refuse\""},
+    NFX_ENUM("mapping", mapping,
+             "how sessions with auto_pin_to_core choose: by \"hash\" of their CompIDs, or \"balanced\""),
+    NFX_ENUM("on_violation", on_violation, "what a plan that does not hold does to the start: \"warn\" or \"refuse\""),
     NFX_DURATION("check_interval_ms", check_interval, std::chrono::milliseconds, 0, day_s * 1000,
                  "how often the running threads are held against the plan; 0: never"),
 };
@@ -63,14 +48,10 @@ const Key<PlacementRequest> placement_table[] = {
 const Key<RoleRequest> role_table[] = {
     NFX_INTEGER("threads", threads, 0, 1024,
                 "how many; 0: one, when it has work; log: one at most; for poll threads see [engine] poll_threads"),
-    {"wait", "text", [](RoleRequest& t, const Value& v) { t.wait = named(v, {ThreadWait::spin, ThreadWait::block}); },
-     [](const RoleRequest& t) { return in_quotes(to_string(t.wait)); },
-     "\"spin\" for a core of their own, \"block\" for housekeeping; for poll threads see [engine] idle"},
+    NFX_ENUM("wait", wait,
+             "\"spin\" for a core of their own, \"block\" for housekeeping; for poll threads see [engine] idle"),
     NFX_TEXT("near", near, "a device such as \"eth0\", or \"each_group\" of devices behind one PCIe switch"),
-    {"same_cache_as", "text",
-     [](RoleRequest& t, const Value& v) {
-       t.same_cache_as = named(v, {ThreadRole::poll, ThreadRole::deferred, ThreadRole::flusher, ThreadRole::log});
-     },
+    {"same_cache_as", "text", [](RoleRequest& t, const Value& v) { t.same_cache_as = named<ThreadRole>(v); },
      [](const RoleRequest&) { return std::string{"none"}; }, "the last-level cache of that role's threads"},
     NFX_CPUS("cpus", cpus, "only on these; empty: any"),
     NFX_INTEGER("priority", priority, 0, 99, "SCHED_FIFO; 0: the ordinary scheduler"),
@@ -82,8 +63,7 @@ const Key<LogConfig> log_table[] = {
     NFX_PATH("directory", directory, "of the log files; \"\": there are none"),
     NFX_FLAG("messages", messages, "every message in and out, secrets masked"),
     NFX_FLAG("events", events, "logons, logouts, rejects, notices"),
-    NFX_ENUM("format", format, "\"full\": with direction and session; \"quickfix\": as its FileLog writes messages",
-             MessageLogFormat::full, MessageLogFormat::quickfix),
+    NFX_ENUM("format", format, "\"full\": with direction and session; \"quickfix\": as its FileLog writes messages"),
     NFX_INTEGER("rotate_bytes", rotate_bytes, 64 * 1024, 1024 * gib,
                 "a longer file is followed by the next, as each UTC day is"),
     NFX_INTEGER("keep_files", keep_files, 1, 1000000, "files of each log; the oldest go"),
@@ -91,8 +71,7 @@ const Key<LogConfig> log_table[] = {
     NFX_INTEGER("queue_bytes", queue_bytes, 64 * 1024, gib, "lines that may wait to be written, for each poll thread"),
     NFX_ENUM(
         "when_full", full.when_full,
-        "a line more: \"drop\", and count it; \"block\": its thread waits, then drops; \"spill\": beside the queue",
-        WhenFull::drop, WhenFull::block, WhenFull::spill),
+        "a line more: \"drop\", and count it; \"block\": its thread waits, then drops; \"spill\": beside the queue"),
     NFX_DURATION("block_limit_us", full.block_limit, std::chrono::microseconds, 1, 1000000,
                  "the longest wait of a poll thread with \"block\""),
     NFX_INTEGER("spill_bytes", full.spill_bytes, 64 * 1024, gib, "beside the queue of each poll thread with \"spill\""),

@@ -38,9 +38,6 @@ struct Key {
   std::string_view meaning;
 };
 
-// Whether two sessions can share a listener; what a program put into key_password is not compared.
-[[nodiscard]] bool same_tls(const TlsOptions& a, const TlsOptions& b);
-
 // Draft to settings but for the dictionaries: schedule, validation, password, store. Throws KeyProblem.
 void finish(SessionDraft& draft);
 

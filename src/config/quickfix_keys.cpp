@@ -313,7 +313,8 @@ constexpr KeyRow store_and_log_rows[] = {
 
 constexpr KeyRow tls_row(std::string_view name, std::string_view engines, KeyTreatment treatment, std::string_view ours,
                          std::string_view note, Side side = Side::both, std::string_view harmless = {}) {
-  return {{name, engines, treatment, ours, note}, ours.empty() ? none : special, side, harmless, true};
+  const Conversion conversion = ours.empty() ? none : treatment == honoured ? tls_option : special;
+  return {{name, engines, treatment, ours, note}, conversion, side, harmless, true};
 }
 
 constexpr KeyRow tls_and_proxy_rows[] = {
@@ -356,7 +357,11 @@ constexpr KeyRow tls_and_proxy_rows[] = {
     tls_row("SocketPrivateKeyBytes", "Go", refused, "", no_bytes),
     tls_row("SocketCertificateFile", "Go", honoured, "tls_certificate", ""),
     tls_row("SocketCertificateBytes", "Go", refused, "", no_bytes),
-    tls_row("SocketCAFile", "Go", mapped, "tls_ca, tls_client_certificate", "acceptor: \"require\" too, as in Go"),
+    {{"SocketCAFile", "Go", mapped, "tls_ca, tls_client_certificate", "acceptor: \"require\" too, as in Go"},
+     tls_option,
+     {},
+     {},
+     true},
     tls_row("SocketCABytes", "Go", refused, "", no_bytes),
     tls_row("SocketServerName", "Go", honoured, "tls_server_name", "", initiator),
     tls_row("SocketMinimumTLSVersion", "Go", mapped, "tls_min_version", "what is older than TLS12 becomes \"1.2\""),
@@ -372,7 +377,7 @@ constexpr KeyRow tls_and_proxy_rows[] = {
             "tls_key_password_env in TOML names the variable that holds it"),
     tls_row("SSLRequireClientCertificate", "N", mapped, "tls_client_certificate", "Y: \"require\"; N: \"none\"",
             acceptor, "N"),
-    tls_row("SSLCACertificate", "N", mapped, "tls_ca", "a PEM file"),
+    {{"SSLCACertificate", "N", mapped, "tls_ca", "a PEM file"}, tls_option, {}, {}, true},
     {{"Proxy*", "J Go", refused, "", no_proxy}},
     {{"UseTCPProxy", "Go", refused, "",
       "the PROXY protocol is not understood, so every Logon behind such a proxy would fail: forward plain TCP"},

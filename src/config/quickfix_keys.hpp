@@ -13,15 +13,16 @@ namespace nfx::quickfix {
 
 // How a value is converted. `special` ones depend on other keys of the session: the translation knows them by name.
 enum class Conversion : std::uint8_t {
-  none,            // ignored or refused
-  special,         //
-  text,            // taken over as it is
-  flag,            // Y true, N false
-  inverted_flag,   // Y false, N true
-  count,           // an integer, 0 included
-  seconds,         // an integer; QuickFIX/Go also writes "10s" or "1m30s"
-  strict_when_no,  // N strict, Y lenient
-  strict_when_yes  // Y strict, N lenient
+  none,             // ignored or refused
+  special,          //
+  text,             // taken over as it is
+  flag,             // Y true, N false
+  inverted_flag,    // Y false, N true
+  count,            // an integer, 0 included
+  seconds,          // an integer; QuickFIX/Go also writes "10s" or "1m30s"
+  strict_when_no,   // N strict, Y lenient
+  strict_when_yes,  // Y strict, N lenient
+  tls_option        // of the type of the TLS option that the first of our keys names
 };
 
 enum class Side : std::uint8_t { both, initiator, acceptor };

@@ -159,7 +159,7 @@ class SessionTranslator {
   // All keys whose value needs no look at another.
   void simple_keys() {
     for (const KeyRow& row : key_rows()) {
-      if (row.conversion == Conversion::none || row.conversion == Conversion::special) continue;
+      if (row.conversion == Conversion::none || row.conversion == Conversion::special || row.tls) continue;
       if (row.side == (initiator_ ? Side::acceptor : Side::initiator)) continue;
       const Entry* entry = find(row.key.name);
       if (entry == nullptr) continue;
@@ -173,7 +173,8 @@ class SessionTranslator {
     const auto mode = [](bool is_strict) { return std::string{is_strict ? "\"strict\"" : "\"lenient\""}; };
     switch (conversion) {
       case Conversion::none:
-      case Conversion::special: break;
+      case Conversion::special:
+      case Conversion::tls_option: break;
       case Conversion::text: return toml_text(entry.value);
       case Conversion::flag: return boolean(flag_of(entry));
       case Conversion::inverted_flag: return boolean(!flag_of(entry));

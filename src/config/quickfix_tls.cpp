@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <variant>
 
 #include "config/quickfix_values.hpp"
+#include "nexusfix/transport/tls_options.hpp"
 
 namespace nfx::quickfix {
 namespace {
@@ -43,13 +45,15 @@ class TlsTranslator {
     const Entry* reason = reason_for_tls();
     if (reason == nullptr) return {};
     put("tls", "true", *reason);
-    files();
-    names();
+    plain_options();
     clients();
     verification();
     versions();
-    text("SSLCipherSuite", "tls_ciphers");
-    text("TLSCipherSuites", "tls_ciphersuites");
+    // As the table has the options, whichever key of QuickFIX they came from.
+    std::ranges::stable_sort(settings_, {}, [](const Setting& each) {
+      const TlsOption* option = find_tls_option(each.key);
+      return option == nullptr ? 0 : option - tls_option_rows.data() + 1;
+    });
     return std::move(settings_);
   }
 
@@ -79,15 +83,6 @@ class TlsTranslator {
       common_.warn_once(entry, "has no effect: " + old->origins.front()->key + " sets the same");
     }
   }
-  void text(std::string_view key, std::string_view ours) {
-    if (const Entry* entry = find_(key)) put(ours, toml_text(entry->value), *entry);
-  }
-  void file(std::string_view key, std::string_view ours) {
-    const Entry* entry = find_(key);
-    if (entry == nullptr) return;
-    if (entry->value.empty()) common_.fail(*entry, "expected a PEM file");
-    put(ours, toml_text(common_.path(entry->value)), *entry);
-  }
   std::optional<bool> flag(const Entry* entry) const {
     if (entry == nullptr) return std::nullopt;
     const auto value = read_flag(entry->value);
@@ -95,22 +90,23 @@ class TlsTranslator {
     return value;
   }
 
-  void files() {
-    file(initiator_ ? "ClientCertificateFile" : "ServerCertificateFile", "tls_certificate");
-    file(initiator_ ? "ClientCertificateKeyFile" : "ServerCertificateKeyFile", "tls_key");
-    file("SocketCertificateFile", "tls_certificate");
-    file("SocketPrivateKeyFile", "tls_key");
-    for (const std::string_view key :
-         {"CertificationAuthoritiesFile", "CertificationAuthoritiesDirectory", "SocketCAFile", "SSLCACertificate"})
-      file(key, "tls_ca");
-    if (const Entry* list = find_("CertificateRevocationListFile"))
-      put("tls_crl", toml_list({common_.path(list->value)}), *list);
+  // Keys whose value is that of one option.
+  void plain_options() {
+    for (const KeyRow& row : key_rows()) {
+      if (row.conversion != Conversion::tls_option) continue;
+      if (row.side == (initiator_ ? Side::acceptor : Side::initiator)) continue;
+      const Entry* entry = find_(row.key.name);
+      if (entry == nullptr) continue;
+      const std::string_view ours = split(row.key.ours, ',').front();
+      put(ours, value_of(*find_tls_option(ours), *entry), *entry);
+    }
   }
 
-  void names() {
-    if (!initiator_) return;
-    for (const std::string_view key : {"SNIHostName", "SocketServerName", "SSLServerName"})
-      text(key, "tls_server_name");
+  std::string value_of(const TlsOption& option, const Entry& entry) const {
+    if (std::holds_alternative<TlsOption::Flag>(option.member)) return *flag(&entry) ? "true" : "false";
+    if (option.is_path && entry.value.empty()) common_.fail(entry, "expected a PEM file");
+    const std::string text = option.is_path ? common_.path(entry.value) : entry.value;
+    return std::holds_alternative<TlsOption::Texts>(option.member) ? toml_list({text}) : toml_text(text);
   }
 
   // Whether an acceptor asks for certificates.

@@ -178,9 +178,13 @@ class Reader {
   void from_folder(SessionSettings& settings) const {
     from_folder(settings.journal.directory);
     from_folder(settings.journal.ring_directory);
-    TlsOptions& tls = settings.tls;
-    for (std::string* each : {&tls.certificate, &tls.key, &tls.ca}) from_folder(*each);
-    for (std::string& each : tls.crl) from_folder(each);
+    for (const TlsOption& option : tls_option_rows) {
+      if (!option.is_path) continue;
+      if (const auto* text = std::get_if<TlsOption::Text>(&option.member)) from_folder(settings.tls.*(*text));
+      if (const auto* texts = std::get_if<TlsOption::Texts>(&option.member)) {
+        for (std::string& each : settings.tls.*(*texts)) from_folder(each);
+      }
+    }
   }
 
   static const toml::node& place_of(const toml::table& table, std::string_view key) {

@@ -2,13 +2,16 @@
 // For the files that hold a table; each row is read and shown as config_keys.hpp says.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "config/keys.hpp"
+#include "nexusfix/base/enum_values.hpp"
 
 namespace nfx::config {
 
@@ -23,16 +26,26 @@ inline constexpr std::int64_t day_s = 86400;
 inline constexpr std::int64_t max_seq_num = 999'999'999'999;
 inline constexpr std::int64_t gib = 1024 * 1024 * 1024;
 
-// The one of `values` whose name the text is.
+// The enumerator, from `first` on, whose name the text is.
 template <class Enum>
-[[nodiscard]] Enum named(const Value& value, std::initializer_list<Enum> values) {
+[[nodiscard]] Enum named(const Value& value, Enum first = Enum{}) {
   const std::string text = value.text();
-  std::string expected;
-  for (const Enum& each : values) {
-    if (text == to_string(each)) return each;
-    expected += (expected.empty() ? "" : &each == values.end() - 1 ? " or " : ", ") + in_quotes(to_string(each));
-  }
-  throw BadValue("expected " + expected);
+  if (const auto found = parse_enum(text, first)) return *found;
+  throw BadValue("expected " + enum_names(first));
+}
+
+template <class Enum>
+void read_name(const Value& value, Enum& into) {
+  into = named<Enum>(value);
+}
+
+// Parts of a table, one after the other.
+template <class Row, std::size_t... count>
+[[nodiscard]] constexpr std::array<Row, (count + ...)> joined(const std::array<Row, count>&... parts) {
+  std::array<Row, (count + ...)> result{};
+  auto at = result.begin();
+  ((at = std::ranges::copy(parts, at).out), ...);
+  return result;
 }
 
 // Rows for members that are plain integers, flags and durations.
@@ -57,9 +70,9 @@ template <class Enum>
 #define NFX_LIST(name, member, meaning)                                         \
   {name, "text or list", [](auto& t, const Value& v) { t.member = v.texts(); }, \
    [](const auto&) { return std::string{"[]"}; }, meaning}
-// One of the enumerators that follow, by name.
-#define NFX_ENUM(name, member, meaning, ...)                                          \
-  {name, "text", [](auto& t, const Value& v) { t.member = named(v, {__VA_ARGS__}); }, \
+// One of the enumerators, by name.
+#define NFX_ENUM(name, member, meaning)                                   \
+  {name, "text", [](auto& t, const Value& v) { read_name(v, t.member); }, \
    [](const auto& t) { return in_quotes(to_string(t.member)); }, meaning}
 #define NFX_PATH(name, member, meaning)                                \
   {name, "text", [](auto& t, const Value& v) { t.member = v.text(); }, \

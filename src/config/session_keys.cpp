@@ -1,8 +1,10 @@
 // The keys of a session.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
-#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "config/rows.hpp"
 #include "nexusfix/dictionary/load.hpp"
@@ -29,20 +31,9 @@ std::string logon_field(const std::string& text) {
   return text + soh;
 }
 
-#define NFX_MODE(name, member, meaning)                                        \
-  {name, "text",                                                               \
-   [](auto& t, const Value& v) {                                               \
-     const auto mode = parse_validation_mode(v.text());                        \
-     if (!mode) throw BadValue("expected \"strict\", \"lenient\" or \"off\""); \
-     t.member = *mode;                                                         \
-   },                                                                          \
-   [](const auto& t) { return in_quotes(to_string(t.member)); }, meaning}
-
-const Key<SessionDraft> session_table[] = {
-    {"role", "text",
-     [](SessionDraft& t, const Value& v) { t.settings.session.role = named(v, {Role::acceptor, Role::initiator}); },
-     [](const SessionDraft& t) { return in_quotes(to_string(t.settings.session.role)); },
-     "who connects: the initiator does"},
+// Whom a session connects, and how.
+constexpr auto connection_rows = std::to_array<Key<SessionDraft>>({
+    NFX_ENUM("role", settings.session.role, "who connects: the initiator does"),
     NFX_TEXT("begin_string", settings.session.begin_string, "FIX.4.0 to FIX.4.4, or FIXT.1.1"),
     {"default_appl_ver_id", "text",
      [](SessionDraft& t, const Value& v) {
@@ -69,12 +60,7 @@ const Key<SessionDraft> session_table[] = {
      [](const SessionDraft&) { return std::string{"none"}; }, "acceptor: address to listen on; sessions may share it"},
     {"connect", "host:port or list", [](SessionDraft& t, const Value& v) { t.settings.connect = v.endpoints(); },
      [](const SessionDraft&) { return std::string{"none"}; }, "initiator: addresses, see host_selection"},
-    {"host_selection", "text",
-     [](SessionDraft& t, const Value& v) {
-       t.settings.host_selection = named(v, {HostSelection::round_robin, HostSelection::priority});
-     },
-     [](const SessionDraft& t) { return in_quotes(to_string(t.settings.host_selection)); },
-     "which address is next: \"round_robin\" or \"priority\""},
+    NFX_ENUM("host_selection", settings.host_selection, "which address is next: \"round_robin\" or \"priority\""),
     NFX_DURATION("host_priority_restart_s", settings.host_priority_restart, std::chrono::seconds, 1, day_s,
                  "\"priority\": begin with the first again after so long"),
     {"connect_from", "host:port", [](SessionDraft& t, const Value& v) { t.settings.socket.from = v.endpoint(); },
@@ -95,23 +81,34 @@ const Key<SessionDraft> session_table[] = {
        t.tls_mentioned = true;
      },
      [](const SessionDraft& t) { return shown(t.settings.tls_enabled); }, "encrypted, see docs/tls.md"},
-    NFX_TEXT("tls_certificate", settings.tls.certificate, "PEM file: our certificate, and those above it"),
-    NFX_TEXT("tls_key", settings.tls.key, "PEM file: its key; \"\": in the certificate's file"),
-    NFX_TEXT("tls_key_password_env", settings.tls.key_password_env, "environment variable with the key's password"),
-    NFX_TEXT("tls_ca", settings.tls.ca, "PEM file or folder of the authorities trusted; \"\": the system's"),
-    NFX_LIST("tls_crl", settings.tls.crl, "files of revoked certificates; with any, every authority needs one"),
-    NFX_ENUM("tls_client_certificate", settings.tls.client_certificate,
-             "acceptor: whether peers show one, \"none\", \"request\" or \"require\"", ClientCertificate::none,
-             ClientCertificate::request, ClientCertificate::require),
-    NFX_LIST("tls_peer_names", settings.tls.peer_names, "the peer's certificate bears one of these names; empty: any"),
-    NFX_TEXT("tls_server_name", settings.tls.server_name, "initiator: the venue's name; \"\": the host of connect"),
-    NFX_FLAG("tls_check_name", settings.tls.check_name, "initiator: the peer's certificate is for that name"),
-    NFX_FLAG("tls_verify", settings.tls.verify, "the peer's certificate is checked; false for tests alone"),
-    NFX_ENUM("tls_min_version", settings.tls.min_version, "\"1.2\" or \"1.3\"", TlsVersion::tls_1_2,
-             TlsVersion::tls_1_3),
-    NFX_ENUM("tls_max_version", settings.tls.max_version, "the same", TlsVersion::tls_1_2, TlsVersion::tls_1_3),
-    NFX_TEXT("tls_ciphers", settings.tls.ciphers, "of TLS 1.2, as OpenSSL writes them; \"\": its choice"),
-    NFX_TEXT("tls_ciphersuites", settings.tls.ciphersuites, "of TLS 1.3, the same"),
+});
+
+template <std::size_t index>
+inline constexpr auto tls_member = std::get<tls_option_rows[index].member.index()>(tls_option_rows[index].member);
+
+// The row of one option of tls_options.hpp.
+template <std::size_t index>
+constexpr Key<SessionDraft> tls_row() {
+  constexpr TlsOption option = tls_option_rows[index];
+  using Member = std::remove_cvref_t<decltype(std::declval<TlsOptions&>().*tls_member<index>)>;
+  if constexpr (std::is_same_v<Member, std::string>) {
+    return NFX_TEXT(option.key, settings.tls.*tls_member<index>, option.help);
+  } else if constexpr (std::is_same_v<Member, bool>) {
+    return NFX_FLAG(option.key, settings.tls.*tls_member<index>, option.help);
+  } else if constexpr (std::is_enum_v<Member>) {
+    return NFX_ENUM(option.key, settings.tls.*tls_member<index>, option.help);
+  } else {
+    return NFX_LIST(option.key, settings.tls.*tls_member<index>, option.help);
+  }
+}
+
+template <std::size_t... index>
+constexpr auto tls_rows(std::index_sequence<index...>) {
+  return std::array{tls_row<index>()...};
+}
+
+// What a session exchanges, checks and stores.
+constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
     NFX_TEXT("dictionary", dictionary, "XML file, \"none\", or \"\" for the shipped one of the version"),
     NFX_TEXT("transport_dictionary", transport_dictionary, "FIXT.1.1: XML file, or \"\" for the shipped one"),
     NFX_LIST("dictionary_overlays", dictionary_overlays, "XML files over the dictionary, in order"),
@@ -138,13 +135,8 @@ const Key<SessionDraft> session_table[] = {
        t.settings.session.logon_fields = fields;
      },
      [](const SessionDraft&) { return std::string{"[]"}; }, "further fields of our Logon, such as \"1408=1.0\""},
-    {"test_message_indicator", "text",
-     [](SessionDraft& t, const Value& v) {
-       t.settings.session.environment =
-           named(v, {Environment::unspecified, Environment::test, Environment::production});
-     },
-     [](const SessionDraft& t) { return in_quotes(to_string(t.settings.session.environment)); },
-     "464 in Logon, \"test\" or \"production\": a peer that says otherwise is refused"},
+    NFX_ENUM("test_message_indicator", settings.session.environment,
+             "464 in Logon, \"test\" or \"production\": a peer that says otherwise is refused"),
     NFX_DURATION("logon_timeout_s", settings.session.logon_timeout, std::chrono::seconds, 1, day_s,
                  "time the peer has to answer Logon"),
     NFX_DURATION("logout_timeout_s", settings.session.logout_timeout, std::chrono::seconds, 1, day_s,
@@ -185,37 +177,25 @@ const Key<SessionDraft> session_table[] = {
                 "application messages taken a second; 0: no limit"),
     NFX_INTEGER("throttle_burst", settings.session.throttle_burst, 0, 1'000'000'000,
                 "and at once; 0: a second's worth"),
-    {"throttle_action", "text",
-     [](SessionDraft& t, const Value& v) {
-       t.settings.session.throttle_action =
-           named(v, {ThrottleAction::reject, ThrottleAction::delay, ThrottleAction::disconnect});
-     },
-     [](const SessionDraft& t) { return in_quotes(to_string(t.settings.session.throttle_action)); },
-     "what happens to more: \"reject\", \"delay\" or \"disconnect\""},
+    NFX_ENUM("throttle_action", settings.session.throttle_action,
+             "what happens to more: \"reject\", \"delay\" or \"disconnect\""),
     NFX_INTEGER("max_queued_messages", settings.session.max_queued_messages, 1, 1000000,
                 "messages kept ahead of a gap"),
     NFX_INTEGER("max_queued_bytes", settings.session.max_queued_bytes, 1024, gib, "and their bytes"),
     NFX_INTEGER("timestamp_digits", settings.session.timestamp_digits, 0, 9, "fraction digits of SendingTime"),
-    NFX_MODE("validation", validation, "the most any check below does, unless an override says otherwise"),
-    NFX_MODE("unknown_fields", checks.unknown_fields, "tags below 5000 that the dictionary does not have"),
-    NFX_MODE("user_defined_fields", checks.user_defined_fields, "tags from 5000 that the message does not have"),
-    NFX_MODE("fields_not_in_message", checks.fields_not_in_message, "known tags of other messages"),
-    NFX_MODE("field_order", checks.field_order, "header, body, trailer; members of groups"),
-    NFX_MODE("values_present", checks.values_present, "empty values"),
-    NFX_MODE("formats", checks.formats, "values that are not of their type"),
-    NFX_MODE("enum_values", checks.enum_values, "values not listed, where a list exists"),
-    NFX_MODE("required_fields", checks.required_fields, "required fields that are missing"),
-    NFX_MODE("group_counts", checks.group_counts, "NumInGroup other than the entries"),
-    NFX_MODE("duplicate_fields", checks.duplicate_fields, "tags that appear twice"),
-    NFX_MODE("message_types", checks.message_types, "message types the dictionary does not have"),
-    {"groups", "text",
-     [](SessionDraft& t, const Value& v) {
-       const auto mode = parse_group_mode(v.text());
-       if (!mode) throw BadValue("expected \"strict\", \"lenient\" or \"first_field\"");
-       t.checks.groups = *mode;
-     },
-     [](const SessionDraft& t) { return in_quotes(to_string(t.checks.groups)); },
-     "what divides groups into entries: see docs/validation.md"},
+    NFX_ENUM("validation", validation, "the most any check below does, unless an override says otherwise"),
+    NFX_ENUM("unknown_fields", checks.unknown_fields, "tags below 5000 that the dictionary does not have"),
+    NFX_ENUM("user_defined_fields", checks.user_defined_fields, "tags from 5000 that the message does not have"),
+    NFX_ENUM("fields_not_in_message", checks.fields_not_in_message, "known tags of other messages"),
+    NFX_ENUM("field_order", checks.field_order, "header, body, trailer; members of groups"),
+    NFX_ENUM("values_present", checks.values_present, "empty values"),
+    NFX_ENUM("formats", checks.formats, "values that are not of their type"),
+    NFX_ENUM("enum_values", checks.enum_values, "values not listed, where a list exists"),
+    NFX_ENUM("required_fields", checks.required_fields, "required fields that are missing"),
+    NFX_ENUM("group_counts", checks.group_counts, "NumInGroup other than the entries"),
+    NFX_ENUM("duplicate_fields", checks.duplicate_fields, "tags that appear twice"),
+    NFX_ENUM("message_types", checks.message_types, "message types the dictionary does not have"),
+    NFX_ENUM("groups", checks.groups, "what divides groups into entries: see docs/validation.md"),
     {"validation_overrides", "text or list",
      [](SessionDraft& t, const Value& v) {
        t.validation_overrides.clear();
@@ -249,12 +229,10 @@ const Key<SessionDraft> session_table[] = {
     NFX_INTEGER("send_buffer_size", settings.send_buffer_size, 64 * 1024, gib,
                 "bytes queued for a slow peer before sends are refused"),
     NFX_ENUM("slow_consumer", settings.slow_consumer,
-             "then \"refuse\" until it reads again, or \"disconnect\" when it reads nothing for so long:",
-             SlowConsumer::refuse, SlowConsumer::disconnect),
+             "then \"refuse\" until it reads again, or \"disconnect\" when it reads nothing for so long:"),
     NFX_DURATION("slow_consumer_timeout_ms", settings.slow_consumer_timeout, std::chrono::milliseconds, 1, day_s * 1000,
                  "how long"),
-    {"store", "text",
-     [](SessionDraft& t, const Value& v) { t.settings.store_kind = named(v, {StoreKind::memory, StoreKind::journal}); },
+    {"store", "text", [](SessionDraft& t, const Value& v) { t.settings.store_kind = named(v, StoreKind::memory); },
      [](const SessionDraft&) { return std::string{"none"}; },
      "\"journal\": sent messages and numbers survive the process, in files; \"memory\": they do not; none: journal "
      "with a "
@@ -268,8 +246,7 @@ const Key<SessionDraft> session_table[] = {
     NFX_ENUM("durability", settings.journal.durability,
              "journal: \"none\"; \"interval\": synced every sync_interval_ms; \"group\": nothing leaves before it is "
              "synced; "
-             "\"message\": and send() waits for it",
-             Durability::none, Durability::interval, Durability::group, Durability::message),
+             "\"message\": and send() waits for it"),
     NFX_DURATION("sync_interval_ms", settings.journal.sync_interval, std::chrono::milliseconds, 1, 60'000,
                  "\"interval\": what a dying machine may lose"),
     // One key for both kinds of store; as long as it is not given, each keeps its own default.
@@ -286,8 +263,7 @@ const Key<SessionDraft> session_table[] = {
     NFX_DURATION("store_retain_age_h", settings.journal.retain_age, std::chrono::hours, 0, 24 * 36500,
                  "journal: of files; 0: any"),
     NFX_ENUM("store_archive", settings.journal.archive,
-             "journal: files in front of a reset are moved to archive/ (\"keep\") or deleted (\"remove\")",
-             Archive::keep, Archive::remove),
+             "journal: files in front of a reset are moved to archive/ (\"keep\") or deleted (\"remove\")"),
     NFX_SEQ_NUM("next_inbound", settings.next_inbound, "the number expected first, when not 1 was agreed"),
     NFX_SEQ_NUM("next_outbound", settings.next_outbound, "the number sent first, when not 1 was agreed"),
     {"numbers_as_of", "text",
@@ -302,9 +278,10 @@ const Key<SessionDraft> session_table[] = {
     NFX_INTEGER("flusher", settings.flusher, -1, 1023,
                 "journal: the number of the flusher that writes it; -1: the one with the fewest"),
     NFX_INTEGER("poll_thread", settings.poll_thread, 0, 1023, "which poll thread serves the session"),
-};
+});
 
-#undef NFX_MODE
+constexpr auto session_table =
+    joined(connection_rows, tls_rows(std::make_index_sequence<tls_option_rows.size()>{}), session_rows);
 
 // Who says where the journal lies wants one.
 void finish_store(SessionSettings& settings) {
@@ -314,21 +291,13 @@ void finish_store(SessionSettings& settings) {
 
 // Whoever names a certificate means to be encrypted: going on in the clear would be a surprise.
 void finish_tls(const SessionDraft& draft) {
-  if (!draft.tls_mentioned && !same_tls(draft.settings.tls, {}))
+  if (!draft.tls_mentioned && draft.settings.tls != TlsOptions{})
     throw KeyProblem("tls", "there are tls_ keys: write tls = true, or tls = false to go without for now");
 }
 
 }  // namespace
 
 SessionDraft::SessionDraft() = default;
-
-bool same_tls(const TlsOptions& a, const TlsOptions& b) {
-  const auto members = [](const TlsOptions& t) {
-    return std::tie(t.certificate, t.key, t.key_password_env, t.ca, t.crl, t.client_certificate, t.peer_names,
-                    t.server_name, t.verify, t.check_name, t.min_version, t.max_version, t.ciphers, t.ciphersuites);
-  };
-  return members(a) == members(b);
-}
 
 void finish(SessionDraft& draft) {
   SessionConfig& session = draft.settings.session;

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "config/config_text.hpp"
@@ -27,12 +29,20 @@ void fingerprint(std::ostream& out, const ScheduleConfig& c) {
 }
 
 void fingerprint(std::ostream& out, const TlsOptions& t) {
-  out << ' ' << t.certificate << ' ' << t.key << ' ' << t.key_password_env << ' ' << t.ca;
-  for (const auto& each : t.crl) out << ' ' << each;
-  out << ' ' << to_string(t.client_certificate);
-  for (const std::string& each : t.peer_names) out << ' ' << each;
-  out << ' ' << t.server_name << ' ' << t.verify << t.check_name << ' ' << to_string(t.min_version) << ' '
-      << to_string(t.max_version) << ' ' << t.ciphers << ' ' << t.ciphersuites;
+  for (const TlsOption& option : tls_option_rows) {
+    const auto show = [&]<class Member>(Member TlsOptions::* member) {
+      const Member& value = t.*member;
+      out << ' ';
+      if constexpr (std::is_enum_v<Member>) {
+        out << to_string(value);
+      } else if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
+        for (const std::string& each : value) out << each << ' ';
+      } else {
+        out << value;
+      }
+    };
+    std::visit(show, option.member);
+  }
 }
 
 void fingerprint(std::ostream& out, StoreKind kind, const MemoryStoreOptions& memory, const JournalOptions& j) {
@@ -121,18 +131,6 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"store_retain_bytes", "1073741824"},
                           {"store_archive", "\"remove\""},
                           {"slow_consumer", "\"disconnect\""},
-                          {"tls_certificate", "\"own.pem\""},
-                          {"tls_key", "\"key.pem\""},
-                          {"tls_key_password_env", "\"KEY_PASSWORD\""},
-                          {"tls_ca", "\"ca.pem\""},
-                          {"tls_crl", "[\"a.crl\", \"b.crl\"]"},
-                          {"tls_client_certificate", "\"require\""},
-                          {"tls_peer_names", "[\"desk.example\"]"},
-                          {"tls_server_name", "\"venue.example\""},
-                          {"tls_min_version", "\"1.3\""},
-                          {"tls_max_version", "\"1.2\""},
-                          {"tls_ciphers", "\"ECDHE+AESGCM\""},
-                          {"tls_ciphersuites", "\"TLS_AES_128_GCM_SHA256\""},
                           {"housekeeping", "\"0-1\""},
                           {"mapping", "\"balanced\""},
                           {"on_violation", "\"refuse\""},
@@ -182,6 +180,12 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"time_zone", "\"Europe/London\""},
                           {"numbers_as_of", "\"20260313-21:00:00\""}};
   if (const auto text = texts.find(key); text != texts.end()) return text->second;
+  if (const TlsOption* option = find_tls_option(key)) {
+    if (std::holds_alternative<TlsOption::Text>(option->member)) return "\"other\"";
+    if (std::holds_alternative<TlsOption::Texts>(option->member)) return "[\"one\", \"other\"]";
+    if (std::holds_alternative<TlsOption::Version>(option->member)) return shown == "\"1.2\"" ? "\"1.3\"" : "\"1.2\"";
+    if (std::holds_alternative<TlsOption::Policy>(option->member)) return "\"require\"";
+  }
   if (shown == "\"strict\"" || shown == "\"lenient\"") return "\"off\"";
   if (shown == "true") return "false";
   if (shown == "false") return "true";

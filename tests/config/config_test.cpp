@@ -177,7 +177,7 @@ std::vector<Mistake> mistakes() {
       {initiator + "tls = true\ntls_verify = false\ntls_peer_names = \"venue\"\n",
        "test.toml:8:18: [session] tls_peer_names: ", "believes any name"},
       {tls("tls_ciphers = \"ALL\"") + session + "listen = \"127.0.0.1:1\"\nbegin_string = \"FIX.4.2\"\n",
-       "test.toml:9:1: [session] tls: ", "must share their tls keys"},
+       "test.toml:9:1: [session] tls: ", "must share their tls and tls_... settings"},
       {with("quickack = true") + session + "listen = \"127.0.0.1:1\"\nbegin_string = \"FIX.4.2\"\n",
        "test.toml:10:10: [session] listen: ", "must share their tcp_nodelay, quickack"},
       {"[engine]\n", "test.toml:1:1: no session: ", "add a [[session]] section"},

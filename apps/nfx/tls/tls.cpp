@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iostream>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "command.hpp"
 #include "text.hpp"
@@ -115,30 +117,21 @@ std::string distance(std::chrono::sys_seconds time, std::chrono::sys_seconds fro
 std::chrono::sys_seconds now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
 
 std::vector<cli::Option> file_options(TlsOptions& options, std::string& format) {
-  return {{.names = "--cert",
-           .target = &options.certificate,
-           .help = "Our certificate and the intermediate ones up to its authority (PEM)",
-           .kind = cli::Kind::file},
-          {.names = "--key",
-           .target = &options.key,
-           .help = "Its private key (PEM)",
-           .kind = cli::Kind::file,
-           .default_text = "read from the certificate's file"},
-          {.names = "--key-password-env",
-           .target = &options.key_password_env,
-           .help = "The environment variable with the key's password",
-           .value = "NAME"},
-          {.names = "--ca",
-           .target = &options.ca,
-           .help = "The certificate authorities (PEM file or folder)",
-           .value = "FILE|DIR",
-           .kind = cli::Kind::file,
-           .default_text = "the system's"},
-          {.names = "--crl",
-           .target = &options.crl,
-           .help = "Revocation lists (PEM or DER); repeatable",
-           .kind = cli::Kind::file},
-          {.names = "--format", .target = &format, .help = "Form of the output", .one_of = {"text", "json"}}};
+  std::vector<cli::Option> list;
+  for (const TlsOption& row : tls_option_rows) {
+    if (row.command_option.empty()) continue;
+    const auto add = [&]<class Member>(Member TlsOptions::* member) {
+      if constexpr (!std::is_enum_v<Member>) {
+        list.push_back({.names = row.command_option,
+                        .target = &(options.*member),
+                        .help = row.help,
+                        .kind = row.is_path ? cli::Kind::file : cli::Kind::text});
+      }
+    };
+    std::visit(add, row.member);
+  }
+  list.push_back({.names = "--format", .target = &format, .help = "Form of the output", .one_of = {"text", "json"}});
+  return list;
 }
 
 }  // namespace tls

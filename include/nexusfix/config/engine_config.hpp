@@ -20,7 +20,7 @@
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
 #include "nexusfix/transport/io_uring_transport.hpp"
-#include "nexusfix/transport/tls_context.hpp"
+#include "nexusfix/transport/tls_options.hpp"
 #include "nexusfix/transport/transport.hpp"
 
 namespace nfx {
@@ -51,8 +51,6 @@ enum class SlowConsumer : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(SlowConsumer policy) noexcept;
-[[nodiscard]] std::string_view to_string(ClientCertificate wish) noexcept;
-[[nodiscard]] std::string_view to_string(TlsVersion version) noexcept;
 
 struct SessionSettings {
   SessionConfig session;

@@ -1,0 +1,178 @@
+// What an operator can set for TLS connections: the options, and one row for each. Configuration keys, their help,
+// relative paths, the translation of QuickFIX settings and the options of `nfx tls` are made from the rows.
+// To add an option, add its member and its row here, and use it where TlsContext loads what it holds.
+// Thread: any, plain values. Cost: no part of a hot path.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "nexusfix/base/member_count.hpp"
+
+namespace nfx {
+
+enum class TlsVersion : std::uint8_t { tls_1_2, tls_1_3 };
+
+[[nodiscard]] constexpr std::string_view to_string(TlsVersion version) noexcept {
+  switch (version) {
+    case TlsVersion::tls_1_2: return "1.2";
+    case TlsVersion::tls_1_3: return "1.3";
+  }
+  return "?";
+}
+
+// What a server requires of its clients: nothing, a certificate if they have one, or a certificate in any case.
+enum class ClientCertificate : std::uint8_t { none, request, require };
+
+[[nodiscard]] constexpr std::string_view to_string(ClientCertificate policy) noexcept {
+  switch (policy) {
+    case ClientCertificate::none: return "none";
+    case ClientCertificate::request: return "request";
+    case ClientCertificate::require: return "require";
+  }
+  return "?";
+}
+
+// A function of the program that returns the password of the private key. Functions cannot be compared, so two of
+// these are equal when both or neither are set.
+class KeyPassword {
+ public:
+  KeyPassword() = default;
+  KeyPassword(std::nullptr_t) {}
+  template <class Function>
+    requires(!std::is_same_v<std::remove_cvref_t<Function>, KeyPassword> &&
+             std::is_invocable_r_v<std::string, Function&>)
+  KeyPassword(Function&& function) : function_(std::forward<Function>(function)) {}
+
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(function_); }
+  [[nodiscard]] std::string operator()() const { return function_(); }
+  friend bool operator==(const KeyPassword& a, const KeyPassword& b) noexcept { return bool{a} == bool{b}; }
+
+ private:
+  std::function<std::string()> function_;
+};
+
+struct TlsOptions {
+  std::string certificate;
+  std::string key;
+  std::string key_password_env;
+  KeyPassword key_password;  // instead of key_password_env, for programs; called at every load
+  std::string ca;
+  std::vector<std::string> crl;
+  ClientCertificate client_certificate = ClientCertificate::none;
+  std::vector<std::string> peer_names;
+  std::string server_name;
+  bool check_name = true;
+  bool verify = true;
+  TlsVersion min_version = TlsVersion::tls_1_2;
+  TlsVersion max_version = TlsVersion::tls_1_3;
+  std::string ciphers;
+  std::string ciphersuites;
+
+  // Sessions that share a listen address must have equal options.
+  friend bool operator==(const TlsOptions&, const TlsOptions&) = default;
+};
+
+struct TlsOption {
+  using Text = std::string TlsOptions::*;
+  using Texts = std::vector<std::string> TlsOptions::*;
+  using Flag = bool TlsOptions::*;
+  using Version = TlsVersion TlsOptions::*;
+  using Policy = ClientCertificate TlsOptions::*;
+
+  std::string_view key;  // in configuration files
+  std::variant<Text, Texts, Flag, Version, Policy> member;
+  std::string_view help;
+  bool is_path = false;             // a relative one counts from the configuration's folder
+  std::string_view command_option;  // of `nfx tls doctor` and `nfx tls check`; empty: they do not have it
+};
+
+inline constexpr auto tls_option_rows = std::to_array<TlsOption>({
+    {"tls_certificate", &TlsOptions::certificate,
+     "PEM file with our certificate, followed by the intermediate certificates up to the authority. An acceptor needs "
+     "one; an initiator needs one where the venue requires client certificates, such as \"desk.pem\".",
+     true, "--cert"},
+    {"tls_key", &TlsOptions::key,
+     "PEM file with the private key of tls_certificate. Empty: the key is in the certificate's file.", true, "--key"},
+    {"tls_key_password_env", &TlsOptions::key_password_env,
+     "Name of the environment variable that holds the password of the private key, such as \"FIX_KEY_PASSWORD\". "
+     "Needed for an encrypted key only.",
+     false, "--key-password-env"},
+    {"tls_ca", &TlsOptions::ca,
+     "PEM file, or folder of such files, with the certificate authorities that may sign the peer's certificate. Empty: "
+     "those that the operating system trusts.",
+     true, "--ca"},
+    {"tls_crl", &TlsOptions::crl,
+     "Certificate revocation lists, PEM or DER: a file or a list of files. With any, every authority in the peer's "
+     "chain needs a list.",
+     true, "--crl"},
+    {"tls_client_certificate", &TlsOptions::client_certificate,
+     "Acceptor: whether clients present a certificate. \"none\": they are not asked; \"request\": one is verified if "
+     "presented; \"require\": a client without one is refused.",
+     false, ""},
+    {"tls_peer_names", &TlsOptions::peer_names,
+     "Names of which the peer's certificate must contain one (subject alternative name or common name), such as "
+     "[\"desk.example\"]. Empty: any certificate that an authority signed.",
+     false, ""},
+    {"tls_server_name", &TlsOptions::server_name,
+     "Initiator: host name sent to the venue (SNI) and expected in its certificate. Empty: the host in connect. Set it "
+     "when connect has an IP address.",
+     false, ""},
+    {"tls_check_name", &TlsOptions::check_name,
+     "Initiator: whether the venue's certificate must be issued for tls_server_name. False when the venue's "
+     "certificate names another host.",
+     false, ""},
+    {"tls_verify", &TlsOptions::verify,
+     "Whether the peer's certificate is verified. False accepts any certificate, so that others can read and change "
+     "the connection: for tests only.",
+     false, ""},
+    {"tls_min_version", &TlsOptions::min_version, "Oldest TLS version accepted. Set \"1.3\" where every peer has it.",
+     false, ""},
+    {"tls_max_version", &TlsOptions::max_version,
+     "Newest TLS version offered. Set \"1.2\" for a peer whose TLS 1.3 does not work.", false, ""},
+    {"tls_ciphers", &TlsOptions::ciphers,
+     "Cipher list for TLS 1.2 in OpenSSL's notation, such as \"ECDHE+AESGCM\". Empty: OpenSSL's default. TLS 1.3 has "
+     "tls_ciphersuites.",
+     false, ""},
+    {"tls_ciphersuites", &TlsOptions::ciphersuites,
+     "Cipher suites for TLS 1.3 in OpenSSL's notation, separated by colons, such as \"TLS_AES_128_GCM_SHA256\". Empty: "
+     "OpenSSL's default. TLS 1.2 has tls_ciphers.",
+     false, ""},
+});
+
+// Null when there is no such key.
+[[nodiscard]] constexpr const TlsOption* find_tls_option(std::string_view key) noexcept {
+  const auto at = std::ranges::find(tls_option_rows, key, &TlsOption::key);
+  return at == tls_option_rows.end() ? nullptr : &*at;
+}
+
+static_assert(member_count<TlsOptions>() == tls_option_rows.size() + 1,
+              "every member of TlsOptions but key_password has a row");
+static_assert(
+    [] {
+      for (const TlsOption& each : tls_option_rows) {
+        if (!each.key.starts_with("tls_") || !each.help.ends_with('.') || find_tls_option(each.key) != &each)
+          return false;
+        if (each.is_path && !std::holds_alternative<TlsOption::Text>(each.member) &&
+            !std::holds_alternative<TlsOption::Texts>(each.member))
+          return false;
+        const bool by_name = std::holds_alternative<TlsOption::Version>(each.member) ||
+                             std::holds_alternative<TlsOption::Policy>(each.member);
+        if (!each.command_option.empty() && (by_name || !each.command_option.starts_with("--"))) return false;
+        for (const TlsOption& other : tls_option_rows) {
+          if (&other != &each && other.member == each.member) return false;
+        }
+      }
+      return true;
+    }(),
+    "keys and members are unique, and commands have no option whose value is an enumerator");
+
+}  // namespace nfx
