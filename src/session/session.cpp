@@ -63,34 +63,6 @@ std::string_view to_string(SendError error) noexcept {
   return "?";
 }
 
-std::string_view to_string(Notice notice) noexcept {
-  switch (notice) {
-    case Notice::none: return "";
-    case Notice::garbled_message: return "garbled message ignored";
-    case Notice::message_rejected: return "message rejected";
-    case Notice::gap_detected: return "gap detected, resend requested";
-    case Notice::gap_request_repeated: return "gap made no progress, resend requested again";
-    case Notice::queue_full: return "message ahead of a gap dropped, queue full: the resend brings it again";
-    case Notice::low_possdup_ignored: return "duplicate ignored";
-    case Notice::sequence_reset: return "sequence numbers reset";
-    case Notice::resend_beyond_end: return "resend asked for messages never sent";
-    case Notice::resend_not_kept: return "resend asked for messages no longer kept: gap-filled";
-    case Notice::heartbeat_differs: return "heartbeat interval differs";
-    case Notice::unexpected_message: return "unexpected message";
-    case Notice::connect_failed: return "cannot connect";
-    case Notice::not_sent: return "message not sent";
-    case Notice::validation_report: return "session message taken that is not what the dictionary says";
-    case Notice::throttled: return "more application messages than allowed";
-    case Notice::resend_loop: return "resend loop";
-    case Notice::resend_refused: return "resend of too many messages refused";
-    case Notice::schedule: return "session time";
-    case Notice::store_trouble: return "message store";
-    case Notice::slow_consumer: return "slow consumer";
-    case Notice::logon_refused: return "Logon refused";
-  }
-  return "?";
-}
-
 Session::Session(const SessionConfig& config)
     : config_(config),
       version_(session_rules(config.begin_string)),

@@ -14,6 +14,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/session/notice.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
@@ -29,34 +30,6 @@ enum class ActionKind : std::uint8_t {
   disconnect,      // send what is in the output space, then close; `text` says why
   notice,          // something worth a line in the event log
 };
-
-// What a notice is about.
-enum class Notice : std::uint8_t {
-  none,
-  garbled_message,       // ignored as the protocol demands
-  message_rejected,      // we answered with a Reject
-  gap_detected,          // a ResendRequest was sent
-  gap_request_repeated,  // the gap made no progress
-  queue_full,            // a message ahead of a gap was dropped; the resend brings it again
-  low_possdup_ignored,   // a duplicate we already have
-  sequence_reset,        // the peer moved its sequence number
-  resend_beyond_end,     // asked for messages we never sent
-  resend_not_kept,       // asked for messages the store no longer has: gap-filled
-  heartbeat_differs,     // the peer answered Logon with another HeartBtInt: taken
-  unexpected_message,    // a message this state has no use for
-  connect_failed,        // the transport could not connect; tried again later
-  not_sent,              // a message submitted by another thread could not be sent
-  validation_report,     // a session message was taken although it is not what the dictionary says
-  throttled,             // the peer sent more application messages than allowed
-  resend_loop,           // the peer asked for the same messages again and again
-  resend_refused,        // the peer asked for more messages at once than allowed
-  schedule,              // the session's time began or ended, or its numbers were reset with it
-  store_trouble,         // the message store takes no more, or cannot promise what it did
-  slow_consumer,         // the peer did not read for too long
-  logon_refused,         // a Logon that did not prove who sent it, or came outside the session's time
-};
-
-[[nodiscard]] std::string_view to_string(Notice notice) noexcept;
 
 // How a session came to its end.
 enum class Ending : std::uint8_t {

@@ -1,0 +1,88 @@
+// Notices: what a session dealt with that is worth a line in the event log. One row each; the enumeration, to_string
+// and the list in docs/session.md are made from the rows. To add a notice, add its row here and report it where it
+// happens. Thread: any, no state. Cost: to_string is one look-up in an array.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace nfx {
+
+// Enumerator, text in the event log, and what it means for whoever reads the log.
+#define NFX_NOTICES(ROW)                                                                                               \
+  ROW(none, "", "No notice.")                                                                                          \
+  ROW(garbled_message, "garbled message ignored",                                                                      \
+      "Framing, BodyLength, CheckSum or the order of the first fields was wrong. FIX requires to ignore such a "       \
+      "message; the next good one opens a sequence gap.")                                                              \
+  ROW(message_rejected, "message rejected", "We answered a message with Reject(35=3).")                                \
+  ROW(gap_detected, "gap detected, resend requested", "MsgSeqNum was higher than expected. A ResendRequest was sent.") \
+  ROW(gap_request_repeated, "gap made no progress, resend requested again",                                            \
+      "Nothing of a requested range arrived within resend_timeout_s.")                                                 \
+  ROW(queue_full, "message ahead of a gap dropped, queue full: the resend brings it again",                            \
+      "The queue of max_queued_messages and max_queued_bytes is full. No message is lost.")                            \
+  ROW(low_possdup_ignored, "duplicate ignored",                                                                        \
+      "A message with PossDupFlag=Y and a sequence number that was processed before.")                                 \
+  ROW(sequence_reset, "sequence numbers reset", "The peer set its next sequence number with SequenceReset.")           \
+  ROW(resend_beyond_end, "resend asked for messages never sent",                                                       \
+      "The peer's ResendRequest begins after our last message: it expects higher sequence numbers than we sent.")      \
+  ROW(resend_not_kept, "resend asked for messages no longer stored: gap-filled",                                       \
+      "retain_messages or retain_bytes is too small for how far the peer goes back.")                                  \
+  ROW(heartbeat_differs, "heartbeat interval differs",                                                                 \
+      "The peer answered our Logon with another HeartBtInt(108). The session uses the peer's.")                        \
+  ROW(unexpected_message, "unexpected message", "A message that has no meaning in the session's present state.")       \
+  ROW(connect_failed, "cannot connect",                                                                                \
+      "An initiator could not open its connection. It tries again after reconnect_delay_ms.")                          \
+  ROW(not_sent, "message not sent",                                                                                    \
+      "A message that another thread submitted could not be sent, because the session was not logged on, the "         \
+      "send buffer was full or the message was malformed.")                                                            \
+  ROW(validation_report, "session message accepted although it does not match the dictionary",                         \
+      "A lenient check found a fault in a Logon, Heartbeat or another session message.")                               \
+  ROW(throttled, "more application messages than allowed", "The peer exceeded throttle_rate.")                         \
+  ROW(resend_loop, "resend loop",                                                                                      \
+      "The peer requested the same messages more than max_same_resend_requests times. The session logs out.")          \
+  ROW(resend_refused, "resend of too many messages refused",                                                           \
+      "The peer requested more than max_resent_messages messages at a time.")                                          \
+  ROW(schedule, "session time", "The session's time began or ended, or its sequence numbers were reset for it.")       \
+  ROW(store_trouble, "message store",                                                                                  \
+      "The store accepts no more messages, or cannot guarantee its durability. See docs/store.md.")                    \
+  ROW(slow_consumer, "slow consumer", "The peer has read nothing for slow_consumer_timeout_ms.")                       \
+  ROW(logon_refused, "Logon refused",                                                                                  \
+      "A Logon without valid credentials, from an address that is not allowed, or outside the session's time.")
+
+#define NFX_ENUMERATOR(name, text, help) name,
+enum class Notice : std::uint8_t { NFX_NOTICES(NFX_ENUMERATOR) };
+#undef NFX_ENUMERATOR
+
+struct NoticeRow {
+  Notice notice{};
+  std::string_view name;  // as the program has it: "gap_detected"
+  std::string_view text;  // as the event log has it
+  std::string_view help;
+};
+
+#define NFX_ROW(name, text, help) NoticeRow{Notice::name, #name, text, help},
+inline constexpr std::array notice_rows{NFX_NOTICES(NFX_ROW)};
+#undef NFX_ROW
+#undef NFX_NOTICES
+
+[[nodiscard]] constexpr std::string_view to_string(Notice notice) noexcept {
+  const auto index = static_cast<std::size_t>(notice);
+  return index < notice_rows.size() ? notice_rows[index].text : std::string_view{"?"};
+}
+
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < notice_rows.size(); ++i) {
+        const NoticeRow& row = notice_rows[i];
+        if (static_cast<std::size_t>(row.notice) != i || !row.help.ends_with('.')) return false;
+        if (row.text.empty() != (row.notice == Notice::none)) return false;
+        if (&*std::ranges::find(notice_rows, row.text, &NoticeRow::text) != &row) return false;
+      }
+      return true;
+    }(),
+    "each notice has its own text and a help");
+
+}  // namespace nfx
