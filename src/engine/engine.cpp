@@ -83,19 +83,7 @@ struct Engine::Parts {
                });
   }
   void add_threads(MetricsPage& page) {
-    for (const ThreadReport& report : thread_reports()) {
-      const MetricLabel thread{"thread", report.name};
-      if (report.migrations)
-        page.counter({"nfx_thread_migrations_total", "Moves between CPUs"}, *report.migrations, {thread});
-      if (report.involuntary_switches) {
-        page.counter({"nfx_thread_involuntary_switches_total", "How often the CPU was given to another task"},
-                     *report.involuntary_switches, {thread});
-      }
-      if (report.worst_idle_gap > Duration::zero()) {
-        page.gauge({"nfx_thread_worst_gap_seconds", "The longest turn of a spinning thread that found nothing to do"},
-                   std::chrono::duration<double>(report.worst_idle_gap).count(), {thread});
-      }
-    }
+    for (const ThreadReport& report : thread_reports()) add_thread(page, report);
   }
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const {
     std::vector<ThreadReport> reports = placement.reports();
@@ -306,14 +294,7 @@ const EngineConfig& Engine::config() const noexcept { return parts_->config; }
 
 PollLoopCounters Engine::counters() const noexcept {
   PollLoopCounters sum;
-  for (const auto& thread : parts_->threads) {
-    const PollLoopCounters& one = thread->counters();
-    sum.pending_accepted += one.pending_accepted;
-    sum.pending_refused += one.pending_refused;
-    sum.pending_timed_out += one.pending_timed_out;
-    sum.pending_rejected += one.pending_rejected;
-    sum.dynamic_refused += one.dynamic_refused;
-  }
+  for (const auto& thread : parts_->threads) add_counters(sum, thread->counters());
   return sum;
 }
 

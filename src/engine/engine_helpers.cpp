@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/engine_metrics.hpp"
 #include "nexusfix/engine/clock.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 
@@ -96,12 +97,9 @@ void EngineHelpers::add_metrics(MetricsPage& page) {
   const std::lock_guard lock{mutex_};
   for (const Helper& helper : helpers_) {
     const std::string name = thread_name(helper.role, helper.index);
-    const MetricLabel thread{"thread", name};
-    page.gauge({"nfx_helper_longest_turn_seconds", "The longest turn of a helper thread: it waits for disks"},
-               std::chrono::duration<double>(helper.watch->longest_turn()).count(), {thread});
-    if (helper.role != ThreadRole::flusher) continue;
-    page.gauge({"nfx_flusher_journals", "Journals that a flusher writes"},
-               static_cast<double>(stores_.flusher(helper.index).journals()), {thread});
+    HelperFigures figures{.longest_turn = helper.watch->longest_turn(), .journals = {}};
+    if (helper.role == ThreadRole::flusher) figures.journals = stores_.flusher(helper.index).journals();
+    add_helper(page, name, figures);
   }
 }
 

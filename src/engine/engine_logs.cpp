@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "nexusfix/placement/thread_name.hpp"
+
 namespace nfx {
 namespace {
 
@@ -22,37 +24,6 @@ DeferredLogOptions log_options(const EngineConfig& config, const char* name, Eng
   options.on_failure = std::move(alert);
   options.worker = &signal;
   return options;
-}
-
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-void add_session(MetricsPage& page, const SessionFigures& of) {
-  const MetricLabel session{"session", of.identity};
-  const SessionCounters& counts = of.counters;
-  page.gauge({"nfx_session_up", "1 while Logons are exchanged"}, of.logged_on ? 1 : 0, {session});
-  page.gauge({"nfx_next_inbound", "MsgSeqNum expected next"}, static_cast<double>(value(of.next_inbound)), {session});
-  page.gauge({"nfx_next_outbound", "MsgSeqNum sent next"}, static_cast<double>(value(of.next_outbound)), {session});
-  page.counter({"nfx_messages_total", "Messages, session messages and resent ones included"}, counts.messages_in,
-               {session, {"direction", "in"}});
-  page.counter({"nfx_messages_total", ""}, counts.messages_out, {session, {"direction", "out"}});
-  page.counter({"nfx_resent_total", "Messages resent"}, counts.resent, {session});
-  page.counter({"nfx_garbled_total", "Messages ignored because framing, length or checksum was wrong"}, counts.garbled,
-               {session});
-  page.counter({"nfx_rejected_total", "Messages answered with a Reject"}, counts.rejected, {session});
-  page.counter({"nfx_resend_requests_total", "Gaps asked for"}, counts.resend_requests, {session});
-  page.counter({"nfx_send_refused_total", "Messages the application could not send for want of room"},
-               counts.send_refused, {session});
-  page.counter({"nfx_logons_total", "Logons exchanged"}, counts.logons, {session});
-  page.counter({"nfx_disconnects_total", "Connections that stood and ended"}, counts.disconnects, {session});
-  if (!of.journal) return;
-  page.gauge({"nfx_store_condition", "0 good, 1 busy, 2 full, 3 failed"},
-             static_cast<double>(std::to_underlying(of.store_condition)), {session});
-  page.counter({"nfx_store_bytes_total", "Bytes appended to the journal"}, of.journal->bytes, {session});
-  page.counter({"nfx_store_syncs_total", "Syncs of the journal"}, of.journal->syncs, {session});
-  page.counter({"nfx_store_ring_full_total", "Appends that found no room in the ring"}, of.journal->ring_full,
-               {session});
-  page.gauge({"nfx_store_longest_sync_seconds", "The longest sync so far"}, seconds(of.journal->longest_sync),
-             {session});
 }
 
 }  // namespace
@@ -141,23 +112,14 @@ std::size_t EngineLogs::step() {
 }
 
 void EngineLogs::collect(MetricsPage& page) {
-  for (Figures* each : figures_) {
-    const std::vector<SessionFigures>* there = each->look();
+  for (std::uint32_t thread = 0; thread < figures_.size(); ++thread) {
+    const ThreadFigures* there = figures_[thread]->look();
     if (there == nullptr) continue;
-    for (const SessionFigures& session : *there) add_session(page, session);
-    each->ask();
+    add_poll_thread(page, thread_name(ThreadRole::poll, thread), *there);
+    figures_[thread]->ask();
   }
-  const auto add_log = [&page](const char* log, const DeferredLogCounters& counts) {
-    page.counter({"nfx_log_lines_total", "Lines written to the log"}, counts.written, {{"log", log}});
-    page.counter({"nfx_log_spilled_total", "Lines that waited in the spill, behind a full queue"}, counts.spilled,
-                 {{"log", log}});
-    page.counter({"nfx_log_blocked_total", "Times a poll thread waited for room in the queue"}, counts.blocked,
-                 {{"log", log}});
-    page.counter({"nfx_log_dropped_total", "Lines that found no room in the queue"}, counts.dropped, {{"log", log}});
-    page.counter({"nfx_log_lost_total", "Lines that the disk did not take"}, counts.lost, {{"log", log}});
-  };
-  if (messages_) add_log("messages", messages_->counters());
-  if (events_) add_log("events", events_->counters());
+  if (messages_) add_log(page, "messages", messages_->counters());
+  if (events_) add_log(page, "events", events_->counters());
   more_(page);
 }
 

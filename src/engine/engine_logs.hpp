@@ -1,6 +1,6 @@
-// What an engine writes for people and their tools: message log, event log and metrics, all by one thread that keeps
-// house. Thread: made, begun and ended by whoever owns the engine; lanes belong to their poll threads; name() and
-// forget() from any. Errors: the constructor throws ConfigError for a folder that cannot be used; later troubles go to
+// What an engine writes for operators and their tools: message log, event log and metrics, all by one housekeeping
+// thread. Thread: made, begun and ended by the owner of the engine; lanes belong to their poll threads; name() and
+// forget() from any. Errors: the constructor throws ConfigError for a folder that cannot be used; later failures go to
 // the alert, once per outage.
 #pragma once
 
@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/engine_metrics.hpp"
 #include "nexusfix/concurrent/snapshot_box.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/observe/event_log.hpp"
 #include "nexusfix/observe/message_log.hpp"
@@ -27,7 +27,7 @@ namespace nfx {
 class EngineLogs {
  public:
   using Alert = std::function<void(std::string_view)>;
-  using Figures = SnapshotBox<std::vector<SessionFigures>>;
+  using Figures = SnapshotBox<ThreadFigures>;
 
   EngineLogs(const EngineConfig& config, Alert alert);
   ~EngineLogs() { end(); }

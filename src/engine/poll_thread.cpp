@@ -32,6 +32,7 @@ class Plain {
   explicit Plain(const Options& options) : transport_(options) {}
   [[nodiscard]] Inner& outer() noexcept { return transport_; }
   [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
+  [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return std::nullopt; }
 
  private:
   Inner transport_;
@@ -46,6 +47,7 @@ class Encrypted {
   explicit Encrypted(const Options& options) : transport_(options), tls_(transport_) {}
   [[nodiscard]] Outer& outer() noexcept { return tls_; }
   [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
+  [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return tls_.counters(); }
 
  private:
   Inner transport_;
@@ -78,7 +80,12 @@ class PollThreadOver final : public PollThread {
   }
   const PollLoopCounters& counters() const noexcept override { return loop_.counters(); }
   void log_to(LoopLogs logs) override { loop_.log_to(std::move(logs)); }
-  void figures_of_sessions(std::vector<SessionFigures>& into) const override { loop_.figures(into); }
+  void gather(ThreadFigures& into) const override {
+    loop_.figures(into.sessions);
+    into.loop = loop_.counters();
+    into.transport = layers_.inner().counters();
+    into.tls = layers_.tls_counters();
+  }
   std::vector<std::string> transport_warnings() const override {
     std::vector<std::string> texts;
     for (const TransportWarning& each : layers_.inner().warnings())
@@ -112,7 +119,7 @@ std::size_t PollThread::turn(Duration max_wait) {
 }
 
 void PollThread::publish() {
-  figures_of_sessions(gathered_);
+  gather(gathered_);
   figures.publish(gathered_);
 }
 

@@ -42,7 +42,7 @@ class PollThread {
   [[nodiscard]] virtual std::optional<Endpoint> local_endpoint(const Endpoint& configured) const = 0;
   [[nodiscard]] virtual const PollLoopCounters& counters() const noexcept = 0;
   virtual void log_to(LoopLogs logs) = 0;
-  virtual void figures_of_sessions(std::vector<SessionFigures>& into) const = 0;
+  virtual void gather(ThreadFigures& into) const = 0;  // for the metrics page
   // Socket options that this host refused, one sentence each.
   [[nodiscard]] virtual std::vector<std::string> transport_warnings() const = 0;
 
@@ -60,7 +60,7 @@ class PollThread {
  private:
   void publish();
 
-  std::vector<SessionFigures> gathered_;
+  ThreadFigures gathered_;
 };
 
 // What the poll threads' transport will be, and why it is not what was asked for; empty when it is.

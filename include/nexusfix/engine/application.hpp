@@ -12,28 +12,13 @@
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
-
-struct SessionCounters {
-  std::uint64_t messages_in = 0;      // well-formed, session messages included
-  std::uint64_t messages_out = 0;     // resent ones included
-  std::uint64_t garbled = 0;          // ignored
-  std::uint64_t rejected = 0;         // answered with Reject
-  std::uint64_t resent = 0;           // sent again for a ResendRequest
-  std::uint64_t resend_requests = 0;  // sent by us
-  std::uint64_t resend_not_kept = 0;  // asked of us, but no longer in the store: gap-filled
-  std::uint64_t reported = 0;         // delivered although not what the dictionary says
-  std::uint64_t throttled = 0;        // application messages beyond the throttle
-  std::uint64_t queue_drops = 0;      // messages ahead of a gap that found no room
-  std::uint64_t send_refused = 0;     // application sends that found the send buffer full
-  std::uint64_t logons = 0;
-  std::uint64_t disconnects = 0;  // connections that stood and ended
-};
 
 class SessionHandle {
  public:

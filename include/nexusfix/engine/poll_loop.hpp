@@ -32,14 +32,6 @@
 
 namespace nfx {
 
-struct PollLoopCounters {
-  std::uint64_t pending_accepted = 0;   // connections that came in
-  std::uint64_t pending_refused = 0;    // beyond max_pending_logons
-  std::uint64_t pending_timed_out = 0;  // no complete Logon in time
-  std::uint64_t pending_rejected = 0;   // not FIX, no Logon, an unknown session, one connected or not open now, refused
-  std::uint64_t dynamic_refused = 0;    // of these: a template's session beyond max_dynamic_sessions
-};
-
 // Where a loop writes what happens.
 struct LoopLogs {
   std::optional<MessageLog::Lane> messages;

@@ -10,6 +10,7 @@
 // that succeeds. Lifetime: the log outlives the threads that record. The destructor writes what was recorded.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include <variant>
 #include <vector>
 
+#include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
@@ -47,15 +49,33 @@ struct DeferredLogOptions {
 };
 
 struct DeferredLogCounters {
-  std::uint64_t recorded = 0;  // what fitted the queue
-  std::uint64_t spilled = 0;   // of these, by way of the spill
-  std::uint64_t blocked = 0;   // times that a thread waited for room
-  std::uint64_t dropped = 0;   // what found none
+  std::uint64_t recorded = 0;
+  std::uint64_t spilled = 0;
+  std::uint64_t blocked = 0;
+  std::uint64_t dropped = 0;
   std::uint64_t written = 0;
-  std::uint64_t lost = 0;  // recorded, but the disk failed
-  std::uint64_t cut = 0;   // of the written ones: longer than longest_record
+  std::uint64_t lost = 0;
+  std::uint64_t cut = 0;
   std::uint64_t outages = 0;
+
+  friend bool operator==(const DeferredLogCounters&, const DeferredLogCounters&) = default;
 };
+
+template <>
+inline constexpr auto counter_rows<DeferredLogCounters> = std::to_array<CounterRow<DeferredLogCounters>>({
+    {&DeferredLogCounters::recorded, "nfx_log_recorded_total", "Lines accepted into the queue of the log."},
+    {&DeferredLogCounters::spilled, "nfx_log_spilled_total",
+     "Lines accepted into the second queue because the first was full; with when_full = spill."},
+    {&DeferredLogCounters::blocked, "nfx_log_blocked_total",
+     "Times that a poll thread waited for space in the queue; with when_full = block."},
+    {&DeferredLogCounters::dropped, "nfx_log_dropped_total", "Lines dropped because the queue was full."},
+    {&DeferredLogCounters::written, "nfx_log_lines_total", "Lines written to the log."},
+    {&DeferredLogCounters::lost, "nfx_log_lost_total", "Lines that could not be written because the disk failed."},
+    {&DeferredLogCounters::cut, "nfx_log_cut_total",
+     "Lines written in part because their message was longer than a record may be."},
+    {&DeferredLogCounters::outages, "nfx_log_outages_total", "Times that writing the log began to fail."},
+});
+static_assert(rows_are_complete<DeferredLogCounters>());
 
 class LogLane {
  public:

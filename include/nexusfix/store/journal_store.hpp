@@ -14,6 +14,7 @@
 // reports what no longer works, and append returns false.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/disk.hpp"
@@ -88,13 +90,25 @@ struct JournalRecovery {
 };
 
 struct JournalCounters {
-  std::uint64_t bytes = 0;  // appended
+  std::uint64_t bytes = 0;
   std::uint64_t syncs = 0;
-  std::uint64_t segments = 0;        // begun
-  std::uint64_t ring_full = 0;       // appends that did not fit the ring
-  std::uint64_t read_from_file = 0;  // messages resent from a file
+  std::uint64_t segments = 0;
+  std::uint64_t ring_full = 0;
+  std::uint64_t read_from_file = 0;
   Duration longest_sync{};
 };
+
+template <>
+inline constexpr auto counter_rows<JournalCounters> = std::to_array<CounterRow<JournalCounters>>({
+    {&JournalCounters::bytes, "nfx_store_bytes_total", "Bytes appended to the journal."},
+    {&JournalCounters::syncs, "nfx_store_syncs_total", "Times that the journal was synced to the disk."},
+    {&JournalCounters::segments, "nfx_store_segments_total", "Journal files begun."},
+    {&JournalCounters::ring_full, "nfx_store_ring_full_total",
+     "Appends refused because the ring was full: the disk is slower than the session."},
+    {&JournalCounters::read_from_file, "nfx_store_file_reads_total",
+     "Messages read from a journal file for a resend, because the ring no longer had them."},
+});
+static_assert(rows_are_complete<JournalCounters>(sizeof(Duration)));
 
 // A number that a person or an import sets.
 struct NumberChange {

@@ -18,18 +18,9 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"
+#include "nexusfix/transport/transport_counters.hpp"
 
 namespace nfx {
-
-struct TransportCounters {
-  std::uint64_t accepted = 0;
-  std::uint64_t refused_full = 0;      // accepted and closed immediately: max_connections reached
-  std::uint64_t accept_pauses = 0;     // accept found no descriptor or memory
-  std::uint64_t linger_cut_short = 0;  // closed connections given up before the peer's end: time over or slot needed
-  std::uint64_t epoll_waits = 0;
-  std::uint64_t ring_enters = 0;    // io_uring: polls that called the kernel
-  std::uint64_t buffers_empty = 0;  // io_uring: a receive found no buffer and was started again
-};
 
 // A socket option that this host refuses. The connection works without it.
 struct TransportWarning {

@@ -32,6 +32,7 @@
 #include "nexusfix/transport/tls_facts.hpp"
 #include "nexusfix/transport/tls_stream.hpp"
 #include "nexusfix/transport/transport.hpp"
+#include "nexusfix/transport/transport_counters.hpp"
 
 namespace nfx {
 
@@ -42,17 +43,6 @@ struct TlsTransportOptions {
   std::size_t handshake_steps = 4;         // per poll; the others wait for the next
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration linger_time = std::chrono::seconds(2);  // how long close() continues to send what try_send took
-};
-
-struct TlsCounters {
-  std::uint64_t handshakes = 0;         // that succeeded
-  std::uint64_t handshakes_failed = 0;  // the late ones among them
-  std::uint64_t handshakes_late = 0;    // handshake_timeout passed
-  std::uint64_t refused_full = 0;       // accepted and closed immediately: max_handshakes reached
-  std::uint64_t truncated = 0;          // the stream ended without the peer's close_notify
-  std::uint64_t linger_cut_short = 0;   // closed connections given up with bytes left
-
-  friend bool operator==(const TlsCounters&, const TlsCounters&) = default;
 };
 
 struct TlsFailure {

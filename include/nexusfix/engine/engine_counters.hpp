@@ -1,0 +1,84 @@
+// What the engine counts: for each session, and for each poll thread. All of it is on the metrics page.
+// Thread: written by the session's poll thread. Cost: one addition each.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "nexusfix/base/counter_rows.hpp"
+
+namespace nfx {
+
+struct SessionCounters {
+  std::uint64_t messages_in = 0;
+  std::uint64_t messages_out = 0;
+  std::uint64_t garbled = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t resent = 0;
+  std::uint64_t resend_requests = 0;
+  std::uint64_t resend_not_kept = 0;
+  std::uint64_t reported = 0;
+  std::uint64_t throttled = 0;
+  std::uint64_t queue_drops = 0;
+  std::uint64_t send_refused = 0;
+  std::uint64_t logons = 0;
+  std::uint64_t disconnects = 0;
+
+  friend bool operator==(const SessionCounters&, const SessionCounters&) = default;
+};
+
+template <>
+inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<SessionCounters>>({
+    {&SessionCounters::messages_in, "nfx_messages_total",
+     "Well-formed messages, session messages and resent messages included.", "direction", "in"},
+    {&SessionCounters::messages_out, "nfx_messages_total",
+     "Well-formed messages, session messages and resent messages included.", "direction", "out"},
+    {&SessionCounters::garbled, "nfx_garbled_total",
+     "Received messages that were ignored because their framing, BodyLength or CheckSum was wrong."},
+    {&SessionCounters::rejected, "nfx_rejected_total", "Received messages that were answered with a Reject."},
+    {&SessionCounters::resent, "nfx_resent_total", "Messages sent again because the peer requested a resend."},
+    {&SessionCounters::resend_requests, "nfx_resend_requests_total",
+     "ResendRequests sent because received sequence numbers had a gap."},
+    {&SessionCounters::resend_not_kept, "nfx_resend_not_stored_total",
+     "Resend requests of the peer for messages that are no longer stored; a gap fill was sent instead."},
+    {&SessionCounters::reported, "nfx_reported_total",
+     "Messages delivered to the application although they do not match the dictionary."},
+    {&SessionCounters::throttled, "nfx_throttled_total", "Application messages of the peer beyond throttle_rate."},
+    {&SessionCounters::queue_drops, "nfx_gap_queue_drops_total",
+     "Messages received ahead of a gap that did not fit the queue; the resend brings them again."},
+    {&SessionCounters::send_refused, "nfx_send_refused_total",
+     "Messages of the application that were not sent because the send buffer was full."},
+    {&SessionCounters::logons, "nfx_logons_total", "Logons exchanged."},
+    {&SessionCounters::disconnects, "nfx_disconnects_total", "Established connections that ended."},
+});
+static_assert(rows_are_complete<SessionCounters>());
+
+// Of connections that have not logged on, and of sessions made at run time. One poll thread's, or the sum of all.
+struct PollLoopCounters {
+  std::uint64_t pending_accepted = 0;
+  std::uint64_t pending_refused = 0;
+  std::uint64_t pending_timed_out = 0;
+  std::uint64_t pending_rejected = 0;
+  std::uint64_t dynamic_refused = 0;
+
+  friend bool operator==(const PollLoopCounters&, const PollLoopCounters&) = default;
+};
+
+template <>
+inline constexpr auto counter_rows<PollLoopCounters> = std::to_array<CounterRow<PollLoopCounters>>({
+    {&PollLoopCounters::pending_accepted, "nfx_pending_accepted_total",
+     "Connections accepted; each waits for its Logon."},
+    {&PollLoopCounters::pending_refused, "nfx_pending_refused_total",
+     "Connections closed because max_pending_logons others were waiting for their Logon."},
+    {&PollLoopCounters::pending_timed_out, "nfx_pending_timed_out_total",
+     "Connections closed because no complete Logon arrived within pending_logon_timeout_ms."},
+    {&PollLoopCounters::pending_rejected, "nfx_pending_rejected_total",
+     "Connections closed for their first message: not FIX, not a Logon, or a Logon of a session that is unknown, "
+     "connected already, closed at this time or refused by the application."},
+    {&PollLoopCounters::dynamic_refused, "nfx_dynamic_refused_total",
+     "Logons refused because max_dynamic_sessions sessions made from templates existed; part of "
+     "nfx_pending_rejected_total."},
+});
+static_assert(rows_are_complete<PollLoopCounters>());
+
+}  // namespace nfx

@@ -1,0 +1,66 @@
+// What transports count. Thread: the transport's. Cost: one addition each.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "nexusfix/base/counter_rows.hpp"
+
+namespace nfx {
+
+struct TransportCounters {
+  std::uint64_t accepted = 0;
+  std::uint64_t refused_full = 0;
+  std::uint64_t accept_pauses = 0;
+  std::uint64_t linger_cut_short = 0;
+  std::uint64_t epoll_waits = 0;
+  std::uint64_t ring_enters = 0;
+  std::uint64_t buffers_empty = 0;
+
+  friend bool operator==(const TransportCounters&, const TransportCounters&) = default;
+};
+
+template <>
+inline constexpr auto counter_rows<TransportCounters> = std::to_array<CounterRow<TransportCounters>>({
+    {&TransportCounters::accepted, "nfx_transport_accepted_total", "TCP connections accepted."},
+    {&TransportCounters::refused_full, "nfx_transport_refused_total",
+     "TCP connections accepted and closed immediately because the connection table was full."},
+    {&TransportCounters::accept_pauses, "nfx_transport_accept_pauses_total",
+     "Times that accepting paused because the process had no file descriptor or memory left."},
+    {&TransportCounters::linger_cut_short, "nfx_transport_linger_cut_short_total",
+     "Closed connections given up before the peer had closed its side or taken all bytes."},
+    {&TransportCounters::epoll_waits, "nfx_transport_epoll_waits_total", "Calls of epoll_wait."},
+    {&TransportCounters::ring_enters, "nfx_transport_ring_enters_total", "io_uring: polls that called the kernel."},
+    {&TransportCounters::buffers_empty, "nfx_transport_buffers_empty_total",
+     "io_uring: receives that found no buffer and were started again."},
+});
+static_assert(rows_are_complete<TransportCounters>());
+
+struct TlsCounters {
+  std::uint64_t handshakes = 0;
+  std::uint64_t handshakes_failed = 0;
+  std::uint64_t handshakes_late = 0;
+  std::uint64_t refused_full = 0;
+  std::uint64_t truncated = 0;
+  std::uint64_t linger_cut_short = 0;
+
+  friend bool operator==(const TlsCounters&, const TlsCounters&) = default;
+};
+
+template <>
+inline constexpr auto counter_rows<TlsCounters> = std::to_array<CounterRow<TlsCounters>>({
+    {&TlsCounters::handshakes, "nfx_tls_handshakes_total", "TLS handshakes that succeeded."},
+    {&TlsCounters::handshakes_failed, "nfx_tls_handshakes_failed_total",
+     "TLS handshakes that failed, those that took too long included."},
+    {&TlsCounters::handshakes_late, "nfx_tls_handshakes_late_total",
+     "TLS handshakes that did not finish within their time limit."},
+    {&TlsCounters::refused_full, "nfx_tls_refused_total",
+     "Connections accepted and closed immediately because too many TLS handshakes were under way."},
+    {&TlsCounters::truncated, "nfx_tls_truncated_total",
+     "TLS connections that ended without the peer's close_notify: bytes may be missing."},
+    {&TlsCounters::linger_cut_short, "nfx_tls_linger_cut_short_total",
+     "Closed TLS connections given up while bytes were waiting to be sent."},
+});
+static_assert(rows_are_complete<TlsCounters>());
+
+}  // namespace nfx

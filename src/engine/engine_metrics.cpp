@@ -1,0 +1,117 @@
+// Turns rows into samples, so that a counter with a row is on the page without further code.
+#include "engine/engine_metrics.hpp"
+
+#include <array>
+#include <initializer_list>
+#include <utility>
+
+namespace nfx {
+namespace {
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+template <class Counters>
+void add_rows(MetricsPage& page, const Counters& of, const MetricLabel& label) {
+  for (const CounterRow<Counters>& row : counter_rows<Counters>) {
+    const std::array labels{label, MetricLabel{row.label, row.label_value}};
+    const std::size_t count = row.label.empty() ? 1 : 2;
+    page.counter({row.metric, row.help}, MetricsPage::Labels{labels.data(), count}, of.*row.member);
+  }
+}
+
+template <class Source, std::size_t count>
+void add_rows(MetricsPage& page, const std::array<MetricRow<Source>, count>& rows, const Source& of,
+              const MetricLabel& label) {
+  for (const MetricRow<Source>& row : rows) {
+    const std::optional<double> value = row.value(of);
+    if (!value) continue;
+    switch (row.kind) {
+      case MetricRow<Source>::Kind::counter:
+        page.counter({row.metric, row.help}, static_cast<std::uint64_t>(*value), {label});
+        break;
+      case MetricRow<Source>::Kind::gauge: page.gauge({row.metric, row.help}, *value, {label}); break;
+    }
+  }
+}
+
+std::optional<double> number(const std::optional<std::uint64_t>& count) {
+  return count ? std::optional{static_cast<double>(*count)} : std::nullopt;
+}
+
+}  // namespace
+
+using enum MetricRow<SessionFigures>::Kind;
+
+constexpr std::array<MetricRow<SessionFigures>, 5> session_metric_rows{{
+    {"nfx_session_up", gauge, "1 while the session is logged on, otherwise 0.",
+     [](const SessionFigures& of) -> std::optional<double> { return of.logged_on ? 1 : 0; }},
+    {"nfx_next_inbound", gauge, "MsgSeqNum expected in the peer's next message.",
+     [](const SessionFigures& of) -> std::optional<double> { return static_cast<double>(value(of.next_inbound)); }},
+    {"nfx_next_outbound", gauge, "MsgSeqNum of our next message.",
+     [](const SessionFigures& of) -> std::optional<double> { return static_cast<double>(value(of.next_outbound)); }},
+    {"nfx_store_condition", gauge, "State of the journal: 0 good, 1 busy, 2 disk full, 3 failed.",
+     [](const SessionFigures& of) -> std::optional<double> {
+       if (!of.journal) return std::nullopt;
+       return static_cast<double>(std::to_underlying(of.store_condition));
+     }},
+    {"nfx_store_longest_sync_seconds", gauge, "Longest sync of the journal since the start.",
+     [](const SessionFigures& of) -> std::optional<double> {
+       return of.journal ? std::optional{seconds(of.journal->longest_sync)} : std::nullopt;
+     }},
+}};
+
+constexpr std::array<MetricRow<ThreadReport>, 4> thread_metric_rows{{
+    {"nfx_thread_migrations_total", MetricRow<ThreadReport>::Kind::counter, "Moves of the thread between CPUs.",
+     [](const ThreadReport& of) { return number(of.migrations); }},
+    {"nfx_thread_voluntary_switches_total", MetricRow<ThreadReport>::Kind::counter,
+     "Times that the thread gave up its CPU because it waited.",
+     [](const ThreadReport& of) { return number(of.voluntary_switches); }},
+    {"nfx_thread_involuntary_switches_total", MetricRow<ThreadReport>::Kind::counter,
+     "Times that the CPU was given to another task while the thread wanted to run.",
+     [](const ThreadReport& of) { return number(of.involuntary_switches); }},
+    {"nfx_thread_worst_gap_seconds", MetricRow<ThreadReport>::Kind::gauge,
+     "Longest iteration of a busy-polling thread that found nothing to do: time that was taken from it.",
+     [](const ThreadReport& of) -> std::optional<double> {
+       if (of.worst_idle_gap <= Duration::zero()) return std::nullopt;
+       return seconds(of.worst_idle_gap);
+     }},
+}};
+
+constexpr std::array<MetricRow<HelperFigures>, 2> helper_metric_rows{{
+    {"nfx_helper_longest_turn_seconds", MetricRow<HelperFigures>::Kind::gauge,
+     "Longest iteration of a helper thread, most of which is waiting for a disk.",
+     [](const HelperFigures& of) -> std::optional<double> { return seconds(of.longest_turn); }},
+    {"nfx_flusher_journals", MetricRow<HelperFigures>::Kind::gauge, "Journals that the flusher thread writes.",
+     [](const HelperFigures& of) -> std::optional<double> {
+       return of.journals ? std::optional{static_cast<double>(*of.journals)} : std::nullopt;
+     }},
+}};
+
+void add_session(MetricsPage& page, const SessionFigures& of) {
+  const MetricLabel session{"session", of.identity};
+  add_rows(page, session_metric_rows, of, session);
+  add_rows(page, of.counters, session);
+  if (of.journal) add_rows(page, *of.journal, session);
+}
+
+void add_poll_thread(MetricsPage& page, std::string_view name, const ThreadFigures& of) {
+  const MetricLabel thread{"thread", name};
+  add_rows(page, of.loop, thread);
+  add_rows(page, of.transport, thread);
+  if (of.tls) add_rows(page, *of.tls, thread);
+  for (const SessionFigures& session : of.sessions) add_session(page, session);
+}
+
+void add_thread(MetricsPage& page, const ThreadReport& of) {
+  add_rows(page, thread_metric_rows, of, {"thread", of.name});
+}
+
+void add_helper(MetricsPage& page, std::string_view thread, const HelperFigures& of) {
+  add_rows(page, helper_metric_rows, of, {"thread", thread});
+}
+
+void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters& of) {
+  add_rows(page, of, {"log", log});
+}
+
+}  // namespace nfx

@@ -1,0 +1,57 @@
+// What of an engine is on the metrics page: counters from the rows next to their structs, other values from the rows
+// here. docs/metrics.md is made from the same rows.
+// Thread: the log's, which has copies of what other threads count. Cost: allocates; no part of a hot path.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/poll_loop.hpp"
+#include "nexusfix/observe/deferred_log.hpp"
+#include "nexusfix/observe/metrics.hpp"
+#include "nexusfix/transport/transport_counters.hpp"
+
+namespace nfx {
+
+// A poll thread's sessions and counters.
+struct ThreadFigures {
+  std::vector<SessionFigures> sessions;
+  PollLoopCounters loop;
+  TransportCounters transport;
+  std::optional<TlsCounters> tls;  // empty: no session is encrypted
+};
+
+// Of a flusher or another helper thread.
+struct HelperFigures {
+  Duration longest_turn{};
+  std::optional<std::size_t> journals;  // of a flusher
+};
+
+// One value of `Source` that is not a plain counter.
+template <class Source>
+struct MetricRow {
+  enum class Kind : std::uint8_t { counter, gauge };
+
+  std::string_view metric;
+  Kind kind = Kind::gauge;
+  std::string_view help;
+  std::optional<double> (*value)(const Source&);  // empty: not on the page now
+};
+
+extern const std::array<MetricRow<SessionFigures>, 5> session_metric_rows;
+extern const std::array<MetricRow<ThreadReport>, 4> thread_metric_rows;
+extern const std::array<MetricRow<HelperFigures>, 2> helper_metric_rows;
+
+void add_session(MetricsPage& page, const SessionFigures& of);
+void add_poll_thread(MetricsPage& page, std::string_view thread, const ThreadFigures& of);
+void add_thread(MetricsPage& page, const ThreadReport& of);
+void add_helper(MetricsPage& page, std::string_view thread, const HelperFigures& of);
+void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters& of);
+
+}  // namespace nfx

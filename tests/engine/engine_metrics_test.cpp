@@ -1,0 +1,139 @@
+// Every counter of the engine reaches the metrics page, and the documentation names every metric.
+#include "engine/engine_metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "config/doc_table.hpp"
+
+namespace nfx {
+namespace {
+
+// Another number for each counter, so that no two samples can be taken for each other.
+template <class Counters>
+Counters numbered(std::uint64_t first) {
+  Counters counters;
+  for (const auto& row : counter_rows<Counters>) counters.*row.member = first++;
+  return counters;
+}
+
+template <class Counters>
+void expect_samples(const std::string& page, const Counters& counters, const std::string& label) {
+  for (const auto& row : counter_rows<Counters>) {
+    std::string sample = '\n' + std::string{row.metric} + '{' + label;
+    if (!row.label.empty()) sample += ',' + std::string{row.label} + "=\"" + std::string{row.label_value} + '"';
+    sample += "} " + std::to_string(counters.*row.member) + '\n';
+    EXPECT_NE(page.find(sample), std::string::npos) << sample << "in" << page;
+    EXPECT_NE(page.find("# HELP " + std::string{row.metric} + ' ' + std::string{row.help} + '\n'), std::string::npos);
+  }
+}
+
+ThreadFigures full_figures() {
+  ThreadFigures figures;
+  figures.loop = numbered<PollLoopCounters>(100);
+  figures.transport = numbered<TransportCounters>(200);
+  figures.tls = numbered<TlsCounters>(300);
+  SessionFigures session;
+  session.identity = "S";
+  session.counters = numbered<SessionCounters>(400);
+  session.logged_on = true;
+  session.next_inbound = SeqNum{7};
+  session.next_outbound = SeqNum{8};
+  session.journal = numbered<JournalCounters>(500);
+  session.journal->longest_sync = std::chrono::milliseconds{250};
+  session.store_condition = StoreCondition::full;
+  figures.sessions.push_back(session);
+  return figures;
+}
+
+TEST(Metrics, every_counter_reaches_the_page) {
+  const ThreadFigures figures = full_figures();
+  const auto log = numbered<DeferredLogCounters>(600);
+  MetricsPage page;
+  add_poll_thread(page, "T", figures);
+  add_log(page, "messages", log);
+  const std::string text = page.text();
+  expect_samples(text, figures.loop, "thread=\"T\"");
+  expect_samples(text, figures.transport, "thread=\"T\"");
+  expect_samples(text, *figures.tls, "thread=\"T\"");
+  expect_samples(text, figures.sessions[0].counters, "session=\"S\"");
+  expect_samples(text, *figures.sessions[0].journal, "session=\"S\"");
+  expect_samples(text, log, "log=\"messages\"");
+  EXPECT_NE(text.find("\nnfx_session_up{session=\"S\"} 1\n"), std::string::npos);
+  EXPECT_NE(text.find("\nnfx_next_inbound{session=\"S\"} 7\n"), std::string::npos);
+  EXPECT_NE(text.find("\nnfx_store_condition{session=\"S\"} 2\n"), std::string::npos);
+  EXPECT_NE(text.find("\nnfx_store_longest_sync_seconds{session=\"S\"} 0.25\n"), std::string::npos);
+}
+
+TEST(Metrics, what_a_session_or_thread_does_not_have_is_not_on_the_page) {
+  ThreadFigures figures = full_figures();
+  figures.tls.reset();
+  figures.sessions[0].journal.reset();
+  MetricsPage page;
+  add_poll_thread(page, "T", figures);
+  add_thread(page, ThreadReport{.name = "T",
+                                .planned = {},
+                                .cpus = {},
+                                .migrations = 3,
+                                .voluntary_switches = {},
+                                .involuntary_switches = {}});
+  const std::string text = page.text();
+  EXPECT_EQ(text.find("nfx_tls_"), std::string::npos);
+  EXPECT_EQ(text.find("nfx_store_"), std::string::npos);
+  EXPECT_EQ(text.find("nfx_thread_worst_gap_seconds"), std::string::npos);
+  EXPECT_NE(text.find("\nnfx_thread_migrations_total{thread=\"T\"} 3\n"), std::string::npos);
+}
+
+TEST(Metrics, sums_add_every_counter) {
+  auto sum = numbered<PollLoopCounters>(10);
+  add_counters(sum, numbered<PollLoopCounters>(1000));
+  std::uint64_t expected = 1010;
+  for (const auto& row : counter_rows<PollLoopCounters>) {
+    EXPECT_EQ(sum.*row.member, expected) << row.metric;
+    expected += 2;
+  }
+}
+
+class Table {
+ public:
+  template <class Counters>
+  void add_counters(const std::string& label) {
+    for (const auto& row : counter_rows<Counters>) {
+      add(row.metric, row.label.empty() ? label : label + ", " + std::string{row.label}, "counter", row.help);
+    }
+  }
+  template <class Source, std::size_t count>
+  void add_rows(const std::array<MetricRow<Source>, count>& rows, const std::string& label) {
+    for (const auto& row : rows)
+      add(row.metric, label, row.kind == MetricRow<Source>::Kind::counter ? "counter" : "gauge", row.help);
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  void add(std::string_view metric, const std::string& labels, const std::string& type, std::string_view help) {
+    if (!metrics_.emplace(metric).second) return;
+    EXPECT_TRUE(help.ends_with('.')) << metric;
+    text_ += "| `" + std::string{metric} + "` | " + labels + " | " + type + " | " + std::string{help} + " |\n";
+  }
+
+  std::string text_ = "| metric | labels | type | meaning |\n|---|---|---|---|\n";
+  std::set<std::string, std::less<>> metrics_;
+};
+
+TEST(Metrics, the_documentation_has_every_row) {
+  Table table;
+  table.add_rows(session_metric_rows, "session");
+  table.add_counters<SessionCounters>("session");
+  table.add_counters<JournalCounters>("session");
+  table.add_counters<PollLoopCounters>("thread");
+  table.add_counters<TransportCounters>("thread");
+  table.add_counters<TlsCounters>("thread");
+  table.add_rows(thread_metric_rows, "thread");
+  table.add_rows(helper_metric_rows, "thread");
+  table.add_counters<DeferredLogCounters>("log");
+  test::expect_table_in("docs/metrics.md", table.text());
+}
+
+}  // namespace
+}  // namespace nfx
