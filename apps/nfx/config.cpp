@@ -24,6 +24,11 @@ struct CheckOptions {
   bool given = false;
 };
 
+struct KeysOptions {
+  bool ours = false;
+  bool quickfix = false;
+};
+
 // Creates a file that does not exist yet: an edited configuration must not be overwritten.
 void write_new_file(const std::string& path, std::string_view text, bool secret) {
   const auto fail = [&](const char* fix) {
@@ -132,14 +137,24 @@ cli::Command check_command() {
 }
 
 cli::Command keys_command() {
+  static KeysOptions options;
   return {.name = "keys",
-          .summary = "List all QuickFIX keys and what they become, as Markdown",
+          .summary = "List all keys with type, default and meaning, and all QuickFIX keys, as Markdown",
           .run =
               [] {
-                std::cout << quickfix_key_table() << std::flush;
+                if (!options.quickfix) std::cout << config_key_table();
+                if (options.ours == options.quickfix) std::cout << '\n';
+                if (!options.ours) std::cout << quickfix_key_table();
+                std::cout.flush();
                 return std::cout ? exit_done : exit_failed;
               },
-          .examples = {{.line = "nfx config keys | grep Store", .about = "what becomes of QuickFIX's store keys"}}};
+          .options = {{.names = "--ours", .target = &options.ours, .help = "Only the keys of NexusFIX's TOML files"},
+                      {.names = "--quickfix",
+                       .target = &options.quickfix,
+                       .help = "Only QuickFIX's keys, and what each becomes in a TOML file",
+                       .excludes = {"--ours"}}},
+          .examples = {{.line = "nfx config keys --ours", .about = "every key of a TOML configuration"},
+                       {.line = "nfx config keys --quickfix", .about = "what becomes of QuickFIX's keys"}}};
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// The keys of [engine], [placement] and [log]. Those of a session are in session_keys.cpp.
 #include "config/keys.hpp"
 
 #include "config/rows.hpp"
@@ -5,21 +6,40 @@
 namespace nfx::config {
 namespace {
 
-const Key<EngineConfig> engine_table[] = {
-    NFX_INTEGER("poll_threads", poll_threads, 1, 1024, "threads that serve sessions"),
-    NFX_ENUM("idle", idle, "what a poll thread does when nothing happens"),
-    NFX_ENUM("transport", transport, "\"epoll\"; \"io_uring\", where the kernel has it; \"auto\": epoll"),
-    NFX_INTEGER("max_message_size", max_message_size, 512, 8 * 1024 * 1024,
-                "bytes; a longer message ends its connection"),
-    NFX_INTEGER("max_fields", max_fields, 16, 32768, "fields per message; one with more is ignored as garbled"),
-    NFX_INTEGER("max_pending_logons", max_pending_logons, 1, 65536,
-                "connections that have not logged on; more are closed"),
+constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
+    NFX_INTEGER(
+        "poll_threads", poll_threads, 1, 1024,
+        "Number of poll threads. Each serves its sessions alone, without locks. Raise it when one thread's CPU is "
+        "busy all the time; poll_thread or [placement] distributes the sessions."),
+    NFX_ENUM(
+        "idle", idle,
+        "What a poll thread does while nothing happens. \"spin\": it never releases its CPU, for the lowest latency on "
+        "an isolated CPU. \"yield\": it lets other tasks run in between. \"block\": it sleeps until something "
+        "happens, which is right without knowing the machine."),
+    NFX_ENUM(
+        "transport", transport,
+        "How poll threads use the network. \"epoll\": system calls per read and write. \"io_uring\": a shared ring "
+        "with the kernel, or epoll where the kernel lacks it. \"auto\": epoll."),
+    NFX_INTEGER(
+        "max_message_size", max_message_size, 512, 8 * 1024 * 1024,
+        "Longest FIX message accepted or sent, in bytes. A longer one ends its connection. Raise it for market data "
+        "snapshots or mass quotes."),
+    NFX_INTEGER("max_fields", max_fields, 16, 32768,
+                "Most fields in a message. A message with more is ignored as garbled. Raise it for messages with large "
+                "repeating groups."),
+    NFX_INTEGER(
+        "max_pending_logons", max_pending_logons, 1, 65536,
+        "Most accepted connections of a poll thread that have not logged on. Further ones are closed immediately. "
+        "Raise it when many peers connect at the same moment."),
     NFX_DURATION("pending_logon_timeout_ms", pending_logon_timeout, std::chrono::milliseconds, 10, day_s * 1000,
-                 "time a connection has to send its Logon"),
-    NFX_INTEGER("pending_logon_bytes", pending_logon_bytes, 256, 1024 * 1024, "the longest Logon accepted"),
-    NFX_INTEGER("max_dynamic_sessions", max_dynamic_sessions, 0, 65536,
-                "sessions from templates or added at run time, per poll thread"),
-};
+                 "Milliseconds that an accepted connection has to send its complete Logon before it is closed."),
+    NFX_INTEGER("pending_logon_bytes", pending_logon_bytes, 256, 1024 * 1024,
+                "Longest Logon accepted, in bytes. Raise it for Logons with long signatures in RawData."),
+    NFX_INTEGER(
+        "max_dynamic_sessions", max_dynamic_sessions, 0, 65536,
+        "Most sessions of a poll thread that are made at run time, from templates or by Engine::add_session. 0: "
+        "none can be made."),
+});
 
 // A list of CPUs such as "0-1,8".
 CpuSet cpus(const Value& value) {
@@ -32,52 +52,105 @@ CpuSet cpus(const Value& value) {
   {name, "text", [](auto& t, const Value& v) { t.member = cpus(v); }, \
    [](const auto& t) { return in_quotes(t.member.to_list()); }, meaning}
 
-const Key<PlacementRequest> placement_table[] = {
+constexpr auto placement_table = std::to_array<Key<PlacementRequest>>({
     {"enabled", "boolean", [](PlacementRequest& t, const Value& v) { t.enabled = v.boolean(); },
-     [](const PlacementRequest&) { return shown(true); }, "false leaves the section without effect"},
-    NFX_CPUS("housekeeping", housekeeping, "CPUs for everything that does not spin, \"0-1\"; empty: chosen"),
-    NFX_INTEGER("housekeeping_cores", housekeeping_cores, 1, 1024, "how many cores at least, when chosen"),
-    NFX_FLAG("share_smt", share_smt, "spinning threads may share a core's SMT siblings"),
+     [](const PlacementRequest&) { return shown(true); },
+     "Whether threads are placed on CPUs. The section alone enables it; false ignores the section, to compare."},
+    NFX_CPUS(
+        "housekeeping", housekeeping,
+        "CPUs for all threads that do not busy-poll, such as \"0-1\". Empty: the first cores are chosen. Set it to the "
+        "CPUs that the host keeps for the operating system."),
+    NFX_INTEGER("housekeeping_cores", housekeeping_cores, 1, 1024,
+                "Least number of whole cores left for housekeeping when housekeeping is empty."),
+    NFX_FLAG("share_smt", share_smt,
+             "Whether two busy-polling threads may run on the SMT siblings of one core. They slow each other down: "
+             "true only "
+             "when there are fewer cores than threads."),
     NFX_ENUM("mapping", mapping,
-             "how sessions with auto_pin_to_core choose: by \"hash\" of their CompIDs, or \"balanced\""),
-    NFX_ENUM("on_violation", on_violation, "what a plan that does not hold does to the start: \"warn\" or \"refuse\""),
-    NFX_DURATION("check_interval_ms", check_interval, std::chrono::milliseconds, 0, day_s * 1000,
-                 "how often the running threads are held against the plan; 0: never"),
-};
+             "How sessions with auto_pin_to_core get their poll thread. \"hash\": by their CompIDs, the same after "
+             "each start. "
+             "\"balanced\": evenly over the pinned poll threads."),
+    NFX_ENUM(
+        "on_violation", on_violation,
+        "What happens at start when the placement plan cannot be met or has warnings. \"warn\": the engine reports it "
+        "and starts. \"refuse\": the engine does not start."),
+    NFX_DURATION(
+        "check_interval_ms", check_interval, std::chrono::milliseconds, 0, day_s * 1000,
+        "Milliseconds between two checks whether the threads still run as planned. Deviations are reported with "
+        "Application::on_placement_alert. 0: no checks."),
+});
 
-const Key<RoleRequest> role_table[] = {
-    NFX_INTEGER("threads", threads, 0, 1024,
-                "how many; 0: one, when it has work; log: one at most; for poll threads see [engine] poll_threads"),
-    NFX_ENUM("wait", wait,
-             "\"spin\" for a core of their own, \"block\" for housekeeping; for poll threads see [engine] idle"),
-    NFX_TEXT("near", near, "a device such as \"eth0\", or \"each_group\" of devices behind one PCIe switch"),
+constexpr auto role_table = std::to_array<Key<RoleRequest>>({
+    NFX_INTEGER(
+        "threads", threads, 0, 1024,
+        "Number of threads with this role. 0: one, as soon as it has work. The log has at most one. Poll threads are "
+        "set by [engine] poll_threads. Two flushers, for example, for journals on two disks."),
+    NFX_ENUM(
+        "wait", wait,
+        "What the threads do while they have no work. \"spin\": each busy-polls on a core of its own. \"block\": they "
+        "sleep on the housekeeping CPUs. Poll threads are set by [engine] idle."),
+    NFX_TEXT(
+        "near", near,
+        "Device that the threads run close to, on its NUMA node, such as \"eth0\"; or \"each_group\", for one thread "
+        "near each group of devices behind one PCIe switch. Empty: anywhere."),
     {"same_cache_as", "text", [](RoleRequest& t, const Value& v) { t.same_cache_as = named<ThreadRole>(v); },
-     [](const RoleRequest&) { return std::string{"none"}; }, "the last-level cache of that role's threads"},
-    NFX_CPUS("cpus", cpus, "only on these; empty: any"),
-    NFX_INTEGER("priority", priority, 0, 99, "SCHED_FIFO; 0: the ordinary scheduler"),
-};
+     [](const RoleRequest&) { return std::string{"none"}; },
+     "Role whose threads these share the last-level cache with, such as \"poll\", so that data between them stays in "
+     "that "
+     "cache. Not set: any cache.",
+     0, 0, [](const RoleRequest&) { return enum_names<ThreadRole>(); }},
+    NFX_CPUS("cpus", cpus, "CPUs that the threads may run on, such as \"4-7\". Empty: the plan chooses."),
+    NFX_INTEGER(
+        "priority", priority, 0, 99,
+        "Real-time priority of the threads (SCHED_FIFO). 0: the ordinary scheduler. Others need the right to set "
+        "it, and isolated CPUs: a busy-polling real-time thread starves every other task of its CPU."),
+});
 
 #undef NFX_CPUS
 
-const Key<LogConfig> log_table[] = {
-    NFX_PATH("directory", directory, "of the log files; \"\": there are none"),
-    NFX_FLAG("messages", messages, "every message in and out, secrets masked"),
-    NFX_FLAG("events", events, "logons, logouts, rejects, notices"),
-    NFX_ENUM("format", format, "\"full\": with direction and session; \"quickfix\": as its FileLog writes messages"),
+constexpr auto log_table = std::to_array<Key<LogConfig>>({
+    NFX_PATH("directory", directory,
+             "Folder of the log files, such as \"log\"; created when missing. Empty: no log files are written."),
+    NFX_FLAG("messages", messages,
+             "Whether every message sent and received is logged. Passwords and other secrets are written as ***."),
+    NFX_FLAG("events", events, "Whether logons, logouts, rejects and notices are logged."),
+    NFX_ENUM(
+        "format", format,
+        "Format of the message log. \"full\": time, direction, session and message. \"quickfix\": time and message, as "
+        "QuickFIX's FileLog writes them, for tools that read those."),
     NFX_INTEGER("rotate_bytes", rotate_bytes, 64 * 1024, 1024 * gib,
-                "a longer file is followed by the next, as each UTC day is"),
-    NFX_INTEGER("keep_files", keep_files, 1, 1000000, "files of each log; the oldest go"),
-    NFX_DURATION("keep_age_d", keep_age, std::chrono::days, 0, 36500, "and for so many days; 0: any"),
-    NFX_INTEGER("queue_bytes", queue_bytes, 64 * 1024, gib, "lines that may wait to be written, for each poll thread"),
+                "Largest size of a log file in bytes. A new file is begun before it is exceeded, and at midnight UTC."),
+    NFX_INTEGER("keep_files", keep_files, 1, 1000000,
+                "Most files of each log. The oldest are deleted. At one file a day, 30 are about a month."),
+    NFX_DURATION("keep_age_d", keep_age, std::chrono::days, 0, 36500,
+                 "Age in days at which a log file is deleted, even if keep_files allows more. 0: age does not matter."),
+    NFX_INTEGER(
+        "queue_bytes", queue_bytes, 64 * 1024, gib,
+        "Bytes of log lines of one poll thread that may wait to be written. Raise it when nfx_log_dropped_total "
+        "grows."),
     NFX_ENUM(
         "when_full", full.when_full,
-        "a line more: \"drop\", and count it; \"block\": its thread waits, then drops; \"spill\": beside the queue"),
-    NFX_DURATION("block_limit_us", full.block_limit, std::chrono::microseconds, 1, 1000000,
-                 "the longest wait of a poll thread with \"block\""),
-    NFX_INTEGER("spill_bytes", full.spill_bytes, 64 * 1024, gib, "beside the queue of each poll thread with \"spill\""),
-    NFX_PATH("metrics_file", metrics_file, "counters and latencies in Prometheus' text format; \"\": none"),
-    NFX_DURATION("metrics_period_s", metrics_period, std::chrono::seconds, 1, day_s, "how often that is written"),
-};
+        "What happens to a log line when the queue is full. \"drop\": it is dropped and counted. \"block\": the poll "
+        "thread waits up to block_limit_us, then drops it. \"spill\": it goes to a second queue of spill_bytes."),
+    NFX_DURATION(
+        "block_limit_us", full.block_limit, std::chrono::microseconds, 1, 1000000,
+        "Most microseconds that a poll thread waits for space in the queue, with when_full = \"block\". All its "
+        "sessions wait with it."),
+    NFX_INTEGER(
+        "spill_bytes", full.spill_bytes, 64 * 1024, gib,
+        "Size in bytes of the second queue of each poll thread, with when_full = \"spill\". Raise it for longer "
+        "bursts."),
+    NFX_PATH("metrics_file", metrics_file,
+             "File for counters and gauges in Prometheus' text format, such as \"/var/lib/node_exporter/nfx.prom\". "
+             "docs/metrics.md lists them. Empty: none is written."),
+    NFX_DURATION("metrics_period_s", metrics_period, std::chrono::seconds, 1, day_s,
+                 "Seconds between two writes of metrics_file. Use the interval of the collector that reads it."),
+});
+
+static_assert(rows_are_sound<EngineConfig>(engine_table));
+static_assert(rows_are_sound<PlacementRequest>(placement_table));
+static_assert(rows_are_sound<RoleRequest>(role_table));
+static_assert(rows_are_sound<LogConfig>(log_table));
 
 }  // namespace
 

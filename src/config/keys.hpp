@@ -1,7 +1,10 @@
-// The keys of a configuration file: one row each, with how its value is read, its default and what it means.
-// parse_config applies them, config_reference prints them; there is no other list.
+// The keys of a configuration file: one row each, with how its value is read, its default and what it means. Reading,
+// help and documentation use these rows; there is no other list. To add a key, add its member and its row.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +17,7 @@ namespace nfx::config {
 
 // A session as the file describes it; the dictionary is loaded when all keys are known.
 struct SessionDraft {
-  SessionDraft();  // in a file of its own: inlined, g++ 12 takes the settings for uninitialised
+  SessionDraft();
 
   SessionSettings settings;
   std::string dictionary;  // file name, "none", or empty for the one that fits the version
@@ -34,14 +37,46 @@ struct Key {
   std::string_view name;
   std::string_view kind;
   void (*read)(Target&, const Value&);
-  std::string (*show)(const Target&);  // a default-made target's value, as it would stand in the file
-  std::string_view meaning;
+  std::string (*show)(const Target&);  // the value of a target with defaults, as a file would have it
+  std::string_view meaning;            // understandable alone: what it does, its unit, when to change it, an example
+  std::int64_t least = 0;              // of integers
+  std::int64_t most = 0;
+  std::string (*choices)(const Target&) = nullptr;  // of a text that is one of several: "\"hash\" or \"balanced\""
 };
 
-// Draft to settings but for the dictionaries: schedule, validation, password, store. Throws KeyProblem.
+// Whether a table keeps its rules: names unique, help texts sentences, ranges in order.
+template <class Target, std::size_t count>
+[[nodiscard]] consteval bool rows_are_sound(const std::array<Key<Target>, count>& rows) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const Key<Target>& row = rows[i];
+    for (const char c : row.name) {
+      if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_') return false;
+    }
+    if (row.name.empty() || row.read == nullptr || row.show == nullptr) return false;
+    if (row.meaning.size() < 25 || row.meaning.size() > 320 || !row.meaning.ends_with('.')) return false;
+    if (row.meaning[0] >= 'a' && row.meaning[0] <= 'z' && !row.meaning.starts_with("store = ")) return false;
+    if (row.meaning.contains('|') || row.meaning.contains('\n')) return false;  // it stands in a table of Markdown
+    if (row.least > row.most || (row.kind == "integer") != (row.least != row.most)) return false;
+    if (row.choices != nullptr && row.kind != "text") return false;
+    for (std::size_t k = 0; k < i; ++k) {
+      if (rows[k].name == row.name) return false;
+    }
+  }
+  return true;
+}
+
+// "integer, 1 to 1024", "\"hash\" or \"balanced\"", "boolean".
+template <class Target>
+[[nodiscard]] std::string type_text(const Key<Target>& key) {
+  if (key.choices != nullptr) return key.choices(Target{});
+  if (key.least == key.most) return std::string{key.kind};
+  return std::string{key.kind} + ", " + std::to_string(key.least) + " to " + std::to_string(key.most);
+}
+
+// Completes a draft whose keys are read, except for its dictionaries. Throws KeyProblem.
 void finish(SessionDraft& draft);
 
-// What is wrong with values that only make sense together.
+// A value that contradicts another one.
 class KeyProblem : public BadValue {
  public:
   KeyProblem(std::string key, const std::string& text) : BadValue(text), key_(std::move(key)) {}

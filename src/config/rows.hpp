@@ -1,5 +1,5 @@
 // How the rows of the key tables are written: one macro per kind of value.
-// For the files that hold a table; each row is read and shown as config_keys.hpp says.
+// For the files that contain a table; keys.hpp describes a row.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +39,12 @@ void read_name(const Value& value, Enum& into) {
   into = named<Enum>(value);
 }
 
+// The names that read_name takes for a value of this type.
+template <class Enum>
+[[nodiscard]] std::string choices_of(const Enum& /*of_this_type*/) {
+  return enum_names<Enum>();
+}
+
 // Parts of a table, one after the other.
 template <class Row, std::size_t... count>
 [[nodiscard]] constexpr std::array<Row, (count + ...)> joined(const std::array<Row, count>&... parts) {
@@ -50,19 +56,32 @@ template <class Row, std::size_t... count>
 
 // Rows for members that are plain integers, flags and durations.
 #define NFX_INTEGER(name, member, least, most, meaning)                                                 \
-  {name, "integer",                                                                                     \
+  {name,                                                                                                \
+   "integer",                                                                                           \
    [](auto& t, const Value& v) { t.member = static_cast<decltype(t.member)>(v.integer(least, most)); }, \
-   [](const auto& t) { return shown(t.member); }, meaning}
+   [](const auto& t) { return shown(t.member); },                                                       \
+   meaning,                                                                                             \
+   least,                                                                                               \
+   most}
 #define NFX_FLAG(name, member, meaning)                                      \
   {name, "boolean", [](auto& t, const Value& v) { t.member = v.boolean(); }, \
    [](const auto& t) { return shown(t.member); }, meaning}
-#define NFX_DURATION(name, member, unit, least, most, meaning)                                \
-  {name, "integer", [](auto& t, const Value& v) { t.member = unit{v.integer(least, most)}; }, \
-   [](const auto& t) { return shown(std::chrono::duration_cast<unit>(t.member).count()); }, meaning}
+#define NFX_DURATION(name, member, unit, least, most, meaning)                              \
+  {name,                                                                                    \
+   "integer",                                                                               \
+   [](auto& t, const Value& v) { t.member = unit{v.integer(least, most)}; },                \
+   [](const auto& t) { return shown(std::chrono::duration_cast<unit>(t.member).count()); }, \
+   meaning,                                                                                 \
+   least,                                                                                   \
+   most}
 #define NFX_SEQ_NUM(name, member, meaning)                                                                    \
-  {name, "integer",                                                                                           \
+  {name,                                                                                                      \
+   "integer",                                                                                                 \
    [](auto& t, const Value& v) { t.member = SeqNum{static_cast<std::uint64_t>(v.integer(1, max_seq_num))}; }, \
-   [](const auto& t) { return shown(nfx::value(t.member)); }, meaning}
+   [](const auto& t) { return shown(nfx::value(t.member)); },                                                 \
+   meaning,                                                                                                   \
+   1,                                                                                                         \
+   max_seq_num}
 #define NFX_TEXT(name, member, meaning)                                \
   {name, "text", [](auto& t, const Value& v) { t.member = v.text(); }, \
    [](const auto& t) { return in_quotes(t.member); }, meaning}
@@ -71,9 +90,15 @@ template <class Row, std::size_t... count>
   {name, "text or list", [](auto& t, const Value& v) { t.member = v.texts(); }, \
    [](const auto&) { return std::string{"[]"}; }, meaning}
 // One of the enumerators, by name.
-#define NFX_ENUM(name, member, meaning)                                   \
-  {name, "text", [](auto& t, const Value& v) { read_name(v, t.member); }, \
-   [](const auto& t) { return in_quotes(to_string(t.member)); }, meaning}
+#define NFX_ENUM(name, member, meaning)                          \
+  {name,                                                         \
+   "text",                                                       \
+   [](auto& t, const Value& v) { read_name(v, t.member); },      \
+   [](const auto& t) { return in_quotes(to_string(t.member)); }, \
+   meaning,                                                      \
+   0,                                                            \
+   0,                                                            \
+   [](const auto& t) { return choices_of(t.member); }}
 #define NFX_PATH(name, member, meaning)                                \
   {name, "text", [](auto& t, const Value& v) { t.member = v.text(); }, \
    [](const auto& t) { return in_quotes(t.member.string()); }, meaning}

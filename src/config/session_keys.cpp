@@ -1,13 +1,12 @@
-// The keys of a session.
+// The keys of a session: one row each, in the order of the documentation.
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <type_traits>
 #include <utility>
 
 #include "config/rows.hpp"
-#include "nexusfix/dictionary/load.hpp"
+#include "config/version_text.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
@@ -31,56 +30,120 @@ std::string logon_field(const std::string& text) {
   return text + soh;
 }
 
-// Whom a session connects, and how.
+constexpr std::int64_t max_retained = 16 * 1024 * 1024;
+
+// A help text with a list in it.
+constexpr StaticTextBuilder help(std::string_view before, std::string_view list, std::string_view after) {
+  StaticTextBuilder text;
+  text += before;
+  text += list;
+  text += after;
+  return text;
+}
+
+// The network, and who the session is.
 constexpr auto connection_rows = std::to_array<Key<SessionDraft>>({
-    NFX_ENUM("role", settings.session.role, "who connects: the initiator does"),
-    NFX_TEXT("begin_string", settings.session.begin_string, "FIX.4.0 to FIX.4.4, or FIXT.1.1"),
+    NFX_ENUM(
+        "role", settings.session.role,
+        "Which side opens the connection. \"acceptor\": we listen and the peer connects. \"initiator\": we connect."),
+    NFX_TEXT("begin_string", settings.session.begin_string, static_text<[] {
+               return help("FIX version of the session, BeginString(8): ", begin_strings,
+                           ". FIX 5.0 and later are sent over FIXT.1.1.");
+             }>),
     {"default_appl_ver_id", "text",
      [](SessionDraft& t, const Value& v) {
        const std::string text = v.text();
        const std::string_view id = appl_ver_id_of(text);
        t.settings.session.default_appl_ver_id = id.empty() ? text : std::string{id};
      },
-     [](const SessionDraft& t) { return in_quotes(t.settings.session.default_appl_ver_id); },
-     "FIXT.1.1: application version, such as \"FIX.5.0SP2\" or \"9\""},
-    NFX_TEXT("sender_comp_id", settings.session.sender_comp_id, "our CompID"),
-    NFX_TEXT("target_comp_id", settings.session.target_comp_id, "the peer's CompID"),
-    NFX_TEXT("session_qualifier", settings.session.session_qualifier,
-             "tells sessions with the same CompIDs apart here; never sent"),
-    NFX_TEXT("sender_sub_id", settings.session.sender_sub_id, "SenderSubID(50) in every message we send"),
-    NFX_TEXT("target_sub_id", settings.session.target_sub_id, "TargetSubID(57)"),
-    NFX_TEXT("sender_location_id", settings.session.sender_location_id, "SenderLocationID(142)"),
-    NFX_TEXT("target_location_id", settings.session.target_location_id, "TargetLocationID(143)"),
-    NFX_INTEGER("cpu_affinity_core", settings.session.cpu_affinity_core, -1, CpuSet::max_cpus - 1,
-                "served by a poll thread pinned to this CPU; -1: no wish"),
+     [](const SessionDraft& t) { return in_quotes(t.settings.session.default_appl_ver_id); }, static_text<[] {
+       return help(
+           "FIXT.1.1 only: version of the application messages, DefaultApplVerID(1137), by name or "
+           "number: ",
+           application_versions, ".");
+     }>},
+    NFX_TEXT("sender_comp_id", settings.session.sender_comp_id,
+             "Our CompID: SenderCompID(49) of what we send and TargetCompID(56) of what we receive, such as \"DESK\"."),
+    NFX_TEXT("target_comp_id", settings.session.target_comp_id,
+             "The peer's CompID: TargetCompID(56) of what we send, such as \"VENUE\"."),
+    NFX_TEXT(
+        "session_qualifier", settings.session.session_qualifier,
+        "Name that distinguishes sessions with equal CompIDs in this configuration, its logs and its journals. It is "
+        "never sent. Needed for a second connection of the same CompIDs."),
+    NFX_TEXT("sender_sub_id", settings.session.sender_sub_id,
+             "SenderSubID(50) in every message we send. Empty: not sent. Set it when the peer requires it."),
+    NFX_TEXT("target_sub_id", settings.session.target_sub_id,
+             "TargetSubID(57) in every message we send. Empty: not sent. Set it when the peer requires it."),
+    NFX_TEXT("sender_location_id", settings.session.sender_location_id,
+             "SenderLocationID(142) in every message we send. Empty: not sent. Set it when the peer requires it."),
+    NFX_TEXT("target_location_id", settings.session.target_location_id,
+             "TargetLocationID(143) in every message we send. Empty: not sent. Set it when the peer requires it."),
+    NFX_INTEGER(
+        "cpu_affinity_core", settings.session.cpu_affinity_core, -1, CpuSet::max_cpus - 1,
+        "CPU of the poll thread that serves the session. Needs idle = \"spin\", as other poll threads are not pinned. "
+        "-1: any poll thread. Use an isolated CPU near the network card."),
     NFX_FLAG("auto_pin_to_core", settings.session.auto_pin_to_core,
-             "served by the pinned poll thread that [placement] mapping chooses by the CompIDs"),
-    NFX_FLAG("template", settings.is_template, "acceptor: for sessions made at Logon; \"*\" in CompIDs is any text"),
+             "Whether the session is served by a pinned poll thread that [placement] mapping chooses. Needs idle = "
+             "\"spin\", "
+             "as other poll threads are not pinned."),
+    NFX_FLAG("template", settings.is_template,
+             "Acceptor: whether this is a pattern for sessions that are made when a peer logs on. \"*\" in "
+             "sender_comp_id or "
+             "target_comp_id stands for any text. Use it when clients are not known at start."),
     {"listen", "host:port", [](SessionDraft& t, const Value& v) { t.settings.listen = v.endpoint(); },
-     [](const SessionDraft&) { return std::string{"none"}; }, "acceptor: address to listen on; sessions may share it"},
+     [](const SessionDraft&) { return std::string{"none"}; },
+     "Acceptor, required: address to listen on, such as \"0.0.0.0:9878\". Several sessions may have the same."},
     {"connect", "host:port or list", [](SessionDraft& t, const Value& v) { t.settings.connect = v.endpoints(); },
-     [](const SessionDraft&) { return std::string{"none"}; }, "initiator: addresses, see host_selection"},
-    NFX_ENUM("host_selection", settings.host_selection, "which address is next: \"round_robin\" or \"priority\""),
+     [](const SessionDraft&) { return std::string{"none"}; },
+     "Initiator, required: address of the peer, or a list of addresses to try, such as [\"venue:9878\", "
+     "\"backup:9878\"]."},
+    NFX_ENUM("host_selection", settings.host_selection,
+             "Initiator: which address of connect is tried next. \"round_robin\": the one after the last tried. "
+             "\"priority\": "
+             "the first again after the session was logged on, or after host_priority_restart_s."),
     NFX_DURATION("host_priority_restart_s", settings.host_priority_restart, std::chrono::seconds, 1, day_s,
-                 "\"priority\": begin with the first again after so long"),
+                 "Seconds after which an initiator with host_selection = \"priority\" tries the first address again."),
     {"connect_from", "host:port", [](SessionDraft& t, const Value& v) { t.settings.socket.from = v.endpoint(); },
-     [](const SessionDraft&) { return std::string{"none"}; }, "initiator: local address; port 0 for any"},
+     [](const SessionDraft&) { return std::string{"none"}; },
+     "Initiator: local address of the connection, such as \"192.0.2.7:0\"; port 0 is any port. Set it when the peer "
+     "allows "
+     "one of our addresses only. Not set: the kernel chooses."},
     NFX_DURATION("connect_timeout_s", settings.connect_timeout, std::chrono::seconds, 1, day_s,
-                 "initiator: for TCP to connect"),
-    NFX_LIST("allowed_addresses", settings.allowed_addresses, "acceptor: the peers' IP addresses; empty for any"),
-    NFX_FLAG("tcp_nodelay", settings.socket.nodelay, "small messages leave at once"),
-    NFX_INTEGER("socket_send_buffer", settings.socket.send_buffer, 0, gib, "SO_SNDBUF in bytes; 0: the kernel's"),
-    NFX_INTEGER("socket_receive_buffer", settings.socket.receive_buffer, 0, gib, "SO_RCVBUF in bytes; 0: the kernel's"),
-    NFX_INTEGER("busy_poll_us", settings.socket.busy_poll_us, 0, 1'000'000,
-                "SO_BUSY_POLL: a receive may spin in the driver for so long; 0: the kernel's"),
-    NFX_FLAG("quickack", settings.socket.quickack, "TCP_QUICKACK: acknowledge every segment at once"),
-    NFX_FLAG("timestamps", settings.socket.timestamps, "SO_TIMESTAMPING: know when the kernel or card got the bytes"),
+                 "Initiator: seconds for a TCP connection to be established before the next address is tried."),
+    NFX_LIST("allowed_addresses", settings.allowed_addresses,
+             "Acceptor: IP addresses that may log on as this session, such as [\"192.0.2.1\"]. Empty: any. Host names "
+             "are not "
+             "resolved."),
+    NFX_FLAG("tcp_nodelay", settings.socket.nodelay,
+             "TCP_NODELAY: whether small messages are sent immediately. False lets the kernel collect them into fewer "
+             "packets, "
+             "which delays them."),
+    NFX_INTEGER(
+        "socket_send_buffer", settings.socket.send_buffer, 0, gib,
+        "SO_SNDBUF: the kernel's send buffer in bytes. 0: the kernel's default. Raise it for bursts over a long "
+        "distance."),
+    NFX_INTEGER(
+        "socket_receive_buffer", settings.socket.receive_buffer, 0, gib,
+        "SO_RCVBUF: the kernel's receive buffer in bytes. 0: the kernel's default. Raise it for bursts over a long "
+        "distance."),
+    NFX_INTEGER(
+        "busy_poll_us", settings.socket.busy_poll_us, 0, 1'000'000,
+        "SO_BUSY_POLL: microseconds that a receive may busy-poll the network card's queue. 0: the kernel's default. "
+        "Set it, such as 50, on hosts where interrupts cost latency."),
+    NFX_FLAG(
+        "quickack", settings.socket.quickack,
+        "TCP_QUICKACK: whether each segment is acknowledged immediately, for one system call per read. True for peers "
+        "that wait for acknowledgements (Nagle's algorithm)."),
+    NFX_FLAG("timestamps", settings.socket.timestamps,
+             "SO_TIMESTAMPING: whether received bytes have a time stamp of the kernel or network card, which "
+             "SessionHandle::received_at returns."),
     {"tls", "boolean",
      [](SessionDraft& t, const Value& v) {
        t.settings.tls_enabled = v.boolean();
        t.tls_mentioned = true;
      },
-     [](const SessionDraft& t) { return shown(t.settings.tls_enabled); }, "encrypted, see docs/tls.md"},
+     [](const SessionDraft& t) { return shown(t.settings.tls_enabled); },
+     "Whether the connection is encrypted with TLS. Required as soon as another tls_ key is given. See docs/tls.md."},
 });
 
 template <std::size_t index>
@@ -107,95 +170,195 @@ constexpr auto tls_rows(std::index_sequence<index...>) {
   return std::array{tls_row<index>()...};
 }
 
-// What a session exchanges, checks and stores.
+// Dictionaries, Logon, sequence numbers and what protects them.
 constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
-    NFX_TEXT("dictionary", dictionary, "XML file, \"none\", or \"\" for the shipped one of the version"),
-    NFX_TEXT("transport_dictionary", transport_dictionary, "FIXT.1.1: XML file, or \"\" for the shipped one"),
-    NFX_LIST("dictionary_overlays", dictionary_overlays, "XML files over the dictionary, in order"),
-    NFX_LIST("application_dictionaries", application_dictionaries,
-             "FIXT.1.1: for ApplVerID(1128), such as \"FIX.4.4=FIX44.xml\""),
-    NFX_DURATION("heartbeat_interval_s", settings.session.heartbeat_interval, std::chrono::seconds, 0, day_s,
-                 "HeartBtInt an initiator asks for; 0: no heartbeats"),
+    NFX_TEXT(
+        "dictionary", dictionary,
+        "FIX dictionary for validation: an XML file such as \"venue.xml\", or \"none\" for the session layer's checks "
+        "only. Empty: the shipped dictionary of the version."),
+    NFX_TEXT("transport_dictionary", transport_dictionary,
+             "FIXT.1.1 only: XML file with header, trailer and session messages. Empty: the shipped FIXT11.xml."),
+    NFX_LIST("dictionary_overlays", dictionary_overlays,
+             "XML files with a counterparty's differences, applied to the dictionary in this order, such as "
+             "[\"venue.xml\"]."),
+    NFX_LIST(
+        "application_dictionaries", application_dictionaries,
+        "FIXT.1.1 only: dictionaries for messages of other versions than default_appl_ver_id, by ApplVerID(1128), such "
+        "as [\"FIX.4.4=FIX44.xml\"]."),
+    NFX_DURATION(
+        "heartbeat_interval_s", settings.session.heartbeat_interval, std::chrono::seconds, 0, day_s,
+        "Initiator: seconds between heartbeats, HeartBtInt(108) of our Logon. 0: no heartbeats. An acceptor uses the "
+        "peer's value."),
     NFX_DURATION("max_heartbeat_interval_s", settings.session.max_heartbeat_interval, std::chrono::seconds, 1, day_s,
-                 "a Logon that asks for more is refused"),
+                 "Largest HeartBtInt(108) in seconds that a peer's Logon may have. A Logon with more is refused."),
     NFX_DURATION("heartbeat_override_s", settings.session.heartbeat_override, std::chrono::seconds, 0, day_s,
-                 "acceptor: this instead of the peer's HeartBtInt; 0: the peer's"),
-    NFX_INTEGER("test_request_percent", settings.session.test_request_percent, 10, 1000,
-                "silence before TestRequest, in percent of HeartBtInt"),
-    NFX_INTEGER("heartbeat_timeout_percent", settings.session.heartbeat_timeout_percent, 20, 2000,
-                "and before the connection is given up"),
-    NFX_FLAG("check_heartbeats", settings.session.check_heartbeats, "a silent peer is asked, then given up"),
-    NFX_TEXT("username", settings.session.username, "Username(553): sent in Logon, or demanded of the peer"),
-    NFX_TEXT("password", settings.session.password, "Password(554), the same"),
-    NFX_TEXT("password_env", password_env, "environment variable that holds the password"),
+                 "Acceptor: seconds between heartbeats, whatever the peer's Logon requests. 0: as the peer requests."),
+    NFX_INTEGER(
+        "test_request_percent", settings.session.test_request_percent, 10, 1000,
+        "Time without receiving after which a TestRequest is sent, in percent of the heartbeat interval. 120 with an "
+        "interval of 30 s is 36 s."),
+    NFX_INTEGER(
+        "heartbeat_timeout_percent", settings.session.heartbeat_timeout_percent, 20, 2000,
+        "Time without receiving after which the connection is closed, in percent of the heartbeat interval. More than "
+        "test_request_percent. 240 with an interval of 30 s is 72 s."),
+    NFX_FLAG(
+        "check_heartbeats", settings.session.check_heartbeats,
+        "Whether a peer that sends nothing gets a TestRequest and is then disconnected. False for a peer that sends no "
+        "heartbeats."),
+    NFX_TEXT("username", settings.session.username,
+             "Username(553). An initiator sends it in Logon; an acceptor refuses a Logon with another one. Empty: not "
+             "sent and "
+             "not checked."),
+    NFX_TEXT("password", settings.session.password,
+             "Password(554). An initiator sends it in Logon; an acceptor refuses a Logon with another one. "
+             "password_env keeps "
+             "it out of the file."),
+    NFX_TEXT(
+        "password_env", password_env,
+        "Name of the environment variable that holds the password, such as \"VENUE_PASSWORD\". Instead of password."),
     {"logon_fields", "text or list",
      [](SessionDraft& t, const Value& v) {
        std::string fields;
        for (const std::string& text : v.texts()) fields += logon_field(text);
        t.settings.session.logon_fields = fields;
      },
-     [](const SessionDraft&) { return std::string{"[]"}; }, "further fields of our Logon, such as \"1408=1.0\""},
-    NFX_ENUM("test_message_indicator", settings.session.environment,
-             "464 in Logon, \"test\" or \"production\": a peer that says otherwise is refused"),
+     [](const SessionDraft&) { return std::string{"[]"}; },
+     "Further fields of our Logon, such as [\"1408=1.0\"]. For what a venue requires and no key provides."},
+    NFX_ENUM(
+        "test_message_indicator", settings.session.environment,
+        "TestMessageIndicator(464) in our Logon. \"test\" or \"production\": a peer whose Logon has the other one is "
+        "refused, so that a test system never trades. \"none\": not sent and not checked."),
     NFX_DURATION("logon_timeout_s", settings.session.logon_timeout, std::chrono::seconds, 1, day_s,
-                 "time the peer has to answer Logon"),
+                 "Seconds that the peer has to answer our Logon before we disconnect."),
     NFX_DURATION("logout_timeout_s", settings.session.logout_timeout, std::chrono::seconds, 1, day_s,
-                 "time the peer has to answer Logout"),
-    NFX_FLAG("reset_on_logon", settings.session.reset_on_logon, "sequence numbers start at 1 with every Logon"),
-    NFX_FLAG("reset_on_logout", settings.session.reset_on_logout, "sequence numbers start at 1 after a Logout"),
+                 "Seconds that the peer has to answer our Logout before we disconnect."),
+    NFX_FLAG("reset_on_logon", settings.session.reset_on_logon,
+             "Whether both sequence numbers are reset to 1 at every Logon. An initiator sends ResetSeqNumFlag(141)=Y. "
+             "Messages "
+             "missed while disconnected are then lost."),
+    NFX_FLAG("reset_on_logout", settings.session.reset_on_logout,
+             "Whether both sequence numbers are reset to 1 after a Logout. Both sides must agree."),
     NFX_FLAG("reset_on_disconnect", settings.session.reset_on_disconnect,
-             "sequence numbers start at 1 after a disconnect"),
+             "Whether both sequence numbers are reset to 1 whenever the connection ends. Both sides must agree."),
     NFX_FLAG("reset_on_error", settings.session.reset_on_error,
-             "sequence numbers start at 1 after the protocol was broken or the peer fell silent"),
-    NFX_FLAG("refresh_on_logon", settings.session.refresh_on_logon,
-             "read the numbers from the store before each Logon"),
-    NFX_FLAG("check_comp_id", settings.session.check_comp_id, "every message must carry the session's CompIDs"),
-    NFX_FLAG("check_latency", settings.session.check_latency, "SendingTime must be near our clock"),
-    NFX_DURATION("max_latency_s", settings.session.max_latency, std::chrono::seconds, 1, day_s, "how near"),
+             "Whether both sequence numbers are reset to 1 after a session that ended because a side violated the "
+             "protocol or "
+             "stopped sending."),
+    NFX_FLAG(
+        "refresh_on_logon", settings.session.refresh_on_logon,
+        "Whether sequence numbers are read from the store again before each Logon. It has no effect with a journal, "
+        "which one process uses at a time."),
+    NFX_FLAG("check_comp_id", settings.session.check_comp_id,
+             "Whether a message with other CompIDs than the session's is rejected and the session logs out, as FIX "
+             "requires. False for a peer "
+             "that varies them."),
+    NFX_FLAG(
+        "check_latency", settings.session.check_latency,
+        "Whether a message whose SendingTime(52) differs from our clock by more than max_latency_s is rejected and the "
+        "session logs out."),
+    NFX_DURATION("max_latency_s", settings.session.max_latency, std::chrono::seconds, 1, day_s,
+                 "Largest difference in seconds between SendingTime(52) and our clock, with check_latency = true."),
     NFX_FLAG("require_orig_sending_time", settings.session.require_orig_sending_time,
-             "PossDupFlag=Y needs OrigSendingTime"),
+             "Whether a message with PossDupFlag(43)=Y and no OrigSendingTime(122) is rejected. False for peers that "
+             "omit it."),
     NFX_FLAG("send_next_expected_seq_num", settings.session.send_next_expected_seq_num,
-             "use NextExpectedMsgSeqNum(789) in Logon"),
+             "Whether Logons carry NextExpectedMsgSeqNum(789), so that missed messages are sent without a "
+             "ResendRequest. FIX "
+             "4.4 and later; both sides must agree."),
     NFX_FLAG("send_last_msg_seq_num_processed", settings.session.send_last_msg_seq_num_processed,
-             "LastMsgSeqNumProcessed(369) in every header"),
-    NFX_FLAG("closed_resend_requests", settings.session.closed_resend_requests,
-             "EndSeqNo names the last missing number, not 0"),
-    NFX_FLAG("send_redundant_resend_requests", settings.session.send_redundant_resend_requests,
-             "one for every message beyond a gap"),
-    NFX_INTEGER("resend_chunk_size", settings.session.resend_chunk_size, 0, 1000000,
-                "messages per ResendRequest; 0: all at once"),
+             "Whether every message we send carries LastMsgSeqNumProcessed(369). True when the peer requires it."),
+    NFX_FLAG(
+        "closed_resend_requests", settings.session.closed_resend_requests,
+        "Whether EndSeqNo(16) of our ResendRequests is the last missing sequence number. False sends 0, \"all that "
+        "follow\". True for peers that do not accept 0."),
+    NFX_FLAG(
+        "send_redundant_resend_requests", settings.session.send_redundant_resend_requests,
+        "Whether every message received ahead of a gap causes another ResendRequest. False sends one per gap. True for "
+        "peers that ignore the first."),
+    NFX_INTEGER(
+        "resend_chunk_size", settings.session.resend_chunk_size, 0, 1000000,
+        "Messages requested by one ResendRequest; the next follows when they have arrived. 0: the whole gap. Set it "
+        "for peers that limit a resend, such as 2500."),
     NFX_DURATION("resend_timeout_s", settings.session.resend_timeout, std::chrono::seconds, 1, day_s,
-                 "a gap without progress is requested again after so long"),
+                 "Seconds without progress after which a missing range is requested again."),
     NFX_INTEGER("max_resend_attempts", settings.session.max_resend_attempts, 1, 1000,
-                "requests without progress before Logout"),
-    NFX_INTEGER("max_same_resend_requests", settings.session.max_same_resend_requests, 1, 1000000,
-                "the peer's ResendRequests from one number before Logout"),
+                "ResendRequests for the same gap without progress before the session logs out."),
+    NFX_INTEGER(
+        "max_same_resend_requests", settings.session.max_same_resend_requests, 1, 1000000,
+        "ResendRequests of the peer from the same sequence number before the session logs out, because the peer is in "
+        "a loop."),
     NFX_INTEGER("max_resent_messages", settings.session.max_resent_messages, 0, 1'000'000'000,
-                "a ResendRequest for more is rejected; 0: any number"),
-    NFX_INTEGER("resend_rate", settings.session.resend_rate, 0, 1'000'000'000, "messages resent a second; 0: no limit"),
+                "Most messages that a peer may request with one ResendRequest; one for more is rejected. 0: no limit."),
+    NFX_INTEGER("resend_rate", settings.session.resend_rate, 0, 1'000'000'000,
+                "Most messages resent per second. Live messages do not wait for them. 0: as fast as the peer reads."),
     NFX_INTEGER("throttle_rate", settings.session.throttle_rate, 0, 1'000'000'000,
-                "application messages taken a second; 0: no limit"),
-    NFX_INTEGER("throttle_burst", settings.session.throttle_burst, 0, 1'000'000'000,
-                "and at once; 0: a second's worth"),
-    NFX_ENUM("throttle_action", settings.session.throttle_action,
-             "what happens to more: \"reject\", \"delay\" or \"disconnect\""),
-    NFX_INTEGER("max_queued_messages", settings.session.max_queued_messages, 1, 1000000,
-                "messages kept ahead of a gap"),
-    NFX_INTEGER("max_queued_bytes", settings.session.max_queued_bytes, 1024, gib, "and their bytes"),
-    NFX_INTEGER("timestamp_digits", settings.session.timestamp_digits, 0, 9, "fraction digits of SendingTime"),
-    NFX_ENUM("validation", validation, "the most any check below does, unless an override says otherwise"),
-    NFX_ENUM("unknown_fields", checks.unknown_fields, "tags below 5000 that the dictionary does not have"),
-    NFX_ENUM("user_defined_fields", checks.user_defined_fields, "tags from 5000 that the message does not have"),
-    NFX_ENUM("fields_not_in_message", checks.fields_not_in_message, "known tags of other messages"),
-    NFX_ENUM("field_order", checks.field_order, "header, body, trailer; members of groups"),
-    NFX_ENUM("values_present", checks.values_present, "empty values"),
-    NFX_ENUM("formats", checks.formats, "values that are not of their type"),
-    NFX_ENUM("enum_values", checks.enum_values, "values not listed, where a list exists"),
-    NFX_ENUM("required_fields", checks.required_fields, "required fields that are missing"),
-    NFX_ENUM("group_counts", checks.group_counts, "NumInGroup other than the entries"),
-    NFX_ENUM("duplicate_fields", checks.duplicate_fields, "tags that appear twice"),
-    NFX_ENUM("message_types", checks.message_types, "message types the dictionary does not have"),
-    NFX_ENUM("groups", checks.groups, "what divides groups into entries: see docs/validation.md"),
+                "Application messages that the peer may send per second on average. throttle_action handles more. 0: "
+                "no limit."),
+    NFX_INTEGER(
+        "throttle_burst", settings.session.throttle_burst, 0, 1'000'000'000,
+        "Application messages that the peer may send in one burst above the average throttle_rate. 0: as many as "
+        "throttle_rate allows in a second."),
+    NFX_ENUM(
+        "throttle_action", settings.session.throttle_action,
+        "What happens to application messages beyond throttle_rate. \"reject\": BusinessMessageReject. \"delay\": the "
+        "connection is not read until they are allowed. \"disconnect\": Logout."),
+    NFX_INTEGER(
+        "max_queued_messages", settings.session.max_queued_messages, 1, 1000000,
+        "Most messages stored that arrive ahead of a sequence gap. Further ones are dropped; the resend brings them "
+        "again."),
+    NFX_INTEGER("max_queued_bytes", settings.session.max_queued_bytes, 1024, gib,
+                "Most bytes of messages stored that arrive ahead of a sequence gap. At least max_message_size."),
+    NFX_INTEGER(
+        "timestamp_digits", settings.session.timestamp_digits, 0, 9,
+        "Digits of the second's fraction in SendingTime(52): 3 are milliseconds, 6 microseconds. FIX 4.0 and 4.1 have "
+        "none."),
+});
+
+// What of a received message is validated.
+constexpr auto validation_rows = std::to_array<Key<SessionDraft>>({
+    NFX_ENUM("validation", validation,
+             "Strictest mode of all checks below. \"strict\": a fault is rejected. \"lenient\": the message is "
+             "delivered with a "
+             "report. \"off\": nothing is checked. validation_overrides has precedence."),
+    NFX_ENUM(
+        "unknown_fields", checks.unknown_fields,
+        "Fields with tags below 5000 that the dictionary does not define: rejected, delivered with a report, or not "
+        "checked."),
+    NFX_ENUM(
+        "user_defined_fields", checks.user_defined_fields,
+        "Fields with tags from 5000 on that the dictionary does not allow in the message: rejected, delivered with a "
+        "report, or not checked."),
+    NFX_ENUM("fields_not_in_message", checks.fields_not_in_message,
+             "Fields that the dictionary defines for other messages only: rejected, delivered with a report, or not "
+             "checked."),
+    NFX_ENUM(
+        "field_order", checks.field_order,
+        "Fields out of order, between header, body and trailer or within a repeating group: rejected, delivered with a "
+        "report, or not checked."),
+    NFX_ENUM("values_present", checks.values_present,
+             "Fields without a value, such as 58=: rejected, delivered with a report, or not checked."),
+    NFX_ENUM("formats", checks.formats,
+             "Values that do not match the field's type, such as letters in a price: rejected, delivered with a "
+             "report, or not "
+             "checked."),
+    NFX_ENUM("enum_values", checks.enum_values,
+             "Values that are not among those that the dictionary lists for the field: rejected, delivered with a "
+             "report, or "
+             "not checked."),
+    NFX_ENUM("required_fields", checks.required_fields,
+             "Missing fields that the dictionary requires: rejected, delivered with a report, or not checked."),
+    NFX_ENUM(
+        "group_counts", checks.group_counts,
+        "Repeating groups with another number of entries than their count field: rejected, delivered with a report, or "
+        "not checked."),
+    NFX_ENUM("duplicate_fields", checks.duplicate_fields,
+             "Tags that appear twice outside repeating groups: rejected, delivered with a report, or not checked."),
+    NFX_ENUM("message_types", checks.message_types,
+             "Message types that the dictionary does not define: rejected, delivered with a report, or not checked."),
+    NFX_ENUM(
+        "groups", checks.groups,
+        "What begins an entry of a repeating group. \"strict\": its first field, the others in the dictionary's order. "
+        "\"lenient\": its first field, the others in any order. \"first_field\": the field after the count."),
     {"validation_overrides", "text or list",
      [](SessionDraft& t, const Value& v) {
        t.validation_overrides.clear();
@@ -206,66 +369,143 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
        }
      },
      [](const SessionDraft&) { return std::string{"[]"}; },
-     "such as \"8=lenient\" for a message, \"8/9730=off\" for a tag in it"},
-    NFX_DURATION("reconnect_delay_ms", settings.reconnect_delay, std::chrono::milliseconds, 1, day_s * 1000,
-                 "initiator: before the first new try; doubles each time"),
-    NFX_DURATION("reconnect_delay_max_ms", settings.reconnect_delay_max, std::chrono::milliseconds, 1, day_s * 1000,
-                 "and never exceeds this"),
-    NFX_TEXT("start_time", schedule.start_time, "when sessions begin, \"08:00:00\"; none: open all the time"),
-    NFX_TEXT("end_time", schedule.end_time, "when they end"),
-    NFX_TEXT("start_day", schedule.start_day, "weekly sessions: the day they begin, such as \"sunday\""),
-    NFX_TEXT("end_day", schedule.end_day, "and the day they end"),
-    NFX_LIST("weekdays", schedule.weekdays, "daily sessions: the days they begin on; empty for all"),
-    NFX_TEXT("logon_time", schedule.logon_time, "logons only from then on, within the session"),
-    NFX_TEXT("logout_time", schedule.logout_time, "and until then, when we log out"),
-    NFX_TEXT("logon_day", schedule.logon_day, "weekly sessions: the day of logon_time"),
-    NFX_TEXT("logout_day", schedule.logout_day, "and of logout_time"),
-    NFX_TEXT("reset_time", schedule.reset_time, "sequence numbers start over at this time within a session too"),
-    NFX_TEXT("time_zone", schedule.time_zone, "of these times: an IANA name, \"UTC\" or \"local\""),
-    NFX_FLAG("cancel_on_disconnect", settings.cancel_on_disconnect, "call on_cancel when a session is lost"),
-    NFX_FLAG("cancel_on_logout", settings.cancel_on_logout, "after a Logout too"),
+     "Modes for single messages and fields, such as [\"8=lenient\"] for execution reports or [\"8/9730=off\"] for tag "
+     "9730 in "
+     "them."},
+});
+
+// When the session is open, and what happens when it ends.
+constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
+    NFX_DURATION(
+        "reconnect_delay_ms", settings.reconnect_delay, std::chrono::milliseconds, 1, day_s * 1000,
+        "Initiator: milliseconds before the first reconnect. The delay doubles with each failure and is shortened by "
+        "up to half at random."),
+    NFX_DURATION(
+        "reconnect_delay_max_ms", settings.reconnect_delay_max, std::chrono::milliseconds, 1, day_s * 1000,
+        "Initiator: longest delay in milliseconds between two attempts to connect. At least reconnect_delay_ms."),
+    NFX_TEXT("start_time", schedule.start_time,
+             "Time of day at which the session begins, with new sequence numbers, such as \"08:00:00\". Needs "
+             "end_time. Empty: "
+             "the session is always open."),
+    NFX_TEXT("end_time", schedule.end_time,
+             "Time of day at which the session ends and logs out, such as \"17:00:00\". A time before start_time is on "
+             "the next "
+             "day. Needs start_time."),
+    NFX_TEXT(
+        "start_day", schedule.start_day,
+        "Day on which a weekly session begins at start_time, such as \"sunday\". Needs end_day. Empty: the session is "
+        "daily."),
+    NFX_TEXT("end_day", schedule.end_day,
+             "Day on which a weekly session ends at end_time, such as \"friday\". Needs start_day."),
+    NFX_LIST("weekdays", schedule.weekdays,
+             "Days on which a daily session begins, such as [\"mon\", \"tue\"]. Empty: every day."),
+    NFX_TEXT("logon_time", schedule.logon_time,
+             "Earliest time of day for a Logon within the session, such as \"08:30:00\". Empty: start_time."),
+    NFX_TEXT("logout_time", schedule.logout_time,
+             "Time of day at which we log out within the session, such as \"16:30:00\". Sequence numbers continue at "
+             "the next "
+             "Logon. Empty: end_time."),
+    NFX_TEXT(
+        "logon_day", schedule.logon_day,
+        "Weekly session: day from which Logons are allowed, at logon_time, such as \"monday\". Empty: every day, or "
+        "start_day when logout_day is given."),
+    NFX_TEXT(
+        "logout_day", schedule.logout_day,
+        "Weekly session: day on which we log out, at logout_time, such as \"friday\". Empty: every day, or end_day "
+        "when logon_day is given."),
+    NFX_TEXT("reset_time", schedule.reset_time,
+             "Time of day at which sequence numbers are reset to 1 within an open session, such as \"17:00:00\". For "
+             "sessions "
+             "that run around the clock. Empty: no such reset."),
+    NFX_TEXT("time_zone", schedule.time_zone,
+             "Time zone of all times of the schedule: an IANA name such as \"America/New_York\", \"UTC\", or \"local\" "
+             "for the "
+             "host's."),
+    NFX_FLAG(
+        "cancel_on_disconnect", settings.cancel_on_disconnect,
+        "Whether Application::on_cancel is called when a session ends without Logout, so that the program cancels the "
+        "peer's open orders."),
+    NFX_FLAG("cancel_on_logout", settings.cancel_on_logout,
+             "Whether Application::on_cancel is called after a Logout too, so that the program cancels the peer's open "
+             "orders."),
     NFX_DURATION("cancel_delay_ms", settings.cancel_delay, std::chrono::milliseconds, 0, day_s * 1000,
-                 "unless it is up again within so long"),
-    NFX_INTEGER("send_buffer_size", settings.send_buffer_size, 64 * 1024, gib,
-                "bytes queued for a slow peer before sends are refused"),
-    NFX_ENUM("slow_consumer", settings.slow_consumer,
-             "then \"refuse\" until it reads again, or \"disconnect\" when it reads nothing for so long:"),
-    NFX_DURATION("slow_consumer_timeout_ms", settings.slow_consumer_timeout, std::chrono::milliseconds, 1, day_s * 1000,
-                 "how long"),
+                 "Milliseconds that a peer has to log on again before Application::on_cancel is called. 0: called "
+                 "immediately."),
+    NFX_INTEGER(
+        "send_buffer_size", settings.send_buffer_size, 64 * 1024, gib,
+        "Bytes of encoded messages that may wait for a peer that reads slowly. When it is full, slow_consumer decides. "
+        "At least twice max_message_size."),
+    NFX_ENUM(
+        "slow_consumer", settings.slow_consumer,
+        "What happens to a peer whose send buffer is full. \"refuse\": send() returns no_room until the peer reads. "
+        "\"disconnect\": also, the connection is closed after slow_consumer_timeout_ms."),
+    NFX_DURATION(
+        "slow_consumer_timeout_ms", settings.slow_consumer_timeout, std::chrono::milliseconds, 1, day_s * 1000,
+        "Milliseconds without reading after which a peer is disconnected, with slow_consumer = \"disconnect\"."),
+});
+
+// What is stored of a session, and who serves it.
+constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
     {"store", "text", [](SessionDraft& t, const Value& v) { t.settings.store_kind = named(v, StoreKind::memory); },
      [](const SessionDraft&) { return std::string{"none"}; },
-     "\"journal\": sent messages and numbers survive the process, in files; \"memory\": they do not; none: journal "
-     "with a "
-     "store_directory, else as the program chooses"},
-    NFX_PATH("store_directory", settings.journal.directory, "journal: where; each session has a folder in it"),
-    NFX_PATH("store_ring_directory", settings.journal.ring_directory,
-             "journal: of what waits to be written; a tmpfs, as its pages must not go to a disk"),
-    NFX_INTEGER("segment_size", settings.journal.segment_size, 64 * 1024, gib, "journal: bytes of a file"),
+     "Where sent messages and sequence numbers are stored. \"journal\": in files, so that they survive the process. "
+     "\"memory\": only as long as the process runs. Not set: journal with store_directory and in nfx serve, otherwise "
+     "memory.",
+     0, 0, [](const SessionDraft&) { return enum_names(StoreKind::memory); }},
+    NFX_PATH("store_directory", settings.journal.directory,
+             "Folder of the journals, such as \"store\"; each session has a folder in it. Required with store = "
+             "\"journal\"."),
+    NFX_PATH(
+        "store_ring_directory", settings.journal.ring_directory,
+        "Folder of the journal's ring, the memory that holds what waits to be written. It must be a tmpfs, so that its "
+        "pages are not written to a disk."),
+    NFX_INTEGER("segment_size", settings.journal.segment_size, 64 * 1024, gib,
+                "Size of a journal file in bytes. At least twice max_message_size."),
     NFX_INTEGER("ring_size", settings.journal.ring_size, 64 * 1024, gib,
-                "journal: bytes that may wait to be written, a power of two"),
+                "Bytes of a session that may wait to be written to its journal, a power of two. Raise it when "
+                "nfx_store_ring_full_total grows."),
     NFX_ENUM("durability", settings.journal.durability,
-             "journal: \"none\"; \"interval\": synced every sync_interval_ms; \"group\": nothing leaves before it is "
-             "synced; "
-             "\"message\": and send() waits for it"),
-    NFX_DURATION("sync_interval_ms", settings.journal.sync_interval, std::chrono::milliseconds, 1, 60'000,
-                 "\"interval\": what a dying machine may lose"),
+             "When journals are synced to the disk. \"none\": when the journal is closed. \"interval\": every "
+             "sync_interval_ms. "
+             "\"group\": "
+             "before messages are sent to the peer. \"message\": before send() returns, which stops its poll thread."),
+    NFX_DURATION(
+        "sync_interval_ms", settings.journal.sync_interval, std::chrono::milliseconds, 1, 60'000,
+        "Milliseconds between two syncs, with durability = \"interval\". A power failure or an operating system crash "
+        "loses at most this much; a killed process loses nothing."),
     // One key for both kinds of store; as long as it is not given, each keeps its own default.
     {"retain_messages", "integer",
      [](SessionDraft& t, const Value& v) {
-       t.settings.store.retain_messages = static_cast<std::size_t>(v.integer(0, 16 * 1024 * 1024));
+       t.settings.store.retain_messages = static_cast<std::size_t>(v.integer(0, max_retained));
        t.settings.journal.retain_messages = t.settings.store.retain_messages;
      },
      [](const SessionDraft& t) { return shown(t.settings.store.retain_messages); },
-     "sent messages kept for resends; with a journal 1048576 when not given"},
-    NFX_INTEGER("retain_bytes", settings.store.retain_bytes, 4096, gib, "memory: and their bytes"),
+     "Sent messages stored for resends, counted back from the last. Not set: 65536 in memory, 1048576 in a journal. 0: "
+     "none, "
+     "a resend is answered with a gap fill.",
+     0, max_retained},
+    NFX_INTEGER("retain_bytes", settings.store.retain_bytes, 4096, gib,
+                "store = \"memory\": most bytes of sent messages stored for resends. The oldest are removed."),
     NFX_INTEGER("store_retain_bytes", settings.journal.retain_bytes, 0, 1024 * gib * 1024,
-                "journal: of files, archived ones included, the oldest go; 0: all stay"),
-    NFX_DURATION("store_retain_age_h", settings.journal.retain_age, std::chrono::hours, 0, 24 * 36500,
-                 "journal: of files; 0: any"),
+                "store = \"journal\": most bytes of journal files of a session, archived ones included. The oldest are "
+                "deleted. "
+                "At least twice segment_size. 0: none are deleted."),
+    NFX_DURATION(
+        "store_retain_age_h", settings.journal.retain_age, std::chrono::hours, 0, 24 * 36500,
+        "store = \"journal\": age in hours at which a journal file is deleted, such as 720 for 30 days. 0: none are "
+        "deleted."),
     NFX_ENUM("store_archive", settings.journal.archive,
-             "journal: files in front of a reset are moved to archive/ (\"keep\") or deleted (\"remove\")"),
-    NFX_SEQ_NUM("next_inbound", settings.next_inbound, "the number expected first, when not 1 was agreed"),
-    NFX_SEQ_NUM("next_outbound", settings.next_outbound, "the number sent first, when not 1 was agreed"),
+             "store = \"journal\": what happens to the files from before a reset of the sequence numbers. \"keep\": "
+             "they are "
+             "moved to archive/. \"remove\": they are deleted."),
+    NFX_SEQ_NUM(
+        "next_inbound", settings.next_inbound,
+        "MsgSeqNum expected in the peer's first message, if the store is empty. Set it when you take over a session "
+        "and agreed on a number."),
+    NFX_SEQ_NUM(
+        "next_outbound", settings.next_outbound,
+        "MsgSeqNum of our first message, if the store is empty. Set it when you take over a session and agreed on a "
+        "number."),
     {"numbers_as_of", "text",
      [](SessionDraft& t, const Value& v) {
        const auto time = parse_utc_timestamp(v.text());
@@ -273,52 +513,28 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
        t.settings.numbers_as_of = time->time;
      },
      [](const SessionDraft&) { return std::string{"none"}; },
-     "when they stood so: a boundary of the schedule since then makes both 1"},
-    NFX_FLAG("prefault", settings.prefault, "touch all memory of the store at start: no page fault later"),
+     "UTC time at which next_inbound and next_outbound were correct, such as \"20260313-21:00:00\". If the schedule "
+     "has reset "
+     "the session since then, both are 1. Not set: the start of the engine."},
+    NFX_FLAG(
+        "prefault", settings.prefault,
+        "Whether all memory of the store is touched at start, so that no page fault delays a message later. It takes "
+        "longer to start and uses all the memory from then on."),
     NFX_INTEGER("flusher", settings.flusher, -1, 1023,
-                "journal: the number of the flusher that writes it; -1: the one with the fewest"),
-    NFX_INTEGER("poll_thread", settings.poll_thread, 0, 1023, "which poll thread serves the session"),
+                "store = \"journal\": number of the flusher thread that writes the journal, from 0. -1: the one with "
+                "the fewest "
+                "journals. Set it to give each disk its own flusher."),
+    NFX_INTEGER("poll_thread", settings.poll_thread, 0, 1023,
+                "Number of the poll thread that serves the session, from 0, below [engine] poll_threads. Sessions with "
+                "the same "
+                "listen address need the same."),
 });
 
-constexpr auto session_table =
-    joined(connection_rows, tls_rows(std::make_index_sequence<tls_option_rows.size()>{}), session_rows);
-
-// Who says where the journal lies wants one.
-void finish_store(SessionSettings& settings) {
-  if (settings.store_kind == StoreKind::unset && !settings.journal.directory.empty())
-    settings.store_kind = StoreKind::journal;
-}
-
-// Whoever names a certificate means to be encrypted: going on in the clear would be a surprise.
-void finish_tls(const SessionDraft& draft) {
-  if (!draft.tls_mentioned && draft.settings.tls != TlsOptions{})
-    throw KeyProblem("tls", "there are tls_ keys: write tls = true, or tls = false to go without for now");
-}
+constexpr auto session_table = joined(connection_rows, tls_rows(std::make_index_sequence<tls_option_rows.size()>{}),
+                                      session_rows, validation_rows, schedule_rows, store_rows);
+static_assert(rows_are_sound<SessionDraft>(session_table));
 
 }  // namespace
-
-SessionDraft::SessionDraft() = default;
-
-void finish(SessionDraft& draft) {
-  SessionConfig& session = draft.settings.session;
-  try {
-    draft.settings.schedule = make_schedule(draft.schedule);
-  } catch (const ScheduleError& error) {
-    throw KeyProblem(error.key(), error.text());
-  }
-  session.validation = ValidationPolicy{draft.checks, draft.validation};
-  for (const ValidationOverride& each : draft.validation_overrides) session.validation.set(each);
-  finish_store(draft.settings);
-  finish_tls(draft);
-  if (draft.password_env.empty()) return;
-  if (!session.password.empty()) throw KeyProblem("password_env", "password is given too: remove one of them");
-  const char* password = std::getenv(draft.password_env.c_str());
-  if (password == nullptr || *password == '\0') {
-    throw KeyProblem("password_env",
-                     "the environment has no variable " + draft.password_env + ": set it, or remove this key");
-  }
-  session.password = password;
-}
 
 std::span<const Key<SessionDraft>> session_keys() noexcept { return session_table; }
 

@@ -50,11 +50,14 @@ class Config(unittest.TestCase):
             self.assertIn(part, err)
 
     def test_keys_is_the_table_of_the_documentation(self):
-        code, out, err = run("config", "keys")
+        code, out, err = run("config", "keys", "--quickfix")
         self.assertEqual((code, err), (0, ""))
         self.assertGreater(out.count("\n"), 150)
         page = (ROOT / "docs/quickfix.md").read_text(encoding="utf-8")
-        self.assertTrue(page.endswith("\n" + out), "docs/quickfix.md: its table is not what 'nfx config keys' prints")
+        self.assertTrue(page.endswith("\n" + out), "docs/quickfix.md: its table is not what 'nfx config keys --quickfix' prints")
+        ours = run("config", "keys", "--ours")[1]
+        self.assertIn("\n" + ours, (ROOT / "docs/configuration.md").read_text(encoding="utf-8"))
+        self.assertEqual(run("config", "keys"), (0, ours + "\n" + out, ""))
 
     def test_check_names_the_line_of_every_given_setting(self):
         code, out, err = run("config", "check", str(self.write(BROKER)))

@@ -7,12 +7,16 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <span>
 #include <sstream>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "config/config_text.hpp"
+#include "config/doc_table.hpp"
+#include "config/keys.hpp"
+#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/session/schedule.hpp"
 
 namespace nfx::test {
@@ -209,6 +213,7 @@ std::vector<Documented> documented_keys() {
       section = line.substr(0, line.find_first_of(", "));
       continue;
     }
+    if (line.starts_with("      ")) continue;  // of the help text
     const auto equals = line.find(" = ");
     const auto end = line.find("  ", equals + 3);
     EXPECT_NE(equals, std::string::npos) << line;
@@ -336,6 +341,61 @@ TEST_F(EveryKey, means_the_documented_default_when_it_is_not_there) {
     (each.section == "[engine]" ? engine : session)[each.key] = each.shown;
     EXPECT_EQ(fingerprint(parsed(document(engine, session))), fingerprint(parsed(document({}, base))));
   }
+}
+
+TEST(KeyTables, documentation_has_every_key) {
+  const std::string all = config_key_table();
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = std::min(all.find("\n\n", begin), all.size() - 1) + 1;
+    expect_table_in("docs/configuration.md", all.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+template <class Target>
+void expect_default_in_range(std::span<const config::Key<Target>> keys) {
+  for (const config::Key<Target>& key : keys) {
+    const std::string shown = key.show(Target{});
+    if (key.kind == "integer") {
+      EXPECT_GE(std::stoll(shown), key.least) << key.name;
+      EXPECT_LE(std::stoll(shown), key.most) << key.name;
+    }
+    if (key.choices != nullptr && shown != "none") {
+      EXPECT_NE(key.choices(Target{}).find(shown), std::string::npos) << key.name << " = " << shown;
+    }
+  }
+}
+
+TEST(KeyTables, every_default_is_a_value_that_its_own_key_accepts) {
+  expect_default_in_range(config::engine_keys());
+  expect_default_in_range(config::placement_keys());
+  expect_default_in_range(config::role_keys());
+  expect_default_in_range(config::log_keys());
+  expect_default_in_range(config::session_keys());
+}
+
+// A reader needs to know what each value means, or at least that it is a mode of validation.
+template <class Target>
+void expect_choices_explained(std::span<const config::Key<Target>> keys) {
+  for (const config::Key<Target>& key : keys) {
+    if (key.choices == nullptr || key.name.starts_with("tls_m") || key.name == "same_cache_as") continue;
+    const std::string choices = key.choices(Target{});
+    if (choices == enum_names<ValidationMode>() && key.name != "validation") continue;
+    for (std::size_t begin = choices.find('"'); begin != std::string::npos;) {
+      const std::size_t end = choices.find('"', begin + 1) + 1;
+      EXPECT_NE(key.meaning.find(choices.substr(begin, end - begin)), std::string_view::npos)
+          << key.name << " does not explain " << choices.substr(begin, end - begin);
+      begin = choices.find('"', end);
+    }
+  }
+}
+
+TEST(KeyTables, every_choice_is_explained) {
+  expect_choices_explained(config::engine_keys());
+  expect_choices_explained(config::placement_keys());
+  expect_choices_explained(config::role_keys());
+  expect_choices_explained(config::log_keys());
+  expect_choices_explained(config::session_keys());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Everything the engine is told before it runs, from a TOML file or filled in by a program.
+// The configuration of an engine, from a TOML file or filled in by a program.
 // Errors: ConfigError, one line that names file, line, key and what to write instead.
 #pragma once
 
@@ -29,39 +29,39 @@ class Schedule;
 
 // Which of several addresses an initiator tries next. An attempt succeeds when Logons are exchanged, not before.
 enum class HostSelection : std::uint8_t {
-  round_robin,  // the one behind the last
-  priority,     // the same, but from the first again once a session was up, or host_priority_restart has passed
+  round_robin,  // the one after the last tried
+  priority,     // the same, but the first again after the session was logged on, or after host_priority_restart
 };
 
 [[nodiscard]] std::string_view to_string(HostSelection selection) noexcept;
 
-// Where a session keeps what it sent.
+// Where sent messages and sequence numbers of a session are stored.
 enum class StoreKind : std::uint8_t {
   unset,    // memory; `nfx serve` makes it journal
-  memory,   // gone with the process
-  journal,  // files: survives the process, and as `durability` says the machine
+  memory,   // lost when the process ends
+  journal,  // files: survives the process, and a power failure as far as `durability` guarantees
 };
 
 [[nodiscard]] std::string_view to_string(StoreKind kind) noexcept;
 
-// What becomes of a peer that does not read: its send buffer is full.
+// What happens to a peer that does not read and whose send buffer is full.
 enum class SlowConsumer : std::uint8_t {
-  refuse,      // send() says no_room until it reads again
-  disconnect,  // ... and the connection is cut when it has taken nothing for slow_consumer_timeout
+  refuse,      // send() returns no_room until the peer reads again
+  disconnect,  // also, the connection is closed when the peer has read nothing for slow_consumer_timeout
 };
 
 [[nodiscard]] std::string_view to_string(SlowConsumer policy) noexcept;
 
 struct SessionSettings {
   SessionConfig session;
-  // Keep what session.dictionary and session.application_dictionaries point to.
+  // They own what session.dictionary and session.application_dictionaries point to.
   std::shared_ptr<const Dictionary> dictionary;
   std::vector<std::shared_ptr<const Dictionary>> application_dictionaries;
 
-  std::shared_ptr<const Schedule> schedule;  // null: open all the time
+  std::shared_ptr<const Schedule> schedule;  // null: always open
 
-  Endpoint listen;  // acceptor: where it is expected; sessions may share one
-  // Acceptor: a pattern for sessions that begin when somebody logs on; "*" in CompIDs stands for any text.
+  Endpoint listen;  // acceptor: address to listen on; several sessions may have the same
+  // Acceptor: a pattern for sessions that are made when a peer logs on; "*" in CompIDs stands for any text.
   bool is_template = false;
   std::vector<std::string> allowed_addresses;  // acceptor: literal addresses of peers; empty: all
 
@@ -77,46 +77,46 @@ struct SessionSettings {
   bool tls_enabled = false;
   TlsOptions tls;
 
-  // When a session that was up ends other than by Logout, Application::on_cancel is called unless it is up again in
-  // time.
+  // When a session ends without Logout, Application::on_cancel is called unless the peer logs on again within
+  // cancel_delay.
   bool cancel_on_disconnect = false;
   bool cancel_on_logout = false;  // after a Logout too
   std::chrono::milliseconds cancel_delay{0};
 
-  std::size_t send_buffer_size = 1024 * 1024;  // bytes encoded but not yet taken by the kernel
+  std::size_t send_buffer_size = 1024 * 1024;  // bytes that are encoded and not yet accepted by the kernel
   SlowConsumer slow_consumer = SlowConsumer::refuse;
   std::chrono::milliseconds slow_consumer_timeout{30000};
 
   StoreKind store_kind = StoreKind::unset;
   MemoryStoreOptions store;
   JournalOptions journal;
-  int flusher = -1;                     // the number of the one that writes the journal; -1: the one with the fewest
-  SeqNum next_inbound = first_seq_num;  // where the numbers stand at start, as agreed with the peer
+  int flusher = -1;                     // number of the flusher that writes the journal; -1: the one with the fewest
+  SeqNum next_inbound = first_seq_num;  // at start, if the store is empty; as agreed with the peer
   SeqNum next_outbound = first_seq_num;
-  UtcTime numbers_as_of{};  // when they stood so; a reset of the schedule since then starts over at 1. 0: at start
-  bool prefault = false;    // touch the store's memory before the first message, all of it
+  UtcTime numbers_as_of{};        // when they were correct; 1 if the schedule has reset them since. 0: at start
+  bool prefault = false;          // touch all memory of the store before the first message
   std::uint32_t poll_thread = 0;  // below EngineConfig::poll_threads
 };
 
 enum class TransportKind : std::uint8_t {
   automatic,  // epoll
   epoll,
-  io_uring,  // where the kernel has it, as much of it as it has; otherwise epoll
+  io_uring,  // with the features that the kernel has; epoll where it has none
 };
 
 [[nodiscard]] std::string_view to_string(TransportKind kind) noexcept;
 
-// What the engine writes for people and their tools, beside what the application prints.
+// Log files and metrics that the engine writes.
 struct LogConfig {
   std::filesystem::path directory;  // empty: no log files
   bool messages = true;
   bool events = true;
   MessageLogFormat format = MessageLogFormat::full;
-  std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // a file that would be longer is followed by the next
-  std::uint32_t keep_files = 30;                          // of each log, the one being written included
+  std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // the next file is begun before this is exceeded
+  std::uint32_t keep_files = 30;                          // of each log, including the one being written
   std::chrono::days keep_age{0};                          // 0: whatever keep_files allows
-  // Of lines that wait to be written, for each poll thread; what finds no room in the end is counted, and the log says
-  // where.
+  // Of lines that wait to be written, for each poll thread. Lines dropped because it is full are counted and reported
+  // in the log.
   std::uint64_t queue_bytes = std::uint64_t{4} << 20;
   DeferredOptions full{
       .when_full = WhenFull::drop, .block_limit = std::chrono::milliseconds{1}, .spill_bytes = std::size_t{64} << 20};
@@ -128,8 +128,7 @@ struct LogConfig {
 struct EngineConfig {
   std::uint32_t poll_threads = 1;
   TransportKind transport = TransportKind::automatic;
-  // How a ring is made where `transport` is io_uring; how many connections and listeners it takes is the engine's
-  // choice.
+  // How a ring is made with `transport` io_uring. The engine chooses the number of connections and listeners.
   IoUringOptions io_uring{};
   IdleMode idle = IdleMode::block;
   std::size_t max_message_size = 64 * 1024;
@@ -143,8 +142,7 @@ struct EngineConfig {
   // Sessions made from templates, or added while the engine runs, per poll thread.
   std::uint32_t max_dynamic_sessions = 256;
 
-  // Which threads run where; off unless enabled. Of its roles and sessions, placement_request() fills in those that
-  // stand elsewhere in the configuration.
+  // Which threads run where; off unless enabled. placement_request() adds the poll threads and sessions.
   PlacementRequest placement;
 
   LogConfig log;
@@ -160,19 +158,21 @@ class ConfigError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Reads [engine], [placement], [log], [defaults] and one [[session]] per session. Relative paths count from the file's
-// folder, those of dictionaries then from the installed ones. Thread: any, before run. Passwords named by password_env
-// are taken from the environment.
+// Reads [engine], [placement], [log], [defaults] and one [[session]] per session. Relative paths are relative
+// to the file's folder; dictionaries are also searched among the installed ones. Thread: any, before run. Passwords
+// named by password_env are taken from the environment.
 [[nodiscard]] EngineConfig load_config(const std::filesystem::path& file);
 [[nodiscard]] EngineConfig parse_config(std::string_view toml, std::string_view name,
                                         const std::filesystem::path& folder);
 
-// What load_config checks of any configuration: identities unique, acceptors with an address, and so on.
+// The checks of load_config for any configuration: identities unique, acceptors with an address, and so on.
 void check_config(const EngineConfig& config);
-// The same of a session that is added to a running engine, but for its name, which the poll loops know.
+// The same for a session that is added to a running engine, except for its name, which the poll loops check.
 void check_session(const EngineConfig& config, const SessionSettings& session);
 
-// One line per key: section, key, type, default, meaning. For --help and the documentation.
+// Every key with section, type, default and meaning: as text for --help, and as Markdown, one table per section, as in
+// docs/configuration.md.
 [[nodiscard]] std::string config_reference();
+[[nodiscard]] std::string config_key_table();
 
 }  // namespace nfx
