@@ -1,3 +1,5 @@
+// The rules for values that can each be read but not be used, alone or together: so that a wrong configuration fails at
+// start, with the key and what to write, and not while it runs.
 #include "config/checks.hpp"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 
 #include "config/keys.hpp"
 #include "config/version_text.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/placement.hpp"
 #include "nexusfix/config/wildcard.hpp"
 #include "nexusfix/wire/field_text.hpp"
@@ -37,7 +40,7 @@ Bad find_identity_problem(const SessionSettings& s) {
     return {{"default_appl_ver_id", "expected an application version such as \"FIX.5.0SP2\" or \"9\""}};
   }
   if (!fixt && !c.default_appl_ver_id.empty())
-    return {{"default_appl_ver_id", "only FIXT.1.1 has one: remove it, or set begin_string = \"FIXT.1.1\""}};
+    return {{"default_appl_ver_id", "is for FIXT.1.1 only: remove it, or set begin_string = \"FIXT.1.1\""}};
   if (!usable_comp_id(c.sender_comp_id))
     return {{"sender_comp_id", "expected our CompID: 1 to 64 printable characters without spaces"}};
   if (!usable_comp_id(c.target_comp_id))
@@ -50,7 +53,8 @@ Bad find_identity_problem(const SessionSettings& s) {
     if (!id->empty() && !usable_text(*id)) return {{key, "expected at most 64 printable characters"}};
   }
   const bool wildcard = c.sender_comp_id.contains('*') || c.target_comp_id.contains('*');
-  if (wildcard && !s.is_template) return {{"target_comp_id", "\"*\" stands in templates only: add template = true"}};
+  if (wildcard && !s.is_template)
+    return {{"target_comp_id", "\"*\" is allowed in templates only: write the CompID, or add template = true"}};
   if (s.is_template && c.role == Role::initiator) return {{"template", "only an acceptor can be a template"}};
   return std::nullopt;
 }
@@ -68,10 +72,12 @@ Bad find_network_problem(const SessionSettings& s) {
   if (c.role == Role::acceptor && !s.socket.from.host.empty())
     return {{"connect_from", "an acceptor does not connect: remove it or set role = \"initiator\""}};
   if (c.role == Role::initiator && !s.allowed_addresses.empty())
-    return {{"allowed_addresses", "an initiator chooses its peer itself: remove it or set role = \"acceptor\""}};
+    return {{"allowed_addresses", "is for acceptors: remove it or set role = \"acceptor\""}};
   for (const std::string& address : s.allowed_addresses) {
     if (!canonical_address(address))
-      return {{"allowed_addresses", '"' + address + "\" is no IP address: names are not looked up here"}};
+      return {{"allowed_addresses",
+               '"' + address +
+                   "\" is not an IP address: write one such as 192.0.2.1, as host names are not resolved here"}};
   }
   if (s.reconnect_delay.count() < 1) return {{"reconnect_delay_ms", "expected at least 1"}};
   if (s.reconnect_delay > s.reconnect_delay_max)
@@ -95,12 +101,12 @@ Bad find_session_problem(const SessionSettings& s) {
   return std::nullopt;
 }
 
-// What JournalStore would refuse at start, said in the words of the file.
+// What JournalStore would refuse at start, with the names of the keys.
 Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (s.store_kind != StoreKind::journal) return std::nullopt;
   const JournalOptions& j = s.journal;
   constexpr std::uint64_t least = 64 * 1024, most = 1024 * 1024 * 1024;
-  // Room for a message with the record around it, wherever the stream stands.
+  // The longest message and the record around it, at any position of the ring.
   const std::uint64_t longest = 2 * (engine.max_message_size + sizeof(RecordHeader));
   if (const std::uint32_t flushers = helper_threads(engine, ThreadRole::flusher).threads;
       s.flusher >= 0 && static_cast<std::uint32_t>(s.flusher) >= flushers) {
@@ -132,25 +138,29 @@ Bad find_tls_problem(const SessionSettings& s) {
   if (tls.certificate.empty() && acceptor)
     return {{"tls_certificate", "an acceptor needs a certificate, such as tls_certificate = \"server.pem\""}};
   if (tls.certificate.empty() && !tls.key.empty())
-    return {{"tls_key", "there is no tls_certificate that it belongs to"}};
-  if (tls.key_password_env.contains('=')) return {{"tls_key_password_env", "expected a variable's name"}};
+    return {{"tls_key", "needs tls_certificate: name the file with the certificate of this key"}};
+  if (tls.key_password_env.contains('='))
+    return {{"tls_key_password_env", "expected the name of an environment variable, such as KEY_PASSWORD"}};
   if (tls.min_version > tls.max_version) return {{"tls_min_version", "must not exceed tls_max_version"}};
   if (!acceptor && tls.client_certificate != ClientCertificate::none)
-    return {{"tls_client_certificate", "an acceptor asks for one: give an initiator's own as tls_certificate"}};
+    return {{"tls_client_certificate",
+             "is for acceptors, which request certificates: name an initiator's own in tls_certificate"}};
   if (acceptor && !tls.server_name.empty())
-    return {{"tls_server_name", "an initiator asks for it: an acceptor has the names of its certificate"}};
+    return {{"tls_server_name", "is for initiators: remove it, as an acceptor's names are those in its certificate"}};
   if (acceptor && !tls.peer_names.empty() && tls.client_certificate != ClientCertificate::require)
     return {{"tls_peer_names", "needs tls_client_certificate = \"require\": without a certificate there is no name"}};
   if (acceptor && tls.client_certificate != ClientCertificate::none && tls.ca.empty())
-    return {{"tls_ca", "name the authority of the clients' certificates: any public one would do otherwise"}};
+    return {{"tls_ca",
+             "is required: name the authority of the clients' certificates, as any public one would be accepted "
+             "otherwise"}};
   if (acceptor && !tls.check_name)
-    return {{"tls_check_name", "an initiator looks at it: an acceptor's peers are named in tls_peer_names"}};
+    return {{"tls_check_name", "is for initiators: remove it, and name an acceptor's peers in tls_peer_names"}};
   if (!tls.verify && !tls.check_name)
-    return {{"tls_check_name", "tls_verify = false looks at nothing at all: remove one of them"}};
+    return {{"tls_check_name", "tls_verify = false disables this check too: remove one of them"}};
   if (!tls.verify && !tls.peer_names.empty())
-    return {{"tls_peer_names", "tls_verify = false believes any name: remove one of them"}};
+    return {{"tls_peer_names", "tls_verify = false accepts any name: remove one of them"}};
   if (tls.ca.empty() && !tls.crl.empty() && acceptor)
-    return {{"tls_crl", "needs tls_ca, whose certificates it revokes"}};
+    return {{"tls_crl", "needs tls_ca: name the authority that published the revocation list"}};
   return std::nullopt;
 }
 
@@ -170,7 +180,7 @@ Bad find_size_problem(const EngineConfig& engine, const SessionSettings& s) {
   return std::nullopt;
 }
 
-// Two of the same name, or two acceptors that a Logon could not tell apart.
+// Two sessions of the same name, or two acceptors that a Logon could not distinguish.
 Bad find_double(const SessionSettings& s, const SessionSettings& other) {
   const SessionConfig& c = s.session;
   const SessionConfig& o = other.session;
@@ -179,16 +189,17 @@ Bad find_double(const SessionSettings& s, const SessionSettings& other) {
     return std::nullopt;
   }
   if (o.session_qualifier == c.session_qualifier) {
-    return {{"target_comp_id", "the session " + identity(c) + " exists already: each needs CompIDs of its own"}};
+    return {{"target_comp_id", "the session " + identity(c) + " exists already: give each session different CompIDs"}};
   }
   if (c.role == Role::acceptor && o.role == Role::acceptor && s.listen == other.listen) {
-    return {
-        {"session_qualifier", "a Logon does not carry it: sessions with the same CompIDs need a listen of their own"}};
+    return {{"session_qualifier",
+             "is not sent in a Logon, so it cannot distinguish acceptors: give sessions with the same CompIDs "
+             "different listen addresses"}};
   }
   return std::nullopt;
 }
 
-// What sessions that listen at one address must have in common.
+// What sessions with the same listen address must have in common.
 Bad find_conflict(const SessionSettings& s, const SessionSettings& other) {
   if (s.session.role != Role::acceptor || other.session.role != Role::acceptor || other.listen != s.listen) {
     return std::nullopt;
@@ -212,7 +223,12 @@ Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
 }
 
 std::optional<Problem> find_problem_of(const EngineConfig& engine, std::size_t i) {
-  const auto problem = [i](Bad bad) { return Problem{i, bad->first, std::move(bad->second)}; };
+  NFX_ASSERT(i < engine.sessions.size());
+  const auto problem = [i](Bad bad) {
+    NFX_ASSERT(std::ranges::find(session_keys(), bad->first, &Key<SessionDraft>::name) != session_keys().end());
+    NFX_ASSERT(!bad->second.empty());
+    return Problem{i, bad->first, std::move(bad->second)};
+  };
   const SessionSettings& s = engine.sessions[i];
   if (auto bad = find_own_problem(engine, s)) return problem(std::move(bad));
   for (std::size_t j = 0; j < i; ++j) {
@@ -236,16 +252,17 @@ std::optional<Problem> find_log_problem(const LogConfig& log) {
   if (log.keep_files == 0) return Problem{0, "keep_files", "expected at least 1"};
   if (log.metrics_period.count() < 1) return Problem{0, "metrics_period_s", "expected at least 1"};
   if (!log.directory.empty() && !log.messages && !log.events)
-    return Problem{0, "directory", "there is nothing to write into it: remove messages = false or events = false"};
+    return Problem{0, "directory", "nothing would be logged: remove messages = false or events = false"};
   return std::nullopt;
 }
 
 std::optional<Problem> find_log_thread_problem(const EngineConfig& engine) {
   const std::uint32_t threads = engine.placement.role(ThreadRole::log).threads;
   if (threads > 1)
-    return Problem{0, "threads", "one thread writes all logs, so that their lines stay in order: expected 0 or 1"};
+    return Problem{0, "threads", "one thread writes all logs, to keep their lines in order: expected 0 or 1"};
   if (threads == 1 && engine.log.directory.empty() && engine.log.metrics_file.empty())
-    return Problem{0, "threads", "there is nothing to write: set [log] directory or metrics_file, or remove it"};
+    return Problem{0, "threads",
+                   "the thread would have nothing to write: set [log] directory or metrics_file, or remove threads"};
   return std::nullopt;
 }
 

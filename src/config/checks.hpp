@@ -1,5 +1,5 @@
-// What is wrong with a configuration whose values can each be read: what two keys say together, and what is missing.
-// The same rules for a file and for what a program filled in. Thread: any, before run.
+// What is wrong with a configuration whose values can each be read: contradictions between keys, and missing ones.
+// The same rules for a file and for a program that fills in the structs. Thread: any, before run.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace nfx::config {
 
-// The key to blame, and what would be right.
+// The key that is wrong, and what to write instead.
 struct Problem {
   std::size_t session = 0;  // of a [[session]] alone
   std::string_view key;

@@ -1,4 +1,6 @@
+// Placement needs values of several sections; this collects them in one place.
 #include "nexusfix/config/placement.hpp"
+#include "nexusfix/base/assert.hpp"
 
 #include <algorithm>
 
@@ -17,6 +19,7 @@ HelperThreads helper_threads(const EngineConfig& config, ThreadRole role) {
   const RoleRequest& request = config.placement.role(role);
   helpers.asked_for = request.threads > 0;
   helpers.threads = std::max(request.threads, std::uint32_t{1});
+  NFX_ASSERT(role != ThreadRole::poll);
   if (request.wait == ThreadWait::spin) helpers.idle = IdleMode::spin;
   return helpers;
 }
@@ -27,8 +30,8 @@ PlacementRequest placement_request(const EngineConfig& config) {
   poll.threads = config.poll_threads;
   // A yielding thread is runnable all the time, as a spinning one is.
   poll.wait = config.idle == IdleMode::block ? ThreadWait::block : ThreadWait::spin;
-  // Who writes journals: a flusher, and a thread for what waits for a disk. `nfx serve` makes journals of
-  // stores that nobody chose.
+  // Journals need a flusher, and a thread for work that waits for a disk. `nfx serve` makes journals of stores
+  // that are not set.
   const bool journals = std::ranges::any_of(
       config.sessions, [](const SessionSettings& each) { return each.store_kind != StoreKind::memory; });
   if (journals) {
@@ -51,6 +54,7 @@ PlacementRequest placement_request(const EngineConfig& config) {
                                 .auto_pin_to_core = session.auto_pin_to_core});
     request.enabled |= asks_for_core(settings);
   }
+  NFX_ASSERT(request.sessions.size() == config.sessions.size() + config.placement.sessions.size());
   return request;
 }
 

@@ -1,4 +1,5 @@
-// Configurations in either format: loaded, and explained setting by setting.
+// Loads a configuration in either format through the TOML reader, and reports errors and settings with the lines of the
+// file as the user wrote it.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +11,7 @@
 
 #include "config/keys.hpp"
 #include "config/quickfix_values.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 
 namespace nfx {
@@ -33,7 +35,7 @@ std::optional<std::string> variable(std::string_view name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
-// QuickFIX looks for files in the current folder; ours are looked for beside the configuration.
+// QuickFIX looks for files in the current folder; NexusFIX looks next to the configuration.
 std::string rewritten(std::string_view text, const fs::path& folder, const fs::path& toml_folder) {
   const fs::path path{text};
   std::error_code error;
@@ -52,7 +54,7 @@ TranslatedSettings translate(std::string_view text, const fs::path& file, const 
                                      [&](std::string_view path) { return rewritten(path, folder, toml_folder); });
 }
 
-// A mistake found in the TOML, said of the line of the QuickFIX file that it was made from.
+// An error in the TOML, reported for the line of the QuickFIX file that it was made from.
 class Blame {
  public:
   Blame(const TranslatedSettings& settings, std::string name) : settings_(settings), name_(std::move(name)) {}
@@ -71,6 +73,7 @@ class Blame {
     const std::size_t session = session_at(line);
     for (const SettingOrigin& each : settings_.origins) {
       if (each.key != key || (each.toml_line != line && each.session != session)) continue;
+      NFX_ASSERT(each.line != 0 || each.session < settings_.session_lines.size());
       const std::size_t where = each.line == 0 ? settings_.session_lines[each.session] : each.line;
       return at(where, each.in_default_section, each.quickfix_key + " (" + each.key + ')', text);
     }
@@ -81,6 +84,7 @@ class Blame {
   std::size_t session_at(std::size_t toml_line) const {
     const auto next = std::ranges::upper_bound(settings_.session_toml_lines, toml_line);
     const auto count = static_cast<std::size_t>(next - settings_.session_toml_lines.begin());
+    NFX_ASSERT(count <= settings_.session_lines.size());
     return count == 0 ? 0 : count - 1;
   }
   std::string at(std::size_t line, bool in_default, std::string_view key, std::string_view text) const {
@@ -104,7 +108,7 @@ EngineConfig parse(const TranslatedSettings& settings, const fs::path& file) {
 std::string shown(std::string_view key, const toml::node& node) {
   if (const auto* text = node.as_string()) {
     if (key == "password") return "\"***\"";
-    // Of a field of the Logon the tag may be shown; the value may be a secret that only the peer knows to be one.
+    // Of a field of the Logon the tag may be shown; the value may be a secret.
     const std::size_t equals = text->get().find('=');
     if (key == "logon_fields" && equals != std::string::npos)
       return quickfix::toml_text(text->get().substr(0, equals) + "=***");
@@ -136,6 +140,7 @@ class Explainer {
           setting(key.name, key.show(EngineConfig{}), engine == nullptr ? none : *engine, none, none_of_them));
     for (const auto& key : config::log_keys())
       out.log.push_back(setting(key.name, key.show(LogConfig{}), log == nullptr ? none : *log, none, none_of_them));
+    NFX_ASSERT(root_["session"].is_array() && root_["session"].as_array()->size() == config.sessions.size());
     const toml::array& sessions = *root_["session"].as_array();
     for (std::size_t i = 0; i < config.sessions.size(); ++i) {
       ExplainedSession session{identity(config.sessions[i].session), {}};

@@ -1,3 +1,4 @@
+// The engines parse settings files differently in detail; this reads them as all do, and refuses what they disagree on.
 #include "config/quickfix_file.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-// Calls visit(number, line) for each line, trimmed; stops when that says false.
+// Calls visit(number, line) for each line, trimmed; stops when it returns false.
 template <class Visit>
 void for_each_line(std::string_view text, Visit&& visit) {
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
@@ -27,7 +28,7 @@ void for_each_line(std::string_view text, Visit&& visit) {
   }
 }
 
-// "SESSION" of "[SESSION]"; empty for a line that is no heading, such as TOML's "[[session]]".
+// "SESSION" of "[SESSION]"; empty for a line that is not a heading, such as TOML's "[[session]]".
 std::string_view heading(std::string_view line) {
   if (line.size() < 3 || line.front() != '[' || line.back() != ']' || line[1] == '[') return {};
   return trimmed(line.substr(1, line.size() - 2));
@@ -80,7 +81,7 @@ class Reader {
     if (entry.key.empty()) return warn(number, {}, "no key before '=': the line is not read");
     if (place_ == Place::elsewhere) return;
     if (place_ == Place::before) {
-      return warn(number, entry.key, "stands before the first section and is not read: move it below [DEFAULT]");
+      return warn(number, entry.key, "is before the first section and is not read: move it below [DEFAULT]");
     }
     read_value(entry, trimmed(line.substr(equals + 1)));
     add(std::move(entry));
@@ -100,13 +101,13 @@ class Reader {
       file_.sessions.push_back({number, {}});
       place_ = Place::session;
     } else {
-      // Half of the engines read such a section and half do not: there is no right guess.
+      // Half of the engines read such a section and half do not, so neither reading would be right.
       for (const std::string_view meant : {"DEFAULT", "SESSION"}) {
         if (same_key(title, meant))
           fail(number, "[" + std::string{title} + "]: write it in capitals, as [" + std::string{meant} + "]");
       }
       warn(number, {},
-           "[" + std::string{title} + "] is no section of QuickFIX and is not read" +
+           "[" + std::string{title} + "] is not a section of QuickFIX and is not read" +
                did_you_mean(title, {"DEFAULT", "SESSION"}));
       place_ = Place::elsewhere;
     }
@@ -142,7 +143,7 @@ class Reader {
         fail(entry.line, section_of(entry) + entry.key + ": there is no environment variable " + std::string{variable} +
                              ": set it, or write the value");
       } else {
-        // A password may hold a '$' of its own, so neither the name nor the value is shown.
+        // A password may contain a '$', so neither the name nor the value is shown.
         kept = true;
         entry.value += raw.substr(i, next - i);
       }

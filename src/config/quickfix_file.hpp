@@ -1,6 +1,6 @@
-// Reads a QuickFIX settings file into sections of keys and values, as the engines read it, and says what it passed
-// over.
-// '#' at the start of a line is a comment. The first [DEFAULT] counts. A value is everything behind the first '='.
+// Reads a QuickFIX settings file into sections of keys and values, as the engines read it, and reports what it
+// ignored.
+// '#' at the start of a line is a comment. Only the first [DEFAULT] is read. A value is everything after the first '='.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace nfx::quickfix {
 
 struct Entry {
-  std::string key;  // as the file spells it
+  std::string key;  // as written in the file
   std::string value;
   std::size_t line = 0;
   bool in_default = false;

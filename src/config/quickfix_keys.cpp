@@ -1,8 +1,11 @@
+// The rows of QuickFIX's keys, so that every key has a treatment and its reason in one place.
 #include "config/quickfix_keys.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+
+#include "config/version_text.hpp"
 
 namespace nfx::quickfix {
 namespace {
@@ -15,10 +18,11 @@ constexpr Side acceptor = Side::acceptor;
 
 constexpr std::string_view all = "C++ J Go N";
 constexpr std::string_view no_database =
-    "databases are not used, so without a journal the numbers start at 1 with the process: write FileStorePath";
-constexpr std::string_view no_log_files = "see [log] in TOML for what log files hold";
-constexpr std::string_view log_has_all = "log files have all messages, with times of nine digits";
-constexpr std::string_view own_log = "logging is the application's: on_traffic and on_notice have all there is";
+    "databases are not supported, and without a journal sequence numbers start at 1 with each process: write "
+    "FileStorePath";
+constexpr std::string_view no_log_files = "[log] in TOML configures the log files";
+constexpr std::string_view log_has_all = "log files contain all messages, with times in nanoseconds";
+constexpr std::string_view own_log = "not supported: use [log] in TOML, or on_traffic and on_notice in the application";
 constexpr std::string_view no_java_keys =
     "Java key stores are not read: with 'keytool -importkeystore -srckeystore STORE -destkeystore keys.p12 "
     "-deststoretype PKCS12' and 'openssl pkcs12 -in keys.p12 -out keys.pem -nodes' make a PEM file, name it in "
@@ -33,18 +37,24 @@ constexpr std::string_view no_pfx =
     "ServerCertificateFile and ServerCertificateKeyFile (an initiator: Client...), and remove this key; or write "
     "SSLEnable=N";
 constexpr std::string_view no_bytes =
-    "certificates and keys are read from files alone: put it into one and name that with the key that ends in File; or "
-    "write SocketUseSSL=N";
-constexpr std::string_view part_of_a_key_store = "belongs to a key store, and those are not read";
+    "certificates and keys are read from files only: write it to a file and name that with the key that ends in File; "
+    "or write SocketUseSSL=N";
+constexpr std::string_view part_of_a_key_store = "belongs to a key store, which is not supported";
 constexpr std::string_view no_proxy =
-    "connections through a proxy are not supported, and a direct one is not what was asked for: remove the key, or "
-    "forward a port through the proxy and connect to that";
+    "connections through a proxy are not supported, and a direct one would bypass it: remove the key, or forward a "
+    "port through the proxy and connect to that";
 constexpr std::string_view kernel_default = "the kernel's default is used";
+constexpr std::string_view begin_string_note = static_text<[] {
+  StaticTextBuilder text;
+  text += config::begin_strings;
+  text += "; FIX 5.0 and later are sent over FIXT.1.1";
+  return text;
+}>;
 constexpr std::string_view always_validated =
-    "framing needs both, so they are always checked; garbled messages are ignored";
+    "always checked, as messages cannot be separated without it; a garbled message is ignored";
 
 constexpr KeyRow session_rows[] = {
-    {{"BeginString", all, honoured, "begin_string", "FIX.4.0 to FIX.4.4, or FIXT.1.1 for FIX 5.0 and later"}, special},
+    {{"BeginString", all, honoured, "begin_string", begin_string_note}, special},
     {{"SenderCompID", all, honoured, "sender_comp_id", ""}, text},
     {{"TargetCompID", all, honoured, "target_comp_id", ""}, text},
     {{"SenderSubID", "J Go N", honoured, "sender_sub_id", ""}, text},
@@ -52,29 +62,29 @@ constexpr KeyRow session_rows[] = {
     {{"TargetSubID", "J Go N", honoured, "target_sub_id", ""}, text},
     {{"TargetLocationID", "J Go N", honoured, "target_location_id", ""}, text},
     {{"SessionQualifier", all, honoured, "session_qualifier", ""}, text},
-    {{"DefaultApplVerID", all, honoured, "default_appl_ver_id", "mandatory with FIXT.1.1, as number or name"}, special},
+    {{"DefaultApplVerID", all, honoured, "default_appl_ver_id", "required with FIXT.1.1, as number or name"}, special},
     {{"ConnectionType", "C++ J N", mapped, "role",
       "without it, as in Go's files: an initiator has SocketConnectHost, an acceptor SocketAcceptPort"},
      special},
     {{"Description", "J", ignored, "", "a name for people: write a comment"}},
 
     {{"StartTime", all, mapped, "start_time",
-      "mandatory unless NonStopSession=Y; a zone behind the time, as in J, becomes time_zone"},
+      "required unless NonStopSession=Y; a time zone after the time, as in J, becomes time_zone"},
      special},
     {{"EndTime", all, mapped, "end_time", "as StartTime"}, special},
-    {{"StartDay", all, mapped, "start_day", "the first two letters count; with EndDay the session lasts a week"},
+    {{"StartDay", all, mapped, "start_day", "the first two letters are compared; with EndDay the session is weekly"},
      special},
     {{"EndDay", all, mapped, "end_day", "as StartDay"}, special},
     {{"LogonTime", "C++", honoured, "logon_time", ""}, special},
     {{"LogoutTime", "C++", honoured, "logout_time", ""}, special},
-    {{"LogonDay", "C++", mapped, "logon_day", "the first two letters count"}, special},
-    {{"LogoutDay", "C++", mapped, "logout_day", "the first two letters count"}, special},
-    {{"UseLocalTime", "C++ N", mapped, "time_zone", "Y: the machine's zone, \"local\"; N: UTC"}, special},
+    {{"LogonDay", "C++", mapped, "logon_day", "the first two letters are compared"}, special},
+    {{"LogoutDay", "C++", mapped, "logout_day", "the first two letters are compared"}, special},
+    {{"UseLocalTime", "C++ N", mapped, "time_zone", "Y: the host's zone, \"local\"; N: UTC"}, special},
     {{"TimeZone", "J Go N", honoured, "time_zone", "an IANA name"}, special},
     {{"NonStopSession", "C++ J N", mapped, "start_time, end_time",
-      "Y: no schedule, and what the file says of one is not read"},
+      "Y: no schedule; other keys of a schedule are ignored"},
      special},
-    {{"Weekdays", "J Go", mapped, "weekdays", "the first two letters of each count"}, special},
+    {{"Weekdays", "J Go", mapped, "weekdays", "the first two letters of each are compared"}, special},
     {{"ResetSeqTime", "Go", honoured, "reset_time", "unless EnableResetSeqTime=N"}, special},
     {{"EnableResetSeqTime", "Go", mapped, "reset_time", "N: no reset_time"}, special},
 
@@ -82,7 +92,8 @@ constexpr KeyRow session_rows[] = {
     {{"ResetOnLogout", all, honoured, "reset_on_logout", ""}, flag},
     {{"ResetOnDisconnect", all, honoured, "reset_on_disconnect", ""}, flag},
     {{"ResetOnError", "J", honoured, "reset_on_error", ""}, flag},
-    {{"RefreshOnLogon", all, honoured, "refresh_on_logon", "a journal has one process at a time, so its numbers stand"},
+    {{"RefreshOnLogon", all, honoured, "refresh_on_logon",
+      "no effect with a journal: only one process can open it, so its sequence numbers are always current"},
      flag},
     {{"SendResetSeqNumFlag", "C++", ignored, "",
       "QuickFIX itself does not read it: ResetOnLogon sends ResetSeqNumFlag"}},
@@ -91,10 +102,11 @@ constexpr KeyRow session_rows[] = {
     {{"EnableLastMsgSeqNumProcessed", "J Go N", honoured, "send_last_msg_seq_num_processed", ""}, flag},
     {{"SendRedundantResendRequests", "C++ J N", honoured, "send_redundant_resend_requests", ""}, flag},
     {{"ResendRequestChunkSize", "J Go", honoured, "resend_chunk_size", ""}, count},
-    {{"MaxMessagesInResendRequest", "N", honoured, "resend_chunk_size", "the messages asked for at once"}, count},
+    {{"MaxMessagesInResendRequest", "N", honoured, "resend_chunk_size", "messages per ResendRequest"}, count},
     {{"ClosedResendInterval", "J", honoured, "closed_resend_requests", ""}, flag},
     {{"TimestampPrecision", "C++", mapped, "timestamp_digits", "0 to 9, or SECONDS, MILLIS, MICROS, NANOS"}, special},
-    {{"TimeStampPrecision", "J Go N", mapped, "timestamp_digits", "the same key: letter case counts for nothing"},
+    {{"TimeStampPrecision", "J Go N", mapped, "timestamp_digits",
+      "as TimestampPrecision; the case of letters in keys does not matter"},
      special},
     {{"MillisecondsInTimeStamp", "C++ N", mapped, "timestamp_digits", "N: 0; TimestampPrecision has precedence"},
      special},
@@ -107,7 +119,7 @@ constexpr KeyRow session_rows[] = {
     {{"HeartBeatTimeoutMultiplier", "J", mapped, "heartbeat_timeout_percent", "1.4 becomes 240"}, special},
     {{"DisableHeartBeatCheck", "J", mapped, "check_heartbeats", "Y: false"}, inverted_flag},
     {{"HeartBtIntOverride", "Go", mapped, "heartbeat_override_s",
-      "Y: HeartBtInt, instead of what the peer's Logon says"},
+      "Y: HeartBtInt is used instead of the value in the peer's Logon"},
      special,
      acceptor},
     {{"DisconnectOnError", "J", ignored, "", "an error in an application ends the process, not one session"},
@@ -119,21 +131,22 @@ constexpr KeyRow session_rows[] = {
      {},
      "N"},
     {{"ForceResendWhenCorruptedStore", "J", ignored, "",
-      "a damaged store does not open: it says where, and 'nfx store repair' mends it"},
+      "a damaged store does not open: the error names the place, and 'nfx store repair' repairs it"},
      none,
      {},
      "N"},
     {{"ContinueInitializationOnError", "J", ignored, "",
-      "a configuration with an error does not start: what would be missing is said at once"},
+      "the engine does not start with a wrong session: correct it, or remove it"},
      none,
      {},
      "N"},
-    {{"SendLogoutBeforeDisconnectFromTimeout", "N", ignored, "", "a silent peer is disconnected without a Logout"},
+    {{"SendLogoutBeforeDisconnectFromTimeout", "N", ignored, "",
+      "a peer that stops sending is disconnected without a Logout"},
      none,
      {},
      "N"},
     {{"IgnorePossDupResendRequests", "N", ignored, "",
-      "a ResendRequest that is a possible duplicate with a number too low is always ignored"},
+      "a ResendRequest with PossDupFlag=Y and a sequence number that is too low is always ignored"},
      none,
      {},
      "Y"},
@@ -144,8 +157,8 @@ constexpr KeyRow validation_rows[] = {
     {{"UseDataDictionary", "C++ J N", mapped, "dictionary", "N: \"none\"; Y without DataDictionary: the shipped one"},
      special},
     {{"DataDictionary", all, honoured, "dictionary",
-      "looked for beside the file, in the current folder, among the shipped ones; not read with FIXT.1.1, as in "
-      "QuickFIX"},
+      "searched next to the settings file, in the current folder and among the shipped ones; not read with FIXT.1.1, "
+      "as in QuickFIX"},
      special},
     {{"TransportDataDictionary", all, honoured, "transport_dictionary", "FIXT.1.1 only"}, special},
     {{"AppDataDictionary", all, honoured, "dictionary", "FIXT.1.1 only: that of DefaultApplVerID"}, special},
@@ -157,10 +170,10 @@ constexpr KeyRow validation_rows[] = {
     {{"ValidateFieldsHaveValues", "C++ J N", mapped, "values_present", "Y: \"strict\"; N: \"lenient\""},
      strict_when_yes},
     {{"ValidateUserDefinedFields", all, mapped, "user_defined_fields",
-      "Y: \"strict\"; N: \"lenient\"; a silent file means Y to QuickFIX and \"lenient\" here"},
+      "Y: \"strict\"; N: \"lenient\"; when absent, QuickFIX takes Y and NexusFIX \"lenient\""},
      strict_when_yes},
     {{"AllowUnknownMsgFields", all, mapped, "unknown_fields, fields_not_in_message",
-      "N: \"strict\"; Y: \"lenient\"; a silent file means N to QuickFIX and \"lenient\" here"},
+      "N: \"strict\"; Y: \"lenient\"; when absent, QuickFIX takes N and NexusFIX \"lenient\""},
      strict_when_no},
     {{"AllowUnknownEnumValues", "J", mapped, "enum_values", "N: \"strict\"; Y: \"lenient\""}, strict_when_no},
     {{"ValidateUnorderedGroupFields", "J", mapped, "groups", "Y: \"strict\"; N: \"lenient\""}, special},
@@ -168,43 +181,40 @@ constexpr KeyRow validation_rows[] = {
     {{"ValidateIncomingMessage", "J", mapped, "validation", "N: \"off\""}, special},
     {{"RejectInvalidMessage", "J Go", mapped, "validation", "Y: \"strict\"; N: \"lenient\", delivered and reported"},
      special},
-    {{"RejectGarbledMessage", "J", ignored, "", "a garbled message is ignored, as FIX asks: its number opens a gap"},
+    {{"RejectGarbledMessage", "J", ignored, "",
+      "a garbled message is ignored, as FIX requires: its sequence number opens a gap"},
      none,
      {},
      "N"},
-    {{"PreserveMessageFieldsOrder", "C++", ignored, "",
-      "messages are views of the bytes received: the order is always kept"},
-     none,
-     {},
-     "Y"},
+    {{"PreserveMessageFieldsOrder", "C++", ignored, "", "the order of fields is always preserved"}, none, {}, "Y"},
     {{"CheckCompID", "C++ J N", honoured, "check_comp_id", ""}, flag},
     {{"CheckLatency", all, honoured, "check_latency", ""}, flag},
     {{"MaxLatency", all, honoured, "max_latency_s", ""}, seconds},
     {{"RequiresOrigSendingTime", "J N", honoured, "require_orig_sending_time", ""}, flag},
     {{"ValidateSequenceNumbers", "J", ignored, "",
-      "sequence numbers are always checked: with a peer that keeps none, use ResetOnLogon=Y"},
+      "sequence numbers are always checked: for a peer that does not store them, use ResetOnLogon=Y"},
      none,
      {},
      "Y"},
-    {{"AllowPosDup", "J", ignored, "", "the session alone sets PossDupFlag: an application sends PossResend instead"},
+    {{"AllowPosDup", "J", ignored, "", "only the session sets PossDupFlag: an application sends PossResend instead"},
      none,
      {},
      "N"},
 };
 
 constexpr KeyRow connection_rows[] = {
-    {{"HeartBtInt", all, honoured, "heartbeat_interval_s", "mandatory and above 0 for an initiator"}, special},
+    {{"HeartBtInt", all, honoured, "heartbeat_interval_s", "required and above 0 for an initiator"}, special},
     {{"LogonTimeout", all, honoured, "logon_timeout_s", ""}, seconds},
     {{"LogoutTimeout", all, honoured, "logout_timeout_s", ""}, seconds},
     {{"ReconnectInterval", all, mapped, "reconnect_delay_ms, reconnect_delay_max_ms",
-      "both, so that the delay does not grow; of a list as in J the first and the longest; 30 when the file is silent"},
+      "sets both, so that the delay does not grow; of a list, as in J, the first and the longest; 30 s when absent"},
      special,
      initiator},
     {{"SocketConnectHost", all, mapped, "connect", "with SocketConnectPort"}, special, initiator},
     {{"SocketConnectPort", all, mapped, "connect", "with SocketConnectHost"}, special, initiator},
     {{"SocketConnectHost<n>", all, mapped, "connect", "the further addresses, by number"}, special, initiator},
     {{"SocketConnectPort<n>", all, mapped, "connect", "as SocketConnectHost<n>"}, special, initiator},
-    {{"SocketConnectProtocol", "J", ignored, "", "TCP is the only one; VM_PIPE: connect over the loopback"},
+    {{"SocketConnectProtocol", "J", ignored, "", "only TCP is supported; VM_PIPE: connect over the loopback interface"},
      none,
      {},
      "TCP"},
@@ -220,7 +230,7 @@ constexpr KeyRow connection_rows[] = {
     {{"HostSelectionPolicyPriorityStartOverInterval", "C++", honoured, "host_priority_restart_s", ""},
      seconds,
      initiator},
-    {{"DynamicSession", "J", ignored, "", "every session of the file connects: leave out those that are not to"},
+    {{"DynamicSession", "J", ignored, "", "every session of the file connects: remove those that should not"},
      none,
      {},
      "N"},
@@ -230,7 +240,7 @@ constexpr KeyRow connection_rows[] = {
      acceptor},
     {{"SocketAcceptAddress", "J", mapped, "listen", "with SocketAcceptPort"}, special, acceptor},
     {{"SocketAcceptHost", "Go N", mapped, "listen", "with SocketAcceptPort"}, special, acceptor},
-    {{"SocketAcceptProtocol", "J", ignored, "", "TCP is the only one; VM_PIPE: listen on the loopback"},
+    {{"SocketAcceptProtocol", "J", ignored, "", "only TCP is supported; VM_PIPE: listen on the loopback interface"},
      none,
      {},
      "TCP"},
@@ -247,22 +257,22 @@ constexpr KeyRow connection_rows[] = {
      {},
      "N"},
 
-    {{"SocketNodelay", "C++ N", honoured, "tcp_nodelay", "on when the file is silent"}, flag},
+    {{"SocketNodelay", "C++ N", honoured, "tcp_nodelay", "true when absent"}, flag},
     {{"SocketTcpNoDelay", "J", honoured, "tcp_nodelay", ""}, flag},
     {{"SocketSendBufferSize", "C++ J N", honoured, "socket_send_buffer", ""}, count},
     {{"SocketReceiveBufferSize", "C++ J N", honoured, "socket_receive_buffer", ""}, count},
     {{"SocketReuseAddress", "C++ J", ignored, "", "a listening socket always reuses its address"}, none, {}, "Y"},
-    {{"SocketKeepAlive", "J", ignored, "", "heartbeats find a dead peer sooner"}, none, {}, "N"},
+    {{"SocketKeepAlive", "J", ignored, "", "heartbeats detect a dead peer sooner"}, none, {}, "N"},
     {{"SocketLinger", "J", ignored, "", kernel_default}},
     {{"SocketOobInline", "J", ignored, "", "FIX has no urgent data"}, none, {}, "N"},
     {{"SocketTrafficClass", "J", ignored, "", kernel_default}},
     {{"SocketSynchronousWrites", "J", ignored, "",
-      "a send never waits: what the kernel does not take is queued, see send_buffer_size"},
+      "a send never waits: what the kernel does not accept is queued, see send_buffer_size"},
      none,
      {},
      "N"},
     {{"SocketSynchronousWriteTimeout", "J", ignored, "", "as SocketSynchronousWrites"}},
-    {{"MaxScheduledWriteRequests", "J", ignored, "", "send_buffer_size bounds what waits for a slow peer, in bytes"},
+    {{"MaxScheduledWriteRequests", "J", ignored, "", "send_buffer_size limits the bytes that wait for a slow peer"},
      none,
      {},
      "0"},
@@ -270,11 +280,10 @@ constexpr KeyRow connection_rows[] = {
 
 constexpr KeyRow store_and_log_rows[] = {
     {{"FileStorePath", all, mapped, "store, store_directory",
-      "\"journal\" in this folder, files of our own beside which QuickFIX's may lie: 'nfx store import' takes those "
-      "over"},
+      "\"journal\" in this folder, in NexusFIX's own files; 'nfx store import' imports QuickFIX's files"},
      special},
-    {{"FileStoreSync", "J Go", mapped, "durability", "Y: \"group\", nothing leaves before it is synced"}, special},
-    {{"FileStoreMaxCachedMsgs", "J", ignored, "", "retain_messages bounds what is kept"}},
+    {{"FileStoreSync", "J Go", mapped, "durability", "Y: \"group\", messages are sent after they are synced"}, special},
+    {{"FileStoreMaxCachedMsgs", "J", ignored, "", "retain_messages limits what is stored"}},
     {{"MySQLStore*", "C++", ignored, "", no_database}},
     {{"PostgreSQLStore*", "C++", ignored, "", no_database}},
     {{"OdbcStore*", "C++ N", ignored, "", no_database}},
@@ -306,9 +315,10 @@ constexpr KeyRow store_and_log_rows[] = {
     {{"SLF4J*", "J", ignored, "", own_log}},
     {{"HttpAcceptPort", "C++", ignored, "", "there is no web page of the sessions"}, none, {}, "0"},
     {{"Username", "", ignored, "",
-      "no engine's key, but many applications read it: write LogonTag=553=name, or username in TOML"}},
+      "not a key of any engine, although many applications read it: write LogonTag=553=name, or username in TOML"}},
     {{"Password", "", ignored, "",
-      "no engine's key, but many applications read it: write LogonTag=554=${VARIABLE}, or password_env in TOML"}},
+      "not a key of any engine, although many applications read it: write LogonTag=554=${VARIABLE}, or password_env in "
+      "TOML"}},
 };
 
 constexpr KeyRow tls_row(std::string_view name, std::string_view engines, KeyTreatment treatment, std::string_view ours,
@@ -318,11 +328,11 @@ constexpr KeyRow tls_row(std::string_view name, std::string_view engines, KeyTre
 }
 
 constexpr KeyRow tls_and_proxy_rows[] = {
-    tls_row("SocketUseSSL", "J Go", mapped, "tls",
-            "Y: true; N: TLS is off, and what else the file says of it is not read", Side::both, "N"),
+    tls_row("SocketUseSSL", "J Go", mapped, "tls", "Y: true; N: TLS is off, and other keys of TLS are ignored",
+            Side::both, "N"),
     tls_row("SSLEnable", "N", mapped, "tls", "as SocketUseSSL", Side::both, "N"),
     tls_row("SSLProtocol", "C++", mapped, "tls_min_version, tls_max_version",
-            "such as \"all -SSLv2 -SSLv3\": what is older than TLS 1.2 is left out"),
+            "such as \"all -SSLv2 -SSLv3\": versions older than TLS 1.2 are omitted"),
     tls_row("SSLCipherSuite", "C++", honoured, "tls_ciphers", ""),
     tls_row("TLSCipherSuites", "C++", honoured, "tls_ciphersuites", ""),
     tls_row("CertificationAuthoritiesFile", "C++", honoured, "tls_ca", ""),
@@ -332,11 +342,11 @@ constexpr KeyRow tls_and_proxy_rows[] = {
     tls_row("ClientCertificateFile", "C++", honoured, "tls_certificate", "", initiator),
     tls_row("ClientCertificateKeyFile", "C++", honoured, "tls_key", "", initiator),
     tls_row("CertificateVerifyLevel", "C++", mapped, "tls_client_certificate, tls_verify",
-            "acceptor: 0 \"none\", 1 \"request\", 2 \"require\"; initiator: 0 believes any server, which a silent file "
-            "does not"),
+            "acceptor: 0 \"none\", 1 \"request\", 2 \"require\"; initiator: 0 accepts any server; when absent, the "
+            "server is verified"),
     tls_row("CertificateRevocationListFile", "C++", honoured, "tls_crl", ""),
     tls_row("CertificateRevocationListDirectory", "C++", refused, "",
-            "the lists are named one by one: write CertificateRevocationListFile, or tls_crl in TOML"),
+            "folders are not read: write CertificateRevocationListFile for each file, or tls_crl in TOML"),
     tls_row("SocketKeyStore*", "J", refused, "", no_java_keys),
     tls_row("SocketTrustStore*", "J", refused, "", no_java_trust),
     tls_row("KeyStoreType", "J", ignored, "", part_of_a_key_store),
@@ -346,10 +356,10 @@ constexpr KeyRow tls_and_proxy_rows[] = {
     tls_row("NeedClientAuth", "J", mapped, "tls_client_certificate", "Y: \"require\"", acceptor, "N"),
     tls_row("EnabledProtocols", "J", mapped, "tls_min_version, tls_max_version", "the oldest and the newest of them"),
     tls_row("CipherSuites", "J", refused, "",
-            "Java's names are not OpenSSL's: 'openssl ciphers -convert NAME' says one, for SSLCipherSuite (TLS 1.2); "
-            "those of TLS 1.3 go into TLSCipherSuites; or write SocketUseSSL=N"),
+            "Java's names are not OpenSSL's: 'openssl ciphers -convert NAME' converts one for SSLCipherSuite (TLS "
+            "1.2); those of TLS 1.3 belong in TLSCipherSuites; or write SocketUseSSL=N"),
     tls_row("EndpointIdentificationAlgorithm", "J", ignored, "",
-            "an initiator holds the host's name against the certificate, unless tls_check_name is false in TOML",
+            "an initiator compares the host's name with the certificate, unless tls_check_name is false in TOML",
             Side::both, "HTTPS"),
     tls_row("UseSNI", "J", ignored, "", "the name of the host is always sent", Side::both, "Y"),
     tls_row("SNIHostName", "J", honoured, "tls_server_name", "", initiator),
@@ -364,7 +374,7 @@ constexpr KeyRow tls_and_proxy_rows[] = {
      true},
     tls_row("SocketCABytes", "Go", refused, "", no_bytes),
     tls_row("SocketServerName", "Go", honoured, "tls_server_name", "", initiator),
-    tls_row("SocketMinimumTLSVersion", "Go", mapped, "tls_min_version", "what is older than TLS12 becomes \"1.2\""),
+    tls_row("SocketMinimumTLSVersion", "Go", mapped, "tls_min_version", "a version older than TLS12 becomes \"1.2\""),
     tls_row("SocketInsecureSkipVerify", "Go", mapped, "tls_verify", "Y: false", Side::both, "N"),
     tls_row("SSLServerName", "N", honoured, "tls_server_name", "", initiator),
     tls_row("SSLProtocols", "N", mapped, "tls_min_version, tls_max_version",
@@ -380,11 +390,33 @@ constexpr KeyRow tls_and_proxy_rows[] = {
     {{"SSLCACertificate", "N", mapped, "tls_ca", "a PEM file"}, tls_option, {}, {}, true},
     {{"Proxy*", "J Go", refused, "", no_proxy}},
     {{"UseTCPProxy", "Go", refused, "",
-      "the PROXY protocol is not understood, so every Logon behind such a proxy would fail: forward plain TCP"},
+      "the PROXY protocol is not supported, so every Logon through such a proxy would fail: forward plain TCP"},
      none,
      {},
      "N"},
 };
+
+// What a row needs for its treatment, and each name once.
+template <std::size_t count>
+consteval bool rows_are_sound(const KeyRow (&rows)[count]) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const QuickFixKey& key = rows[i].key;
+    const bool translated = key.treatment == honoured || key.treatment == mapped;
+    if (key.name.empty() || key.note.contains('|') || key.note.contains('\n')) return false;
+    if (translated != !key.ours.empty() || translated != (rows[i].conversion != none)) return false;
+    if (key.treatment != honoured && key.note.empty()) return false;
+    if (!rows[i].harmless.empty() && rows[i].conversion != none && !rows[i].tls) return false;
+    for (std::size_t k = 0; k < i; ++k) {
+      if (rows[k].key.name == key.name) return false;
+    }
+  }
+  return true;
+}
+static_assert(rows_are_sound(session_rows));
+static_assert(rows_are_sound(validation_rows));
+static_assert(rows_are_sound(connection_rows));
+static_assert(rows_are_sound(store_and_log_rows));
+static_assert(rows_are_sound(tls_and_proxy_rows));
 
 const std::vector<KeyRow>& rows() {
   static const std::vector<KeyRow> table = [] {
@@ -402,7 +434,7 @@ const std::vector<KeyRow>& rows() {
 
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Whether a name of the table stands for a key of a file.
+// Whether a name of the table matches a key of a file.
 bool stands_for(std::string_view name, std::string_view key) {
   constexpr std::string_view number = "<n>", version = "<BeginString>";
   if (name.ends_with(number)) {
@@ -438,7 +470,7 @@ std::optional<std::size_t> numbered(std::string_view name, std::string_view pref
 std::span<const KeyRow> key_rows() { return rows(); }
 
 const KeyRow* find_key(std::string_view name) {
-  // A name of its own comes before the patterns.
+  // Exact names have precedence over patterns.
   for (const KeyRow& row : rows()) {
     if (same_key(row.key.name, name)) return &row;
   }
@@ -481,7 +513,7 @@ std::span<const QuickFixKey> quickfix_keys() {
 }
 
 std::string quickfix_key_table() {
-  std::string out = "| key | engines | treatment | ours | why, and what to do |\n|---|---|---|---|---|\n";
+  std::string out = "| key | engines | treatment | NexusFIX keys | remarks |\n|---|---|---|---|---|\n";
   for (const QuickFixKey& key : quickfix_keys()) {
     std::string ours;
     for (std::size_t begin = 0; begin < key.ours.size();) {

@@ -1,4 +1,4 @@
-// The keys of the QuickFIX engines, and how the value of each becomes a setting of ours. There is no other list.
+// The keys of the QuickFIX engines, and how the value of each becomes a NexusFIX setting. There is no other list.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace nfx::quickfix {
 
-// How a value is converted. `special` ones depend on other keys of the session: the translation knows them by name.
+// How a value is converted. `special` ones depend on other keys of the session: the translation handles them by name.
 enum class Conversion : std::uint8_t {
   none,             // ignored or refused
-  special,          //
-  text,             // taken over as it is
+  special,          // by code of its own
+  text,             // unchanged
   flag,             // Y true, N false
   inverted_flag,    // Y false, N true
   count,            // an integer, 0 included
   seconds,          // an integer; QuickFIX/Go also writes "10s" or "1m30s"
   strict_when_no,   // N strict, Y lenient
   strict_when_yes,  // Y strict, N lenient
-  tls_option        // of the type of the TLS option that the first of our keys names
+  tls_option        // as the TLS option that the first NexusFIX key names
 };
 
 enum class Side : std::uint8_t { both, initiator, acceptor };
@@ -31,23 +31,23 @@ struct KeyRow {
   QuickFixKey key;
   Conversion conversion = Conversion::none;
   Side side = Side::both;
-  std::string_view harmless = {};  // ignored or refused: with this value there is nothing to say
-  bool tls = false;                // counts only while TLS is not switched off
+  std::string_view harmless = {};  // ignored or refused: with this value there is no warning or error
+  bool tls = false;                // ignored when TLS is switched off
 };
 
 [[nodiscard]] std::span<const KeyRow> key_rows();
 
-// The row that stands for a key of a file, in any spelling; null when no QuickFIX engine has it.
+// The row for a key of a file, in any letter case; null when no QuickFIX engine has the key.
 [[nodiscard]] const KeyRow* find_key(std::string_view name);
 
 // Every name, for suggestions.
 [[nodiscard]] const std::vector<std::string_view>& key_names();
 
-// Letter case counts for nothing in keys.
+// Comparisons of keys ignore letter case.
 [[nodiscard]] bool same_key(std::string_view a, std::string_view b) noexcept;
 [[nodiscard]] bool starts_with_key(std::string_view text, std::string_view prefix) noexcept;
 
-// The number behind `prefix`: 3 for "SocketConnectHost3"; 0 without one; none for another key.
+// The number after `prefix`: 3 for "SocketConnectHost3"; 0 without one; none for another key.
 [[nodiscard]] std::optional<std::size_t> numbered(std::string_view name, std::string_view prefix) noexcept;
 
 }  // namespace nfx::quickfix

@@ -1,3 +1,4 @@
+// Schedules take several keys that differ between the engines, so they are translated together.
 #include "config/quickfix_schedule.hpp"
 
 #include <algorithm>
@@ -22,9 +23,9 @@ class ScheduleTranslator {
     const Entry* end = find_("EndTime");
     const bool as_in_go = find_("ConnectionType") == nullptr && start == nullptr && end == nullptr;
     if (flag("NonStopSession") != true && !as_in_go) {
-      const std::string mend = "write it as HH:MM:SS, or NonStopSession=Y for a session without a schedule";
-      if (start == nullptr) missing("StartTime", mend);
-      if (end == nullptr) missing("EndTime", mend);
+      const std::string fix = "write it as HH:MM:SS, or NonStopSession=Y for a session without a schedule";
+      if (start == nullptr) missing("StartTime", fix);
+      if (end == nullptr) missing("EndTime", fix);
       one_zone(*start, *end);
       put_time("start_time", *start);
       put_time("end_time", *end);
@@ -40,8 +41,8 @@ class ScheduleTranslator {
   }
 
  private:
-  [[noreturn]] void missing(std::string_view key, const std::string& mend) const {
-    common_.fail_missing(section_, dynamic_template_, key, mend);
+  [[noreturn]] void missing(std::string_view key, const std::string& fix) const {
+    common_.fail_missing(section_, dynamic_template_, key, fix);
   }
   std::optional<bool> flag(std::string_view key) const {
     const Entry* entry = find_(key);
@@ -51,7 +52,7 @@ class ScheduleTranslator {
     settings_.push_back({std::move(key), std::move(value), std::move(origins)});
   }
 
-  // Puts a time of day; a zone behind it has to be the one of the session.
+  // Puts a time of day; a zone after it must be the one of the session.
   void put_time(std::string_view ours, const Entry& entry) {
     const auto time = read_time(entry.value);
     if (!time) common_.fail(entry, "expected a time such as 09:30:00");
@@ -116,7 +117,7 @@ class ScheduleTranslator {
     put("weekdays", toml_list(names), {weekdays});
   }
 
-  // What is not said of the time for Logons is as for the session.
+  // What is absent for the time of Logons is as for the session.
   void logon_window(const Entry& start, const Entry& end) {
     const Entry* logon = find_("LogonTime");
     const Entry* logout = find_("LogoutTime");

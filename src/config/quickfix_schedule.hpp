@@ -1,5 +1,5 @@
-// When a session of a QuickFIX settings file is open, as settings of ours: times, days, zone and reset. QuickFIX/Go
-// knows neither ConnectionType nor NonStopSession: there, no StartTime means no schedule.
+// When a session of a QuickFIX settings file is open, as NexusFIX settings: times, days, zone and reset. QuickFIX/Go
+// has neither ConnectionType nor NonStopSession: there, no StartTime means no schedule.
 #pragma once
 
 #include <vector>

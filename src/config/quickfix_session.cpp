@@ -1,3 +1,4 @@
+// Translates one session key by key, because many QuickFIX keys depend on others of the same session.
 #include "config/quickfix_session.hpp"
 
 #include <algorithm>
@@ -8,11 +9,12 @@
 #include "config/quickfix_tls.hpp"
 #include "config/quickfix_values.hpp"
 #include "config/version_text.hpp"
+#include "nexusfix/base/assert.hpp"
 
 namespace nfx::quickfix {
 namespace {
 
-// Fields of a Logon that carry a secret: Password, NewPassword, RawData and their encrypted forms.
+// Fields of a Logon that contain a secret: Password, NewPassword, RawData and their encrypted forms.
 constexpr std::array<std::string_view, 5> secret_tags{"554", "925", "96", "1402", "1404"};
 
 class SessionTranslator {
@@ -59,7 +61,7 @@ class SessionTranslator {
     const auto found = std::ranges::find_if(effective_, [key](const Entry* each) { return same_key(each->key, key); });
     return found == effective_.end() ? nullptr : *found;
   }
-  // One of two names for the same thing; the session's own before [DEFAULT]'s.
+  // One of two names of the same setting; the session's own has precedence over [DEFAULT]'s.
   const Entry* find_either(std::string_view one, std::string_view other) const {
     const Entry* a = find(one);
     const Entry* b = find(other);
@@ -67,8 +69,8 @@ class SessionTranslator {
     return a->in_default && !b->in_default ? b : a;
   }
 
-  [[noreturn]] void missing(std::string_view key, const std::string& mend) const {
-    common_.fail_missing(section_, dynamic_template_, key, mend);
+  [[noreturn]] void missing(std::string_view key, const std::string& fix) const {
+    common_.fail_missing(section_, dynamic_template_, key, fix);
   }
 
   bool flag_of(const Entry& entry) const { return common_.flag(entry); }
@@ -84,12 +86,14 @@ class SessionTranslator {
   }
 
   void put(std::string key, std::string value, std::vector<const Entry*> origins) {
+    NFX_ASSERT(!key.empty() && !value.empty() && !origins.empty());
+    NFX_ASSERT(std::ranges::find(origins, nullptr) == origins.end());
     result_.settings.push_back({std::move(key), std::move(value), std::move(origins)});
   }
   void add(std::vector<Setting> settings) {
     for (Setting& each : settings) result_.settings.push_back(std::move(each));
   }
-  // Two keys of different engines may mean the same setting of ours.
+  // Two keys of different engines may mean the same NexusFIX setting.
   void put_once(std::string_view key, std::string value, const Entry& entry) {
     const auto old = std::ranges::find(result_.settings, key, &Setting::key);
     if (old == result_.settings.end()) return put(std::string{key}, std::move(value), {&entry});
@@ -123,7 +127,7 @@ class SessionTranslator {
       if (!initiator_ && !same_key(type->value, "acceptor")) common_.fail(*type, "expected initiator or acceptor");
       return put("role", initiator_ ? "\"initiator\"" : "\"acceptor\"", {type});
     }
-    // QuickFIX/Go leaves it to the program, so the addresses have to tell.
+    // In QuickFIX/Go the program decides it, so the addresses show which one is meant.
     const Entry* connects = find("SocketConnectHost");
     const Entry* listens = find("SocketAcceptPort");
     if ((connects != nullptr) == (listens != nullptr))
@@ -156,7 +160,7 @@ class SessionTranslator {
     put("default_appl_ver_id", toml_text(application->value), {application});
   }
 
-  // All keys whose value needs no look at another.
+  // All keys whose value does not depend on another key.
   void simple_keys() {
     for (const KeyRow& row : key_rows()) {
       if (row.conversion == Conversion::none || row.conversion == Conversion::special || row.tls) continue;
@@ -174,7 +178,7 @@ class SessionTranslator {
     switch (conversion) {
       case Conversion::none:
       case Conversion::special:
-      case Conversion::tls_option: break;
+      case Conversion::tls_option: NFX_ASSERT(false); break;
       case Conversion::text: return toml_text(entry.value);
       case Conversion::flag: return boolean(flag_of(entry));
       case Conversion::inverted_flag: return boolean(!flag_of(entry));
@@ -220,8 +224,10 @@ class SessionTranslator {
     std::vector<const Entry*> origins;
     for (const auto& [n, address] : addresses) {
       const std::string suffix = n == 0 ? "" : std::to_string(n);
-      if (address.host == nullptr) common_.fail(*address.port, "there is no SocketConnectHost" + suffix + " for it");
-      if (address.port == nullptr) common_.fail(*address.host, "there is no SocketConnectPort" + suffix + " for it");
+      if (address.host == nullptr)
+        common_.fail(*address.port, "needs SocketConnectHost" + suffix + ", which is missing");
+      if (address.port == nullptr)
+        common_.fail(*address.host, "needs SocketConnectPort" + suffix + ", which is missing");
       if (address.host->value.empty()) common_.fail(*address.host, "expected a host name or address");
       texts.push_back(endpoint_text(address.host->value, port_of(*address.port)));
       origins.insert(origins.end(), {address.host, address.port});
@@ -267,6 +273,7 @@ class SessionTranslator {
       longest = std::max(longest, *delay);
     }
     if (first == 0) common_.fail(*entry, "expected a number of seconds above 0");
+    NFX_ASSERT(first <= longest);
     put("reconnect_delay_ms", std::to_string(first), {entry});
     put("reconnect_delay_max_ms", std::to_string(longest), {entry});
   }
@@ -298,7 +305,7 @@ class SessionTranslator {
       put(initiator_ ? "heartbeat_interval_s" : "heartbeat_override_s", std::to_string(value), {interval});
       if (value > longest_by_default_s) put("max_heartbeat_interval_s", std::to_string(value), {interval});
     } else if (interval != nullptr && !interval->in_default) {
-      common_.warn_once(*interval, "has no effect: an acceptor takes what the peer's Logon says");
+      common_.warn_once(*interval, "has no effect: an acceptor uses the value in the peer's Logon");
     }
     percentage("TestRequestDelayMultiplier", "test_request_percent");
     percentage("HeartBeatTimeoutMultiplier", "heartbeat_timeout_percent");
@@ -308,7 +315,7 @@ class SessionTranslator {
     const Entry* entry = find(key);
     if (entry == nullptr) return;
     const auto beyond = read_percent(entry->value);
-    if (!beyond) common_.fail(*entry, "expected a number such as 0.5: how much longer than HeartBtInt");
+    if (!beyond) common_.fail(*entry, "expected a number such as 0.5, the time beyond HeartBtInt as a fraction of it");
     put(std::string{ours}, std::to_string(100 + *beyond), {entry});
   }
 
@@ -375,7 +382,7 @@ class SessionTranslator {
     }
   }
 
-  // A folder of QuickFIX's files becomes one of ours; without one, both engines keep everything in memory.
+  // FileStorePath becomes a folder of journals; without it, both engines store everything in memory.
   void store() {
     if (const Entry* path = find("FileStorePath")) {
       if (path->value.empty()) common_.fail(*path, "expected a folder");
@@ -442,6 +449,7 @@ class SessionTranslator {
 
 SessionSettingsText Translation::translate(const FileSection& section, bool dynamic_template) {
   SessionSettingsText result = SessionTranslator{*this, section, dynamic_template}.translate();
+  NFX_ASSERT(!result.settings.empty());
   result.line = section.line;
   return result;
 }
@@ -477,8 +485,8 @@ bool Translation::flag(const Entry& entry) const {
 }
 
 void Translation::fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,
-                               const std::string& mend) const {
-  fail(section.line, dynamic_template ? "[DEFAULT] " : "[SESSION] ", key, "missing: " + mend);
+                               const std::string& fix) const {
+  fail(section.line, dynamic_template ? "[DEFAULT] " : "[SESSION] ", key, "missing: " + fix);
 }
 
 void Translation::fail(const Entry& entry, const std::string& text) const {

@@ -1,4 +1,4 @@
-// One [SESSION] of a QuickFIX settings file, turned into keys and values of our TOML.
+// One [SESSION] of a QuickFIX settings file, translated to keys and values of NexusFIX's TOML.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace nfx::quickfix {
 struct Setting {
   std::string key;
   std::string value;                  // as TOML
-  std::vector<const Entry*> origins;  // what it was made of; empty when the file is silent
+  std::vector<const Entry*> origins;  // what it was made of; empty when the key is absent
   std::string_view default_of = {};   // then the QuickFIX key whose default this is
   bool secret = false;
 };
@@ -25,10 +25,10 @@ struct SessionSettingsText {
   bool uses_dictionary = true;
 };
 
-// The entry that counts for a session, its own before that of [DEFAULT]; null when there is none.
+// The entry that applies to a session, its own or that of [DEFAULT]; null when there is none.
 using EntryLookup = std::function<const Entry*(std::string_view key)>;
 
-// What the translation of a file has in common. Warnings come once per key.
+// What all sessions of a file share. Each key causes one warning at most.
 class Translation {
  public:
   Translation(const File& file, std::string_view name, const PathRewrite& file_path)
@@ -36,20 +36,20 @@ class Translation {
 
   [[nodiscard]] SessionSettingsText translate(const FileSection& section, bool dynamic_template);
 
-  // What the sessions' files have for the engine as a whole: keys and values of [log].
+  // The settings of the file that are for the whole engine: keys and values of [log].
   [[nodiscard]] std::vector<Setting> translate_log();
 
   void warn_once(const Entry& entry, std::string text);
   [[nodiscard]] bool flag(const Entry& entry) const;  // Y or N, or fail()
   [[noreturn]] void fail(const Entry& entry, const std::string& text) const;
-  // A key that a session needs is not there.
+  // A key that a session needs is missing.
   [[noreturn]] void fail_missing(const FileSection& section, bool dynamic_template, std::string_view key,
-                                 const std::string& mend) const;
+                                 const std::string& fix) const;
   [[noreturn]] void fail(std::size_t line, std::string_view section, std::string_view key,
                          const std::string& text) const;
 
   [[nodiscard]] const File& file() const noexcept { return file_; }
-  // How a file that QuickFIX would read is named in the TOML.
+  // The path, in the TOML, of a file that QuickFIX would read.
   [[nodiscard]] std::string path(std::string_view text) const {
     return file_path_ ? file_path_(text) : std::string{text};
   }

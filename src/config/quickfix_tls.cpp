@@ -1,3 +1,4 @@
+// The engines configure TLS in different ways, so their keys are combined here into one set of options.
 #include "config/quickfix_tls.hpp"
 
 #include <algorithm>
@@ -6,13 +7,14 @@
 #include <variant>
 
 #include "config/quickfix_values.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/transport/tls_options.hpp"
 
 namespace nfx::quickfix {
 namespace {
 
-// The versions that a file may name, in the spellings of all engines without "v", "_", "." and blanks. What is older
-// than 1.2 is not spoken here: such a name counts for nothing beside a newer one.
+// The versions that a file may name, in the spellings of all engines without "v", "_", "." and blanks. Versions
+// older than 1.2 are not supported: such a name is ignored next to a newer one.
 enum class Protocol : std::uint8_t { too_old, tls_1_2, tls_1_3, all };
 
 std::optional<Protocol> protocol_named(std::string_view text) {
@@ -49,7 +51,7 @@ class TlsTranslator {
     clients();
     verification();
     versions();
-    // As the table has the options, whichever key of QuickFIX they came from.
+    // In the order of the option table, independent of the QuickFIX key they came from.
     std::ranges::stable_sort(settings_, {}, [](const Setting& each) {
       const TlsOption* option = find_tls_option(each.key);
       return option == nullptr ? 0 : option - tls_option_rows.data() + 1;
@@ -74,8 +76,9 @@ class TlsTranslator {
     return nullptr;
   }
 
-  // Several keys of different engines may mean one setting of ours: the first in our order counts.
+  // Keys of different engines may mean one setting: the first row has precedence.
   void put(std::string_view ours, std::string value, const Entry& entry) {
+    NFX_ASSERT(!value.empty() && (ours == "tls" || find_tls_option(ours) != nullptr));
     const auto old = std::ranges::find(settings_, ours, &Setting::key);
     if (old == settings_.end()) {
       settings_.push_back({.key = std::string{ours}, .value = std::move(value), .origins = {&entry}});
@@ -90,7 +93,7 @@ class TlsTranslator {
     return value;
   }
 
-  // Keys whose value is that of one option.
+  // Keys whose value is the value of one option.
   void plain_options() {
     for (const KeyRow& row : key_rows()) {
       if (row.conversion != Conversion::tls_option) continue;
@@ -98,6 +101,7 @@ class TlsTranslator {
       const Entry* entry = find_(row.key.name);
       if (entry == nullptr) continue;
       const std::string_view ours = split(row.key.ours, ',').front();
+      NFX_ASSERT(find_tls_option(ours) != nullptr);
       put(ours, value_of(*find_tls_option(ours), *entry), *entry);
     }
   }
@@ -109,39 +113,40 @@ class TlsTranslator {
     return std::holds_alternative<TlsOption::Texts>(option.member) ? toml_list({text}) : toml_text(text);
   }
 
-  // Whether an acceptor asks for certificates.
+  // Whether an acceptor requests certificates.
   void clients() {
     if (initiator_) return;
     if (const Entry* level = find_("CertificateVerifyLevel")) {
-      constexpr std::array<std::string_view, 3> wishes{"\"none\"", "\"request\"", "\"require\""};
-      put("tls_client_certificate", std::string{wishes.at(static_cast<std::size_t>(verify_level(*level)))}, *level);
+      constexpr std::array<std::string_view, 3> policies{"\"none\"", "\"request\"", "\"require\""};
+      put("tls_client_certificate", std::string{policies.at(static_cast<std::size_t>(verify_level(*level)))}, *level);
     }
     for (const std::string_view key : {"NeedClientAuth", "SSLRequireClientCertificate"}) {
       const Entry* entry = find_(key);
       if (const auto wanted = flag(entry)) put("tls_client_certificate", *wanted ? "\"require\"" : "\"none\"", *entry);
     }
-    // QuickFIX/Go asks for certificates where it has an authority to check them with.
+    // QuickFIX/Go requests certificates when it has an authority to verify them.
     if (const Entry* authority = find_("SocketCAFile"); authority != nullptr && !has("tls_client_certificate"))
       put("tls_client_certificate", "\"require\"", *authority);
   }
 
   void verification() {
-    const auto believe_anybody = [&](const Entry& entry) {
+    const auto accept_any_peer = [&](const Entry& entry) {
       put("tls_verify", "false", entry);
       common_.warn_once(entry,
-                        "the peer's certificate is not checked, so that anybody in between can read and change "
-                        "what is sent: for tests alone");
+                        "the peer's certificate is not verified, so that others can read and change the connection: "
+                        "for tests only");
     };
     if (const Entry* level = find_("CertificateVerifyLevel");
         initiator_ && level != nullptr && verify_level(*level) == 0)
-      believe_anybody(*level);
-    if (const Entry* skip = find_("SocketInsecureSkipVerify"); flag(skip) == true) believe_anybody(*skip);
-    if (const Entry* validate = find_("SSLValidateCertificates"); flag(validate) == false) believe_anybody(*validate);
+      accept_any_peer(*level);
+    if (const Entry* skip = find_("SocketInsecureSkipVerify"); flag(skip) == true) accept_any_peer(*skip);
+    if (const Entry* validate = find_("SSLValidateCertificates"); flag(validate) == false) accept_any_peer(*validate);
   }
 
   std::int64_t verify_level(const Entry& entry) const {
     const auto level = read_count(entry.value);
     if (!level || *level > 2) common_.fail(entry, "expected 0, 1 or 2");
+    NFX_ASSERT(*level >= 0);
     return *level;
   }
 
@@ -158,8 +163,8 @@ class TlsTranslator {
         if (*protocol == Protocol::tls_1_2 || *protocol == Protocol::all) two = !taken_out;
         if (*protocol == Protocol::tls_1_3 || *protocol == Protocol::all) three = !taken_out;
       }
-      if (!two && !three)
-        common_.fail(*entry, "names no version from TLS 1.2 on, and older ones are not safe: add TLSv1.2");
+      if (!two && !three) common_.fail(*entry, "has only versions older than TLS 1.2, which are not safe: add TLSv1.2");
+      NFX_ASSERT(two || three);
       put("tls_min_version", two ? "\"1.2\"" : "\"1.3\"", *entry);
       put("tls_max_version", three ? "\"1.3\"" : "\"1.2\"", *entry);
     }

@@ -1,5 +1,5 @@
-// The TLS keys of the QuickFIX engines as settings of ours. TLS is on with SocketUseSSL=Y or SSLEnable=Y, and where a
-// key of TLS stands in the file at all, as QuickFIX itself has no switch; SocketUseSSL=N or SSLEnable=N turn it off.
+// The TLS keys of the QuickFIX engines as NexusFIX settings. TLS is on with SocketUseSSL=Y or SSLEnable=Y, and when the
+// file has any key of TLS, as QuickFIX itself has no switch; SocketUseSSL=N or SSLEnable=N turn it off.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace nfx::quickfix {
 
-// True when the file says that there is no TLS.
+// True when the file turns TLS off.
 [[nodiscard]] bool tls_is_off(const EntryLookup& find) noexcept;
 
 // Throws ConfigError through `common`.

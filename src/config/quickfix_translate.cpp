@@ -1,10 +1,11 @@
-// Puts the sessions of a QuickFIX settings file together and writes them as TOML.
+// Combines the translated sessions into one TOML text, so that QuickFIX settings are then read like any other file.
 #include <algorithm>
 #include <array>
 #include <tuple>
 
 #include "config/quickfix_session.hpp"
 #include "config/quickfix_values.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
 
 namespace nfx {
@@ -33,24 +34,24 @@ void refuse_duplicates(const Translation& common, const std::vector<SessionSetti
       if (identity_of(sessions[i]) != identity_of(sessions[k])) continue;
       common.fail(sessions[i].line, "[SESSION] ", "TargetCompID",
                   "the session is that of line " + std::to_string(sessions[k].line) +
-                      " once more: give it a SessionQualifier, or remove one of them");
+                      " again: give it a SessionQualifier, or remove one of them");
     }
   }
 }
 
-// What is said of keys whatever the session: those nobody knows, and those without effect here.
+// Warnings that do not depend on the session: keys that no engine has, and keys without effect.
 void warn_of_keys(Translation& common, const FileSection& section) {
   for (const Entry& entry : section.entries) {
     const KeyRow* row = find_key(entry.key);
     if (row == nullptr) {
       common.warn_once(entry, "no QuickFIX engine has this key, and it is not read" +
-                                  did_you_mean(entry.key, key_names()) + " ('nfx config keys' lists all)");
+                                  did_you_mean(entry.key, key_names()) + " ('nfx config keys --quickfix' lists all)");
       continue;
     }
     const bool harmless = !row->harmless.empty() && same_key(entry.value, row->harmless);
     if (row->key.treatment == KeyTreatment::ignored && !harmless) common.warn_once(entry, std::string{row->key.note});
     if (same_key(entry.key, "DynamicSessions") && !entry.in_default)
-      common.warn_once(entry, "has no effect in a session: write it into [DEFAULT]");
+      common.warn_once(entry, "has no effect in a session: move it to [DEFAULT]");
   }
 }
 
@@ -64,13 +65,13 @@ std::vector<std::string> notes_on(const std::vector<SessionSettingsText>& sessio
   if (silent("unknown_fields") || silent("user_defined_fields")) {
     notes.emplace_back(
         "fields that the dictionary does not expect are delivered and reported, so that a counterparty's extra tag "
-        "rejects no fill; QuickFIX rejects them unless told otherwise: AllowUnknownMsgFields=N and "
-        "ValidateUserDefinedFields=Y in the file make it so here too");
+        "does not reject a fill; QuickFIX rejects them by default: to reject them here too, write "
+        "AllowUnknownMsgFields=N and ValidateUserDefinedFields=Y");
   }
   return notes;
 }
 
-// A comment must hold neither line ends nor anything else that TOML forbids there.
+// A comment must not contain line ends or other characters that TOML forbids there.
 std::string comment(std::string_view text) {
   std::string out{text};
   std::ranges::replace_if(out, [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -86,7 +87,7 @@ class TomlWriter {
   void write(std::string_view file_name) {
     const std::string_view name = file_name.substr(file_name.find_last_of("/\\") + 1);
     line("# Made from the QuickFIX settings in " + comment(name) + "; line numbers are those of that file.");
-    if (!result_.warnings.empty()) line("# Not taken over as it stands there:");
+    if (!result_.warnings.empty()) line("# Not translated, or translated differently:");
     for (const QuickFixWarning& each : result_.warnings) {
       line("#   line " + std::to_string(each.line) + ": " + comment(each.key) + (each.key.empty() ? "" : ": ") +
            comment(each.text));
@@ -99,6 +100,7 @@ class TomlWriter {
         note_origin(each, SettingOrigin::no_session);
       }
     }
+    NFX_ASSERT(!sessions_.empty());
     std::vector<const Setting*> common;
     for (const Setting& each : sessions_.front().settings) {
       if (is_common(each)) common.push_back(&each);
@@ -124,7 +126,7 @@ class TomlWriter {
  private:
   static bool from_default(const Setting& setting) { return std::ranges::all_of(setting.origins, &Entry::in_default); }
 
-  // What all sessions take from [DEFAULT] stays one line.
+  // What all sessions have from [DEFAULT] remains one line.
   bool is_common(const Setting& setting) const {
     return from_default(setting) && std::ranges::all_of(sessions_, [&](const SessionSettingsText& each) {
              const Setting* other = find_setting(each, setting.key);
@@ -156,6 +158,7 @@ class TomlWriter {
   }
 
   void note_origin(const Setting& setting, std::size_t session) {
+    NFX_ASSERT(lines_ > 0 && (session < sessions_.size() || session == SettingOrigin::no_session));
     SettingOrigin origin{.session = session, .key = setting.key, .toml_line = lines_, .quickfix_key = keys_of(setting)};
     if (!setting.origins.empty()) origin.line = setting.origins.front()->line;
     origin.in_default_section = !setting.origins.empty() && from_default(setting);
@@ -163,6 +166,7 @@ class TomlWriter {
   }
 
   void line(std::string text, std::string_view remark = {}) {
+    NFX_ASSERT(text.find('\n') == std::string::npos);
     constexpr std::size_t remark_column = 44;
     if (!remark.empty()) {
       if (text.size() < remark_column) text.resize(remark_column, ' ');
@@ -193,7 +197,7 @@ TranslatedSettings translate_quickfix_settings(std::string_view text, std::strin
   Translation common{file, file_name, file_path};
   std::vector<SessionSettingsText> sessions;
   for (const FileSection& section : file.sessions) sessions.push_back(common.translate(section, false));
-  // QuickFIX/Go makes sessions of whoever logs on, out of [DEFAULT].
+  // QuickFIX/Go makes a session from [DEFAULT] for every peer that logs on.
   FileSection any_peer;
   for (const Entry& entry : file.defaults.entries) {
     if (!same_key(entry.key, "DynamicSessions") || read_flag(entry.value) == false) continue;
@@ -213,6 +217,7 @@ TranslatedSettings translate_quickfix_settings(std::string_view text, std::strin
   std::ranges::sort(result.warnings, {}, [](const QuickFixWarning& each) { return std::tie(each.line, each.text); });
   result.notes = notes_on(sessions);
   TomlWriter{result, log, sessions}.write(file_name);
+  NFX_ASSERT(result.session_lines.size() == sessions.size() && result.session_toml_lines.size() == sessions.size());
   return result;
 }
 

@@ -1,3 +1,4 @@
+// The value formats of the engines, separate from the keys, because many keys have the same format.
 #include "config/quickfix_values.hpp"
 
 #include <algorithm>

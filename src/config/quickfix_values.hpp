@@ -1,4 +1,4 @@
-// The values of a QuickFIX settings file, one at a time: read, or empty when they are not of their kind.
+// The values of a QuickFIX settings file, one at a time. Empty when the text does not have the format.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A configuration file from its text to an EngineConfig.
+// Reads a configuration file into an EngineConfig, so that each error names the line and column it comes from.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -12,6 +12,7 @@
 
 #include "config/checks.hpp"
 #include "config/keys.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/load.hpp"
@@ -23,7 +24,7 @@ using config::BadValue;
 using config::KeyProblem;
 using config::SessionDraft;
 
-// Reads one file. Every error leaves through fail(), which knows where it is.
+// Reads one file. Every error is thrown by fail(), which adds the place.
 class Reader {
  public:
   Reader(std::string_view name, std::filesystem::path folder) : name_(name), folder_(std::move(folder)) {}
@@ -48,6 +49,7 @@ class Reader {
     if (const toml::table* table = section(root, "placement")) read_placement(*table, engine.placement);
     if (const toml::table* table = section(root, "log")) read_log(*table, engine.log);
     if (const auto problem = config::find_log_thread_problem(engine)) {
+      NFX_ASSERT(root["placement"]["log"].is_table());
       const toml::node& node = place_of(*root["placement"]["log"].as_table(), problem->key);
       fail(node, "placement.log", problem->key, problem->text);
     }
@@ -67,7 +69,9 @@ class Reader {
       load_dictionaries(draft, *table);
       engine.sessions.push_back(std::move(draft.settings));
     }
+    NFX_ASSERT(engine.sessions.size() == tables.size());
     if (const auto problem = config::find_problem(engine)) {
+      NFX_ASSERT(problem->session < tables.size());
       const toml::table& table = *tables[problem->session];
       const toml::node* node = table.get(problem->key);
       fail(node == nullptr ? static_cast<const toml::node&>(table) : *node, "session", problem->key, problem->text);
@@ -78,6 +82,7 @@ class Reader {
  private:
   [[noreturn]] void fail(const toml::node& at, std::string_view section_name, std::string_view key,
                          const std::string& text) const {
+    NFX_ASSERT(at.source().begin.line > 0);
     std::ostringstream out;
     out << name_ << ':' << at.source().begin.line << ':' << at.source().begin.column << ": ";
     if (!section_name.empty()) out << '[' << section_name << "] ";
@@ -116,7 +121,7 @@ class Reader {
     return result;
   }
 
-  // `is_section` names what else may stand there.
+  // `is_section` holds for subsections, which are read elsewhere.
   template <class Target>
   void apply(
       const toml::table& table, std::string_view section_name, std::span<const config::Key<Target>> keys,
@@ -128,7 +133,7 @@ class Reader {
         std::vector<std::string_view> names;
         for (const auto& each : keys) names.push_back(each.name);
         fail(node, section_name, name.str(),
-             "unknown key" + did_you_mean(name.str(), names) + " ('nfx serve --help' lists all keys)");
+             "unknown key" + did_you_mean(name.str(), names) + " ('nfx config keys --ours' lists all keys)");
       }
       try {
         key->read(target, config::Value{node});
@@ -152,7 +157,7 @@ class Reader {
       for (const auto& [elsewhere, instead] : {std::pair{"threads", "poll_threads"}, {"wait", "idle"}}) {
         if (role == ThreadRole::poll && roles->contains(elsewhere)) {
           fail(place_of(*roles, elsewhere), name, elsewhere,
-               "poll threads have it in [engine]: write " + std::string{instead} + " there");
+               "is not for poll threads: write " + std::string{instead} + " in [engine]");
         }
       }
     }
@@ -166,7 +171,7 @@ class Reader {
     from_folder(log.metrics_file);
   }
 
-  // A relative path counts from the file's folder.
+  // Relative paths are relative to the folder of the configuration file.
   void from_folder(std::filesystem::path& path) const {
     if (!path.empty() && path.is_relative() && !folder_.empty()) path = folder_ / path;
   }
@@ -192,17 +197,17 @@ class Reader {
     return node == nullptr ? static_cast<const toml::node&>(table) : *node;
   }
 
-  // The dictionaries of a session: its own, and over FIXT.1.1 one for each further application version.
+  // The dictionary of a session, and over FIXT.1.1 one for each further application version.
   void load_dictionaries(SessionDraft& draft, const toml::table& table) {
     if (draft.dictionary == "none") return;
     SessionConfig& session = draft.settings.session;
     const bool fixt = session.begin_string == transport_version.name;
     if (!fixt && !draft.transport_dictionary.empty())
       fail(place_of(table, "transport_dictionary"), "session", "transport_dictionary",
-           "only FIXT.1.1 has one: remove it");
+           "is for FIXT.1.1 only: remove it");
     if (!fixt && !draft.application_dictionaries.empty()) {
       fail(place_of(table, "application_dictionaries"), "session", "application_dictionaries",
-           "only FIXT.1.1 has several: use dictionary");
+           "is for FIXT.1.1 only: use dictionary");
     }
     const std::string version{fixt ? version_of_appl_ver_id(session.default_appl_ver_id) : session.begin_string};
     draft.settings.dictionary = load(draft, draft.dictionary, version, table, "dictionary");
@@ -216,7 +221,7 @@ class Reader {
              '"' + text + "\": expected a version and a file, such as \"FIX.4.4=FIX44.xml\"");
       }
       const std::size_t index = std::stoul(std::string{id});
-      if (index >= appl_ver_id_count) continue;
+      NFX_ASSERT(index < appl_ver_id_count);
       auto loaded = load(draft, text.substr(equals + 1), std::string{version_of_appl_ver_id(id)}, table,
                          "application_dictionaries");
       session.application_dictionaries[index] = loaded.get();
@@ -224,7 +229,7 @@ class Reader {
     }
   }
 
-  // Null when nothing was asked for and there is none for the version: the session layer's own checks remain.
+  // Null when no file is named and none is shipped for the version: then only the session layer's checks remain.
   std::shared_ptr<const Dictionary> load(const SessionDraft& draft, const std::string& file, const std::string& version,
                                          const toml::table& table, std::string_view key) {
     const toml::node& where = place_of(table, key);
@@ -251,8 +256,8 @@ class Reader {
     const std::string_view found = fixt ? loaded->version_name() : loaded->begin_string();
     if (found != version) {
       fail(where, "session", key,
-           files.application.string() + " is for " + std::string{found} + ", the session speaks " + version +
-               ": name another file, or none for the shipped one");
+           files.application.string() + " is for " + std::string{found} + ", but the session's version is " + version +
+               ": name another file, or remove the key to use the shipped one");
     }
     return loaded;
   }

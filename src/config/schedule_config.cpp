@@ -1,9 +1,11 @@
+// Checks schedules completely when a configuration is read, so that a wrong one cannot open a session at a wrong time.
 #include "nexusfix/config/schedule_config.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
 
 namespace nfx {
@@ -14,6 +16,14 @@ using std::chrono::weekday;
 
 constexpr std::array<std::string_view, 7> day_names{"sunday",   "monday", "tuesday", "wednesday",
                                                     "thursday", "friday", "saturday"};
+
+static_assert(std::ranges::all_of(day_names,
+                                  [](std::string_view name) {
+                                    return std::ranges::count_if(day_names, [&](std::string_view other) {
+                                             return other.starts_with(name.substr(0, 2));
+                                           }) == 1;
+                                  }),
+              "two letters distinguish the days");
 
 // The two digits at `at`, or -1.
 int two_digits(std::string_view text, std::size_t at) {
@@ -33,13 +43,15 @@ std::optional<seconds> parse_time(const char* key, const std::string& text) {
                     minute < 60 && second >= 0 && second < 60;
   if (!good) {
     throw ScheduleError(key, "\"" + text +
-                                 "\" is no time of day: write \"08:00\" or \"08:00:30\", from 00:00 to 23:59:59" +
+                                 "\" is not a time of day: write \"08:00\" or \"08:00:30\", from 00:00 to 23:59:59" +
                                  (text.starts_with("24:00") ? "; midnight is \"00:00\"" : ""));
   }
-  return std::chrono::hours{hour} + std::chrono::minutes{minute} + seconds{second};
+  const seconds time = std::chrono::hours{hour} + std::chrono::minutes{minute} + seconds{second};
+  NFX_ASSERT(time >= seconds{0} && time < std::chrono::days{1});
+  return time;
 }
 
-// A name may be cut short, down to the two letters that tell it from the others.
+// A name may be shortened to the two letters that distinguish it from the others.
 weekday parse_day(const char* key, const std::string& text) {
   std::string lower = text;
   std::ranges::transform(lower, lower.begin(),
@@ -47,7 +59,7 @@ weekday parse_day(const char* key, const std::string& text) {
   for (unsigned day = 0; day < day_names.size(); ++day) {
     if (lower.size() >= 2 && day_names[day].starts_with(lower)) return weekday{day};
   }
-  throw ScheduleError(key, "\"" + text + "\" is no weekday: write \"Monday\", \"Mon\" or \"mo\"" +
+  throw ScheduleError(key, "\"" + text + "\" is not a weekday: write \"Monday\", \"Mon\" or \"mo\"" +
                                did_you_mean(lower, {day_names.begin(), day_names.end()}));
 }
 
@@ -61,8 +73,9 @@ WeekdaySet parse_weekdays(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const weekday day = parse_day("weekdays", text);
     if (set.contains(day))
-      throw ScheduleError("weekdays", "names \"" + text + "\" twice: remove one, or is it another day?");
+      throw ScheduleError("weekdays", "names \"" + text + "\" twice: remove one, or write the other day");
     set.insert(day);
+    NFX_ASSERT(set.contains(day));
   }
   return set;
 }
@@ -84,8 +97,10 @@ std::shared_ptr<const Schedule> make_schedule(const ScheduleTexts& texts) {
   config.reset_time = parse_time("reset_time", texts.reset_time);
   if (const auto problem = find_problem(config))
     throw ScheduleError(std::string{problem->key}, std::string{problem->text});
-  // What stands without a start was a problem, except for the time of the daily reset.
+  // Without a start, all other keys were reported, except for the time of the daily reset.
   if (!config.start_time && !config.reset_time) return nullptr;
+  NFX_ASSERT(config.start_time.has_value() == config.end_time.has_value());
+  NFX_ASSERT(config.start_day.has_value() == config.end_day.has_value());
   return std::make_shared<const Schedule>(std::move(config));
 }
 

@@ -1,4 +1,5 @@
-// Time zones from the machine's database, read with Abseil's time library; no other file includes its headers.
+// Time zones from the host's database, read with Abseil's time library. In a file of its own, so that no other file
+// includes its headers.
 #include <absl/time/civil_time.h>
 #include <absl/time/time.h>
 
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/schedule_config.hpp"
 
@@ -41,7 +43,7 @@ void append_names(std::vector<std::string>& names, std::istream& table, std::str
   }
 }
 
-// The names that exist, for suggestions; empty when the database brings no list of them.
+// The names that exist, for suggestions; empty when the database has no list of them.
 std::vector<std::string> zone_names() {
   std::vector<std::string> names;
   if (std::ifstream table{zone_folder() / "tzdata.zi"}; table) {
@@ -65,12 +67,12 @@ std::vector<std::string> zone_names() {
   }
   const std::vector<std::string> names = zone_names();
   throw ScheduleError("time_zone", quoted +
-                                       " is no time zone: write an IANA name such as \"America/New_York\", \"UTC\", "
-                                       "or \"local\" for the machine's zone" +
+                                       " is not a time zone: write an IANA name such as \"America/New_York\", \"UTC\", "
+                                       "or \"local\" for the host's zone" +
                                        did_you_mean(name, {names.begin(), names.end()}));
 }
 
-// Abseil would also open any file, and make zones of fixed offsets: neither is a name.
+// Abseil would also open any file and make zones of fixed offsets, which are not names of zones.
 bool may_be_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && name[0] != '/' && name.find("..") == std::string_view::npos &&
          name.find(':') == std::string_view::npos && !name.starts_with("Fixed/");
@@ -95,11 +97,12 @@ TimeZone load_time_zone(std::string_view name) {
   absl::Time time = absl::UnixEpoch();
   absl::TimeZone::CivilTransition change;
   while (periods.size() < max_periods && zone.NextTransition(time, &change)) {
-    // Of the two civil times around the change, the earlier one is the one that tells its instant: the first that is
-    // leapt over, or the first that comes again.
+    // Of the two civil times around the change, the earlier one gives its instant: the first that is skipped,
+    // or the first that is repeated.
     time = zone.At(std::min(change.from, change.to)).trans;
     if (time >= end) break;
     periods.push_back(period_from(zone, time));
+    NFX_ASSERT(periods[periods.size() - 2].from <= periods.back().from);
   }
   return TimeZone{std::string{name}, std::move(periods)};
 }

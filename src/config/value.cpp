@@ -1,4 +1,6 @@
+// Conversions of TOML values whose errors name what was expected, for all keys alike.
 #include "config/value.hpp"
+#include "nexusfix/base/assert.hpp"
 
 namespace nfx::config {
 
@@ -13,6 +15,7 @@ bool Value::boolean() const {
 }
 
 std::int64_t Value::integer(std::int64_t least, std::int64_t most) const {
+  NFX_ASSERT(least <= most);
   const auto* value = node_->as_integer();
   if (value != nullptr && value->get() >= least && value->get() <= most) return value->get();
   throw BadValue("expected an integer from " + std::to_string(least) + " to " + std::to_string(most));
@@ -31,6 +34,7 @@ std::vector<Endpoint> Value::endpoints() const {
   std::vector<Endpoint> result;
   for (const toml::node& each : *list) result.push_back(Value{each}.endpoint());
   if (result.empty()) throw BadValue("expected at least one address");
+  NFX_ASSERT(result.size() == list->size());
   return result;
 }
 

@@ -1,4 +1,4 @@
-// One value of a TOML file, read with complaints in words.
+// One value of a TOML file. Errors: BadValue, which names what was expected.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace nfx::config {
 
-// What is wrong with a value, and what would be right: "expected an integer from 0 to 9".
+// What was expected instead of a value: "expected an integer from 0 to 9".
 class BadValue : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Read access to one value that complains in words.
+// Read access to one value.
 class Value {
  public:
   explicit Value(const toml::node& node) noexcept : node_(&node) {}

@@ -98,8 +98,8 @@ std::optional<Schedule::Recurrence> Schedule::logons_of(const ScheduleConfig& c)
 }
 
 std::optional<ScheduleProblem> find_problem(const ScheduleConfig& c) noexcept {
-  const auto time = [](std::string_view key) { return ScheduleProblem{key, "is no time of day"}; };
-  const auto day = [](std::string_view key) { return ScheduleProblem{key, "is no weekday"}; };
+  const auto time = [](std::string_view key) { return ScheduleProblem{key, "is not a time of day"}; };
+  const auto day = [](std::string_view key) { return ScheduleProblem{key, "is not a weekday"}; };
   if (!is_time_of_day(c.start_time)) return time("start_time");
   if (!is_time_of_day(c.end_time)) return time("end_time");
   if (!is_time_of_day(c.logon_time)) return time("logon_time");

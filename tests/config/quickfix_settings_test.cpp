@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "config/doc_table.hpp"
 #include "config/quickfix_keys.hpp"
 #include "config/quickfix_text.hpp"
 
@@ -67,9 +68,7 @@ TEST(QuickFixKeys, patterns_stand_for_their_keys_only) {
 }
 
 TEST(QuickFixKeys, documented_table_is_that_of_the_code) {
-  const std::string page = text_of(NFX_SOURCE_DIR "/docs/quickfix.md");
-  EXPECT_NE(page.find("\n" + quickfix_key_table()), std::string::npos)
-      << "docs/quickfix.md: the table differs from what 'nfx config keys' prints";
+  test::expect_table_in("docs/quickfix.md", quickfix_key_table());
 }
 
 // --- How a file is read
@@ -395,8 +394,8 @@ std::vector<Mistake> mistakes() {
       {i + "SocketConnectPort=70000\n", "broker.cfg:11: [SESSION] SocketConnectPort: ", "1 to 65535"},
       {without(i, "SocketConnectHost=127.0.0.1\nSocketConnectPort=9\n"),
        "broker.cfg:5: [SESSION] SocketConnectHost: ", "missing"},
-      {without(i, "SocketConnectPort=9\n"), "broker.cfg:9: [SESSION] SocketConnectHost: ", "no SocketConnectPort"},
-      {i + "SocketConnectPort3=1\n", "broker.cfg:11: [SESSION] SocketConnectPort3: ", "no SocketConnectHost3"},
+      {without(i, "SocketConnectPort=9\n"), "broker.cfg:9: [SESSION] SocketConnectHost: ", "needs SocketConnectPort"},
+      {i + "SocketConnectPort3=1\n", "broker.cfg:11: [SESSION] SocketConnectPort3: ", "needs SocketConnectHost3"},
       {i + "HostSelectionPolicy=RANDOM\n", "broker.cfg:11: [SESSION] HostSelectionPolicy: ", "ROUNDROBIN or PRIORITY"},
       {i + "TimestampPrecision=10\n", "broker.cfg:11: [SESSION] TimestampPrecision: ", "0 to 9"},
       {i + "HeartBeatTimeoutMultiplier=x\n", "broker.cfg:11: [SESSION] HeartBeatTimeoutMultiplier: ", "such as 0.5"},
@@ -407,7 +406,7 @@ std::vector<Mistake> mistakes() {
       {"[DEFAULT]\nDynamicSessions=Y\n" + without(i, "[DEFAULT]\n"),
        "broker.cfg:2: [DEFAULT] DynamicSessions: ", "for acceptors"},
       {i + i.substr(i.find("[SESSION]")),
-       "broker.cfg:11: [SESSION] TargetCompID: ", "is that of line 5 once more: give it a SessionQualifier"},
+       "broker.cfg:11: [SESSION] TargetCompID: ", "is that of line 5 again: give it a SessionQualifier"},
       {"[DEFAULT]\nHeartBtInt=30\n", "broker.cfg:1: no session: ", "add a [SESSION] section"},
       {i + "[Session]\n", "broker.cfg:11: [Session]: ", "write it in capitals, as [SESSION]"},
       {i + "SenderSubID=\xE9t\xE9\n", "broker.cfg:11: not UTF-8", "save the file as UTF-8"},
@@ -420,10 +419,10 @@ std::vector<Mistake> mistakes() {
       {i + "SocketKeyStore=a.jks\n", "broker.cfg:11: [SESSION] SocketKeyStore: ", "openssl pkcs12 -in keys.p12"},
       {i + "SocketTrustStore=a.jks\n", "broker.cfg:11: [SESSION] SocketTrustStore: ", "-nokeys"},
       {i + "SSLCertificate=a.pfx\n", "broker.cfg:11: [SESSION] SSLCertificate: ", "openssl pkcs12 -in FILE"},
-      {i + "SocketCABytes=x\n", "broker.cfg:11: [SESSION] SocketCABytes: ", "put it into one"},
+      {i + "SocketCABytes=x\n", "broker.cfg:11: [SESSION] SocketCABytes: ", "write it to a file"},
       {i + "FileStorePath=\n", "broker.cfg:11: [SESSION] FileStorePath: ", "expected a folder"},
       {i + "FileLogPath=\n", "broker.cfg:11: [SESSION] FileLogPath: ", "expected a folder"},
-      {i + "ProxyHost=proxy\n", "broker.cfg:11: [SESSION] ProxyHost: ", "not what was asked for"},
+      {i + "ProxyHost=proxy\n", "broker.cfg:11: [SESSION] ProxyHost: ", "a direct one would bypass it"},
       {a + "UseTCPProxy=Y\n", "broker.cfg:9: [SESSION] UseTCPProxy: ", "PROXY protocol"},
   };
 }
@@ -447,7 +446,7 @@ TEST(QuickFixSettings, unknown_key_is_a_warning_with_the_nearest_one) {
   const std::string said = warnings_of(translated(initiator + "ResetOnLogin=Y\n"));
   EXPECT_EQ(said,
             "broker.cfg:11: [SESSION] ResetOnLogin: no QuickFIX engine has this key, and it is not read; did you mean "
-            "ResetOnLogon? ('nfx config keys' lists all)\n");
+            "ResetOnLogon? ('nfx config keys --quickfix' lists all)\n");
 }
 
 TEST(QuickFixSettings, ignored_keys_are_warned_of_once_for_all_sessions) {
@@ -490,17 +489,17 @@ TEST(QuickFixSettings, keys_without_effect_in_this_session_are_said) {
   EXPECT_EQ(warnings_of(translated(initiator + "SocketAcceptPort=1\n")),
             "broker.cfg:11: [SESSION] SocketAcceptPort: has no effect: the session is an initiator\n");
   EXPECT_EQ(warnings_of(translated(acceptor + "HeartBtInt=5\nReconnectInterval=1\nAppDataDictionary=x\n")),
-            "broker.cfg:9: [SESSION] HeartBtInt: has no effect: an acceptor takes what the peer's Logon says\n"
+            "broker.cfg:9: [SESSION] HeartBtInt: has no effect: an acceptor uses the value in the peer's Logon\n"
             "broker.cfg:10: [SESSION] ReconnectInterval: has no effect: the session is an acceptor\n"
             "broker.cfg:11: [SESSION] AppDataDictionary: is read with FIXT.1.1 only: use DataDictionary\n");
 }
 
 TEST(QuickFixSettings, lines_that_are_not_read_are_said) {
   EXPECT_EQ(warnings_of(translated("Early=1\n" + initiator + "just words\n=5\n[SESION]\nTargetCompID=X\n")),
-            "broker.cfg:1: Early: stands before the first section and is not read: move it below [DEFAULT]\n"
+            "broker.cfg:1: Early: is before the first section and is not read: move it below [DEFAULT]\n"
             "broker.cfg:12: neither a comment, a section nor Key=Value: the line is not read\n"
             "broker.cfg:13: no key before '=': the line is not read\n"
-            "broker.cfg:14: [SESION] is no section of QuickFIX and is not read; did you mean SESSION?\n");
+            "broker.cfg:14: [SESION] is not a section of QuickFIX and is not read; did you mean SESSION?\n");
 }
 
 TEST(QuickFixSettings, silence_on_unknown_fields_is_noted_once) {

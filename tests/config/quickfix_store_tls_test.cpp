@@ -78,7 +78,7 @@ TEST(QuickFixStoreAndTls, tls_keys_of_an_acceptor_become_ours) {
 }
 
 TEST(QuickFixStoreAndTls, certificate_that_is_not_checked_is_warned_of) {
-  EXPECT_NE(warnings_of(translated(initiator + "SocketInsecureSkipVerify=Y\n")).find("for tests alone"),
+  EXPECT_NE(warnings_of(translated(initiator + "SocketInsecureSkipVerify=Y\n")).find("for tests only"),
             std::string::npos);
 }
 

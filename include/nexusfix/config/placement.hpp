@@ -1,4 +1,4 @@
-// Where the engine's configuration and the placement of its threads meet.
+// The placement that a configuration requests.
 // Thread: any, before run.
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace nfx {
 
-// What the configuration asks of the placement: [placement], with the poll threads of [engine] and the sessions. It is
-// enabled by [placement] itself, and by a session that asks for a core of its own.
+// [placement], with the poll threads of [engine] and the sessions. It is enabled by [placement] itself, and by a
+// session with cpu_affinity_core or auto_pin_to_core.
 [[nodiscard]] PlacementRequest placement_request(const EngineConfig& config);
 
-// How many threads of a role other than poll the engine runs once it needs one, and what they do in between: as the
-// placement says when it is enabled, otherwise one that blocks.
+// How many threads of a role other than poll the engine runs once it needs one, and what they do while idle: as in
+// [placement] when it is enabled, otherwise one that blocks.
 struct HelperThreads {
   std::uint32_t threads = 1;
   IdleMode idle = IdleMode::block;
-  bool asked_for = false;  // by number: they run from the start, whoever needs them
+  bool asked_for = false;  // by number: they run from the start, needed or not
 };
 [[nodiscard]] HelperThreads helper_threads(const EngineConfig& config, ThreadRole role);
 

@@ -1,6 +1,6 @@
 // Settings files of the QuickFIX engines (C++, J, Go, N), translated into our TOML, so that one code path reads both.
-// Every key of theirs has one treatment, listed in quickfix_keys() and docs/quickfix.md; none is dropped silently.
-// Thread: any, before run. Errors: ConfigError, one line "file:line: [SESSION] Key: what is wrong; the mend".
+// Each QuickFIX key has one treatment, listed in quickfix_keys() and docs/quickfix.md; none is dropped silently.
+// Thread: any, before run. Errors: ConfigError, one line "file:line: [SESSION] Key: what is wrong; the fix".
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 namespace nfx {
 
 enum class KeyTreatment : std::uint8_t {
-  honoured,  // a setting of ours with the same meaning
-  mapped,    // becomes one or more settings of ours, as the note says
-  ignored,   // has no effect here, as the note says
+  honoured,  // becomes a NexusFIX setting with the same meaning
+  mapped,    // becomes one or more NexusFIX settings, as the note describes
+  ignored,   // has no effect; the note gives the reason
   refused,   // an error: running without it would be wrong
 };
 
@@ -28,15 +28,15 @@ enum class KeyTreatment : std::uint8_t {
 
 struct QuickFixKey {
   std::string_view name;     // "X<n>" stands for X1, X2 ...; "X*" for every key that begins so
-  std::string_view engines;  // those that know it: "C++ J Go N"
+  std::string_view engines;  // that have it: "C++ J Go N"
   KeyTreatment treatment = KeyTreatment::ignored;
-  std::string_view ours;  // our keys, separated by ", "
-  std::string_view note;  // how it is taken over; or why not, and what to do instead
+  std::string_view ours;  // NexusFIX keys, separated by ", "
+  std::string_view note;  // how it is translated; or why not, and what to do instead
 };
 
 [[nodiscard]] std::span<const QuickFixKey> quickfix_keys();
 
-// That table as Markdown, one line per key: what docs/quickfix.md holds.
+// That table as Markdown, one line per key, as in docs/quickfix.md.
 [[nodiscard]] std::string quickfix_key_table();
 
 struct QuickFixWarning {
@@ -53,10 +53,10 @@ struct QuickFixWarning {
 struct SettingOrigin {
   static constexpr std::size_t no_session = SIZE_MAX;
 
-  std::size_t session = 0;  // its place in the TOML; no_session: it stands in [log]
-  std::string key;          // ours
+  std::size_t session = 0;  // its index in the TOML; no_session: it is in [log]
+  std::string key;          // of NexusFIX
   std::size_t toml_line = 0;
-  std::size_t line = 0;      // in the QuickFIX file; 0 when that is silent and QuickFIX's default was taken
+  std::size_t line = 0;      // in the QuickFIX file; 0 when the key is absent and QuickFIX's default was used
   std::string quickfix_key;  // or several: "SocketConnectHost, SocketConnectPort"
   bool in_default_section = false;
 };
@@ -64,16 +64,16 @@ struct SettingOrigin {
 struct TranslatedSettings {
   std::string toml;                       // commented with the lines that it comes from
   std::vector<QuickFixWarning> warnings;  // one per key and file, whatever the number of sessions
-  std::vector<std::string> notes;         // where a silent file means something else to QuickFIX
+  std::vector<std::string> notes;         // absent keys whose default differs from QuickFIX's
   std::vector<SettingOrigin> origins;
   std::vector<std::size_t> session_lines;       // of the QuickFIX file
   std::vector<std::size_t> session_toml_lines;  // of the headings in the TOML
-  std::size_t secret_line = 0;                  // of a password that the TOML holds; 0: it holds none
+  std::size_t secret_line = 0;                  // of a password in the TOML; 0: there is none
 };
 
 // Looks up an environment variable.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
-// Says how a file that is read, a dictionary or a certificate, is to be written into the TOML.
+// Returns how the path of a dictionary or certificate is written into the TOML.
 using PathRewrite = std::function<std::string(std::string_view path)>;
 
 // True for a file with sections [DEFAULT] or [SESSION].
@@ -84,12 +84,12 @@ using PathRewrite = std::function<std::string(std::string_view path)>;
                                                              const VariableLookup& environment = {},
                                                              const PathRewrite& file_path = {});
 
-// translate_quickfix_settings of a file, with this process's environment. Dictionaries and certificates are looked for
-// beside the file and in the current folder, and written so that a TOML file in `toml_folder` finds them.
+// translate_quickfix_settings of a file, with this process's environment. Dictionaries and certificates are searched
+// next to the file and in the current folder, and written so that a TOML file in `toml_folder` finds them.
 [[nodiscard]] TranslatedSettings translate_quickfix_file(const std::filesystem::path& file,
                                                          const std::filesystem::path& toml_folder);
 
-// A configuration in either format, told apart by its content. Errors name the lines of the file as it is.
+// A configuration in either format, detected by its content. Errors name the lines of the file itself.
 [[nodiscard]] EngineConfig load_any_config(const std::filesystem::path& file,
                                            std::vector<std::string>* warnings = nullptr);
 
@@ -112,7 +112,7 @@ struct ExplainedConfig {
   std::vector<std::string> notes;
 };
 
-// Reads and checks a configuration as load_any_config does, and says of every setting where it comes from.
+// Reads and checks a configuration as load_any_config does, and returns every setting with its source.
 [[nodiscard]] ExplainedConfig explain_config(const std::filesystem::path& file);
 
 }  // namespace nfx
