@@ -102,8 +102,8 @@ constexpr auto role_table = std::to_array<Key<RoleRequest>>({
     NFX_CPUS("cpus", cpus, "CPUs that the threads may run on, such as \"4-7\". Empty: the plan chooses."),
     NFX_INTEGER(
         "priority", priority, 0, 99,
-        "Real-time priority of the threads (SCHED_FIFO). 0: the ordinary scheduler. Others need the right to set "
-        "it, and isolated CPUs: a busy-polling real-time thread starves every other task of its CPU."),
+        "Real-time priority of the threads (SCHED_FIFO). 0: the ordinary scheduler. 1 to 99 need the permission "
+        "CAP_SYS_NICE and isolated CPUs: a busy-polling real-time thread starves every other task of its CPU."),
 });
 
 #undef NFX_CPUS

@@ -294,10 +294,9 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
     NFX_INTEGER("throttle_rate", settings.session.throttle_rate, 0, 1'000'000'000,
                 "Application messages that the peer may send per second on average. throttle_action handles more. 0: "
                 "no limit."),
-    NFX_INTEGER(
-        "throttle_burst", settings.session.throttle_burst, 0, 1'000'000'000,
-        "Application messages that the peer may send in one burst above the average throttle_rate. 0: as many as "
-        "throttle_rate allows in a second."),
+    NFX_INTEGER("throttle_burst", settings.session.throttle_burst, 0, 1'000'000'000,
+                "Application messages that the peer may send at the same moment after sending none; then throttle_rate "
+                "applies. 0: as many as throttle_rate allows in a second."),
     NFX_ENUM(
         "throttle_action", settings.session.throttle_action,
         "What happens to application messages beyond throttle_rate. \"reject\": BusinessMessageReject. \"delay\": the "
