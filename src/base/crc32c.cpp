@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -74,6 +76,7 @@ constexpr auto powers = [] {
 }();
 
 [[gnu::target("sse4.2,pclmul")]] inline std::uint64_t behind(std::uint64_t crc, std::size_t words) noexcept {
+  NFX_ASSERT(words < powers.size());
   const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(crc)),
                                                _mm_cvtsi32_si128(static_cast<int>(powers[words])), 0);
   return _mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(product)));
@@ -86,6 +89,7 @@ constexpr auto powers = [] {
     const std::size_t words = size / 24 < words_max ? size / 24 : words_max;
     const char* const second_at = at + 8 * words;
     const char* const third_at = second_at + 8 * words;
+    NFX_ASSERT(24 * words <= size);
     std::uint64_t second = 0;
     std::uint64_t third = 0;
     for (std::size_t offset = 0; offset < 8 * words; offset += 8) {

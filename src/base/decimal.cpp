@@ -13,6 +13,7 @@ namespace {
 __extension__ using Wide = __int128;
 
 Wide scaled(std::int64_t mantissa, unsigned by) noexcept {
+  NFX_ASSERT(by <= Decimal::max_scale);
   Wide result = mantissa;
   while (by-- != 0) result *= 10;
   return result;
@@ -40,6 +41,7 @@ std::optional<Decimal> narrow(Wide mantissa, std::uint8_t scale) noexcept {
     whole.scale = static_cast<std::uint8_t>(whole.has_point ? whole.scale + 8 : part.scale);
     if (whole.scale > Decimal::max_scale) return std::nullopt;
     whole.has_point |= part.has_point;
+    NFX_ASSERT(whole.number < limit);
   }
   return Decimal{digits::with_sign(whole.number, negative), whole.scale};
 }
@@ -61,6 +63,7 @@ std::optional<Decimal> Decimal::parse(std::string_view text) noexcept {
 std::size_t Decimal::write(char* out) const noexcept {
   char text[41];  // write_scaled stores more than the text is long
   const std::size_t size = write_scaled(text, mantissa_, scale_).size;
+  NFX_ASSERT(size > scale_ && size <= max_text_size);
   std::memcpy(out, text, size);
   return size;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx {
 namespace {
 
@@ -30,6 +32,7 @@ void append_printable(std::string& out, std::string_view bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
   while (!bytes.empty()) {
     const std::size_t size = character_size(bytes);
+    NFX_ASSERT(size <= bytes.size());
     if (size != 0) {
       out += bytes.substr(0, size);
     } else {

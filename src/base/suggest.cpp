@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx {
 namespace {
 
@@ -34,6 +36,7 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string_vi
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > name.size() + 2 || name.size() > candidate.size() + 2) continue;
     const std::size_t distance = edit_distance(name, candidate);
+    NFX_ASSERT(distance <= std::max(name.size(), candidate.size()));
     if (distance < best_distance && distance < candidate.size()) {
       best = candidate;
       best_distance = distance;

@@ -51,6 +51,7 @@ struct Fraction {
 // The fraction of `count` digits at `p`, 1 to 12, behind at least seven other characters.
 // Its parts stay in registers only if this is inlined; through memory they cost as much as all the rest.
 [[gnu::always_inline]] inline Fraction read_fraction(const char* p, std::size_t count) noexcept {
+  NFX_ASSERT(count - 1 < 12);
   // The last eight characters, moved so that digits begin the word and zeros fill it: the value of eight digits then.
   const std::size_t in_last = count > 8 ? count - 8 : count;
   const std::uint64_t last = digits::load_8(p + count - 8) >> (64 - 8 * in_last);
@@ -104,6 +105,7 @@ std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept 
   // The product adds hours and minutes, in units of four seconds, in the top 16 bits: whole seconds would not fit.
   const std::uint64_t units = clock_pairs & 0x00FF0000FF0000FF;
   const std::uint64_t of_day = (units * (std::uint64_t{900} << 48 | 15 << 24) >> 48) * 4 + (units >> 48);
+  NFX_ASSERT(of_day <= 86'400 && fraction.nanoseconds < 1'000'000'000);  // 86'400: a leap second
   const std::int64_t seconds = days * 86'400 + static_cast<std::int64_t>(of_day);
   return UtcTimestamp{UtcTime{Duration{seconds * 1'000'000'000 + static_cast<std::int64_t>(fraction.nanoseconds)}},
                       static_cast<std::uint16_t>(fraction.picoseconds), fraction.digits};
@@ -139,6 +141,7 @@ std::uint32_t UtcTimestampWriter::renew(UtcTime time) noexcept {
   digit_words::store(text_.data() + 16, clock_text >> 56 | std::uint64_t{'.'} << 8);
   sum_ = digit_words::digit_sum(days) + digit_words::digit_sum(clock) + 14 * '0' + '-' + 2 * ':';
   begin_ = static_cast<std::uint64_t>(UtcTime{second}.time_since_epoch().count());
+  NFX_ASSERT(time < UtcTime{second} || covers(time));
   return time < UtcTime{second} ? 0 : static_cast<std::uint32_t>((time - UtcTime{second}).count());
 }
 

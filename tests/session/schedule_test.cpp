@@ -408,7 +408,7 @@ TEST(ScheduleProblem, is_none_for_what_makes_sense) {
 TEST(ScheduleDeathTest, wrong_configuration_aborts) {
   ScheduleConfig config;
   config.start_time = at(8);
-  EXPECT_DEATH(Schedule{config}, "broken invariant");
+  EXPECT_DEATH(Schedule{config}, "assertion failed");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx {
 
 class Decimal {
@@ -16,7 +18,9 @@ class Decimal {
 
   constexpr Decimal() noexcept = default;
   constexpr explicit Decimal(std::int64_t mantissa, std::uint8_t scale = 0) noexcept
-      : mantissa_(mantissa), scale_(scale) {}
+      : mantissa_(mantissa), scale_(scale) {
+    NFX_ASSERT(scale <= max_scale);
+  }
 
   [[nodiscard]] constexpr std::int64_t mantissa() const noexcept { return mantissa_; }
   [[nodiscard]] constexpr std::uint8_t scale() const noexcept { return scale_; }

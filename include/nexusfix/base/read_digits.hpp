@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx::digits {
 
 inline constexpr std::uint64_t every_byte = 0x0101010101010101;
@@ -32,6 +34,7 @@ template <typename Word>
 
 // The digits of the `count` characters at `p`, 1 to 8, at the end of the word, with zeros in front.
 [[nodiscard]] inline std::uint64_t load_last(const char* p, std::size_t count) noexcept {
+  NFX_ASSERT(count - 1 < 8);
   const std::size_t bits_in_front = (0 - 8 * count) % 64;
   if (count >= 4) {
     // Where the two overlap they say the same.
@@ -89,6 +92,7 @@ struct Part {
     part.scale = static_cast<std::uint8_t>((63 - top_bit) / 8);
   }
   part.number = value(word);
+  NFX_ASSERT(part.number < 100'000'000 && part.scale <= 7);
   return true;
 }
 

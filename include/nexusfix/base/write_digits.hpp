@@ -38,6 +38,7 @@ template <typename Word>
 
 // The eight digits of a number below limit_8, each a byte from 0 to 9, leading zeros included.
 [[nodiscard]] constexpr std::uint64_t eight(std::uint64_t number) noexcept {
+  NFX_ASSERT(number < limit_8);
   // Halves of four digits, quarters of two, then single digits. Each step divides all parts with one multiplication by
   // a rounded-up reciprocal, exact for parts this small, and a second one moves the quotients in front of the
   // remainders: part - q * divisor, shifted up, plus q.
@@ -51,6 +52,7 @@ template <typename Word>
 
 // The four digits of a number below 10000, in the same way.
 [[nodiscard]] constexpr std::uint32_t four(std::uint32_t number) noexcept {
+  NFX_ASSERT(number < 10'000);
   const std::uint32_t hundreds = number * 5243 >> 19;
   const std::uint32_t quarters = (number << 16) + hundreds * (1 - (100u << 16));
   const std::uint32_t tens = quarters * 103 >> 10 & 0x000F000F;
@@ -64,6 +66,7 @@ struct ThreeDigits {
   std::uint32_t sum;
 };
 [[nodiscard]] constexpr ThreeDigits three(std::uint32_t number) noexcept {
+  NFX_ASSERT(number < 1000);
   const std::uint32_t tens = number * 205 >> 11, hundreds = tens * 103 >> 10;
   return {(number << 16) + tens * (0x100u - 0xA0000u) + hundreds * (1 - 0xA00u), number - 9 * (tens + hundreds)};
 }
@@ -76,6 +79,7 @@ inline constexpr std::uint32_t three_zero_characters = '0' | '0' << 8 | '0' << 1
 
 // How many zeros stand in front of eight digits, when at least `least` digits (1 to 8) shall remain.
 [[nodiscard]] constexpr unsigned leading_zeros(std::uint64_t digit_bytes, unsigned least = 1) noexcept {
+  NFX_ASSERT(least - 1 < 8);
   return static_cast<unsigned>(std::countr_zero(digit_bytes | std::uint64_t{1} << (64 - 8 * least))) / 8;
 }
 
@@ -83,6 +87,7 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
 
 // Digits and point of a number below limit_16 with scale at most 15. `out` has room for 34 characters.
 [[nodiscard]] inline WrittenText write_sixteen(char* out, std::uint64_t number, unsigned scale) noexcept {
+  NFX_ASSERT(number < limit_16 && scale <= 15);
   const std::uint64_t high = eight(number / limit_8), low = eight(number % limit_8);
   // The digit in front of the point is always written.
   const unsigned least = scale + 1;
@@ -90,6 +95,7 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
   const unsigned zeros =
       (high | forced) != 0 ? static_cast<unsigned>(std::countr_zero(high | forced)) / 8 : 8 + leading_zeros(low, least);
   const unsigned count = 16 - zeros;
+  NFX_ASSERT(count > scale && count <= 16);
   const unsigned whole = count - scale;
   const Sixteen text = ((Sixteen{low + zero_characters} << 64) | (high + zero_characters)) >> (8 * zeros);
   store(out, static_cast<std::uint64_t>(text));
@@ -120,6 +126,7 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
                          : words[1] != 0 ? 8 + leading_zeros(words[1])
                                          : 16 + leading_zeros(words[2]);
   const unsigned count = 24 - zeros > scale ? 24 - zeros : scale + 1;
+  NFX_ASSERT(count > scale && count <= 20);
   const unsigned whole = count - scale;
   const char* const first = padded.data() + (24 - count);
   std::memcpy(out, first, whole);
@@ -172,6 +179,7 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
     const unsigned zeros = static_cast<unsigned>(std::countr_zero(bytes | needed)) / 8;
     const std::uint64_t characters = bytes + digit_words::zero_characters;
     const unsigned count = 8 - zeros;
+    NFX_ASSERT(count > scale && count <= 8);
     char* const point = out + (count - scale);
     // Without a fraction the point and what follows it lie behind the text, where they do not count.
     digit_words::store(out, characters >> 8 * zeros);
@@ -189,6 +197,7 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
 // Writes a point and the first `count` digits, 0 to 9, of nanoseconds below a second; nothing when `count` is 0.
 // `out` has room for 10 characters, whatever `count` is.
 [[nodiscard]] inline WrittenText write_fraction(char* out, std::uint32_t nanoseconds, unsigned count) noexcept {
+  NFX_ASSERT(nanoseconds < 1'000'000'000 && count <= 9);
   if (count == 0) return {0, 0};
   if (count == 3) {
     const digit_words::ThreeDigits digits = digit_words::three(nanoseconds / 1'000'000);
