@@ -36,6 +36,7 @@ void Encoder::begin(HeaderTemplate& header, std::string_view msg_type, SeqNum se
       return;
     }
   }
+  NFX_ASSERT(fields_.begin_ < end && end <= fields_.end_);
   fields_.at_ = end;
 }
 
@@ -44,8 +45,11 @@ std::string_view Encoder::finish() noexcept {
   const std::size_t body_length = fields_.size();
   if (!fields_.ok_ || body_length > HeaderTemplate::max_body_length) [[unlikely]]
     return {};
+  NFX_ASSERT(fields_.at_ <= fields_.end_);                      // CheckSum has its trailer_size after the end
+  NFX_ASSERT(header_->front_size(body_length) <= prefix_size);  // and BodyLength lies inside the prefix
   std::uint32_t sum = fields_.sum_;
   char* const message = header_->write_front(fields_.begin_, body_length, sum);
+  NFX_ASSERT(message + header_->front_size(body_length) == fields_.begin_);
   write_check_sum_field(fields_.at_, static_cast<std::uint8_t>(sum));
   return {message, static_cast<std::size_t>(fields_.at_ + trailer_size - message)};
 }
@@ -61,6 +65,7 @@ std::string_view Encoder::finish_without_template() noexcept {
   char prefix[prefix_size];
   FieldWriter front{prefix};
   front.append<Tag::BeginString>(begin_string_).append<Tag::BodyLength>(body.size());
+  NFX_ASSERT(front.ok() && front.size() <= prefix_size && fields_.at_ <= fields_.end_);
   char* const message = fields_.begin_ - front.size();
   std::memcpy(message, prefix, front.size());
   write_check_sum_field(fields_.at_, static_cast<std::uint8_t>(front.sum() + fields_.sum()));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kernels/kernels.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/read_digits.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/wire/wire_error.hpp"
@@ -44,6 +45,7 @@ template <class Arrays>
   const std::uint32_t last = count - 1;
   const std::size_t body_begin = std::size_t{fields.ends[1]} + 1;
   const std::size_t body_end = std::size_t{fields.ends[last - 1]} + 1;
+  NFX_ASSERT(body_begin <= body_end && body_end <= message.size());
   const std::string_view sum_text = value_of(last);
   const std::int64_t declared_sum = sum_text.size() == 3 ? small_number(sum_text) : -1;
   if (fields.tags[last] != value(Tag::CheckSum) || declared_sum < 0 ||

@@ -42,6 +42,7 @@ std::size_t copy_steps(char* out, const char* bytes, std::size_t size, std::uint
 
 // The last 0 to 15 bytes.
 std::uint32_t copy_rest(char* out, const char* bytes, std::size_t size) noexcept {
+  NFX_ASSERT(size < 16);
   if (size > 8) {
     const auto first = digit_words::load<std::uint64_t>(bytes);
     const auto last = digit_words::load<std::uint64_t>(bytes + size - 8);
@@ -89,6 +90,7 @@ bool FieldWriter::append_exactly(Tag tag, std::string_view value) noexcept {
     digit_words::store(text, head.word);
   }
   // In this order nothing can overflow, however large the value is.
+  NFX_ASSERT(head.size >= 2 && head.size <= sizeof text);
   const auto left = static_cast<std::size_t>(std::max(room(), std::ptrdiff_t{0}));
   if (left < head.size + 1 || left - head.size - 1 < value.size()) {
     fail();
@@ -153,6 +155,7 @@ FieldWriter& FieldWriter::append_data(Tag length_tag, Tag data_tag, std::string_
   const std::uint32_t sum_before = sum_;
   append_unsigned(length_tag, data.size());
   if (ok_ && append_exactly(data_tag, data)) return *this;
+  NFX_ASSERT(!ok_ && before <= at_);
   at_ = before;  // never a length without its data
   sum_ = sum_before;
   return *this;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/read_digits.hpp"
 
 namespace nfx {
@@ -77,6 +78,7 @@ Header read_header(std::string_view buffer) noexcept {
                                                     std::size_t max_message_size) noexcept {
   // Bytes beyond the maximum are not looked at: they may not have arrived had the stream been cut differently.
   const std::string_view searched = buffer.substr(0, max_message_size);
+  NFX_ASSERT(body_end != 0);
   const std::size_t from = body_end - 1;
   const std::size_t start = searched.find(check_sum_start, from);
   if (start != std::string_view::npos) {
@@ -98,7 +100,9 @@ bool ends_with_check_sum(const char* body_end) noexcept {
 
 }  // namespace
 
-Frame next_frame(std::string_view buffer, std::size_t max_message_size) noexcept {
+namespace {
+
+Frame find_frame(std::string_view buffer, std::size_t max_message_size) noexcept {
   const Header header = read_header(buffer);
   if (header.status == FrameStatus::garbled) return skip_garbage(buffer, header.error);
   if (header.status == FrameStatus::need_more) return {FrameStatus::need_more, WireError::none, buffer.size() + 1};
@@ -110,6 +114,27 @@ Frame next_frame(std::string_view buffer, std::size_t max_message_size) noexcept
     return {FrameStatus::complete, WireError::none, total};
   }
   return search_check_sum(buffer, body_end, max_message_size);
+}
+
+// A whole message and garbage lie inside the buffer; a part of a message needs more than there is.
+bool fits(const Frame& frame, std::string_view buffer) noexcept {
+  switch (frame.status) {
+    case FrameStatus::need_more: return frame.size > buffer.size();
+    case FrameStatus::complete:
+    case FrameStatus::garbled: return frame.size > 0 && frame.size <= buffer.size();
+    case FrameStatus::too_large: return frame.size == 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+Frame next_frame(std::string_view buffer, std::size_t max_message_size) noexcept {
+  const Frame frame = find_frame(buffer, max_message_size);
+  NFX_ASSERT(fits(frame, buffer));
+  NFX_ASSERT((frame.error != WireError::none) ==
+             (frame.status == FrameStatus::garbled || frame.status == FrameStatus::too_large));
+  return frame;
 }
 
 Frame FrameReader::next(std::string_view buffer) noexcept {
@@ -134,6 +159,7 @@ std::size_t FrameReader::familiar_message_size(std::string_view buffer) const no
   if (count - 1 >= max_body_length_digits || (word >> 8 * count & 0xFF) != (soh ^ '0')) return 0;
   const std::size_t body_length = digits::value(word << (64 - 8 * count));
   const std::size_t body_end = start_size_ + count + 1 + body_length;
+  NFX_ASSERT(count <= max_body_length_digits && start_size_ <= sizeof start_);
   const std::size_t total = body_end + check_sum_field_size;
   if (total > max_message_size_ || total > buffer.size() || !ends_with_check_sum(start + body_end)) return 0;
   return total;
@@ -142,6 +168,7 @@ std::size_t FrameReader::familiar_message_size(std::string_view buffer) const no
 void FrameReader::remember(std::string_view message) noexcept {
   const std::size_t size = message.find(soh) + sizeof "9=";  // SOH and "9="
   start_size_ = size >= 8 && size <= sizeof start_ ? size : 0;
+  NFX_ASSERT(size < message.size());
   std::memcpy(start_, message.data(), start_size_);
 }
 

@@ -22,6 +22,7 @@ GroupView::GroupView(const MessageView& message, const GroupShape& shape, EntryS
 GroupView::GroupView(const MessageView& message, const GroupShape& shape, std::uint32_t count_index,
                      std::uint32_t limit, EntryStart start) noexcept
     : message_(&message), shape_(&shape), begin_(count_index + 1), limit_(limit) {
+  NFX_ASSERT(count_index < limit && limit <= message.size());
   if (shape.members.empty()) {
     begin_ = limit_;  // nothing can start an entry
     return;
@@ -38,6 +39,7 @@ GroupView::GroupView(const MessageView& message, const GroupShape& shape, std::u
 
 std::uint32_t GroupView::entry_end(std::uint32_t begin) const noexcept {
   if (begin == limit_) return limit_;
+  NFX_ASSERT(starts_entry(begin));
   const std::span<const Tag> members = shape_->members;
   if (delimiter_ != members.front()) [[unlikely]]
     return entry_end_in_any_order(begin);
@@ -76,6 +78,7 @@ bool GroupView::goes_on_with(Tag tag, std::size_t& next) const noexcept {
 }
 
 std::uint32_t GroupView::end_past_stranger(std::uint32_t begin, std::uint32_t stranger) const noexcept {
+  NFX_ASSERT(begin < stranger && stranger < limit_);
   const std::uint32_t behind = stranger + 1;
   if (behind == limit_) return stranger;
   // The next entry's delimiter says where this one ends, whatever stands between.
@@ -100,6 +103,7 @@ std::uint32_t GroupView::end_past_stranger(std::uint32_t begin, std::uint32_t st
       end = i + 1;
     }
   }
+  NFX_ASSERT(stranger <= end && end <= limit_);
   return end;
 }
 

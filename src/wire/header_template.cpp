@@ -66,6 +66,8 @@ HeaderTemplate::HeaderTemplate(const HeaderTexts& texts) : timestamp_digits_(tex
   fixed_size_ = type_begin.size() + seq_begin.size() + lead_size_ + fraction_size + tail_size_;
   max_size_ = fixed_size_ + max_seq_size + poss_dup_field.size() + step;
   fixed_sum_ = sum_of(type_begin) + sum_of(seq_begin) + sum_of(lead) + sum_of(tail);
+  NFX_ASSERT(lead_.size() >= time_offset_ + 24);  // what lay_second() stores
+  NFX_ASSERT(lead_.size() % step == 0 && tail_.size() % step == 0);
   lay_second(UtcTime{});
 }
 
@@ -103,7 +105,9 @@ char* HeaderTemplate::write(const MessageHeader& header, char* out, const char* 
   if (room >= ample_room(header.msg_type.size())) return write_amply(header, out, sum);
   if (room < size(header)) return nullptr;
   if (!clock_.covers(header.sending_time)) lay_second(header.sending_time);
-  return lay<false>(header, out, clock_.settle(header.sending_time), sum);
+  char* const written_end = lay<false>(header, out, clock_.settle(header.sending_time), sum);
+  NFX_ASSERT(out + size(header) == written_end && written_end <= end);
+  return written_end;
 }
 
 char* HeaderTemplate::write_other_front(char* body, std::size_t body_length, std::uint32_t& sum) const noexcept {
@@ -113,6 +117,7 @@ char* HeaderTemplate::write_other_front(char* body, std::size_t body_length, std
   const std::uint64_t word = (digit_bytes + digit_words::zero_characters) >> 8 | std::uint64_t{soh} << 56;
   digit_words::store(body - 8, word);
   sum += front_sum_ + digit_words::digit_sum(digit_bytes) + count * '0' + static_cast<unsigned char>(soh);
+  NFX_ASSERT(count <= 7 && front_size_ <= front_.size());
   char* const begin = body - 1 - count - front_size_;
   std::memcpy(begin, front_.data(), front_size_);
   return begin;

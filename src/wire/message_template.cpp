@@ -19,6 +19,7 @@ std::string first_time(unsigned fraction_digits) {
 PatchError MessageTemplate::patch_long_number(IntSlot slot, unsigned scale, std::uint64_t number,
                                               bool negative) noexcept {
   char text[max_number_width];
+  NFX_ASSERT(slot.width <= sizeof text);
   std::uint32_t sum = 0;
   for (unsigned i = slot.width; i-- != 0;) {
     const bool is_point = scale != 0 && i + scale + 1 == slot.width;
@@ -41,6 +42,7 @@ void MessageTemplate::patch_other_time(TimeSlot slot, std::uint32_t nanoseconds)
 }
 
 PatchError MessageTemplate::patch_long_text(TextSlot slot, std::string_view text) noexcept {
+  NFX_ASSERT(text.size() == slot.width);
   if (text.find(soh) != std::string_view::npos) return PatchError::holds_soh;
   count(slot.index, copy_and_sum(at(slot.offset, text.size()), text.data(), text.size()));
   return PatchError::none;
@@ -54,6 +56,7 @@ PatchError MessageTemplate::rescale(std::uint64_t& number, unsigned from, unsign
     number /= divisor;
     return PatchError::none;
   }
+  NFX_ASSERT(to - from < detail::powers_of_ten.size());
   const std::uint64_t factor = detail::powers_of_ten[to - from];
   if (number > UINT64_MAX / factor) return PatchError::too_wide;
   number *= factor;
@@ -123,6 +126,7 @@ MessageTemplate MessageTemplateBuilder::build() const {
   std::uint32_t front_sum = 0;
   char* const body = result.bytes_.data() + MessageTemplate::body_offset;
   const char* const begin = header_.write_front(body, body_length, front_sum);
+  NFX_ASSERT(begin >= result.bytes_.data() && begin < body);
   result.begin_ = static_cast<std::size_t>(begin - result.bytes_.data());
   result.sum_ = check_sum(std::string_view{result.bytes_}.substr(result.begin_));
   result.bytes_.append(MessageTemplate::trailer_size, '0');

@@ -55,6 +55,7 @@ class HashIndex {
       : mask_(std::bit_ceil(max_fields * 2) - 1), slots_(std::make_unique<Slot[]>(mask_ + 1)) {}
 
   void fill(const std::int32_t* tags, std::uint32_t count) noexcept {
+    NFX_ASSERT(2 * std::uint64_t{count} <= std::uint64_t{mask_} + 1);  // so that every search finds an empty slot
     if (++generation_ == 0) {
       std::fill_n(slots_.get(), mask_ + 1, Slot{});
       generation_ = 1;
@@ -165,6 +166,8 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
     count_ = count;
     if (error == WireError::none && !wide_) padded_values_ = count - 1;
   }
+  NFX_ASSERT(count <= max_fields_ && (error != WireError::none || count_ > 3));
+  NFX_ASSERT(error != WireError::none || value_at(count_ - 1).end() + 1 == message.end());  // CheckSum ends it
   return error;
 }
 
@@ -182,6 +185,7 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
 
 [[gnu::noinline]] std::uint32_t MessageView::find_further(std::uint16_t tag) const noexcept {
   std::uint16_t* const table = storage_->table.get();
+  NFX_ASSERT(!wide_ && count_ > compared_fields && table != nullptr);
   if (!table_filled_) {
     for (std::uint32_t i = count_; i-- > compared_fields;) table[tags_[i]] = static_cast<std::uint16_t>(i);
     table_filled_ = true;
@@ -192,6 +196,7 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
 
 [[gnu::cold, gnu::noinline]] std::uint32_t MessageView::find_wide_between(std::uint32_t begin, std::uint32_t end,
                                                                           Tag tag) const noexcept {
+  NFX_ASSERT(begin <= end && end <= count_);
   for (std::uint32_t i = begin; i < end; ++i) {
     if (tag_at(i) == tag) return i;
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
@@ -35,6 +36,7 @@ BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& v
     if (frame.status == FrameStatus::need_more) return {used, frame.size};
     const std::size_t size = frame.status == FrameStatus::too_large ? rest.size() : frame.size;
     used += size;
+    NFX_ASSERT(size != 0 && used <= buffer.size());
     BatchItem item{frame, frame.error, rest.substr(0, size), rest.size() - size};
     if (frame.status == FrameStatus::complete) item.error = view.parse(item.bytes);
     if (!on_item(item)) break;

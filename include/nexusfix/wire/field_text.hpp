@@ -14,6 +14,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/write_digits.hpp"
 
@@ -83,6 +84,7 @@ class ByteWord {
 // One to eight characters in a word, zeros behind them; zero for none. Nothing outside of the text is read: two
 // overlapping loads cover 4 to 8 characters, three of one byte fewer.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t load_short(const char* p, std::size_t size) noexcept {
+  NFX_ASSERT(size <= 8);
   if (size >= 4) {
     const std::uint64_t last = digit_words::load<std::uint32_t>(p + size - 4);
     return digit_words::load<std::uint32_t>(p) | last << 8 * (size - 4);

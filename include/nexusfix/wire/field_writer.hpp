@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/decimal.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/tag.hpp"
@@ -127,6 +128,7 @@ class FieldWriter {
   };
   [[nodiscard, gnu::always_inline]] Place place() const noexcept { return {at_, sum_}; }
   [[gnu::always_inline]] FieldWriter& advance(Place from, std::size_t size, std::uint32_t sum) noexcept {
+    NFX_ASSERT(ok_ && from.at == at_ && size <= static_cast<std::size_t>(end_ - at_));
     at_ = from.at + size;
     sum_ = from.sum + sum;
     return *this;
@@ -134,6 +136,7 @@ class FieldWriter {
   // Behind "tag=" and its value: SOH, and the field counts.
   [[gnu::always_inline]] FieldWriter& close(Place from, const TagText& tag, WrittenText value) noexcept {
     const std::size_t size = tag.size + value.size;
+    NFX_ASSERT(size < static_cast<std::size_t>(quick_room));
     from.at[size] = soh;
     return advance(from, size + 1, tag.sum + value.sum + static_cast<unsigned char>(soh));
   }

@@ -35,10 +35,15 @@ enum class EntryStart : std::uint8_t { first_member, first_field };
 class GroupEntry {
  public:
   GroupEntry(const MessageView& message, std::uint32_t begin, std::uint32_t end) noexcept
-      : message_(&message), begin_(begin), end_(end) {}
+      : message_(&message), begin_(begin), end_(end) {
+    NFX_ASSERT(begin <= end && end <= message.size());
+  }
 
   [[nodiscard]] std::uint32_t size() const noexcept { return end_ - begin_; }
-  [[nodiscard]] Field operator[](std::uint32_t i) const noexcept { return (*message_)[begin_ + i]; }
+  [[nodiscard]] Field operator[](std::uint32_t i) const noexcept {
+    NFX_ASSERT(i < size());
+    return (*message_)[begin_ + i];
+  }
 
   // First field of the entry with this tag; empty when missing. Cost: linear in the entry.
   [[nodiscard]] std::string_view get_view(Tag tag) const noexcept {
@@ -104,6 +109,7 @@ class GroupView {
         end_ = group_->entry_end(begin_);
         more_ = group_->starts_entry(end_);
       }
+      NFX_ASSERT(last < begin_ && begin_ <= end_ && end_ <= group_->limit_);
       return *this;
     }
     Iterator operator++(int) noexcept {

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/base/write_digits.hpp"
@@ -66,7 +67,9 @@ class HeaderTemplate {
                                                       std::uint32_t& sum) noexcept {
     if (!clock_.covers(header.sending_time)) [[unlikely]]
       lay_second(header.sending_time);
-    return lay<true>(header, out, clock_.settle(header.sending_time), sum);
+    char* const end = lay<true>(header, out, clock_.settle(header.sending_time), sum);
+    NFX_ASSERT(out + size(header) == end);
+    return end;
   }
 
   // Length of "8=...9=...<SOH>" in front of a body of so many bytes, at most max_body_length.
@@ -76,6 +79,7 @@ class HeaderTemplate {
 
   // Writes exactly that so that it ends at `body`, and adds its sum. Returns where the message begins.
   [[gnu::always_inline]] char* write_front(char* body, std::size_t body_length, std::uint32_t& sum) const noexcept {
+    NFX_ASSERT(body_length <= max_body_length);
     if (body_length - 100 >= 900 || front_size_ < 8 || front_size_ > 16) [[unlikely]] {
       return write_other_front(body, body_length, sum);
     }
@@ -157,6 +161,7 @@ template <bool roomy>
   const std::uint64_t behind_base = seq - seq_base_;
   if (behind_base >= seq_step) [[unlikely]]
     return write_other_seq(out, seq);
+  NFX_ASSERT(seq_size_ >= 5 && seq_size_ <= 8 && seq_base_ % seq_step == 0);
   const std::uint32_t digits = digit_words::four(static_cast<std::uint32_t>(behind_base));
   digit_words::store(out, seq_word_ + (std::uint64_t{digits} << 8 * (seq_size_ - 4)));
   return {seq_size_, seq_sum_ + (digits * 0x01010101 >> 24)};

@@ -107,6 +107,9 @@ class MessageTemplate {
 
   // The complete message as it is now.
   [[nodiscard]] std::string_view view() noexcept {
+    NFX_ASSERT(begin_ < body_offset && bytes_.size() >= body_offset + trailer_size);
+    NFX_ASSERT(static_cast<std::uint8_t>(sum_) ==
+               check_sum({bytes_.data() + begin_, bytes_.size() - begin_ - trailer_size}));
     write_check_sum_field(bytes_.data() + bytes_.size() - trailer_size, static_cast<std::uint8_t>(sum_));
     return {bytes_.data() + begin_, bytes_.size() - begin_};
   }
@@ -119,12 +122,13 @@ class MessageTemplate {
   static constexpr std::size_t trailer_size = Encoder::trailer_size;
 
   [[nodiscard]] char* at(std::size_t offset, [[maybe_unused]] std::size_t size) noexcept {
-    NFX_ASSERT(offset + size <= bytes_.size());
+    NFX_ASSERT(offset > body_offset && offset + size < bytes_.size() - trailer_size);
     return bytes_.data() + offset;
   }
   // The slot's bytes have this sum from now on. Said before they are written: bytes may alias anything, and behind
   // them the sums would have to be read from memory again.
   void count(std::uint8_t index, std::uint32_t sum) noexcept {
+    NFX_ASSERT(index < max_slots);
     sum_ += sum - slot_sums_[index];
     slot_sums_[index] = sum;
   }
@@ -191,6 +195,7 @@ inline constexpr std::array<std::uint64_t, 19> powers_of_ten = [] {
 
 // Stores the first `size` bytes of a word, 1 to 8, and nothing else.
 inline void store_exactly(char* out, std::uint64_t word, std::size_t size) noexcept {
+  NFX_ASSERT(size - 1 < 8);
   if (size == 8) {
     digit_words::store(out, word);
   } else if (size >= 4) {
@@ -208,6 +213,7 @@ inline void store_exactly(char* out, std::uint64_t word, std::size_t size) noexc
   const unsigned width = slot.width;
   const unsigned point = scale == 0 ? 0 : 1;
   const unsigned digits = width - point;
+  NFX_ASSERT(width - 1 < max_number_width && digits > scale);
   // A minus sign stands where the first digit would, which must not be the one in front of the point.
   if (number >= detail::powers_of_ten[digits - (negative ? 1 : 0)]) return PatchError::too_wide;
   if (negative && digits == scale + 1) return PatchError::too_wide;

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/decimal.hpp"
 #include "nexusfix/base/read_digits.hpp"
 #include "nexusfix/base/seq_num.hpp"
@@ -57,17 +58,20 @@ class MessageView {
   [[nodiscard]] std::uint32_t size() const noexcept { return count_; }
   [[nodiscard]] Field operator[](std::uint32_t index) const noexcept { return {tag_at(index), value_at(index)}; }
   [[nodiscard]] Tag tag_at(std::uint32_t index) const noexcept {
+    NFX_ASSERT(index < count_);
     if (wide_) [[unlikely]]
       return Tag{wide_tags_[index]};
     return Tag{tags_[index]};
   }
   [[nodiscard]] std::string_view value_at(std::uint32_t index) const noexcept {
+    NFX_ASSERT(index < count_ && value_lies_inside(index));
     if (wide_) [[unlikely]]
       return {data_ + wide_begins_[index], wide_ends_[index] - wide_begins_[index]};
     return {data_ + begins_[index], static_cast<std::size_t>(ends_[index] - begins_[index])};
   }
   // Where the value begins, from the start of the message.
   [[nodiscard]] std::uint32_t offset_at(std::uint32_t index) const noexcept {
+    NFX_ASSERT(index < count_);
     return wide_ ? wide_begins_[index] : begins_[index];
   }
 
@@ -150,6 +154,7 @@ class MessageView {
   friend class GroupView;
   [[nodiscard, gnu::always_inline]] std::uint32_t find_between(std::uint32_t begin, std::uint32_t end,
                                                                Tag tag) const noexcept {
+    NFX_ASSERT(begin <= end && end <= count_);
     const auto number = static_cast<std::uint32_t>(nfx::value(tag));
     if (wide_ || number > 0xFFFF) [[unlikely]]
       return find_wide_between(begin, end, tag);
@@ -158,6 +163,7 @@ class MessageView {
   }
   // Whether `count` fields, at least one, have the same tags at both places.
   [[nodiscard]] bool same_tags(std::uint32_t at, std::uint32_t other, std::uint32_t count) const noexcept {
+    NFX_ASSERT(count != 0 && at + count <= count_ && other + count <= count_);
     return !wide_ && tag_scan::same(tags_ + at, tags_ + other, count);
   }
   [[nodiscard]] std::uint32_t find_wide_between(std::uint32_t begin, std::uint32_t end, Tag tag) const noexcept;
@@ -170,11 +176,18 @@ class MessageView {
   [[nodiscard, gnu::always_inline]] ShortValue short_value_at(std::uint32_t index) const noexcept {
     const std::uint64_t begin = begins_[index];
     const std::uint64_t size = ends_[index] - begin;
+    NFX_ASSERT(index < padded_values_ && begin + 8 <= size_);
     return {digits::load_8(data_ + begin) << ((0 - 8 * size) % 64), size};
   }
   // The same for all others: negative, longer, or wrong.
   [[nodiscard]] std::expected<std::int64_t, FieldError> any_int_at(std::uint32_t index) const noexcept;
   [[nodiscard]] std::expected<Decimal, FieldError> any_decimal_at(std::uint32_t index) const noexcept;
+
+  // A value lies inside the message, and so does the SOH after it.
+  [[nodiscard]] bool value_lies_inside(std::uint32_t index) const noexcept {
+    return wide_ ? wide_begins_[index] <= wide_ends_[index] && wide_ends_[index] < size_
+                 : begins_[index] <= ends_[index] && ends_[index] < size_;
+  }
 
   WireError index_fields(std::string_view message, bool lenient) noexcept;
   WireError index_wide_fields(std::string_view message, std::uint32_t& count) noexcept;

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #elif defined(__ARM_NEON)
@@ -32,6 +34,7 @@ struct Places {
   }
   // Whether the first `count` places, at most 8, are all in it.
   [[nodiscard]] bool all_of_first(std::uint32_t count) const noexcept {
+    NFX_ASSERT(count - 1 < 8);
     const std::uint64_t wanted = ~std::uint64_t{0} >> (64 - bits_per_place * count);
     return (bits & wanted) == wanted;
   }
@@ -124,6 +127,7 @@ inline constexpr std::uint32_t places_per_stride = 32;
 
 // Whether two runs of `count` tags, at least one, are the same. Reads up to 7 tags behind each.
 [[nodiscard]] inline bool same(const std::uint16_t* a, const std::uint16_t* b, std::uint32_t count) noexcept {
+  NFX_ASSERT(count != 0);
   for (; count > places_per_step; a += places_per_step, b += places_per_step, count -= places_per_step) {
     if (!equal(load(a), load(b)).all_of_first(places_per_step)) return false;
   }

@@ -16,6 +16,7 @@ class FieldIndexer {
 
   // A kernel found SOH at `at`; positions ascend. False when the message is at fault and the kernel must stop.
   [[nodiscard, gnu::always_inline]] bool on_soh(std::size_t at) noexcept {
+    NFX_ASSERT(at < size_ && message_[at] == '\x01');
     if (at < start_) return true;  // inside a data field
     const char* p = message_ + start_;
     const bool negative = *p == '-';
@@ -44,6 +45,7 @@ class FieldIndexer {
     out_.tags[count_] = static_cast<typename Arrays::tag_type>(tag);
     out_.begins[count_] = static_cast<typename Arrays::position_type>(value);
     out_.ends[count_] = static_cast<typename Arrays::position_type>(at);
+    NFX_ASSERT(start_ < value && value <= at && at < size_);
     ++count_;
     start_ = at + 1;
     if (is_length_tag(static_cast<std::uint32_t>(tag))) data_tag_ = data_tag_behind(tag);
@@ -66,6 +68,7 @@ class FieldIndexer {
 
   // Moves `at` to the SOH behind the data that starts at `value` and has the length of the field before.
   [[gnu::cold, gnu::noinline]] bool end_of_data(std::size_t value, std::size_t& at) const noexcept {
+    NFX_ASSERT(count_ != 0 && value < size_);
     const std::size_t text = out_.begins[count_ - 1];
     const std::size_t room = size_ - value;  // at least 1: the SOH at `at`
     std::size_t length = 0;

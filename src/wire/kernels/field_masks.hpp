@@ -86,6 +86,7 @@ template <class TagNumber>
 // other field was right.
 template <class Arrays>
 [[gnu::cold, gnu::noinline]] bool data_lengths_agree(const char* message, Arrays out, std::uint32_t count) noexcept {
+  NFX_ASSERT(count <= out.capacity);
   for (std::uint32_t i = 0; i + 1 < count; ++i) {
     const auto tag = static_cast<std::int32_t>(out.tags[i]);
     if (!is_length_tag(static_cast<std::uint32_t>(tag)) ||

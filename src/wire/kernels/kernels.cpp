@@ -37,6 +37,7 @@ KernelList find_available() noexcept {
 #elif defined(__aarch64__)
   list.tables[list.count++] = &neon;
 #endif
+  NFX_ASSERT(list.count <= sizeof list.tables / sizeof list.tables[0]);
   return list;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/wire_error.hpp"
 
 namespace nfx::kernels {

@@ -58,6 +58,7 @@ struct Block {
 // multiple of 64, and its first `seen` bytes were seen before. `size` is at least 64.
 template <class Vector, class F>
 [[gnu::always_inline]] inline bool for_each_block(const char* bytes, std::size_t size, F&& f) noexcept {
+  NFX_ASSERT(size >= 64);
   std::size_t at = 0;
   for (; size - at >= 64; at += 64) {
     if (!f(Block<Vector>::load(bytes + at), 0u)) return false;
