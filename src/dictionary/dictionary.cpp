@@ -18,6 +18,9 @@ EnumValues::EnumValues(std::vector<EnumValue> values) : values_(std::move(values
       one_character_[c >> 6] |= std::uint64_t{1} << (c & 63);
     }
   }
+  // find() searches the keys by halves and then reads the values in the same order.
+  NFX_ASSERT(keys_.size() == values_.size() && std::ranges::is_sorted(keys_));
+  NFX_ASSERT(std::ranges::adjacent_find(values_, {}, &EnumValue::value) == values_.end());
 }
 
 const EnumValue* EnumValues::find(std::string_view value) const noexcept {
@@ -32,6 +35,7 @@ const EnumValue* EnumValues::find(std::string_view value) const noexcept {
 
 TagIndex::TagIndex(std::size_t size) {
   const std::size_t slots = std::bit_ceil(std::max<std::size_t>(2 * size, 2));
+  NFX_ASSERT(std::has_single_bit(slots) && slots >= 2 * size && slots > size);  // a search finds an empty slot
   slots_.resize(slots);
   shift_ = 32 - static_cast<std::uint32_t>(std::countr_zero(slots));
 }
@@ -39,6 +43,7 @@ TagIndex::TagIndex(std::size_t size) {
 void TagIndex::insert(Tag tag, std::uint16_t index) noexcept {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = (static_cast<std::uint32_t>(value(tag)) * 0x9E3779B1u) >> shift_;
+  NFX_ASSERT(index != npos && at <= mask);
   while (slots_[at].index != npos && slots_[at].tag != tag) at = (at + 1) & mask;
   slots_[at] = {tag, index};
 }
@@ -49,6 +54,12 @@ Scope::Scope(std::vector<MemberDef> members)
   for (std::size_t i = 0; i < members_.size(); ++i) {
     index_.insert(members_[i].tag, static_cast<std::uint16_t>(i));
     if (members_[i].required) required_[i / 64] |= std::uint64_t{1} << (i % 64);
+  }
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    NFX_ASSERT(index_.find(members_[i].tag) == i);  // every tag once
+    NFX_ASSERT(i == 0 || members_[i - 1].section <= members_[i].section);
+    NFX_ASSERT(members_[i].field != nullptr && members_[i].field->tag == members_[i].tag);
+    NFX_ASSERT(members_[i].group == nullptr || members_[i].group->shape.count == members_[i].tag);
   }
 }
 
@@ -72,7 +83,11 @@ MessageIndex::MessageIndex(std::span<const MessageDef> messages) : slots_(std::b
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::uint64_t key = packed(messages[i].msg_type);
     std::size_t at = (key * 0x9E3779B97F4A7C15u) >> 32 & (slots_.size() - 1);
-    while (slots_[at].index != npos) at = (at + 1) & (slots_.size() - 1);
+    NFX_ASSERT(messages[i].msg_type.size() <= max_msg_type_size && i < npos);
+    while (slots_[at].index != npos) {
+      NFX_ASSERT(slots_[at].key != key);  // every message type once
+      at = (at + 1) & (slots_.size() - 1);
+    }
     slots_[at] = {key, static_cast<std::uint16_t>(i)};
   }
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/decimal.hpp"
 
 namespace nfx {
@@ -170,7 +171,9 @@ bool is_list(std::string_view text, bool of_characters) noexcept {
 }  // namespace
 
 std::string_view to_string(FieldType type) noexcept {
-  return std::ranges::find(type_names, type, &TypeName::type)->name;
+  const auto* const at = std::ranges::find(type_names, type, &TypeName::type);
+  NFX_ASSERT(at != type_names.end());  // every type has a row
+  return at->name;
 }
 
 std::optional<FieldType> parse_field_type(std::string_view name) noexcept {

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "dictionary/problems.hpp"
+#include "nexusfix/base/assert.hpp"
 
 namespace nfx {
 namespace {
@@ -134,6 +135,7 @@ void Combination::unite_fields() {
 }
 
 void Combination::unite(ModelField& into, const ModelField& from) {
+  NFX_ASSERT(into.tag == from.tag);
   if (into.name != from.name) {
     problems_.report(from.place, "field number " + std::to_string(value(from.tag)) + " is " + from.name + " here and " +
                                      into.name + " in the transport" + in_brackets(into.place) +

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dictionary/problems.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/dictionary/model_overlay.hpp"
 
@@ -222,6 +223,7 @@ Members::iterator Application::find(Members& members, MemberKind kind, std::stri
 }
 
 bool Application::component_has(const ModelComponent& component, std::string_view name, std::size_t depth) const {
+  NFX_ASSERT(depth <= max_dictionary_depth + 1);
   if (depth > max_dictionary_depth) return false;
   return std::ranges::any_of(component.members, [&](const ModelMember& member) {
     if (member.kind != MemberKind::component) return member.name == name;

@@ -9,6 +9,7 @@
 
 #include "dictionary/problems.hpp"
 #include "dictionary/tables.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
 
 namespace nfx {
@@ -80,6 +81,8 @@ std::unique_ptr<const Dictionary::Tables> Resolver::run() {
   index_components();
   resolve_messages();
   check_unused_components();
+  NFX_ASSERT(tables_->fields.size() <= max_fields && tables_->messages.size() <= max_messages);
+  NFX_ASSERT(std::ranges::all_of(tables_->groups, [](const StoredGroup& g) { return g.height <= max_group_depth; }));
   return std::move(tables_);
 }
 
@@ -115,7 +118,9 @@ void Resolver::resolve_fields() {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     tables_->field_index.insert(fields[i].tag, static_cast<std::uint16_t>(i));
     tables_->fields_by_name.emplace(fields[i].name, &fields[i]);
+    NFX_ASSERT(i == 0 || fields[i - 1].tag < fields[i].tag);
   }
+  NFX_ASSERT(tables_->fields_by_name.size() == fields.size());
 }
 
 EnumValues Resolver::resolve_values(const ModelField& field) {
@@ -171,6 +176,7 @@ void Resolver::resolve_messages() {
     gather(message.members, {Section::body, true, where}, all);
     gather(model_.trailer, {Section::trailer, true, "trailer"}, all);
     check_data(all, where);
+    NFX_ASSERT(all.components.empty());  // none is left open
     MessageDef& def = tables_->messages.emplace_back();
     def.name = keep(message.name);
     def.msg_type = keep(message.msg_type);
@@ -242,11 +248,14 @@ void Resolver::gather_field(const ModelMember& member, const Where& where, Gathe
   }
   into.members.push_back(def);
   into.from.push_back(&member);
+  NFX_ASSERT(into.members.size() == into.from.size() && into.members.size() <= max_scope_members);
+  NFX_ASSERT(into.members.size() == into.at.size() && into.height <= max_group_depth);
 }
 
 // The same field a second time: what it is must not depend on which of the two places is meant.
 void Resolver::check_repeated(const ModelMember& member, const Where& where, const Gathering& outer,
                               std::size_t first_at) {
+  NFX_ASSERT(first_at < outer.members.size() && outer.members.size() == outer.from.size());
   const MemberDef& first = outer.members[first_at];
   const ModelPlace& first_place = outer.from[first_at]->place;
   if ((first.group != nullptr) != (member.kind == MemberKind::group)) {
@@ -295,6 +304,7 @@ void Resolver::gather_component(const ModelMember& member, const Where& where, G
   }
   into.components.push_back(component->name);
   gather(component->members, {where.section, where.required && member.required, "component " + member.name}, into);
+  NFX_ASSERT(into.components.back() == component->name);
   into.components.pop_back();
 }
 
@@ -364,6 +374,7 @@ const StoredGroup* Resolver::resolve_group(const ModelMember& member, const Fiel
   }
   group.def.scope = Scope(std::move(entry.members));
   group.def.shape = {count.tag, group.tags, group.nested};
+  NFX_ASSERT(group.tags.size() == group.def.scope.members().size() && group.def.scope.find(count.tag) == nullptr);
   return &group;
 }
 

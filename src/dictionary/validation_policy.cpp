@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
 
 namespace nfx {
@@ -136,6 +137,8 @@ void ValidationPolicy::set(std::string_view msg_type, Tag tag, ValidationMode mo
   } else {
     overrides_.insert(at, {std::string(msg_type), tag, mode});
   }
+  // find() searches by halves.
+  NFX_ASSERT(std::ranges::adjacent_find(overrides_, std::ranges::greater_equal{}, place_of) == overrides_.end());
 }
 
 ValidationMode ValidationPolicy::mode(std::string_view msg_type, SessionRejectReason reason, Tag tag) const noexcept {

@@ -1,9 +1,10 @@
 #include "nexusfix/dictionary/validator.hpp"
 
-#include "nexusfix/wire/standard_fields.hpp"
-
 #include <array>
 #include <bit>
+
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 namespace {
@@ -14,13 +15,18 @@ using Reason = SessionRejectReason;
 class Seen {
  public:
   explicit Seen(const Scope& scope) noexcept : required_(scope.required()) {
+    NFX_ASSERT(required_.size() <= bits_.size());
     for (std::size_t i = 0; i < required_.size(); ++i) bits_[i] = 0;
   }
 
   [[nodiscard]] bool contains(std::uint16_t position) const noexcept {
+    NFX_ASSERT(position / 64 < required_.size());
     return (bits_[position / 64] >> (position % 64)) & 1;
   }
-  void insert(std::uint16_t position) noexcept { bits_[position / 64] |= std::uint64_t{1} << (position % 64); }
+  void insert(std::uint16_t position) noexcept {
+    NFX_ASSERT(position / 64 < required_.size());
+    bits_[position / 64] |= std::uint64_t{1} << (position % 64);
+  }
 
   // No required member is missing.
   [[nodiscard]] bool complete() const noexcept {
@@ -66,6 +72,7 @@ std::int64_t entry_count(std::string_view text) noexcept {
   if (!has_format(text, FieldType::num_in_group)) return text.empty() ? 0 : -1;
   std::int64_t count = 0;
   for (const char c : text) count = count * 10 + (c - '0');
+  NFX_ASSERT(count >= 0);
   return count;
 }
 
@@ -168,7 +175,9 @@ std::optional<Violation> Validation::run() noexcept {
     ++i;
     const MemberDef& member = scope_.members()[position];
     if (member.group != nullptr) {
-      i = walk_group(*member.group, i - 1, around);
+      const std::uint32_t count_at = i - 1;
+      i = walk_group(*member.group, count_at, around);
+      NFX_ASSERT(i == broken ? found_.has_value() : count_at < i && i <= message_.size());
       if (found_) return found_;
     }
   }
@@ -261,6 +270,7 @@ bool Validation::missing_let_through(const Scope& scope, const Seen& seen) noexc
 
 // Goes through all entries behind the count field. Returns where the group ends, or `broken`.
 std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_at, const Around& around) noexcept {
+  NFX_ASSERT(count_at < message_.size() && message_.tag_at(count_at) == group.shape.count);
   const std::int64_t declared = entry_count(message_[count_at].value);
   std::int64_t entries = 0;
   std::uint32_t i = count_at + 1;
@@ -270,8 +280,10 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
   }
   while (i < message_.size() && message_.tag_at(i) == delimiter) {
     if (entries == declared && around.has(delimiter)) break;  // the same field, standing behind the group
-    i = walk_entry(group, delimiter, i, around);
+    const std::uint32_t entry_begin = i;
+    i = walk_entry(group, delimiter, entry_begin, around);
     if (i == broken) return broken;
+    NFX_ASSERT(entry_begin < i && i <= message_.size());  // so that the loop ends
     ++entries;
   }
   return declared == entries ? i : judge_count(group, declared, entries, i, around);
@@ -280,6 +292,7 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
 // The count is wrong. Returns where the group ends, or `broken`.
 [[gnu::cold]] std::uint32_t Validation::judge_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
                                                     std::uint32_t end, const Around& around) noexcept {
+  NFX_ASSERT(declared != entries && end <= message_.size());
   Violation violation{Reason::incorrect_num_in_group_count, group.shape.count};
   if (entries < declared && end < message_.size()) {
     const Tag behind = message_.tag_at(end);
@@ -311,6 +324,7 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
 // Goes through the fields of one entry, its delimiter at `begin`. Returns where the entry ends, or `broken`.
 std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::uint32_t begin,
                                      const Around& around) noexcept {
+  NFX_ASSERT(message_.tag_at(begin) == delimiter && group.find(delimiter) != nullptr);
   Seen seen(group.scope);
   const Around inside{&group.scope, &around};
   std::uint16_t last = 0;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/dictionary/field_type.hpp"
 #include "nexusfix/dictionary/version.hpp"
@@ -119,6 +120,7 @@ class Scope {
   [[nodiscard]] std::uint16_t position(Tag tag) const noexcept { return index_.find(tag); }  // or TagIndex::npos
   [[nodiscard]] const MemberDef* find(Tag tag) const noexcept {
     const std::uint16_t at = index_.find(tag);
+    NFX_ASSERT(at == TagIndex::npos || (at < members_.size() && members_[at].tag == tag));
     return at == TagIndex::npos ? nullptr : &members_[at];
   }
 

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/group_view.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -197,7 +198,10 @@ class MissingFields {
 
     Iterator() noexcept = default;
     constexpr Iterator(const MissingFields* fields, std::size_t at) noexcept : fields_(fields), at_(at) { skip(); }
-    [[nodiscard]] constexpr Tag operator*() const noexcept { return (*fields_->required_)[at_]; }
+    [[nodiscard]] constexpr Tag operator*() const noexcept {
+      NFX_ASSERT(at_ < required_count);
+      return (*fields_->required_)[at_];
+    }
     constexpr Iterator& operator++() noexcept {
       ++at_;
       skip();
