@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/write_digits.hpp"
 #include "nexusfix/session/session_config.hpp"
@@ -91,12 +92,15 @@ std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, Utc
   char* const body = out.data() + front_size;
   char* const behind_header = header_.write(header, body, out.data() + out.size(), sum);
   if (behind_header == nullptr) return std::nullopt;
-  header_.write_front(body, body_length, sum);
+  NFX_ASSERT(behind_header == body + header_.size(header));
+  [[maybe_unused]] const char* const begin = header_.write_front(body, body_length, sum);
+  NFX_ASSERT(begin == out.data());
   Cursor cursor{behind_header, sum};
   char digits[40];
   // Nothing stands between 122 and 369 unless 122 is there, so one of the two texts is split around 369.
   const std::string_view behind = dup_time ? message.header_fields_behind : message.header_fields;
   const std::size_t split = message.last_processed ? place_of(Tag::LastMsgSeqNumProcessed, behind) : behind.size();
+  NFX_ASSERT(split <= behind.size() && (split == 0 || behind[split - 1] == soh));
   if (dup_time) {
     cursor.put(message.header_fields);
     cursor.put(orig_sending_time_tag);
@@ -114,6 +118,7 @@ std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, Utc
   if (!dup_time) cursor.put(message.header_fields_behind);
   cursor.put(message.header_fields_last);
   cursor.put(message.body);
+  NFX_ASSERT(cursor.at == body + body_length);  // what was written is what BodyLength announces
   write_check_sum_field(cursor.at, static_cast<std::uint8_t>(cursor.sum));
   return size;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx {
 
 GapQueue::GapQueue(std::uint32_t max_messages, std::uint32_t max_bytes)
@@ -12,6 +14,7 @@ GapQueue::GapQueue(std::uint32_t max_messages, std::uint32_t max_bytes)
       bytes_(std::make_unique_for_overwrite<char[]>(max_bytes)) {}
 
 bool GapQueue::push(SeqNum seq, std::string_view message) noexcept {
+  NFX_ASSERT(first_ <= last_ && last_ <= max_messages_ && used_bytes_ <= max_bytes_);
   if (empty()) clear();
   // Messages nearly always arrive in ascending order, so the place is found from the end.
   std::uint32_t place = last_;
@@ -25,18 +28,23 @@ bool GapQueue::push(SeqNum seq, std::string_view message) noexcept {
   entries_[place] = Entry{seq, used_bytes_, size};
   used_bytes_ += size;
   ++last_;
+  NFX_ASSERT(used_bytes_ <= max_bytes_ && last_ <= max_messages_);
+  NFX_ASSERT(place == first_ || entries_[place - 1].seq < seq);
+  NFX_ASSERT(place + 1 == last_ || seq < entries_[place + 1].seq);
   return true;
 }
 
 std::optional<std::string_view> GapQueue::take(SeqNum seq) noexcept {
   if (first_from(seq) != seq) return std::nullopt;
   const Entry& entry = entries_[first_++];
+  NFX_ASSERT(entry.seq == seq && entry.offset + entry.size <= used_bytes_);
   return std::string_view{&bytes_[entry.offset], entry.size};
 }
 
 std::optional<SeqNum> GapQueue::first_from(SeqNum seq) noexcept {
   while (first_ != last_ && entries_[first_].seq < seq) ++first_;
   if (first_ == last_) return std::nullopt;
+  NFX_ASSERT(first_ < last_ && entries_[first_].seq >= seq);
   return entries_[first_].seq;
 }
 

@@ -5,6 +5,7 @@
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/step_check.hpp"
 
 namespace nfx {
 namespace {
@@ -14,6 +15,8 @@ constexpr std::size_t max_logon_body = 2048;
 }  // namespace
 
 void Session::on_connect(Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
+  NFX_ASSERT(phase_ == Phase::disconnected);
   phase_ = Phase::awaiting_logon;
   phase_deadline_ = now.monotonic + config_.logon_timeout;
   last_received_ = last_sent_ = now.monotonic;
@@ -50,6 +53,7 @@ void Session::send_logon(bool reset, std::optional<SeqNum> next_expected, Instan
 
 // The first message of a connection. Until it has proved to be an acceptable Logon the peer gets no answer.
 void Session::receive_first(const MessageView& message, Instant now, Actions& out) noexcept {
+  NFX_ASSERT(phase_ == Phase::awaiting_logon);
   const std::string_view type = message.msg_type();
   if (type != msg_type::logon) {
     if (config_.role == Role::initiator && type == msg_type::logout) {
@@ -204,6 +208,8 @@ void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now,
 // Both Logons are exchanged: what is missing on either side is dealt with, and the application told.
 void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now,
                            Actions& out) noexcept {
+  NFX_ASSERT(phase_ == Phase::logged_on && seq >= next_in_);
+  NFX_ASSERT(gap_.requested_to == SeqNum{} && !replaying() && queue_.empty());
   phase_deadline_ = MonotonicTime::max();
   out.push({.kind = ActionKind::logged_on});
   if (seq == next_in_) {
@@ -250,6 +256,7 @@ void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instan
 }
 
 void Session::reset_sequence_numbers(Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
   if (phase_ != Phase::logged_on || reset_sent_) return;
   if (version_ < Version::fix41) {
     return note(Notice::unexpected_message, SeqNum{}, "FIX 4.0 has no ResetSeqNumFlag: nothing was reset", out);

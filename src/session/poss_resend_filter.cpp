@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx {
 namespace {
 
@@ -52,6 +54,7 @@ PossResendFilter::Key PossResendFilter::key_of(std::string_view id) noexcept {
 
 std::uint32_t PossResendFilter::slot_for(const Key& key) const noexcept {
   auto slot = static_cast<std::uint32_t>(mix(key.low ^ std::rotl(key.high, 32))) & mask_;
+  NFX_ASSERT(2 * std::uint64_t{size_} <= std::uint64_t{mask_} + 1);  // so that the search finds an empty slot
   while (slots_[slot] != none && ring_[slots_[slot]] != key) slot = (slot + 1) & mask_;
   return slot;
 }
@@ -69,6 +72,7 @@ bool PossResendFilter::remember(std::string_view id) noexcept {
   } else {
     ++size_;
   }
+  NFX_ASSERT(place < capacity_ && size_ <= capacity_ && oldest_ < capacity_);
   ring_[place] = key;
   slots_[slot_for(key)] = place;
   return true;
@@ -77,6 +81,7 @@ bool PossResendFilter::remember(std::string_view id) noexcept {
 // Takes a key out of the table and moves those behind it that had to step aside for it.
 void PossResendFilter::forget(const Key& key) noexcept {
   std::uint32_t hole = slot_for(key);
+  NFX_ASSERT(slots_[hole] < size_ && ring_[slots_[hole]] == key);
   slots_[hole] = none;
   for (std::uint32_t at = (hole + 1) & mask_; slots_[at] != none; at = (at + 1) & mask_) {
     const std::uint32_t place = slots_[at];

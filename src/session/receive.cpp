@@ -6,6 +6,7 @@
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/step_check.hpp"
 
 namespace nfx {
 namespace {
@@ -27,6 +28,7 @@ namespace {
 }  // namespace
 
 void Session::on_message(const MessageView& message, Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
   last_received_ = now.monotonic;
   test_pending_ = false;
   switch (phase_) {
@@ -39,6 +41,7 @@ void Session::on_message(const MessageView& message, Instant now, Actions& out) 
 }
 
 void Session::on_queued_message(const MessageView& message, Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
   if (phase_ == Phase::logged_on || phase_ == Phase::logout_sent) process(message, true, now, out);
   processing_ = {};
 }
@@ -49,6 +52,8 @@ std::optional<std::string_view> Session::take_queued() noexcept {
 }
 
 void Session::on_garbled(WireError error, std::string_view bytes, Instant, Actions& out) noexcept {
+  const StepCheck check{*this, out};
+  NFX_ASSERT(error != WireError::none);
   if (phase_ == Phase::awaiting_logon)
     return disconnect("garbled bytes where a Logon was expected", Ending::failed, out);
   if (phase_ == Phase::disconnected) return;
@@ -99,11 +104,13 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
 }
 
 void Session::receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  NFX_ASSERT(seq > next_in_);  // only what is beyond a gap waits in the queue
   if (!queue_.push(seq, message.bytes())) note(Notice::queue_full, seq, {}, out);
   request_resend(previous(seq), now, out, config_.send_redundant_resend_requests);
 }
 
 void Session::receive_low(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
+  NFX_ASSERT(seq < next_in_);
   if (!possible_duplicate(message)) {
     return refuse(format("MsgSeqNum too low, expecting ", next_in_, " but received ", seq), now, out);
   }
@@ -237,6 +244,7 @@ void Session::deliver(const MessageView& message, SeqNum seq, bool queued, Insta
 
 void Session::receive_in_sequence(const MessageView& message, SeqNum seq, bool queued, Instant now,
                                   Actions& out) noexcept {
+  NFX_ASSERT(seq == next_in_ && seq < seq_num_limit);
   // The number counts first and what it means to an open gap comes last: asking for more may end the session, and the
   // message must have been dealt with by then.
   next_in_ = next(seq);
@@ -269,6 +277,7 @@ void Session::receive_sequence_reset(const MessageView& message, SeqNum seq, Pos
                                                          : SessionRejectReason::incorrect_data_format,
                   Tag::NewSeqNo, now, out);
   }
+  NFX_ASSERT(position == Position::equal || is_reset(message));  // a gap fill waits for its turn
   const bool gap_fill = position == Position::equal && !is_reset(message);
   if (*new_seq < next_in_ || (gap_fill && *new_seq == next_in_)) {
     return reject(message, seq, SessionRejectReason::value_is_incorrect, std::nullopt, now, out);
@@ -306,6 +315,7 @@ void Session::receive_logout(const MessageView& message, SeqNum seq, Position po
 void Session::advance_past(SeqNum seq, Instant now, Actions& out) noexcept { set_next_inbound(next(seq), now, out); }
 
 void Session::set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept {
+  NFX_ASSERT(seq >= next_in_);
   next_in_ = seq;
   close_gap(now, out);
 }
@@ -313,6 +323,7 @@ void Session::set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept {
 // Called whenever the expected number has moved: is the request filled, and what is missing next?
 void Session::close_gap(Instant now, Actions& out) noexcept {
   if (phase_ == Phase::disconnected) return;
+  NFX_ASSERT(next_in_ <= seq_num_limit);
   if (next_in_ == logon_beyond_gap_ || next_in_ == answered_beyond_gap_) next_in_ = next(next_in_);
   if (gap_.requested_to != SeqNum{}) {
     if (next_in_ <= gap_.requested_to) return;

@@ -5,11 +5,14 @@
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/step_check.hpp"
 
 namespace nfx {
 
 // Outstanding only once the request is in the output space; cleared on disconnect; repeated by the timer alone.
 void Session::request_resend(SeqNum up_to, Instant now, Actions& out, bool redundant) noexcept {
+  NFX_ASSERT(phase_ != Phase::disconnected && phase_ != Phase::awaiting_logon);
+  NFX_ASSERT(up_to >= next_in_);
   if (gap_.requested_to != SeqNum{} && !redundant) return;
   const std::uint64_t chunk_end = value(next_in_) + config_.resend_chunk_size - 1;
   const bool chunked = config_.resend_chunk_size != 0 && chunk_end < value(up_to);
@@ -78,6 +81,7 @@ void Session::receive_resend_request(const MessageView& message, SeqNum seq, Pos
 }
 
 void Session::queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept {
+  NFX_ASSERT(first_seq_num <= first && first <= last && last < next_out_);
   if (!replaying()) {
     replay_ = Replay{{first, last}, {}};
     out.push({.kind = ActionKind::replay});
@@ -93,6 +97,7 @@ void Session::queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept {
 }
 
 void Session::finish_replay(Instant now, Actions& out) noexcept {
+  NFX_ASSERT(pending_replay_count_ <= max_pending_replays);
   if (pending_replay_count_ != 0) {
     replay_ = Replay{pending_replays_[0], {}};
     std::move(pending_replays_.begin() + 1,
@@ -108,7 +113,9 @@ void Session::finish_replay(Instant now, Actions& out) noexcept {
 // Handles the number replay_.next. False when the output space is full: nothing is lost, the next call goes on there.
 bool Session::replay_one(std::optional<std::string_view> stored, MessageView& scratch, Instant now,
                          Actions& out) noexcept {
+  const StepCheck check{*this, out, StepCheck::Step::replay};
   const SeqNum seq = replay_.next;
+  NFX_ASSERT(seq != SeqNum{} && seq <= replay_.last && replay_.last < next_out_);
   const bool resendable =
       stored && scratch.parse(*stored) == WireError::none && !is_session_msg_type(scratch.msg_type());
   if (resendable) {
@@ -161,6 +168,9 @@ bool Session::send_replayed(std::string_view stored, MessageView& scratch, Insta
   if (behind_begin == 0) behind_begin = body_begin;
   if (last_begin == 0) behind_end = last_begin = body_begin;
   const std::size_t body_end = stored.size() - 7;
+  // The four parts of the stored message that are copied follow one another.
+  NFX_ASSERT(extra_begin <= behind_begin && behind_begin <= behind_end && behind_end <= last_begin);
+  NFX_ASSERT(last_begin <= body_begin && body_begin <= body_end);
   // Since the message left, somebody may have set the clock back; no message is older than its original.
   std::string_view original_time = scratch.get_view(Tag::SendingTime);
   std::array<char, max_utc_timestamp_size> time;
@@ -169,6 +179,7 @@ bool Session::send_replayed(std::string_view stored, MessageView& scratch, Insta
     original_time = {time.data(), now_text.size()};
   }
   const auto seq = scratch.get_seq_num(Tag::MsgSeqNum);
+  NFX_ASSERT(seq == replay_.next);  // what the store has under a number is the message with that number
   const auto size = composer_.compose({.msg_type = scratch.msg_type(),
                                        .seq = *seq,
                                        .poss_dup = true,
@@ -186,6 +197,7 @@ bool Session::send_replayed(std::string_view stored, MessageView& scratch, Insta
 }
 
 bool Session::send_gap_fill(SeqNum begin, SeqNum next_seq, Instant now, Actions& out) noexcept {
+  NFX_ASSERT(begin < next_seq && next_seq <= next_out_);
   std::array<char, 64> buffer;
   FieldWriter body{buffer};
   body.append(Tag::NewSeqNo, next_seq).append(Tag::GapFillFlag, true);

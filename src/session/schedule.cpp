@@ -151,6 +151,9 @@ Schedule::Schedule(ScheduleConfig config) : config_(std::move(config)) {
   NFX_REQUIRE(!find_problem(config_));
   sessions_ = sessions_of(config_);
   logons_ = logons_of(config_);
+  NFX_ASSERT(!sessions_ || (!sessions_->weekdays.empty() && sessions_->length > seconds{0}));
+  NFX_ASSERT(!sessions_ || sessions_->length <= week_length);
+  NFX_ASSERT(!logons_ || (!logons_->weekdays.empty() && logons_->length > seconds{0}));
 }
 
 // The loops end within seven steps: the set is never empty.
@@ -180,8 +183,11 @@ Schedule::Span Schedule::span_of(const Recurrence& r, local_days day) const noex
 std::optional<Schedule::Span> Schedule::current(const Recurrence& r, sys_seconds time) const noexcept {
   const local_seconds local = config_.zone.latest_local(time);
   const local_days day = r.begun_at(local);
+  NFX_ASSERT(local >= day + r.start);
   if (local >= day + r.start + r.length) return std::nullopt;
-  return span_of(r, day);
+  const Span span = span_of(r, day);
+  NFX_ASSERT(span.begin <= time && time < span.end);
+  return span;
 }
 
 std::optional<Schedule::Span> Schedule::following(const Recurrence& r, sys_seconds time) const noexcept {
@@ -189,6 +195,7 @@ std::optional<Schedule::Span> Schedule::following(const Recurrence& r, sys_secon
   for (int i = 0; i < max_swallowed; ++i) {
     day = r.after(day);
     const Span span = span_of(r, day);
+    NFX_ASSERT(span.begin <= span.end && time < span.begin);
     if (span.begin < span.end) return span;
   }
   return std::nullopt;
@@ -198,6 +205,7 @@ std::optional<Schedule::Span> Schedule::latest(const Recurrence& r, sys_seconds 
   local_days day = r.begun_at(config_.zone.latest_local(time));
   for (int i = 0; i < max_swallowed; ++i) {
     const Span span = span_of(r, day);
+    NFX_ASSERT(span.begin <= span.end && span.begin <= time);
     if (span.begin < span.end) return span;
     day = r.before(day);
   }
@@ -298,6 +306,7 @@ UtcTime Schedule::numbers_since(UtcTime time) const noexcept {
     const local_days day = floor<days>(local - *config_.reset_time);
     since = std::max(since, config_.zone.to_utc(day + *config_.reset_time).time);
   }
+  NFX_ASSERT(since <= now);
   return to_instant(since);
 }
 
@@ -312,6 +321,7 @@ UtcTime Schedule::next_boundary(UtcTime time) const noexcept {
   } else if (const auto next = next_logon_span(now)) {
     boundary = std::min(boundary, next->begin);
   }
+  NFX_ASSERT(boundary > now);  // a caller that waits for it gets on
   return to_instant(boundary);
 }
 

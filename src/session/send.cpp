@@ -5,6 +5,7 @@
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/step_check.hpp"
 
 namespace nfx {
 namespace {
@@ -33,6 +34,7 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
 }  // namespace
 
 std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
   if (message.msg_type.empty() || is_session_msg_type(message.msg_type) || !complete_fields(message.body) ||
       !complete_fields(message.header_fields)) {
@@ -55,6 +57,8 @@ std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant 
 
 bool Session::send_session_message(std::string_view type, std::string_view header_fields, std::string_view body,
                                    Instant now, Actions& out) noexcept {
+  NFX_ASSERT(phase_ != Phase::disconnected && is_session_msg_type(type));
+  NFX_ASSERT(complete_fields(header_fields) && complete_fields(body));
   const auto size = composer_.compose({.msg_type = type,
                                        .seq = next_out_,
                                        .header_fields = header_fields,
@@ -85,6 +89,7 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
   } else {
     // Before FIX 4.2 there is no RefTagID: the text has to name the tag.
     std::array<char, 96> named;
+    NFX_ASSERT(text.size() + sizeof " (-2147483648)" <= named.size());
     char* at = std::copy(text.begin(), text.end(), named.begin());
     at = std::copy_n(" (", 2, at);
     at = std::to_chars(at, named.end() - 1, value(*tag)).ptr;
@@ -118,6 +123,7 @@ void Session::reject_and_logout(const MessageView& rejected, SeqNum seq, Session
 
 std::expected<SeqNum, SendError> Session::reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                           std::string_view text, Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
   std::array<char, max_session_body> header_buffer, buffer;
   FieldWriter header{header_buffer};
@@ -146,11 +152,13 @@ void Session::send_logout(std::string_view text, Instant now, Actions& out) noex
   if (!text.empty()) body.append(Tag::Text, text.substr(0, max_session_body - 8));
   if (!body.ok()) body.clear();
   if (!send_session_message(msg_type::logout, {}, body.view(), now, out)) return;
+  NFX_ASSERT(phase_ != Phase::disconnected);
   phase_ = Phase::logout_sent;
   phase_deadline_ = now.monotonic + config_.logout_timeout;
 }
 
 void Session::logout(std::string_view text, Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
   switch (phase_) {
     case Phase::logged_on: send_logout(text, now, out); break;
     case Phase::awaiting_logon: disconnect("logout requested before the Logon completed", Ending::logout, out); break;
@@ -165,6 +173,7 @@ void Session::refuse(std::string_view text, Instant now, Actions& out) noexcept 
 }
 
 void Session::disconnect(std::string_view text, Ending ending, Actions& out) noexcept {
+  NFX_ASSERT(phase_ != Phase::disconnected);  // one end for every connection
   out.push({.kind = ActionKind::disconnect, .text = text});
   // An acceptor's peer that has not proved who it is has no session to lose, and none to reset.
   const bool tell = config_.role == Role::initiator || phase_ == Phase::logged_on || phase_ == Phase::logout_sent;
@@ -204,6 +213,8 @@ void Session::note(Notice notice, SeqNum seq, std::string_view text, Actions& ou
 
 std::string_view Session::format(std::string_view before, SeqNum first, std::string_view between,
                                  SeqNum second) noexcept {
+  constexpr std::size_t two_numbers = 2 * 20;
+  NFX_ASSERT(before.size() + between.size() + two_numbers <= text_.size());
   char* at = std::copy(before.begin(), before.end(), text_.begin());
   at = std::to_chars(at, text_.data() + text_.size(), value(first)).ptr;
   at = std::copy(between.begin(), between.end(), at);

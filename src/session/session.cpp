@@ -4,6 +4,7 @@
 
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "session/step_check.hpp"
 
 namespace nfx {
 
@@ -73,11 +74,13 @@ Session::Session(const SessionConfig& config)
       resend_bucket_(config.resend_rate, 0) {}
 
 void Session::restore(SeqNum next_inbound, SeqNum next_outbound) noexcept {
+  NFX_ASSERT(phase_ == Phase::disconnected);  // an open connection has its own numbers
   next_in_ = std::max(next_inbound, first_seq_num);
   next_out_ = std::max(next_outbound, first_seq_num);
 }
 
 void Session::on_disconnect(std::string_view why, Instant, Actions& out) noexcept {
+  const StepCheck check{*this, out};
   if (phase_ == Phase::disconnected) return;
   const bool ended = phase_ == Phase::logout_sent;
   const std::string_view lost = why.empty() ? std::string_view{"connection lost"} : why;
@@ -87,6 +90,7 @@ void Session::on_disconnect(std::string_view why, Instant, Actions& out) noexcep
 }
 
 void Session::start_over(Actions& out) noexcept {
+  const StepCheck check{*this, out};
   if (phase_ == Phase::disconnected) reset_counters(out);
 }
 
@@ -114,6 +118,7 @@ void Session::on_held(Instant now) noexcept {
 
 void Session::on_timer(Instant now, Actions& out) noexcept {
   const MonotonicTime time = now.monotonic;
+  const StepCheck check{*this, out, StepCheck::Step::timer, time};
   if (time >= phase_deadline_) {
     if (phase_ == Phase::awaiting_logon) return disconnect("no Logon within the timeout", Ending::failed, out);
     if (phase_ == Phase::logged_on) {
@@ -137,6 +142,7 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
       return send_logout("resend requested repeatedly without an answer", now, out);
     } else {
       const SeqNum wanted_to = gap_.wanted_to;
+      NFX_ASSERT(wanted_to >= next_in_);  // a filled gap is closed when the number that fills it is counted
       const std::uint32_t attempts = gap_.attempts + 1;
       gap_ = {.attempts = attempts};
       request_resend(wanted_to, now, out);

@@ -30,6 +30,7 @@ TimeZone::TimeZone(std::string name, std::vector<TimeZonePeriod> periods)
     const local_seconds last = shown(periods_[i].from - seconds{1}, periods_[i - 1].offset);
     shown_before_.push_back(std::max(shown_before_.back(), last));
   }
+  NFX_ASSERT(shown_before_.size() == periods_.size() && std::ranges::is_sorted(shown_before_));
 }
 
 TimeZone TimeZone::utc() { return TimeZone{"UTC", {{sys_seconds{}, seconds{0}, "UTC"}}}; }
@@ -37,7 +38,9 @@ TimeZone TimeZone::utc() { return TimeZone{"UTC", {{sys_seconds{}, seconds{0}, "
 std::size_t TimeZone::index_at(sys_seconds time) const noexcept {
   const auto after = std::upper_bound(periods_.begin() + 1, periods_.end(), time,
                                       [](sys_seconds t, const TimeZonePeriod& period) { return t < period.from; });
-  return static_cast<std::size_t>(after - periods_.begin()) - 1;
+  const std::size_t index = static_cast<std::size_t>(after - periods_.begin()) - 1;
+  NFX_ASSERT(index < periods_.size() && (index == 0 || periods_[index].from <= time));
+  return index;
 }
 
 const TimeZonePeriod& TimeZone::period_at(sys_seconds time) const noexcept { return periods_[index_at(time)]; }
@@ -58,6 +61,7 @@ LocalInstant TimeZone::to_utc(local_seconds local) const noexcept {
   // The period that shows it first is the last one that had not been preceded by it.
   const auto after = std::lower_bound(shown_before_.begin() + 1, shown_before_.end(), local);
   const std::size_t i = static_cast<std::size_t>(after - shown_before_.begin()) - 1;
+  NFX_ASSERT(i < periods_.size() && (i == 0 || shown_before_[i] < local));
   const sys_seconds time{local.time_since_epoch() - periods_[i].offset};
   if (i > 0 && time < periods_[i].from) return {periods_[i].from, LocalTimeKind::never};
   // Only a change within the next two days can set the clocks back that far.

@@ -66,6 +66,11 @@ class Actions {
 
   void push(const Action& action) noexcept {
     NFX_REQUIRE(count_ < capacity);
+    NFX_ASSERT(action.kind != ActionKind::send || (!action.bytes.empty() && lies_in_output(action.bytes)));
+    NFX_ASSERT(action.kind == ActionKind::send || !(action.keep || action.resent));
+    NFX_ASSERT((action.kind == ActionKind::notice) == (action.notice != Notice::none));
+    NFX_ASSERT((action.kind == ActionKind::deliver || action.kind == ActionKind::deliver_reject) ==
+               (action.message != nullptr));
     std::construct_at(first() + count_++, action);
   }
   [[nodiscard]] bool full() const noexcept { return count_ == capacity; }
@@ -74,6 +79,7 @@ class Actions {
   [[nodiscard]] std::span<char> room() const noexcept { return output_.subspan(used_); }
   // Takes the first `size` bytes of room(), where a message has been written.
   std::string_view take(std::size_t size) noexcept {
+    NFX_ASSERT(size <= output_.size() - used_);
     const std::string_view taken{output_.data() + used_, size};
     used_ += size;
     return taken;
@@ -86,6 +92,9 @@ class Actions {
 
  private:
   [[nodiscard]] Action* first() noexcept { return reinterpret_cast<Action*>(storage_.data()); }
+  [[nodiscard]] bool lies_in_output(std::string_view bytes) const noexcept {
+    return bytes.data() >= output_.data() && bytes.data() + bytes.size() <= output_.data() + used_;
+  }
 
   std::span<char> output_;
   std::size_t used_ = 0;

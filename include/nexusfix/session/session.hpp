@@ -138,6 +138,8 @@ class Session {
   void restore(SeqNum next_inbound, SeqNum next_outbound) noexcept;
 
  private:
+  friend class StepCheck;
+
   using Version = SessionRules;
   enum class Position : std::uint8_t { low, equal, high };
 

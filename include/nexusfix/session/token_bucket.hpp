@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {
@@ -30,6 +31,7 @@ class TokenBucket {
     if (!limited()) return true;
     if (ready_at() > now) return false;
     full_at_ = std::max(full_at_, now) + interval_;
+    NFX_ASSERT(full_at_ <= now + allowance_);  // never more taken than the burst
     return true;
   }
 
