@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx {
 namespace {
 
@@ -20,6 +22,7 @@ bool register_barrier() noexcept {
 WakeSignal::WakeSignal() noexcept : has_barrier_(register_barrier()) {}
 
 void WakeSignal::announce() noexcept {
+  NFX_ASSERT(sleeping_.load(std::memory_order_relaxed) == 0);  // one thread sleeps here
   sleeping_.store(1, std::memory_order_seq_cst);
   if (has_barrier_) ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
@@ -29,6 +32,7 @@ void WakeSignal::wait(Duration longest) noexcept {
                                     Duration{INT32_MAX} * 1000);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec time{static_cast<std::time_t>(seconds.count()), static_cast<long>((limit - seconds).count())};
+  NFX_ASSERT(time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < 1'000'000'000);
   // An interrupted or overtaken wait is a short one: the caller looks at its queues again.
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&sleeping_), FUTEX_WAIT_PRIVATE, 1U, &time, nullptr, 0);
 }

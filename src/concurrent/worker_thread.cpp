@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx {
 
 WorkerThread::WorkerThread(WakeSignal& signal, Work work, WorkerOptions options)
     : signal_(signal), work_(std::move(work)), options_(std::move(options)) {
+  NFX_ASSERT(work_.step);
   std::promise<void> started;
   std::future<void> outcome = started.get_future();
   thread_ = std::thread([this, promise = std::move(started)]() mutable { run(std::move(promise)); });
@@ -51,6 +54,7 @@ void WorkerThread::run(std::promise<void> started) {
 
 void WorkerThread::stop() noexcept {
   if (!thread_.joinable()) return;
+  NFX_ASSERT(thread_.get_id() != std::this_thread::get_id());  // a thread cannot wait for its own end
   stop_.store(true, std::memory_order_seq_cst);
   signal_.wake();
   thread_.join();

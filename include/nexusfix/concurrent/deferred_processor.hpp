@@ -23,6 +23,7 @@
 #include <thread>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 #include "nexusfix/concurrent/spsc_ring.hpp"
@@ -95,6 +96,7 @@ class DeferredProcessor {
     stop();
     while (process(Capacity) != 0) {
     }
+    NFX_ASSERT(pending() == 0);
   }
   DeferredProcessor(const DeferredProcessor&) = delete;
   DeferredProcessor& operator=(const DeferredProcessor&) = delete;
@@ -102,6 +104,8 @@ class DeferredProcessor {
   // Starts the worker; without it somebody calls process(). Throws what WorkerThread's constructor does.
   void start(WorkerOptions options = {}) {
     if (worker_) return;
+    ring_.hand_over_consumer();
+    if (spill_) spill_->hand_over_consumer();
     worker_ = std::make_unique<WorkerThread>(
         signal_,
         WorkerThread::Work{.step = [this] { return process(batch); }, .has_work = [this] { return pending() != 0; }},
@@ -202,6 +206,7 @@ class DeferredProcessor {
         return true;
       }
     }
+    NFX_ASSERT(bytes.size() <= Buffer::capacity());
     const std::span<const char> head(reinterpret_cast<const char*>(&stamp), sizeof stamp);
     if (spill_->try_push(head, bytes) != PushResult::pushed) return false;
     spilling_ = true;
@@ -223,6 +228,7 @@ class DeferredProcessor {
     // The ring may have filled up between the two looks; it was all published before what lies in the spill.
     if (ring_.front() != nullptr) return process_one();
     std::uint64_t stamp = 0;
+    NFX_ASSERT(record->size() >= sizeof stamp);
     std::memcpy(&stamp, record->data(), sizeof stamp);
     if (spilled_buffer_.set(record->subspan(sizeof stamp), stamp)) handle(spilled_buffer_);
     spill_->pop();

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/cache_line.hpp"
 
 namespace nfx {
@@ -18,6 +19,7 @@ class SnapshotBox {
   [[nodiscard]] bool wanted() const noexcept { return state_.load(std::memory_order_acquire) == State::wanted; }
   // Only once it is wanted.
   void publish(const T& value) {
+    NFX_ASSERT(wanted());  // otherwise the reader may be reading the value
     value_ = value;
     state_.store(State::there, std::memory_order_release);
   }

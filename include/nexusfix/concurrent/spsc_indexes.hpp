@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/cache_line.hpp"
+#include "nexusfix/concurrent/thread_owner.hpp"
 
 namespace nfx {
 
@@ -19,6 +21,9 @@ class SpscIndexes {
  public:
   // Producer: whether `units` more fit, in a ring of `capacity`.
   [[nodiscard]] bool has_room(std::size_t units, std::size_t capacity) noexcept {
+    NFX_ASSERT(producer_.is_mine());
+    NFX_ASSERT(units - 1 < capacity && (capacity & (capacity - 1)) == 0);
+    NFX_ASSERT(seems_filled() <= capacity);
     const std::size_t tail = written();
     if (capacity - (tail - head_seen_) >= units) [[likely]]
       return true;
@@ -28,30 +33,57 @@ class SpscIndexes {
   // Producer: the position that is written next.
   [[nodiscard]] std::size_t written() const noexcept { return written_; }
   void publish(std::size_t units) noexcept {
+    NFX_ASSERT(producer_.is_mine() && units != 0);
     written_ += units;
     tail_.store(written_, std::memory_order_release);
   }
   // Producer: publish() for a ring whose slots tell the consumer themselves. readable() hears nothing of it;
   // filled_by_advance() does, and counts before the consumer can take.
   void advance(std::size_t units) noexcept {
+    NFX_ASSERT(producer_.is_mine() && units != 0);
     written_ += units;
     advanced_.store(written_, std::memory_order_relaxed);
   }
   // Producer: how many units are there at most; exact as of the last time that the ring seemed full.
   [[nodiscard]] std::size_t seems_filled() const noexcept { return written() - head_seen_; }
-  void look_again() noexcept { head_seen_ = head_.load(std::memory_order_acquire); }
+  void look_again() noexcept {
+    NFX_ASSERT(producer_.is_mine());
+    head_seen_ = head_.load(std::memory_order_acquire);
+    NFX_ASSERT(head_seen_ <= written_);
+  }
 
   // Consumer: whether there is anything at read().
   [[nodiscard]] bool readable() noexcept {
+    NFX_ASSERT(consumer_.is_mine());
     const std::size_t head = read();
+    NFX_ASSERT(head <= tail_seen_);
     if (head != tail_seen_) return true;
     tail_seen_ = tail_.load(std::memory_order_acquire);  // the producer's bytes are there with it
+    NFX_ASSERT(head <= tail_seen_);
     return head != tail_seen_;
   }
   [[nodiscard]] std::size_t read() const noexcept { return read_; }
   void release(std::size_t units) noexcept {
+    NFX_ASSERT(consumer_.is_mine() && units != 0);
     read_ += units;
+    // Only what the producer has published can be released.
+    NFX_ASSERT(read_ <= tail_.load(std::memory_order_relaxed) || read_ <= advanced_.load(std::memory_order_relaxed));
     head_.store(read_, std::memory_order_release);
+  }
+
+  // For assertions: whether the calling thread is the consumer.
+  [[nodiscard]] bool is_consumer() noexcept { return consumer_.is_mine(); }
+  // The next thread that produces, or consumes, is the producer or consumer: for programs that move a role from one
+  // running thread to another and order their memory themselves. Without effect where assertions are off.
+  void hand_over_producer() noexcept {
+#ifndef NDEBUG
+    producer_.hand_over();
+#endif
+  }
+  void hand_over_consumer() noexcept {
+#ifndef NDEBUG
+    consumer_.hand_over();
+#endif
   }
 
   // Any thread: a guess that is out of date when it returns; exact while the other side rests.
@@ -76,10 +108,12 @@ class SpscIndexes {
   alignas(cache_line) std::size_t written_ = 0;           // producer's own copy of tail
   std::size_t head_seen_ = 0;                             // producer's last view of head
   std::atomic<std::uint64_t> full_{0};
-  std::atomic<std::size_t> advanced_{0};                  // written_, where tail_ is not used
+  std::atomic<std::size_t> advanced_{0};  // written_, where tail_ is not used
+  ThreadOwner producer_;
   alignas(cache_line) std::atomic<std::size_t> head_{0};  // consumer writes, producer reads
   alignas(cache_line) std::size_t read_ = 0;              // consumer's own copy of head
   std::size_t tail_seen_ = 0;                             // consumer's last view of tail
+  ThreadOwner consumer_;
 };
 static_assert(sizeof(SpscIndexes) == 4 * cache_line);
 

@@ -24,6 +24,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/cache_line.hpp"
 #include "nexusfix/concurrent/spsc_indexes.hpp"
 
@@ -77,6 +78,8 @@ class SpscQueue {
       indexes_.count_full();
       return PushResult::full;
     }
+    NFX_ASSERT(indexes_.seems_filled() < slot_count());
+    NFX_ASSERT(lies_inside(slot_at(indexes_.written()), length));
     write(slot_at(indexes_.written()), length, parts...);
     indexes_.publish(1);
     return PushResult::pushed;
@@ -106,10 +109,14 @@ class SpscQueue {
       slot = slot_at(0);
       length = length_at(slot);
     }
+    NFX_ASSERT(length <= record_size_ && lies_inside(slot, length));
     return std::span<const char>(slot + sizeof(Header), length);
   }
   // Consumer: removes what front() gave.
-  void pop() noexcept { indexes_.release(shift_ == 0 ? 1 : slots_for(length_at(slot_at(indexes_.read())))); }
+  void pop() noexcept {
+    NFX_ASSERT(length_at(slot_at(indexes_.read())) <= record_size_);
+    indexes_.release(shift_ == 0 ? 1 : slots_for(length_at(slot_at(indexes_.read()))));
+  }
 
   // Consumer: calls visitor(std::span<const char>) with the oldest record, if there is one, and then removes it.
   template <class Visitor>
@@ -137,6 +144,10 @@ class SpscQueue {
   // Any thread: slots taken; a guess that is out of date when it returns, exact while the other side rests.
   [[nodiscard]] std::size_t size() const noexcept { return indexes_.filled(); }
 
+  // See SpscIndexes.
+  void hand_over_producer() noexcept { indexes_.hand_over_producer(); }
+  void hand_over_consumer() noexcept { indexes_.hand_over_consumer(); }
+
  private:
   struct Header {
     std::size_t length;
@@ -160,6 +171,11 @@ class SpscQueue {
   [[nodiscard]] char* slot_at(std::size_t index) const noexcept {
     return reinterpret_cast<char*>(slots_.get()) + (index & mask_) * stride_;
   }
+  // Whether a record of this length, with its header, ends before the slots do.
+  [[nodiscard]] bool lies_inside(const char* slot, std::size_t length) const noexcept {
+    const auto before = static_cast<std::size_t>(slot - reinterpret_cast<const char*>(slots_.get()));
+    return before + sizeof(Header) + length <= slot_count() * stride_;
+  }
   [[nodiscard]] static std::size_t length_at(const char* slot) noexcept {
     Header header;
     std::memcpy(&header, slot, sizeof header);
@@ -182,6 +198,7 @@ class SpscQueue {
     const std::size_t needed = slots_for(length);
     const std::size_t before_end = mask_ + 1 - (indexes_.written() & mask_);
     const std::size_t skipped = before_end < needed ? before_end : 0;
+    NFX_ASSERT(needed <= slot_count() / 2);  // so that a record fits beside the slots that it skips
     if (!indexes_.has_room(skipped + needed, mask_ + 1)) [[unlikely]] {
       indexes_.count_full();
       return PushResult::full;
@@ -190,6 +207,8 @@ class SpscQueue {
       const Header wrap{wrap_mark};
       std::memcpy(slot_at(indexes_.written()), &wrap, sizeof wrap);
     }
+    NFX_ASSERT(indexes_.seems_filled() + skipped + needed <= slot_count());
+    NFX_ASSERT(lies_inside(slot_at(indexes_.written() + skipped), length));
     write(slot_at(indexes_.written() + skipped), length, parts...);
     indexes_.publish(skipped + needed);
     return PushResult::pushed;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/concurrent/spsc_indexes.hpp"
 
 namespace nfx {
@@ -39,8 +40,11 @@ class SpscRing {
     return &slots_[indexes_.written() & mask].value;
   }
   void publish() noexcept {
+    NFX_ASSERT(indexes_.seems_filled() < Capacity);
     if constexpr (slots_tell) {
       const std::size_t at = indexes_.written();
+      // The slot holds what it was filled with one round before.
+      NFX_ASSERT(slots_[at & mask].filled.load(std::memory_order_relaxed) == (at < Capacity ? 0 : at + 1 - Capacity));
       indexes_.advance(1);  // first: whoever sees a value taken also sees that it was there, see size()
       slots_[at & mask].filled.store(at + 1, std::memory_order_release);
     } else {
@@ -57,6 +61,7 @@ class SpscRing {
 
   // Consumer: the oldest value, or null; pop() gives its slot back.
   [[nodiscard]] T* front() noexcept {
+    NFX_ASSERT(indexes_.is_consumer());
     Slot& slot = slots_[indexes_.read() & mask];
     if constexpr (slots_tell) {
       if (slot.filled.load(std::memory_order_acquire) != indexes_.read() + 1) return nullptr;
@@ -68,7 +73,12 @@ class SpscRing {
       return indexes_.readable() ? &slot.value : nullptr;
     }
   }
-  void pop() noexcept { indexes_.release(1); }
+  void pop() noexcept {
+    if constexpr (slots_tell) {
+      NFX_ASSERT(slots_[indexes_.read() & mask].filled.load(std::memory_order_relaxed) == indexes_.read() + 1);
+    }
+    indexes_.release(1);
+  }
   [[nodiscard]] bool try_pop(T& value) noexcept(std::is_nothrow_copy_assignable_v<T>) {
     const T* const slot = front();
     if (slot == nullptr) return false;
@@ -82,6 +92,10 @@ class SpscRing {
   [[nodiscard]] std::size_t size() const noexcept {
     return slots_tell ? indexes_.filled_by_advance() : indexes_.filled();
   }
+
+  // See SpscIndexes.
+  void hand_over_producer() noexcept { indexes_.hand_over_producer(); }
+  void hand_over_consumer() noexcept { indexes_.hand_over_consumer(); }
 
  private:
   static constexpr bool slots_tell = sizeof(T) > sizeof(std::size_t);

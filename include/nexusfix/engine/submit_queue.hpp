@@ -22,6 +22,7 @@ class SubmitQueue {
     const Header header{session, static_cast<std::uint32_t>(msg_type.size())};
     const std::span<const char> head{reinterpret_cast<const char*>(&header), sizeof header};
     const std::lock_guard lock{producers_};
+    queue_.hand_over_producer();
     return queue_.try_push(head, std::span<const char>{msg_type}, std::span<const char>{body}) == PushResult::pushed;
   }
 

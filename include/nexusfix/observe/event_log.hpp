@@ -40,6 +40,7 @@ class EventLog final : public DeferredLog {
   // From a thread without a queue. Takes a lock, so not from a thread that serves sessions.
   void record(std::uint32_t session, UtcTime time, std::string_view text, std::string_view detail = {}) noexcept {
     const std::lock_guard lock{others_mutex_};
+    others_.hand_over();
     others_.record(0, session, time, text, detail);
   }
 
