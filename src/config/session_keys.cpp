@@ -499,11 +499,11 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
              "moved to archive/. \"remove\": they are deleted."),
     NFX_SEQ_NUM(
         "next_inbound", settings.next_inbound,
-        "MsgSeqNum expected in the peer's first message, if the store is empty. Set it when you take over a session "
+        "MsgSeqNum expected in the peer's first message, if the store is empty. Set it when you continue a session "
         "and agreed on a number."),
     NFX_SEQ_NUM(
         "next_outbound", settings.next_outbound,
-        "MsgSeqNum of our first message, if the store is empty. Set it when you take over a session and agreed on a "
+        "MsgSeqNum of our first message, if the store is empty. Set it when you continue a session and agreed on a "
         "number."),
     {"numbers_as_of", "text",
      [](SessionDraft& t, const Value& v) {

@@ -115,7 +115,8 @@ inline constexpr auto tls_option_rows = std::to_array<TlsOption>({
      "chain needs a list.",
      true, "--crl"},
     {"tls_client_certificate", &TlsOptions::client_certificate,
-     "Acceptor: whether clients present a certificate. \"none\": they are not asked; \"request\": one is verified if "
+     "Acceptor: whether clients present a certificate. \"none\": no certificate is requested; \"request\": one is "
+     "verified if "
      "presented; \"require\": a client without one is refused.",
      false, ""},
     {"tls_peer_names", &TlsOptions::peer_names,
