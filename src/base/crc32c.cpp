@@ -1,3 +1,4 @@
+// CRC-32C for journals: an implementation for each instruction set, chosen at start, and tables for all others.
 #include "nexusfix/base/crc32c.hpp"
 
 #include <array>
@@ -15,11 +16,11 @@ namespace nfx {
 
 namespace {
 
-constexpr std::uint32_t polynomial = 0x82F63B78;  // bits in reverse, as all numbers below
+constexpr std::uint32_t polynomial = 0x82F63B78;  // bits in reverse order, as in all values below
 
 constexpr std::uint32_t times_x(std::uint32_t value) noexcept { return (value >> 1) ^ ((value & 1) * polynomial); }
 
-// tables[n][b]: what byte b does to the checksum when n bytes follow it.
+// tables[n][b]: the effect of byte b on the checksum when n bytes follow it.
 constexpr auto tables = [] {
   std::array<std::array<std::uint32_t, 256>, 8> all{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -61,10 +62,10 @@ std::uint32_t table_kernel(const char* at, std::size_t size, std::uint32_t crc) 
 
 #if defined(__x86_64__)
 
-// The instruction takes three cycles and another can begin with each, so three streams run side by side. Their sums are
-// put together by multiplication with x to the number of bits that follow: powers[w] is that for w words, less the 33
-// that the multiplication and the reduction by the instruction add themselves.
-constexpr std::size_t words_max = 64;  // of one stream, before the sums are put together
+// The instruction has a latency of three cycles and a throughput of one, so three streams run in parallel. Their sums
+// are combined by multiplication with x to the power of the number of bits that follow: powers[w] is that for w words,
+// less the 33 that the multiplication and the reduction by the instruction add.
+constexpr std::size_t words_max = 64;  // of one stream, before the sums are combined
 constexpr auto powers = [] {
   std::array<std::uint32_t, 2 * words_max + 1> all{};
   std::uint32_t value = 0x80000000;  // 1
@@ -75,7 +76,7 @@ constexpr auto powers = [] {
   return all;
 }();
 
-[[gnu::target("sse4.2,pclmul")]] inline std::uint64_t behind(std::uint64_t crc, std::size_t words) noexcept {
+[[gnu::target("sse4.2,pclmul")]] inline std::uint64_t shifted(std::uint64_t crc, std::size_t words) noexcept {
   NFX_ASSERT(words < powers.size());
   const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(crc)),
                                                _mm_cvtsi32_si128(static_cast<int>(powers[words])), 0);
@@ -97,7 +98,7 @@ constexpr auto powers = [] {
       second = _mm_crc32_u64(second, load(second_at + offset));
       third = _mm_crc32_u64(third, load(third_at + offset));
     }
-    first = behind(first, 2 * words) ^ behind(second, words) ^ third;
+    first = shifted(first, 2 * words) ^ shifted(second, words) ^ third;
     at = third_at + 8 * words;
     size -= 24 * words;
   }
@@ -114,7 +115,7 @@ bool has_instruction() noexcept {
 
 #elif defined(__aarch64__)
 
-// The assembler is told of the extension by name: the compiler's flags stay those of every ARMv8.
+// The extension is enabled by name in the assembler: the compiler's flags remain those of every ARMv8.
 std::uint32_t instruction_kernel(const char* at, std::size_t size, std::uint32_t crc) noexcept {
   for (; size >= 8; size -= 8, at += 8) {
     asm(".arch_extension crc\n\tcrc32cx %w0, %w0, %1" : "+r"(crc) : "r"(load(at)));
@@ -125,7 +126,7 @@ std::uint32_t instruction_kernel(const char* at, std::size_t size, std::uint32_t
   return crc;
 }
 
-// The register that names the instruction sets; the kernel answers for the processor.
+// Reads the register of instruction set features, which the operating system emulates.
 bool has_instruction() noexcept {
   std::uint64_t sets;
   asm("mrs %0, ID_AA64ISAR0_EL1" : "=r"(sets));
@@ -139,7 +140,7 @@ bool has_instruction() noexcept { return false; }
 
 #endif
 
-// Constant-initialised to what is always right, so that it can be called before main.
+// Constant-initialised to the portable one, so that it can be called before main.
 constinit Kernel kernel = table_kernel;
 const bool chosen = [] {
   const bool by_instruction = has_instruction();

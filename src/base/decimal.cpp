@@ -1,3 +1,4 @@
+// Exact decimal parsing, comparison and sums without division or floating point.
 #include "nexusfix/base/decimal.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ std::optional<Decimal> narrow(Wide mantissa, std::uint8_t scale) noexcept {
   return Decimal{static_cast<std::int64_t>(mantissa), scale};
 }
 
-// `count` characters behind the sign: none, or more than one word holds.
+// `count` characters after the sign: none, or more than one word holds.
 [[gnu::noinline]] std::optional<Decimal> parse_long(const char* p, std::size_t count, std::uint64_t negative) noexcept {
   constexpr std::uint64_t limit = 1'000'000'000'000'000'000;  // the first number of more than 18 digits
   if (count == 0) return std::nullopt;

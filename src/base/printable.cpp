@@ -1,3 +1,4 @@
+// Escapes what a terminal or a log must not receive raw: control characters and invalid UTF-8.
 #include "nexusfix/base/printable.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace nfx {
 namespace {
 
-// How many bytes the well-formed UTF-8 character at the front has, or 0. Control characters of Latin-1 count as none.
+// The size of the well-formed UTF-8 character at the start, or 0. Control characters of Latin-1 count as malformed.
 std::size_t character_size(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(0);

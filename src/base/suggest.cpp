@@ -1,3 +1,4 @@
+// "Did you mean" for error messages: the nearest name by edit distance.
 #include "nexusfix/base/suggest.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates) {
-  constexpr std::size_t longest = 64;  // names are shorter; keeps the search cheap whatever a file holds
+  constexpr std::size_t longest = 64;  // names are shorter; bounds the cost whatever a file contains
   std::string_view best;
   std::size_t best_distance = 3;
   if (name.size() > longest) return {};

@@ -1,3 +1,4 @@
+// UTC timestamps parsed and written a word at a time, because every message has at least one.
 #include "nexusfix/base/time.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace nfx {
 namespace {
 
-// Years beyond what nanoseconds in 64 bits hold (1677 to 2262) are no time a session can mean.
+// Nanoseconds in 64 bits hold 1677 to 2262; other years are rejected.
 constexpr unsigned first_year = 1678, last_year = 2261;
 
 constexpr bool is_leap(unsigned year) noexcept { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
@@ -45,14 +46,14 @@ struct Fraction {
   std::uint64_t nanoseconds = 0;
   unsigned picoseconds = 0;  // below the nanosecond
   std::uint8_t digits = 0;
-  std::uint64_t bad = 0;  // 0 if all digits were digits
+  std::uint64_t bad = 0;  // 0 if all characters were digits
 };
 
-// The fraction of `count` digits at `p`, 1 to 12, behind at least seven other characters.
-// Its parts stay in registers only if this is inlined; through memory they cost as much as all the rest.
+// The fraction of `count` digits at `p`, 1 to 12, after at least seven other characters.
+// Inlined so that its parts stay in registers; through memory they cost as much as everything else.
 [[gnu::always_inline]] inline Fraction read_fraction(const char* p, std::size_t count) noexcept {
   NFX_ASSERT(count - 1 < 12);
-  // The last eight characters, moved so that digits begin the word and zeros fill it: the value of eight digits then.
+  // The last eight characters, shifted so that the word starts with the digits and zeros fill it.
   const std::size_t in_last = count > 8 ? count - 8 : count;
   const std::uint64_t last = digits::load_8(p + count - 8) >> (64 - 8 * in_last);
   Fraction fraction;
@@ -81,12 +82,12 @@ std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept 
     if (p[17] != '.' || text.size() == 18) return std::nullopt;
     fraction = read_fraction(p + 18, text.size() - 18);
   }
-  // "YYYYMMDD" and "HH:MM:SS". The colons become zeros, and nothing above zero may stand in their places.
+  // "YYYYMMDD" and "HH:MM:SS". The colons become zeros, and their bytes must be zero.
   constexpr std::uint64_t colons = std::uint64_t{':' ^ '0'} << 16 | std::uint64_t{':' ^ '0'} << 40;
   constexpr std::uint64_t nine_or_colon = digits::up_to_nine + (std::uint64_t{9} << 16 | std::uint64_t{9} << 40);
   const std::uint64_t date = digits::load_8(p);
   const std::uint64_t clock = digits::load_8(p + 9) ^ colons;
-  // Hour, minute and second stand in bytes 0, 3 and 6; what exceeds 23, 59 or 60 carries into their top bits.
+  // Hour, minute and second are in bytes 0, 3 and 6; values above 23, 59 or 60 carry into their top bits.
   constexpr std::uint64_t clock_limits = (0x7F - 23) | std::uint64_t{0x7F - 59} << 24 | std::uint64_t{0x7F - 60} << 48;
   const std::uint64_t date_pairs = digits::pairs(date);
   const std::uint64_t clock_pairs = digits::pairs(clock);
@@ -119,7 +120,7 @@ std::size_t write_utc_timestamp(char* out, UtcTime time, unsigned fraction_digit
 std::size_t UtcTimestampWriter::write(char* out, UtcTime time, unsigned fraction_digits) noexcept {
   const std::uint32_t nanoseconds = settle(time);
   std::memcpy(out, text_.data(), 17);
-  if (fraction_digits == 0) return 17;  // nothing behind it is promised room
+  if (fraction_digits == 0) return 17;  // `out` may have no space after it
   return 17 + write_fraction(out + 17, nanoseconds, std::min(fraction_digits, 9u)).size;
 }
 
@@ -132,7 +133,7 @@ std::uint32_t UtcTimestampWriter::renew(UtcTime time) noexcept {
   const auto year = static_cast<unsigned>(static_cast<int>(date.year()));
   const std::uint64_t days =
       digit_words::eight(year * 10000 + static_cast<unsigned>(date.month()) * 100 + static_cast<unsigned>(date.day()));
-  // "HH0MM0SS": where a zero stands between the pairs comes the colon.
+  // "HH0MM0SS": the zeros between the pairs become colons.
   const std::uint64_t clock = digit_words::eight(of_day / 3600 * 1000000 + of_day / 60 % 60 * 1000 + of_day % 60);
   constexpr std::uint64_t colons = std::uint64_t{':' - '0'} << 16 | std::uint64_t{':' - '0'} << 40;
   const std::uint64_t clock_text = clock + digit_words::zero_characters + colons;

@@ -1,3 +1,4 @@
+// CRC-32C against known values, and the instruction against the tables.
 #include "nexusfix/base/crc32c.hpp"
 
 #include <gtest/gtest.h>

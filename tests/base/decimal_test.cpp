@@ -1,3 +1,4 @@
+// Decimal parsing, writing, order and sums, compared with a reference and with random values.
 #include "nexusfix/base/decimal.hpp"
 
 #include <gtest/gtest.h>
@@ -111,7 +112,7 @@ TEST(decimal, random_values_survive_writing_and_reading) {
   }
 }
 
-// The reader one character at a time that every other way of reading has to equal.
+// The reference parser, one character at a time.
 std::optional<Decimal> plainly(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);

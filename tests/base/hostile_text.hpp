@@ -1,5 +1,5 @@
-// Texts for testing readers that take many characters at once: between pages that cannot be touched, with every byte
-// in every place, and random ones.
+// Texts for testing parsers that read many characters at once: next to guard pages, with every byte in every place, and
+// random ones.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 
 namespace nfx::test {
 
-// One page of memory with a page on either side that faults when it is read.
+// One page of memory between two guard pages.
 class GuardedText {
  public:
   GuardedText() {
@@ -29,7 +29,7 @@ class GuardedText {
   GuardedText& operator=(const GuardedText&) = delete;
   ~GuardedText() { munmap(base_, 3 * page_); }
 
-  // Copies of `text` that begin right behind the first guard, and that end right in front of the second.
+  // Copies of `text` that begin directly after the first guard page, and that end directly before the second.
   [[nodiscard]] std::string_view at_start(std::string_view text) { return copy(base_ + page_, text); }
   [[nodiscard]] std::string_view at_end(std::string_view text) { return copy(base_ + 2 * page_ - text.size(), text); }
 
@@ -64,10 +64,10 @@ void every_text_of(std::string_view alphabet, std::size_t longest, Check check, 
   for (const char c : alphabet) every_text_of(alphabet, longest - 1, check, front + c);
 }
 
-// What numbers are made of, what stands next to it in ASCII, and bytes whose top bit is set.
+// The characters of numbers, their neighbours in ASCII, and bytes with the top bit set.
 inline constexpr std::string_view number_alphabet{"019-.+/: e\0\x7F\x80\xB0\xB9\xAE\xFF", 17};
 
-// Random texts near to numbers: digits, many zeros in front at times, and up to three other characters put in.
+// Random texts that are nearly numbers: digits, sometimes many leading zeros, and up to three other characters.
 class RandomNumberText {
  public:
   [[nodiscard]] std::string_view next(Seeded& random) {

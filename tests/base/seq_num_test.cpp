@@ -1,3 +1,4 @@
+// Sequence numbers and tags are strong types with the arithmetic that FIX needs.
 #include "nexusfix/base/seq_num.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// UTC timestamps parsed and written, compared with the calendar of the standard library.
 #include "nexusfix/base/time.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +89,7 @@ TEST(utc_timestamp, refuses_anything_else) {
   }
 }
 
-// The reader one character at a time, by the calendar of std::chrono, that every other way of reading has to equal.
+// The reference parser, one character at a time, with the calendar of std::chrono.
 std::optional<UtcTimestamp> plainly(std::string_view text) {
   constexpr std::string_view form = "dddddddd-dd:dd:dd.dddddddddddd";
   if (text.size() < 17 || text.size() == 18 || text.size() > form.size()) return std::nullopt;
@@ -263,7 +264,7 @@ TEST(utc_timestamp_writer, follows_the_clock_across_seconds_in_both_directions) 
   }
 }
 
-// The text by the calendar of the standard library and one digit after the other.
+// The reference writer: the calendar of the standard library, one digit after the other.
 std::string plain_text_of(UtcTime time, unsigned fraction_digits) {
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
   const auto day = std::chrono::floor<std::chrono::days>(second);
@@ -285,7 +286,7 @@ TEST(utc_timestamp_writer, equals_the_calendar_for_times_of_the_whole_range) {
   SCOPED_TRACE(random.trace());
   UtcTimestampWriter writer;
   std::vector<UtcTime> times{UtcTime{}, UtcTime{-1ns}, UtcTime{1s - 1ns}, UtcTime::max(), UtcTime::min() + 1s};
-  // Longer and shorter steps, so that the remembered second is met again as well as left.
+  // Longer and shorter steps, so that the cached second is both reused and replaced.
   UtcTime time{noon(2024, 2, 28)};
   for (int i = 0; i < 20000; ++i) {
     time += Duration{static_cast<std::int64_t>(random.below(random.below(2) == 0 ? 400'000'000 : 40'000'000'000'000))};

@@ -1,3 +1,4 @@
+// Digits written a word at a time: text, size, sum, and no write after the space that each function states.
 #include "nexusfix/base/write_digits.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ std::uint32_t sum_of(std::string_view text) {
   return sum;
 }
 
-// What the writers must produce, digit by digit.
+// The reference writer, digit by digit.
 std::string plain(std::int64_t mantissa, unsigned scale) {
   const bool negative = mantissa < 0;
   auto number = static_cast<std::uint64_t>(mantissa);
@@ -29,7 +30,7 @@ std::string plain(std::int64_t mantissa, unsigned scale) {
   return negative ? '-' + text : text;
 }
 
-// The text that a writer left in `out`, when its size and sum are right and nothing behind `room` was touched.
+// The text that a writer left in `out`, when its size and sum are right and nothing after `room` was written.
 template <std::size_t room, typename Write>
 std::string written_by(Write write) {
   std::string out(room + 16, '#');

@@ -5,7 +5,7 @@
 
 namespace nfx {
 
-// Two 64-byte lines: the adjacent-line prefetcher of x86 pairs them, so one line alone still bounces.
+// Two 64-byte lines: the adjacent-line prefetcher of x86 fetches them in pairs, so padding to one line is not enough.
 inline constexpr std::size_t cache_line = 128;
 
 }  // namespace nfx

@@ -1,6 +1,6 @@
-// CRC-32C (Castagnoli), the checksum of what is kept on disk: by the processor's instruction where it has one.
-// Thread: any. Cost: a call, then an instruction for eight bytes, or eight look-ups where there is none. The way is
-// chosen once, when the program starts.
+// CRC-32C (Castagnoli), the checksum of data stored on disk, by the processor's instruction where it has one.
+// Thread: any. Cost: a call, then one instruction per eight bytes, or eight table lookups without it. The
+// implementation is chosen once, when the program starts.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nfx {
 
-// `before` is the checksum of what comes in front of `bytes`: crc32c("b", crc32c("a")) == crc32c("ab").
+// `before` is the checksum of the bytes before `bytes`: crc32c("b", crc32c("a")) == crc32c("ab").
 [[nodiscard]] std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0) noexcept;
 
 // The same without the processor's instruction, and whether crc32c() uses that: for tests and reports.

@@ -1,5 +1,5 @@
 // Exact decimal numbers for prices and quantities: mantissa x 10^-scale, never a binary fraction.
-// Cost: no allocation. Errors: values that do not fit 18 significant digits are refused, not rounded.
+// Cost: no allocation. Errors: values with more than 18 significant digits are rejected, not rounded.
 #pragma once
 
 #include <compare>
@@ -26,7 +26,7 @@ class Decimal {
   [[nodiscard]] constexpr std::uint8_t scale() const noexcept { return scale_; }
 
   // Reads FIX float text: optional '-', digits, optional point; at least one digit, no '+', exponent or spaces.
-  // Leading and trailing zeros are accepted ("00023.230"); the scale keeps the trailing ones. Empty otherwise,
+  // Leading and trailing zeros are accepted ("00023.230"); the scale includes the trailing ones. Empty otherwise,
   // and when more than 18 digits remain after leading zeros.
   [[nodiscard]] static std::optional<Decimal> parse(std::string_view text) noexcept;
 

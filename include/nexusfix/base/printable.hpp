@@ -1,4 +1,4 @@
-// Bytes made safe to show. Thread: any, no state. Cost: allocates; no part of a hot path.
+// Bytes made safe to print. Thread: any, no state. Cost: allocates; not for a hot path.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace nfx {
 
-// Appends `bytes` with everything that is no printable UTF-8 as \xNN: values come from the network, and a terminal
-// obeys control characters.
+// Appends `bytes` with everything that is not printable UTF-8 as \xNN: values come from the network, and terminals
+// execute control characters.
 void append_printable(std::string& out, std::string_view bytes);
 
 }  // namespace nfx

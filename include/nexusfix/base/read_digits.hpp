@@ -1,8 +1,8 @@
-// Decimal digits read eight at a time as the bytes of one 64-bit word: what the readers of numbers and times share.
+// Decimal digits read eight at a time as the bytes of one 64-bit word: shared by the parsers of numbers and times.
 // Thread: any, no state. Cost: a handful of instructions; no branch depends on what the characters are.
-// Nothing is read outside the characters a caller names. A word holds its first character in the lowest byte on every
-// machine, so that carries run from a character to the one behind it. "Digits" are characters less '0' by exclusive
-// or: 0 to 9 for a digit, more for anything else.
+// Nothing is read outside the characters that the caller passes. A word holds its first character in the lowest byte on
+// every machine, so that carries go from a character to the next. "Digits" are characters xor '0': 0 to 9 for a digit,
+// more for anything else.
 #pragma once
 
 #include <bit>
@@ -32,33 +32,33 @@ template <typename Word>
 // The digits of the eight characters at `p`.
 [[nodiscard]] inline std::uint64_t load_8(const char* p) noexcept { return load<std::uint64_t>(p) ^ zero_characters; }
 
-// The digits of the `count` characters at `p`, 1 to 8, at the end of the word, with zeros in front.
+// The digits of the `count` characters at `p`, 1 to 8, at the end of the word, after zeros.
 [[nodiscard]] inline std::uint64_t load_last(const char* p, std::size_t count) noexcept {
   NFX_ASSERT(count - 1 < 8);
   const std::size_t bits_in_front = (0 - 8 * count) % 64;
   if (count >= 4) {
-    // Where the two overlap they say the same.
+    // Where the two overlap they are equal.
     constexpr auto four_zeros = static_cast<std::uint32_t>(zero_characters);
     const std::uint64_t first = load<std::uint32_t>(p) ^ four_zeros;
     const std::uint64_t last = load<std::uint32_t>(p + (count - 4)) ^ four_zeros;
     return first << bits_in_front | last << 32;
   }
-  // The three last bytes, of which those in front of the first character repeat it and are shifted out.
+  // The three last bytes; those before the first character repeat it and are shifted out.
   const auto byte = [p](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(p[i])}; };
   const std::uint64_t word = byte(count - 1) << 56 | byte((count - 1) / 2) << 48 | byte(0) << 40;
   return (word ^ zero_characters) >> bits_in_front << bits_in_front;
 }
 
-// The top bit of every byte that is no digit. A byte over 0x89 may get the digit behind it marked as well.
+// The top bit of every byte that is not a digit. A byte above 0x89 may mark the following digit as well.
 [[nodiscard]] constexpr std::uint64_t non_digits(std::uint64_t digits) noexcept {
   return ((digits + up_to_nine) | digits) & top_bits;
 }
 
-// The eight digits as pairs: 0 to 99 in bytes 0, 2, 4 and 6. The odd bytes hold the pairs across, up to 99 as well.
+// The eight digits as pairs: 0 to 99 in bytes 0, 2, 4 and 6. The odd bytes hold the pairs between them, also up to 99.
 [[nodiscard]] constexpr std::uint64_t pairs(std::uint64_t digits) noexcept { return digits * 10 + (digits >> 8); }
 
-// The number that eight digits are. Each step joins neighbours: every product adds the front one, weighted, to the
-// place of the one behind it.
+// The value of eight digits. Each step combines neighbours: every product adds the first one, weighted, to the position
+// of the second.
 [[nodiscard]] constexpr std::uint64_t value(std::uint64_t digits) noexcept {
   const std::uint64_t twos = digits * (1 + (10 << 8)) >> 8 & 0x00FF00FF00FF00FF;
   const std::uint64_t fours = twos * (1 + (100 << 16)) >> 16 & 0x0000FFFF0000FFFF;
@@ -66,19 +66,19 @@ template <typename Word>
 }
 
 // The magnitude, negated if `negative` is 1 rather than 0. No branch: signs are as unpredictable as lengths. The sign
-// is a whole word because g++ keeps a bool in a part of a register, and then every call waits for the one before it.
+// is a whole word because g++ puts a bool into part of a register, which makes every call depend on the previous one.
 [[nodiscard]] constexpr std::int64_t with_sign(std::uint64_t magnitude, std::uint64_t negative) noexcept {
   return static_cast<std::int64_t>((magnitude ^ (0 - negative)) + negative);
 }
 
-// What one word of a number holds: 8 digits, or 7 and a point.
+// The contents of one word of a number: 8 digits, or 7 and a point.
 struct Part {
   std::uint64_t number = 0;
   bool has_point = false;
-  std::uint8_t scale = 0;  // digits behind the point
+  std::uint8_t scale = 0;  // digits after the point
 };
 
-// Reads the digits in `word`, which end where it ends. False unless they are digits and at most one point.
+// Reads the digits in `word`, which end with the word. False unless there are only digits and at most one point.
 [[nodiscard, gnu::always_inline]] inline bool read_part(std::uint64_t word, Part& part) noexcept {
   constexpr std::uint64_t point = '.' ^ '0';
   const std::uint64_t marks = non_digits(word);
@@ -86,7 +86,7 @@ struct Part {
   if (part.has_point) {
     const auto top_bit = static_cast<unsigned>(std::countr_zero(marks));
     if ((marks & (marks - 1)) != 0 || (word >> (top_bit - 7) & 0xFF) != point) return false;
-    // What stands in front of the point moves over it. (The point's own byte has no top bit, where the mark is.)
+    // The digits before the point move over it. (The point's own byte has no top bit, where the mark is.)
     const std::uint64_t in_front = word & ((marks >> 7) - 1);
     word = (word & (0 - marks)) | in_front << 8;
     part.scale = static_cast<std::uint8_t>((63 - top_bit) / 8);

@@ -1,4 +1,4 @@
-// MsgSeqNum(34) and its arithmetic. Numbers start at 1; 0 means "none" and, in EndSeqNo(16), "to the end".
+// MsgSeqNum(34) and its arithmetic. Sequence numbers start at 1; 0 means "none" and, in EndSeqNo(16), "to the end".
 #pragma once
 
 #include <cstdint>

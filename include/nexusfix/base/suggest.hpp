@@ -1,4 +1,4 @@
-// Which of the names that exist a mistyped one may have meant.
+// Suggests the existing name that a mistyped one may mean.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace nfx {
 
-// "; did you mean X?" for the nearest candidate within two edits (letter case counts for nothing), or "".
+// "; did you mean X?" for the nearest candidate within two edits (letter case is ignored), or "".
 [[nodiscard]] std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates);
 
 }  // namespace nfx

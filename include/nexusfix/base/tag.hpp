@@ -1,4 +1,4 @@
-// Field numbers, named as FIX names them. Any other number is a Tag too: Tag{20001}.
+// Field numbers, named as FIX names them. Any other number is also a Tag: Tag{20001}.
 // Source: the FIX 4.2 and 4.4 session layer, and the order, execution and market-data messages.
 #pragma once
 

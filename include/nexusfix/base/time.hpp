@@ -1,5 +1,5 @@
-// Time as the engine uses it: UTC for what stands in messages, monotonic for every timer.
-// Nothing here reads a clock; a caller at the edge does, and passes an Instant down.
+// Time as the engine uses it: UTC for messages, monotonic for every timer.
+// Nothing here reads a clock; the poll loop does, and passes an Instant.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct Instant {
   MonotonicTime monotonic{};
 };
 
-// A UTCTimestamp as it stood on the wire: 0 to 12 digits of fraction.
+// A UTCTimestamp as received: 0 to 12 digits of fraction.
 struct UtcTimestamp {
   UtcTime time{};                 // to the nanosecond
   std::uint16_t picoseconds = 0;  // digits 10 to 12, below the nanosecond
@@ -38,16 +38,16 @@ inline constexpr std::size_t max_utc_timestamp_size = 27;
 // its length: 17, or 18 + digits. `out` must hold max_utc_timestamp_size characters.
 std::size_t write_utc_timestamp(char* out, UtcTime time, unsigned fraction_digits) noexcept;
 
-// write_utc_timestamp that remembers the text of the last second, which successive messages share.
+// write_utc_timestamp that caches the text of the last second, which successive messages share.
 // Thread: one owner. Cost: a compare and the fraction's digits when the second is unchanged.
-// The part of a second in which the range of UtcTime begins (in 1677) counts as its first whole second.
+// Times in the partial second at which the range of UtcTime begins (in 1677) count as its first whole second.
 class UtcTimestampWriter {
  public:
   std::size_t write(char* out, UtcTime time, unsigned fraction_digits) noexcept;
 
-  // For writers that put the timestamp together themselves. settle() makes the second of `time` the remembered one
-  // and returns the nanoseconds within it; text() is that second, "YYYYMMDD-HH:MM:SS.", in 24 characters of which
-  // the last six mean nothing; sum() is the sum of its bytes without the point.
+  // For writers that assemble the timestamp themselves. settle() makes the second of `time` the cached one and returns
+  // the nanoseconds within it; text() is that second, "YYYYMMDD-HH:MM:SS.", in 24 characters, of which the last six are
+  // undefined; sum() is the sum of its bytes without the point.
   [[nodiscard]] bool covers(UtcTime time) const noexcept { return since_begin(time) < nanoseconds_per_second; }
   std::uint32_t settle(UtcTime time) noexcept {
     const std::uint64_t since = since_begin(time);
@@ -59,13 +59,13 @@ class UtcTimestampWriter {
  private:
   static constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
 
-  // Times before the remembered second come out as huge numbers.
+  // Times before the cached second give very large values.
   [[nodiscard]] std::uint64_t since_begin(UtcTime time) const noexcept {
     return static_cast<std::uint64_t>(time.time_since_epoch().count()) - begin_;
   }
   std::uint32_t renew(UtcTime time) noexcept;
 
-  std::uint64_t begin_ = 0;  // of the remembered second, in nanoseconds since 1970
+  std::uint64_t begin_ = 0;  // of the cached second, in nanoseconds since 1970
   std::uint32_t sum_ = 14 * '0' + (1 + 9 + 7 + 1 + 1) + '-' + 2 * ':';
   std::array<char, 24> text_{'1', '9', '7', '0', '0', '1', '0', '1', '-', '0', '0', ':', '0', '0', ':', '0', '0', '.'};
 };

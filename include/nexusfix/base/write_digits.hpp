@@ -1,6 +1,6 @@
-// Numbers as decimal digits, eight at a time as the bytes of one 64-bit word: what the writers of fields share.
+// Numbers as decimal digits, eight at a time as the bytes of one 64-bit word: shared by the writers of fields.
 // Thread: any, no state. Cost: a few multiplications, no loop and no division by a variable; exact for every value.
-// The writers store whole words, so `out` must have room for more than the text is long; how much, each one says.
+// The writers store whole words, so `out` needs more space than the text is long; each function states how much.
 // A word holds its first character in the lowest byte, on every machine.
 #pragma once
 
@@ -40,7 +40,7 @@ template <typename Word>
 [[nodiscard]] constexpr std::uint64_t eight(std::uint64_t number) noexcept {
   NFX_ASSERT(number < limit_8);
   // Halves of four digits, quarters of two, then single digits. Each step divides all parts with one multiplication by
-  // a rounded-up reciprocal, exact for parts this small, and a second one moves the quotients in front of the
+  // a rounded-up reciprocal, exact for parts this small, and a second one moves the quotients before the
   // remainders: part - q * divisor, shifted up, plus q.
   const std::uint64_t thousands = number * 0xD1B71759 >> 45;
   const std::uint64_t halves = (number << 32) + thousands * (1 - (std::uint64_t{10000} << 32));
@@ -72,12 +72,12 @@ struct ThreeDigits {
 }
 inline constexpr std::uint32_t three_zero_characters = '0' | '0' << 8 | '0' << 16;
 
-// The sum of eight digits that are bytes from 0 to 9: at most 72, so that nothing carries into the highest byte.
+// The sum of eight digits, each a byte from 0 to 9: at most 72, so that nothing carries into the highest byte.
 [[nodiscard]] constexpr std::uint32_t digit_sum(std::uint64_t digit_bytes) noexcept {
   return static_cast<std::uint32_t>(digit_bytes * every_byte >> 56);
 }
 
-// How many zeros stand in front of eight digits, when at least `least` digits (1 to 8) shall remain.
+// The number of leading zeros of eight digits, of which at least `least` digits (1 to 8) remain.
 [[nodiscard]] constexpr unsigned leading_zeros(std::uint64_t digit_bytes, unsigned least = 1) noexcept {
   NFX_ASSERT(least - 1 < 8);
   return static_cast<unsigned>(std::countr_zero(digit_bytes | std::uint64_t{1} << (64 - 8 * least))) / 8;
@@ -85,11 +85,11 @@ inline constexpr std::uint32_t three_zero_characters = '0' | '0' << 8 | '0' << 1
 
 __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the first in the lowest byte
 
-// Digits and point of a number below limit_16 with scale at most 15. `out` has room for 34 characters.
+// Digits and point of a number below limit_16 with scale at most 15. `out` has space for 34 characters.
 [[nodiscard]] inline WrittenText write_sixteen(char* out, std::uint64_t number, unsigned scale) noexcept {
   NFX_ASSERT(number < limit_16 && scale <= 15);
   const std::uint64_t high = eight(number / limit_8), low = eight(number % limit_8);
-  // The digit in front of the point is always written.
+  // The digit before the point is always written.
   const unsigned least = scale + 1;
   const std::uint64_t forced = least > 8 ? std::uint64_t{1} << (128 - 8 * least) : 0;
   const unsigned zeros =
@@ -109,11 +109,11 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
   return {count + 1, sum + '.'};
 }
 
-// Digits and point of any number with scale at most 18. `out` has room for 40 characters.
+// Digits and point of any number with scale at most 18. `out` has space for 40 characters.
 [[nodiscard, gnu::noinline]] inline WrittenText write_any(char* out, std::uint64_t number, unsigned scale) noexcept {
   NFX_REQUIRE(scale <= 18);
   if (number < limit_16 && scale <= 15) return write_sixteen(out, number, scale);
-  // 24 digits with zeros in front, then the part of them that counts: numbers this long are rare.
+  // 24 digits with leading zeros, of which the significant ones are copied: numbers this long are rare.
   const std::uint64_t rest = number % limit_16;
   const std::array<std::uint64_t, 3> words{eight(number / limit_16), eight(rest / limit_8), eight(rest % limit_8)};
   std::array<char, 24> padded;
@@ -147,7 +147,7 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
   return 24 - digit_words::leading_zeros(digit_words::eight(number / digit_words::limit_16));
 }
 
-// Writes a number without leading zeros and returns its length. `out` has room for 40 characters.
+// Writes a number without leading zeros and returns its length. `out` has space for 40 characters.
 [[nodiscard]] inline WrittenText write_digits(char* out, std::uint64_t number) noexcept {
   if (number < 10000) {  // most quantities and counts
     const std::uint32_t four = digit_words::four(static_cast<std::uint32_t>(number));
@@ -162,7 +162,7 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
   return {8 - zeros, digit_words::digit_sum(bytes) + '0' * (8 - zeros)};
 }
 
-// Writes mantissa x 10^-scale, scale at most 18, as Decimal::write does. `out` has room for 41 characters.
+// Writes mantissa x 10^-scale, scale at most 18, as Decimal::write does. `out` has space for 41 characters.
 [[nodiscard]] inline WrittenText write_scaled(char* out, std::int64_t mantissa, unsigned scale) noexcept {
   // Negated as unsigned: the smallest mantissa has no positive counterpart.
   const bool negative = mantissa < 0;
@@ -174,14 +174,15 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
   if (number < digit_words::limit_8 && scale <= 7) [[likely]] {
     const std::uint64_t bytes = digit_words::eight(number);
     const unsigned fraction_bits = 8 * scale;
-    // The digit in front of the point is written even when it is zero.
+    // The digit before the point is written even when it is zero.
     const std::uint64_t needed = std::uint64_t{1} << 56 >> fraction_bits;
     const unsigned zeros = static_cast<unsigned>(std::countr_zero(bytes | needed)) / 8;
     const std::uint64_t characters = bytes + digit_words::zero_characters;
     const unsigned count = 8 - zeros;
     NFX_ASSERT(count > scale && count <= 8);
     char* const point = out + (count - scale);
-    // Without a fraction the point and what follows it lie behind the text, where they do not count.
+    // Without a fraction, the point and the digits after it are written after the end of the text, where they are
+    // ignored.
     digit_words::store(out, characters >> 8 * zeros);
     *point = '.';
     digit_words::store(point + 1, characters >> (64 - fraction_bits) % 64);
@@ -195,7 +196,7 @@ __extension__ using Sixteen = unsigned __int128;  // sixteen characters, the fir
 }
 
 // Writes a point and the first `count` digits, 0 to 9, of nanoseconds below a second; nothing when `count` is 0.
-// `out` has room for 10 characters, whatever `count` is.
+// `out` has space for 10 characters, whatever `count` is.
 [[nodiscard]] inline WrittenText write_fraction(char* out, std::uint32_t nanoseconds, unsigned count) noexcept {
   NFX_ASSERT(nanoseconds < 1'000'000'000 && count <= 9);
   if (count == 0) return {0, 0};
