@@ -1,3 +1,4 @@
+// Completes messages in the caller's buffer: BodyLength is written last, into space reserved before the fields.
 #include "nexusfix/wire/encoder.hpp"
 
 #include <cstring>
@@ -45,8 +46,8 @@ std::string_view Encoder::finish() noexcept {
   const std::size_t body_length = fields_.size();
   if (!fields_.ok_ || body_length > HeaderTemplate::max_body_length) [[unlikely]]
     return {};
-  NFX_ASSERT(fields_.at_ <= fields_.end_);                      // CheckSum has its trailer_size after the end
-  NFX_ASSERT(header_->front_size(body_length) <= prefix_size);  // and BodyLength lies inside the prefix
+  NFX_ASSERT(fields_.at_ <= fields_.end_);                      // CheckSum has space after the end
+  NFX_ASSERT(header_->front_size(body_length) <= prefix_size);  // BodyLength lies inside the prefix
   std::uint32_t sum = fields_.sum_;
   char* const message = header_->write_front(fields_.begin_, body_length, sum);
   NFX_ASSERT(message + header_->front_size(body_length) == fields_.begin_);
@@ -61,7 +62,7 @@ std::string_view Encoder::finish_without_template() noexcept {
       begin_string_.find(soh) != std::string_view::npos) {
     return {};
   }
-  // The prefix is as long as it needs to be and ends right where the fields begin.
+  // The prefix has its exact length and ends where the fields begin.
   char prefix[prefix_size];
   FieldWriter front{prefix};
   front.append<Tag::BeginString>(begin_string_).append<Tag::BodyLength>(body.size());

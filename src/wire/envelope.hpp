@@ -1,4 +1,4 @@
-// What the standard header and trailer promise about a whole message, checked on its index.
+// Checks BodyLength, CheckSum and the first three fields of a whole message on its index.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ inline std::int64_t small_number(std::string_view text) noexcept {
   return number;
 }
 
-// What the standard header and trailer promise about the whole message. Every field ends in front of a SOH.
+// Checks what the standard header and trailer declare about the message. Every field ends before a SOH.
 template <class Arrays>
 [[gnu::cold, gnu::noinline]] WireError check_envelope(std::string_view message, const Arrays& fields,
                                                       std::uint32_t count, std::uint8_t sum_of_all) noexcept {
@@ -61,7 +61,7 @@ template <class Arrays>
 }
 
 // The same for messages as engines write them, in a few loads: false when anything is wrong, or only unusual, and
-// check_envelope must say which. Every field ends in front of a SOH.
+// check_envelope() must decide. Every field ends before a SOH.
 [[gnu::always_inline]] inline bool is_ordinary_envelope(std::string_view message, const kernels::FieldArrays& fields,
                                                         std::uint32_t count, std::uint8_t sum_of_all) noexcept {
   using digits::load;
@@ -70,7 +70,7 @@ template <class Arrays>
       fields.tags[2] != value(Tag::MsgType) || fields.tags[count - 1] != value(Tag::CheckSum)) {
     return false;
   }
-  // "<SOH>10=ddd<SOH>", which is the last field if that has its value there: a tag holds no SOH.
+  // "<SOH>10=ddd<SOH>", which is the last field if that has its value there: a tag contains no SOH.
   constexpr std::uint64_t form = 0x01'00'00'00'3D'30'31'01;
   const std::uint64_t tail = load<std::uint64_t>(end - 8);
   if ((tail & 0xFF'00'00'00'FF'FF'FF'FF) != form || fields.begins[count - 1] != message.size() - 4) return false;
@@ -80,7 +80,7 @@ template <class Arrays>
   const unsigned own = '1' + '0' + '=' + 1 + 3 * '0' + hundreds + tens + ones;
   if (((sum_of_all - own) & 0xFF) != hundreds * 100 + tens * 10 + ones) return false;
 
-  // Eight bytes can be read from where a value of up to seven begins: "<SOH>10=ddd<SOH>" stands somewhere behind it.
+  // Eight bytes can be read from where a value of up to seven begins: "<SOH>10=ddd<SOH>" follows.
   const std::size_t size = static_cast<std::size_t>(fields.ends[1] - fields.begins[1]);
   if (size - 1 >= 7) return false;
   const std::uint64_t word = digits::load_8(message.data() + fields.begins[1]) << (64 - 8 * size);

@@ -1,3 +1,4 @@
+// Integers parsed a word at a time: short ones in one step without a loop, as most fields are.
 #include "nexusfix/wire/field_values.hpp"
 
 #include "nexusfix/base/read_digits.hpp"
@@ -5,7 +6,7 @@
 namespace nfx {
 namespace {
 
-// `count` characters behind the sign: none, or more than one word holds.
+// `count` characters after the sign: none, or more than one word holds.
 [[gnu::noinline]] std::expected<std::int64_t, FieldError> parse_long_int(const char* p, std::size_t count,
                                                                          std::uint64_t negative) noexcept {
   constexpr std::uint64_t limit = 1'000'000'000'000'000'000;  // the first number of more than 18 digits

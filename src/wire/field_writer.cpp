@@ -1,3 +1,4 @@
+// The cases that the inline writers leave out: values that are long, or close to the end of the buffer, byte by byte.
 #include "nexusfix/wire/field_writer.hpp"
 
 #include <algorithm>
@@ -8,10 +9,10 @@
 namespace nfx {
 namespace {
 
-// From here on a copy and a separate sum by the widest kernel are faster than both in one pass.
+// From this size on, a copy and a separate sum by the widest kernel are faster than both in one pass.
 constexpr std::size_t long_text_size = 1024;
 
-// Copies whole steps of 16 bytes in front of `size` and adds their sum; returns how many bytes that were.
+// Copies as many whole steps of 16 bytes as fit in `size`, and adds their sum; returns the number of bytes.
 #ifdef __SSE2__
 std::size_t copy_steps(char* out, const char* bytes, std::size_t size, std::uint32_t& sum) noexcept {
   const __m128i zero = _mm_setzero_si128();

@@ -1,3 +1,4 @@
+// Finds message boundaries by BodyLength, and the next message start after damaged bytes.
 #include "nexusfix/wire/framer.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::size_t max_begin_string_size = 16;
 constexpr std::size_t max_body_length_digits = 7;
 constexpr std::size_t check_sum_field_size = 7;  // "10=ddd<SOH>"
 
-// The end of "8=...|9=...|", or why there is none.
+// The size of "8=...|9=...|", or why it is not there.
 struct Header {
   FrameStatus status = FrameStatus::need_more;
   WireError error = WireError::none;
@@ -27,7 +28,7 @@ struct Header {
   std::size_t body_length = 0;
 };
 
-// Every check fails at the first byte that is wrong, so the verdict does not depend on how much has arrived.
+// Every check fails at the first byte that is wrong, so the result does not depend on how much has arrived.
 Header read_header(std::string_view buffer) noexcept {
   const auto garbled = [](WireError error) { return Header{FrameStatus::garbled, error, 0, 0}; };
   const std::size_t common = std::min(buffer.size(), message_start.size());
@@ -37,7 +38,7 @@ Header read_header(std::string_view buffer) noexcept {
   for (;; ++at) {
     if (at == buffer.size()) return {};
     if (buffer[at] == soh) break;
-    // A '=' means that the SOH got lost, perhaps with the start of another message behind it.
+    // A '=' means that the SOH is missing; another message may start here.
     if (buffer[at] == '=' || at == 2 + max_begin_string_size) return garbled(WireError::not_fix);
   }
   ++at;
@@ -58,7 +59,7 @@ Header read_header(std::string_view buffer) noexcept {
   return {FrameStatus::complete, WireError::none, at + 1, body_length};
 }
 
-// Drops everything in front of the next message start. What could be the beginning of one at the very end stays.
+// Drops everything before the next message start. The end of the buffer is not dropped when a message may begin there.
 [[gnu::cold, gnu::noinline]] Frame skip_garbage(std::string_view buffer, WireError error) noexcept {
   std::size_t next = buffer.find(message_start, 1);
   if (next == std::string_view::npos) {
@@ -73,10 +74,10 @@ Header read_header(std::string_view buffer) noexcept {
   return {FrameStatus::garbled, error, next};
 }
 
-// CheckSum is not (yet) where BodyLength points to. `body_end` is one behind the body's last SOH.
+// CheckSum is not (yet) where BodyLength points to. `body_end` is one past the body's last SOH.
 [[gnu::cold, gnu::noinline]] Frame search_check_sum(std::string_view buffer, std::size_t body_end,
                                                     std::size_t max_message_size) noexcept {
-  // Bytes beyond the maximum are not looked at: they may not have arrived had the stream been cut differently.
+  // Bytes beyond the maximum are ignored, so that the result does not depend on how the stream is cut into reads.
   const std::string_view searched = buffer.substr(0, max_message_size);
   NFX_ASSERT(body_end != 0);
   const std::size_t from = body_end - 1;
@@ -89,7 +90,7 @@ Header read_header(std::string_view buffer) noexcept {
     }
   }
   if (buffer.size() >= max_message_size) return {FrameStatus::too_large, WireError::too_large, 0};
-  // The shortest CheckSum that could come is "10=<SOH>".
+  // The shortest CheckSum field that can follow is "10=<SOH>".
   return {FrameStatus::need_more, WireError::none, std::max(buffer.size() + 1, body_end + check_sum_start.size())};
 }
 
@@ -116,7 +117,7 @@ Frame find_frame(std::string_view buffer, std::size_t max_message_size) noexcept
   return search_check_sum(buffer, body_end, max_message_size);
 }
 
-// A whole message and garbage lie inside the buffer; a part of a message needs more than there is.
+// A whole message and garbage lie inside the buffer; an incomplete message needs more than there is.
 bool fits(const Frame& frame, std::string_view buffer) noexcept {
   switch (frame.status) {
     case FrameStatus::need_more: return frame.size > buffer.size();
@@ -144,7 +145,7 @@ Frame FrameReader::next(std::string_view buffer) noexcept {
   return frame;
 }
 
-// The size of a whole message that begins like the last one; 0 for whatever needs a closer look.
+// The size of a whole message that begins like the last one; 0 for everything else.
 std::size_t FrameReader::familiar_message_size(std::string_view buffer) const noexcept {
   using digits::load;
   if (start_size_ == 0 || buffer.size() < start_size_ + 8) return 0;

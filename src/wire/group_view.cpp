@@ -1,3 +1,4 @@
+// Where the entries of a repeating group end, also when counterparties reorder members or add fields of their own.
 #include "nexusfix/wire/group_view.hpp"
 
 #include <algorithm>
@@ -49,8 +50,8 @@ std::uint32_t GroupView::entry_end(std::uint32_t begin) const noexcept {
     const Tag tag = message_->tag_at(end);
     if (next < members.size() && tag == members[next]) {
       ++next;
-    } else if (!goes_on_with(tag, next)) {
-      return tag == delimiter_ ? end : end_past_stranger(begin, end);
+    } else if (!continues_with(tag, next)) {
+      return tag == delimiter_ ? end : end_past_undefined(begin, end);
     }
   }
   return end;
@@ -61,12 +62,12 @@ std::uint32_t GroupView::entry_end_in_any_order(std::uint32_t begin) const noexc
   for (; end < limit_; ++end) {
     const Tag tag = message_->tag_at(end);
     if (tag == delimiter_) break;
-    if (!shape_->contains(tag)) return end_past_stranger(begin, end);
+    if (!shape_->contains(tag)) return end_past_undefined(begin, end);
   }
   return end;
 }
 
-bool GroupView::goes_on_with(Tag tag, std::size_t& next) const noexcept {
+bool GroupView::continues_with(Tag tag, std::size_t& next) const noexcept {
   const std::span<const Tag> members = shape_->members;
   if (tag == delimiter_) return false;
   const auto found = std::ranges::find(members, tag);
@@ -77,33 +78,33 @@ bool GroupView::goes_on_with(Tag tag, std::size_t& next) const noexcept {
   return std::ranges::any_of(shape_->nested, [tag](const GroupShape& inner) { return inner.contains(tag); });
 }
 
-std::uint32_t GroupView::end_past_stranger(std::uint32_t begin, std::uint32_t stranger) const noexcept {
-  NFX_ASSERT(begin < stranger && stranger < limit_);
-  const std::uint32_t behind = stranger + 1;
-  if (behind == limit_) return stranger;
-  // The next entry's delimiter says where this one ends, whatever stands between.
-  const std::uint32_t next_entry = message_->find_between(behind, limit_, delimiter_);
+std::uint32_t GroupView::end_past_undefined(std::uint32_t begin, std::uint32_t undefined) const noexcept {
+  NFX_ASSERT(begin < undefined && undefined < limit_);
+  const std::uint32_t after = undefined + 1;
+  if (after == limit_) return undefined;
+  // The next entry's delimiter ends this one, whatever is between.
+  const std::uint32_t next_entry = message_->find_between(after, limit_, delimiter_);
   if (next_entry != MessageView::npos) return next_entry;
-  // Nearly always the stranger is the first field behind the group, and none of its members follows.
+  // Nearly always the undefined field is the first one after the group, and none of the members follows.
   const auto follows = [&](const auto& self, const GroupShape& shape) -> bool {
     return std::ranges::any_of(
                shape.members,
-               [&](Tag tag) { return message_->find_between(behind, limit_, tag) != MessageView::npos; }) ||
+               [&](Tag tag) { return message_->find_between(after, limit_, tag) != MessageView::npos; }) ||
            std::ranges::any_of(shape.nested, [&](const GroupShape& inner) { return self(self, inner); });
   };
-  if (!follows(follows, *shape_)) return stranger;
-  std::uint32_t end = stranger;
-  for (std::uint32_t i = behind; i < limit_; ++i) {
+  if (!follows(follows, *shape_)) return undefined;
+  std::uint32_t end = undefined;
+  for (std::uint32_t i = after; i < limit_; ++i) {
     const Tag tag = message_->tag_at(i);
     if (std::ranges::find(shape_->members, tag) != shape_->members.end()) {
-      // A member the entry has already is another field of that tag, around the group.
+      // A member that the entry already has is a field of the same tag outside the group.
       if (message_->find_between(begin, end, tag) != MessageView::npos) break;
       end = i + 1;
     } else if (shape_->contains(tag)) {
       end = i + 1;
     }
   }
-  NFX_ASSERT(stranger <= end && end <= limit_);
+  NFX_ASSERT(undefined <= end && end <= limit_);
   return end;
 }
 

@@ -1,3 +1,4 @@
+// Prepares a session's header texts with padding and sums, so that writing a header is a few wide copies.
 #include "nexusfix/wire/header_template.hpp"
 
 #include <algorithm>
@@ -111,7 +112,7 @@ char* HeaderTemplate::write(const MessageHeader& header, char* out, const char* 
 }
 
 char* HeaderTemplate::write_other_front(char* body, std::size_t body_length, std::uint32_t& sum) const noexcept {
-  // Seven digits and SOH in one word that ends at the body; BeginString then covers the zeros in front.
+  // Seven digits and SOH in one word that ends at the body; BeginString then overwrites the leading zeros.
   const std::uint64_t digit_bytes = digit_words::eight(body_length);
   const unsigned count = 8 - digit_words::leading_zeros(digit_bytes);
   const std::uint64_t word = (digit_bytes + digit_words::zero_characters) >> 8 | std::uint64_t{soh} << 56;

@@ -1,3 +1,4 @@
+// Builds message templates, and patches the values that do not fit the inline paths.
 #include "nexusfix/wire/message_template.hpp"
 
 #include <stdexcept>
@@ -72,9 +73,9 @@ MessageTemplateBuilder::MessageTemplateBuilder(const HeaderTemplate& header, std
   const Place seq = place("35=" + std::string{msg_type} + soh + "34=", std::string(seq_digits, '0'));
   result_.seq_ = {seq.offset, seq.index, static_cast<std::uint8_t>(seq_digits)};
   const unsigned fraction_digits = header.timestamp_digits();
-  const Place time = place(header.behind_seq(), first_time(fraction_digits));
+  const Place time = place(header.after_seq(), first_time(fraction_digits));
   result_.time_ = {time.offset, time.index, static_cast<std::uint8_t>(fraction_digits)};
-  result_.bytes_ += header.behind_time();
+  result_.bytes_ += header.after_time();
 }
 
 MessageTemplateBuilder& MessageTemplateBuilder::fields(std::string_view complete_fields) {
@@ -90,8 +91,8 @@ IntSlot MessageTemplateBuilder::integer(Tag tag, unsigned digits) {
 }
 
 DecimalSlot MessageTemplateBuilder::decimal(Tag tag, DecimalLayout layout) {
-  require(layout.whole_digits >= 1, "a decimal has a digit in front of its point");
-  // Each below the limit first, so that the sum cannot overflow.
+  require(layout.whole_digits >= 1, "a decimal has a digit before its point");
+  // Each is checked against the limit first, so that the sum cannot overflow.
   require(layout.whole_digits <= MessageTemplate::max_number_width && layout.scale < MessageTemplate::max_number_width,
           "a number's slot has 1 to 16 characters");
   const unsigned width = layout.whole_digits + (layout.scale == 0 ? 0 : 1 + layout.scale);
@@ -134,7 +135,7 @@ MessageTemplate MessageTemplateBuilder::build() const {
   return result;
 }
 
-// Whatever is refused is refused before anything is appended.
+// Everything is checked before anything is appended.
 MessageTemplateBuilder::Place MessageTemplateBuilder::place(std::string_view before, std::string_view value) {
   require(slot_count_ < MessageTemplate::max_slots,
           "a message template has at most 64 slots, two of them the header's");

@@ -1,3 +1,4 @@
+// Owns the memory of a message's index and runs the kernels; holds the paths for unusual messages.
 #include "nexusfix/wire/message_view.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ std::uint32_t checked_max_fields(std::uint32_t max_fields) {
 
 constexpr std::size_t alignment = 64;
 
-// Untouched memory: no page of it is used before it is needed.
+// Uninitialised memory: its pages are not used before they are needed.
 template <class T>
 class AlignedArray {
  public:
@@ -47,7 +48,7 @@ constexpr std::size_t padded(std::uint32_t max_fields) noexcept {
   return std::size_t{max_fields} + kernels::array_padding + tag_scan::places_per_stride;
 }
 
-// Look-up of any tag among at most `max_fields`: open addressing, at most half full. A slot of an older generation is
+// Lookup of any tag among at most `max_fields`: open addressing, at most half full. A slot of an older generation is
 // empty, so nothing is cleared between messages, except every 65535 of them.
 class HashIndex {
  public:
@@ -62,7 +63,7 @@ class HashIndex {
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       Slot& slot = slots_[slot_of(tags, tags[i])];
-      // The first field with a tag keeps the slot.
+      // The first field with a tag owns the slot.
       if (slot.generation != generation_) slot = {generation_, static_cast<std::uint16_t>(i)};
     }
   }
@@ -78,7 +79,7 @@ class HashIndex {
     std::uint16_t index = 0;
   };
 
-  // Where the tag is, or the empty slot where it would be.
+  // The slot of the tag, or the empty slot where it would be.
   [[nodiscard]] std::uint32_t slot_of(const std::int32_t* tags, std::int32_t tag) const noexcept {
     std::uint32_t slot = (static_cast<std::uint32_t>(tag) * 0x9E3779B1u) >> 16 & mask_;
     while (slots_[slot].generation == generation_ && tags[slots_[slot].index] != tag) slot = (slot + 1) & mask_;
@@ -101,7 +102,7 @@ struct MessageView::Storage {
         wide_begins(padded(max_fields)),
         wide_ends(padded(max_fields)),
         hash(max_fields) {
-    // calloc: of 128 KiB of zeros only the pages of tags that occur are ever touched.
+    // calloc: of 128 KiB of zeros only the pages of tags that occur are touched.
     if (max_fields > compared_fields)
       table.reset(static_cast<std::uint16_t*>(std::calloc(65536, sizeof(std::uint16_t))));
     if (max_fields > compared_fields && table == nullptr) throw std::bad_alloc{};
@@ -115,8 +116,8 @@ struct MessageView::Storage {
   AlignedArray<std::uint16_t> tags, begins, ends;
   AlignedArray<std::int32_t> wide_tags;
   AlignedArray<std::uint32_t> wide_begins, wide_ends;
-  // At a tag the place of its first field behind the compared ones. An entry holds when the field there has the tag, so
-  // nothing is ever cleared.
+  // By tag: the index of its first field after the compared ones. An entry is valid when the field at that index has
+  // the tag, so nothing is ever cleared.
   std::unique_ptr<std::uint16_t, Free> table;
   HashIndex hash;  // of a wide index
 };
@@ -167,7 +168,7 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
     if (error == WireError::none && !wide_) padded_values_ = count - 1;
   }
   NFX_ASSERT(count <= max_fields_ && (error != WireError::none || count_ > 3));
-  NFX_ASSERT(error != WireError::none || value_at(count_ - 1).end() + 1 == message.end());  // CheckSum ends it
+  NFX_ASSERT(error != WireError::none || value_at(count_ - 1).end() + 1 == message.end());  // CheckSum is last
   return error;
 }
 
@@ -204,7 +205,7 @@ WireError MessageView::index_fields(std::string_view message, bool lenient) noex
 }
 
 [[gnu::cold, gnu::noinline]] std::uint32_t MessageView::find_wide(Tag tag) const noexcept {
-  if (!wide_ || count_ == 0) return npos;  // no tag of a narrow index is that large
+  if (!wide_ || count_ == 0) return npos;  // a narrow index has no tag that large
   const std::uint32_t index = storage_->hash.find(wide_tags_, nfx::value(tag));
   return index < count_ ? index : npos;
 }

@@ -1,3 +1,4 @@
+// The texts of wire errors, as logs and tools print them.
 #include "nexusfix/wire/wire_error.hpp"
 
 namespace nfx {

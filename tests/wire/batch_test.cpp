@@ -1,3 +1,4 @@
+// Framing and parsing of a whole receive buffer in one call.
 #include "nexusfix/wire/batch.hpp"
 
 #include <gtest/gtest.h>

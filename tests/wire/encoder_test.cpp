@@ -1,3 +1,4 @@
+// Messages built in place: exact bytes, and failure instead of a write outside the buffer.
 #include "nexusfix/wire/encoder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Typed values of fields: accepted texts, refused ones, and every short text compared with a reference.
 #include "nexusfix/wire/field_values.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ TEST(parse_int, tells_too_many_digits_from_nonsense) {
   EXPECT_EQ(parse_int("99999999999999999999999999999999x").error(), FieldError::bad_format);
 }
 
-// The reader one character at a time that every other way of reading has to equal.
+// The reference parser, one character at a time.
 std::expected<std::int64_t, FieldError> plainly(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -74,7 +75,7 @@ TEST(parse_int, knows_the_limit_behind_any_number_of_zeros) {
     const std::string front(zeros, '0');
     EXPECT_EQ(parse_int(front + "999999999999999999"), 999999999999999999);
     EXPECT_EQ(parse_int(front + "1000000000000000000").error(), FieldError::out_of_range);
-    // Multiples of 2^64, which a sum that wraps would take for 0.
+    // Multiples of 2^64, which are 0 for a sum that wraps.
     EXPECT_EQ(parse_int(front + "18446744073709551616").error(), FieldError::out_of_range);
     EXPECT_EQ(parse_int(front + "340282366920938463463374607431768211456").error(), FieldError::out_of_range);
     EXPECT_EQ(parse_int(front + "1844674407370955161600000001").error(), FieldError::out_of_range);

@@ -1,3 +1,4 @@
+// Appending fields: exact bytes and sums for every type, also at the end of the buffer.
 #include "nexusfix/wire/field_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -136,7 +137,7 @@ class RandomField {
       default: out.append(tag_, text_); break;
     }
   }
-  // The same with the tag in the program's text.
+  // The same with a tag known at compile time.
   template <Tag tag>
   void append_constant_tag_to(FieldWriter& out) const {
     switch (kind_) {
@@ -208,7 +209,7 @@ TEST(field_writer, random_fields_equal_plain_text_and_their_sum_is_kept) {
   constexpr Tag constant_tags[] = {Tag{1}, Tag::Price, Tag{453}, Tag{10000}, Tag{9999999}, Tag{2147483647}};
   std::vector<char> buffer;
   for (int round = 0; round < 20000; ++round) {
-    // Often too small, so that fields of every kind meet the end of the buffer.
+    // Often too small, so that fields of every kind reach the end of the buffer.
     const std::size_t size = random.below(random.below(2) == 0 ? 300 : 3000);
     buffer.assign(size + 64, '#');
     FieldWriter fields{std::span{buffer.data(), size}};
@@ -247,7 +248,7 @@ TEST(field_writer, random_fields_equal_plain_text_and_their_sum_is_kept) {
 
 TEST(field_writer, finds_soh_at_every_place_of_a_text_of_every_length) {
   for (std::size_t size = 1; size <= 40; ++size) {
-    // At the end of its own block, so that a sanitizer sees a byte read behind the text.
+    // At the end of its own block, so that a sanitizer reports a read after the text.
     const std::vector<char> clean(size, 'a');
     for (std::size_t place = 0; place < size; ++place) {
       std::vector<char> text = clean;

@@ -13,7 +13,7 @@ inline std::string with_soh(std::string_view text) {
   return result;
 }
 
-// "10=ddd<SOH>" for everything in front of it.
+// "10=ddd<SOH>" for everything before it.
 inline std::string check_sum_of(std::string_view bytes) {
   unsigned sum = 0;
   for (const char c : bytes) sum += static_cast<unsigned char>(c);
@@ -23,7 +23,7 @@ inline std::string check_sum_of(std::string_view bytes) {
   return "10=" + digits + '\x01';
 }
 
-// A whole message around exact body bytes, which start with MsgType and may hold '|'.
+// A whole message around exact body bytes, which start with MsgType and may contain '|'.
 inline std::string frame_bytes(std::string_view body, std::string_view begin_string = "FIX.4.4") {
   std::string message = "8=" + std::string{begin_string} +
                         "\x01"
@@ -38,7 +38,7 @@ inline std::string frame(std::string_view body, std::string_view begin_string = 
   return frame_bytes(with_soh(body), begin_string);
 }
 
-// Text with a CheckSum behind it but a header that is taken as it stands.
+// Text with a CheckSum after it and an unchanged header.
 inline std::string with_check_sum(std::string_view text) {
   const std::string bytes = with_soh(text);
   return bytes + check_sum_of(bytes);

@@ -1,3 +1,4 @@
+// Message boundaries in streams: whole, cut anywhere, damaged, and too large.
 #include "nexusfix/wire/framer.hpp"
 
 #include <gtest/gtest.h>
@@ -141,8 +142,8 @@ TEST(framer, gives_up_when_no_check_sum_comes_within_the_maximum) {
   EXPECT_EQ(verdict(filled + with_soh("|10=123|"), 100), too_large);
 }
 
-// What a connection makes of a stream that arrives in pieces: one letter per byte, c for complete, g for garbled.
-// Frame ends are capital, so that two complete messages side by side differ from one.
+// The frames of a stream that arrives in pieces: one letter per byte, c for complete, g for garbled. The last letter of
+// a frame is a capital, so that two adjacent messages differ from one.
 std::string classify(std::string_view stream, const std::vector<std::size_t>& cuts, std::size_t max) {
   std::string result;
   std::size_t arrived = 0;
@@ -222,7 +223,7 @@ TEST(framer, finds_the_message_behind_several_false_starts) {
   }
 }
 
-// A stream of right, broken and foreign messages, cut anywhere.
+// A stream of valid, broken and foreign messages, cut anywhere.
 std::string random_stream(test::Seeded& random) {
   const std::string bodies[] = {"35=0|34=1|", "35=D|34=12|11=A|", "35=8|34=1|58=" + std::string(130, 'x') + "|"};
   const std::string starts[] = {"FIX.4.4", "FIX.4.2", "FIXT.1.1", "FIX", "FIX.a.very.long.one"};

@@ -1,3 +1,4 @@
+// Repeating groups: entries, nested groups, wrong counts, and fields that are not in the shape.
 #include "nexusfix/wire/group_view.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +96,7 @@ TEST(group_view, ends_with_the_message) {
 }
 
 TEST(group_view, a_nested_group_ends_with_its_entry) {
-  // The first party's count promises two sub ids, but only one follows before the next party.
+  // The first party's count announces two sub ids, but only one follows before the next party.
   const Parsed p{test::frame("35=D|453=2|448=A|802=2|523=a1|448=B|802=1|523=b1|803=5|55=x|")};
   EXPECT_EQ(describe(p.view), "A(a1) B(b1)");
   EXPECT_EQ((*p.view.group(party_ids).begin()).group(sub_ids).declared_size(), 2);

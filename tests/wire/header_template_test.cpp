@@ -1,3 +1,4 @@
+// Headers of a session compared with headers assembled from strings.
 #include "nexusfix/wire/header_template.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ constexpr UtcTime noon{std::chrono::sys_days{std::chrono::year{2024} / 3 / 15} +
 
 HeaderTexts texts() { return {.begin_string = "FIX.4.4", .sender_comp_id = "BUYER", .target_comp_id = "SELLER"}; }
 
-// The header from MsgType on, put together from strings.
+// The reference header from MsgType on, assembled from strings.
 std::string plain_header(const HeaderTexts& t, const MessageHeader& header) {
   char time[max_utc_timestamp_size];
   const std::size_t size = write_utc_timestamp(time, header.sending_time, t.timestamp_digits);
@@ -31,7 +32,7 @@ std::string plain_header(const HeaderTexts& t, const MessageHeader& header) {
   return with_soh(text) + std::string{t.more_fields};
 }
 
-// Writes with `room` characters and compares; also that nothing behind them is touched.
+// Writes with `room` characters and compares; also that nothing after them is written.
 void expect_header(HeaderTemplate& header_template, const HeaderTexts& t, const MessageHeader& header,
                    std::size_t room) {
   const std::string expected = plain_header(t, header);
@@ -123,7 +124,7 @@ TEST(header_template, puts_the_front_right_before_the_body) {
     for (const std::size_t length : {0u, 1u, 9u, 10u, 99u, 100u, 101u, 999u, 1000u, 99'999u, 9'999'999u}) {
       const std::string expected = "8=" + std::string{begin_string} + with_soh("|9=" + std::to_string(length) + "|");
       ASSERT_EQ(header.front_size(length), expected.size());
-      // Exactly as much in front as the front takes: a message may begin where its buffer does.
+      // Exactly as much space before the body as needed: a message may begin where its buffer begins.
       std::vector<char> buffer(expected.size() + 8, '#');
       std::uint32_t sum = 0;
       char* const body = buffer.data() + expected.size();

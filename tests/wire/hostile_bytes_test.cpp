@@ -1,5 +1,5 @@
-// Bytes a peer should not send: every truncation, every flipped bit, and messages that touch unmapped memory, read with
-// every kernel that this machine can run.
+// Bytes that a peer should not send: every truncation, every flipped bit, and messages next to unmapped memory, parsed
+// with every kernel that this machine supports.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -59,7 +59,7 @@ std::vector<std::string> make_samples() {
                   "33333=three|44444=four|"));
   samples.push_back(
       test::frame("35=D|65536=beyond|20001=custom|2147483647=largest|-1=minus|0000000055=padded|58=end|"));
-  // Data as long as blocks, full of separators, and of a length that is written with zeros.
+  // Data as long as blocks, full of separators, and with a length that has leading zeros.
   const std::string data = test::with_soh("|=1=|10=000|8=FIX.4.4|") + std::string(100, '\x01') + std::string(30, '=');
   samples.push_back(test::frame_bytes(test::with_soh("35=B|95=") + std::to_string(data.size()) +
                                       test::with_soh("|96=") + data + test::with_soh("|354=0003|355=a=b|58=behind|")));
@@ -76,7 +76,7 @@ const std::vector<std::string>& samples() {
   return all;
 }
 
-// Names, not addresses, which would differ from run to run in the names of the tests.
+// Names, because addresses in the names of tests would differ from run to run.
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const kernels::KernelTable* table : kernels::available_kernels()) names.emplace_back(table->name);
@@ -160,7 +160,7 @@ TEST_P(hostile_bytes, no_single_flipped_bit_goes_unnoticed) {
   }
 }
 
-// What is wrong with a message, and how far it could be read, must not depend on the machine.
+// The error of a message, and the number of fields before it, must not depend on the machine.
 struct Verdict {
   WireError error;
   std::vector<Field> fields;
@@ -203,7 +203,7 @@ TEST_P(hostile_bytes, flipped_bits_and_truncations_are_read_as_the_scalar_kernel
 }
 
 TEST_P(hostile_bytes, no_flipped_bit_hides_the_message_behind_for_long) {
-  // A broken BodyLength may swallow the second copy, but by the fourth at the latest the framer is in step again.
+  // A broken BodyLength may swallow the second copy, but the framer resynchronises at the fourth at the latest.
   for (const std::string* sample : {&test::logon, &test::order, &test::data_message, &test::parties}) {
     for (std::size_t bit = 0; bit < sample->size() * 8; ++bit) {
       std::string stream = with_flipped_bit(*sample, bit);
@@ -241,7 +241,7 @@ TEST_P(hostile_bytes, nothing_is_read_outside_of_the_buffer) {
   }
 }
 
-// Tags are read backwards from their '=', and the first one has no SOH in front of it.
+// Tags are read backwards from their '=', and the first one has no SOH before it.
 TEST_P(hostile_bytes, nothing_is_read_in_front_of_a_first_tag_of_many_digits) {
   GuardedMemory memory{memory_size};
   MessageView view;
@@ -259,7 +259,7 @@ TEST_P(hostile_bytes, a_message_is_read_alike_whatever_lies_in_front_of_it) {
   MessageView view;
   const std::string text =
       test::with_soh("|612345=a|65536=beyond 16 bits|58=a value that is long enough for blocks of 64|");
-  const std::string_view message = std::string_view{text}.substr(2);  // behind a SOH and a digit
+  const std::string_view message = std::string_view{text}.substr(2);  // after a SOH and a digit
   EXPECT_EQ(view.parse_leniently(message), WireError::header_order);
   ASSERT_EQ(view.size(), 3u);
   EXPECT_EQ(view.tag_at(0), Tag{12345});

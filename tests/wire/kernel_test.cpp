@@ -1,3 +1,4 @@
+// Every kernel of this machine gives the result of a plain definition of a field.
 #include "wire/kernels/kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +46,7 @@ Outcome index_into(auto index_fields, std::string_view message, std::uint32_t ca
   return outcome;
 }
 
-// What every kernel of this machine says of the message, narrow and wide: they must agree.
+// The results of every kernel of this machine for the message, narrow and wide: they must be equal.
 Outcome index(std::string_view message, std::uint32_t capacity = 64) {
   bool needs_wide = false;
   const Outcome wide =
@@ -201,7 +202,7 @@ TEST(kernel, scans_to_the_first_soh_at_every_length_and_place) {
     std::string bytes(size, '\x02');
     EXPECT_EQ(scan_soh_scalar(bytes) - bytes.data(), static_cast<std::ptrdiff_t>(size));
     for (std::size_t at = size; at-- > 0;) {
-      bytes[at] = '\x01';  // those behind stay: the first counts
+      bytes[at] = '\x01';  // the following ones stay: the first counts
       EXPECT_EQ(scan_soh_scalar(bytes) - bytes.data(), static_cast<std::ptrdiff_t>(at));
       EXPECT_EQ(scan_soh(bytes), scan_soh_scalar(bytes));
     }

@@ -1,3 +1,4 @@
+// Patched messages equal messages encoded from the start, and bad values leave them unchanged.
 #include "nexusfix/wire/message_template.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ std::string time_text(UtcTime time, unsigned digits) {
   return {out, write_utc_timestamp(out, time, digits)};
 }
 
-// A message with one slot behind the header, as it stands.
+// A message with one slot after the header.
 std::string with_value(std::string_view field) {
   return frame("35=D|34=000000000|49=BUYER|52=19700101-00:00:00.000|56=SELLER|" + std::string{field} + "|");
 }
@@ -280,7 +281,7 @@ TEST(message_template, has_room_for_64_slots) {
     slots.push_back(builder.character(Tag{static_cast<std::int32_t>(5000 + i)}));
   }
   EXPECT_THROW((void)builder.character(Tag::Side), std::invalid_argument);
-  MessageTemplate message = builder.build();  // what was refused left nothing behind
+  MessageTemplate message = builder.build();  // refused slots added nothing
   for (const CharSlot& slot : slots) EXPECT_EQ(message.patch(slot, 'x'), PatchError::none);
   MessageView view;
   EXPECT_EQ(view.parse(message.view()), WireError::none);

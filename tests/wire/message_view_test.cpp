@@ -1,3 +1,4 @@
+// Parsing and lookup of fields, also in messages with many fields or large tags.
 #include "nexusfix/wire/message_view.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +90,7 @@ TEST(message_view, forgets_the_message_before) {
 }
 
 TEST(message_view, forgets_old_messages_also_after_65536_of_them) {
-  // Text stands behind the end of the short messages, where the old tag is still in memory.
+  // The memory after the short messages still contains text with the old tag.
   const std::string with_text = frame("35=0|55=x|58=old|"), without = frame("35=0|");
   MessageView view{8};
   ASSERT_EQ(view.parse(with_text), WireError::none);

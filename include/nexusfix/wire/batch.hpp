@@ -1,6 +1,6 @@
-// Many messages in one receive buffer, framed and indexed one after the other in a single call.
+// Frames and indexes all messages of a receive buffer in one call.
 // Thread: that of the reader and the view. Cost: per message one frame and one parse; no allocation.
-// Lifetime: bytes and view are the handler's until it returns. Errors: handed to the handler message by message.
+// Lifetime: bytes and view are valid until the handler returns. Errors: passed to the handler with each message.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace nfx {
 
-// What was found at the front of the rest of the buffer.
+// What was found at the start of the rest of the buffer.
 struct BatchItem {
   Frame frame;                        // complete, garbled or too_large
-  WireError error = WireError::none;  // none: the view holds the message; otherwise nothing of use
-  std::string_view bytes;             // the message, or the bytes to drop; of too_large everything that is left
-  std::size_t bytes_behind = 0;       // in the buffer
+  WireError error = WireError::none;  // none: the view holds the message; otherwise the view is empty
+  std::string_view bytes;             // the message, or the bytes to drop; with too_large everything that is left
+  std::size_t bytes_behind = 0;       // bytes after this item in the buffer
 };
 
 struct BatchEnd {
-  std::size_t used = 0;    // bytes at the front of the buffer that are done with
-  std::size_t wanted = 0;  // not 0: what is left is part of a message, and this many bytes of it are needed
+  std::size_t used = 0;    // bytes at the start of the buffer that are processed
+  std::size_t wanted = 0;  // not 0: the rest is an incomplete message, of which this many bytes are needed
 };
 
-// Calls on_item(const BatchItem&) -> bool for every whole message, and for garbage between them, until it says false,
-// the buffer holds no more whole message, or one is too large, which uses up everything.
+// Calls on_item(const BatchItem&) -> bool for every whole message and for garbage between messages, until it returns
+// false, the buffer has no whole message left, or a message is too large, which consumes everything.
 template <class OnItem>
 BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& view, OnItem&& on_item) {
   std::size_t used = 0;

@@ -1,4 +1,4 @@
-// Builds one complete message: BeginString and BodyLength in front, CheckSum behind, written in place.
+// Builds one complete message in place: BeginString and BodyLength before the fields, CheckSum after them.
 // Thread: one owner. Cost: the bytes written, each once and none read again; no allocation. Lifetime: borrows the
 // buffer. Errors: finish() is empty when the buffer was too small or a field invalid.
 //
@@ -19,19 +19,19 @@ namespace nfx {
 
 class Encoder {
  public:
-  // Bytes kept free in front for "8=<BeginString>|9=<length>|", and what CheckSum takes behind.
+  // Bytes reserved for "8=<BeginString>|9=<length>|" before the fields and for CheckSum after them.
   static constexpr std::size_t prefix_size = 32;
   static constexpr std::size_t trailer_size = 7;
 
   explicit Encoder(std::span<char> buffer) noexcept;
 
-  // Starts a message over. begin_string: at most 16 characters, kept by reference until finish().
+  // Starts a new message. begin_string: at most 16 characters, borrowed until finish().
   void begin(std::string_view begin_string, std::string_view msg_type) noexcept;
 
-  // Starts a message over with a session's whole header. The template is kept by reference until finish().
+  // Starts a new message with a session's whole header. The template is borrowed until finish().
   void begin(HeaderTemplate& header, std::string_view msg_type, SeqNum seq, UtcTime now) noexcept;
 
-  // The fields behind MsgType(35): MsgSeqNum and the other header fields first, unless begin() wrote them, then the
+  // The fields after MsgType(35): MsgSeqNum and the other header fields first, unless begin() wrote them, then the
   // body.
   [[nodiscard]] FieldWriter& fields() noexcept { return fields_; }
 

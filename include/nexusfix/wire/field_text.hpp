@@ -1,4 +1,4 @@
-// The texts that fields are put together from, with the sums of their bytes: tags, short values, constant fields.
+// The texts that fields consist of, with the sums of their bytes: tags, short values, constant fields.
 // Thread: any, no state. Cost: those of tags known at compile time are constants; the others take a few instructions.
 //   append<Tag::Price>(price)                     "44=" is one store of a constant
 //   append(constant_fields<"21=1|59=0|">)         whole fields as one constant; '|' stands for SOH
@@ -81,8 +81,8 @@ class ByteWord {
 #endif
 };
 
-// One to eight characters in a word, zeros behind them; zero for none. Nothing outside of the text is read: two
-// overlapping loads cover 4 to 8 characters, three of one byte fewer.
+// One to eight characters in a word, followed by zeros; zero for none. Nothing outside the text is read: two
+// overlapping loads cover 4 to 8 characters, three loads of one byte cover fewer.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t load_short(const char* p, std::size_t size) noexcept {
   NFX_ASSERT(size <= 8);
   if (size >= 4) {

@@ -1,4 +1,4 @@
-// Typed reading of one field's text. No allocation, no locale; the whole text must be the value.
+// Parses one field's text as a typed value. No allocation, no locale; the whole text must be the value.
 #pragma once
 
 #include <cstdint>

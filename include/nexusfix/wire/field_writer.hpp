@@ -1,8 +1,8 @@
-// Appends "tag=value<SOH>" fields to a caller's buffer, and keeps the sum of what it has written for CheckSum(10).
+// Appends "tag=value<SOH>" fields to a caller's buffer, and sums the bytes written for CheckSum(10).
 // Thread: one owner. Cost: the bytes written; no allocation. Lifetime: borrows the buffer.
-// Errors: when the buffer is full, or a value holds SOH, the writer is marked and later appends do nothing; ok() tells.
-// Whether a tag or an empty value makes sense is not judged here.
-// Of the buffer, bytes behind view() may be overwritten as well, bytes behind its end never are.
+// Errors: when the buffer is full, or a value contains SOH, the writer fails: ok() is false and later appends do
+// nothing. Tags and empty values are not validated. Bytes of the buffer after view() may be overwritten as well, bytes
+// after the buffer never.
 //   writer.append(tag, value)               for any tag
 //   writer.append<Tag::Price>(value)        faster, for a tag that is known at compile time
 #pragma once
@@ -44,7 +44,7 @@ class FieldWriter {
       return append_unsigned(tag, value);
     }
   }
-  // UTCTimestamp with 0 to 9 digits of fraction. A writer used for many messages remembers the last second's text.
+  // UTCTimestamp with 0 to 9 digits of fraction. A writer used for many messages caches the last second's text.
   FieldWriter& append(Tag tag, UtcTime time, unsigned fraction_digits = 3) noexcept;
 
   // The same values for a tag known at compile time.
@@ -98,7 +98,7 @@ class FieldWriter {
   // A length field and its data field; the data may hold any byte.
   FieldWriter& append_data(Tag length_tag, Tag data_tag, std::string_view data) noexcept;
 
-  // Complete fields copied as they are, for example a received message's body. Must end with SOH unless empty.
+  // Complete fields copied as they are, for example the body of a received message. Must end with SOH unless empty.
   FieldWriter& append_raw(std::string_view fields) noexcept;
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
@@ -116,12 +116,12 @@ class FieldWriter {
  private:
   friend class Encoder;
 
-  // Room that the quick writers below ask for: whole words are stored, so it is more than any of their fields takes.
+  // Space that the quick writers below need: whole words are stored, so it is more than any of their fields takes.
   static constexpr std::ptrdiff_t quick_room = 64;
 
   [[nodiscard, gnu::always_inline]] std::ptrdiff_t room() const noexcept { return limit_ - at_; }
-  // A writer's place and sum are read once in front of a field's bytes and written once behind them: bytes may alias
-  // anything, so that the compiler would otherwise go through memory for each of them.
+  // A writer's position and sum are loaded once before a field's bytes and stored once after them: char stores may
+  // alias anything, so the compiler would otherwise reload both for each byte.
   struct Place {
     char* at;
     std::uint32_t sum;
@@ -133,14 +133,14 @@ class FieldWriter {
     sum_ = from.sum + sum;
     return *this;
   }
-  // Behind "tag=" and its value: SOH, and the field counts.
+  // After "tag=" and its value: adds SOH and completes the field.
   [[gnu::always_inline]] FieldWriter& close(Place from, const TagText& tag, WrittenText value) noexcept {
     const std::size_t size = tag.size + value.size;
     NFX_ASSERT(size < static_cast<std::size_t>(quick_room));
     from.at[size] = soh;
     return advance(from, size + 1, tag.sum + value.sum + static_cast<unsigned char>(soh));
   }
-  // The quick writers: they write into ample room and leave everything else to the append_*_anyhow below.
+  // The quick writers: they need quick_room, and leave every other case to the append_*_anyhow below.
   [[gnu::always_inline]] FieldWriter& put_text(Tag tag, const TagText& head, std::string_view text) noexcept {
     const Place from = place();
     const std::size_t size = text.size();
@@ -158,7 +158,7 @@ class FieldWriter {
         return fail();
       sum = bytes.sum();
     } else {
-      // Two overlapping words; what both hold is shifted out of the second before it is summed.
+      // Two overlapping words; the overlap is shifted out of the second before it is summed.
       const auto first = digit_words::load<std::uint64_t>(text.data());
       const auto last = digit_words::load<std::uint64_t>(text.data() + size - 8);
       const ByteWord front{first}, back{last >> 8 * (16 - size)};
@@ -220,13 +220,14 @@ class FieldWriter {
   FieldWriter& append_decimal_anyhow(Tag tag, Decimal value) noexcept;
   FieldWriter& append_unsigned_anyhow(Tag tag, std::uint64_t value) noexcept;
   FieldWriter& append_time_anyhow(Tag tag, UtcTime time, unsigned fraction_digits) noexcept;
-  // Writes one field of exact size; the value's bytes are not looked at. False, and the writer marked, without room.
+  // Writes one field of exact size; the value's bytes are not checked. Without space, returns false and the writer
+  // fails.
   bool append_exactly(Tag tag, std::string_view value) noexcept;
   FieldWriter& fail() noexcept;
 
   char* begin_;
   char* at_;
-  char* limit_;  // end_, or begin_ once the writer is marked: then no append finds room
+  char* limit_;  // end_, or begin_ once the writer has failed: then no append finds space
   char* end_;
   std::uint32_t sum_ = 0;
   bool ok_ = true;

@@ -1,5 +1,5 @@
 // Finds where messages begin and end in a byte stream, by BodyLength alone.
-// Thread: any, no state. Cost: the header's ~20 bytes of a whole message; no copy, no allocation.
+// Thread: any, no state. Cost: reads the header (about 20 bytes) and the trailer of a message; no copy, no allocation.
 // Lifetime: results are offsets into the caller's buffer. Errors: values; never reads past the buffer.
 #pragma once
 
@@ -14,10 +14,10 @@ namespace nfx {
 inline constexpr std::size_t default_max_message_size = 64 * 1024;
 
 enum class FrameStatus : std::uint8_t {
-  need_more,  // `size` bytes are needed before it is worth asking again (more than there are)
+  need_more,  // call again with `size` bytes (more than there are)
   complete,   // the first `size` bytes are one message; CheckSum is still to be verified
-  garbled,    // the first `size` bytes are no message: drop them, `error` says why
-  too_large,  // the message announced, or the garbage in front of one, exceeds the maximum: give up the connection
+  garbled,    // the first `size` bytes are not a message: drop them, `error` is the reason
+  too_large,  // the announced message, or garbage before one, exceeds the maximum: disconnect
 };
 
 struct Frame {
@@ -26,13 +26,13 @@ struct Frame {
   std::size_t size = 0;
 };
 
-// Looks at the start of `buffer`. A message whose BodyLength does not lead to its CheckSum field is garbled up to the
-// next CheckSum behind that point: a length too short loses that message, one too long the following message too.
+// Examines the start of `buffer`. A message whose BodyLength does not lead to its CheckSum field is garbled up to the
+// next CheckSum after that point: a length too short loses that message, one too long the following message as well.
 [[nodiscard]] Frame next_frame(std::string_view buffer,
                                std::size_t max_message_size = default_max_message_size) noexcept;
 
-// next_frame() for a stream: the same answers, sooner where a message begins like the last one.
-// Thread: one owner. Cost: four loads of a whole message that does; no allocation.
+// next_frame() for a stream: the same results, faster when a message begins like the last one.
+// Thread: one owner. Cost: four loads for such a message; no allocation.
 class FrameReader {
  public:
   explicit FrameReader(std::size_t max_message_size = default_max_message_size) noexcept

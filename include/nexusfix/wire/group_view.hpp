@@ -1,12 +1,12 @@
 // Repeating groups, read in wire order without copying; entries can hold nested groups.
-// Thread: that of the MessageView. Cost: making a view is a look-up; iterating takes a step per field, and a search
-// among the members only for fields that are not in the shape's order; where the last entry ends, each member is once
-// looked for among the fields behind. Lifetime: borrows view and shape. Errors: an entry count that differs from
-// NumInGroup is not hidden: compare size() with declared_size().
+// Thread: that of the MessageView. Cost: constructing a view is a lookup; iterating takes a step per field, and a
+// search among the members only for fields that are not in the shape's order; at the end of the last entry, each member
+// is searched once among the fields after it. Lifetime: borrows view and shape. Errors: for an entry count that differs
+// from NumInGroup, compare size() with declared_size().
 //
-// Fields that are not in the shape, as counterparties add them, stay in the entry they stand in: an entry has
+// Fields that are not in the shape, as counterparties add them, belong to the entry in which they appear: an entry has
 // everything up to the next one, the last entry everything up to its last member. FIX has no tag both in a group and
-// around it; where a dictionary does, strangers followed by such a tag are taken for the last entry's.
+// around it; where a dictionary does, undefined fields before such a tag are assigned to the last entry.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct GroupShape {
   [[nodiscard]] bool contains(Tag tag) const noexcept;  // a member, or a member of a nested group
 };
 
-// What starts an entry: FIX's rule, or, for counterparties that keep to an order of their own, whichever member comes
-// first behind the count.
+// What starts an entry: FIX's rule, or, for counterparties with an order of their own, whichever member comes first
+// after the count.
 enum class EntryStart : std::uint8_t { first_member, first_field };
 
 // Fields [begin, end) of a message: one entry of a group.
@@ -52,7 +52,7 @@ class GroupEntry {
   }
   [[nodiscard]] bool has(Tag tag) const noexcept { return find(tag) != MessageView::npos; }
 
-  // Its index in the message, or MessageView::npos; MessageView::int_at and its like read the value.
+  // Its index in the message, or MessageView::npos; MessageView::int_at and similar functions read the value.
   [[nodiscard, gnu::always_inline]] std::uint32_t find(Tag tag) const noexcept {
     return message_->find_between(begin_, end_, tag);
   }
@@ -101,8 +101,8 @@ class GroupView {
       const std::uint32_t last = begin_;
       const std::uint32_t size = end_ - begin_;
       begin_ = more_ ? end_ : group_->limit_;
-      // Entries mostly look alike. One with the tags of the last, and another behind it, needs no search among the
-      // members.
+      // Entries usually have the same fields. One with the tags of the last, followed by another, needs no search among
+      // the members.
       if (more_ && group_->starts_entry(begin_ + size) && group_->message_->same_tags(last, begin_, size)) {
         end_ = begin_ + size;
       } else {
@@ -130,36 +130,36 @@ class GroupView {
   // The group whose count field is at `count_index`, within fields that end at `limit`.
   GroupView(const MessageView& message, const GroupShape& shape, std::uint32_t count_index, std::uint32_t limit,
             EntryStart start = EntryStart::first_member) noexcept;
-  // The group counted by shape.count, as MessageView::group() finds it, its entries started by what `start` says.
+  // The group counted by shape.count, as MessageView::group() finds it, with entries that start as `start` defines.
   GroupView(const MessageView& message, const GroupShape& shape, EntryStart start) noexcept;
 
   [[nodiscard]] Iterator begin() const noexcept { return {this, begin_}; }
   [[nodiscard]] Iterator end() const noexcept { return {this, limit_}; }
   [[nodiscard]] bool empty() const noexcept { return begin_ == limit_; }
 
-  // Entries present, and entries announced (-1 when NumInGroup is no number or the group is absent).
+  // Entries present, and entries announced (-1 when NumInGroup is not a number or the group is absent).
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] std::int64_t declared_size() const noexcept { return declared_; }
 
  private:
-  // The delimiter starts every entry; fields that do not start with it are no entry, whatever NumInGroup says.
+  // The delimiter starts every entry; fields that do not start with it are not an entry, whatever NumInGroup is.
   [[nodiscard, gnu::always_inline]] bool starts_entry(std::uint32_t index) const noexcept {
     return index < limit_ && message_->tag_at(index) == delimiter_;
   }
-  // One behind the last field of the entry that begins at `begin`; the limit of the limit.
+  // One past the last field of the entry that begins at `begin`; limit_ for limit_.
   [[nodiscard]] std::uint32_t entry_end(std::uint32_t begin) const noexcept;
   // The same, when another member than the shape's first starts the entries.
   [[nodiscard]] std::uint32_t entry_end_in_any_order(std::uint32_t begin) const noexcept;
-  // Whether the field that is not the expected one belongs to the entry, and which member to expect then.
-  [[nodiscard]] bool goes_on_with(Tag tag, std::size_t& next) const noexcept;
-  // The same, when the entry has come to a field that is not in the shape.
-  [[nodiscard]] std::uint32_t end_past_stranger(std::uint32_t begin, std::uint32_t stranger) const noexcept;
+  // Whether a field that is not the expected one belongs to the entry, and which member to expect next.
+  [[nodiscard]] bool continues_with(Tag tag, std::size_t& next) const noexcept;
+  // entry_end() from a field on that is not in the shape.
+  [[nodiscard]] std::uint32_t end_past_undefined(std::uint32_t begin, std::uint32_t undefined) const noexcept;
 
   const MessageView* message_ = nullptr;
   const GroupShape* shape_ = nullptr;
   Tag delimiter_{};
   std::uint32_t begin_ = 0;  // of the first entry, or the limit
-  std::uint32_t limit_ = 0;  // no field of the group is at or behind it
+  std::uint32_t limit_ = 0;  // no field of the group is at or after it
   std::int64_t declared_ = -1;
 };
 

@@ -1,12 +1,12 @@
-// The header of one session's messages, prepared once; what changes from message to message is put in while it is
-// copied. The one place that writes headers.
-// Thread: one owner. Cost: 35, 34 and the fraction of 52 are written, the rest is copied with its sum known; the text
-// of 52 down to the second is kept until the second changes. Allocates only when constructed.
-// Lifetime: keeps copies of all texts. Errors: the constructor throws what the operator has to mend.
+// The header of one session's messages, prepared once; what changes from message to message is inserted while it is
+// copied. The only place that writes headers.
+// Thread: one owner. Cost: 35, 34 and the fraction of 52 are written, the rest is copied with a known sum; the text
+// of 52 down to the second is cached until the second changes. Allocates only when constructed.
+// Lifetime: owns copies of all texts. Errors: the constructor throws what the operator has to fix.
 //
 //   8=FIX.4.4|9=176|   35=D|34=   7   |49=SENDER|52=20240315-12:00:00   .123   |56=TARGET|...
-//   front, put before    type    seq   lead, re-laid every second      fraction  tail
-//   the body afterwards
+//   front, written       type    seq   lead, updated every second      fraction  tail
+//   after the body
 #pragma once
 
 #include <array>
@@ -23,16 +23,16 @@
 
 namespace nfx {
 
-// What is the same in all headers of a session.
+// The values that are the same in all headers of a session.
 struct HeaderTexts {
   std::string_view begin_string;  // at most HeaderTemplate::max_begin_string_size characters
   std::string_view sender_comp_id;
   std::string_view target_comp_id;
-  std::string_view more_fields = {};  // complete fields behind TargetCompID(56)
+  std::string_view more_fields = {};  // complete fields after TargetCompID(56)
   unsigned timestamp_digits = 3;      // fraction of SendingTime(52), 0 to 9
 };
 
-// What one message's header says.
+// The values of one message's header.
 struct MessageHeader {
   std::string_view msg_type;
   SeqNum seq{};
@@ -47,7 +47,8 @@ class HeaderTemplate {
   static constexpr std::size_t max_front_size = 2 + max_begin_string_size + 3 + 7 + 1;
   static constexpr std::size_t max_body_length = 9'999'999;
 
-  // Throws std::invalid_argument when a text holds SOH, BeginString is empty or too long, or more_fields are not whole.
+  // Throws std::invalid_argument when a text holds SOH, BeginString is empty or too long, or more_fields are
+  // incomplete.
   explicit HeaderTemplate(const HeaderTexts& texts);
 
   // Length of what write() writes.
@@ -56,11 +57,11 @@ class HeaderTemplate {
            (header.poss_dup ? poss_dup_field.size() : 0);
   }
 
-  // Writes the header from MsgType(35) on, and adds to `sum` what it wrote. Returns the end of it, or null when there
-  // is no room or MsgType holds SOH. Bytes behind the returned end may be overwritten too, those from `end` on never.
+  // Writes the header from MsgType(35) on, and adds to `sum` what it wrote. Returns its end, or null when there is
+  // no space or MsgType contains SOH. Bytes after the returned end may be overwritten too, those from `end` on never.
   [[nodiscard]] char* write(const MessageHeader& header, char* out, const char* end, std::uint32_t& sum) noexcept;
 
-  // The same without a test for room: `out` has ample_room() characters, and what is behind the header may be
+  // The same without a check for space: `out` has ample_room() characters, and bytes after the header may be
   // overwritten.
   [[nodiscard]] std::size_t ample_room(std::size_t msg_type_size) const noexcept { return max_size_ + msg_type_size; }
   [[nodiscard, gnu::always_inline]] char* write_amply(const MessageHeader& header, char* out,
@@ -72,12 +73,12 @@ class HeaderTemplate {
     return end;
   }
 
-  // Length of "8=...9=...<SOH>" in front of a body of so many bytes, at most max_body_length.
+  // Length of "8=...9=...<SOH>" before a body of `body_length` bytes, at most max_body_length.
   [[nodiscard]] std::size_t front_size(std::size_t body_length) const noexcept {
     return front_size_ + count_digits(body_length) + 1;
   }
 
-  // Writes exactly that so that it ends at `body`, and adds its sum. Returns where the message begins.
+  // Writes exactly that before `body`, and adds its sum. Returns where the message begins.
   [[gnu::always_inline]] char* write_front(char* body, std::size_t body_length, std::uint32_t& sum) const noexcept {
     NFX_ASSERT(body_length <= max_body_length);
     if (body_length - 100 >= 900 || front_size_ < 8 || front_size_ > 16) [[unlikely]] {
@@ -99,10 +100,10 @@ class HeaderTemplate {
   // The value of SendingTime(52); the view lasts until the next call.
   [[nodiscard]] std::string_view sending_time(UtcTime time) noexcept;
 
-  // For those who lay out a message once: the texts between the parts that change.
+  // For message templates: the texts between the parts that change.
   [[nodiscard]] std::string_view front() const noexcept { return {front_.data(), front_size_}; }
-  [[nodiscard]] std::string_view behind_seq() const noexcept { return {lead_.data(), time_offset_}; }
-  [[nodiscard]] std::string_view behind_time() const noexcept { return {tail_.data(), tail_size_}; }
+  [[nodiscard]] std::string_view after_seq() const noexcept { return {lead_.data(), time_offset_}; }
+  [[nodiscard]] std::string_view after_time() const noexcept { return {tail_.data(), tail_size_}; }
   [[nodiscard]] unsigned timestamp_digits() const noexcept { return timestamp_digits_; }
 
  private:
@@ -112,7 +113,7 @@ class HeaderTemplate {
   static constexpr std::uint32_t poss_dup_sum = 1 + '4' + '3' + '=' + 'Y';
 
   static constexpr std::uint64_t seq_step = 10'000;
-  static constexpr std::size_t step = 16;  // of the copies, which may write up to 15 bytes too much
+  static constexpr std::size_t step = 16;  // of the copies, which may write up to 15 bytes past the end
 
   template <bool roomy>
   char* lay(const MessageHeader& header, char* out, std::uint32_t nanoseconds, std::uint32_t& sum) noexcept;
@@ -129,14 +130,14 @@ class HeaderTemplate {
   std::size_t time_offset_ = 0;  // in lead_
   std::size_t lead_size_ = 0;
   std::size_t tail_size_ = 0;
-  std::size_t max_size_ = 0;    // without MsgType, but with what the widest stores need behind the header
+  std::size_t max_size_ = 0;    // without MsgType, with the bytes that the widest stores write after the header
   std::size_t fixed_size_ = 0;  // of the header without MsgType, MsgSeqNum and PossDupFlag
   std::uint32_t fixed_sum_ = 0;
-  std::uint32_t sum_ = 0;  // fixed_sum_ and the sum of the remembered second
+  std::uint32_t sum_ = 0;  // fixed_sum_ and the sum of the cached second
   std::size_t front_size_ = 0;
   std::uint32_t front_sum_ = 0;
   unsigned timestamp_digits_ = 0;
-  // The text of a MsgSeqNum that ends in 0000; the numbers from there on differ in four digits only.
+  // The text of a MsgSeqNum that ends in 0000; the next 9999 differ from it in four digits only.
   std::uint64_t seq_base_ = seq_step;
   std::uint64_t seq_word_ = '1' | std::uint64_t{digit_words::four_zero_characters} << 8;
   std::uint32_t seq_size_ = 5;
@@ -146,7 +147,7 @@ class HeaderTemplate {
   std::array<char, max_utc_timestamp_size> time_text_{};
 };
 
-// Whole steps when there is room behind, exact bytes otherwise.
+// Whole steps when there is space after the header, exact bytes otherwise.
 template <bool roomy>
 [[gnu::always_inline]] inline char* HeaderTemplate::copy(char* out, const char* text, std::size_t size) noexcept {
   if constexpr (roomy) {
@@ -158,16 +159,16 @@ template <bool roomy>
 }
 
 [[gnu::always_inline]] inline WrittenText HeaderTemplate::write_seq(char* out, std::uint64_t seq) noexcept {
-  const std::uint64_t behind_base = seq - seq_base_;
-  if (behind_base >= seq_step) [[unlikely]]
+  const std::uint64_t above_base = seq - seq_base_;
+  if (above_base >= seq_step) [[unlikely]]
     return write_other_seq(out, seq);
   NFX_ASSERT(seq_size_ >= 5 && seq_size_ <= 8 && seq_base_ % seq_step == 0);
-  const std::uint32_t digits = digit_words::four(static_cast<std::uint32_t>(behind_base));
+  const std::uint32_t digits = digit_words::four(static_cast<std::uint32_t>(above_base));
   digit_words::store(out, seq_word_ + (std::uint64_t{digits} << 8 * (seq_size_ - 4)));
   return {seq_size_, seq_sum_ + (digits * 0x01010101 >> 24)};
 }
 
-// Every part is written in front of the next one, which covers what a wide store wrote too much.
+// The parts are written in order: each overwrites what a wide store wrote past the end of the one before.
 template <bool roomy>
 [[gnu::always_inline]] inline char* HeaderTemplate::lay(const MessageHeader& header, char* out,
                                                         std::uint32_t nanoseconds, std::uint32_t& sum) noexcept {

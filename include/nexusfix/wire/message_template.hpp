@@ -1,9 +1,9 @@
-// One whole message, laid out once; sending it again means patching the values that changed. Every value that changes
-// has a slot of fixed width, so that BodyLength never changes and no byte moves.
+// One whole message, laid out once; to send it again, the values that changed are patched. Every value that changes has
+// a slot of fixed width, so that BodyLength never changes and no byte moves.
 // Thread: one owner. Cost: a patch writes its slot and corrects the running sum by the difference; nothing else is
 // touched or read again. Allocates only when built. Lifetime: the view borrows the template until the next patch.
-// Errors: a value that does not fit its slot is refused with a PatchError and leaves the message as it was. The builder
-// throws std::invalid_argument for a layout that makes no message.
+// Errors: a value that does not fit its slot is refused with a PatchError and leaves the message unchanged. The builder
+// throws std::invalid_argument for a layout that is not a message.
 // Numbers are padded with leading zeros, which FIX allows in int and float fields: 00023 equals 23.
 //
 //   MessageTemplateBuilder builder{header, "D"};
@@ -36,11 +36,11 @@ enum class PatchError : std::uint8_t {
   none,
   too_wide,    // the number has more digits than the slot
   wrong_size,  // the text is not as long as the slot
-  not_exact,   // the decimal has digits behind the slot's last place
-  holds_soh,   // the text holds SOH
+  not_exact,   // the decimal has digits after the slot's last place
+  holds_soh,   // the text contains SOH
 };
 
-// Where a value stands in the template that made the slot; no other template may be patched with it.
+// The position of a value in the template that made the slot; no other template may be patched with it.
 struct IntSlot {
   std::uint32_t offset;
   std::uint8_t index;
@@ -83,7 +83,7 @@ class MessageTemplate {
     const auto bits = static_cast<std::uint64_t>(value);
     return patch_number(slot, 0, value < 0 ? 0 - bits : bits, value < 0);
   }
-  // Digits behind the slot's last place are accepted when they are zeros.
+  // Digits after the slot's last place are accepted when they are zeros.
   [[nodiscard, gnu::always_inline]] PatchError patch(DecimalSlot slot, Decimal value) noexcept {
     const auto bits = static_cast<std::uint64_t>(value.mantissa());
     std::uint64_t number = value.mantissa() < 0 ? 0 - bits : bits;
@@ -125,8 +125,8 @@ class MessageTemplate {
     NFX_ASSERT(offset > body_offset && offset + size < bytes_.size() - trailer_size);
     return bytes_.data() + offset;
   }
-  // The slot's bytes have this sum from now on. Said before they are written: bytes may alias anything, and behind
-  // them the sums would have to be read from memory again.
+  // Sets the sum of the slot's bytes. Called before they are written: char stores may alias anything, and after them
+  // the sums would have to be reloaded from memory.
   void count(std::uint8_t index, std::uint32_t sum) noexcept {
     NFX_ASSERT(index < max_slots);
     sum_ += sum - slot_sums_[index];
@@ -140,9 +140,9 @@ class MessageTemplate {
   [[nodiscard]] PatchError patch_long_text(TextSlot slot, std::string_view text) noexcept;
   static PatchError rescale(std::uint64_t& number, unsigned from, unsigned to) noexcept;
 
-  std::string bytes_;      // MsgType(35) stands at body_offset, whatever the length of what is in front
+  std::string bytes_;      // MsgType(35) is at body_offset, whatever the length of the fields before it
   std::size_t begin_ = 0;  // of the message
-  std::uint32_t sum_ = 0;  // of all bytes in front of CheckSum(10)
+  std::uint32_t sum_ = 0;  // of all bytes before CheckSum(10)
   IntSlot seq_{};
   TimeSlot time_{};
   UtcTimestampWriter clock_;
@@ -214,7 +214,7 @@ inline void store_exactly(char* out, std::uint64_t word, std::size_t size) noexc
   const unsigned point = scale == 0 ? 0 : 1;
   const unsigned digits = width - point;
   NFX_ASSERT(width - 1 < max_number_width && digits > scale);
-  // A minus sign stands where the first digit would, which must not be the one in front of the point.
+  // A minus sign replaces the first digit, which must not be the one before the point.
   if (number >= detail::powers_of_ten[digits - (negative ? 1 : 0)]) return PatchError::too_wide;
   if (negative && digits == scale + 1) return PatchError::too_wide;
   if (number >= digit_words::limit_8 || scale > 7) [[unlikely]]
@@ -226,7 +226,7 @@ inline void store_exactly(char* out, std::uint64_t word, std::size_t size) noexc
 
   const std::uint64_t all = bytes + digit_words::zero_characters;
   char* const out = at(slot.offset, width);
-  // The last eight characters. The point pushes the digits in front of it one place on, the first of them out.
+  // The last eight characters. The point shifts the digits before it by one place, the first of them out of the word.
   std::uint64_t text = all;
   if (scale != 0) {
     const unsigned place = 8 * (7 - scale);

@@ -1,9 +1,9 @@
-// One FIX message, its fields found in one pass and looked up by tag in constant time.
-// Thread: one owner, for look-ups too; reuse one object per poll thread. Cost: parse() is one pass and never allocates.
-// Look-up is O(1): the first 128 fields are compared a vector of tags at a time, any further ones are in a table that
-// the first look-up to miss there fills. Messages above 65535 bytes or with a tag above 65535 take a slower, wider
-// index. Lifetime: values borrow the buffer given to parse(); they die with it, or at the next parse(). Errors: parse()
-// says what is wrong and leaves the view empty; nothing is read outside the given bytes.
+// One FIX message: its fields are indexed in one pass and looked up by tag in constant time.
+// Thread: one owner, for lookups too; reuse one object per poll thread. Cost: parse() is one pass and never allocates.
+// A lookup is O(1): the tags of the first 128 fields are compared a vector at a time, all others are in a table that
+// the first lookup beyond those 128 fills. Messages above 65535 bytes or with a tag above 65535 use a slower, wider
+// index. Lifetime: values borrow the buffer given to parse(); they are valid until the next parse(). Errors: parse()
+// returns what is wrong and leaves the view empty; nothing is read outside the given bytes.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +37,19 @@ class MessageView {
  public:
   static constexpr std::uint32_t default_max_fields = 512;
 
-  // Allocates room for max_fields fields, once. Throws std::invalid_argument unless there are 1 to 32768.
+  // Allocates space for max_fields fields, once. Throws std::invalid_argument unless it is 1 to 32768.
   explicit MessageView(std::uint32_t max_fields = default_max_fields);
   MessageView(MessageView&&) noexcept;
   MessageView& operator=(MessageView&&) noexcept;
   ~MessageView();
 
   // Indexes exactly one message: every field's tag and value in wire order, BodyLength and CheckSum verified,
-  // length-prefixed data fields taken by their length.
+  // length-prefixed data fields read by their length.
   [[nodiscard]] WireError parse(std::string_view message) noexcept;
 
-  // Like parse(), but indexes as far as it can and does not insist on a header, BodyLength or CheckSum: for tools
-  // that show broken messages. Returns the first thing that is wrong and keeps the fields in front of it;
-  // begin_string() and msg_type() are then whatever stands in the first and third place.
+  // Like parse(), but indexes as far as it can and does not require a header, BodyLength or CheckSum: for tools that
+  // show broken messages. Returns the first error and keeps the fields before it; begin_string() and msg_type() are
+  // then the first and the third field, whatever they are.
   WireError parse_leniently(std::string_view message) noexcept;
 
   [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
@@ -89,7 +89,7 @@ class MessageView {
   }
   [[nodiscard]] bool has(Tag tag) const noexcept { return find(tag) != npos; }
 
-  // The value of the first field with this tag; empty when missing. has() tells missing from empty.
+  // The value of the first field with this tag; empty when missing. has() distinguishes missing from empty.
   [[nodiscard]] std::string_view get_view(Tag tag) const noexcept {
     const std::uint32_t index = find(tag);
     return index == npos ? std::string_view{} : value_at(index);
@@ -109,7 +109,7 @@ class MessageView {
     return utc_timestamp_at(find(tag));
   }
 
-  // The same for the field at an index that find() gave; npos is missing.
+  // The same for the field at an index from find(); npos is missing.
   [[nodiscard, gnu::always_inline]] std::expected<std::int64_t, FieldError> int_at(std::uint32_t index) const noexcept {
     if (index < padded_values_) [[likely]] {
       const ShortValue value = short_value_at(index);
@@ -149,7 +149,7 @@ class MessageView {
  private:
   struct Storage;
 
-  // Groups look among neighbours: the first field from `begin` on, before `end`, with the tag, or npos.
+  // For groups: the first field with the tag from `begin` on and before `end`, or npos.
   friend class GroupEntry;
   friend class GroupView;
   [[nodiscard, gnu::always_inline]] std::uint32_t find_between(std::uint32_t begin, std::uint32_t end,
@@ -161,14 +161,14 @@ class MessageView {
     const std::uint32_t place = tag_scan::find(tags_ + begin, end - begin, static_cast<std::uint16_t>(number));
     return place < end - begin ? begin + place : npos;
   }
-  // Whether `count` fields, at least one, have the same tags at both places.
+  // Whether `count` fields, at least one, have the same tags at both indexes.
   [[nodiscard]] bool same_tags(std::uint32_t at, std::uint32_t other, std::uint32_t count) const noexcept {
     NFX_ASSERT(count != 0 && at + count <= count_ && other + count <= count_);
     return !wide_ && tag_scan::same(tags_ + at, tags_ + other, count);
   }
   [[nodiscard]] std::uint32_t find_wide_between(std::uint32_t begin, std::uint32_t end, Tag tag) const noexcept;
 
-  // The digits of a value of 1 to 8 characters, in one load whatever the length; of another size they mean nothing.
+  // The digits of a value of 1 to 8 characters, in one load whatever the length; undefined for other sizes.
   struct ShortValue {
     std::uint64_t word;
     std::uint64_t size;
@@ -179,7 +179,7 @@ class MessageView {
     NFX_ASSERT(index < padded_values_ && begin + 8 <= size_);
     return {digits::load_8(data_ + begin) << ((0 - 8 * size) % 64), size};
   }
-  // The same for all others: negative, longer, or wrong.
+  // The same for all others: negative, longer, or malformed.
   [[nodiscard]] std::expected<std::int64_t, FieldError> any_int_at(std::uint32_t index) const noexcept;
   [[nodiscard]] std::expected<Decimal, FieldError> any_decimal_at(std::uint32_t index) const noexcept;
 
@@ -191,7 +191,7 @@ class MessageView {
 
   WireError index_fields(std::string_view message, bool lenient) noexcept;
   WireError index_wide_fields(std::string_view message, std::uint32_t& count) noexcept;
-  // Fields behind the first so many are looked up in a table.
+  // Fields after the first so many are looked up in a table.
   static constexpr std::uint32_t compared_fields = 128;
   [[nodiscard]] std::uint32_t find_further(std::uint16_t tag) const noexcept;
   [[nodiscard]] std::uint32_t find_wide(Tag tag) const noexcept;
@@ -199,8 +199,8 @@ class MessageView {
   const char* data_ = nullptr;
   std::size_t size_ = 0;
   std::uint32_t count_ = 0;
-  // So many fields in front have eight bytes of the message from their value's start on: in a right message all but
-  // CheckSum, in others none.
+  // The number of leading fields with at least eight bytes of message from the start of their value on: in a valid
+  // message all but CheckSum, in others none.
   std::uint32_t padded_values_ = 0;
   std::uint32_t max_fields_ = 0;
   bool wide_ = false;

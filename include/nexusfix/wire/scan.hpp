@@ -1,5 +1,5 @@
-// The byte scans below the parser, for callers that handle raw FIX text themselves, and which instruction set they use.
-// The best one of the processor is chosen once, at start; the environment variable NFX_ISA names another.
+// The byte scans used by the parser, for callers that handle raw FIX text themselves, and the choice of instruction
+// set. The best one that the processor has is chosen once, at start; the environment variable NFX_ISA selects another.
 // Thread: any, no state. Cost: one pass, no allocation. Errors: none; nothing is read outside the span.
 #pragma once
 
@@ -22,10 +22,10 @@ namespace nfx {
 // The instruction set that parsing, summing and scanning use: "scalar" (portable), "sse42", "avx2", "avx512" or "neon".
 [[nodiscard]] std::string_view active_kernel_name() noexcept;
 
-// Those that this machine has, the portable one first and the best last: "scalar, sse42, avx2".
+// Those that this machine supports, the portable one first and the best last: "scalar, sse42, avx2".
 [[nodiscard]] std::string available_kernel_names();
 
-// Empty, or why the value of NFX_ISA could not be honoured. The best instruction set is then in use.
+// Empty, or why the value of NFX_ISA was ignored. The best instruction set is then in use.
 [[nodiscard]] std::string kernel_override_error();
 
 }  // namespace nfx

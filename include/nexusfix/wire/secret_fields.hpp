@@ -1,4 +1,4 @@
-// Which fields no log and no screen may show: the one list of them. Cost: some compares.
+// The fields that no log and no tool may show: the only list of them. Cost: a few compares.
 #pragma once
 
 #include "nexusfix/base/tag.hpp"
@@ -11,7 +11,7 @@ namespace nfx {
          tag == Tag{1404};
 }
 
-// What stands where a secret stood.
+// Shown in place of a secret.
 inline constexpr const char* masked_text = "***";
 
 }  // namespace nfx

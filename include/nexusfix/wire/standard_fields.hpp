@@ -1,6 +1,6 @@
-// What the FIX standard itself says of fields, needed before any dictionary is: which tags belong to the header and
-// trailer, which carry data behind a length, which message types are the session's own.
-// Source: FIX 4.0 to 5.0 SP2 and FIXT.1.1 field definitions. Cost: a switch or one table look-up.
+// The parts of the FIX standard that are needed without a dictionary: which tags belong to the header and the trailer,
+// which fields carry data after a length field, and which message types belong to the session layer.
+// Source: FIX 4.0 to 5.0 SP2 and FIXT.1.1 field definitions. Cost: a switch or one table lookup.
 #pragma once
 
 #include <string_view>
@@ -143,8 +143,8 @@ namespace nfx {
   return tag == Tag::CheckSum || tag == Tag::Signature || tag == Tag::SignatureLength;
 }
 
-// Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset, Logout, Logon: never handed to the application,
-// never sent again. Every other type, XMLnonFIX (n) included, is an application message.
+// Heartbeat, TestRequest, ResendRequest, Reject, SequenceReset, Logout, Logon: never delivered to the application,
+// never resent. Every other type, XMLnonFIX (n) included, is an application message.
 [[nodiscard]] constexpr bool is_session_msg_type(std::string_view type) noexcept {
   return type.size() == 1 && ((type[0] >= '0' && type[0] <= '5') || type[0] == 'A');
 }

@@ -1,6 +1,6 @@
-// Comparing the 16-bit tags of an index several at a time; below MessageView and GroupView.
-// Thread: any, no state. Cost: a few instructions. Every machine of the architecture can do it, so it is chosen by the
-// compiler and not at run time.
+// Compares the 16-bit tags of an index several at a time, for MessageView and GroupView.
+// Thread: any, no state. Cost: a few instructions. Every machine of the architecture has these instructions, so the
+// choice is made at compile time.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@
 
 namespace nfx::tag_scan {
 
-// A set of places among a step of tags: `bits_per_place` equal bits each, the first place lowest.
+// A set of positions among one step of tags: `bits_per_place` equal bits each, the first position lowest.
 struct Places {
 #if defined(__SSE2__)
   static constexpr unsigned bits_per_place = 2;
@@ -32,7 +32,7 @@ struct Places {
   [[nodiscard]] std::uint32_t first() const noexcept {
     return static_cast<std::uint32_t>(std::countr_zero(bits)) / bits_per_place;
   }
-  // Whether the first `count` places, at most 8, are all in it.
+  // Whether the first `count` positions, at most 8, are all in it.
   [[nodiscard]] bool all_of_first(std::uint32_t count) const noexcept {
     NFX_ASSERT(count - 1 < 8);
     const std::uint64_t wanted = ~std::uint64_t{0} >> (64 - bits_per_place * count);
@@ -73,7 +73,7 @@ inline Places equal(Tags a, Tags b) noexcept {
 }
 #endif
 
-// The places among 32 tags in one test: where a tag stands is no branch predictor's business.
+// The positions among 32 tags in one test: fewer branches that depend on where a tag is.
 inline constexpr std::uint32_t places_per_stride = 32;
 
 [[nodiscard]] inline std::uint64_t equal_in_stride(const std::uint16_t* tags, Tags wanted) noexcept {
@@ -85,7 +85,7 @@ inline constexpr std::uint32_t places_per_stride = 32;
   };
   return two(0) | two(16) << 16;
 #elif defined(__ARM_NEON)
-  // Each byte keeps the bit of its place, and sums join them.
+  // Each byte keeps the bit of its position, and sums combine them.
   const auto two = [&](int from) {
     const uint8x16_t both = vcombine_u8(vmovn_u16(vceqq_u16(load(tags + from), wanted)),
                                         vmovn_u16(vceqq_u16(load(tags + from + 8), wanted)));
@@ -102,8 +102,8 @@ inline constexpr std::uint32_t places_per_stride = 32;
 #endif
 }
 
-// The place of the first of `count` tags that equals `tag`, or something at or above `count`. Reads up to 31 tags
-// behind.
+// The position of the first of `count` tags that equals `tag`, or a value of at least `count`. Reads up to 31 tags past
+// the end.
 [[nodiscard]] inline std::uint32_t find_far(const std::uint16_t* tags, std::uint32_t count,
                                             std::uint16_t tag) noexcept {
   const Tags wanted = repeated(tag);
@@ -115,7 +115,7 @@ inline constexpr std::uint32_t places_per_stride = 32;
   return from;
 }
 
-// The same for a few tags. Reads up to 7 tags behind.
+// The same for a few tags. Reads up to 7 tags past the end.
 [[nodiscard]] inline std::uint32_t find(const std::uint16_t* tags, std::uint32_t count, std::uint16_t tag) noexcept {
   const Tags wanted = repeated(tag);
   std::uint32_t from = 0;
@@ -125,7 +125,7 @@ inline constexpr std::uint32_t places_per_stride = 32;
   return from;
 }
 
-// Whether two runs of `count` tags, at least one, are the same. Reads up to 7 tags behind each.
+// Whether two runs of `count` tags, at least one, are the same. Reads up to 7 tags past the end of each.
 [[nodiscard]] inline bool same(const std::uint16_t* a, const std::uint16_t* b, std::uint32_t count) noexcept {
   NFX_ASSERT(count != 0);
   for (; count > places_per_step; a += places_per_step, b += places_per_step, count -= places_per_step) {

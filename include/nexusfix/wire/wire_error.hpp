@@ -1,4 +1,4 @@
-// Why bytes are not a FIX message, or a field not the value asked for.
+// Why bytes are not a FIX message, or a field not the requested value.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ enum class WireError : std::uint8_t {
   body_length_mismatch,  // BodyLength does not lead to CheckSum
   bad_check_sum,         // CheckSum is not three digits at the end
   check_sum_mismatch,    // CheckSum is not the sum of the bytes
-  bad_tag,               // a tag that is no number
-  bad_data_length,       // a data field whose length field does not fit
-  too_many_fields,       // more fields than the view was made for
+  bad_tag,               // a tag that is not a number
+  bad_data_length,       // a data field whose length field is wrong
+  too_many_fields,       // more fields than the view has space for
   too_large,             // longer than the configured maximum
   not_fix,               // bytes that do not start a FIX message
 };

@@ -1,4 +1,4 @@
-// x86-64 with AVX2 and BMI: 32 bytes a vector.
+// The kernel for x86-64 with AVX2 and BMI: 32 bytes per vector.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -43,7 +43,7 @@ struct Vector {
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), v);
   }
 
-  // Only the low byte of the sum is wanted, so each lane may wrap.
+  // Only the low byte of the sum is used, so each lane may wrap.
   static std::uint8_t total(type sums) noexcept {
     const __m128i half = _mm_add_epi8(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
     const __m128i quarters = _mm_sad_epu8(half, _mm_setzero_si128());

@@ -1,14 +1,14 @@
-// x86-64 with AVX-512 F, BW, DQ, VL, VBMI and VBMI2: 64 bytes a load, and no loop over fields at all.
+// The kernel for x86-64 with AVX-512 F, BW, DQ, VL, VBMI and VBMI2: 64 bytes per load, and no loop over fields.
 //
-// Positions are what vpcompressb leaves of 0, 1, 2, ... under a mask. A tag is computed at every byte at once, as if
-// an '=' stood there, and the right ones are compressed out:
+// Positions are 0, 1, 2, ... compressed by vpcompressb under a mask. A tag is computed at every byte, as if an '=' were
+// there, and the valid ones are compressed:
 //
 //   bytes         |  5  4  1  =  |       '=' at p
 //   digits  w     0  5  4  1  0  0       zero outside of tags
 //   pairs   w(p) + 10 w(p-1)             low = pair(p-1) = 41, high = pair(p-3) = 5: the tag is 100 high + low
 //
-// Tags of five digits are mended one by one. An empty value, which would let the digits of two tags touch, a length
-// field whose data differs, and whatever is wrong go to the sequential reading.
+// Tags of five digits are fixed up one by one. Empty values (the digits of two tags would be adjacent), length fields
+// whose data differs, and malformed messages are left to the sequential indexer.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -17,7 +17,8 @@
 namespace nfx::kernels {
 namespace {
 
-// Compilers like to keep bit masks in mask registers, where shifting and adding is slow. This moves one over.
+// Compilers tend to keep bit masks in mask registers, where shifts and additions are slow. This moves one to a general
+// register.
 #define NFX_IN_GENERAL_REGISTER(x) asm("" : "+r"(x))
 
 struct alignas(64) Bytes64 {
@@ -40,8 +41,8 @@ constexpr Bytes64 make_times_ten() noexcept {
   return bytes;
 }
 
-// Every length tag of the messages that are common at its own place of 64. In the others stands a number that has
-// another place, so it is never found. Length tags beyond lie in two ranges, where any tag is looked at twice.
+// A perfect hash of 64 entries with the length tags of common messages. Unused entries hold a number that hashes to
+// another entry, so it is never found. All other length tags are in two ranges, where every tag is checked again.
 constexpr std::uint32_t place_factor = 611;
 constexpr std::uint32_t rare_from = 1578, rare_to = 2815;
 constexpr std::uint32_t rarest_from = 40'004;
@@ -64,7 +65,7 @@ constexpr Bytes64 three_before = ascending(61);
 constexpr Bytes64 times_ten = make_times_ten();
 constexpr Words64 length_tag_places = make_length_tag_places();
 
-// Of the rare ones a test shows that every kernel knows them: so many are too much for some compilers.
+// That every kernel handles the rare ones is shown by a test: so many are too much for some compilers.
 constexpr bool no_common_length_tag_is_missed() noexcept {
   for (std::uint32_t tag = 0; tag < rare_from; ++tag) {
     const bool found = length_tag_places.at[place_of(tag)] == tag;
@@ -95,7 +96,7 @@ static_assert(no_common_length_tag_is_missed());
                       _mm256_add_epi16(ones, _mm256_mullo_epi16(hundreds, _mm256_set1_epi16(100))));
 }
 
-// Only the low byte of the sum is wanted, so each lane may wrap.
+// Only the low byte of the sum is used, so each lane may wrap.
 [[gnu::always_inline]] inline std::uint8_t total(__m512i sums) noexcept {
   return static_cast<std::uint8_t>(_mm512_reduce_add_epi64(_mm512_sad_epu8(sums, _mm512_setzero_si512())));
 }
@@ -117,7 +118,7 @@ static_assert(no_common_length_tag_is_missed());
   return found != 0;
 }
 
-// What is carried from block to block.
+// State carried from block to block.
 struct Indexer {
   const char* message;
   FieldArrays out;
@@ -130,7 +131,7 @@ struct Indexer {
   std::uint32_t ends = 0;
   std::uint32_t begins = 0;
 
-  // False when the sequential reading must decide.
+  // False when the sequential indexer must decide.
   [[gnu::always_inline]] bool add(__m512i v, std::size_t at, __mmask64 inside) noexcept {
     sums = _mm512_add_epi8(sums, v);
     std::uint64_t soh = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\x01'));
@@ -153,9 +154,9 @@ struct Indexer {
 
     const __m512i positions = load(iota.at);
     const __m256i base = _mm256_set1_epi16(static_cast<short>(at));
-    const __m256i behind = _mm256_set1_epi16(static_cast<short>(at + 1));
+    const __m256i after = _mm256_set1_epi16(static_cast<short>(at + 1));
     put_positions(_mm512_maskz_compress_epi8(soh, positions), base, out.ends + ends);
-    put_positions(_mm512_maskz_compress_epi8(masks.first, positions), behind, out.begins + begins);
+    put_positions(_mm512_maskz_compress_epi8(masks.first, positions), after, out.begins + begins);
     put_tags(_mm512_maskz_compress_epi8(masks.first, low), _mm512_maskz_compress_epi8(masks.first, high),
              out.tags + begins);
     const auto end_count = static_cast<std::uint32_t>(_mm_popcnt_u64(soh));
@@ -174,7 +175,7 @@ struct Indexer {
            (!any_length_tag(out.tags, ends) || data_lengths_agree(message, out, ends));
   }
 
-  static constexpr std::uint32_t most_per_block = 16;  // fields of four bytes; only empty values make room for more
+  static constexpr std::uint32_t most_per_block = 16;  // fields of four bytes; only empty values allow more
 };
 
 IndexResult index_fields(const char* message, std::size_t size, const FieldArrays& out) noexcept {
@@ -195,7 +196,7 @@ IndexResult index_fields(const char* message, std::size_t size, const FieldArray
   return {WireError::none, total(indexer.sums), false, indexer.ends};
 }
 
-// Large messages and tags beyond 16 bits are rare enough for the vectors of half the width.
+// Large messages and tags above 16 bits are rare: they use the vectors of half the width.
 IndexResult index_wide_fields(const char* message, std::size_t size, const WideFieldArrays& out) noexcept {
   return avx2.index_wide_fields(message, size, out);
 }

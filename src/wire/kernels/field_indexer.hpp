@@ -1,5 +1,5 @@
-// The sequential reading of fields: what a kernel does at each SOH. End the field, check its tag, honour data lengths.
-// Every other kernel hands what is unusual or wrong to it, so it has the last word.
+// The sequential indexer: what a kernel does at each SOH. It ends the field, checks its tag and applies data lengths.
+// Vector kernels leave unusual and malformed messages to it, so it defines every result.
 #pragma once
 
 #include "kernels.hpp"
@@ -14,14 +14,14 @@ class FieldIndexer {
   FieldIndexer(const char* message, std::size_t size, const Arrays& out) noexcept
       : message_(message), size_(size), out_(out) {}
 
-  // A kernel found SOH at `at`; positions ascend. False when the message is at fault and the kernel must stop.
+  // A kernel found SOH at `at`; positions ascend. False when the message is malformed and the kernel must stop.
   [[nodiscard, gnu::always_inline]] bool on_soh(std::size_t at) noexcept {
     NFX_ASSERT(at < size_ && message_[at] == '\x01');
     if (at < start_) return true;  // inside a data field
     const char* p = message_ + start_;
     const bool negative = *p == '-';
     if (negative) ++p;
-    // The SOH at `at` is no digit, so the loop ends inside the field.
+    // The SOH at `at` is not a digit, so the loop ends inside the field.
     const char* const first_digit = p;
     std::uint64_t number = 0;
     for (unsigned digit; (digit = static_cast<unsigned char>(*p) - unsigned{'0'}) <= 9; ++p)
@@ -48,7 +48,7 @@ class FieldIndexer {
     NFX_ASSERT(start_ < value && value <= at && at < size_);
     ++count_;
     start_ = at + 1;
-    if (is_length_tag(static_cast<std::uint32_t>(tag))) data_tag_ = data_tag_behind(tag);
+    if (is_length_tag(static_cast<std::uint32_t>(tag))) data_tag_ = data_tag_after(tag);
     return true;
   }
 
@@ -66,7 +66,7 @@ class FieldIndexer {
     return false;
   }
 
-  // Moves `at` to the SOH behind the data that starts at `value` and has the length of the field before.
+  // Moves `at` to the SOH after the data that starts at `value` and has the length given by the field before.
   [[gnu::cold, gnu::noinline]] bool end_of_data(std::size_t value, std::size_t& at) const noexcept {
     NFX_ASSERT(count_ != 0 && value < size_);
     const std::size_t text = out_.begins[count_ - 1];

@@ -5,10 +5,10 @@
 //   equals   .1......1.1...1....
 //   starts   1.....1......1.....      soh shifted by one, and the start of the message
 //   first    .1......1.....1....      ~equals + starts carries each start up to the next '='; an '=' inside a value has
-//                                     no start in front of it and stays out
+//                                     no start before it and is not included
 //   tags     1.....11.....11....      first - starts: from each start up to its '='
 //
-// A field without '=' leaves its start to the next one's, so that fewer are found than there are SOH.
+// A field without '=' passes its start on to the next field, so that fewer fields are found than there are SOH.
 #pragma once
 
 #include "field_indexer.hpp"
@@ -22,10 +22,10 @@ struct FieldMasks {
   std::uint64_t first;      // the '=' that ends a tag
   std::uint64_t tags;       // the bytes of tags
   std::uint64_t long_tags;  // among first: tags of five bytes and more
-  std::uint64_t empty;      // the ends of empty values, and '=' with no tag in front
+  std::uint64_t empty;      // the ends of empty values, and '=' without a tag before it
 };
 
-// Carries from block to block what began in one and ends in the next.
+// Carries fields that begin in one block and end in the next.
 class FieldMasker {
  public:
   // `inside` are the bits of bytes that belong to the message.
@@ -39,8 +39,8 @@ class FieldMasker {
     const std::uint64_t first = sum & equals;
     const bool borrow = __builtin_sub_overflow(first, starts, &tags);
     borrow_ = borrow | __builtin_sub_overflow(tags, std::uint64_t{borrow_}, &tags);
-    // When no value is empty, three bytes at least stand between two tags, so four and five bytes in front of a '='
-    // are in a tag together only when it is that one's.
+    // When no value is empty, at least three bytes are between two tags, so the fourth and the fifth byte before a
+    // '=' are both in a tag only when they belong to its tag.
     const std::uint64_t long_tags = first & (tags << 4 | tags_ >> 60) & (tags << 5 | tags_ >> 59);
     const std::uint64_t empty = ((first << 1 | first_ >> 63) & soh) | (first & starts);
     tags_ = tags;
@@ -58,9 +58,8 @@ class FieldMasker {
   bool borrow_ = false;
 };
 
-// Reads the tags of five digits and more that end in one block into their places; `out` is that of the first field
-// whose
-// '=' is in the block. False when one is no number or does not fit.
+// Reads the tags of five and more digits that end in one block into their places; `out` is the place of the first field
+// with its '=' in the block. False when one is not a number or does not fit.
 template <class TagNumber>
 [[gnu::cold, gnu::noinline]] bool put_long_tags(const char* message, std::size_t block, std::uint64_t long_tags,
                                                 std::uint64_t first, TagNumber* out) noexcept {
@@ -82,15 +81,15 @@ template <class TagNumber>
   return true;
 }
 
-// Whether every data field is as long as the field in front of it says. Then it holds no SOH, and reading it like any
-// other field was right.
+// Whether every data field has the length that the field before it gives. Then it contains no SOH, and indexing it like
+// any other field was correct.
 template <class Arrays>
 [[gnu::cold, gnu::noinline]] bool data_lengths_agree(const char* message, Arrays out, std::uint32_t count) noexcept {
   NFX_ASSERT(count <= out.capacity);
   for (std::uint32_t i = 0; i + 1 < count; ++i) {
     const auto tag = static_cast<std::int32_t>(out.tags[i]);
     if (!is_length_tag(static_cast<std::uint32_t>(tag)) ||
-        static_cast<std::int32_t>(out.tags[i + 1]) != data_tag_behind(tag)) {
+        static_cast<std::int32_t>(out.tags[i + 1]) != data_tag_after(tag)) {
       continue;
     }
     std::size_t length = 0;

@@ -1,3 +1,4 @@
+// The choice of the kernel at start: the best that the processor has, or the one that NFX_ISA names.
 #include "kernels.hpp"
 
 #include <cstdlib>
@@ -20,7 +21,8 @@ constexpr LengthTags make_length_tags() noexcept {
   return tags;
 }
 
-// The compiler's run-time library asks cpuid what the processor has and xgetbv what the system saves.
+// The compiler's run-time library reads cpuid (the processor's features) and xgetbv (the registers that the system
+// saves).
 KernelList find_available() noexcept {
   KernelList list{{&scalar}, 1};
 #if defined(__x86_64__)
@@ -74,7 +76,7 @@ const KernelTable& kernels() noexcept { return *in_use; }
 
 void use_kernels(const KernelTable& table) noexcept { in_use = &table; }
 
-std::int32_t data_tag_behind(std::int32_t length_tag) noexcept { return value(data_tag_of(Tag{length_tag})); }
+std::int32_t data_tag_after(std::int32_t length_tag) noexcept { return value(data_tag_of(Tag{length_tag})); }
 
 }  // namespace kernels
 

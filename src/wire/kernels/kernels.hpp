@@ -1,4 +1,4 @@
-// The loops over message bytes, behind one table so that the instruction set can be chosen at run time.
+// The loops over message bytes, called through one table so that the instruction set can be chosen at run time.
 // Thread: any, no state. Cost: one call per message or buffer, never per field.
 // Kernels take pointers and lengths and use no std templates: those would carry a kernel's instruction set into
 // the rest of the program through the linker's choice of one copy.
@@ -12,8 +12,8 @@
 
 namespace nfx::kernels {
 
-// Where index_fields puts what it finds: three arrays with room for `capacity` elements and array_padding more, which
-// kernels use as scratch. A value is the bytes [begin, end) of the message; its SOH is at `end`.
+// The output of index_fields: three arrays with space for `capacity` elements and array_padding more, which kernels use
+// as scratch. A value is the bytes [begin, end) of the message; its SOH is at `end`.
 template <class TagNumber, class Position>
 struct BasicFieldArrays {
   using tag_type = TagNumber;
@@ -26,15 +26,14 @@ struct BasicFieldArrays {
 using FieldArrays = BasicFieldArrays<std::uint16_t, std::uint16_t>;     // messages up to 65535 bytes
 using WideFieldArrays = BasicFieldArrays<std::int32_t, std::uint32_t>;  // any tag, messages below 4 GiB
 
-// One block of 64 bytes is written before the capacity is looked at, and positions of '=' run one ahead of those of
-// SOH.
+// One block of 64 bytes is written before the capacity is checked, and positions of '=' are one ahead of those of SOH.
 inline constexpr std::uint32_t array_padding = 80;
 
 struct IndexResult {
   WireError error;      // none, truncated, bad_tag, bad_data_length or too_many_fields
   std::uint8_t sum;     // of all bytes, modulo 256; only meaningful without an error
   bool needs_wide;      // a tag does not fit 16 bits: nothing else is meaningful
-  std::uint32_t count;  // fields stored: all of them, or those in front of the error
+  std::uint32_t count;  // fields stored: all of them, or those before the error
 };
 
 struct KernelTable {
@@ -68,10 +67,10 @@ struct KernelList {
 // The table in use.
 [[nodiscard]] const KernelTable& kernels() noexcept;
 
-// Puts another table in use: for tests and benchmarks, while no other thread parses.
+// Replaces the table: for tests and benchmarks, while no other thread parses.
 void use_kernels(const KernelTable& table) noexcept;
 
-// data_tag_of() as one shared function outside of every kernel.
-[[nodiscard]] std::int32_t data_tag_behind(std::int32_t length_tag) noexcept;
+// data_tag_of() as one shared function outside all kernels.
+[[nodiscard]] std::int32_t data_tag_after(std::int32_t length_tag) noexcept;
 
 }  // namespace nfx::kernels

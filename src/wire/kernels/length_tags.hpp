@@ -9,8 +9,9 @@
 
 namespace nfx::kernels {
 
-// One byte per tag, 1 for a length tag: an ordinary field pays one load. All length tags of FIX 5.0 SP2 lie within; so
-// does the largest number a vector kernel makes of two bytes, 100 high + low, before it knows whether they were digits.
+// One byte per tag, 1 for a length tag: an ordinary field costs one load. All length tags of FIX 5.0 SP2 are inside,
+// and so is the largest number that a vector kernel computes from two bytes, 100 high + low, before it checks the
+// digits.
 struct LengthTags {
   static constexpr std::uint32_t count = 43'112;
   static_assert(count > 255 * 100 + 255);
@@ -24,7 +25,7 @@ namespace {
   return tag < LengthTags::count && length_tags.is_length[tag] != 0;
 }
 
-// The number in a length field's value, which must be below `limit`. False when it is none.
+// The number in a length field's value, which must be below `limit`. False when it is not a number.
 [[maybe_unused]] inline bool read_data_length(const char* text, std::size_t size, std::size_t limit,
                                               std::size_t& length) noexcept {
   length = 0;

@@ -1,4 +1,4 @@
-// AArch64: 16 bytes a vector.
+// The kernel for AArch64: 16 bytes per vector.
 #if defined(__aarch64__)
 #include <arm_neon.h>
 
@@ -21,7 +21,8 @@ struct Vector {
   static type above_nine(type v) noexcept { return vqsubq_u8(v, vdupq_n_u8(9)); }
   static bool is_zero(type v) noexcept { return vmaxvq_u8(v) == 0; }
 
-  // There is no instruction that takes one bit of each byte: each keeps the bit of its place, and a sum joins them.
+  // There is no instruction that takes one bit of each byte: each keeps the bit of its position, and a sum combines
+  // them.
   static std::uint64_t equal_bits(type v, char c) noexcept {
     const type bits = vandq_u8(vceqq_u8(v, vdupq_n_u8(static_cast<std::uint8_t>(c))), places());
     return std::uint64_t{vaddv_u8(vget_low_u8(bits))} | std::uint64_t{vaddv_u8(vget_high_u8(bits))} << 8;
@@ -42,7 +43,7 @@ struct Vector {
     return vqtbl1q_u8(table, v);
   }
 
-  // Only the low byte of the sum is wanted, so each lane may wrap.
+  // Only the low byte of the sum is used, so each lane may wrap.
   static std::uint8_t total(type sums) noexcept { return vaddvq_u8(sums); }
 
  private:

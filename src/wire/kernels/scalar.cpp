@@ -40,7 +40,7 @@ std::uint64_t soh_bits(std::uint64_t word) noexcept {
 
 std::size_t first_byte(std::uint64_t bits) noexcept { return static_cast<std::size_t>(__builtin_ctzll(bits)) / 8; }
 
-// Four 16-bit sums. Only their low bytes matter, so the mask keeps them from ever overflowing.
+// Four 16-bit sums. Only their low bytes matter, so the mask prevents overflow.
 std::uint64_t add_bytes(std::uint64_t sums, std::uint64_t word) noexcept {
   return (sums & even_bytes) + (word & even_bytes) + (word >> 8 & even_bytes);
 }

@@ -1,4 +1,4 @@
-// x86-64 with SSE4.2 and POPCNT: 16 bytes a vector.
+// The kernel for x86-64 with SSE4.2 and POPCNT: 16 bytes per vector.
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 
@@ -40,7 +40,7 @@ struct Vector {
     return _mm_shuffle_epi8(_mm_setr_epi8(0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 0, 0, 0, 0, 0, 0), v);
   }
 
-  // Only the low byte of the sum is wanted, so each lane may wrap.
+  // Only the low byte of the sum is used, so each lane may wrap.
   static std::uint8_t total(type sums) noexcept {
     const type halves = _mm_sad_epu8(sums, zero());
     return static_cast<std::uint8_t>(_mm_cvtsi128_si32(halves) + _mm_extract_epi16(halves, 4));

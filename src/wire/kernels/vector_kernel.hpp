@@ -1,7 +1,7 @@
 // The generic body of the kernels with vectors of 16 or 32 bytes. A thin layer per instruction set, Vector, supplies
-// the type and a dozen operations; see avx2.cpp. What is unusual or wrong goes to the sequential reading.
+// the type and a dozen operations; see avx2.cpp. Unusual and malformed messages are left to the sequential indexer.
 //
-// A tag is computed at every byte at once, as if an '=' stood there, and read off where one stands:
+// A tag is computed at every byte, as if an '=' were there, and used where there is one:
 //
 //   bytes         |  5  4  1  =  |       '=' at p
 //   digits  w     0  5  4  1  0  0       zero outside of tags
@@ -13,7 +13,7 @@
 namespace nfx::kernels {
 namespace {
 
-// 64 zero bytes, then 64 of all ones: loaded at offset n, the last n of 64 bytes stay and those in front become zero.
+// 64 zero bytes, then 64 of all ones: loaded at offset n, the last n of 64 bytes are kept and those before become zero.
 struct TailMask {
   alignas(64) std::uint8_t bytes[128];
 };
@@ -54,8 +54,8 @@ struct Block {
   }
 };
 
-// Calls f(block, seen) for each 64 bytes; false stops. The last block begins inside the one before when the size is no
-// multiple of 64, and its first `seen` bytes were seen before. `size` is at least 64.
+// Calls f(block, seen) for each 64 bytes; false stops. The last block begins inside the one before when the size is not
+// a multiple of 64, and its first `seen` bytes were seen before. `size` is at least 64.
 template <class Vector, class F>
 [[gnu::always_inline]] inline bool for_each_block(const char* bytes, std::size_t size, F&& f) noexcept {
   NFX_ASSERT(size >= 64);
@@ -67,7 +67,7 @@ template <class Vector, class F>
 }
 
 [[gnu::always_inline]] inline std::uint32_t lowest_bit(std::uint64_t bits) noexcept {
-  // Without bits it is 63 or 64: what is written with it is overwritten by, or behind, the last.
+  // Without bits it is 63 or 64: what is written with it is overwritten, or lies after the last field.
 #if defined(__BMI__)
   return static_cast<std::uint32_t>(__builtin_ia32_tzcnt_u64(bits));
 #else
@@ -93,7 +93,7 @@ template <class F>
 template <class Vector, class Arrays>
 class VectorIndexer {
  public:
-  // `pairs` are 128 bytes of scratch, apart from the object so that its members can live in registers.
+  // `pairs` are 128 bytes of scratch, outside the object so that its members can stay in registers.
   [[gnu::always_inline]] VectorIndexer(const char* message, Arrays out, std::uint8_t* pairs) noexcept
       : message_(message),
         tags_(out.tags),
@@ -102,7 +102,7 @@ class VectorIndexer {
         capacity_(out.capacity),
         pairs_(pairs) {}
 
-  // False when the sequential reading must decide.
+  // False when the sequential indexer must decide.
   [[gnu::always_inline]] bool operator()(const Block<Vector>& block, unsigned seen) noexcept {
     block.add_to(sums_, seen);
     const std::uint64_t tags_before = masker_.tags();
@@ -151,7 +151,7 @@ class VectorIndexer {
   using TagNumber = typename Arrays::tag_type;
   using Position = typename Arrays::position_type;
 
-  // Puts the pairs of the block's new bytes at pairs_ + 64, behind the last four of the block before.
+  // Puts the pairs of the block's new bytes at pairs_ + 64, after the last four of the block before.
   [[gnu::always_inline]] void put_pairs(const Block<Vector>& block, std::uint64_t tags, unsigned seen) noexcept {
     std::uint32_t last_four;
     __builtin_memcpy(&last_four, pairs_ + 124, sizeof last_four);
