@@ -1,3 +1,4 @@
+// Lookups by tag, message type and value, without allocation: validation makes several per field.
 #include "nexusfix/dictionary/dictionary.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ EnumValues::EnumValues(std::vector<EnumValue> values) : values_(std::move(values
       one_character_[c >> 6] |= std::uint64_t{1} << (c & 63);
     }
   }
-  // find() searches the keys by halves and then reads the values in the same order.
+  // find() does a binary search over the keys and then reads the values in the same order.
   NFX_ASSERT(keys_.size() == values_.size() && std::ranges::is_sorted(keys_));
   NFX_ASSERT(std::ranges::adjacent_find(values_, {}, &EnumValue::value) == values_.end());
 }

@@ -1,3 +1,4 @@
+// The syntax of every FIX data type, in one place for validation and tools.
 #include "nexusfix/dictionary/field_type.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ struct TypeName {
   FieldType type;
 };
 
-// The first name of a type is the one to_string() gives.
+// The first name of a type is the one that to_string() returns.
 constexpr std::array type_names{
     TypeName{"INT", FieldType::integer},
     TypeName{"LENGTH", FieldType::length},
@@ -59,7 +60,7 @@ constexpr std::array type_names{
     TypeName{"XIDREF", FieldType::xid_ref},
 };
 
-constexpr std::size_t max_digits = 18;  // what fits the 64-bit integers that values are read into
+constexpr std::size_t max_digits = 18;  // the most that always fit a 64-bit integer
 
 constexpr bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') <= 9; }
 
@@ -77,7 +78,7 @@ bool is_integer(std::string_view text) noexcept {
   return is_unsigned(text);
 }
 
-// The number that fixed digits spell, or -1.
+// The value of the digits, or -1.
 constexpr int number(std::string_view digits) noexcept {
   int result = 0;
   for (const char c : digits) {
@@ -130,7 +131,7 @@ bool is_time(std::string_view text, bool fraction_allowed) noexcept {
   return text.size() == 8 || (fraction_allowed && is_fraction(text.substr(8)));
 }
 
-// Far years, which nanoseconds in 64 bits do not reach, are values too: "99991231-23:59:59" means never.
+// Years that nanoseconds in 64 bits do not reach are valid too: "99991231-23:59:59" means never.
 bool is_timestamp(std::string_view text) noexcept {
   return text.size() >= 17 && text[8] == '-' && is_date(text.substr(0, 8)) && is_time(text.substr(9), true);
 }
@@ -154,7 +155,7 @@ bool is_zoned_timestamp(std::string_view text) noexcept {
   return text.size() > 9 && text[8] == '-' && is_date(text.substr(0, 8)) && is_zoned_time(text.substr(9));
 }
 
-// Values with one space between them; single characters only where the type says so.
+// Values with one space between them; single characters only where the type requires it.
 bool is_list(std::string_view text, bool of_characters) noexcept {
   std::size_t size = 0;
   for (const char c : text) {

@@ -1,3 +1,4 @@
+// From file names to a dictionary: finds the base, the transport and the overlays, and applies them in order.
 #include "nexusfix/dictionary/load.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ constexpr std::size_t max_overlay_chain = 16;
   throw DictionaryError(file.string() + ": cannot be read (" + why + "); give the path of a dictionary file");
 }
 
-// Never takes in more than the bound, whatever the file turns out to be.
+// Never reads more than the bound, whatever the file is.
 std::string read_file(const std::filesystem::path& file) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(file, error);
@@ -55,7 +56,7 @@ std::string chain_of(const std::vector<std::filesystem::path>& files) {
   return text;
 }
 
-// A file that an overlay names: beside it, or among the shipped dictionaries.
+// A file that an overlay names: in the same folder, or among the shipped dictionaries.
 std::filesystem::path named_by(const OverlayModel& overlay, const std::filesystem::path& file,
                                const std::string& name) {
   if (name.empty()) {
@@ -116,7 +117,7 @@ std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view fi
   std::vector<std::filesystem::path> places;
   if (!folder.empty()) places.push_back(folder / file);
   if (const char* named = std::getenv("NFX_DICTIONARIES")) places.push_back(std::filesystem::path{named} / file);
-  // Where this build knows the shipped dictionaries to be: the source tree, then the installation.
+  // The folders of the shipped dictionaries: of the source tree, then of the installation.
   std::istringstream known{NFX_DICTIONARY_PATH};
   for (std::string each; std::getline(known, each, ':');) places.push_back(std::filesystem::path{each} / file);
   for (const auto& place : places) {

@@ -1,3 +1,4 @@
+// Queries and edits of a dictionary model that readers, overlays and combination share.
 #include "nexusfix/dictionary/model.hpp"
 
 #include <algorithm>

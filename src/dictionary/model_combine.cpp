@@ -1,3 +1,4 @@
+// Combines the dictionary of a transport (FIXT 1.1) with that of an application version into one for a session.
 #include <algorithm>
 #include <unordered_map>
 
@@ -7,7 +8,7 @@
 namespace nfx {
 namespace {
 
-// Types of one family have values in common: a field may be of both.
+// Types of one family have values in common, so a field may have either of them.
 enum class Family : std::uint8_t { text, integer, decimal, month_year, timestamp, time, date, local_time, data };
 
 Family family_of(FieldType type) noexcept {
@@ -74,7 +75,8 @@ class Combination {
   DictionaryModel result_;
 };
 
-// A component that both have, and differently, stays the application's; the transport's is put in its place.
+// A component that both define differently remains the application's; references to the transport's are replaced by its
+// members.
 void Combination::unite_components() {
   std::unordered_map<std::string_view, const ModelComponent*> of_application;
   for (const ModelComponent& component : application_.components) of_application.emplace(component.name, &component);

@@ -1,5 +1,5 @@
-// FIX Orchestra 1.0: https://www.fixtrading.org/standards/fix-orchestra/. What it says in more detail than a dictionary
-// can hold (scenarios other than the base one, conditions, documentation) is left aside.
+// FIX Orchestra 1.0: https://www.fixtrading.org/standards/fix-orchestra/. What a dictionary model cannot
+// hold (scenarios other than the base one, conditions, documentation) is ignored.
 #include <algorithm>
 #include <cctype>
 #include <unordered_map>
@@ -109,7 +109,7 @@ void OrchestraReader::index_names(std::string_view section_name, std::string_vie
   });
 }
 
-// Types are those of FIX under their own names, or others that say which they are based on.
+// Types are those of FIX under their own names, or others that name the type that they are based on.
 FieldType OrchestraReader::type_of(pugi::xml_node node, std::string_view name, const std::string& what) const {
   for (std::size_t depth = 0; depth < max_datatype_depth && !name.empty(); ++depth) {
     std::string upper(name);
@@ -118,7 +118,7 @@ FieldType OrchestraReader::type_of(pugi::xml_node node, std::string_view name, c
     const auto at = datatypes_.find(name);
     if (at == datatypes_.end()) break;
     name = at->second.attribute("baseType").value();
-    // A pattern of characters, or anything else without a base, is a text.
+    // A character pattern, or anything else without a base, is a text.
     if (name.empty()) return FieldType::string;
   }
   source_.report(node, what + " has the unknown type " + in_quotes(name) + "; define it in <datatypes>");
@@ -143,7 +143,7 @@ void OrchestraReader::read_fields() {
       });
     }
     field.type = type_of(node, type, what);
-    // A union with another type, such as the numbers from 100 on that parties agree on.
+    // A union with another type, such as numbers from 100 on by bilateral agreement.
     field.open = !std::string_view(node.attribute("unionDataType").value()).empty();
     model_.fields.push_back(std::move(field));
   });
@@ -174,7 +174,7 @@ std::vector<ModelMember> OrchestraReader::read_members(pugi::xml_node parent, co
                        .required = presence == "required",
                        .members = {},
                        .place = source_.place(node)};
-    // Header and trailer stand around every message, said or not.
+    // Every message has header and trailer, with or without a reference.
     if (!member.name.empty() && member.name != "StandardHeader" && member.name != "StandardTrailer") {
       members.push_back(std::move(member));
     }
@@ -196,8 +196,8 @@ void OrchestraReader::read_components() {
   });
 }
 
-// Orchestra names a group apart from the field that counts it. In the model it is a component that holds that one
-// group, so that many messages can refer to it.
+// Orchestra gives a group a name that differs from its count field. In the model it is a component with that one group,
+// so that many messages can refer to it.
 void OrchestraReader::read_groups() {
   for_each(section("groups"), "group", [&](pugi::xml_node node) {
     std::string name = node.attribute("name").value();
@@ -209,7 +209,7 @@ void OrchestraReader::read_groups() {
     }
     ModelMember group{.kind = MemberKind::group,
                       .name = std::move(count),
-                      .required = true,  // the reference says whether it is
+                      .required = true,  // the reference decides
                       .members = read_members(node, "group " + name),
                       .place = source_.place(node)};
     model_.components.push_back({std::move(name), {std::move(group)}, source_.place(node)});

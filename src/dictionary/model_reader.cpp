@@ -1,3 +1,4 @@
+// Reads dictionaries in QuickFIX's XML format, with the differences between the engines that use it.
 #include "dictionary/model_reader.hpp"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ void QuickFixReader::read_fields() {
 }
 
 void QuickFixReader::read_values(pugi::xml_node node, ModelField& field) {
-  // QuickFIX/J wraps them in an element of their own.
+  // QuickFIX/J wraps them in a separate element.
   for (const pugi::xml_node parent : {node, node.child("values")}) {
     for (const pugi::xml_node child : parent.children("value")) {
       const std::string_view value = source_.attribute(child, "enum");
@@ -128,7 +129,7 @@ void QuickFixReader::read_messages() {
   }
 }
 
-// Component references without a word on it are known from files of other engines: those do not require it.
+// Files of other engines omit `required` on component references: then it is not required.
 bool QuickFixReader::is_required(pugi::xml_node node, MemberKind kind) const {
   if (kind == MemberKind::component) return source_.optional_yes_or_no(node, "required").value_or(false);
   return source_.yes_or_no(node, "required");
@@ -163,7 +164,7 @@ DictionaryModel read_dictionary(std::string_view xml, std::string_view source_na
   auto any = read_any(xml, source_name, sink);
   if (auto* model = std::get_if<DictionaryModel>(&any)) return std::move(*model);
   Problems::fail(std::get<OverlayModel>(any).place,
-                 "this is an overlay, which is no dictionary without its base; load it as a file, or give it as an "
+                 "this is an overlay, which is not a dictionary without its base; load it as a file, or give it as an "
                  "overlay");
 }
 

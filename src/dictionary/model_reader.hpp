@@ -1,4 +1,4 @@
-// The readers of the formats that dictionaries come in. Each gets a file whose root element is its own.
+// The readers of the dictionary formats. Each gets a file with the root element of its format.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ namespace nfx {
 [[nodiscard]] OverlayModel read_overlay(const XmlSource& source);
 
 [[nodiscard]] bool is_overlay(const XmlSource& source);
-// Whichever of them the root element says it is.
+// Chooses the reader by the root element.
 [[nodiscard]] std::variant<DictionaryModel, OverlayModel> read_any(std::string_view xml, std::string_view source_name,
                                                                    Problems& problems);
 
 [[nodiscard]] std::optional<MemberKind> member_kind(std::string_view element) noexcept;
 
-// What stands in an element, with what stands in its groups. `fill` reads what a format says beyond kind, name and
-// place. Recursion ends where XmlSource's bound on depth does.
+// The members of an element, with those of its groups. `fill` reads what a format has in addition to kind, name and
+// place. Recursion is bounded by XmlSource's bound on depth.
 template <class Member, class Fill>
 std::vector<Member> read_member_tree(const XmlSource& source, pugi::xml_node parent, const std::string& where,
                                      const Fill& fill) {

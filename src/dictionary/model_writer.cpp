@@ -1,3 +1,4 @@
+// Writes models and overlays as XML that the readers turn back into the same model.
 #include "dictionary/model_writer.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ void append_attribute(std::string& out, std::string_view name, std::string_view 
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       default:
-        // Control characters other than these are no XML, not even as references; no value of FIX has one.
+        // Other control characters are invalid in XML, even as references; no FIX value has one.
         if (static_cast<unsigned char>(c) >= 0x20) {
           out += c;
         } else {
@@ -44,7 +45,7 @@ void append_members(std::string& out, const std::vector<ModelMember>& members, s
   }
 }
 
-// `start` is the element with its attributes, without what closes it.
+// `start` is the element with its attributes, without the closing characters.
 void append_element(std::string& out, std::string_view name, const std::string& start,
                     const std::vector<ModelMember>& members, std::size_t depth) {
   out.append(2 * depth, ' ').append(start);

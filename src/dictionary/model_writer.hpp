@@ -1,4 +1,4 @@
-// Pieces of the XML that dictionaries and overlays are written as.
+// Helpers for writing dictionaries and overlays as XML.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace nfx {
 
-// Appends ` name="value"` with what XML reserves written as it must be.
+// Appends ` name="value"` with XML's reserved characters escaped.
 void append_attribute(std::string& out, std::string_view name, std::string_view value);
 
 }  // namespace nfx

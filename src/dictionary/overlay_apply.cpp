@@ -1,3 +1,4 @@
+// Applies an overlay: a counterparty's changes to the fields, components and messages of a base dictionary.
 #include <algorithm>
 
 #include "dictionary/problems.hpp"
@@ -104,7 +105,7 @@ void Application::apply(const OverlayComponent& change) {
   if (at != result_.components.end() && change.remove) {
     result_.components.erase(at);
   } else if (at != result_.components.end()) {
-    // A copy, as changing it may look into the other components.
+    // A copy, because changing it may read the other components.
     Members members = at->members;
     apply(change.members, members, "component " + change.name);
     std::ranges::find(result_.components, change.name, &ModelComponent::name)->members = std::move(members);
@@ -189,7 +190,7 @@ void Application::insert(const OverlayMember& change, Members& members, const st
     if (at == members.end()) at = std::ranges::find(members, change.after, &ModelMember::name);
     if (at == members.end()) {
       problems_.report(change.place, where + " has no " + change.after + " for " + change.name +
-                                         " to stand behind; name one of its members");
+                                         " to be inserted after; name one of its members");
       return;
     }
     ++at;
@@ -197,13 +198,13 @@ void Application::insert(const OverlayMember& change, Members& members, const st
   members.insert(at, std::move(member));
 }
 
-// The member with this name: a component where `kind` says so, a field or group otherwise. One that comes with a
-// component is first made the scope's own.
+// The member with this name: a component, or a field or group, as `kind` requires. When a component contains it,
+// the component is first replaced by its members.
 Members::iterator Application::find(Members& members, MemberKind kind, std::string_view name) {
   const auto is_it = [&](const ModelMember& member) {
     return member.name == name && (member.kind == MemberKind::component) == (kind == MemberKind::component);
   };
-  // Each round replaces one component by what it holds; components nested in themselves end at the bound.
+  // Each round replaces one component by its members; the bound ends recursive components.
   for (std::size_t rounds = 0; rounds < max_dictionary_depth; ++rounds) {
     const auto at = std::ranges::find_if(members, is_it);
     if (at != members.end() || kind == MemberKind::component) return at;

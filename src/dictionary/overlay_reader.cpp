@@ -1,3 +1,4 @@
+// Reads overlay files, in which most attributes are optional because they only change what the base has.
 #include "dictionary/model_reader.hpp"
 
 namespace nfx {

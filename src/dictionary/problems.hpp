@@ -1,4 +1,4 @@
-// What is wrong with a dictionary: thrown at once, or gathered so that its author sees all of it.
+// Errors of a dictionary: thrown immediately, or collected so that its author sees all of them.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class Problems {
   // Null: the first problem is thrown.
   explicit Problems(std::vector<std::string>* all) noexcept : all_(all) {}
 
-  // Throws, or returns for the caller to go on without the element at fault.
+  // Throws, or returns so that the caller continues without the wrong element.
   void report(const ModelPlace& place, const std::string& what) {
     const std::string line = to_string(place) + ": " + what;
     if (all_ == nullptr) throw DictionaryError(line);

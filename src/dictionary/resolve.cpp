@@ -1,5 +1,5 @@
-// Makes look-up tables of a model: names become fields, components become what they hold, groups become shapes. What
-// contradicts itself is found here, as only here everything is known.
+// Builds lookup tables from a model: names become fields, components become their members, groups become shapes.
+// Contradictions are found here, because everything is known only here.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t max_fields = 60'000;  // positions have 16 bits
 constexpr std::size_t max_messages = 10'000;
 constexpr std::size_t max_component_depth = 32;       // components within components
-constexpr std::size_t max_steps_per_scope = 100'000;  // elements looked at to resolve one message's components
+constexpr std::size_t max_steps_per_scope = 100'000;  // elements visited to resolve one message's components
 
 class Resolver {
  public:
@@ -30,7 +30,7 @@ class Resolver {
   // The members of one scope while they are gathered.
   struct Gathering {
     std::vector<MemberDef> members;
-    std::vector<const ModelMember*> from;  // where each of them stands
+    std::vector<const ModelMember*> from;  // the place of each
     std::unordered_map<Tag, std::size_t> at;
     std::vector<std::string_view> components;  // those being resolved, outermost first
     std::size_t group_depth = 0;
@@ -71,7 +71,7 @@ class Resolver {
   std::unordered_map<std::string_view, const ModelField*> fields_;
   std::unordered_map<std::string_view, const ModelComponent*> components_;
   std::unordered_set<const ModelComponent*> used_;
-  std::unordered_map<const ModelMember*, const StoredGroup*> groups_;  // null: at fault, and reported
+  std::unordered_map<const ModelMember*, const StoredGroup*> groups_;  // null: wrong, and reported
 };
 
 std::unique_ptr<const Dictionary::Tables> Resolver::run() {
@@ -109,7 +109,7 @@ void Resolver::resolve_fields() {
     def.type = field.type;
     def.name = keep(field.name);
     def.values = resolve_values(field);
-    // The table of messages, not this list, says which message types there are.
+    // The table of messages, not this list, defines the message types.
     def.open = def.values.empty() || field.open || field.tag == Tag::MsgType;
     def.application_only = field.application_only;
   }
@@ -186,7 +186,7 @@ void Resolver::resolve_messages() {
   tables_->message_index = MessageIndex(tables_->messages);
 }
 
-// Messages lead to the others.
+// Components that messages use are checked with the messages.
 void Resolver::check_unused_components() {
   for (const auto& [name, component] : components_) {
     if (!used_.contains(component)) check_names(component->members, "component " + component->name);
@@ -252,7 +252,7 @@ void Resolver::gather_field(const ModelMember& member, const Where& where, Gathe
   NFX_ASSERT(into.members.size() == into.at.size() && into.height <= max_group_depth);
 }
 
-// The same field a second time: what it is must not depend on which of the two places is meant.
+// The same field a second time: both places must define it in the same way.
 void Resolver::check_repeated(const ModelMember& member, const Where& where, const Gathering& outer,
                               std::size_t first_at) {
   NFX_ASSERT(first_at < outer.members.size() && outer.members.size() == outer.from.size());
@@ -272,7 +272,7 @@ void Resolver::check_repeated(const ModelMember& member, const Where& where, con
   }
 }
 
-// The wire gives a data field's size in the field before it: without that, its bytes end at the first SOH.
+// On the wire, the size of a data field is in the field before it: without that, its bytes end at the first SOH.
 void Resolver::check_data(const Gathering& gathered, const std::string& where) {
   for (std::size_t i = 0; i < gathered.members.size(); ++i) {
     const FieldDef& field = *gathered.members[i].field;
@@ -283,8 +283,8 @@ void Resolver::check_data(const Gathering& gathered, const std::string& where) {
     if (paired) continue;
     const std::string what =
         before == nullptr ? "nothing" : std::string(before->field->name) + in_brackets(gathered.from[i - 1]->place);
-    problems_.report(gathered.from[i]->place, where + " has the data field " + std::string(field.name) + " behind " +
-                                                  what + ", which is no length; put its LENGTH field in front of it");
+    problems_.report(gathered.from[i]->place, where + " has the data field " + std::string(field.name) + " after " +
+                                                  what + ", which is not a length; put its LENGTH field before it");
   }
 }
 
@@ -330,7 +330,7 @@ const ModelComponent* Resolver::component_named(const ModelMember& member, const
   return nullptr;
 }
 
-// A group's entries do not depend on where the group stands: it is resolved once, however many messages have it.
+// A group's entries do not depend on its place: it is resolved once for all messages that have it.
 const StoredGroup* Resolver::group_of(const ModelMember& member, const FieldDef& count, const Gathering& outer) {
   const auto known = groups_.find(&member);
   if (known != groups_.end()) return known->second;
@@ -351,7 +351,7 @@ const StoredGroup* Resolver::resolve_group(const ModelMember& member, const Fiel
   entry.group_depth = outer.group_depth + 1;
   if (entry.group_depth > max_group_depth) {
     problems_.report(member.place,
-                     name + " lies more than " + std::to_string(max_group_depth) + " groups deep; nest fewer");
+                     name + " is more than " + std::to_string(max_group_depth) + " groups deep; nest fewer");
     return nullptr;
   }
   gather(member.members, {Section::body, true, name}, entry);

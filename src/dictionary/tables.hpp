@@ -1,4 +1,4 @@
-// What a Dictionary holds: everything its pointers, spans and string_views lead to.
+// The storage of a Dictionary: everything that its pointers, spans and string_views refer to.
 #pragma once
 
 #include <deque>
@@ -40,7 +40,7 @@ class MessageIndex {
   std::vector<Slot> slots_;
 };
 
-// A group with the storage its shape borrows.
+// A group with the storage that its shape borrows.
 struct StoredGroup {
   GroupDef def;
   std::vector<Tag> tags;

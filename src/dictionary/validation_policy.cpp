@@ -1,3 +1,4 @@
+// Which violations reject a message, with overrides per message type and tag, as a configuration spells them.
 #include "nexusfix/dictionary/validation_policy.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr std::string_view override_examples = "\"8=lenient\", \"8/9730=off\" or
 ValidationMode check_mode(const ValidationChecks& checks, Reason reason, Tag tag) noexcept {
   switch (reason) {
     case Reason::invalid_tag_number:
-      if (value(tag) <= 0) return ValidationMode::strict;  // no field at all, so no check decides about it
+      if (value(tag) <= 0) return ValidationMode::strict;  // not a field, so no check applies
       return tag >= first_user_defined_tag ? checks.user_defined_fields : checks.unknown_fields;
     case Reason::tag_not_defined_for_this_message_type:
       return tag >= first_user_defined_tag ? checks.user_defined_fields : checks.fields_not_in_message;
@@ -34,7 +35,7 @@ ValidationMode check_mode(const ValidationChecks& checks, Reason reason, Tag tag
     case Reason::tag_specified_out_of_required_order:
     case Reason::repeating_group_fields_out_of_order: return checks.field_order;
     case Reason::incorrect_num_in_group_count: return checks.group_counts;
-    // What a dictionary does not decide.
+    // Reasons that do not come from a dictionary.
     case Reason::undefined_tag:
     case Reason::decryption_problem:
     case Reason::signature_problem:
@@ -109,7 +110,7 @@ std::expected<ValidationOverride, std::string> parse_validation_override(std::st
   const std::string_view place = text.substr(0, equals);
   const std::size_t slash = place.find('/');
   const std::string_view msg_type = place.substr(0, slash);
-  if (msg_type.empty()) return wrong(text, "has no message type in front ('*' is every one)");
+  if (msg_type.empty()) return wrong(text, "has no message type at its start ('*' is every one)");
   ValidationOverride result{msg_type == "*" ? std::string{} : std::string(msg_type), Tag{}, *mode};
   if (slash == std::string_view::npos) return result;
 
@@ -117,7 +118,7 @@ std::expected<ValidationOverride, std::string> parse_validation_override(std::st
   std::int32_t tag = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), tag);
   if (error != std::errc{} || end != number.data() + number.size() || tag <= 0) {
-    return wrong(text, "\"" + std::string(number) + "\" is no tag");
+    return wrong(text, "\"" + std::string(number) + "\" is not a tag");
   }
   result.tag = Tag{tag};
   return result;
@@ -137,7 +138,7 @@ void ValidationPolicy::set(std::string_view msg_type, Tag tag, ValidationMode mo
   } else {
     overrides_.insert(at, {std::string(msg_type), tag, mode});
   }
-  // find() searches by halves.
+  // find() is a binary search.
   NFX_ASSERT(std::ranges::adjacent_find(overrides_, std::ranges::greater_equal{}, place_of) == overrides_.end());
 }
 

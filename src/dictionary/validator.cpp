@@ -1,3 +1,4 @@
+// One pass over a message that checks each field against the dictionary and walks through nested groups.
 #include "nexusfix/dictionary/validator.hpp"
 
 #include <array>
@@ -11,7 +12,7 @@ namespace {
 
 using Reason = SessionRejectReason;
 
-// Which members of one scope have been met.
+// Which members of one scope have been seen.
 class Seen {
  public:
   explicit Seen(const Scope& scope) noexcept : required_(scope.required()) {
@@ -67,7 +68,7 @@ bool all_listed(std::string_view text, const EnumValues& values) noexcept {
   }
 }
 
-// The value of a NUMINGROUP field; -1 when it is none.
+// The value of a NUMINGROUP field; -1 when it is not a count.
 std::int64_t entry_count(std::string_view text) noexcept {
   if (!has_format(text, FieldType::num_in_group)) return text.empty() ? 0 : -1;
   std::int64_t count = 0;
@@ -76,7 +77,7 @@ std::int64_t entry_count(std::string_view text) noexcept {
   return count;
 }
 
-// One validation: the message, what it is held against, and what has been found.
+// One validation: the message, the definitions it is compared with, and the violations found.
 class Validation {
  public:
   Validation(const MessageView& message, const Dictionary& dictionary, const MessageDef& def,
@@ -92,12 +93,12 @@ class Validation {
 
   std::optional<Violation> run() noexcept;
 
-  // Only the header fields in front, up to a group, of a message whose own definition is unknown.
+  // Only the leading header fields, up to a group, of a message whose own definition is unknown.
   std::optional<Violation> run_header() noexcept;
   [[nodiscard]] Violation what_is_missing_or(const Violation& found) const noexcept;
 
  private:
-  // A position in the message no field has: a group cannot be walked through.
+  // Not a position in the message: a group that cannot be divided into entries.
   static constexpr std::uint32_t broken = UINT32_MAX;
 
   struct Walk {
@@ -114,18 +115,18 @@ class Validation {
   [[nodiscard]] std::uint32_t walk_entry(const GroupDef& group, Tag delimiter, std::uint32_t begin,
                                          const Around& around) noexcept;
   [[nodiscard]] std::uint32_t walk_member(const MemberDef& member, std::uint32_t at, const Around& inside) noexcept;
-  enum class Clash : std::uint8_t { goes_on, ends_group, rejected };
-  [[nodiscard]] Clash judge_clash(Tag tag, bool repeated, const Around& around) noexcept;
-  [[nodiscard]] bool walk_stranger(std::uint32_t at) noexcept;
-  [[nodiscard]] std::uint32_t judge_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
+  enum class Conflict : std::uint8_t { accepted, ends_group, rejected };
+  [[nodiscard]] Conflict check_conflict(Tag tag, bool repeated, const Around& around) noexcept;
+  [[nodiscard]] bool walk_undefined(std::uint32_t at) noexcept;
+  [[nodiscard]] std::uint32_t check_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
                                           std::uint32_t end, const Around& around) noexcept;
   [[nodiscard]] std::uint32_t skip_members(const GroupDef& group, std::uint32_t begin, const Around& around) noexcept;
 
   [[nodiscard]] ValidationMode mode(const Violation& violation) const noexcept {
     return policy_.mode(message_.msg_type(), violation.reason, violation.tag);
   }
-  // Every check that fails ends here; checks themselves only say yes or no, which costs nothing on the usual path.
-  // True when the message may go on.
+  // Called for every check that fails; a check itself is only a condition, which costs nothing on the usual path. True
+  // when validation may continue.
   [[gnu::cold, gnu::noinline]] bool let_through(const Violation& violation) noexcept;
   [[gnu::cold, gnu::noinline]] bool let_through(Reason reason, Tag tag) noexcept {
     return let_through(Violation{reason, tag});
@@ -139,8 +140,8 @@ class Validation {
   const ValidationChecks& checks_;
   const bool any_order_;  // of the members of an entry
   ValidationReport& report_;
-  // What has to be rejected. The first thing wrong with the values of a group counts once the group has turned out to
-  // be whole; when it has not, that overrides it.
+  // The violation that has to be rejected. A violation of the values in a group is kept until the group is complete: a
+  // wrong count or order replaces it.
   std::optional<Violation> found_;
 };
 
@@ -188,7 +189,8 @@ std::optional<Violation> Validation::run() noexcept {
   return std::nullopt;
 }
 
-// A message of another kind than its type says has fields too many and others missing or misplaced: those say more.
+// A message with the fields of another type has undefined fields, and missing or misplaced ones: these are more useful
+// in a Reject.
 [[gnu::cold, gnu::noinline]] Violation Validation::what_is_missing_or(const Violation& found) const noexcept {
   if (found.reason != Reason::tag_not_defined_for_this_message_type) return found;
   bool body = false;
@@ -212,9 +214,9 @@ std::optional<Violation> Validation::run_header() noexcept {
   for (std::uint32_t i = 0; i < message_.size(); ++i) {
     const Field field = message_[i];
     const MemberDef* member = scope_.find(field.tag);
-    // Where a group ends, the fields behind would have to be known.
+    // The end of a group is known only together with the fields after it.
     if (member == nullptr || member->section != Section::header || member->group != nullptr) break;
-    if (field.tag == Tag::MsgType && !field.value.empty()) continue;  // known to be unknown
+    if (field.tag == Tag::MsgType && !field.value.empty()) continue;  // already reported as unknown
     if (field.value.empty() && checks_.values_present != ValidationMode::off &&
         !let_through(Reason::tag_specified_without_a_value, field.tag)) {
       return found_;
@@ -239,7 +241,7 @@ inline bool Validation::member_is_right(std::uint16_t position, const Field& fie
   return value_is_right(*member.field, field.value);
 }
 
-// What is wrong with a field that neither the message nor any group around it has.
+// The violation of a field that neither the message nor any group around it defines.
 Violation Validation::undefined(Tag tag) const noexcept {
   const FieldDef* field = value(tag) > 0 ? dictionary_.find_field(tag) : nullptr;
   const bool known = field != nullptr && !(admin_ && field->application_only);
@@ -247,8 +249,8 @@ Violation Validation::undefined(Tag tag) const noexcept {
 }
 
 inline bool Validation::value_is_right(const FieldDef& field, std::string_view value) noexcept {
-  if (value.empty()) return true;  // values_present has had its say
-  // Most fields are texts: those are spared the call.
+  if (value.empty()) return true;  // values_present has handled it
+  // Most fields are texts, which need no call.
   if (checks_.formats != ValidationMode::off && !takes_any_text(field.type) && !has_format(value, field.type) &&
       !let_through(Reason::incorrect_data_format, field.tag)) {
     return false;
@@ -268,7 +270,7 @@ bool Validation::missing_let_through(const Scope& scope, const Seen& seen) noexc
   return true;
 }
 
-// Goes through all entries behind the count field. Returns where the group ends, or `broken`.
+// Walks through all entries after the count field. Returns where the group ends, or `broken`.
 std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_at, const Around& around) noexcept {
   NFX_ASSERT(count_at < message_.size() && message_.tag_at(count_at) == group.shape.count);
   const std::int64_t declared = entry_count(message_[count_at].value);
@@ -279,28 +281,28 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
     delimiter = message_.tag_at(i);
   }
   while (i < message_.size() && message_.tag_at(i) == delimiter) {
-    if (entries == declared && around.has(delimiter)) break;  // the same field, standing behind the group
+    if (entries == declared && around.has(delimiter)) break;  // the same field, after the group
     const std::uint32_t entry_begin = i;
     i = walk_entry(group, delimiter, entry_begin, around);
     if (i == broken) return broken;
     NFX_ASSERT(entry_begin < i && i <= message_.size());  // so that the loop ends
     ++entries;
   }
-  return declared == entries ? i : judge_count(group, declared, entries, i, around);
+  return declared == entries ? i : check_count(group, declared, entries, i, around);
 }
 
 // The count is wrong. Returns where the group ends, or `broken`.
-[[gnu::cold]] std::uint32_t Validation::judge_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
+[[gnu::cold]] std::uint32_t Validation::check_count(const GroupDef& group, std::int64_t declared, std::int64_t entries,
                                                     std::uint32_t end, const Around& around) noexcept {
   NFX_ASSERT(declared != entries && end <= message_.size());
   Violation violation{Reason::incorrect_num_in_group_count, group.shape.count};
   if (entries < declared && end < message_.size()) {
-    const Tag behind = message_.tag_at(end);
-    if (!around.has(behind)) {
-      if (entries == 0 && group.find(behind) != nullptr) {
-        violation = {Reason::repeating_group_fields_out_of_order, behind};
-      } else if (const Violation stranger = undefined(behind); mode(stranger) == ValidationMode::strict) {
-        violation = stranger;
+    const Tag next = message_.tag_at(end);
+    if (!around.has(next)) {
+      if (entries == 0 && group.find(next) != nullptr) {
+        violation = {Reason::repeating_group_fields_out_of_order, next};
+      } else if (const Violation undefined_next = undefined(next); mode(undefined_next) == ValidationMode::strict) {
+        violation = undefined_next;
       }
     }
   }
@@ -308,7 +310,7 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
   return entries == 0 ? skip_members(group, end, around) : end;
 }
 
-// Behind a count whose entries cannot be told apart: passes what can only be a part of them. Returns where that ends.
+// After a count whose entries cannot be divided: skips the fields that can only be part of them. Returns their end.
 [[gnu::cold]] std::uint32_t Validation::skip_members(const GroupDef& group, std::uint32_t begin,
                                                      const Around& around) noexcept {
   std::uint32_t end = begin;
@@ -316,12 +318,12 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
     if (group.shape.contains(message_.tag_at(i))) end = i + 1;
   }
   for (std::uint32_t i = begin; i < end; ++i) {
-    if (!group.shape.contains(message_.tag_at(i)) && !walk_stranger(i)) return i;
+    if (!group.shape.contains(message_.tag_at(i)) && !walk_undefined(i)) return i;
   }
   return end;
 }
 
-// Goes through the fields of one entry, its delimiter at `begin`. Returns where the entry ends, or `broken`.
+// Walks through the fields of one entry, with its delimiter at `begin`. Returns where the entry ends, or `broken`.
 std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::uint32_t begin,
                                      const Around& around) noexcept {
   NFX_ASSERT(message_.tag_at(begin) == delimiter && group.find(delimiter) != nullptr);
@@ -333,15 +335,15 @@ std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::
     const Tag tag = message_.tag_at(i);
     const std::uint16_t position = group.scope.position(tag);
     if (position == TagIndex::npos) {
-      if (around.has(tag) || !walk_stranger(i)) break;
+      if (around.has(tag) || !walk_undefined(i)) break;
       ++i;
       continue;
     }
     if (tag == delimiter && i != begin) break;
     if (position < last || seen.contains(position)) [[unlikely]] {
-      const Clash clash = judge_clash(tag, seen.contains(position), around);
-      if (clash == Clash::ends_group) break;
-      if (clash == Clash::rejected) return broken;
+      const Conflict conflict = check_conflict(tag, seen.contains(position), around);
+      if (conflict == Conflict::ends_group) break;
+      if (conflict == Conflict::rejected) return broken;
     }
     last = position;
     seen.insert(position);
@@ -354,18 +356,18 @@ std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::
   return i;
 }
 
-// A member that the entry has already, or that should have come earlier.
-[[gnu::cold, gnu::noinline]] Validation::Clash Validation::judge_clash(Tag tag, bool repeated,
-                                                                       const Around& around) noexcept {
-  if (!repeated && any_order_) return Clash::goes_on;
-  if (around.has(tag)) return Clash::ends_group;
+// A member that the entry already has, or that should have come earlier.
+[[gnu::cold, gnu::noinline]] Validation::Conflict Validation::check_conflict(Tag tag, bool repeated,
+                                                                             const Around& around) noexcept {
+  if (!repeated && any_order_) return Conflict::accepted;
+  if (around.has(tag)) return Conflict::ends_group;
   const Reason reason = repeated ? Reason::tag_appears_more_than_once : Reason::repeating_group_fields_out_of_order;
-  return let_through(reason, tag) ? Clash::goes_on : Clash::rejected;
+  return let_through(reason, tag) ? Conflict::accepted : Conflict::rejected;
 }
 
-// A field that belongs nowhere, within an entry. False when it is not let through, and so ends the entry; whoever
-// meets it next rejects it.
-[[gnu::cold]] bool Validation::walk_stranger(std::uint32_t at) noexcept {
+// An undefined field within an entry. False when it is not tolerated and so ends the entry; the caller that continues
+// after the entry rejects it.
+[[gnu::cold]] bool Validation::walk_undefined(std::uint32_t at) noexcept {
   const Field field = message_[at];
   const Violation violation = undefined(field.tag);
   if (mode(violation) == ValidationMode::strict) return false;
@@ -375,7 +377,7 @@ std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::
   return let_through(violation);
 }
 
-// Judges the value of a group's member and walks through the group it counts, if it does. Returns what is behind.
+// Validates the value of a group's member and walks through the group it counts, if any. Returns the next position.
 std::uint32_t Validation::walk_member(const MemberDef& member, std::uint32_t at, const Around& inside) noexcept {
   const std::string_view value = message_[at].value;
   if (!found_) {

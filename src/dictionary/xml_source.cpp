@@ -1,3 +1,4 @@
+// Parses XML with bounds, and finds the line of an element for error messages.
 #include "dictionary/xml_source.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ void XmlSource::check_tree() const {
       return !too_deep && !doctype;
     }
   } walker;
-  // The walk changes nothing, but pugixml offers it for what can be changed only.
+  // The walk changes nothing, but pugixml offers it for mutable nodes only.
   const_cast<pugi::xml_document&>(document_).traverse(walker);
   if (walker.doctype) {
     Problems::fail(place(walker.doctype), "a DOCTYPE is not accepted, nor the entities it may define; remove it");

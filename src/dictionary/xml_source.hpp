@@ -1,5 +1,5 @@
-// An XML file as a tree whose elements know their lines. Bounded: size, number of elements, depth; no DOCTYPE, so that
-// no entity can make a small file a large one.
+// An XML file as a tree with line numbers. Bounded: size, number of elements, depth; a DOCTYPE is refused, so that
+// entities cannot expand a small file into a large one.
 #pragma once
 
 #include <pugixml.hpp>
@@ -12,7 +12,7 @@ namespace nfx {
 
 class XmlSource {
  public:
-  // Throws when the text is no XML, or beyond the bounds.
+  // Throws when the text is not XML, or exceeds the bounds.
   XmlSource(std::string_view xml, std::string_view name, Problems& problems);
 
   [[nodiscard]] pugi::xml_node root() const { return document_.document_element(); }
@@ -22,10 +22,10 @@ class XmlSource {
 
   // Its value; reported and empty when it is missing.
   [[nodiscard]] std::string_view attribute(pugi::xml_node node, const char* name) const;
-  // Y or N; reported and false when it is anything else. Without a default it must be there.
+  // Y or N; reported and false when it is anything else. Without a default it is required.
   [[nodiscard]] bool yes_or_no(pugi::xml_node node, const char* name) const;
   [[nodiscard]] std::optional<bool> optional_yes_or_no(pugi::xml_node node, const char* name) const;
-  // A number above zero; reported and Tag{0} when it is none. `what` is who has it: "field Account".
+  // A number above zero; reported and Tag{0} when it is not one. `what` names the element: "field Account".
   [[nodiscard]] Tag tag(pugi::xml_node node, std::string_view number, const std::string& what) const;
   // Reported and empty when there is no such type.
   [[nodiscard]] std::optional<FieldType> type(pugi::xml_node node, std::string_view name,

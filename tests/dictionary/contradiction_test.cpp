@@ -1,4 +1,4 @@
-// Dictionaries that contradict themselves or want too much: refused, with the places that do not go together.
+// Dictionaries with contradictions or above the bounds: refused, with the places that contradict each other.
 #include "dictionary/support.hpp"
 #include "nexusfix/dictionary/model.hpp"
 
@@ -78,16 +78,16 @@ TEST(Contradiction, a_count_is_a_number) {
       "my.xml:4: group Symbol is counted by a field of the type STRING (my.xml:8); give that the type NUMINGROUP");
 }
 
-TEST(Contradiction, data_stands_behind_its_length) {
+TEST(Contradiction, data_follows_its_length) {
   EXPECT_EQ(error_of({.body = R"(<field name="RawDataLength" required="N"/><field name="RawData" required="N"/>)"}),
             "no error");
   EXPECT_EQ(error_of({.body = R"(<field name="Symbol" required="N"/>
 <field name="RawData" required="N"/>)"}),
-            "my.xml:5: message Order has the data field RawData behind Symbol (my.xml:4), which is no length; put its "
-            "LENGTH field in front of it");
+            "my.xml:5: message Order has the data field RawData after Symbol (my.xml:4), which is not a length; put "
+            "its LENGTH field before it");
   EXPECT_EQ(error_of({.body = R"(<group name="NoAllocs" required="N"><field name="RawData" required="N"/></group>)"}),
-            "my.xml:4: group NoAllocs has the data field RawData behind nothing, which is no length; put its LENGTH "
-            "field in front of it");
+            "my.xml:4: group NoAllocs has the data field RawData after nothing, which is not a length; put its LENGTH "
+            "field before it");
 }
 
 TEST(Contradiction, a_component_that_nothing_uses_still_names_what_there_is) {

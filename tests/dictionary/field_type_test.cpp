@@ -1,3 +1,4 @@
+// The syntax of each FIX data type.
 #include "nexusfix/dictionary/field_type.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Dictionaries before they are resolved: read, joined, written and read again.
+// Dictionary models: read, combined, written and read again.
 #include "nexusfix/dictionary/model.hpp"
 
 #include "dictionary/support.hpp"

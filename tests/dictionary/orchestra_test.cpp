@@ -12,7 +12,7 @@ std::string file_text() {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// The file with one of its texts exchanged.
+// The file with one of its texts replaced.
 std::string with(std::string_view from, std::string_view to) {
   std::string text = file_text();
   const std::size_t at = text.find(from);

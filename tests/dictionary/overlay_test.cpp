@@ -1,4 +1,4 @@
-// Overlays: a dictionary changed by what a counterparty has otherwise.
+// Overlays: a counterparty's changes applied to a dictionary.
 #include <filesystem>
 #include <fstream>
 
@@ -107,7 +107,7 @@ TEST(Overlay, says_what_the_base_does_not_have) {
   EXPECT_EQ(error_of(message(R"(<field name="Price" remove="Y"/>)")),
             "o.xml:2: message News has no field Price to be removed; remove this element");
   EXPECT_EQ(error_of(message(R"(<field name="Price" after="Side"/>)")),
-            "o.xml:2: message News has no Side for Price to stand behind; name one of its members");
+            "o.xml:2: message News has no Side for Price to be inserted after; name one of its members");
   EXPECT_EQ(error_of(message(R"(<field name="Priec"/>)")),
             "o.xml:2: message News names the field Priec, which <fields> does not define; did you mean Price?");
   EXPECT_TRUE(error_of(message(R"(<field name="NoLinesOfText"/>)"))
@@ -163,7 +163,7 @@ TEST(Overlay, is_written_so_that_it_reads_back_the_same) {
   }
 }
 
-// Files that name each other, in a folder that goes with the test.
+// Files that name each other, in a folder that is removed after the test.
 class OverlayFiles : public testing::Test {
  protected:
   OverlayFiles() { std::filesystem::create_directories(folder_); }
@@ -244,7 +244,7 @@ TEST_F(OverlayFiles, refuses_empty_files_folders_and_files_beyond_the_bound_with
             path("empty.xml") + ": cannot be read (it is empty); give the path of a dictionary file");
   EXPECT_NE(error_of(folder_).find("cannot be read"), std::string::npos);
   const auto huge = write("huge.xml", "<fix/>");
-  std::filesystem::resize_file(huge, std::uintmax_t{1} << 40);  // takes no room on disk: it is one hole
+  std::filesystem::resize_file(huge, std::uintmax_t{1} << 40);  // uses no disk space: a sparse file
   EXPECT_EQ(error_of(huge),
             huge.string() + ": cannot be read (larger than 64 MiB); give the path of a dictionary file");
 }

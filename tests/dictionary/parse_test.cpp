@@ -1,4 +1,4 @@
-// Reading dictionary files: what they define, and what their author is told when they are wrong.
+// Reading dictionary files: what they define, and the error messages for wrong ones.
 #include <filesystem>
 #include <fstream>
 
@@ -215,7 +215,7 @@ TEST(ParseDictionary, refuses_groups_without_fields_and_groups_too_deep) {
   EXPECT_EQ(error_of(xml({.body = deep, .fields = counts(9)})), "no error");
   deep = R"(<group name="NoLevel8" required="N">)" + deep + "</group>";
   EXPECT_EQ(error_of(xml({.body = deep, .fields = counts(9)})),
-            "my.xml:4: group NoLevel0 lies more than 8 groups deep; nest fewer");
+            "my.xml:4: group NoLevel0 is more than 8 groups deep; nest fewer");
 }
 
 TEST(ParseDictionary, refuses_groups_too_deep_that_components_hide) {

@@ -1,3 +1,4 @@
+// The standard texts of SessionRejectReason(373).
 #include "nexusfix/dictionary/reject_reason.hpp"
 
 #include <gtest/gtest.h>

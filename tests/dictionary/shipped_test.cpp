@@ -1,4 +1,4 @@
-// The dictionaries that come with the project: facts of FIX, and every message of theirs against the validator.
+// The shipped dictionaries: facts of FIX, and every message that they define, validated.
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -96,7 +96,7 @@ bool written_by_encoder(Tag tag) {
   return tag == Tag::BeginString || tag == Tag::BodyLength || tag == Tag::MsgType || tag == Tag::CheckSum;
 }
 
-// A version, with the transport that carries it where it has none of its own.
+// A version, with its transport when that is a separate dictionary.
 struct Version {
   std::string_view name;
   bool over_transport;
@@ -189,7 +189,7 @@ TEST_P(ShippedDictionary, never_accepts_random_fields_without_the_required_ones)
     const MessageDef& message = messages[random() % messages.size()];
     std::string text;
     std::set<Tag> present;
-    // Mostly the message in its right order, with fields left out and strange ones put in.
+    // Mostly the message in its right order, with fields omitted and undefined ones added.
     for (const MemberDef& member : message.scope.members()) {
       if (written_by_encoder(member.tag)) continue;
       const FieldDef& field = random() % 64 == 0 ? fields[random() % fields.size()] : *member.field;

@@ -36,7 +36,7 @@ inline const Dictionary& fix44() {
   return dictionary;
 }
 
-// A whole message: `fields` are those behind MsgType, each ended by '|'.
+// A whole message: `fields` are those after MsgType, each ended by '|'.
 inline std::string message(std::string_view begin_string, std::string_view msg_type, std::string_view fields) {
   std::string raw(fields);
   std::ranges::replace(raw, '|', soh);
@@ -66,7 +66,7 @@ inline std::optional<Violation> validate_fields(const Dictionary& dictionary, st
   return validate_bytes(dictionary, message(dictionary.begin_string(), msg_type, fields), policy, report);
 }
 
-// With the standard header in front.
+// With the standard header before the fields.
 inline std::optional<Violation> validate_body(const Dictionary& dictionary, std::string_view msg_type,
                                               std::string_view body,
                                               const ValidationPolicy& policy = ValidationPolicy::strict(),

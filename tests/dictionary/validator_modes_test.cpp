@@ -1,4 +1,4 @@
-// What the modes of a policy make of each violation, and what a report keeps of it.
+// How the modes of a policy handle each violation, and what the report contains.
 #include <cstdlib>
 #include <new>
 #include <random>
@@ -9,7 +9,7 @@ namespace {
 thread_local std::size_t allocations = 0;
 }
 
-// Not inlined: the compiler would take the malloc within for a mismatch with delete.
+// Not inlined: the compiler would report a mismatch of its malloc with delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -169,7 +169,7 @@ class EachFault : public testing::TestWithParam<Fault> {
   Outcome found(const ValidationPolicy& policy) const {
     const Fault& fault = GetParam();
     if (fault.name != "required_field") return judge(fault.msg_type, fault.body, policy);
-    ValidationReport report;  // the one fault that lies in the header
+    ValidationReport report;  // the one fault in the header
     Outcome outcome{
         validate_fields(fix44(), "0", "34=2|49=TW|52=20240102-03:04:05|", policy, &report), {}, report.total()};
     outcome.reported.assign(report.violations().begin(), report.violations().end());
@@ -406,7 +406,7 @@ TEST(ValidateGroupModes, say_which_orders_of_members_are_whole_entries) {
   }
 }
 
-// Messages of right and wrong pieces in random order.
+// Messages of valid and invalid pieces in random order.
 std::string random_body(std::mt19937_64& random) {
   static constexpr std::string_view pieces[] = {
       "11=ID|", "21=1|",  "40=1|",   "54=1|",  "38=1|",      "55=A|",  "60=20240102-03:04:05|",

@@ -1,7 +1,7 @@
-// What one FIX version, or one counterparty's variant of it, defines: fields, messages, groups, enumerated values.
-// Thread: any; immutable once parsed. Cost: look-ups by tag and message type are O(1) and never allocate.
-// Lifetime: every pointer, span and string_view handed out belongs to the Dictionary and dies with it; moving the
-// Dictionary keeps them. Errors: parse() and build() throw DictionaryError, one line that names file, line and mend.
+// The definitions of one FIX version, or of one counterparty's variant: fields, messages, groups, enumerated values.
+// Thread: any; immutable once parsed. Cost: lookups by tag and message type are O(1) and never allocate.
+// Lifetime: every pointer, span and string_view returned belongs to the Dictionary and is valid as long as it; moving
+// the Dictionary keeps them valid. Errors: parse() and build() throw DictionaryError, one line with file, line and fix.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class DictionaryError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Bounds on what a dictionary file may define. They size what the validator keeps on its stack.
+// Bounds on what a dictionary file may define. They bound the validator's stack.
 inline constexpr std::size_t max_scope_members = 1024;  // of a message with header and trailer, or of a group
 inline constexpr std::size_t max_group_depth = 8;       // groups within groups
 
@@ -59,12 +59,12 @@ class EnumValues {
   std::vector<std::uint64_t> keys_;  // the first eight bytes of each value, in the order of values_
 };
 
-// What validation reads of a field comes first, in the object's first cache line.
+// The members that validation reads come first, in the object's first cache line.
 struct alignas(64) FieldDef {
   Tag tag{};
   FieldType type = FieldType::string;
-  bool open = true;               // values outside the list are allowed, as when there is no list
-  bool application_only = false;  // of two dictionaries in one: the transport's messages do not know it
+  bool open = true;               // values outside the list are allowed; also when there is no list
+  bool application_only = false;  // in a combined dictionary: undefined for the session messages
   EnumValues values;
   std::string_view name;
 };
@@ -79,10 +79,10 @@ struct MemberDef {
   Section section = Section::body;
   bool required = false;
   const FieldDef* field = nullptr;
-  const GroupDef* group = nullptr;  // not null: the field counts this group
+  const GroupDef* group = nullptr;  // not null: the field is the count of this group
 };
 
-// Small numbers for tags: open addressing, at most half full.
+// Maps tags to small numbers: open addressing, at most half full.
 class TagIndex {
  public:
   static constexpr std::uint16_t npos = UINT16_MAX;
@@ -109,7 +109,7 @@ class TagIndex {
   std::uint32_t shift_;
 };
 
-// The fields that may stand side by side: those of a message with header and trailer, or of a group's entry.
+// The fields that may appear together: those of a message with header and trailer, or of a group's entry.
 // Components are resolved. A member's position is its order in the dictionary, header first, trailer last.
 class Scope {
  public:
@@ -143,7 +143,7 @@ struct GroupDef {
 struct MessageDef {
   std::string_view name;
   std::string_view msg_type;
-  bool admin = false;  // msgcat="admin": the session's own
+  bool admin = false;  // msgcat="admin": a session message
   Scope scope;         // header, body and trailer
 
   [[nodiscard]] const MemberDef* find(Tag tag) const noexcept { return scope.find(tag); }
@@ -155,20 +155,20 @@ struct DictionaryModel;
 
 class Dictionary {
  public:
-  // Resolves what a file, or several joined, say (nexusfix/dictionary/model.hpp). A field that a message repeats,
-  // itself or through components, counts once, at its first place. Nothing of the model is borrowed.
+  // Builds the tables of a model, from one file or several combined (nexusfix/dictionary/model.hpp). A field that a
+  // message repeats, directly or through components, counts once, at its first place. The model is not borrowed.
   [[nodiscard]] static Dictionary build(const DictionaryModel& model);
 
-  // Reads one file: QuickFIX XML or a FIX Orchestra repository. source_name is what error messages call it.
+  // Reads one file: QuickFIX XML or a FIX Orchestra repository. source_name appears in error messages.
   [[nodiscard]] static Dictionary parse(std::string_view xml, std::string_view source_name);
 
   Dictionary(Dictionary&&) noexcept;
   Dictionary& operator=(Dictionary&&) noexcept;
   ~Dictionary();
 
-  [[nodiscard]] std::string_view begin_string() const noexcept;  // "FIX.4.4"; with a transport of its own "FIXT.1.1"
+  [[nodiscard]] std::string_view begin_string() const noexcept;  // "FIX.4.4"; with a separate transport "FIXT.1.1"
   [[nodiscard]] std::string_view version_name() const noexcept;  // of the application messages: "FIX.5.0SP2"
-  [[nodiscard]] std::string_view appl_ver_id() const noexcept;   // of version_name(): "9"; empty when FIX has none
+  [[nodiscard]] std::string_view appl_ver_id() const noexcept;   // of version_name(): "9"; empty when FIX defines none
 
   [[nodiscard]] const FieldDef* find_field(Tag tag) const noexcept;
   [[nodiscard]] const FieldDef* find_field(std::string_view name) const noexcept;

@@ -1,4 +1,4 @@
-// The data types of FIX 4.0 to 5.0 SP2, and whether a text is a value of one.
+// The data types of FIX 4.0 to 5.0 SP2, and the check whether a text is a value of a type.
 // Thread: any, no state. Cost: one pass over the value, no allocation.
 #pragma once
 
@@ -47,7 +47,7 @@ enum class FieldType : std::uint8_t {
 // The name in dictionary files, for example "UTCTIMESTAMP".
 [[nodiscard]] std::string_view to_string(FieldType type) noexcept;
 
-// The type with this name; older names of the same type (TIME, UTCDATE, MULTIPLEVALUESTRING) are known too.
+// The type with this name; older names of the same type (TIME, UTCDATE, MULTIPLEVALUESTRING) are accepted too.
 [[nodiscard]] std::optional<FieldType> parse_field_type(std::string_view name) noexcept;
 
 // Any text that is not empty is a value of these.
@@ -91,8 +91,8 @@ enum class FieldType : std::uint8_t {
 }
 
 // Numbers are those that the typed getters of MessageView read: 18 significant digits, no plus sign, no exponent.
-// Fractions of seconds have 1 to 12 digits. Text types take any text: their registers (currencies, exchanges,
-// countries) change outside of FIX. An empty text is a value of no type.
+// Fractions of seconds have 1 to 12 digits. Text types accept any text: the lists of currencies, exchanges
+// and countries change outside FIX. An empty text is not a value of any type.
 [[nodiscard]] bool has_format(std::string_view text, FieldType type) noexcept;
 
 }  // namespace nfx

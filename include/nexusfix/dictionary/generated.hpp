@@ -1,9 +1,9 @@
-// What the messages that `nfx codegen` writes are made of: typed look-ups for readers, required fields and group counts
-// for builders. Programs include the generated headers, which include this one.
-// Thread: that of the MessageView or FieldWriter beneath. Cost: that of the same look-up or append written by hand; a
+// Run-time support of the messages that `nfx codegen` writes: typed lookups for readers, required fields and group
+// counts for builders. Programs include the generated headers, which include this one.
+// Thread: that of the MessageView or FieldWriter in use. Cost: that of the same lookup or append written by hand; a
 // value of a closed enumeration is also tested for being listed, which is a shift and a mask. No allocation.
-// Lifetime: readers borrow the MessageView, builders the buffer or the FieldWriter. Errors: readers give FieldError as
-// MessageView does; builders are marked, and ok() tells.
+// Lifetime: readers borrow the MessageView, builders the buffer or the FieldWriter.
+// Errors: readers return FieldError as MessageView does; builders report them through ok().
 #pragma once
 
 #include <array>
@@ -26,10 +26,10 @@ namespace nfx::generated {
 template <typename Value>
 using Result = std::expected<Value, FieldError>;
 
-// --- Enumerated values
-// ------------------------------------------------------------------------------------------------ Every generated
-// enumeration has its values on the wire as enumerators, values_of(E) with all that are listed, and to_text(E) with the
-// dictionary's name for one, empty for others.
+// --- Enumerated values ---
+
+// Every generated enumeration has its values on the wire as enumerators, values_of(E) with all listed ones, and
+// to_text(E) with the dictionary's name of one, empty for others.
 
 template <typename E>
 concept Enumeration = std::is_enum_v<E> && requires(E value) {
@@ -74,7 +74,7 @@ template <Enumeration E>
   return is_listed_number<E>(std::to_underlying(value));
 }
 
-// The value that the dictionary calls so: the other way of to_text.
+// The value with this name in the dictionary: the inverse of to_text.
 template <Enumeration E>
 [[nodiscard]] constexpr std::optional<E> from_text(std::string_view name) noexcept {
   for (const E each : values_of(E{})) {
@@ -83,7 +83,7 @@ template <Enumeration E>
   return std::nullopt;
 }
 
-// The value that stands on the wire as this text, if it is listed.
+// The value with this text on the wire, if it is listed.
 template <Enumeration E>
 [[nodiscard]] Result<E> parse(std::string_view text) noexcept {
   if constexpr (std::is_same_v<std::underlying_type_t<E>, char>) {
@@ -96,11 +96,11 @@ template <Enumeration E>
   return std::unexpected(FieldError::bad_format);
 }
 
-// --- Readers
-// ---------------------------------------------------------------------------------------------------------- `View` is
-// a MessageView or a GroupEntry.
+// --- Readers ---
 
-enum class Listing : std::uint8_t { closed, open };  // open: other values than the listed ones are values too
+// `View` is a MessageView or a GroupEntry.
+
+enum class Listing : std::uint8_t { closed, open };  // open: values that are not listed are valid too
 
 template <Enumeration E, Listing listing, typename View>
 [[nodiscard, gnu::always_inline]] inline Result<E> get_enum(const View& view, Tag tag) noexcept {
@@ -173,7 +173,7 @@ class Group {
   [[nodiscard, gnu::always_inline]] Iterator end() const noexcept { return Iterator{view_.end()}; }
   [[nodiscard]] bool empty() const noexcept { return view_.empty(); }
 
-  // Entries present, and entries announced: they differ in a message that nobody has validated.
+  // Entries present, and entries announced: they may differ in a message that is not validated.
   [[nodiscard]] std::uint32_t size() const noexcept { return view_.size(); }
   [[nodiscard]] std::int64_t declared_size() const noexcept { return view_.declared_size(); }
 
@@ -181,8 +181,7 @@ class Group {
   GroupView view_;
 };
 
-// --- Builders
-// ---------------------------------------------------------------------------------------------------------
+// --- Builders ---
 
 // Required fields that were not set: a range of tags in the dictionary's order.
 template <std::size_t required_count>
@@ -244,16 +243,16 @@ class GroupBuilder;
 template <typename Writer>
 struct BuildState {
   Writer writer;
-  std::uint32_t entries_owed = 0;  // announced by counts, but not begun
-  bool wrong = false;              // fields are not where they belong
+  std::uint32_t entries_owed = 0;  // announced by counts, but not added yet
+  bool wrong = false;              // a field is out of order
 };
 
-// The parts that builders of messages and of entries have in common. The derived class says through begin_field()
-// whether a field may stand where it is.
+// The parts that builders of messages and of entries have in common. The derived class checks the
+// position of each field in begin_field().
 template <typename Derived, typename Writer, std::size_t required_count>
 class FieldSetter {
  protected:
-  // `position`: of the field within the entry or message, in the dictionary's order. `bit`: its place among the
+  // `position`: of the field within the entry or message, in the dictionary's order. `bit`: its index among the
   // required ones.
   template <Tag tag, std::size_t position, std::size_t bit, typename... Value>
   [[gnu::always_inline]] Derived& put(Value... value) noexcept {
@@ -294,7 +293,7 @@ class FieldSetter {
 template <typename Derived, typename Writer, std::size_t required_count>
 class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
  public:
-  // Into a buffer of the caller's, or behind what a writer already holds: that of an Encoder, for example.
+  // Into the caller's buffer, or after the fields that a writer already has: that of an Encoder, for example.
   explicit MessageBuilder(std::span<char> buffer) noexcept
     requires(!std::is_reference_v<Writer>)
       : state_{FieldWriter{buffer}} {}
@@ -302,11 +301,11 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
     requires(std::is_reference_v<Writer>)
       : state_{writer} {}
 
-  // For fields that the dictionary does not have.
+  // For fields that the dictionary does not define.
   [[nodiscard]] FieldWriter& fields() noexcept { return state_.writer; }
 
-  // Whether everything fitted, and every group has as many entries as its count says, each begun with its first field,
-  // its fields in order and together.
+  // Whether everything fitted, and every group has the number of entries that its count announces, each of them
+  // starting with its first field, with its fields in order and contiguous.
   [[nodiscard]] bool ok() const noexcept { return state_.writer.ok() && state_.entries_owed == 0 && !state_.wrong; }
 
   // The fields so far; empty unless ok().
@@ -316,7 +315,7 @@ class MessageBuilder : public FieldSetter<Derived, Writer, required_count> {
     return ok() ? state_.writer.view() : std::string_view{};
   }
 
-  // What SessionHandle::send takes: session.send(order). Unless ok() it has no type, so that it is refused.
+  // What SessionHandle::send takes: session.send(order). Unless ok(), its type is empty, so that it is refused.
   template <typename Message>
     requires(!std::is_reference_v<Writer> &&
              requires { Message{.msg_type = std::string_view{}, .body = std::string_view{}}; })
@@ -362,7 +361,7 @@ class EntryBuilder : public FieldSetter<Derived, Writer, required_count> {
         state_->wrong = true;
       owed_ = --state_->entries_owed;
     } else {
-      // Between two fields of an entry there is room for whole groups only.
+      // Between two fields of an entry there may be complete groups only.
       if (next_ == 0 || position < next_ || state_->entries_owed != owed_) [[unlikely]]
         state_->wrong = true;
     }
@@ -371,11 +370,11 @@ class EntryBuilder : public FieldSetter<Derived, Writer, required_count> {
   }
 
   BuildState<Writer>* state_;
-  std::uint32_t owed_ = 0;  // entries that others owe while this one is written
-  std::size_t next_ = 0;    // the first position that is still to come
+  std::uint32_t owed_ = 0;  // entries owed by other groups while this one is written
+  std::size_t next_ = 0;    // the lowest position that may follow
 };
 
-// Adds the entries that a count has announced: no more of them, and no fewer.
+// Adds the entries that a count has announced, exactly that many.
 template <typename Writer, template <typename> typename Entry>
 class GroupBuilder {
  public:

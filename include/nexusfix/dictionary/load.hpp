@@ -1,4 +1,4 @@
-// Finds and reads dictionary files, before run. Errors: DictionaryError, which names the file, the line and the mend.
+// Finds and reads dictionary files, before run. Errors: DictionaryError, with the file, the line and the fix.
 #pragma once
 
 #include <filesystem>
@@ -13,23 +13,23 @@
 
 namespace nfx {
 
-// What makes up one session's dictionary.
+// The files of one session's dictionary.
 struct DictionaryFiles {
-  std::filesystem::path transport;              // FIXT11.xml; empty where the application's file has it all
+  std::filesystem::path transport;              // FIXT11.xml; empty when the application's file defines everything
   std::filesystem::path application;            // FIX50SP2.xml
-  std::vector<std::filesystem::path> overlays;  // applied to both in this order, whatever base they name
+  std::vector<std::filesystem::path> overlays;  // applied to both in this order; the base that they name is ignored
 };
 
 // A dictionary in any of the formats, or an overlay that names its base.
 [[nodiscard]] Dictionary load_dictionary(const std::filesystem::path& file);
 [[nodiscard]] Dictionary load_dictionary(const DictionaryFiles& files);
 
-// The same before it is resolved. `problems` as in model.hpp; a file that cannot be read is thrown all the same.
+// The same before it is resolved. `problems` as in model.hpp; a file that cannot be read throws in any case.
 [[nodiscard]] DictionaryModel load_model(const std::filesystem::path& file,
                                          std::vector<std::string>* problems = nullptr);
 [[nodiscard]] DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string>* problems = nullptr);
 
-// Where this file ("FIX44.xml") is: in `folder` unless that is empty, in the folder that the environment variable
+// The path of this file ("FIX44.xml"): in `folder` unless that is empty, in the folder that the environment variable
 // NFX_DICTIONARIES names, or among the dictionaries shipped with the engine. Empty when it is in none of them.
 [[nodiscard]] std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view file,
                                                                            const std::filesystem::path& folder = {});

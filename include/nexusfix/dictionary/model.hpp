@@ -1,9 +1,9 @@
-// What a dictionary file says, before anything in it is resolved: the form in which dictionaries are joined, changed,
-// compared and written. Dictionary::build() makes of it what validation and decoding use.
+// The content of a dictionary file before names are resolved: the form in which dictionaries are combined, changed,
+// compared and written. Dictionary::build() turns it into the tables that validation and decoding use.
 // Thread: any, no state. Cost: allocates; part of loading. Lifetime: a model owns everything it holds.
-// Errors: DictionaryError, one line "file:line: what (other place); mend". Where a function takes `problems`, and that
-// is not null, what is wrong is added there instead and the element at fault left out, so that a file's author sees
-// all of it at once; only what leaves nothing to go on with is thrown then.
+// Errors: DictionaryError, one line "file:line: what (other place); fix". Where a function takes `problems`, and that
+// is not null, errors are added there instead and the wrong element is omitted, so that a file's author sees all of
+// them at once; only an error after which it cannot continue is thrown.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@
 
 namespace nfx {
 
-// Bounds on a dictionary's file. What is larger is refused before it is read into anything.
+// Bounds on a dictionary's file. A larger one is refused before it is parsed.
 inline constexpr std::size_t max_dictionary_size = 64 * 1024 * 1024;
 inline constexpr std::size_t max_dictionary_elements = 4'000'000;  // elements and attributes
 inline constexpr std::size_t max_dictionary_depth = 64;            // elements within elements
-inline constexpr std::size_t max_dictionary_problems = 200;        // gathered at once; the rest is left unsaid
+inline constexpr std::size_t max_dictionary_problems = 200;        // reported together; the others are omitted
 
-// Where an element stands.
+// The place of an element.
 struct ModelPlace {
   std::shared_ptr<const std::string> source;
   std::uint32_t line = 0;
 };
 [[nodiscard]] std::string to_string(const ModelPlace& place);  // "FIX44.xml:12"
 
-// The version a file is about: <fix type="FIX" major="5" minor="0" servicepack="2">.
+// The version that a file defines: <fix type="FIX" major="5" minor="0" servicepack="2">.
 struct ModelVersion {
   std::string type;
   std::string major;
@@ -43,7 +43,7 @@ struct ModelVersion {
   [[nodiscard]] std::string name() const;          // "FIX.5.0SP2"
   friend bool operator==(const ModelVersion&, const ModelVersion&) = default;
 };
-// Of a name such as "FIX.5.0SP2"; empty when it is none.
+// The version with a name such as "FIX.5.0SP2"; empty when it is not one.
 [[nodiscard]] std::optional<ModelVersion> parse_version(std::string_view name);
 
 struct ModelValue {
@@ -56,16 +56,16 @@ struct ModelField {
   Tag tag{};
   std::string name;
   FieldType type = FieldType::string;
-  bool open = false;  // values outside the list are allowed; without a list all are
+  bool open = false;  // values outside the list are allowed; without a list all values are
   std::vector<ModelValue> values;
   ModelPlace place;
-  bool application_only = false;  // combine() took it from the application: session messages do not know it
+  bool application_only = false;  // added by combine() from the application: undefined for session messages
 };
 
 enum class MemberKind : std::uint8_t { field, group, component };
 [[nodiscard]] std::string_view to_string(MemberKind kind) noexcept;  // "field", as the element is called
 
-// What stands in a message, component, group, header or trailer. A group has the name of the field that counts it.
+// A member of a message, component, group, header or trailer. A group has the name of its count field.
 struct ModelMember {
   MemberKind kind = MemberKind::field;
   std::string name;
@@ -73,7 +73,7 @@ struct ModelMember {
   std::vector<ModelMember> members;  // of a group's entry
   ModelPlace place;
 };
-// Whether both say the same, wherever they stand.
+// Whether both are equal, apart from their places.
 [[nodiscard]] bool same_members(const std::vector<ModelMember>& a, const std::vector<ModelMember>& b);
 
 struct ModelComponent {
@@ -91,8 +91,8 @@ struct ModelMessage {
 };
 
 struct DictionaryModel {
-  ModelVersion version;                     // what BeginString says
-  std::optional<ModelVersion> application;  // of the messages, where the transport (FIXT) has a version of its own
+  ModelVersion version;                     // as in BeginString
+  std::optional<ModelVersion> application;  // of the messages, when the transport (FIXT) has its own version
   std::vector<ModelField> fields;
   std::vector<ModelComponent> components;
   std::vector<ModelMessage> messages;
@@ -106,21 +106,21 @@ struct DictionaryModel {
   [[nodiscard]] const ModelMessage* find_message(std::string_view name) const noexcept;
 };
 
-// Reads QuickFIX XML or a FIX Orchestra repository; the root element tells which. No DOCTYPE is accepted.
+// Reads QuickFIX XML or a FIX Orchestra repository; the root element decides which. A DOCTYPE is refused.
 [[nodiscard]] DictionaryModel read_dictionary(std::string_view xml, std::string_view source_name,
                                               std::vector<std::string>* problems = nullptr);
 
 // One dictionary for a FIXT session: header, trailer and session messages of `transport`, application messages of
-// `application`, fields and components of both. A field of both has the values of both. One number with two names or
-// types that no value can satisfy, and one message type for two messages, are contradictions.
+// `application`, fields and components of both. A field of both has the values of both. One tag with two names or
+// incompatible types, and one message type for two messages, are errors.
 [[nodiscard]] DictionaryModel combine(const DictionaryModel& transport, const DictionaryModel& application,
                                       std::vector<std::string>* problems = nullptr);
 
-// Replaces references to this component, at any depth, by what it holds. In a message, what a component that is not
-// required holds is not required either.
+// Replaces references to this component, at any depth, by its members. Members of a component that is not required are
+// not required either.
 void inline_component(std::vector<ModelMember>& members, const ModelComponent& component);
 
-// All that Dictionary::build() would object to.
+// All errors that Dictionary::build() would report.
 [[nodiscard]] std::vector<std::string> find_problems(const DictionaryModel& model);
 
 // QuickFIX XML that read_dictionary() reads back to the same model.

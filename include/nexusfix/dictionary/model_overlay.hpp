@@ -1,25 +1,25 @@
-// A counterparty's variant of a dictionary as the difference to it: what its messages have more, less or otherwise.
+// A counterparty's variant of a dictionary, written as the differences: what its messages add, remove or change.
 // Thread: any, no state. Cost: allocates; part of loading. Lifetime: owns what it holds. Errors: as in model.hpp.
 //
 //   <overlay base="FIX44.xml" name="Venue">
 //     <fields>
-//       <field number="9730" name="VenueFlag" type="CHAR"/>           a field more
-//       <field number="54"><value enum="Z" description="ODD"/></field>   a value more of a field that is there
-//       <field name="Text" type="STRING" remove="Y"/>                 a field less
+//       <field number="9730" name="VenueFlag" type="CHAR"/>           adds a field
+//       <field number="54"><value enum="Z" description="ODD"/></field>   adds a value to a field
+//       <field name="Text" type="STRING" remove="Y"/>                 removes a field
 //     </fields>
 //     <messages>
-//       <message name="ExecutionReport">                              changed; with msgtype and msgcat one more
-//         <field name="VenueFlag" required="N" after="ExecID"/>       without `after` at the end
-//         <field name="AvgPx" required="N"/>                          there already: only `required` changes
+//       <message name="ExecutionReport">                              changes a message; adds it with msgtype, msgcat
+//         <field name="VenueFlag" required="N" after="ExecID"/>       without `after`: at the end
+//         <field name="AvgPx" required="N"/>                          exists already: only `required` changes
 //         <group name="NoPartyIDs"><field name="VenueFlag" required="N" after="PartyID"/></group>
 //       </message>
 //     </messages>
 //   </overlay>
 //
-// <header>, <trailer> and <components> hold members in the same way. With transport="FIXT11.xml" the base is joined
-// with that first, so that the session's messages and the header can be changed too. What a message has through a
-// component, a change within <message> gives to that message alone: the component's reference is replaced by what it
-// holds.
+// <header>, <trailer> and <components> have members in the same way. With transport="FIXT11.xml" the base is first
+// combined with that, so that session messages and the header can be changed too. When a change within <message>
+// concerns a member of a component, it applies to that message only: the reference to the component is replaced by its
+// members.
 #pragma once
 
 #include <optional>
@@ -39,8 +39,8 @@ struct OverlayValue {
 };
 
 struct OverlayField {
-  Tag tag{};         // Tag{0}: known by its name
-  std::string name;  // empty: known by its number
+  Tag tag{};         // Tag{0}: identified by its name
+  std::string name;  // empty: identified by its tag
   std::optional<FieldType> type;
   std::optional<bool> open;
   bool remove = false;
@@ -53,7 +53,7 @@ struct OverlayMember {
   std::string name;
   std::optional<bool> required;
   bool remove = false;
-  std::string after;  // the member that a new one stands behind; empty: at the end
+  std::string after;  // the member after which a new one is inserted; empty: at the end
   std::vector<OverlayMember> members;
   ModelPlace place;
 };
@@ -67,7 +67,7 @@ struct OverlayComponent {
 
 struct OverlayMessage {
   std::string name;
-  std::string msg_type;  // empty: known by its name
+  std::string msg_type;  // empty: identified by its name
   std::optional<bool> admin;
   bool remove = false;
   std::vector<OverlayMember> members;
@@ -75,8 +75,8 @@ struct OverlayMessage {
 };
 
 struct OverlayModel {
-  std::string base;       // a file, or one of the shipped dictionaries; empty: whatever it is applied to
-  std::string transport;  // the same, of what carries the base; empty: nothing does
+  std::string base;       // a file, or a shipped dictionary; empty: the dictionary that it is applied to
+  std::string transport;  // the same for the transport of the base; empty: none
   std::string name;
   std::vector<OverlayField> fields;
   std::vector<OverlayComponent> components;
@@ -89,7 +89,7 @@ struct OverlayModel {
 [[nodiscard]] OverlayModel read_overlay(std::string_view xml, std::string_view source_name,
                                         std::vector<std::string>* problems = nullptr);
 
-// The base with the overlay's changes. What is to be changed or removed must be there.
+// The base with the overlay's changes. What is to be changed or removed must exist.
 [[nodiscard]] DictionaryModel apply_overlay(const DictionaryModel& base, const OverlayModel& overlay,
                                             std::vector<std::string>* problems = nullptr);
 

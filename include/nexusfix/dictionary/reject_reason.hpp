@@ -1,4 +1,4 @@
-// Why a message is rejected at session level: SessionRejectReason(373) and its standard wording for Text(58).
+// Why a message is rejected at session level: SessionRejectReason(373) and its standard text for Text(58).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// What becomes of a message that is not what the dictionary says: rejected, delivered with a report, or delivered.
-// Thread: built before run, then read by any. Cost: a mode is looked up only once something is wrong, in time
-// logarithmic in the number of overrides, and without allocation. Errors: what a configuration spells wrong is a text
-// that says what is expected.
+// What happens to a message that violates the dictionary: rejected, delivered with a report, or delivered.
+// Thread: built before run, then read by any. Cost: a mode is looked up only for a violation, in time logarithmic in
+// the number of overrides, and without allocation. Errors: for a wrong configuration, a text that states what is
+// expected.
 //
 // A violation's mode, when no override names its message or field, is the lower of its check's mode and the overall
 // mode. With overrides it is that of the most specific one: message and tag, then tag, then message, then neither.
@@ -21,14 +21,14 @@
 
 namespace nfx {
 
-// From the lowest: say nothing; deliver, with a report; reject.
+// In ascending order: deliver; deliver with a report; reject.
 enum class ValidationMode : std::uint8_t { off, lenient, strict };
 
 // What divides a repeating group into entries.
 enum class GroupMode : std::uint8_t {
   strict,       // the dictionary's first member starts each entry, the others follow in the dictionary's order
   lenient,      // the dictionary's first member starts each entry, the others follow in any order
-  first_field,  // whatever member comes first behind the count starts each entry, the others follow in any order
+  first_field,  // the first member after the count starts each entry, the others follow in any order
 };
 
 [[nodiscard]] std::string_view to_string(ValidationMode mode) noexcept;
@@ -38,11 +38,11 @@ enum class GroupMode : std::uint8_t {
 
 inline constexpr Tag first_user_defined_tag{5000};
 
-// Fields that nobody agreed on are delivered by default: counterparties add them all the time.
+// Undefined fields are delivered by default: counterparties often add some.
 struct ValidationChecks {
-  ValidationMode unknown_fields = ValidationMode::lenient;         // tags below 5000 that the dictionary does not have
-  ValidationMode user_defined_fields = ValidationMode::lenient;    // tags from 5000 that the message does not have
-  ValidationMode fields_not_in_message = ValidationMode::lenient;  // known tags below 5000 it does not have
+  ValidationMode unknown_fields = ValidationMode::lenient;       // tags below 5000 that the dictionary does not define
+  ValidationMode user_defined_fields = ValidationMode::lenient;  // tags from 5000 that the message does not define
+  ValidationMode fields_not_in_message = ValidationMode::lenient;  // known tags below 5000 that it does not define
   ValidationMode field_order = ValidationMode::strict;             // header, body, trailer; members within an entry
   ValidationMode values_present = ValidationMode::strict;  // unless strict, an empty value passes its other checks
   ValidationMode formats = ValidationMode::strict;
@@ -50,7 +50,7 @@ struct ValidationChecks {
   ValidationMode required_fields = ValidationMode::strict;
   ValidationMode group_counts = ValidationMode::strict;
   ValidationMode duplicate_fields = ValidationMode::strict;
-  ValidationMode message_types = ValidationMode::strict;  // unless strict, of an unknown one only the header is judged
+  ValidationMode message_types = ValidationMode::strict;  // unless strict, only the header of an unknown one is checked
   GroupMode groups = GroupMode::strict;
 
   friend bool operator==(const ValidationChecks&, const ValidationChecks&) = default;
@@ -64,7 +64,7 @@ struct ValidationOverride {
   friend bool operator==(const ValidationOverride&, const ValidationOverride&) = default;
 };
 
-// "8=lenient" (a message), "8/9730=off" (a field of a message), "*/9730=off" (a field anywhere). The error says what
+// "8=lenient" (a message), "8/9730=off" (a field of a message), "*/9730=off" (a field anywhere). The error states what
 // is expected.
 [[nodiscard]] std::expected<ValidationOverride, std::string> parse_validation_override(std::string_view text);
 
@@ -73,7 +73,7 @@ class ValidationPolicy {
   ValidationPolicy(ValidationChecks checks = {}, ValidationMode overall = ValidationMode::strict)
       : checks_(checks), overall_(overall) {}
 
-  // Every check rejects: what an acceptance suite wants.
+  // Every check rejects, for acceptance tests.
   [[nodiscard]] static ValidationPolicy strict();
 
   // msg_type empty: every message. Tag{0}: every field. A later call for the same pair replaces the earlier one.
@@ -84,10 +84,10 @@ class ValidationPolicy {
   [[nodiscard]] ValidationMode overall() const noexcept { return overall_; }
   [[nodiscard]] std::span<const ValidationOverride> overrides() const noexcept { return overrides_; }
 
-  // What becomes of this violation in a message of this type.
+  // The mode for this violation in a message of this type.
   [[nodiscard]] ValidationMode mode(std::string_view msg_type, SessionRejectReason reason, Tag tag) const noexcept;
 
-  // Nothing a message does is ever reported or rejected.
+  // No violation is ever reported or rejected.
   [[nodiscard]] bool is_off() const noexcept { return overall_ == ValidationMode::off && overrides_.empty(); }
 
   friend bool operator==(const ValidationPolicy&, const ValidationPolicy&) = default;

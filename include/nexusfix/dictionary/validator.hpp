@@ -1,24 +1,24 @@
-// Whether a message is what a dictionary says it should be, and if not, the first thing a Reject has to name.
-// Thread: any; no state. Cost: one pass, a hash look-up and a format check per field; no allocation, bounded stack.
-// The policy says what becomes of each violation; it is asked only when there is one.
+// Validates a message against a dictionary and returns the first violation that a Reject has to name.
+// Thread: any; no state. Cost: one pass, a hash lookup and a format check per field; no allocation, bounded stack.
+// The policy decides what happens to each violation; it is consulted only when there is one.
 //
-// Fields are judged in wire order, and one field in this order: has it a value, does it belong here, is it in its
-// section (header, body, trailer), is it the only one, is the value's format right, is the value one of those listed.
-// What is missing is looked for at the end, in the dictionary's order. Three things come before that order:
-//   - a field that is missing, or a header field behind the body, before one that only other messages have;
-//   - a MsgType the dictionary does not have, as nothing but the header can be judged then;
-//   - a wrong entry count, or members out of order, before whatever is wrong with the values of that group: a group
-//     that cannot be divided into entries has no members to judge.
+// Fields are validated in wire order, and each field in this order: it has a value, it is defined here, it is in its
+// section (header, body, trailer), it is not a duplicate, its value has the right format, its value is listed. Missing
+// fields are found at the end, in the dictionary's order. Three violations take precedence over that order:
+//   - a missing field, or a header field after the body, over a field that only other messages define;
+//   - a MsgType that the dictionary does not define, because only the header can be validated then;
+//   - a wrong entry count, or members out of order, over violations of the values of that group: the members of a group
+//     that cannot be divided into entries cannot be validated.
 //
-// A group's entry starts with the group's first member and goes on while members follow (GroupMode says which member
-// is the first, and whether the others may come in any order). When the first field behind a count above zero is
-// another member, entries are out of order (15); when it is no member, the count is wrong (16). A member repeated
-// within an entry ends the group if the fields around the group have that tag too; otherwise it appears more than once
-// (13). A field that belongs nowhere but is let through stays in the entry it stands in; one that is rejected breaks
-// the group off, and is what is reported.
+// A group's entry starts with the group's first member and continues while members follow (GroupMode defines which
+// member is the first, and whether the others may come in any order). When the first field after a count above zero is
+// another member, entries are out of order (15); when it is not a member, the count is wrong (16). A member repeated
+// within an entry ends the group if the fields around the group include that tag too; otherwise it appears more than
+// once (13). An undefined field that is tolerated belongs to the entry in which it appears; one that is rejected ends
+// the group and is reported.
 //
-// Behind a group that cannot be divided and is let through, judging goes on with the first field that can not be a
-// part of it.
+// After a group that cannot be divided and is tolerated, validation continues with the first field that cannot be part
+// of it.
 #pragma once
 
 #include <array>
@@ -39,12 +39,12 @@ struct Violation {
   SessionRejectReason reason = SessionRejectReason::other;
   Tag tag{};
 
-  // False when no field is to blame; Tag{0} itself can be the invalid one.
+  // False when the violation is not about a field; Tag{0} can itself be the invalid tag.
   [[nodiscard]] bool has_tag() const noexcept { return reason != SessionRejectReason::invalid_msg_type; }
   friend bool operator==(const Violation&, const Violation&) = default;
 };
 
-// What was let through: the first violations in the order they were found, and how many there were.
+// The violations that were tolerated: the first ones in the order found, and the total number.
 class ValidationReport {
  public:
   static constexpr std::size_t capacity = 16;
@@ -66,8 +66,8 @@ class ValidationReport {
   std::size_t total_ = 0;
 };
 
-// The first violation that has to be rejected, or empty. The report is cleared first, and then holds what was let
-// through in lenient mode, up to the violation that is rejected. The view holds a message that parse() accepted.
+// The first violation that has to be rejected, or empty. The report is cleared first, and then holds the violations
+// tolerated in lenient mode, up to the one that is rejected. The view holds a message that parse() accepted.
 [[nodiscard]] std::optional<Violation> validate(const MessageView& message, const Dictionary& dictionary,
                                                 const ValidationPolicy& policy, ValidationReport& report) noexcept;
 

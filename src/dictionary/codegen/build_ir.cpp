@@ -1,3 +1,4 @@
+// Chooses all names of the generated code, before any text is written: unique, valid, and stable under a selection.
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
@@ -11,7 +12,7 @@ namespace {
 
 bool is_number(std::string_view text, std::int32_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  // "01" and "1" are one number but two values.
+  // "01" and "1" are the same number but different values.
   return error == std::errc{} && end == text.data() + text.size() && std::to_string(number) == text;
 }
 
@@ -71,7 +72,7 @@ EnumKind enum_kind_of(const FieldDef& field, ValueKind kind, std::string_view be
   return EnumKind::text;
 }
 
-// Names that the generated classes and their base classes have themselves.
+// Names that the generated classes and their base classes use.
 constexpr std::string_view own_members[] = {"view",     "msg_type",  "shape",    "member_tags",    "nested_shapes",
                                             "body",     "ok",        "missing",  "fields",         "put",
                                             "put_data", "put_count", "required", "view_",          "nfx",
@@ -114,7 +115,7 @@ class Builder {
     }
   }
 
-  // A field has one name wherever it stands. Getters share their scope with the has_ of other fields.
+  // A field has the same name everywhere. Getters share their scope with the has_ functions of other fields.
   void name_fields() {
     NameTable members;
     for (const std::string_view name : own_members) members.take(std::string{name});
@@ -155,7 +156,7 @@ class Builder {
     ir_.enumerations.push_back(std::move(enumeration));
   }
 
-  // What makes two groups the same: every byte of their reader and builder follows from it.
+  // Groups with equal keys have the same reader and builder.
   std::string key_of(const GroupDef& group) const {
     std::string key = "(" + std::to_string(value(group.shape.count));
     for (const MemberDef& member : group.scope.members()) {
@@ -179,7 +180,7 @@ class Builder {
     }
   }
 
-  // A group that looks different in different messages is named for the first message that has it so.
+  // A group that differs between messages is named after the first message with that variant.
   void name_groups() {
     NameTable group_files;
     for (const FoundGroup& found : found_) {
@@ -245,13 +246,13 @@ class Builder {
       if (ir_.enumerations[found->second].kind != EnumKind::text) {
         member.kind = ValueKind::enumerated;
       } else if (member.kind == ValueKind::character) {
-        member.kind = ValueKind::text;  // the listed values are longer than the type says
+        member.kind = ValueKind::text;  // the listed values are longer than the type allows
       }
     }
     return member;
   }
 
-  // FIX names a data field's length for it, or puts it right in front.
+  // FIX names the length field after its data field, or places it directly before.
   static Member* length_of(std::vector<Member>& members, const Member& data) {
     for (Member& each : members) {
       if (each.kind == ValueKind::integer &&
@@ -320,7 +321,7 @@ class Builder {
     for (Group& group : ir_.groups) renumber(group.members);
   }
 
-  // Where each kept element has gone.
+  // The new index of each remaining element.
   template <typename Element>
   static std::vector<std::size_t> keep(std::vector<Element>& elements, const std::vector<bool>& wanted) {
     std::vector<std::size_t> places(elements.size(), none);

@@ -1,3 +1,4 @@
+// Generates all files of a dictionary, with a digest so that each program recompiles when one of them changes.
 #include "nexusfix/dictionary/codegen.hpp"
 
 #include "dictionary/codegen/emit.hpp"
@@ -6,7 +7,7 @@
 namespace nfx {
 namespace {
 
-// FNV-1a over names and texts, to tell one generation from another.
+// FNV-1a over names and texts, to distinguish one generation from another.
 std::uint64_t digest_of(const std::vector<GeneratedFile>& files) {
   std::uint64_t digest = 0xcbf29ce484222325;
   const auto add = [&digest](std::string_view bytes) {

@@ -1,5 +1,5 @@
 // One function per kind of output, each from the intermediate form to the text of a file.
-// The texts are put together line by line; their readers are compilers and people, so they keep an order and comments.
+// The texts are assembled line by line, in a stable order and with comments.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace nfx::codegen {
 
-// `digest` is of everything else that is generated: fields.hpp says it.
+// `digest` is of everything else that is generated, and is written into fields.hpp.
 [[nodiscard]] std::string emit_fields(const Ir& ir, std::uint64_t digest);
 [[nodiscard]] std::string emit_group(const Ir& ir, const Group& group);
 [[nodiscard]] std::string emit_message(const Ir& ir, const Message& message);
 [[nodiscard]] std::string emit_header(const Ir& ir);
 [[nodiscard]] std::string emit_all_messages(const Ir& ir);
 
-// Where a group's file is, seen from the output folder.
+// The path of a group's file in the output folder.
 [[nodiscard]] std::string group_path(const Group& group);
 
-// What the files above share.
+// Helpers for the files above.
 
 template <typename... Part>
 void line(std::string& out, const Part&... parts) {
@@ -29,7 +29,7 @@ void line(std::string& out, const Part&... parts) {
 
 [[nodiscard]] std::string number(Tag tag);                      // "44"
 [[nodiscard]] std::string tag_text(Tag tag);                    // "nfx::Tag{44}"
-[[nodiscard]] std::string comment_text(std::string_view text);  // on one line, whatever it holds
+[[nodiscard]] std::string comment_text(std::string_view text);  // on one line, whatever it contains
 [[nodiscard]] std::string string_literal(std::string_view text);
 [[nodiscard]] std::string character_literal(char c);
 

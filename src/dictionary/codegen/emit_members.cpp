@@ -1,4 +1,4 @@
-// What readers and builders have for each field, and the small texts that all files use.
+// The members of readers and builders for each field, and helpers for all files.
 #include <algorithm>
 
 #include "dictionary/codegen/emit.hpp"
@@ -48,7 +48,7 @@ Getter getter_of(const Ir& ir, const Member& member, Scope scope) {
   return {};
 }
 
-// The parameters of a setter, and what of them goes to the writer.
+// The parameters of a setter, and which of them are passed to the writer.
 struct Setter {
   std::string parameters;
   std::string arguments;
@@ -82,7 +82,7 @@ std::string tag_text(Tag tag) { return "nfx::Tag{" + number(tag) + "}"; }
 std::string comment_text(std::string_view text) {
   std::string result{text};
   for (char& c : result) {
-    // A backslash at the end would draw the next line into the comment.
+    // A backslash at the end would continue the comment on the next line.
     if (static_cast<unsigned char>(c) < ' ' || c == '\\' || c == '\x7f') c = ' ';
   }
   return result;

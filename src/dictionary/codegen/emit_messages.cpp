@@ -1,9 +1,10 @@
+// The texts of message and group headers: one reader and one builder class each.
 #include "dictionary/codegen/emit.hpp"
 
 namespace nfx::codegen {
 namespace {
 
-// The classes are templates so that of their many functions only those are compiled that a program calls.
+// The classes are templates, so that only the functions that a program calls are compiled.
 void emit_reader(std::string& out, const Ir& ir, std::string_view name, std::string_view msg_type,
                  const std::vector<Member>& members) {
   line(out, "template <typename View>");

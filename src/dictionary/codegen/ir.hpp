@@ -1,6 +1,5 @@
-// What is to be generated, with every name decided: between the dictionary's tables and the texts of a language.
-// Names are decided over the whole dictionary before anything is left out, so that a selection of messages changes no
-// name.
+// The intermediate form between the dictionary's tables and the generated text, with all names chosen.
+// Names are chosen for the whole dictionary before messages are selected, so that a selection does not change a name.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +43,7 @@ enum class ValueKind : std::uint8_t {
   boolean,
   utc_timestamp,
   text,
-  data,        // text that may hold any byte, if length_tag is there
+  data,        // text that may contain any byte, if length_tag is set
   enumerated,  // an enumeration of kind character or integer
   group,       // counts the entries of one
 };
@@ -81,12 +80,12 @@ struct Ir {
   std::string source;
   std::string name_space;
   std::vector<Enumeration> enumerations;  // by tag
-  std::vector<Group> groups;              // nested ones before those that hold them
+  std::vector<Group> groups;              // nested ones before those that contain them
   std::vector<Message> messages;          // as in the dictionary
   std::vector<Member> header;
 };
 
-// Only the messages that the options name, and of groups and enumerations those that they need.
+// Only the messages that the options name, and the groups and enumerations that they need.
 [[nodiscard]] Ir build_ir(const Dictionary& dictionary, const CodegenOptions& options);
 
 }  // namespace nfx::codegen

@@ -1,3 +1,4 @@
+// Turns FIX names into valid C++ identifiers that read as words.
 #include "dictionary/codegen/names.hpp"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ bool begins_word(std::string_view name, std::size_t i) {
   if (!is_upper(here)) return false;
   if (is_lower(before) || is_digit(before)) return true;
   if (!is_upper(before) || i + 1 == name.size() || !is_lower(name[i + 1])) return false;
-  // The last capital of several belongs to the word behind them, unless they are a plural: "IDs".
+  // The last capital of several belongs to the word after them, unless they are a plural: "IDs".
   return !(name[i + 1] == 's' && (i + 2 == name.size() || !is_lower(name[i + 2])));
 }
 
@@ -60,7 +61,7 @@ std::string_view capital_word_at(std::string_view name, std::size_t i) {
 
 std::string snake_case(std::string_view name, std::string_view prefix) {
   std::string result;
-  // Where there are capitals only, they say nothing about words: 1ST_HALF.
+  // A name of capitals only has no word boundaries in them: 1ST_HALF.
   const bool mixed = std::ranges::any_of(name, is_lower);
   bool gap = true;
   for (std::size_t i = 0; i < name.size();) {

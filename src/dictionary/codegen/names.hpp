@@ -1,4 +1,4 @@
-// Names of FIX as names of C++.
+// FIX names as C++ identifiers.
 // Thread: any; no state but that of NameTable. The same names in the same order give the same result.
 #pragma once
 
@@ -9,11 +9,11 @@
 namespace nfx::codegen {
 
 // Words in small letters: ClOrdID is cl_ord_id, NoMDEntries no_md_entries, NoPartyIDs no_party_ids, SELL_SHORT
-// sell_short. Other characters than letters and digits part words. Never empty, never a keyword, and with a letter
+// sell_short. Characters other than letters and digits separate words. Never empty, never a keyword, and with a letter
 // first: `prefix` goes before a digit.
 [[nodiscard]] std::string snake_case(std::string_view name, std::string_view prefix);
 
-// FIX's own spelling with a capital first and without the characters that no name can hold.
+// FIX's own spelling with a capital first and without characters that are invalid in a name.
 [[nodiscard]] std::string type_case(std::string_view name);
 
 // One C++ identifier, or several with "::" between them.
