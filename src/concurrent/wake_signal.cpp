@@ -1,3 +1,4 @@
+// The futex and membarrier calls of WakeSignal, which only a sleeping thread and the one that wakes it execute.
 #include "nexusfix/concurrent/wake_signal.hpp"
 
 #include <linux/futex.h>
@@ -33,7 +34,7 @@ void WakeSignal::wait(Duration longest) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec time{static_cast<std::time_t>(seconds.count()), static_cast<long>((limit - seconds).count())};
   NFX_ASSERT(time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < 1'000'000'000);
-  // An interrupted or overtaken wait is a short one: the caller looks at its queues again.
+  // A wait that is interrupted or no longer needed returns early: the caller checks its queues again.
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&sleeping_), FUTEX_WAIT_PRIVATE, 1U, &time, nullptr, 0);
 }
 

@@ -1,3 +1,5 @@
+// Start and end of a worker thread: errors of the start reach the constructor, and nothing submitted is lost at the
+// end.
 #include "nexusfix/concurrent/worker_thread.hpp"
 
 #include <utility>

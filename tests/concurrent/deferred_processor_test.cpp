@@ -1,3 +1,4 @@
+// Order, counters and limits of deferred work, for each policy of a full queue.
 #include "nexusfix/concurrent/deferred_processor.hpp"
 
 #include <gtest/gtest.h>
@@ -115,7 +116,7 @@ TEST(DeferredProcessor, that_spills_keeps_the_order_and_drops_only_beyond_the_sp
   }
   EXPECT_EQ(deferred->counters().spilled, 4U);
   EXPECT_EQ(deferred->counters().dropped, 1U);
-  // Room in the ring is not used while something older lies in the spill.
+  // Space in the ring is not used while something older is in the spill.
   deferred->process(3);
   EXPECT_TRUE(deferred->submit(std::string_view("later")));
   EXPECT_EQ(deferred->counters().spilled, 5U);

@@ -1,3 +1,4 @@
+// Records between two threads: in order, intact, and refused when the queue is full.
 #include "nexusfix/concurrent/spsc_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -84,7 +85,7 @@ TEST(SpscQueue, agrees_with_a_deque_over_random_histories) {
   }
 }
 
-// Records of 8 to 207 bytes, each with its number and a pattern; returns how many came out wrong.
+// Records of 8 to 207 bytes, each with its number and a pattern; returns how many were wrong.
 std::uint64_t broken_between_two_threads(SpscQueue& queue) {
   constexpr std::uint64_t records = 100'000;
   std::thread producer([&] {
@@ -126,7 +127,7 @@ TEST(SpscQueue, carries_records_that_span_slots_intact_and_in_order_between_two_
   EXPECT_EQ(queue.size(), 0U);
 }
 
-// The model knows records alone; where they lie, and that the end is skipped, shows in nothing but when it is full.
+// The model has records only; their positions, and that the end is skipped, affect only when the queue is full.
 TEST(SpscQueue, keeps_records_that_span_slots_whole_over_random_histories) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,3 +1,4 @@
+// Values between two threads: in order, intact, and refused when the ring is full.
 #include "nexusfix/concurrent/spsc_ring.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +64,7 @@ TEST(SpscRing, carries_every_value_intact_between_two_threads) {
   EXPECT_EQ(broken, 0U);
 }
 
-// Values that tell themselves, and such as are counted as a whole.
+// Values with a ready flag in their slot, and values without.
 template <class T>
 class SpscRingOf : public testing::Test {};
 using Kinds = testing::Types<std::uint64_t, std::array<std::uint64_t, 9>>;
@@ -76,7 +77,7 @@ TYPED_TEST(SpscRingOf, never_seems_to_hold_less_than_nothing_to_a_third_thread) 
     for (int n = 0; n < 200'000;) n += ring.try_push(TypeParam{}) ? 1 : 0;
   });
   std::thread watcher([&] {
-    while (!done) EXPECT_LT(ring.size(), SIZE_MAX / 2);  // less than nothing is a huge number
+    while (!done) EXPECT_LT(ring.size(), SIZE_MAX / 2);  // a negative size is a very large number
   });
   TypeParam value{};
   for (int n = 0; n < 200'000;) n += ring.try_pop(value) ? 1 : 0;

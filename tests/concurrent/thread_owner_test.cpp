@@ -1,5 +1,4 @@
-// Which thread owns a side of a ring: the first that asks, then the one it is handed over to, or any after it has
-// ended. ended.
+// Which thread owns a side of a ring: the first that asks, then the one it is handed over to, or any once it has ended.
 #include "nexusfix/concurrent/thread_owner.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +40,7 @@ TEST(ThreadOwner, passes_on_when_its_thread_has_ended) {
 
 #ifndef NDEBUG
 
-// In a process of its own: a forked child would take the threads of its parent for ended ones.
+// In a new process: a forked child does not have the threads of its parent, which seem to have ended.
 class ThreadOwnerDeathTest : public testing::Test {
  protected:
   ThreadOwnerDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

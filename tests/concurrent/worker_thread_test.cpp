@@ -1,3 +1,4 @@
+// A worker reports errors of its start, sleeps, wakes, and finishes its work before it ends.
 #include "nexusfix/concurrent/worker_thread.hpp"
 
 #include <gtest/gtest.h>
@@ -71,7 +72,7 @@ TEST(WorkerThread, counts_steps_that_throw_and_goes_on) {
   EXPECT_EQ(worker.failed_steps(), 2U);
 }
 
-// The worker may sleep an hour: every piece of work must wake it, or this test does not end.
+// The worker may sleep an hour: every submission must wake it, or this test does not end.
 TEST(WorkerThread, that_sleeps_is_woken_by_each_piece_of_work) {
   WakeSignal signal;
   std::atomic<int> given{0}, done{0};

@@ -1,6 +1,6 @@
-// The processor's own counter, for time stamps that cost a few nanoseconds. Thread: any. Cost: about 10 ns, no fence:
-// neighbouring instructions may overtake it by some cycles. Units: counts of the processor, of a rate that is fixed on
-// every machine of this decade; nanoseconds of the steady clock on other architectures.
+// The processor's cycle counter, for time stamps that cost a few nanoseconds. Thread: any. Cost: about 10 ns, no fence:
+// neighbouring instructions may be reordered with it by some cycles. Units: ticks of the counter, at a constant rate on
+// current processors; nanoseconds of the steady clock on other architectures.
 #pragma once
 
 #include <cstdint>

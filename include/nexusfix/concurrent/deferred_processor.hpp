@@ -1,13 +1,13 @@
 // Takes bytes off a hot path: submit() copies them into a ring with a time stamp and returns; a worker parses, formats,
 // persists or notifies through a handler.
 // Thread: submit() from one thread; process() from one other, which start() provides; the counters from any.
-// Cost: submit() is one copy and two stores; no allocation, lock, throw or system call, but to wake a worker that
-// sleeps. Order: the handler sees what was submitted in order, each once.
-// When full, as WhenFull says; what is dropped is counted, never silently. Errors: what the handler throws is counted
-// and the next is taken. Lifetime: the handler's buffer is dead when it returns.
+// Cost: submit() is one copy and two stores; no allocation, lock or throw, and no system call except to wake a
+// worker that sleeps. Order: the handler gets every submission once, in order.
+// When full: see WhenFull; what is dropped is counted. Errors: an exception from the handler is counted, and the next
+// submission is processed. Lifetime: the handler's buffer is valid until it returns.
 //
 //   submit ─► ring of Capacity buffers ─► process ─► handler
-//        └──► spill (bounded bytes) ──────┘            behind the ring, only with WhenFull::spill
+//        └──► spill (bounded bytes) ──────┘            after the ring, only with WhenFull::spill
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@
 
 namespace nfx {
 
-// What a DeferredProcessor keeps each submission in: takes a copy of bytes and a stamp, and gives both back. set()
-// returns false when the bytes are too many.
+// Stores one submission of a DeferredProcessor: a copy of the bytes, and a stamp. set() returns false when there are
+// too many bytes.
 template <class Buffer>
 concept DeferrableBuffer =
     std::default_initializable<Buffer> &&
@@ -67,11 +67,11 @@ static_assert(DeferrableBuffer<DeferredBuffer<240>>);
 static_assert(sizeof(DeferredBuffer<240>) == 256);
 
 struct DeferredCounters {
-  std::uint64_t submitted = 0;  // will reach the handler, or have
-  std::uint64_t spilled = 0;    // of these, by way of the spill
-  std::uint64_t blocked = 0;    // times that submit() waited for room
-  std::uint64_t dropped = 0;    // no room
-  std::uint64_t too_long = 0;   // more bytes than a buffer takes: dropped as well
+  std::uint64_t submitted = 0;  // accepted for the handler
+  std::uint64_t spilled = 0;    // of these, through the spill
+  std::uint64_t blocked = 0;    // times that submit() waited for space
+  std::uint64_t dropped = 0;    // no space
+  std::uint64_t too_long = 0;   // more bytes than a buffer holds: dropped as well
   std::uint64_t processed = 0;  // the handler returned or threw
   std::uint64_t handler_threw = 0;
 };
@@ -81,7 +81,7 @@ class DeferredProcessor {
  public:
   using Handler = std::function<void(const Buffer&)>;
 
-  // Throws std::invalid_argument for a spill beyond 1 GiB or too small for two of the longest.
+  // Throws std::invalid_argument for a spill above 1 GiB, or too small for two of the longest submissions.
   explicit DeferredProcessor(Handler handler, DeferredOptions options = {})
       : handler_(std::move(handler)), options_(options) {
     if (options_.when_full == WhenFull::spill) {
@@ -91,7 +91,7 @@ class DeferredProcessor {
                                                   .slot_size = spill_slot});
     }
   }
-  // What was submitted is handled first.
+  // Handles all submissions first.
   ~DeferredProcessor() {
     stop();
     while (process(Capacity) != 0) {
@@ -101,7 +101,7 @@ class DeferredProcessor {
   DeferredProcessor(const DeferredProcessor&) = delete;
   DeferredProcessor& operator=(const DeferredProcessor&) = delete;
 
-  // Starts the worker; without it somebody calls process(). Throws what WorkerThread's constructor does.
+  // Starts the worker; without it the program calls process(). Throws what WorkerThread's constructor throws.
   void start(WorkerOptions options = {}) {
     if (worker_) return;
     ring_.hand_over_consumer();
@@ -111,13 +111,12 @@ class DeferredProcessor {
         WorkerThread::Work{.step = [this] { return process(batch); }, .has_work = [this] { return pending() != 0; }},
         std::move(options));
   }
-  // Ends the worker once everything submitted has been handled. The submitting thread has to have ended, or be the one
-  // that calls.
+  // Ends the worker once all submissions are handled. Called by the submitting thread, or after it has ended.
   void stop() noexcept { worker_.reset(); }
 
   // Copies the bytes, with the processor's counter as the time stamp. False: dropped and counted.
   bool submit(std::span<const char> bytes) noexcept { return submit(bytes, cycle_count()); }
-  // The same with a time stamp of the caller's, in the caller's unit.
+  // The same with the caller's own time stamp, in any unit.
   bool submit(std::span<const char> bytes, std::uint64_t stamp) noexcept {
     if (Buffer* const slot = spilling_ ? nullptr : ring_.try_claim(); slot != nullptr) [[likely]] {
       if (!slot->set(bytes, stamp)) return refuse_too_long();
@@ -129,14 +128,14 @@ class DeferredProcessor {
     return submit_when_full(bytes, stamp);
   }
 
-  // Handles at most `max` of what is there, and returns how many there were.
+  // Handles at most `max` submissions and returns how many there were.
   std::size_t process(std::size_t max) noexcept {
     std::size_t done = 0;
     while (done < max && process_one()) ++done;
     return done;
   }
 
-  // Any thread: a guess; exact while the others rest. What was spilled counts in slots of 64 bytes.
+  // Any thread: approximate while other threads work. Spilled submissions count in slots of 64 bytes.
   [[nodiscard]] std::size_t pending() const noexcept { return ring_.size() + (spill_ ? spill_->size() : 0); }
   [[nodiscard]] DeferredCounters counters() const noexcept {
     const auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
@@ -151,7 +150,7 @@ class DeferredProcessor {
 
  private:
   static constexpr std::size_t spill_slot = 64;
-  static constexpr std::size_t batch = 256;  // between two looks at whether to stop
+  static constexpr std::size_t batch = 256;  // submissions per step, between two checks whether to stop
 
   // One thread writes each counter.
   static void count(std::atomic<std::uint64_t>& counter) noexcept {
@@ -195,7 +194,7 @@ class DeferredProcessor {
     return false;
   }
 
-  // Once something is in the spill, everything goes there until the worker has emptied it: that keeps the order.
+  // Once the spill is in use, everything goes there until the worker has emptied it: this preserves the order.
   bool spill(std::span<const char> bytes, std::uint64_t stamp) noexcept {
     if (spilling_ && spill_->size() == 0) {
       spilling_ = false;
@@ -225,7 +224,7 @@ class DeferredProcessor {
     if (!spill_) return false;
     const auto record = spill_->front();
     if (!record) return false;
-    // The ring may have filled up between the two looks; it was all published before what lies in the spill.
+    // The ring may have been filled between the two checks; all of it was published before what is in the spill.
     if (ring_.front() != nullptr) return process_one();
     std::uint64_t stamp = 0;
     NFX_ASSERT(record->size() >= sizeof stamp);
@@ -250,13 +249,13 @@ class DeferredProcessor {
   std::unique_ptr<SpscQueue> spill_;
   WakeSignal signal_;
 
-  alignas(cache_line) bool spilling_ = false;  // the submitting thread's
+  alignas(cache_line) bool spilling_ = false;  // used by the submitting thread
   std::atomic<std::uint64_t> submitted_{0};
   std::atomic<std::uint64_t> spilled_{0};
   std::atomic<std::uint64_t> blocked_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> too_long_{0};
-  alignas(cache_line) std::atomic<std::uint64_t> processed_{0};  // the worker's
+  alignas(cache_line) std::atomic<std::uint64_t> processed_{0};  // written by the worker
   std::atomic<std::uint64_t> handler_threw_{0};
   Buffer spilled_buffer_;
 

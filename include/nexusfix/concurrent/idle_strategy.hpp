@@ -1,5 +1,5 @@
-// What a poll loop does between two looks: spin, yield or sleep in the poll itself.
-// Thread: one owner. Cost: a switch per turn, and a pause instruction or a yield when there was nothing to do.
+// What a poll loop does between two polls: busy-poll, yield or sleep in the poll itself.
+// Thread: one owner. Cost: a switch per iteration, and a pause instruction or a yield when there was nothing to do.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 namespace nfx {
 
 enum class IdleMode : std::uint8_t {
-  spin,   // never leaves the core: lowest latency, for a thread that owns its core
-  yield,  // lets others have the core when there is nothing to do
-  block,  // the kernel wakes the thread: for threads that share cores
+  spin,   // busy-polling, never leaves the CPU: lowest latency, for a thread with a CPU of its own
+  yield,  // lets other threads run when there is nothing to do
+  block,  // sleeps until the kernel wakes the thread: for threads that share CPUs
 };
 
 [[nodiscard]] constexpr std::string_view to_string(IdleMode mode) noexcept {
@@ -35,7 +35,7 @@ enum class IdleMode : std::uint8_t {
   return std::nullopt;
 }
 
-// Tells the core that this is a spin loop: its sibling hyperthread and the exit from the loop are the faster for it.
+// Marks a busy-polling loop for the processor: the sibling hyperthread and the exit from the loop are faster.
 inline void cpu_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -60,7 +60,7 @@ class IdleStrategy {
     return Duration::zero();
   }
 
-  // Called after each turn with what it got done.
+  // Called after each iteration with the amount of work that it did.
   void idle(std::size_t work_done) const noexcept {
     if (work_done > 0) return;
     switch (mode_) {

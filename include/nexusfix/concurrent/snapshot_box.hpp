@@ -1,8 +1,8 @@
-// Hands a copy of a value from the thread that keeps changing it to one that looks at it now and then.
+// Passes a copy of a value from the thread that changes it to another that reads it occasionally.
 // Thread: wanted() and publish() from the writer, ask() and look() from the reader. Cost: wanted() is one load; a copy
-// only when somebody asked. Nobody waits: what is asked for is there after the writer's next publish().
+// only when the reader requested one. Neither waits: the copy is available after the writer's next publish().
 //
-//   reader: ask ─► writer: wanted, publish ─► reader: look (may be read until it asks again)
+//   reader: ask ─► writer: wanted, publish ─► reader: look (valid until the next ask)
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ template <class T>
 class SnapshotBox {
  public:
   [[nodiscard]] bool wanted() const noexcept { return state_.load(std::memory_order_acquire) == State::wanted; }
-  // Only once it is wanted.
+  // Only while wanted() is true.
   void publish(const T& value) {
     NFX_ASSERT(wanted());  // otherwise the reader may be reading the value
     value_ = value;

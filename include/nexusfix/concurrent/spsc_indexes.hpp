@@ -1,10 +1,10 @@
-// How far the one producer and the one consumer of a ring have come: what SpscQueue and SpscRing are built on.
-// Thread: has_room() and publish() are the producer's, readable() and release() the consumer's; none ever waits. Cost:
-// a few cycles; each side reads the other's position only when its last view of it says full or empty, so that the
-// line of the other side crosses cores once for many records. What a side reads back of its own lies on a line that the
-// other never touches: onto the published one it only stores, which waits for nobody.
-// Positions count units from 0 on and are never reduced; a ring of `capacity` units, a power of two, takes them modulo
-// capacity. 64 bits of them do not overflow in centuries.
+// The positions of the producer and the consumer of a ring: the base of SpscQueue and SpscRing.
+// Thread: has_room() and publish() are for the producer, readable() and release() for the consumer; none ever waits.
+// Cost: a few cycles; each side reads the other's position only when its last copy of it means full or empty, so that
+// the cache line of the other side is transferred once for many records. Each side reads its own position from a line
+// that the other never touches; the published line is only stored to, which does not stall.
+// Positions count units from 0 and only grow; a ring of `capacity` units, a power of two, uses them modulo capacity.
+// 64 bits do not overflow in centuries.
 #pragma once
 
 #include <atomic>
@@ -27,24 +27,24 @@ class SpscIndexes {
     const std::size_t tail = written();
     if (capacity - (tail - head_seen_) >= units) [[likely]]
       return true;
-    head_seen_ = head_.load(std::memory_order_acquire);  // the consumer is done with what it released
+    head_seen_ = head_.load(std::memory_order_acquire);  // the consumer no longer reads what it released
     return capacity - (tail - head_seen_) >= units;
   }
-  // Producer: the position that is written next.
+  // Producer: the next position to write.
   [[nodiscard]] std::size_t written() const noexcept { return written_; }
   void publish(std::size_t units) noexcept {
     NFX_ASSERT(producer_.is_mine() && units != 0);
     written_ += units;
     tail_.store(written_, std::memory_order_release);
   }
-  // Producer: publish() for a ring whose slots tell the consumer themselves. readable() hears nothing of it;
-  // filled_by_advance() does, and counts before the consumer can take.
+  // Producer: publish() for a ring whose slots have a ready flag. readable() does not see it; filled_by_advance() does,
+  // and counts a unit before the consumer can take it.
   void advance(std::size_t units) noexcept {
     NFX_ASSERT(producer_.is_mine() && units != 0);
     written_ += units;
     advanced_.store(written_, std::memory_order_relaxed);
   }
-  // Producer: how many units are there at most; exact as of the last time that the ring seemed full.
+  // Producer: an upper bound of the filled units; exact when the ring last seemed full.
   [[nodiscard]] std::size_t seems_filled() const noexcept { return written() - head_seen_; }
   void look_again() noexcept {
     NFX_ASSERT(producer_.is_mine());
@@ -52,13 +52,13 @@ class SpscIndexes {
     NFX_ASSERT(head_seen_ <= written_);
   }
 
-  // Consumer: whether there is anything at read().
+  // Consumer: whether the position read() is filled.
   [[nodiscard]] bool readable() noexcept {
     NFX_ASSERT(consumer_.is_mine());
     const std::size_t head = read();
     NFX_ASSERT(head <= tail_seen_);
     if (head != tail_seen_) return true;
-    tail_seen_ = tail_.load(std::memory_order_acquire);  // the producer's bytes are there with it
+    tail_seen_ = tail_.load(std::memory_order_acquire);  // the producer's bytes are visible with it
     NFX_ASSERT(head <= tail_seen_);
     return head != tail_seen_;
   }
@@ -86,15 +86,15 @@ class SpscIndexes {
 #endif
   }
 
-  // Any thread: a guess that is out of date when it returns; exact while the other side rests.
+  // Any thread: out of date when it returns; exact while neither side works.
   [[nodiscard]] std::size_t filled() const noexcept {
-    const std::size_t head = head_.load(std::memory_order_acquire);  // first, so that the tail is not behind it
+    const std::size_t head = head_.load(std::memory_order_acquire);  // first, so that the tail is not smaller
     return tail_.load(std::memory_order_acquire) - head;
   }
 
-  // ... of a ring whose producer advances instead of publishing.
+  // The same for a ring whose producer calls advance() instead of publish().
   [[nodiscard]] std::size_t filled_by_advance() const noexcept {
-    // First: what is released was written before, and whoever sees the one sees the other.
+    // First: what is released was written before, so the later load sees at least that.
     const std::size_t head = head_.load(std::memory_order_acquire);
     return advanced_.load(std::memory_order_relaxed) - head;
   }
@@ -106,13 +106,13 @@ class SpscIndexes {
  private:
   alignas(cache_line) std::atomic<std::size_t> tail_{0};  // producer writes, consumer reads
   alignas(cache_line) std::size_t written_ = 0;           // producer's own copy of tail
-  std::size_t head_seen_ = 0;                             // producer's last view of head
+  std::size_t head_seen_ = 0;                             // producer's last copy of head
   std::atomic<std::uint64_t> full_{0};
   std::atomic<std::size_t> advanced_{0};  // written_, where tail_ is not used
   ThreadOwner producer_;
   alignas(cache_line) std::atomic<std::size_t> head_{0};  // consumer writes, producer reads
   alignas(cache_line) std::size_t read_ = 0;              // consumer's own copy of head
-  std::size_t tail_seen_ = 0;                             // consumer's last view of tail
+  std::size_t tail_seen_ = 0;                             // consumer's last copy of tail
   ThreadOwner consumer_;
 };
 static_assert(sizeof(SpscIndexes) == 4 * cache_line);

@@ -1,13 +1,13 @@
 // A bounded queue of byte records between one producer thread and one consumer thread.
-// Thread: one calls try_push, one front, pop and try_pop; none ever waits. Cost: one copy in, none out; no allocation
-// after construction. Lifetime: a record that front() or try_pop lends is dead once it is popped.
-// When full: try_push says so and counts it; nothing is overwritten.
+// Thread: the producer calls try_push, the consumer front, pop and try_pop; none ever waits. Cost: one copy in, none
+// out; no allocation after construction. Lifetime: a record from front() or try_pop is valid until it is popped.
+// When full: try_push returns full and counts it; nothing is overwritten.
 //
 //   slots    | length | bytes ...... | length | bytes ...... |   `slot_count` of them
 //
-// By default each slot has room for one record of `record_size`. With a `slot_size` slots are that small, and a record
-// takes as many neighbours as it needs: short records are many, long ones are few. One that does not fit before the end
-// begins at the front again:
+// By default each slot holds one record of up to `record_size` bytes. With `slot_size`, slots have that size and a
+// record uses as many adjacent slots as it needs, so that many short records or a few long ones fit. A record that does
+// not fit before the end begins at the start again:
 //
 //   slots    | ... bytes | free ...... | length | bytes | bytes | wrap |
 #pragma once
@@ -33,15 +33,15 @@ namespace nfx {
 struct SpscOptions {
   std::size_t slot_count = 1024;   // rounded up to a power of two
   std::size_t record_size = 4096;  // the longest record, in bytes
-  std::size_t slot_size = 0;       // 0: a record per slot; otherwise the bytes of a slot, a power of two from 16 on
+  std::size_t slot_size = 0;       // 0: one record per slot; otherwise bytes per slot, a power of two of at least 16
 };
 
 enum class PushResult : std::uint8_t { pushed, full, too_long };
 
 class SpscQueue {
  public:
-  // Throws std::invalid_argument for a size of 0 or beyond 1 GiB in all, and for slots that cannot hold two of the
-  // longest records.
+  // Throws std::invalid_argument for a size of 0, for more than 1 GiB in total, and for slots that cannot hold two of
+  // the longest records.
   explicit SpscQueue(SpscOptions options = {})
       : record_size_(options.record_size), shift_(options.slot_size == 0 ? 0U : log2_of(options.slot_size)) {
     if (options.slot_count == 0 || options.record_size == 0 || options.slot_count > max_total ||
@@ -49,7 +49,7 @@ class SpscQueue {
       refuse();
     }
     const std::size_t whole = sizeof(Header) + options.record_size;
-    // Records of up to a cache line lie side by side, which moves them in the fewest lines; longer ones begin lines.
+    // Records of up to a cache line are adjacent, so that few lines are transferred; longer ones are aligned to lines.
     const std::size_t step = whole <= cache_line ? sizeof(Header) : alignment;
     stride_ = shift_ == 0 ? (whole + step - 1) / step * step : options.slot_size;
     const std::size_t count = std::bit_ceil(options.slot_count);
@@ -66,7 +66,7 @@ class SpscQueue {
   SpscQueue(const SpscQueue&) = delete;
   SpscQueue& operator=(const SpscQueue&) = delete;
 
-  // Producer: one record out of the parts, one after the other.
+  // Producer: one record, the concatenation of the parts.
   template <class... Parts>
     requires(std::is_convertible_v<const Parts&, std::span<const char>> && ...)
   [[nodiscard]] PushResult try_push(const Parts&... parts) noexcept {
@@ -92,7 +92,7 @@ class SpscQueue {
     return try_push(std::span<const char>(reinterpret_cast<const char*>(&record), sizeof record));
   }
 
-  // Producer: whether more than half of the slots are taken; reads the consumer's position only when it seems so.
+  // Producer: whether more than half of the slots are filled; reads the consumer's position only when it seems so.
   [[nodiscard]] bool more_than_half_full() noexcept {
     if (indexes_.seems_filled() <= (mask_ + 1) / 2) return false;
     indexes_.look_again();
@@ -104,7 +104,7 @@ class SpscQueue {
     if (!indexes_.readable()) return std::nullopt;
     const char* slot = slot_at(indexes_.read());
     std::size_t length = length_at(slot);
-    if (length == wrap_mark) [[unlikely]] {  // the record behind it was published with it
+    if (length == wrap_mark) [[unlikely]] {  // the record at the start was published with it
       indexes_.release(mask_ + 1 - (indexes_.read() & mask_));
       slot = slot_at(0);
       length = length_at(slot);
@@ -112,7 +112,7 @@ class SpscQueue {
     NFX_ASSERT(length <= record_size_ && lies_inside(slot, length));
     return std::span<const char>(slot + sizeof(Header), length);
   }
-  // Consumer: removes what front() gave.
+  // Consumer: removes the record that front() returned.
   void pop() noexcept {
     NFX_ASSERT(length_at(slot_at(indexes_.read())) <= record_size_);
     indexes_.release(shift_ == 0 ? 1 : slots_for(length_at(slot_at(indexes_.read()))));
@@ -141,7 +141,7 @@ class SpscQueue {
   // Any thread: how often try_push found the queue full.
   [[nodiscard]] std::uint64_t full_count() const noexcept { return indexes_.full_count(); }
 
-  // Any thread: slots taken; a guess that is out of date when it returns, exact while the other side rests.
+  // Any thread: filled slots; out of date when it returns, exact while neither side works.
   [[nodiscard]] std::size_t size() const noexcept { return indexes_.filled(); }
 
   // See SpscIndexes.
@@ -198,7 +198,7 @@ class SpscQueue {
     const std::size_t needed = slots_for(length);
     const std::size_t before_end = mask_ + 1 - (indexes_.written() & mask_);
     const std::size_t skipped = before_end < needed ? before_end : 0;
-    NFX_ASSERT(needed <= slot_count() / 2);  // so that a record fits beside the slots that it skips
+    NFX_ASSERT(needed <= slot_count() / 2);  // so that a record fits together with the slots that it skips
     if (!indexes_.has_room(skipped + needed, mask_ + 1)) [[unlikely]] {
       indexes_.count_full();
       return PushResult::full;

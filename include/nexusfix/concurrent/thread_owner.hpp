@@ -1,8 +1,9 @@
 // Which thread owns something that only one thread at a time may use, such as the producer's side of a ring: for
-// assertions. The first thread that asks is the owner. Ownership passes on with hand_over(), or when the owner has
-// ended. Thread: is_mine() from any; hand_over() from the owner, or while no thread uses what is owned. Cost: none in
-// release builds, where nothing calls is_mine(); otherwise one load of a line that the owner writes. The object has the
-// same size in every build, so that programs and libraries of both kinds can be linked.
+// assertions. The first thread that asks is the owner. Ownership passes on with hand_over(), or once the owner has
+// ended.
+// Thread: is_mine() from any; hand_over() from the owner, or while no thread uses what is owned.
+// Cost: none in release builds, where nothing calls is_mine(); otherwise one load of a line that the owner writes. The
+// object has the same size in every build, so that programs and libraries of both kinds can be linked.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,8 @@
-// How a thread that waits for work in queues sleeps, and how those who fill the queues wake it.
-// Thread: sleep() from the one that waits, notify() and wake() from any. Cost: notify() is one load of a line that
-// rarely changes, and no fence and no system call unless the other thread sleeps: the sleeper pays for both, with a
-// barrier that the kernel runs on all cores of the process (membarrier) before it looks at its queues for the last
-// time. Errors: none; on a kernel without that barrier a sleep lasts at most fallback_sleep, since a notify may be
+// Sleep and wake-up for a thread that waits for work in queues.
+// Thread: sleep() from the waiting thread, notify() and wake() from any. Cost: notify() is one load of a line that
+// rarely changes, without a fence, and without a system call unless the other thread sleeps. The sleeping thread pays
+// instead: it has the kernel run a barrier on all CPUs of the process (membarrier) before it checks its queues for the
+// last time. Errors: none; on a kernel without that barrier a sleep lasts at most fallback_sleep, since a notify may be
 // missed.
 #pragma once
 
@@ -24,8 +24,8 @@ class WakeSignal {
   WakeSignal(const WakeSignal&) = delete;
   WakeSignal& operator=(const WakeSignal&) = delete;
 
-  // Sleeps until somebody notifies or `longest` has passed; not at all when has_work() says true once everybody is
-  // bound to notify.
+  // Sleeps until a notify() or until `longest` has passed. Does not sleep when has_work() returns true after sleeping_
+  // is visible to all threads that notify.
   template <class HasWork>
     requires std::is_invocable_r_v<bool, HasWork>
   void sleep(Duration longest, HasWork&& has_work) {
@@ -34,7 +34,7 @@ class WakeSignal {
     sleeping_.store(0, std::memory_order_relaxed);
   }
 
-  // Behind what published the work. The compiler must not turn the two round; the processor may, see above.
+  // Call after publishing the work. The compiler must not reorder the two; the processor may, see above.
   void notify() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (sleeping_.load(std::memory_order_relaxed) != 0) [[unlikely]]

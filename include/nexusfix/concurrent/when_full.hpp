@@ -1,5 +1,5 @@
-// What becomes of a record when the queue for deferred work is full.
-// Thread: values. What is dropped is counted by whoever drops it, never silently.
+// What happens to a record when the queue for deferred work is full.
+// Thread: plain values. The queue counts what it drops.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,9 @@
 namespace nfx {
 
 enum class WhenFull : std::uint8_t {
-  drop,   // at once
-  block,  // after waiting for room, at most block_limit: for producers that may stand still
-  spill,  // only when a second ring of exact lengths, which takes it in order, is full too
+  drop,   // immediately
+  block,  // after waiting for space, at most block_limit: for producers that may be delayed
+  spill,  // only when a second ring with records of variable length, in order, is full too
 };
 
 [[nodiscard]] constexpr std::string_view to_string(WhenFull policy) noexcept {

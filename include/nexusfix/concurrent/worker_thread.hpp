@@ -1,8 +1,8 @@
-// A thread that calls a step function over and over: what runs deferred work on a core that keeps house.
+// A thread that calls a step function repeatedly: it runs deferred work on a housekeeping CPU.
 // Thread: constructor, stop() and destructor from the owner; stop_requested() from any. Cost: one call through a
-// std::function per step, so a step should do many things. Lifetime: what the functions refer to outlives the thread.
-// Errors: the constructor throws std::system_error when no thread can be had, and what on_start throws; what a step
-// throws is counted and the next step is taken.
+// std::function per step, so a step should handle many items. Lifetime: what the functions refer to outlives the
+// thread. Errors: the constructor throws std::system_error when no thread can be created, and what on_start throws;
+// exceptions of a step are counted, and the next step follows.
 #pragma once
 
 #include <atomic>
@@ -20,15 +20,15 @@ namespace nfx {
 
 struct WorkerOptions {
   IdleMode idle = IdleMode::block;
-  Duration longest_sleep{std::chrono::milliseconds{10}};  // with IdleMode::block: a step at least this often
+  Duration longest_sleep{std::chrono::milliseconds{10}};  // with IdleMode::block: a step at least once in this time
   std::function<void()> on_start;                         // on the thread, before its first step: to name and pin it
 };
 
 class WorkerThread {
  public:
   struct Work {
-    std::function<std::size_t()> step;  // returns how much it did; 0 lets the thread idle
-    std::function<bool()> has_work;     // may be empty: then a thread that blocks sleeps until notified or its time
+    std::function<std::size_t()> step;  // returns the number of items handled; after 0 the thread idles
+    std::function<bool()> has_work;     // may be empty: then a blocking thread sleeps until notified or longest_sleep
   };
 
   WorkerThread(WakeSignal& signal, Work work, WorkerOptions options = {});
@@ -36,8 +36,8 @@ class WorkerThread {
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
 
-  // Takes steps until one has nothing to do, and ends the thread: everything submitted before is done. Those who submit
-  // have to have ended. Calling it again does nothing.
+  // Runs steps until one has nothing to do, and ends the thread: everything submitted before is handled. Submitting
+  // threads must have ended. Calling it again does nothing.
   void stop() noexcept;
 
   [[nodiscard]] std::uint64_t failed_steps() const noexcept { return failed_steps_.load(std::memory_order_relaxed); }
