@@ -1,3 +1,4 @@
+// Writes outgoing messages with exact sizes known in advance, so that no byte is written twice or moved.
 #include "nexusfix/session/composer.hpp"
 
 #include <charconv>
@@ -17,7 +18,7 @@ constexpr std::string_view orig_sending_time_tag = "122=";
 
 constexpr std::string_view last_processed_tag = "369=";
 
-// Where a field with this tag belongs among complete header fields in ascending order.
+// The offset at which a field with this tag belongs among complete header fields in ascending order.
 std::size_t place_of(Tag wanted, std::string_view fields) noexcept {
   std::size_t at = 0;
   while (at < fields.size()) {
@@ -56,7 +57,7 @@ HeaderTexts texts_of(const SessionConfig& config, std::string_view own_fields) n
           .timestamp_digits = whole_seconds ? 0 : config.timestamp_digits};
 }
 
-// Copies forward without checks, for compose() has summed the sizes before.
+// Copies without checks: compose() has added up the sizes before.
 struct Cursor {
   char* at;
   std::uint32_t sum;
@@ -82,7 +83,7 @@ std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, Utc
       header_.size(header) + message.header_fields.size() +
       (dup_time ? orig_sending_time_tag.size() + message.orig_sending_time.size() + 1 : 0) +
       (message.last_processed ? last_processed_tag.size() + count_digits(value(*message.last_processed)) + 1 : 0) +
-      message.header_fields_behind.size() + message.header_fields_last.size() + message.body.size();
+      message.header_fields_after.size() + message.header_fields_last.size() + message.body.size();
   if (body_length > HeaderTemplate::max_body_length) return std::nullopt;
   const std::size_t front_size = header_.front_size(body_length);
   const std::size_t size = front_size + body_length + Encoder::trailer_size;
@@ -90,32 +91,32 @@ std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, Utc
 
   std::uint32_t sum = 0;
   char* const body = out.data() + front_size;
-  char* const behind_header = header_.write(header, body, out.data() + out.size(), sum);
-  if (behind_header == nullptr) return std::nullopt;
-  NFX_ASSERT(behind_header == body + header_.size(header));
+  char* const header_end = header_.write(header, body, out.data() + out.size(), sum);
+  if (header_end == nullptr) return std::nullopt;
+  NFX_ASSERT(header_end == body + header_.size(header));
   [[maybe_unused]] const char* const begin = header_.write_front(body, body_length, sum);
   NFX_ASSERT(begin == out.data());
-  Cursor cursor{behind_header, sum};
+  Cursor cursor{header_end, sum};
   char digits[40];
-  // Nothing stands between 122 and 369 unless 122 is there, so one of the two texts is split around 369.
-  const std::string_view behind = dup_time ? message.header_fields_behind : message.header_fields;
-  const std::size_t split = message.last_processed ? place_of(Tag::LastMsgSeqNumProcessed, behind) : behind.size();
-  NFX_ASSERT(split <= behind.size() && (split == 0 || behind[split - 1] == soh));
+  // Without 122 all optional fields are in one text, otherwise those after 122 are: this one is split around 369.
+  const std::string_view after = dup_time ? message.header_fields_after : message.header_fields;
+  const std::size_t split = message.last_processed ? place_of(Tag::LastMsgSeqNumProcessed, after) : after.size();
+  NFX_ASSERT(split <= after.size() && (split == 0 || after[split - 1] == soh));
   if (dup_time) {
     cursor.put(message.header_fields);
     cursor.put(orig_sending_time_tag);
     cursor.put(message.orig_sending_time);
     cursor.put("\x01");
   }
-  cursor.put(behind.substr(0, split));
+  cursor.put(after.substr(0, split));
   if (message.last_processed) {
     cursor.put(last_processed_tag);
     const WrittenText written = write_digits(digits, value(*message.last_processed));
     cursor.put({digits, written.size});
     cursor.put("\x01");
   }
-  cursor.put(behind.substr(split));
-  if (!dup_time) cursor.put(message.header_fields_behind);
+  cursor.put(after.substr(split));
+  if (!dup_time) cursor.put(message.header_fields_after);
   cursor.put(message.header_fields_last);
   cursor.put(message.body);
   NFX_ASSERT(cursor.at == body + body_length);  // what was written is what BodyLength announces

@@ -1,3 +1,4 @@
+// Stores out-of-order messages in one buffer without a heap allocation per message.
 #include "nexusfix/session/gap_queue.hpp"
 
 #include <algorithm>
@@ -16,11 +17,11 @@ GapQueue::GapQueue(std::uint32_t max_messages, std::uint32_t max_bytes)
 bool GapQueue::push(SeqNum seq, std::string_view message) noexcept {
   NFX_ASSERT(first_ <= last_ && last_ <= max_messages_ && used_bytes_ <= max_bytes_);
   if (empty()) clear();
-  // Messages nearly always arrive in ascending order, so the place is found from the end.
+  // Messages nearly always arrive in ascending order, so the search for the place starts at the end.
   std::uint32_t place = last_;
   while (place > first_ && entries_[place - 1].seq > seq) --place;
   if (place > first_ && entries_[place - 1].seq == seq) return true;
-  // Room comes back when the queue has drained; compacting a half-drained one would stall the thread for rare gain.
+  // Space is reused once the queue is empty; compacting it earlier would stall the thread and rarely help.
   if (last_ == max_messages_ || message.size() > max_bytes_ - used_bytes_) return false;
   std::move_backward(&entries_[place], &entries_[last_], &entries_[last_] + 1);
   const auto size = static_cast<std::uint32_t>(message.size());

@@ -1,4 +1,4 @@
-// Coming up: both roles' Logon, ResetSeqNumFlag, NextExpectedMsgSeqNum.
+// Logon of both roles, with ResetSeqNumFlag and NextExpectedMsgSeqNum: how a connection becomes a session.
 #include <algorithm>
 
 #include "nexusfix/dictionary/dictionary.hpp"
@@ -51,7 +51,7 @@ void Session::send_logon(bool reset, std::optional<SeqNum> next_expected, Instan
   send_session_message(msg_type::logon, {}, body.view(), now, out);
 }
 
-// The first message of a connection. Until it has proved to be an acceptable Logon the peer gets no answer.
+// The first message of a connection. Unless it is an acceptable Logon, the peer gets no answer.
 void Session::receive_first(const MessageView& message, Instant now, Actions& out) noexcept {
   NFX_ASSERT(phase_ == Phase::awaiting_logon);
   const std::string_view type = message.msg_type();
@@ -74,7 +74,7 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
   }
   const auto seq = message.get_seq_num(Tag::MsgSeqNum);
   if (!seq || *seq >= seq_num_limit) {
-    return disconnect("Logon without a MsgSeqNum that can be used", Ending::failed, out);
+    return disconnect("Logon without a usable MsgSeqNum", Ending::failed, out);
   }
   report_.clear();
   if (config_.dictionary != nullptr && !config_.validation.is_off() &&
@@ -88,7 +88,7 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
   if (version_ == Version::fixt11 && !message.has(Tag::DefaultApplVerID)) {
     return disconnect("Logon without DefaultApplVerID(1137)", Ending::failed, out);
   }
-  // Before anything is reset or counted: a stranger leaves no trace in the session.
+  // Before anything is reset or counted: an unauthenticated peer must not change the session.
   if (!credentials_acceptable(message)) {
     return disconnect("Logon with a wrong Username(553) or Password(554)", Ending::failed, out);
   }
@@ -97,7 +97,7 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
   receive_logon(message, *seq, now, out);
 }
 
-// Every byte is looked at, whether an earlier one differed or not, so that the time taken tells a stranger nothing.
+// Every byte is compared, even after a difference, so that the time taken reveals nothing about the secret.
 bool Session::credentials_acceptable(const MessageView& message) const noexcept {
   if (config_.role == Role::initiator) return true;
   const auto same = [&](Tag tag, std::string_view wanted) {
@@ -120,7 +120,7 @@ void Session::take_application_version(const MessageView& logon) noexcept {
   peer_appl_ver_id_ = known ? static_cast<std::uint8_t>(*version) : static_cast<std::uint8_t>(appl_ver_id_count);
 }
 
-// What the Logon asks for. Refusals carry a text: the peer has proved who it is.
+// Checks the terms of the Logon. Refusals carry a text: the peer is authenticated.
 bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept {
   if (message.has(Tag::EncryptMethod) && message.get_view(Tag::EncryptMethod) != "0") {
     refuse("EncryptMethod not supported: only 0 (none)", now, out);
@@ -189,8 +189,8 @@ void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now,
     return accept_logon(message, seq, our_next, now, out);
   }
   if (asks_reset && !reset_sent_) {
-    // The peer starts over without having been asked. It may or may not count our Logon as number 1: going on with
-    // 2 is the choice that can be mended (a ResendRequest for 1), where going on with 1 might be fatally low.
+    // The peer resets although we did not request it. It may or may not count our Logon as number 1. Continuing with 2
+    // is recoverable (a ResendRequest for 1); continuing with 1 might be fatally low.
     reset_counters(out);
     next_out_ = next(first_seq_num);
     note(Notice::sequence_reset, seq, "the peer answered Logon with ResetSeqNumFlag=Y", out);
@@ -199,13 +199,13 @@ void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now,
   if (!numbers_acceptable(message, seq, now, out)) return;
   if (interval != heartbeat_) {
     heartbeat_ = interval;
-    note(Notice::heartbeat_differs, seq, "the peer answered with another HeartBtInt, which is taken", out);
+    note(Notice::heartbeat_differs, seq, "the peer answered with another HeartBtInt, which is used", out);
   }
   phase_ = Phase::logged_on;
   accept_logon(message, seq, next_out_, now, out);
 }
 
-// Both Logons are exchanged: what is missing on either side is dealt with, and the application told.
+// Both Logons are exchanged: the application is notified, and gaps on both sides are handled.
 void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now,
                            Actions& out) noexcept {
   NFX_ASSERT(phase_ == Phase::logged_on && seq >= next_in_);
@@ -215,12 +215,13 @@ void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_ne
   if (seq == next_in_) {
     advance_past(seq, now, out);
   } else if (config_.send_next_expected_seq_num && message.has(Tag::NextExpectedMsgSeqNum)) {
-    // Our Logon has told the peer what we expect: the gap comes unasked, and is asked for only if it does not.
+    // Our Logon contained the next expected sequence number: the peer fills the gap by itself, and only a timeout
+    // requests it.
     gap_ = {.requested_to = seq,
             .wanted_to = seq,
             .progress = next_in_,
             .retry_at = now.monotonic + config_.resend_timeout};
-    logon_beyond_gap_ = seq;  // the peer sends what lies in front of its Logon, not the Logon again
+    logon_beyond_gap_ = seq;  // the peer sends the messages before its Logon, not the Logon again
     note(Notice::gap_detected, next_in_, {}, out);
   } else {
     request_resend(seq, now, out);
@@ -230,11 +231,11 @@ void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_ne
   if (expects && *expects != SeqNum{} && *expects < our_next) queue_replay(*expects, previous(our_next), out);
 }
 
-// Logon with ResetSeqNumFlag=Y on an open session: both directions start over; ours may be the answer to one we sent.
+// Logon with ResetSeqNumFlag=Y on an open session: both directions restart at 1; it may be the answer to ours.
 void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   if (std::exchange(reset_answered_, false) && seq != first_seq_num && seq == next_in_) {
-    // Some acceptors that begin a reset answer our answer once more, in sequence: there is nothing left to reset.
-    note(Notice::unexpected_message, seq, "another Logon behind a reset: ignored", out);
+    // Some acceptors that begin a reset answer our answer again, in sequence: nothing is left to reset.
+    note(Notice::unexpected_message, seq, "another Logon after a reset: ignored", out);
     return advance_past(seq, now, out);
   }
   if (seq != first_seq_num) return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1", now, out);
@@ -252,7 +253,7 @@ void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instan
   reset_sent_ = false;
   if (phase_ != Phase::logged_on) return;
   reset_answered_ = true;
-  note(Notice::sequence_reset, seq, "both sides start over at 1 on the peer's request", out);
+  note(Notice::sequence_reset, seq, "both sides restart at 1 on the peer's request", out);
 }
 
 void Session::reset_sequence_numbers(Instant now, Actions& out) noexcept {

@@ -1,3 +1,4 @@
+// A bounded hash set in order of insertion, so that remembering an identifier neither allocates nor scans.
 #include "nexusfix/session/poss_resend_filter.hpp"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ void PossResendFilter::clear() noexcept {
   std::fill_n(slots_.get(), std::size_t{mask_} + 1, none);
 }
 
-// Identifiers of up to 15 bytes are their own key, so they can never be taken for one another. Of longer ones the top
-// bit is set, which a size of at most 15 leaves clear.
+// Identifiers of up to 15 bytes are their own key, so two of them never collide. In keys of longer ones the
+// top bit is set, which a size of at most 15 leaves clear.
 PossResendFilter::Key PossResendFilter::key_of(std::string_view id) noexcept {
   Key key;
   if (id.size() <= 15) {
@@ -78,7 +79,7 @@ bool PossResendFilter::remember(std::string_view id) noexcept {
   return true;
 }
 
-// Takes a key out of the table and moves those behind it that had to step aside for it.
+// Removes a key from the table and moves the following ones that collided with it.
 void PossResendFilter::forget(const Key& key) noexcept {
   std::uint32_t hole = slot_for(key);
   NFX_ASSERT(slots_[hole] < size_ && ring_[slots_[hole]] == key);

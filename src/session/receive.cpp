@@ -1,4 +1,4 @@
-// What a logged-on session does with a message: its place in the sequence first, then its content, then its meaning.
+// What a logged-on session does with a message: checks of its sequence number, then of its content, then processing.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ namespace {
   return message.msg_type() == msg_type::sequence_reset && message.get_view(Tag::GapFillFlag) != "Y";
 }
 
-// What may follow our Logon with ResetSeqNumFlag=Y on an open session: the same from the peer, or its farewell.
+// What may follow our Logon with ResetSeqNumFlag=Y on an open session: the same from the peer, or its Logout.
 [[nodiscard]] bool answers_reset(const MessageView& message) noexcept {
   const std::string_view type = message.msg_type();
   return type == msg_type::logout || (type == msg_type::logon && message.get_view(Tag::ResetSeqNumFlag) == "Y");
@@ -69,7 +69,7 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
   const std::string_view type = message.msg_type();
   if (violated_ && type != msg_type::logout) return;
   if (reset_sent_ && !answers_reset(message)) {
-    // Numbered in the sequence that our ResetSeqNumFlag=Y has ended, so its number means nothing now.
+    // Its sequence number belongs to the epoch that our ResetSeqNumFlag=Y has ended, so it means nothing now.
     return note(Notice::unexpected_message, SeqNum{}, "sent before the answer to ResetSeqNumFlag=Y: ignored", out);
   }
   const auto number = message.get_seq_num(Tag::MsgSeqNum);
@@ -81,13 +81,13 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
   processing_ = seq;
   if (message.begin_string() != config_.begin_string) {
     if (seq == next_in_) next_in_ = next(seq);
-    // One Logout is enough: another would put off the end of the wait for the peer's.
+    // One Logout is enough: another would extend the wait for the peer's.
     if (phase_ == Phase::logout_sent) return disconnect("Incorrect BeginString", Ending::failed, out);
     violated_ = true;
     return send_logout("Incorrect BeginString", now, out);
   }
   const Position position = seq == next_in_ ? Position::equal : (seq < next_in_ ? Position::low : Position::high);
-  // These four are dealt with whatever their number: they mend, or end, a sequence that does not fit.
+  // These four are processed whatever their sequence number: they repair, or end, an inconsistent sequence.
   const bool any_position =
       type == msg_type::resend_request || type == msg_type::logout || type == msg_type::logon || is_reset(message);
   const bool stale =
@@ -104,7 +104,7 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
 }
 
 void Session::receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
-  NFX_ASSERT(seq > next_in_);  // only what is beyond a gap waits in the queue
+  NFX_ASSERT(seq > next_in_);  // only out-of-order messages are queued
   if (!queue_.push(seq, message.bytes())) note(Notice::queue_full, seq, {}, out);
   request_resend(previous(seq), now, out, config_.send_redundant_resend_requests);
 }
@@ -118,7 +118,7 @@ void Session::receive_low(const MessageView& message, SeqNum seq, Instant now, A
 }
 
 bool Session::poss_dup_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
-  // Gap fills are commonly sent without OrigSendingTime: there is no original.
+  // Gap fills are usually sent without OrigSendingTime: there is no original.
   if (message.msg_type() == msg_type::sequence_reset) return true;
   if (!message.has(Tag::OrigSendingTime)) {
     if (!config_.require_orig_sending_time) return true;
@@ -164,7 +164,7 @@ bool Session::content_acceptable(const MessageView& message, SeqNum seq, const O
                                        : SessionRejectReason::incorrect_data_format);
 }
 
-// Over FIXT.1.1 every application message may be of another version: ApplVerID(1128), or what the peer's Logon said.
+// With FIXT.1.1 the version of an application message is its ApplVerID(1128), or else the one in the peer's Logon.
 const Dictionary* Session::dictionary_for(const MessageView& message) const noexcept {
   if (version_ != Version::fixt11 || is_session_msg_type(message.msg_type())) return config_.dictionary;
   std::size_t version = peer_appl_ver_id_;
@@ -177,12 +177,12 @@ const Dictionary* Session::dictionary_for(const MessageView& message) const noex
 }
 
 bool Session::within_latency(UtcTime sending_time, Instant now) const noexcept {
-  // Compared without a difference of the two, which need not fit when the peer's year is absurd.
+  // Compared without a difference of the two, which may overflow when the peer's year is far off.
   return !config_.check_latency ||
          (sending_time >= now.utc - config_.max_latency && sending_time <= now.utc + config_.max_latency);
 }
 
-// Who sent it, and when. A message from beyond a gap was checked for its time when it arrived.
+// Checks CompIDs and SendingTime. The time of a queued message was checked when it arrived.
 bool Session::sender_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, bool queued, Instant now,
                                 Actions& out) noexcept {
   if (origin.sent && !queued && !within_latency(origin.sent->time, now)) {
@@ -212,7 +212,7 @@ void Session::dispatch(const MessageView& message, SeqNum seq, Position position
       case '4': return receive_sequence_reset(message, seq, position, now, out);
       case '5': return receive_logout(message, seq, position, now, out);
       case 'A':
-        if (phase_ == Phase::logout_sent) return note(Notice::unexpected_message, seq, "Logon behind our Logout", out);
+        if (phase_ == Phase::logout_sent) return note(Notice::unexpected_message, seq, "Logon after our Logout", out);
         if (message.get_view(Tag::ResetSeqNumFlag) == "Y") return receive_reset_logon(message, seq, now, out);
         return disconnect("a second Logon without ResetSeqNumFlag on an open session", Ending::failed, out);
       default: break;
@@ -222,13 +222,13 @@ void Session::dispatch(const MessageView& message, SeqNum seq, Position position
   receive_in_sequence(message, seq, queued, now, out);
 }
 
-// What comes beyond the throttle. Resent messages were asked for, and those from beyond a gap came at their own pace.
+// An application message above the rate limit. Resent messages and queued ones do not count: they were requested.
 void Session::receive_too_many(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   note(Notice::throttled, seq, to_string(config_.throttle_action), out);
   if (config_.throttle_action == ThrottleAction::disconnect) {
     return refuse("more application messages than allowed", now, out);
   }
-  // Without room for the answer the peer does not read, and the next session message of ours ends the session.
+  // If there is no space for the answer, the peer does not read, and our next session message ends the session.
   static_cast<void>(
       reject_business(message, BusinessRejectReason::other, "more application messages than allowed", now, out));
 }
@@ -245,14 +245,14 @@ void Session::deliver(const MessageView& message, SeqNum seq, bool queued, Insta
 void Session::receive_in_sequence(const MessageView& message, SeqNum seq, bool queued, Instant now,
                                   Actions& out) noexcept {
   NFX_ASSERT(seq == next_in_ && seq < seq_num_limit);
-  // The number counts first and what it means to an open gap comes last: asking for more may end the session, and the
-  // message must have been dealt with by then.
+  // The sequence number advances first, and the open gap is checked last: requesting more may end the session, and the
+  // message must have been processed by then.
   next_in_ = next(seq);
   const std::string_view type = message.msg_type();
   if (!is_session_msg_type(type)) {
     deliver(message, seq, queued, now, out);
   } else if (type == msg_type::test_request) {
-    // Echoed as the very bytes that came, however long: the whole field is copied.
+    // Echoed byte for byte.
     const std::string_view id = message.get_view(Tag::TestReqID);
     std::array<char, 1024> buffer;
     FieldWriter body{buffer};
@@ -284,14 +284,14 @@ void Session::receive_sequence_reset(const MessageView& message, SeqNum seq, Pos
   }
   if (gap_fill) {
     set_next_inbound(*new_seq, now, out);
-    // Some peers count the last number of a chunk as filled without sending it: the next chunk begins with it then.
+    // Some peers count the last message of a chunk as filled without sending it: then the next chunk begins with it.
     if (phase_ != Phase::disconnected && gap_.requested_to == *new_seq && gap_.wanted_to > gap_.requested_to) {
       const SeqNum wanted_to = std::exchange(gap_, Gap{}).wanted_to;
       request_resend(wanted_to, now, out);
     }
     return;
   }
-  // Reset mode: whatever was missing is given up, and so is what waited behind it.
+  // Reset mode: missing messages and those queued after them are abandoned.
   note(Notice::sequence_reset, *new_seq, *new_seq == next_in_ ? "to the number expected anyway" : std::string_view{},
        out);
   queue_.clear();
@@ -320,7 +320,7 @@ void Session::set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept {
   close_gap(now, out);
 }
 
-// Called whenever the expected number has moved: is the request filled, and what is missing next?
+// Called whenever next_in_ has changed: closes a gap that is filled, and requests the next one.
 void Session::close_gap(Instant now, Actions& out) noexcept {
   if (phase_ == Phase::disconnected) return;
   NFX_ASSERT(next_in_ <= seq_num_limit);
@@ -329,10 +329,10 @@ void Session::close_gap(Instant now, Actions& out) noexcept {
     if (next_in_ <= gap_.requested_to) return;
     const SeqNum wanted_to = gap_.wanted_to;
     gap_ = {};
-    // With chunks, what is still missing behind the filled one is asked for now.
+    // With chunks, the next chunk is requested now.
     if (next_in_ <= wanted_to) return request_resend(wanted_to, now, out);
   }
-  // A second gap in front of what waits in the queue: the peer may have nothing more to send that would show it.
+  // A second gap before the queued messages: the peer may send nothing more that would show it.
   if (const auto waiting = queue_.first_from(next_in_); waiting && *waiting > next_in_) {
     request_resend(previous(*waiting), now, out);
   }

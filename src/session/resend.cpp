@@ -1,4 +1,4 @@
-// Gaps, both ways: asking for what we miss, and answering ResendRequests from the store.
+// Sequence gaps in both directions: requesting missing messages, and answering ResendRequests from the store.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace nfx {
 
-// Outstanding only once the request is in the output space; cleared on disconnect; repeated by the timer alone.
+// A gap is outstanding once the request is in the output space; cleared on disconnect; repeated only by the timer.
 void Session::request_resend(SeqNum up_to, Instant now, Actions& out, bool redundant) noexcept {
   NFX_ASSERT(phase_ != Phase::disconnected && phase_ != Phase::awaiting_logon);
   NFX_ASSERT(up_to >= next_in_);
@@ -54,18 +54,18 @@ void Session::receive_resend_request(const MessageView& message, SeqNum seq, Pos
   const SeqNum up_to = to_the_end ? last_sent : std::min(*last, last_sent);
   if (config_.max_resent_messages != 0 && *first <= up_to &&
       value(up_to) - value(*first) >= config_.max_resent_messages) {
-    note(Notice::resend_refused, *first, "ask for at most max_resent_messages at once", out);
+    note(Notice::resend_refused, *first, "request at most max_resent_messages at once", out);
     return reject(message, seq, SessionRejectReason::value_is_incorrect, Tag::EndSeqNo, now, out);
   }
   same_resend_count_ = *first == same_resend_ ? same_resend_count_ + 1 : 1;
   same_resend_ = *first;
   if (same_resend_count_ > config_.max_same_resend_requests) {
-    note(Notice::resend_loop, *first, "the same messages were asked for too often", out);
+    note(Notice::resend_loop, *first, "the same messages were requested too often", out);
     return refuse("ResendRequest for the same messages again and again", now, out);
   }
   if (position == Position::equal) advance_past(seq, now, out);
-  if (phase_ == Phase::disconnected) return;  // there was no room to ask for the next chunk
-  // It is answered whatever its own number; a gap in front of it is asked for behind the answer, so that two sides
+  if (phase_ == Phase::disconnected) return;  // there was no space to request the next chunk
+  // It is answered whatever its own sequence number; a gap before it is requested after the answer, so that two sides
   // that both miss messages do not wait for each other.
   if (position == Position::high) {
     request_after_replay_ = std::max(request_after_replay_, seq);
@@ -91,7 +91,7 @@ void Session::queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept {
     pending_replays_[pending_replay_count_++] = {first, last};
     return;
   }
-  // Full: the last range grows to cover this one too, so that every number asked for is still answered.
+  // Full: the last range is extended to cover this one, so that every requested message is still answered.
   Range& range = pending_replays_.back();
   range = {std::min(range.next, first), std::max(range.last, last)};
 }
@@ -110,7 +110,7 @@ void Session::finish_replay(Instant now, Actions& out) noexcept {
   if (up_to >= next_in_ && up_to != SeqNum{}) request_resend(up_to, now, out);
 }
 
-// Handles the number replay_.next. False when the output space is full: nothing is lost, the next call goes on there.
+// Handles sequence number replay_.next. False when the output space is full: the next call continues there.
 bool Session::replay_one(std::optional<std::string_view> stored, MessageView& scratch, Instant now,
                          Actions& out) noexcept {
   const StepCheck check{*this, out, StepCheck::Step::replay};
@@ -141,9 +141,9 @@ bool Session::replay_one(std::optional<std::string_view> stored, MessageView& sc
   return true;
 }
 
-// The stored message again: same number and body, PossDupFlag, the old SendingTime as OrigSendingTime.
+// Sends a stored message again: same sequence number and body, PossDupFlag, the old SendingTime as OrigSendingTime.
 bool Session::send_replayed(std::string_view stored, MessageView& scratch, Instant now, Actions& out) noexcept {
-  std::size_t extra_begin = 0, behind_begin = 0, behind_end = 0, last_begin = 0, body_begin = 0;
+  std::size_t extra_begin = 0, after_begin = 0, after_end = 0, last_begin = 0, body_begin = 0;
   for (std::uint32_t i = 3; i < scratch.size() && body_begin == 0; ++i) {
     const Field field = scratch[i];
     const auto value_begin = static_cast<std::size_t>(field.value.data() - stored.data());
@@ -153,25 +153,25 @@ bool Session::send_replayed(std::string_view stored, MessageView& scratch, Insta
     if (!is_header_tag(field.tag)) {
       body_begin = field_begin;
     } else if (field.tag == Tag::TargetCompID) {
-      // The session's own fields behind it are put there again.
+      // The session's own fields after it are written again by the composer.
       extra_begin = field_end;
       if (stored.substr(field_end).starts_with(composer_.own_fields())) extra_begin += composer_.own_fields().size();
     } else if (field.tag == Tag::LastMsgSeqNumProcessed) {
-      // What was processed then means nothing now.
-      if (behind_begin == 0) behind_begin = field_begin;
-      behind_end = field_begin;
+      // The value of that time means nothing now.
+      if (after_begin == 0) after_begin = field_begin;
+      after_end = field_begin;
       last_begin = field_end;
-    } else if (extra_begin != 0 && behind_begin == 0 && field.tag > Tag::OrigSendingTime) {
-      behind_begin = field_begin;
+    } else if (extra_begin != 0 && after_begin == 0 && field.tag > Tag::OrigSendingTime) {
+      after_begin = field_begin;
     }
   }
-  if (behind_begin == 0) behind_begin = body_begin;
-  if (last_begin == 0) behind_end = last_begin = body_begin;
+  if (after_begin == 0) after_begin = body_begin;
+  if (last_begin == 0) after_end = last_begin = body_begin;
   const std::size_t body_end = stored.size() - 7;
   // The four parts of the stored message that are copied follow one another.
-  NFX_ASSERT(extra_begin <= behind_begin && behind_begin <= behind_end && behind_end <= last_begin);
+  NFX_ASSERT(extra_begin <= after_begin && after_begin <= after_end && after_end <= last_begin);
   NFX_ASSERT(last_begin <= body_begin && body_begin <= body_end);
-  // Since the message left, somebody may have set the clock back; no message is older than its original.
+  // The clock may have been set back since the message was sent; no resend is older than its original.
   std::string_view original_time = scratch.get_view(Tag::SendingTime);
   std::array<char, max_utc_timestamp_size> time;
   if (const std::string_view now_text = composer_.sending_time(now.utc); now_text < original_time) {
@@ -179,13 +179,13 @@ bool Session::send_replayed(std::string_view stored, MessageView& scratch, Insta
     original_time = {time.data(), now_text.size()};
   }
   const auto seq = scratch.get_seq_num(Tag::MsgSeqNum);
-  NFX_ASSERT(seq == replay_.next);  // what the store has under a number is the message with that number
+  NFX_ASSERT(seq == replay_.next);  // the store returns the message with the number that was read
   const auto size = composer_.compose({.msg_type = scratch.msg_type(),
                                        .seq = *seq,
                                        .poss_dup = true,
                                        .orig_sending_time = original_time,
-                                       .header_fields = stored.substr(extra_begin, behind_begin - extra_begin),
-                                       .header_fields_behind = stored.substr(behind_begin, behind_end - behind_begin),
+                                       .header_fields = stored.substr(extra_begin, after_begin - extra_begin),
+                                       .header_fields_after = stored.substr(after_begin, after_end - after_begin),
                                        .header_fields_last = stored.substr(last_begin, body_begin - last_begin),
                                        .last_processed = last_processed(),
                                        .body = stored.substr(body_begin, body_end - body_begin)},

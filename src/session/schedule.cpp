@@ -1,3 +1,4 @@
+// Session times in local time: daylight saving, weekly sessions and daily resets in one place, as pure functions.
 #include "nexusfix/session/schedule.hpp"
 
 #include <algorithm>
@@ -18,11 +19,11 @@ using std::chrono::weekday;
 constexpr seconds day_length = days{1};
 constexpr seconds week_length = days{7};
 
-// Clocks that leap over a whole day (a zone that changed sides of the date line) swallow at most two daily sessions in
-// a row, or one weekly one.
-constexpr int max_swallowed = 8;
+// Clocks that skip a whole day (a zone that changed sides of the date line) skip at most two daily sessions in a row,
+// or one weekly session.
+constexpr int max_skipped = 8;
 
-// How far it is from one point of a cycle to another: from 0 to below the cycle, and from above 0 to the cycle.
+// The distance from one point of a cycle to another: from 0 to below the cycle, or from above 0 up to the cycle.
 constexpr seconds distance(seconds from, seconds to, seconds cycle) { return ((to - from) % cycle + cycle) % cycle; }
 constexpr seconds distance_or_cycle(seconds from, seconds to, seconds cycle) {
   const seconds d = distance(from, to, cycle);
@@ -42,7 +43,7 @@ UtcTime to_instant(sys_seconds time) noexcept {
   return time;
 }
 
-// What is missing or too much, before any times are compared.
+// Keys that are missing or must not be set, before any times are compared.
 std::optional<ScheduleProblem> find_incomplete(const ScheduleConfig& c) noexcept {
   const bool has_logon = c.logon_time || c.logout_time || c.logon_day || c.logout_day;
   const bool weekly = c.start_day.has_value();
@@ -53,7 +54,7 @@ std::optional<ScheduleProblem> find_incomplete(const ScheduleConfig& c) noexcept
   if (!c.start_time && weekly) return ScheduleProblem{"start_time", "missing: start_day is given"};
   if (!c.start_time && !c.weekdays.empty()) return ScheduleProblem{"start_time", "missing: weekdays is given"};
   if (!c.start_time && has_logon) {
-    return ScheduleProblem{"start_time", "missing: a time to log on or out is given, which lies within a session"};
+    return ScheduleProblem{"start_time", "missing: a time to log on or out is given, which must be within a session"};
   }
   if (weekly && !c.weekdays.empty()) {
     return ScheduleProblem{"weekdays", "is for daily sessions: remove it, or start_day and end_day"};
@@ -83,7 +84,7 @@ std::optional<Schedule::Recurrence> Schedule::sessions_of(const ScheduleConfig& 
       distance_or_cycle(in_week(*c.start_day, *c.start_time), in_week(*c.end_day, *c.end_time), week_length)};
 }
 
-// Daily windows need no weekdays: on days without a session there is nothing they could be a part of.
+// Daily windows need no weekdays: on days without a session they are never inside one.
 std::optional<Schedule::Recurrence> Schedule::logons_of(const ScheduleConfig& c) noexcept {
   if (!c.logon_time && !c.logout_time && !c.logon_day && !c.logout_day) return std::nullopt;
   const seconds logon = c.logon_time.value_or(*c.start_time);
@@ -115,7 +116,7 @@ std::optional<ScheduleProblem> find_problem(const ScheduleConfig& c) noexcept {
   if (!session) return std::nullopt;
   if (c.reset_time && distance(*c.start_time, *c.reset_time, day_length) >= session->length) {
     return ScheduleProblem{"reset_time",
-                           "lies outside the session, where it has no effect: choose a time within, or "
+                           "is outside the session, where it has no effect: choose a time within, or "
                            "remove it, as the numbers start over with every session"};
   }
   const auto logon = Schedule::logons_of(c);
@@ -124,11 +125,10 @@ std::optional<ScheduleProblem> find_problem(const ScheduleConfig& c) noexcept {
     if (*c.logon_time == *c.logout_time) {
       return ScheduleProblem{"logout_time", "equals logon_time, which leaves no break: remove both or change one"};
     }
-    // The window that a session begins with may have started the day before.
+    // The window that is open when a session begins may have started the day before.
     const seconds offset = distance(session->start, logon->start, day_length);
     if (offset >= session->length && offset - day_length + logon->length <= seconds{0}) {
-      return ScheduleProblem{"logon_time",
-                             "lies outside the session, as does the window it opens: nobody could log on"};
+      return ScheduleProblem{"logon_time", "is outside the session, as is the window it opens: no peer could log on"};
     }
     return std::nullopt;
   }
@@ -138,7 +138,7 @@ std::optional<ScheduleProblem> find_problem(const ScheduleConfig& c) noexcept {
                                 : distance(*c.start_time, logon->start, day_length);
   if (offset >= session->length) {
     return ScheduleProblem{c.logon_time || !c.logon_day ? "logon_time" : "logon_day",
-                           "lies outside the session: choose a time between its start and its end"};
+                           "is outside the session: choose a time between its start and its end"};
   }
   if (offset + logon->length > session->length) {
     return ScheduleProblem{c.logout_time || !c.logout_day ? "logout_time" : "logout_day",
@@ -156,7 +156,7 @@ Schedule::Schedule(ScheduleConfig config) : config_(std::move(config)) {
   NFX_ASSERT(!logons_ || (!logons_->weekdays.empty() && logons_->length > seconds{0}));
 }
 
-// The loops end within seven steps: the set is never empty.
+// The loops end after at most seven steps: the set is never empty.
 local_days Schedule::Recurrence::begun_at(local_seconds time) const noexcept {
   local_days day = floor<days>(time - start);
   while (!weekdays.contains(weekday{day})) day -= days{1};
@@ -179,7 +179,7 @@ Schedule::Span Schedule::span_of(const Recurrence& r, local_days day) const noex
   return {config_.zone.to_utc(day + r.start).time, config_.zone.to_utc(day + r.start + r.length).time};
 }
 
-// Comparing with latest_local is comparing with the instants of to_utc, so no span has to be made to rule it out.
+// Comparing with latest_local() equals comparing with the instants of to_utc(), so most calls need no span.
 std::optional<Schedule::Span> Schedule::current(const Recurrence& r, sys_seconds time) const noexcept {
   const local_seconds local = config_.zone.latest_local(time);
   const local_days day = r.begun_at(local);
@@ -192,7 +192,7 @@ std::optional<Schedule::Span> Schedule::current(const Recurrence& r, sys_seconds
 
 std::optional<Schedule::Span> Schedule::following(const Recurrence& r, sys_seconds time) const noexcept {
   local_days day = r.begun_at(config_.zone.latest_local(time));
-  for (int i = 0; i < max_swallowed; ++i) {
+  for (int i = 0; i < max_skipped; ++i) {
     day = r.after(day);
     const Span span = span_of(r, day);
     NFX_ASSERT(span.begin <= span.end && time < span.begin);
@@ -203,7 +203,7 @@ std::optional<Schedule::Span> Schedule::following(const Recurrence& r, sys_secon
 
 std::optional<Schedule::Span> Schedule::latest(const Recurrence& r, sys_seconds time) const noexcept {
   local_days day = r.begun_at(config_.zone.latest_local(time));
-  for (int i = 0; i < max_swallowed; ++i) {
+  for (int i = 0; i < max_skipped; ++i) {
     const Span span = span_of(r, day);
     NFX_ASSERT(span.begin <= span.end && span.begin <= time);
     if (span.begin < span.end) return span;
@@ -232,7 +232,7 @@ std::optional<Schedule::Span> Schedule::logon_span(sys_seconds time) const noexc
 std::optional<Schedule::Span> Schedule::first_logon_in(const Span& session, sys_seconds time) const noexcept {
   if (time < session.begin) {
     if (!logons_) return session;
-    // A window that is open already when the session begins counts from there.
+    // A window that is already open when the session begins starts with the session.
     if (const auto open = current(*logons_, session.begin)) {
       return Span{session.begin, std::min(session.end, open->end)};
     }
@@ -246,7 +246,7 @@ std::optional<Schedule::Span> Schedule::first_logon_in(const Span& session, sys_
 std::optional<Schedule::Span> Schedule::next_logon_span(sys_seconds time) const noexcept {
   if (!sessions_) return std::nullopt;
   auto session = session_span(time);
-  for (int i = 0; i < max_swallowed; ++i) {
+  for (int i = 0; i < max_skipped; ++i) {
     if (session) {
       if (const auto logon = first_logon_in(*session, time)) return logon;
     }

@@ -1,4 +1,5 @@
-// What a session sends: its own messages, the application's, rejects and logouts.
+// What a session sends: its own messages, the application's, rejects and logouts. Here the outbound sequence number
+// grows.
 #include <algorithm>
 #include <charconv>
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::size_t max_session_body = 512;
 
-// The routing fields of an answer are those of the message turned round, empty ones left out. FIX 4.0 has no locations.
+// The routing fields of an answer are those of the message, reversed and without empty ones. FIX 4.0 has no locations.
 void append_reversed_route(FieldWriter& out, const MessageView& message, bool with_locations) noexcept {
   constexpr std::array<std::pair<Tag, Tag>, 6> answers{{
       {Tag::OnBehalfOfCompID, Tag::DeliverToCompID},
@@ -66,7 +67,7 @@ bool Session::send_session_message(std::string_view type, std::string_view heade
                                        .body = body},
                                       now.utc, out.room());
   if (!size) {
-    disconnect("the peer does not read: no room to send", Ending::failed, out);
+    disconnect("the peer does not read: no space to send", Ending::failed, out);
     return false;
   }
   out.push({.kind = ActionKind::send, .seq = next_out_, .bytes = out.take(*size)});
@@ -87,7 +88,7 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
   if (with_codes || !tag) {
     body.append(Tag::Text, text);
   } else {
-    // Before FIX 4.2 there is no RefTagID: the text has to name the tag.
+    // Before FIX 4.2 there is no RefTagID: the text names the tag.
     std::array<char, 96> named;
     NFX_ASSERT(text.size() + sizeof " (-2147483648)" <= named.size());
     char* at = std::copy(text.begin(), text.end(), named.begin());
@@ -100,12 +101,12 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
     if (tag) body.append(Tag::RefTagID, value(*tag));
     if (!rejected.msg_type().empty() && rejected.msg_type().size() <= 32)
       body.append(Tag::RefMsgType, rejected.msg_type());
-    // FIX 4.2 knows the reasons up to InvalidMsgType only.
+    // FIX 4.2 defines the reasons up to InvalidMsgType only.
     if (version_ > Version::fix42 || reason <= SessionRejectReason::invalid_msg_type) {
       body.append(Tag::SessionRejectReason, static_cast<unsigned>(reason));
     }
   }
-  // Routing fields too long to echo are left out rather than the Reject.
+  // Routing fields that are too long to echo are omitted; the Reject is still sent.
   if (!send_session_message(msg_type::reject, header.ok() ? header.view() : std::string_view{}, body.view(), now, out))
     return;
   note(Notice::message_rejected, seq, text, out);
@@ -175,8 +176,9 @@ void Session::refuse(std::string_view text, Instant now, Actions& out) noexcept 
 void Session::disconnect(std::string_view text, Ending ending, Actions& out) noexcept {
   NFX_ASSERT(phase_ != Phase::disconnected);  // one end for every connection
   out.push({.kind = ActionKind::disconnect, .text = text});
-  // An acceptor's peer that has not proved who it is has no session to lose, and none to reset.
-  const bool tell = config_.role == Role::initiator || phase_ == Phase::logged_on || phase_ == Phase::logout_sent;
+  // An acceptor's peer that is not authenticated has no session that could end or be reset.
+  const bool had_session =
+      config_.role == Role::initiator || phase_ == Phase::logged_on || phase_ == Phase::logout_sent;
   phase_ = Phase::disconnected;
   phase_deadline_ = MonotonicTime::max();
   queue_.clear();
@@ -187,8 +189,8 @@ void Session::disconnect(std::string_view text, Ending ending, Actions& out) noe
   request_after_replay_ = {};
   test_pending_ = violated_ = reset_sent_ = false;
   replay_held_until_ = MonotonicTime{};
-  if (!tell) {
-    // The stranger hears nothing, but whoever runs this session wants to know why a Logon did not work.
+  if (!had_session) {
+    // The peer gets no answer; the notice tells the operator why the Logon failed.
     if (ending == Ending::failed) note(Notice::logon_refused, SeqNum{}, text, out);
     return;
   }

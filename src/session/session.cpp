@@ -1,3 +1,4 @@
+// Timers and the end of a connection: heartbeats, TestRequest, repeated ResendRequests and timeouts.
 #include "nexusfix/session/session.hpp"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ std::string_view to_string(Phase phase) noexcept {
 std::string_view to_string(SendError error) noexcept {
   switch (error) {
     case SendError::not_logged_on: return "the session is not logged on";
-    case SendError::store_full: return "the message store is full: make room on its disk";
+    case SendError::store_full: return "the message store is full: free space on its disk";
     case SendError::store_failed: return "the message store has failed: see the notice, then restart";
     case SendError::no_room: return "the send buffer is full: the peer does not read fast enough";
     case SendError::bad_message: return "no application message type, or fields that do not end with SOH";
@@ -163,7 +164,7 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
     body.append(Tag::TestReqID, "TEST");
     if (!send_session_message(msg_type::test_request, {}, body.view(), now, out)) return;
     test_pending_ = true;
-    // Counted from now, not from the last message: a thread that was late itself must not take it out on the peer.
+    // Counted from now, not from the last message: a delay of this thread must not shorten the peer's time to answer.
     test_deadline_ = time + interval * (config_.heartbeat_timeout_percent - config_.test_request_percent) / 100;
   }
 }

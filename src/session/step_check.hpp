@@ -1,5 +1,5 @@
-// What holds before and after every step of a session, whatever the event: checked in one place, so that each function
-// of the step need not prove it again. Debug, sanitizer and fuzz builds only; in others nothing of it remains.
+// Conditions that hold before and after every step of a session, whatever the event: checked in one place, so that no
+// function of the step has to prove them. Debug, sanitizer and fuzz builds only; empty in others.
 #pragma once
 
 #include "nexusfix/base/assert.hpp"
@@ -13,7 +13,7 @@ class StepCheck {
  public:
   enum class Step : std::uint8_t { event, timer, replay };
   explicit StepCheck(const Session&, const Actions&, Step = Step::event, MonotonicTime = {}) noexcept {}
-  ~StepCheck() {}  // not trivial, so that a check that is only constructed is no unused variable
+  ~StepCheck() {}  // not trivial: otherwise the compiler reports an unused variable
 };
 
 #else
@@ -48,7 +48,7 @@ class StepCheck {
  private:
   [[nodiscard]] std::span<const Action> new_actions() const noexcept { return out_.list().subspan(actions_); }
 
-  // A session logs on only from a connection that awaits a Logon, and tells its caller when it ends one.
+  // A session logs on only from a connection that awaits a Logon, and reports the end of a connection.
   void check_phase() const noexcept {
     const Phase phase = session_.phase_;
     if (phase == phase_) return;

@@ -1,3 +1,4 @@
+// Conversion between UTC and local time as binary searches over a table, so that a schedule needs no time zone library.
 #include "nexusfix/session/time_zone.hpp"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ local_seconds TimeZone::latest_local(sys_seconds time) const noexcept {
 }
 
 LocalInstant TimeZone::to_utc(local_seconds local) const noexcept {
-  // The period that shows it first is the last one that had not been preceded by it.
+  // The period that shows this time first is the last one before which no later time was shown.
   const auto after = std::lower_bound(shown_before_.begin() + 1, shown_before_.end(), local);
   const std::size_t i = static_cast<std::size_t>(after - shown_before_.begin()) - 1;
   NFX_ASSERT(i < periods_.size() && (i == 0 || shown_before_[i] < local));

@@ -1,4 +1,4 @@
-// FIXT.1.1: every application message may be of another version.
+// FIXT.1.1: the version of each application message selects its dictionary.
 #include <gtest/gtest.h>
 
 #include "nexusfix/dictionary/load.hpp"

@@ -1,4 +1,4 @@
-// Messages beyond a gap, and asking for what is missing.
+// Out-of-order messages, and requesting the missing ones.
 #include <gtest/gtest.h>
 
 #include "nexusfix/session/gap_queue.hpp"
@@ -56,7 +56,7 @@ TEST(GapQueueBounds, says_no_beyond_its_messages_or_bytes_and_takes_more_once_dr
   EXPECT_EQ(none.take(SeqNum{2}), std::nullopt);
 }
 
-TEST(Gap, drops_what_the_full_queue_cannot_hold_and_says_so_and_loses_nothing) {
+TEST(Gap, drops_what_the_full_queue_cannot_hold_and_reports_it_and_loses_nothing) {
   SessionConfig config = acceptor_config();
   config.max_queued_messages = 3;
   SessionRig rig{config};
@@ -149,7 +149,7 @@ TEST(Gap, chunk_that_ends_at_the_last_missing_number_is_open_ended) {
   EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=0|");
 }
 
-TEST(Gap, chunk_is_asked_for_behind_the_message_that_filled_the_one_before) {
+TEST(Gap, chunk_is_asked_for_after_the_message_that_filled_the_one_before) {
   SessionConfig config = acceptor_config();
   config.resend_chunk_size = 1;
   SessionRig rig{config};
@@ -161,7 +161,7 @@ TEST(Gap, chunk_is_asked_for_behind_the_message_that_filled_the_one_before) {
   EXPECT_EQ(rig.take(), "35=2|34=4|7=3|16=0|");
 }
 
-TEST(Gap, message_that_closes_a_chunk_is_delivered_even_if_there_is_no_room_to_ask_for_the_next) {
+TEST(Gap, message_that_closes_a_chunk_is_delivered_even_if_there_is_no_space_to_ask_for_the_next) {
   SessionConfig config = acceptor_config();
   config.resend_chunk_size = 1;
   SessionRig rig{config};
@@ -175,7 +175,7 @@ TEST(Gap, message_that_closes_a_chunk_is_delivered_even_if_there_is_no_room_to_a
   EXPECT_EQ(rig.logged_out_count, 1);
 }
 
-TEST(Gap, resend_request_that_closes_a_chunk_without_room_for_the_next_leaves_no_replay_behind) {
+TEST(Gap, resend_request_that_closes_a_chunk_without_space_for_the_next_leaves_no_replay_behind) {
   SessionConfig config = acceptor_config();
   config.resend_chunk_size = 1;
   SessionRig rig{config};
@@ -200,8 +200,8 @@ TEST(Gap, queued_message_is_not_judged_by_the_time_it_had_to_wait) {
   EXPECT_TRUE(rig.session.logged_on());
 }
 
-// Otherwise two sides that miss each other's heartbeats ask for each other's requests for ever.
-TEST(Gap, resend_request_answered_ahead_of_its_turn_is_received_when_the_gap_in_front_of_it_is_closed) {
+// Otherwise two sides that miss each other's heartbeats request each other's ResendRequests for ever.
+TEST(Gap, resend_request_answered_ahead_of_its_turn_is_received_when_the_gap_before_it_is_closed) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
   say(rig, "35=0|34=3|");

@@ -1,5 +1,5 @@
-// A peer that sends anything at all, in any state: the session may log out or close, but never breaks an invariant.
-// Actions::push aborts the program when a step wants more actions than fit, so this is also the proof that none does.
+// A peer that sends anything, in any state: the session may log out or disconnect, but never violates an invariant.
+// Actions::push aborts the program when a step adds more actions than fit, so this also shows that none does.
 #include <gtest/gtest.h>
 
 #include "base/seeded.hpp"
@@ -17,7 +17,7 @@ class HostilePeer {
   void run() {
     for (int i = 0; i < 150 && rig_.store_resets < 1000; ++i) {
       if (rig_.closed) rig_.connect();
-      // Mostly a session that comes up, and now and then a line that is nearly full.
+      // Mostly a session that logs on, and sometimes an output space that is nearly full.
       rig_.output_space = below(12) == 0 ? below(400) : 8192;
       switch (below(12)) {
         case 0: rig_.advance(std::chrono::milliseconds{below(40'000)}); break;
@@ -65,7 +65,7 @@ class HostilePeer {
     return config;
   }
 
-  // A number near the expected one, or far from it, or none.
+  // A sequence number near the expected one, or far from it, or none.
   std::string number() {
     const std::uint64_t next = value(rig_.session.next_inbound());
     switch (below(8)) {
@@ -103,7 +103,7 @@ class HostilePeer {
     }
   }
 
-  // Replaces bytes by as many others and mends the CheckSum.
+  // Replaces bytes by the same number of others and corrects the CheckSum.
   static std::string change(std::string bytes, std::string_view what, std::string_view with) {
     const std::size_t at = bytes.find(what);
     if (at == std::string::npos) return bytes;

@@ -1,4 +1,4 @@
-// Coming up and starting over: what both roles say, remember and refuse.
+// Logon and sequence number resets of both roles: what they send, accept and refuse.
 #include <gtest/gtest.h>
 
 #include "session/session_fixture.hpp"
@@ -6,7 +6,7 @@
 namespace nfx::test {
 namespace {
 
-TEST(Logon, tells_the_application_once_and_only_when_complete) {
+TEST(Logon, notifies_the_application_once_and_only_when_complete) {
   SessionRig rig{initiator_config()};
   rig.connect();
   EXPECT_EQ(rig.logged_on_count, 0);
@@ -17,7 +17,7 @@ TEST(Logon, tells_the_application_once_and_only_when_complete) {
   EXPECT_TRUE(rig.session.logged_on());
 }
 
-TEST(Logon, takes_up_restored_numbers) {
+TEST(Logon, uses_restored_sequence_numbers) {
   SessionRig rig{initiator_config()};
   rig.session.restore(SeqNum{70}, SeqNum{90});
   rig.connect();
@@ -45,7 +45,7 @@ TEST(Logon, refused_by_an_initiators_peer_gives_its_text) {
   EXPECT_TRUE(rig.sent.empty());
 }
 
-TEST(Logon, refused_by_an_acceptor_says_why_and_to_both) {
+TEST(Logon, refused_by_an_acceptor_gives_the_reason_and_to_both) {
   SessionRig rig{acceptor_config()};
   rig.session.restore(SeqNum{5}, SeqNum{5});
   rig.connect();
@@ -66,7 +66,7 @@ TEST(Logon, that_is_a_low_possible_duplicate_is_dropped_without_a_word) {
   EXPECT_EQ(rig.session.next_outbound(), SeqNum{5});
 }
 
-TEST(Logon, without_room_for_the_answer_never_counts_as_complete) {
+TEST(Logon, without_space_for_the_answer_never_counts_as_complete) {
   SessionRig rig{acceptor_config()};
   rig.connect();
   rig.output_space = 30;
@@ -76,7 +76,7 @@ TEST(Logon, without_room_for_the_answer_never_counts_as_complete) {
   EXPECT_EQ(rig.session.phase(), Phase::disconnected);
 }
 
-TEST(Logon, answered_with_another_heartbeat_interval_takes_it_and_says_so) {
+TEST(Logon, answered_with_another_heartbeat_interval_takes_it_and_reports_it) {
   SessionRig rig{initiator_config()};
   rig.connect();
   say(rig, "35=A|34=1|98=0|108=7|");
@@ -84,7 +84,7 @@ TEST(Logon, answered_with_another_heartbeat_interval_takes_it_and_says_so) {
   EXPECT_TRUE(rig.noticed(Notice::heartbeat_differs));
 }
 
-TEST(Logon, asks_for_its_own_heartbeat_interval_on_every_connection) {
+TEST(Logon, requests_its_own_heartbeat_interval_on_every_connection) {
   SessionRig rig{initiator_config()};
   rig.connect();
   say(rig, "35=A|34=1|98=0|108=7|");
@@ -94,7 +94,7 @@ TEST(Logon, asks_for_its_own_heartbeat_interval_on_every_connection) {
   EXPECT_EQ(rig.take(), "35=A|34=2|98=0|108=30|");
 }
 
-TEST(Reset, unasked_in_the_logon_answer_resets_the_store_and_goes_on_with_two) {
+TEST(Reset, unasked_in_the_logon_answer_resets_the_store_and_continues_with_two) {
   SessionRig rig{initiator_config()};
   rig.session.restore(SeqNum{30}, SeqNum{40});
   rig.connect();
@@ -103,7 +103,7 @@ TEST(Reset, unasked_in_the_logon_answer_resets_the_store_and_goes_on_with_two) {
   EXPECT_EQ(rig.store_resets, 1);
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{2});
   EXPECT_EQ(rig.session.next_outbound(), SeqNum{2});
-  // A peer that does not count our Logon as number 1 asks for it and gets a gap fill.
+  // A peer that does not count our Logon as number 1 requests it and gets a gap fill.
   say(rig, "35=2|34=2|7=1|16=0|");
   EXPECT_EQ(rig.take(), "35=4|34=1|43=Y|36=2|123=Y|");
 }
@@ -171,7 +171,8 @@ TEST(Reset, by_both_sides_at_once_ends_with_both_at_two) {
   log_on_acceptor(rig);
   rig.reset();
   rig.sent.clear();
-  // The peer's own reset, sent before it saw ours, looks like the answer; and ours will look so to it.
+  // The peer's own reset, sent before it saw ours, looks like the answer to ours, and ours looks like the answer to the
+  // peer's.
   say(rig, "35=A|34=1|98=0|108=30|141=Y|");
   EXPECT_TRUE(rig.sent.empty());
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{2});

@@ -1,5 +1,5 @@
-// Two Sessions talk over a network that delays, loses and cuts. Whatever it does, in the end every application message
-// has arrived once and in order, and both sides agree on the numbers.
+// Two Sessions connected by a network that delays, loses and disconnects. In the end every application message has
+// arrived once and in order, and both sides have the same sequence numbers.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,8 +21,8 @@ struct Side {
   SessionRig rig;
   std::deque<Packet> inbox;  // in order of arrival
   MonotonicTime last_arrival{};
-  std::vector<std::string> wrote;  // bodies the application has sent
-  std::vector<std::string> read;   // bodies it has been given
+  std::vector<std::string> wrote;  // bodies that the application has sent
+  std::vector<std::string> read;   // bodies that were delivered to it
   std::uint64_t last_read_seq = 0;
 };
 
@@ -48,7 +48,7 @@ class Network {
     }
   }
 
-  // Time goes on in steps of 100 ms. `hostile`: the network misbehaves and the applications write.
+  // Advances time in steps of 100 ms. `hostile`: the network injects faults and the applications write.
   void run(int steps, bool hostile) {
     for (int i = 0; i < steps; ++i) {
       if (up_ && hostile && below(60) == 0) cut();
@@ -125,7 +125,7 @@ class Network {
     }
   }
 
-  // A connection keeps the order; a lost message is one that a broken middle box has damaged.
+  // A connection keeps the order; a lost message is one that was damaged on the way.
   void post(Side& receiver, std::string bytes, bool hostile) {
     if (hostile && below(25) == 0) bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '7' ? '8' : '7';
     const Duration delay = std::chrono::milliseconds{hostile ? below(600) : 10};

@@ -1,3 +1,4 @@
+// Which identifiers are remembered, and which are forgotten when the filter is full.
 #include "nexusfix/session/poss_resend_filter.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +60,7 @@ TEST(PossResendFilter, is_empty_again_after_clear) {
   EXPECT_TRUE(filter.accept("d", true));
 }
 
-// Against a list that is searched from front to back.
+// Compared with a list that is searched linearly.
 TEST(PossResendFilter, remembers_exactly_the_last_ones) {
   constexpr std::uint64_t seed = 20240315;
   SCOPED_TRACE(seed);

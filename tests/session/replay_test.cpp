@@ -1,4 +1,4 @@
-// Answering ResendRequests, where it depends on room, order or bytes that a scenario cannot show.
+// Answering ResendRequests, where output space, order or exact bytes matter.
 #include <gtest/gtest.h>
 
 #include "session/session_fixture.hpp"
@@ -18,7 +18,7 @@ struct Busy {
   SessionRig rig;
 };
 
-TEST(Replay, goes_on_where_it_stopped_when_the_output_space_was_full) {
+TEST(Replay, continues_where_it_stopped_when_the_output_space_was_full) {
   Busy busy{20};
   SessionRig& rig = busy.rig;
   rig.answer_resend_requests = false;
@@ -37,7 +37,7 @@ TEST(Replay, goes_on_where_it_stopped_when_the_output_space_was_full) {
   EXPECT_TRUE(rig.sent.empty());
 }
 
-TEST(Replay, waits_without_loss_while_there_is_no_room_at_all) {
+TEST(Replay, waits_without_loss_while_there_is_no_space_at_all) {
   Busy busy{2};
   SessionRig& rig = busy.rig;
   rig.answer_resend_requests = false;
@@ -59,7 +59,7 @@ TEST(Replay, puts_the_final_gap_fill_off_until_it_fits) {
   rig.sent.clear();
   rig.answer_resend_requests = false;
   say(rig, "35=2|34=3|7=2|16=0|");
-  rig.output_space = 130;  // the resent message, but not the gap fill behind it
+  rig.output_space = 130;  // the resent message, but not the gap fill after it
   EXPECT_TRUE(rig.replay_step());
   EXPECT_TRUE(rig.session.replaying());
   EXPECT_TRUE(rig.replay_step());
@@ -68,7 +68,7 @@ TEST(Replay, puts_the_final_gap_fill_off_until_it_fits) {
   EXPECT_EQ(rig.take(), "35=4|34=3|43=Y|36=4|123=Y|");
 }
 
-TEST(Replay, looks_at_a_bounded_number_of_messages_in_one_call) {
+TEST(Replay, handles_a_bounded_number_of_messages_in_one_call) {
   SessionRig rig{acceptor_config()};
   rig.session.restore(first_seq_num, SeqNum{10'001});
   log_on_acceptor(rig);
@@ -111,11 +111,11 @@ TEST(Replay, answers_requests_that_come_during_a_replay_one_after_the_other) {
   }
 }
 
-TEST(Replay, covers_every_number_asked_for_when_requests_pile_up) {
+TEST(Replay, covers_every_requested_message_when_requests_pile_up) {
   Busy busy{12};
   SessionRig& rig = busy.rig;
   rig.answer_resend_requests = false;
-  // One under way, four waiting, and the rest merged into the last of these.
+  // One in progress, four waiting, and the rest merged into the last of these.
   for (int i = 0; i < 12; ++i) {
     const std::string number = std::to_string(13 - i);
     say(rig, "35=2|34=" + std::to_string(i + 2) + "|7=" + number + "|16=" + number + "|");
@@ -233,7 +233,7 @@ TEST(Replay, repeated_keeps_the_first_sending_time_as_original) {
   }
 }
 
-TEST(Replay, gives_no_original_time_behind_its_own_when_the_clock_was_set_back) {
+TEST(Replay, gives_no_original_time_after_its_own_when_the_clock_was_set_back) {
   Busy busy{1};
   SessionRig& rig = busy.rig;
   rig.now.utc -= std::chrono::hours{1};

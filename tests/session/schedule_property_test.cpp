@@ -1,5 +1,5 @@
-// Every answer of a schedule against a naive definition of it: somebody who watches the zone's clocks for two years,
-// opens and closes the session when they show the time, and does so once although they show it twice.
+// Every result of a schedule compared with a naive model: an observer that reads the zone's clocks every minute for two
+// years, opens and closes the session when they show the time, and does so once although they show it twice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -115,7 +115,7 @@ struct State {
   bool logon = false;
   sys_seconds begin{};        // of the session, while it is open
   sys_seconds logon_begin{};  // of the logon window, while it is open
-  sys_seconds since{};        // when the numbers last started over, as far as that was watched
+  sys_seconds since{};        // when the numbers last started over, as far as it was observed
 
   friend bool operator==(const State&, const State&) = default;
   friend std::ostream& operator<<(std::ostream& out, const State& s) {
@@ -125,7 +125,7 @@ struct State {
   }
 };
 
-// Watches the clocks, minute by minute.
+// Reads the clocks, minute by minute.
 class Watchman {
  public:
   Watchman(const ScheduleConfig& config, local_seconds from)
@@ -134,7 +134,7 @@ class Watchman {
         always_open_(!config.start_time),
         has_logon_(config.logon_time || config.logout_time || config.logon_day || config.logout_day) {}
 
-  // The clocks show `local` at `now`. Minutes they leapt over pass at once; those shown before count for nothing.
+  // The clocks show `local` at `now`. Skipped minutes pass immediately; those shown before are ignored.
   State look(sys_seconds now, local_seconds local) {
     bool opened = false, allowed = false, reset = false;
     while (shown_ < local) {
@@ -173,7 +173,7 @@ class Watchman {
   sys_seconds since_{};
 };
 
-// What a schedule says of the same time. What began before the watch is left out, as the watchman cannot know it.
+// The schedule's results at the same time. What began before the observation is omitted: the observer cannot know it.
 State answers(const Schedule& schedule, sys_seconds now, sys_seconds watched_from) {
   State state;
   if (const auto session = schedule.session_at(now)) {
@@ -191,11 +191,11 @@ State answers(const Schedule& schedule, sys_seconds now, sys_seconds watched_fro
 
 struct Years {
   TimeZone zone;
-  sys_seconds from;  // a fortnight before, the watchman begins to watch
+  sys_seconds from;  // two weeks before, the observer starts
   sys_seconds to;
 };
 
-// What a schedule says of the future must be what it says when that has come.
+// What a schedule predicts must equal what it reports at that time.
 void expect_future(const Schedule& schedule, sys_seconds now) {
   if (const auto next = schedule.next_session(now)) {
     ASSERT_GT(next->begin, now);
@@ -226,7 +226,7 @@ void expect_agreement(const ScheduleConfig& config, const Years& years) {
   Watchman watchman{config, config.zone.local(begin)};
   State before;
   UtcTime boundary = years.from;
-  std::size_t period = 0;  // walks along, so that the search in TimeZone is tested too
+  std::size_t period = 0;  // advances with the time, so that the search in TimeZone is tested too
   for (sys_seconds now = begin; now < years.to; now += minutes{1}) {
     while (period + 1 < periods.size() && periods[period + 1].from <= now) ++period;
     const auto seen = watchman.look(now, local_seconds{now.time_since_epoch() + periods[period].offset});

@@ -1,4 +1,4 @@
-// Sessions by the clock of their zone: daily, weekly, over midnight, over week ends, over changes of the clocks.
+// Sessions in local time: daily, weekly, over midnight, over week ends, over changes of the clocks.
 #include "nexusfix/session/schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -170,17 +170,17 @@ TEST(Schedule, without_times_it_is_always_open) {
 
 // Daylight saving.
 
-TEST(Schedule, begin_that_is_leapt_over_is_at_the_change) {
+TEST(Schedule, begin_that_is_skipped_is_at_the_change) {
   const Schedule schedule{daily(new_york(), at(2, 30), at(12))};
   EXPECT_EQ(schedule.next_session(at_utc(2026, 3, 8, 6)), window(at_utc(2026, 3, 8, 7), at_utc(2026, 3, 8, 16)));
 }
 
-TEST(Schedule, end_that_is_leapt_over_is_at_the_change) {
+TEST(Schedule, end_that_is_skipped_is_at_the_change) {
   const Schedule schedule{daily(new_york(), at(20), at(2, 30))};
   EXPECT_EQ(schedule.session_at(at_utc(2026, 3, 8, 6)), window(at_utc(2026, 3, 8, 1), at_utc(2026, 3, 8, 7)));
 }
 
-TEST(Schedule, begin_that_comes_twice_is_the_first_and_happens_once) {
+TEST(Schedule, begin_that_occurs_twice_is_the_first_and_happens_once) {
   const Schedule schedule{daily(new_york(), at(1, 30), at(12))};
   const auto session = window(at_utc(2026, 11, 1, 5, 30), at_utc(2026, 11, 1, 17));
   EXPECT_EQ(schedule.next_session(at_utc(2026, 11, 1, 5)), session);
@@ -188,14 +188,14 @@ TEST(Schedule, begin_that_comes_twice_is_the_first_and_happens_once) {
   EXPECT_TRUE(schedule.same_session(at_utc(2026, 11, 1, 5, 30), at_utc(2026, 11, 1, 6, 30)));
 }
 
-TEST(Schedule, end_that_comes_twice_is_the_first_and_the_session_stays_closed) {
+TEST(Schedule, end_that_occurs_twice_is_the_first_and_the_session_stays_closed) {
   const Schedule schedule{daily(new_york(), at(20), at(1, 30))};
   EXPECT_EQ(schedule.session_at(at_utc(2026, 11, 1, 5)), window(at_utc(2026, 11, 1, 0), at_utc(2026, 11, 1, 5, 30)));
   // The clocks show 01:15 again.
   EXPECT_EQ(schedule.session_at(at_utc(2026, 11, 1, 6, 15)), std::nullopt);
 }
 
-TEST(Schedule, session_that_is_leapt_over_does_not_take_place) {
+TEST(Schedule, session_that_is_skipped_does_not_take_place) {
   const Schedule schedule{daily(new_york(), at(2, 10), at(2, 50))};
   EXPECT_EQ(schedule.next_session(at_utc(2026, 3, 8, 0)), window(at_utc(2026, 3, 9, 6, 10), at_utc(2026, 3, 9, 6, 50)));
   EXPECT_EQ(schedule.session_at(at_utc(2026, 3, 8, 7)), std::nullopt);
@@ -217,7 +217,7 @@ TEST(Schedule, midnight_that_does_not_exist_begins_the_session_at_one) {
   EXPECT_EQ(schedule.session_at(at_utc(2018, 11, 4, 3)), window(at_utc(2018, 11, 4, 3), at_utc(2018, 11, 5, 2)));
 }
 
-TEST(Schedule, hour_before_midnight_that_comes_twice_is_in_one_session) {
+TEST(Schedule, hour_before_midnight_that_occurs_twice_is_in_one_session) {
   const Schedule schedule{daily(sao_paulo(), at(0), at(0))};
   EXPECT_EQ(schedule.session_at(at_utc(2019, 2, 17, 2, 30)), window(at_utc(2019, 2, 16, 2), at_utc(2019, 2, 17, 3)));
 }
@@ -236,7 +236,7 @@ TEST(Schedule, logon_window_defaults_to_the_session) {
   EXPECT_EQ(schedule.next_logon_window(at_utc(2026, 3, 2, 15)), schedule.next_session(at_utc(2026, 3, 2, 15)));
 }
 
-TEST(Schedule, daily_logon_window_lies_within_the_session) {
+TEST(Schedule, daily_logon_window_is_within_the_session) {
   ScheduleConfig config = new_york_equities();
   config.logon_time = at(8, 30);
   config.logout_time = at(16, 45);
@@ -263,7 +263,7 @@ TEST(Schedule, logon_window_of_an_overnight_session_may_open_after_midnight) {
   EXPECT_FALSE(schedule.logon_allowed(at_utc(2026, 3, 8, 1)));
 }
 
-TEST(Schedule, weekly_session_has_a_break_every_day_and_keeps_its_numbers) {
+TEST(Schedule, weekly_session_has_a_break_every_day_and_keeps_its_sequence_numbers) {
   const Schedule schedule{globex()};
   EXPECT_EQ(schedule.logon_window_at(at_utc(2026, 3, 2, 1)), window(at_utc(2026, 3, 1, 23), at_utc(2026, 3, 2, 22)));
   EXPECT_FALSE(schedule.logon_allowed(at_utc(2026, 3, 2, 22, 30)));
@@ -295,7 +295,7 @@ TEST(Schedule, weekly_logon_window_has_days_of_its_own) {
 
 // Sequence numbers.
 
-TEST(Schedule, numbers_start_over_when_a_session_begins_and_not_when_it_ends) {
+TEST(Schedule, sequence_numbers_are_reset_when_a_session_begins_and_not_when_it_ends) {
   const Schedule schedule{new_york_equities()};
   const UtcTime monday = at_utc(2026, 3, 2, 15);
   EXPECT_EQ(schedule.numbers_since(monday), at_utc(2026, 3, 2, 13));
@@ -312,7 +312,7 @@ TEST(Schedule, store_of_another_week_is_not_of_this_session) {
   EXPECT_FALSE(schedule.same_session(at_utc(2026, 3, 11, 12), created));
 }
 
-TEST(Schedule, reset_time_starts_numbers_over_within_a_session) {
+TEST(Schedule, reset_time_resets_sequence_numbers_within_a_session) {
   ScheduleConfig config = globex();
   config.reset_time = at(16, 30);
   const Schedule schedule{config};
@@ -330,7 +330,7 @@ TEST(Schedule, always_open_session_may_reset_every_day) {
   config.reset_time = at(2, 30);
   const Schedule schedule{config};
   EXPECT_EQ(schedule.next_reset(at_utc(2026, 3, 7, 7, 29)), at_utc(2026, 3, 7, 7, 30));
-  EXPECT_EQ(schedule.next_reset(at_utc(2026, 3, 7, 7, 30)), at_utc(2026, 3, 8, 7));  // 02:30 is leapt over
+  EXPECT_EQ(schedule.next_reset(at_utc(2026, 3, 7, 7, 30)), at_utc(2026, 3, 8, 7));  // 02:30 is skipped
   EXPECT_EQ(schedule.next_reset(at_utc(2026, 3, 8, 7)), at_utc(2026, 3, 9, 6, 30));
   EXPECT_EQ(schedule.next_boundary(at_utc(2026, 3, 8, 7)), at_utc(2026, 3, 9, 6, 30));
   EXPECT_FALSE(schedule.same_session(at_utc(2026, 3, 8, 6, 59), at_utc(2026, 3, 8, 7)));
@@ -345,7 +345,7 @@ TEST(Schedule, ends_of_time_have_answers) {
   EXPECT_GE(schedule.numbers_since(UtcTime::max()), at_utc(2262, 3, 1));
 }
 
-// Configurations that make no sense.
+// Invalid configurations.
 
 struct Wrong {
   std::string_view key;

@@ -6,7 +6,7 @@
 namespace nfx::test {
 namespace {
 
-TEST(Send, refuses_what_is_no_application_message) {
+TEST(Send, refuses_what_is_not_an_application_message) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
   EXPECT_EQ(rig.send("", "11=x\x01").error(), SendError::bad_message);
@@ -18,7 +18,7 @@ TEST(Send, refuses_what_is_no_application_message) {
   EXPECT_EQ(rig.session.next_outbound(), SeqNum{2});
 }
 
-TEST(Send, without_room_says_so_and_uses_up_no_number) {
+TEST(Send, without_space_reports_it_and_consumes_no_sequence_number) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
   rig.output_space = 50;
@@ -58,7 +58,7 @@ TEST(Send, writes_header_fields_between_its_own_and_the_body) {
             "8=FIX.4.4|9=68|35=8|34=2|49=US|52=20240315-12:00:00.000|56=PEER|97=Y|128=DESK|37=o|");
 }
 
-TEST(Send, marks_only_the_applications_messages_as_kept) {
+TEST(Send, marks_only_the_applications_messages_as_stored) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
   ASSERT_TRUE(rig.send("8", "11=x\x01"));
@@ -88,7 +88,7 @@ TEST(TimeStamps, have_whole_seconds_before_fix42_and_the_configured_digits_later
   EXPECT_EQ(stamp("FIX.4.4", 9), "20240315-12:00:00.123456789");
 }
 
-TEST(BusinessReject, is_a_kept_application_message_from_fix42_on) {
+TEST(BusinessReject, is_a_stored_application_message_from_fix42_on) {
   for (const char* version : {"FIX.4.2", "FIX.4.3", "FIX.4.4"}) {
     SessionRig rig{acceptor_config(version)};
     log_on_acceptor(rig);
@@ -110,7 +110,7 @@ TEST(BusinessReject, is_a_plain_reject_before_fix42) {
   }
 }
 
-TEST(BusinessReject, with_a_text_that_is_no_field_value_is_refused) {
+TEST(BusinessReject, with_a_text_that_is_not_a_field_value_is_refused) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
   say(rig, "35=B|34=2|148=x|");
@@ -169,7 +169,7 @@ TEST(Logout, text_of_the_peer_outlives_its_message_and_is_bounded) {
   EXPECT_EQ(last.text, std::string(160, 'y'));
 }
 
-TEST(Logout, asked_for_twice_is_sent_once) {
+TEST(Logout, requested_twice_is_sent_once) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
   rig.logout("first");

@@ -25,7 +25,7 @@ inline SessionConfig initiator_config(std::string_view begin_string = "FIX.4.4")
   return config;
 }
 
-// A message of the peer: 49, 52 and 56 stand behind 34, the rest as given.
+// A message of the peer: 49, 52 and 56 follow 34, the rest as given.
 inline std::string peer_message(const SessionRig& rig, std::string_view text) {
   std::string fields{text};
   std::ranges::replace(fields, '|', '\x01');

@@ -1,5 +1,5 @@
-// One Session with what an engine puts around it: a clock that the test moves, a store, an output space and a framer.
-// Everything the session asks for is carried out in order and written down for the test to look at.
+// One Session with its environment: a clock that the test moves, a store, an output space and a framer. All actions are
+// carried out in order and recorded for the test.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace nfx::test {
 
-// 2024-03-15 12:00:00 UTC, with a monotonic clock that has nothing to do with it.
+// 2024-03-15 12:00:00 UTC, with an unrelated monotonic clock.
 inline Instant test_start() {
   return {UtcTime{std::chrono::sys_days{std::chrono::year{2024} / 3 / 15} + std::chrono::hours{12}},
           MonotonicTime{std::chrono::hours{100}}};
@@ -51,7 +51,7 @@ class SessionRig {
     input_.clear();
     step([this](Actions& out) { session.on_connect(now, out); });
   }
-  // The network cuts the connection, and may say why.
+  // The network closes the connection, with or without a reason.
   void cut(std::string_view why = {}) {
     if (closed) return;
     closed = true;
@@ -129,14 +129,14 @@ class SessionRig {
     return sent.size() != before;
   }
 
-  // What came out, oldest first; take_sent() hands out one message and forgets it.
+  // What was sent, oldest first; take_sent() removes and returns one message.
   std::string take_sent() {
     if (sent.empty()) return {};
     std::string first = std::move(sent.front());
     sent.pop_front();
     return first;
   }
-  // The fields of the next message sent that no header makes by itself: without 8 9 10 49 52 56 122.
+  // The fields of the next message sent, without 8 9 10 49 52 56 122.
   std::string take() {
     const std::string bytes = take_sent();
     if (bytes.empty()) return "nothing";

@@ -1,4 +1,4 @@
-// Local time and back, with clocks that are set forward and back.
+// Conversion to local time and back, with clocks that are set forward and back.
 #include "nexusfix/session/time_zone.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(TimeZone, next_period_begins_after_the_time_asked_with) {
   EXPECT_EQ(zone.next_period(at_utc(2027, 11, 7, 6)), nullptr);
 }
 
-TEST(TimeZone, time_that_is_leapt_over_counts_at_the_change) {
+TEST(TimeZone, time_that_is_skipped_counts_at_the_change) {
   using enum LocalTimeKind;
   expect_instants(new_york(), {{at_local(2026, 3, 8, 1, 59, 59), at_utc(2026, 3, 8, 6, 59, 59), once},
                                {at_local(2026, 3, 8, 2), at_utc(2026, 3, 8, 7), never},
@@ -76,7 +76,7 @@ TEST(TimeZone, time_that_is_leapt_over_counts_at_the_change) {
                                 {at_local(2018, 11, 4, 1), at_utc(2018, 11, 4, 3), once}});
 }
 
-TEST(TimeZone, time_that_comes_twice_counts_at_the_first) {
+TEST(TimeZone, time_that_occurs_twice_counts_at_the_first) {
   using enum LocalTimeKind;
   expect_instants(new_york(), {{at_local(2026, 11, 1, 0, 59, 59), at_utc(2026, 11, 1, 4, 59, 59), once},
                                {at_local(2026, 11, 1, 1), at_utc(2026, 11, 1, 5), twice},
@@ -106,7 +106,7 @@ TEST(TimeZone, latest_local_stands_still_while_an_hour_comes_again) {
   EXPECT_EQ(zone.latest_local(at_utc(2026, 11, 1, 7)), at_local(2026, 11, 1, 2));
 }
 
-// The rule that schedules rest on: a local time's instant is the first at which the clocks have shown it or more.
+// The rule that schedules rely on: a local time's instant is the first at which the clocks have shown it or more.
 TEST(TimeZone, instant_of_a_local_time_is_the_first_at_which_it_was_reached) {
   for (const TimeZone& zone : {new_york(), london(), lord_howe(), sao_paulo(), apia()}) {
     const sys_seconds begin = zone.periods()[1].from - days{2};

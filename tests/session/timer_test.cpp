@@ -1,4 +1,4 @@
-// next_deadline and on_timer: never early, never late, and always with progress.
+// next_deadline and on_timer: neither early nor late, and always with progress.
 #include <gtest/gtest.h>
 
 #include "session/session_fixture.hpp"
@@ -40,7 +40,7 @@ TEST(Deadline, of_the_heartbeat_moves_with_everything_sent) {
   EXPECT_EQ(rig.session.next_deadline(), start + seconds{10});
   rig.advance(seconds{4});
   ASSERT_TRUE(rig.send("8", "11=x\x01"));
-  EXPECT_EQ(rig.session.next_deadline(), start + seconds{12});  // the silence of the peer comes first now
+  EXPECT_EQ(rig.session.next_deadline(), start + seconds{12});  // the TestRequest comes first now
   say(rig, "35=2|34=2|7=2|16=2|");
   EXPECT_EQ(rig.session.next_deadline(), start + seconds{14});
   rig.advance(seconds{3});
@@ -71,7 +71,7 @@ TEST(Deadline, of_a_late_timer_still_does_everything_due_once) {
   EXPECT_EQ(rig.take(), "35=1|34=3|112=TEST|");
   EXPECT_TRUE(rig.sent.empty());
   EXPECT_FALSE(rig.closed);
-  // The peer was asked only now. It gets its time to answer.
+  // The TestRequest was sent only now: the peer gets its time to answer.
   EXPECT_GT(rig.session.next_deadline(), rig.now.monotonic);
 }
 
@@ -107,7 +107,7 @@ TEST(TestRequest, stops_heartbeats_and_is_sent_once_per_silence) {
   EXPECT_EQ(rig.logged_out_count, 1);
 }
 
-TEST(TestRequest, pending_on_one_connection_is_no_burden_to_the_next) {
+TEST(TestRequest, pending_on_one_connection_does_not_affect_the_next) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig, 10);
   rig.advance(seconds{12});
@@ -119,7 +119,7 @@ TEST(TestRequest, pending_on_one_connection_is_no_burden_to_the_next) {
   EXPECT_FALSE(rig.closed);
 }
 
-TEST(LogoutTimer, is_not_put_off_by_a_peer_that_keeps_talking) {
+TEST(LogoutTimer, is_not_delayed_by_a_peer_that_keeps_talking) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
   rig.logout();

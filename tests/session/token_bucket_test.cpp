@@ -1,3 +1,4 @@
+// Rate and burst of the limit, and when the next token is available.
 #include "nexusfix/session/token_bucket.hpp"
 
 #include <gtest/gtest.h>

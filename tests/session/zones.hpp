@@ -1,4 +1,4 @@
-// Time zones written out by hand, each for the years its tests look at, and times as people write them.
+// Time zones as tables, each for the years that its tests use, and helpers to write times.
 #pragma once
 
 #include <chrono>

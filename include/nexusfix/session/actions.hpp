@@ -1,5 +1,6 @@
-// What a session step asks its caller to do, in order. Bounded; messages stand encoded in the caller's output space.
-// Thread: that of the session. Cost: no allocation. Lifetime: texts and bytes until the output space or message goes.
+// What a session step requests its caller to do, in order. Bounded; messages are encoded in the caller's output space.
+// Thread: that of the session. Cost: no allocation. Lifetime: texts and bytes are valid as long as the output space and
+// the message of the event.
 #pragma once
 
 #include <array>
@@ -21,21 +22,21 @@ namespace nfx {
 
 enum class ActionKind : std::uint8_t {
   send,            // `bytes` are in the output space; store them under `seq` when `keep`
-  reset_store,     // both counters to 1, nothing kept
-  deliver,         // application message: on_message; `report` says what validation let through
-  deliver_reject,  // the peer rejected a message of ours: on_reject
+  reset_store,     // both sequence numbers to 1, no message stored
+  deliver,         // application message: on_message; `report` lists the violations that validation tolerated
+  deliver_reject,  // the peer rejected one of our messages: on_reject
   logged_on,       // the session is up
-  logged_out,      // the session is down, or the Logon was refused; `text` says why
-  replay,          // a ResendRequest waits to be answered: call continue_replay()
-  disconnect,      // send what is in the output space, then close; `text` says why
-  notice,          // something worth a line in the event log
+  logged_out,      // the session is down, or the Logon was refused; `text` is the reason
+  replay,          // a ResendRequest has to be answered: call continue_replay()
+  disconnect,      // send what is in the output space, then close; `text` is the reason
+  notice,          // a line for the event log
 };
 
-// How a session came to its end.
+// How a session ended.
 enum class Ending : std::uint8_t {
-  logout,  // Logouts were exchanged, or ours went unanswered
+  logout,  // Logouts were exchanged, or the peer did not answer ours
   lost,    // the connection broke
-  failed,  // a side broke the protocol, refused the other, or fell silent
+  failed,  // one side violated the protocol, refused the other, or sent nothing for too long
 };
 
 [[nodiscard]] std::string_view to_string(Ending ending) noexcept;
@@ -43,7 +44,7 @@ enum class Ending : std::uint8_t {
 struct Action {
   ActionKind kind{};
   Notice notice = Notice::none;
-  bool keep = false;    // of send: the store has to keep it
+  bool keep = false;    // of send: the store must persist it
   bool resent = false;  // of send: the answer to a ResendRequest, other than a gap fill
   Ending ending{};      // of logged_out
   SeqNum seq{};
@@ -58,10 +59,10 @@ static_assert(std::is_trivially_destructible_v<Action>);
 class Actions {
  public:
   static constexpr std::size_t capacity = 16;
-  // No event but continue_replay asks for more than this, whatever the peer does; so one Actions per event never fills.
+  // The most actions of one event, whatever the peer does, except continue_replay(): one Actions per event never fills.
   static constexpr std::size_t most_per_event = 10;
 
-  // Messages are encoded into `output`, one behind the other.
+  // Messages are encoded into `output`, one after the other.
   explicit Actions(std::span<char> output) noexcept : output_(output) {}
 
   void push(const Action& action) noexcept {
@@ -99,7 +100,7 @@ class Actions {
   std::span<char> output_;
   std::size_t used_ = 0;
   std::size_t count_ = 0;
-  // Raw, so that a step pays for the actions it has and not for sixteen empty ones.
+  // Raw storage, so that a step initialises the actions that it adds and not all sixteen.
   alignas(Action) std::array<std::byte, capacity * sizeof(Action)> storage_;
 };
 

@@ -22,11 +22,11 @@ struct OutgoingMessage {
   std::string_view msg_type{};
   SeqNum seq{};
   bool poss_dup = false;
-  std::string_view orig_sending_time{};     // value of 122; empty: no such field
-  std::string_view header_fields{};         // optional header fields in front of 122
-  std::string_view header_fields_behind{};  // and those behind it
-  std::string_view header_fields_last{};    // and those behind 369, where that stood in between
-  std::optional<SeqNum> last_processed{};   // value of 369
+  std::string_view orig_sending_time{};    // value of 122; empty: no such field
+  std::string_view header_fields{};        // optional header fields before 122
+  std::string_view header_fields_after{};  // optional header fields after 122
+  std::string_view header_fields_last{};   // those after 369, where 369 is between them
+  std::optional<SeqNum> last_processed{};  // value of 369
   std::string_view body{};
 };
 
@@ -34,14 +34,14 @@ class Composer {
  public:
   explicit Composer(const SessionConfig& config);
 
-  // Writes the message at the front of `out`; its size, or empty when it does not fit.
+  // Writes the message at the start of `out` and returns its size, or empty when it does not fit.
   [[nodiscard]] std::optional<std::size_t> compose(const OutgoingMessage& message, UtcTime now,
                                                    std::span<char> out) noexcept;
 
   // "YYYYMMDD-HH:MM:SS[.fff]" as this session writes it; the view lasts until the next call.
   [[nodiscard]] std::string_view sending_time(UtcTime now) noexcept { return header_.sending_time(now); }
 
-  // The complete fields behind TargetCompID(56) that every message of the session has.
+  // The complete fields after TargetCompID(56) that every message of the session has.
   [[nodiscard]] std::string_view own_fields() const noexcept { return own_fields_; }
 
  private:

@@ -1,6 +1,6 @@
-// Messages that arrived ahead of a gap, kept until their turn.
-// Thread: that of the session. Cost: a copy in, none out; memory is reserved once and touched as used.
-// Bounds: messages and bytes; push says no when full (the resend will bring the message again).
+// Messages received out of order, beyond a sequence gap, stored until the gap is filled.
+// Thread: that of the session. Cost: one copy per push, none per take; memory is allocated once and touched when used.
+// Bounds: messages and bytes; push() returns false when full (the resend delivers the message again).
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@ class GapQueue {
  public:
   GapQueue(std::uint32_t max_messages, std::uint32_t max_bytes);
 
-  // Keeps a copy. True when kept or already there, false when full.
+  // Stores a copy. True when it is stored, or was already; false when full.
   [[nodiscard]] bool push(SeqNum seq, std::string_view message) noexcept;
 
-  // The message with this number, taken out; everything below it is dropped. The bytes stay valid until the next push.
+  // Removes and returns the message with this sequence number; everything below it is dropped. The bytes are valid
+  // until the next push().
   [[nodiscard]] std::optional<std::string_view> take(SeqNum seq) noexcept;
 
-  // The lowest number waiting that is not below `seq`; what is below it is dropped.
+  // The lowest stored sequence number that is not below `seq`; everything below is dropped.
   [[nodiscard]] std::optional<SeqNum> first_from(SeqNum seq) noexcept;
 
   void clear() noexcept;
@@ -38,7 +39,7 @@ class GapQueue {
 
   std::uint32_t max_messages_;
   std::uint32_t max_bytes_;
-  std::unique_ptr<Entry[]> entries_;  // [first_, last_) ascending by number
+  std::unique_ptr<Entry[]> entries_;  // [first_, last_) ascending by sequence number
   std::unique_ptr<char[]> bytes_;
   std::uint32_t first_ = 0;
   std::uint32_t last_ = 0;

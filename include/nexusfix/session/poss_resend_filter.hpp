@@ -1,8 +1,8 @@
-// Which orders have been seen before: an application asks it about messages with PossResend(97)=Y, which carry a new
-// sequence number and may or may not be repetitions. It remembers the last so many identifiers.
-// Thread: one owner. Cost: one hash and a short probe a call; memory is allocated once, by the constructor.
-// Bounds: the oldest identifier makes room for the newest; identifiers longer than max_id_size are remembered by their
-// size and a 128-bit hash of all of their bytes.
+// Detects orders that were seen before: for messages with PossResend(97)=Y, which carry a new
+// sequence number and may or may not be repetitions. It remembers the last `capacity` identifiers.
+// Thread: one owner. Cost: one hash and a short probe per call; memory is allocated once, by the constructor.
+// Bounds: the newest identifier replaces the oldest; identifiers longer than 15 bytes are remembered as their size and
+// a 128-bit hash of all of their bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class PossResendFilter {
  public:
   explicit PossResendFilter(std::uint32_t capacity = 65536);
 
-  // Remembers the identifier. True when it was not remembered already.
+  // Remembers the identifier. Returns true when it was not remembered before.
   bool remember(std::string_view id) noexcept;
 
   // Whether to process a message: false for a possible resend whose identifier is known. Remembers it either way.
@@ -38,7 +38,7 @@ class PossResendFilter {
   static constexpr std::uint32_t none = UINT32_MAX;
 
   [[nodiscard]] static Key key_of(std::string_view id) noexcept;
-  [[nodiscard]] std::uint32_t slot_for(const Key& key) const noexcept;  // where it is, or the free place for it
+  [[nodiscard]] std::uint32_t slot_for(const Key& key) const noexcept;  // its slot, or the free slot for it
   void forget(const Key& key) noexcept;
 
   std::uint32_t capacity_;

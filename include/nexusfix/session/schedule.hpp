@@ -2,15 +2,15 @@
 //
 //   session        begin ├──────────────────────────────────────────┤ end        half-open: the end is outside
 //   logon window            ├────────────────────────────────────┤               inside it, or all of it
-//   numbers        reset ▲               reset ▲ (reset_time)                    at every begin, and once a day if
-//   asked
+//   numbers        reset ▲               reset ▲ (reset_time)                    at every begin and at reset_time
 //
-// A boundary that daylight saving makes ambiguous is where TimeZone puts it: a time that is leapt over counts at the
-// change, one that comes twice at the first. A session whose whole time is leapt over does not take place that day.
+// A boundary that daylight saving makes ambiguous is resolved as TimeZone does: a local time that is skipped counts as
+// the moment of the change, one that occurs twice as its first occurrence. A session whose whole time is skipped does
+// not take place that day.
 //
-// Thread: any, read-only once made. Cost of a query: some binary searches over the zone, no allocation, bounded loops;
-// meant to be asked at boundaries (next_boundary), not per message. Pure: no clock; every query is given the time.
-// Errors: find_problem names what is wrong with a configuration; making a Schedule of such a one aborts.
+// Thread: any, read-only once constructed. Cost of a query: a few binary searches over the zone, no allocation, bounded
+// loops; meant for boundaries (next_boundary), not for every message. Pure: no clock; the time is an argument.
+// Errors: find_problem() names what is wrong with a configuration; constructing a Schedule from such a one aborts.
 #pragma once
 
 #include <chrono>
@@ -50,30 +50,30 @@ class WeekdaySet {
 struct ScheduleConfig {
   TimeZone zone = TimeZone::utc();
 
-  // Both or neither. Neither: always open. A session whose end is not after its start ends a day (weekly: a week)
-  // later; start == end is a session of 24 hours (of a week) after the other.
+  // Both or neither are set. Neither: always open. A session whose end is not after its start ends a day (weekly: a
+  // week) later; start == end means sessions of 24 hours (of a week) without a break.
   std::optional<std::chrono::seconds> start_time;
   std::optional<std::chrono::seconds> end_time;
 
-  // Both: one session a week. Neither: one a day.
+  // Both set: one session a week. Neither: one a day.
   std::optional<std::chrono::weekday> start_day;
   std::optional<std::chrono::weekday> end_day;
 
   // Daily sessions begin on these days only; empty: on all.
   WeekdaySet weekdays;
 
-  // Default: when the session begins and ends. In a weekly session both times without days are a window of every day,
-  // which makes a daily break; with days there is one window in the session.
+  // Default: when the session begins and ends. In a weekly session both times without days are a daily window,
+  // which makes a daily break; with days there is one window per session.
   std::optional<std::chrono::seconds> logon_time;
   std::optional<std::chrono::seconds> logout_time;
   std::optional<std::chrono::weekday> logon_day;
   std::optional<std::chrono::weekday> logout_day;
 
-  // Sequence numbers also start over at this time of every day, within a session.
+  // Sequence numbers are also reset at this time of every day, within a session.
   std::optional<std::chrono::seconds> reset_time;
 };
 
-// The member to blame, by its name, and what is wrong with it.
+// The name of the member that is wrong, and what is wrong with it.
 struct ScheduleProblem {
   std::string_view key;
   std::string_view text;
@@ -104,22 +104,22 @@ class Schedule {
   [[nodiscard]] std::optional<TimeWindow> next_logon_window(UtcTime time) const noexcept;
   [[nodiscard]] bool logon_allowed(UtcTime time) const noexcept { return logon_window_at(time).has_value(); }
 
-  // The last instant at or before `time` at which the sequence numbers started over, and the first one after it.
-  // Between two sessions those of the last one still count. UtcTime::min() and max(): none.
+  // The last instant at or before `time` at which the sequence numbers were reset, and the first one after it. Between
+  // two sessions the sequence numbers of the last one are valid. UtcTime::min() and max(): none.
   [[nodiscard]] UtcTime numbers_since(UtcTime time) const noexcept;
   [[nodiscard]] UtcTime next_reset(UtcTime time) const noexcept;
 
-  // True when numbers of the one time are good at the other: no reset lies between. Asked with the time at which a
-  // store was created, it tells whether a reset was missed while the process was down.
+  // True when no reset is between the two times, so that sequence numbers of one are valid at the other. With the time
+  // at which a store was created, it reports whether a reset was missed while the process was down.
   [[nodiscard]] bool same_session(UtcTime a, UtcTime b) const noexcept { return numbers_since(a) == numbers_since(b); }
 
-  // The first instant after `time` at which session_at, logon_window_at or numbers_since answer differently;
-  // UtcTime::max() when never. Until then their answers may be kept.
+  // The first instant after `time` at which session_at, logon_window_at or numbers_since return another result;
+  // UtcTime::max() when never. Until then their results may be cached.
   [[nodiscard]] UtcTime next_boundary(UtcTime time) const noexcept;
 
  private:
-  // What happens every day or every week: it begins on some weekdays at a time of day, and lasts, by local clocks, at
-  // most until it begins again.
+  // A daily or weekly event: it begins on some weekdays at a time of day and lasts, in local time, at most until it
+  // begins again.
   struct Recurrence {
     WeekdaySet weekdays;
     std::chrono::seconds start;

@@ -1,8 +1,8 @@
 // The FIX session layer as a pure step function: an event, the time and the state in; actions and the new state out.
-// It sees no socket, file, clock or thread, so the same code runs in tests, replay and production.
+// It uses no socket, file, clock or thread, so the same code runs in tests, simulation and production.
 // Thread: one owner. Cost: no allocation after construction; an application message in sequence costs its validation
-// and a few look-ups. Lifetime: actions borrow the event's message and the caller's output space.
-// Errors: whatever the peer does becomes an action. Source: FIX 4.2 and 4.4 session protocol, see docs/session.md.
+// and a few lookups. Lifetime: actions borrow the event's message and the caller's output space.
+// Errors: whatever the peer does results in actions. Source: FIX 4.2 and 4.4 session protocol, see docs/session.md.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ namespace nfx {
 
 enum class Phase : std::uint8_t {
   disconnected,
-  awaiting_logon,  // acceptor: nothing received yet; initiator: our Logon is out
+  awaiting_logon,  // acceptor: nothing received yet; initiator: our Logon is sent
   logged_on,
   logout_sent,  // waiting for the peer's Logout
 };
@@ -40,7 +40,7 @@ enum class SendError : std::uint8_t {
   not_logged_on,  // no Logon yet, or a Logout is under way
   no_room,        // the output space is full: the peer does not read fast enough
   store_full,     // the message store's disk is full: nothing that could not be resent is sent
-  store_failed,   // the message store cannot keep its promise any more
+  store_failed,   // the message store can no longer guarantee its durability
   bad_message,    // no MsgType, a session message type, or fields that do not end with SOH
 };
 
@@ -56,7 +56,7 @@ enum class BusinessRejectReason : std::uint8_t {
   conditionally_required_field_missing = 5,
 };
 
-// A message for the peer: complete fields "tag=value<SOH>" behind the session's own header fields.
+// A message for the peer: complete fields "tag=value<SOH>" after the session's own header fields.
 struct Outgoing {
   std::string_view msg_type;
   std::string_view body;
@@ -70,27 +70,27 @@ class Session {
 
   // Events. Each may append actions; the caller carries them out in order before the next event.
 
-  // The transport is up: an initiator sends its Logon, an acceptor waits for the peer's.
+  // The connection is established: an initiator sends its Logon, an acceptor waits for the peer's.
   void on_connect(Instant now, Actions& out) noexcept;
-  // The transport is gone; `why` is what it had to say of that, if anything, and lives until the actions are carried
-  // out.
+  // The connection is closed; `why` is the transport's reason, empty when it has none. It must be valid until the
+  // actions are carried out.
   void on_disconnect(std::string_view why, Instant now, Actions& out) noexcept;
-  // A message whose framing, BodyLength and CheckSum are right.
+  // A message whose framing, BodyLength and CheckSum are correct.
   void on_message(const MessageView& message, Instant now, Actions& out) noexcept;
-  // Bytes that are no message. Ignored, unless they stand where a Logon should.
+  // Bytes that are not a message. Ignored, except where a Logon is expected.
   void on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept;
-  // Something of the peer's has come, but is not handed over yet, and nothing behind it is read: the peer is not
-  // silent.
+  // The peer has sent a message that is held back (see held_until); nothing after it is read. It counts as received for
+  // the heartbeat timeout.
   void on_held(Instant now) noexcept;
   // Call at or after next_deadline(); early calls do no harm.
   void on_timer(Instant now, Actions& out) noexcept;
 
-  // A message kept from beyond a gap that is now next, taken out of the queue: parse it and pass it to
+  // The stored out-of-order message that is next in sequence, if there is one: parse it and pass it to
   // on_queued_message. Call until empty after every on_message.
   [[nodiscard]] std::optional<std::string_view> take_queued() noexcept;
   void on_queued_message(const MessageView& message, Instant now, Actions& out) noexcept;
 
-  // Requests of the application.
+  // Requests from the application.
   [[nodiscard]] std::expected<SeqNum, SendError> send(const Outgoing& message, Instant now, Actions& out) noexcept;
   // Refuses a received application message: BusinessMessageReject, or Reject before FIX 4.2.
   [[nodiscard]] std::expected<SeqNum, SendError> reject_business(const MessageView& refused,
@@ -98,13 +98,14 @@ class Session {
                                                                  Instant now, Actions& out) noexcept;
   // Sends Logout and waits for the peer's.
   void logout(std::string_view text, Instant now, Actions& out) noexcept;
-  // Both counters to 1 at a session's time boundary. Only between connections.
+  // Resets both sequence numbers to 1 at a session's time boundary. Only between connections.
   void start_over(Actions& out) noexcept;
-  // Logon with ResetSeqNumFlag=Y on the open connection: both counters start over.
+  // Sends a Logon with ResetSeqNumFlag=Y on the open connection: both sequence numbers restart at 1.
   void reset_sequence_numbers(Instant now, Actions& out) noexcept;
 
-  // Answers ResendRequests from the caller's store: read(seq) gives the message kept under a number, or nothing for
-  // session messages and for those not kept. Sends as many as fit the output space; call again while replaying().
+  // Answers ResendRequests from the caller's store: read(seq) returns the stored message with that sequence
+  // number, or empty for session messages and for those that are not stored. Sends as many as fit the output space;
+  // call again while replaying().
   template <class Read>
   void continue_replay(Read&& read, MessageView& scratch, Instant now, Actions& out) noexcept {
     replay_held_until_ = MonotonicTime{};
@@ -113,11 +114,11 @@ class Session {
     }
   }
   [[nodiscard]] bool replaying() const noexcept { return replay_.next != SeqNum{}; }
-  // When the next message may be resent, where resend_rate holds it back; otherwise the distant past.
+  // When the next message may be resent, while resend_rate delays it; otherwise the clock's epoch.
   [[nodiscard]] MonotonicTime replay_held_until() const noexcept { return replay_held_until_; }
 
-  // With ThrottleAction::delay: when this message may be handed to on_message. The caller keeps it until then and reads
-  // nothing more from the connection.
+  // With ThrottleAction::delay: when this message may be handed to on_message. The caller stores it until then and
+  // reads nothing more from the connection.
   [[nodiscard]] MonotonicTime held_until(const MessageView& message) const noexcept {
     if (config_.throttle_action != ThrottleAction::delay || !throttled(message)) return MonotonicTime{};
     return throttle_.ready_at();
@@ -134,7 +135,7 @@ class Session {
   [[nodiscard]] std::chrono::seconds heartbeat_interval() const noexcept { return heartbeat_; }
   [[nodiscard]] std::uint32_t queued() const noexcept { return queue_.size(); }
 
-  // Takes up the numbers a store remembers, before the first connection.
+  // Sets the sequence numbers that a store has recovered, before the first connection.
   void restore(SeqNum next_inbound, SeqNum next_outbound) noexcept;
 
  private:
@@ -148,12 +149,12 @@ class Session {
     SeqNum last{};
   };
   struct Replay : Range {
-    SeqNum gap_begin{};  // first number of the gap fill being collected; 0: none
+    SeqNum gap_begin{};  // first sequence number of the gap fill being collected; 0: none
   };
   struct Gap {
-    SeqNum requested_to{};  // last number the outstanding ResendRequest covers; 0: none outstanding
-    SeqNum wanted_to{};     // last number known to be missing; beyond requested_to with chunked requests
-    SeqNum progress{};      // expected number when last looked at
+    SeqNum requested_to{};  // last sequence number of the outstanding ResendRequest; 0: none outstanding
+    SeqNum wanted_to{};     // last sequence number known to be missing; above requested_to with chunks
+    SeqNum progress{};      // next_in_ when progress was last checked
     MonotonicTime retry_at{};
     std::uint32_t attempts = 0;
   };
@@ -170,7 +171,7 @@ class Session {
   [[nodiscard]] bool numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
 
   // receive.cpp
-  // Who sent a message, and when: looked up once, asked for more often.
+  // Who sent a message, and when: looked up once and used several times.
   struct Origin {
     explicit Origin(const MessageView& message) noexcept;
     std::uint32_t sender, target;  // indexes into the message, or npos
@@ -207,7 +208,7 @@ class Session {
   // send.cpp
   bool send_session_message(std::string_view type, std::string_view header_fields, std::string_view body, Instant now,
                             Actions& out) noexcept;
-  // Rejects a message; it uses up its number when that was the expected one.
+  // Rejects a message; its sequence number is consumed when it was the expected one.
   void reject(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, std::optional<Tag> tag, Instant now,
               Actions& out) noexcept;
   void reject_and_logout(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, Instant now,
@@ -215,7 +216,7 @@ class Session {
   void send_logout(std::string_view text, Instant now, Actions& out) noexcept;
   void refuse(std::string_view text, Instant now, Actions& out) noexcept;  // Logout with text, then disconnect
   void disconnect(std::string_view text, Ending ending, Actions& out) noexcept;
-  // What LastMsgSeqNumProcessed(369) says, where the session sends it.
+  // The value of LastMsgSeqNumProcessed(369), when the session sends it.
   [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept;
   void reset_counters(Actions& out) noexcept;
   void note(Notice notice, SeqNum seq, std::string_view text, Actions& out) noexcept;
@@ -228,10 +229,11 @@ class Session {
   void queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept;
   void finish_replay(Instant now, Actions& out) noexcept;
 
-  // The largest number with 18 digits, which is as far as fields are read; it is never used up, so that whatever we say
-  // of the peer's numbers can be read by the peer.
+  // The largest number of 18 digits, the most that a field is read with. It is never consumed, so that the peer can
+  // read every sequence number that we send.
   static constexpr SeqNum seq_num_limit{999'999'999'999'999'999};
-  // Numbers looked at in one call of continue_replay, so that a long run of session messages stalls no other session.
+  // Sequence numbers handled by one call of continue_replay, so that a long run of session messages does not delay the
+  // other sessions.
   static constexpr int max_replay_steps = 4096;
 
   SessionConfig config_;
@@ -242,12 +244,12 @@ class Session {
   Phase phase_ = Phase::disconnected;
   SeqNum next_in_ = first_seq_num;
   SeqNum next_out_ = first_seq_num;
-  SeqNum processing_{};  // number of the message being dealt with
+  SeqNum processing_{};  // sequence number of the message being processed
   std::chrono::seconds heartbeat_{0};
-  std::uint8_t peer_appl_ver_id_ = appl_ver_id_count;  // the peer's DefaultApplVerID; the count: none known
-  bool reset_sent_ = false;                            // our Logon carried ResetSeqNumFlag=Y and waits for its answer
-  bool reset_answered_ = false;                        // the last reset on this connection was the peer's wish
-  bool violated_ = false;  // we logged out because of what the peer sent: only its Logout interests us now
+  std::uint8_t peer_appl_ver_id_ = appl_ver_id_count;  // the peer's DefaultApplVerID; appl_ver_id_count: unknown
+  bool reset_sent_ = false;                            // our Logon had ResetSeqNumFlag=Y and is not answered yet
+  bool reset_answered_ = false;                        // the last reset on this connection was requested by the peer
+  bool violated_ = false;  // we logged out because of the peer's error: only its Logout is processed now
   bool test_pending_ = false;
   MonotonicTime test_deadline_{};  // for the answer to a TestRequest
   MonotonicTime last_received_{};
@@ -258,16 +260,16 @@ class Session {
   MonotonicTime replay_held_until_{};
   ValidationReport report_;
   Gap gap_;
-  SeqNum answered_beyond_gap_{};  // the last ResendRequest answered ahead of its turn: it counts as received then
-  SeqNum logon_beyond_gap_{};     // counts as received once the gap that NextExpectedMsgSeqNum fills reaches it
+  SeqNum answered_beyond_gap_{};  // the last ResendRequest answered out of order: received once the gap is filled
+  SeqNum logon_beyond_gap_{};     // the Logon beyond the gap that NextExpectedMsgSeqNum fills: the same
   Replay replay_;
   static constexpr std::size_t max_pending_replays = 4;
   std::array<Range, max_pending_replays> pending_replays_{};
   std::size_t pending_replay_count_ = 0;
-  SeqNum same_resend_{};  // where the peer's last ResendRequest began, and how many in a row began there
+  SeqNum same_resend_{};  // BeginSeqNo of the peer's last ResendRequest; the count of equal ones follows
   std::uint32_t same_resend_count_ = 0;
-  SeqNum request_after_replay_{};  // a gap that a ResendRequest beyond it revealed: asked for once that is answered
-  // Text of the last Logout or disconnect, which outlives the step that made it.
+  SeqNum request_after_replay_{};  // a gap shown by a ResendRequest: requested once that is answered
+  // Text of the last Logout or disconnect, which must outlive the step.
   std::array<char, 160> text_{};
 };
 

@@ -1,12 +1,12 @@
-// A time zone as a table: which offset from UTC holds from when on, and the way between UTC and local time.
-// Local times come to schedules as boundaries, so every one of them has exactly one instant: the first at which the
-// zone's clocks show that time or a later one. That settles both cases daylight saving makes, and keeps the order.
+// A time zone as a table: the offset from UTC of each period, and conversions between UTC and local time.
+// Schedules use local times as boundaries, so every local time is converted to exactly one instant: the first at which
+// the zone's clocks show that time or a later one. This resolves both cases of daylight saving and preserves the order.
 //
-//   clocks       ... 01:58  01:59 | 03:00  03:01 ...    02:30 does not exist: the instant of the change
-//   clocks       ... 01:58  01:59 | 01:00  01:01 ...    01:30 comes twice: the first one
+//   clocks       ... 01:58  01:59 | 03:00  03:01 ...    02:30 does not exist: it means the instant of the change
+//   clocks       ... 01:58  01:59 | 01:00  01:01 ...    01:30 occurs twice: it means the first one
 //
-// Thread: any, read-only once made. Cost: a binary search over the periods, no allocation; making one allocates.
-// Lifetime: owns its table. Pure: the table comes from elsewhere (load_time_zone of the engine, or written by hand).
+// Thread: any, read-only once constructed. Cost: a binary search over the periods, no allocation; the constructor
+// allocates. Lifetime: owns its table. Pure: the table is an argument (from load_time_zone, or written by hand).
 #pragma once
 
 #include <chrono>
@@ -19,16 +19,16 @@
 namespace nfx {
 
 struct TimeZonePeriod {
-  std::chrono::sys_seconds from;  // the first period's does not count: it holds since ever
+  std::chrono::sys_seconds from;  // ignored for the first period, which has no beginning
   std::chrono::seconds offset;    // local time minus UTC
   std::string abbreviation;       // "EST"
 };
 
-// How a local time came to its instant.
+// How often a local time occurs.
 enum class LocalTimeKind : std::uint8_t {
   once,   // the clocks show it once
-  never,  // the clocks leap over it: the instant of the change stands for it
-  twice,  // the clocks are set back behind it: the first instant stands for it
+  never,  // the clocks skip it: it means the instant of the change
+  twice,  // the clocks are set back past it: it means the first instant
 };
 
 struct LocalInstant {
@@ -52,10 +52,10 @@ class TimeZone {
   // The first period that begins after `time`; null when none does.
   [[nodiscard]] const TimeZonePeriod* next_period(std::chrono::sys_seconds time) const noexcept;
 
-  // What the clocks show.
+  // The local time at this instant.
   [[nodiscard]] std::chrono::local_seconds local(std::chrono::sys_seconds time) const noexcept;
 
-  // The latest that the clocks have shown until then: local(), except in an hour that comes again. It never decreases,
+  // The latest local time shown up to this instant: local(), except in an hour that is repeated. It never decreases,
   // and for every local time c, latest_local(t) >= c exactly when t >= to_utc(c).time.
   [[nodiscard]] std::chrono::local_seconds latest_local(std::chrono::sys_seconds time) const noexcept;
 
@@ -66,7 +66,7 @@ class TimeZone {
 
   std::string name_;
   std::vector<TimeZonePeriod> periods_;
-  std::vector<std::chrono::local_seconds> shown_before_;  // per period: the latest shown before it began
+  std::vector<std::chrono::local_seconds> shown_before_;  // per period: the latest local time shown before it began
 };
 
 }  // namespace nfx

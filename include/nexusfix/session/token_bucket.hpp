@@ -1,5 +1,5 @@
-// How much may happen in a time: `burst` at once, and `rate` a second on average.
-// Thread: one owner. Cost: a few integer operations, no allocation. Errors: none; a rate of 0 lets everything through.
+// A rate limit: `rate` events per second on average, and up to `burst` in one burst.
+// Thread: one owner. Cost: a few integer operations, no allocation. Errors: none; a rate of 0 means no limit.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace nfx {
 class TokenBucket {
  public:
   TokenBucket() = default;
-  // A burst of 0 is one second's worth.
+  // A burst of 0 means `rate`.
   TokenBucket(std::uint32_t rate, std::uint32_t burst) noexcept
       : interval_(rate == 0 ? Duration::zero() : std::max(Duration{1}, Duration{std::chrono::seconds{1}} / rate)),
         allowance_(interval_ * std::max(burst == 0 ? rate : burst, 1U)) {}
 
   [[nodiscard]] bool limited() const noexcept { return interval_ != Duration::zero(); }
 
-  // When the next token is there: now, or later.
+  // When the next token is available: now, or later.
   [[nodiscard]] MonotonicTime ready_at() const noexcept {
     return full_at_ == MonotonicTime{} ? MonotonicTime{} : full_at_ + interval_ - allowance_;
   }
@@ -38,7 +38,7 @@ class TokenBucket {
  private:
   Duration interval_{};  // between two tokens; zero: no limit
   Duration allowance_{};
-  MonotonicTime full_at_{};  // when all tokens will be back
+  MonotonicTime full_at_{};  // when all tokens are available again
 };
 
 }  // namespace nfx
