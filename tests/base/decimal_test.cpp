@@ -48,7 +48,7 @@ TEST(decimal, reads_every_spelling_fix_allows) {
   EXPECT_EQ(round_trip("000000000000000000000000000001"), "1");
 }
 
-TEST(decimal, refuses_what_is_no_fix_float) {
+TEST(decimal, refuses_what_is_not_a_fix_float) {
   for (const char* text :
        {"", "-", ".", "-.", "+1", " 1", "1 ", "1,5", "1e5", "1.2.3", "--1", "1-", "0x10", "nan", "inf"}) {
     EXPECT_FALSE(Decimal::parse(text)) << text;
@@ -211,7 +211,7 @@ TEST(decimal, subtracting_what_was_added_gives_the_start) {
   }
 }
 
-TEST(decimal, writes_nothing_behind_the_longest_text) {
+TEST(decimal, writes_nothing_after_the_longest_text) {
   for (const std::int64_t mantissa : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}, std::int64_t{7}}) {
     for (std::uint8_t scale = 0; scale <= Decimal::max_scale; ++scale) {
       std::string out(Decimal::max_text_size + 16, '#');

@@ -28,7 +28,7 @@ TEST(read_digits, reads_nothing_outside_the_characters_named) {
   }
 }
 
-TEST(read_digits, marks_exactly_the_first_byte_that_is_no_digit) {
+TEST(read_digits, marks_exactly_the_first_byte_that_is_not_a_digit) {
   for (std::size_t place = 0; place < 8; ++place) {
     for (unsigned byte = 0; byte < 256; ++byte) {
       for (const char other : {'0', '9'}) {
@@ -43,7 +43,7 @@ TEST(read_digits, marks_exactly_the_first_byte_that_is_no_digit) {
   }
 }
 
-TEST(read_digits, finds_every_byte_that_is_no_digit_among_others) {
+TEST(read_digits, finds_every_byte_that_is_not_a_digit_among_others) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());
   for (int i = 0; i < 200'000; ++i) {

@@ -55,7 +55,7 @@ TEST(DeferredProcessor, stamps_with_a_counter_that_never_goes_back) {
   EXPECT_LE(seen.stamps[0], seen.stamps[1]);
 }
 
-TEST(DeferredProcessor, drops_and_counts_what_finds_no_room) {
+TEST(DeferredProcessor, drops_and_counts_what_finds_no_space) {
   Seen seen;
   const auto deferred = collecting<2>(seen);
   EXPECT_TRUE(deferred->submit(std::string_view("a")));
@@ -141,7 +141,7 @@ TEST(DeferredProcessor, that_spills_keeps_the_order_between_two_threads) {
   EXPECT_EQ(deferred->counters().dropped, 100'000 - taken);
 }
 
-TEST(DeferredProcessor, counts_what_the_handler_throws_and_goes_on) {
+TEST(DeferredProcessor, counts_what_the_handler_throws_and_continues) {
   int handled = 0;
   DeferredProcessor<Small, 4> deferred([&](const Small& buffer) {
     ++handled;

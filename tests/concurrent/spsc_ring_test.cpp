@@ -11,7 +11,7 @@
 namespace nfx {
 namespace {
 
-TEST(SpscRing, gives_values_back_in_order_and_says_when_it_is_full) {
+TEST(SpscRing, gives_values_back_in_order_and_reports_when_it_is_full) {
   SpscRing<int, 4> ring;
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(ring.try_push(i));
   EXPECT_FALSE(ring.try_push(4));

@@ -55,7 +55,7 @@ TEST(WorkerThread, does_what_is_left_before_it_stops) {
   }
 }
 
-TEST(WorkerThread, counts_steps_that_throw_and_goes_on) {
+TEST(WorkerThread, counts_steps_that_throw_and_continues) {
   WakeSignal signal;
   std::atomic<int> steps{0};
   WorkerOptions options;

@@ -44,7 +44,7 @@ TEST(Contradiction, a_message_has_one_name_only_once) {
             "my.xml:5: message Order is defined twice (my.xml:3); rename or remove one");
 }
 
-TEST(Contradiction, a_count_is_no_plain_field_of_the_same_scope) {
+TEST(Contradiction, a_count_is_not_a_plain_field_of_the_same_scope) {
   EXPECT_EQ(error_of({.body = R"(<field name="NoAllocs" required="N"/>)"
                               "\n" +
                               std::string(allocs)}),

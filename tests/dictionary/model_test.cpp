@@ -42,7 +42,7 @@ std::string error_of(std::string_view fields, std::string_view message = "") {
   return "no error";
 }
 
-TEST(DictionaryModel, knows_where_everything_stands) {
+TEST(DictionaryModel, knows_the_place_of_everything) {
   const DictionaryModel model = read_dictionary(transport_xml, "T.xml");
   EXPECT_EQ(to_string(model.header[1].place), "T.xml:2");
   EXPECT_EQ(to_string(model.find_message("Logon")->place), "T.xml:3");
@@ -137,7 +137,7 @@ TEST(DictionaryModel, writes_what_xml_reserves_as_references) {
   EXPECT_EQ(again.find_field(Tag{1})->values[0].name, "A>B");
 }
 
-TEST(DictionaryModel, gathers_all_problems_when_asked_to) {
+TEST(DictionaryModel, gathers_all_problems_when_requested) {
   std::vector<std::string> problems;
   const std::string xml = application_xml(
       R"(<field number="x" name="A" type="INT"/>

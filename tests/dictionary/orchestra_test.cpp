@@ -67,7 +67,7 @@ TEST(Orchestra, messages_of_fix_5_and_latest_travel_over_fixt) {
   }
 }
 
-TEST(Orchestra, says_where_something_is_wrong) {
+TEST(Orchestra, reports_where_something_is_wrong) {
   EXPECT_EQ(error_of(with("version=\"FIX.4.4\"", "version=\"new\"")),
             "o.xml:2: version is 'new'; write a version such as FIX.4.4");
   EXPECT_EQ(error_of(with("<x:numInGroup id=\"78\"/>", "")),

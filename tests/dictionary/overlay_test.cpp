@@ -42,7 +42,7 @@ TEST(Overlay, adds_fields_to_a_message_and_nothing_to_others) {
   EXPECT_EQ(fix44().find_field(Tag{9730}), nullptr);
 }
 
-TEST(Overlay, puts_a_member_where_it_says_inside_a_group_that_a_component_brings) {
+TEST(Overlay, puts_a_member_where_requested_inside_a_group_that_a_component_brings) {
   const Dictionary d = built(R"(<overlay><fields><field number="9730" name="VenueFlag" type="INT"/></fields>
       <messages><message name="NewOrderSingle"><group name="NoPartyIDs">
         <field name="VenueFlag" required="N" after="PartyID"/></group></message></messages></overlay>)");
@@ -100,7 +100,7 @@ TEST(Overlay, adds_and_removes_whole_messages_fields_and_header_members) {
   EXPECT_EQ(d.find_message("0")->find(Tag{9730})->section, Section::header);
 }
 
-TEST(Overlay, says_what_the_base_does_not_have) {
+TEST(Overlay, reports_what_the_base_does_not_have) {
   const auto message = [](std::string_view body) {
     return "<overlay><messages>\n<message name=\"News\">" + std::string(body) + "</message></messages></overlay>";
   };
@@ -229,7 +229,7 @@ TEST_F(OverlayFiles, names_the_chain_when_overlays_are_each_others_bases) {
   EXPECT_NE(error_of(path("c0.xml")).find("too many overlays are each other's bases"), std::string::npos);
 }
 
-TEST_F(OverlayFiles, says_when_a_base_is_missing) {
+TEST_F(OverlayFiles, reports_when_a_base_is_missing) {
   EXPECT_EQ(error_of(write("a.xml", "<overlay/>")),
             path("a.xml") + ":1: the overlay names no base; write base=\"FIX44.xml\", or give it together with one");
   EXPECT_EQ(error_of(write("a.xml", R"(<overlay base="Nope.xml"/>)")),

@@ -98,7 +98,7 @@ TEST(ParseDictionary, pointers_survive_moving_the_dictionary) {
   EXPECT_EQ(symbol->name, "Symbol");
 }
 
-TEST(ParseDictionary, counts_a_repeated_field_once_and_as_required_when_one_place_says_so) {
+TEST(ParseDictionary, counts_a_repeated_field_once_and_as_required_when_one_place_requires_it) {
   const Dictionary d = Dictionary::parse(
       xml({.body = R"(<field name="Symbol" required="N"/><field name="Symbol" required="Y"/>)"}), "my.xml");
   EXPECT_EQ(d.find_message("D")->scope.members().size(), 3u);  // BeginString, Symbol, CheckSum
@@ -126,7 +126,7 @@ TEST(ParseDictionary, finds_values_longer_than_eight_characters_and_alike_at_the
   EXPECT_FALSE(d.find_field(Tag{1})->values.contains(std::string_view("A\0", 2)));
 }
 
-TEST(ParseDictionary, finds_no_message_for_a_type_with_a_zero_byte_behind) {
+TEST(ParseDictionary, finds_no_message_for_a_type_with_a_zero_byte_after) {
   const Dictionary d = Dictionary::parse(xml({}), "");
   EXPECT_NE(d.find_message("D"), nullptr);
   EXPECT_EQ(d.find_message(std::string_view("D\0", 2)), nullptr);
@@ -134,7 +134,7 @@ TEST(ParseDictionary, finds_no_message_for_a_type_with_a_zero_byte_behind) {
   EXPECT_EQ(d.find_message("DDDDDDDDD"), nullptr);
 }
 
-TEST(ParseDictionary, says_where_the_xml_is_broken) {
+TEST(ParseDictionary, reports_where_the_xml_is_broken) {
   EXPECT_TRUE(error_of("<fix>\n<header>\n</fix>").starts_with("my.xml:3: this is not well-formed XML: "));
   EXPECT_TRUE(error_of("").starts_with("my.xml:1: this is not well-formed XML: "));
   EXPECT_EQ(error_of("\n<dictionary/>"),

@@ -313,7 +313,7 @@ TEST(ShippedFacts, the_sessions_messages_have_what_each_version_gives_them) {
   }
 }
 
-TEST(ShippedFacts, lists_and_counts_of_the_first_versions_are_put_right) {
+TEST(ShippedFacts, lists_and_counts_of_the_first_versions_are_corrected) {
   for (const std::string_view name : {"FIX.4.0", "FIX.4.1"}) {
     const Dictionary& d = dictionary_of({name, false});
     EXPECT_EQ(d.find_field(Tag{18})->type, FieldType::multiple_string_value);
@@ -375,13 +375,13 @@ void expect_lengths_in_front(const Scope& scope) {
   }
 }
 
-TEST(ShippedFacts, every_data_field_stands_behind_its_length) {
+TEST(ShippedFacts, every_data_field_follows_its_length) {
   for (const Version& version : versions) {
     for (const MessageDef& message : dictionary_of(version).messages()) expect_lengths_in_front(message.scope);
   }
 }
 
-TEST(ShippedFacts, every_data_field_of_the_standard_pairs_is_data_behind_a_length) {
+TEST(ShippedFacts, every_data_field_of_the_standard_pairs_is_data_after_a_length) {
   for (const Version& version : versions) {
     if (version.name == "FIX.5.0SP2") continue;  // has some of those numbers for other fields
     const Dictionary& d = dictionary_of(version);

@@ -101,7 +101,7 @@ TEST(ValidationOverride, names_a_message_a_field_or_both) {
   EXPECT_EQ(parse_validation_override("*=lenient"), (ValidationOverride{"", Tag{}, Mode::lenient}));
 }
 
-TEST(ValidationOverride, says_what_is_wrong_and_what_is_expected) {
+TEST(ValidationOverride, reports_what_is_wrong_and_what_is_expected) {
   const std::pair<std::string_view, std::string_view> wrong[] = {
       {"", "has no '='"},
       {"8", "has no '='"},

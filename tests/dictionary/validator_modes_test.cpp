@@ -201,7 +201,7 @@ TEST_P(EachFault, is_ignored_when_its_check_is_off) {
   EXPECT_EQ(outcome.total, 0U);
 }
 
-TEST_P(EachFault, is_at_most_what_the_overall_mode_says) {
+TEST_P(EachFault, is_at_most_what_the_overall_mode_allows) {
   EXPECT_EQ(found({all(Mode::strict), Mode::lenient}).reported, Violations{GetParam().violation});
   EXPECT_EQ(found({all(Mode::strict), Mode::lenient}).rejected, std::nullopt);
   EXPECT_EQ(found({all(Mode::strict), Mode::off}).rejected, std::nullopt);
@@ -225,7 +225,7 @@ TEST_P(EachFault, stays_ignored_under_an_override_when_its_check_is_off) {
   EXPECT_EQ(found(policy).rejected, std::nullopt);
 }
 
-TEST(ValidateModes, by_default_deliver_and_report_only_fields_nobody_agreed_on) {
+TEST(ValidateModes, by_default_deliver_and_report_only_fields_that_are_not_defined) {
   for (const Fault& fault : faults()) {
     if (fault.name == "required_field") continue;
     const Outcome outcome = judge(fault.msg_type, fault.body, {});
@@ -237,13 +237,13 @@ TEST(ValidateModes, by_default_deliver_and_report_only_fields_nobody_agreed_on) 
   }
 }
 
-TEST(ValidateModes, no_check_lets_a_number_through_that_is_no_tag) {
+TEST(ValidateModes, no_check_lets_a_number_through_that_is_not_a_tag) {
   EXPECT_EQ(judge("0", "0=x|", all(Mode::off)).rejected, violation(Reason::invalid_tag_number, 0));
   EXPECT_EQ(judge("0", "-5=x|", {{}, Mode::lenient}).reported, (Violations{{Reason::invalid_tag_number, Tag{-5}}}));
   EXPECT_EQ(judge("0", "0=x|", {{}, Mode::off}).rejected, std::nullopt);
 }
 
-TEST(ValidateModes, lenient_goes_on_after_every_violation) {
+TEST(ValidateModes, lenient_continues_after_every_violation) {
   const Outcome outcome =
       judge("D",
             "11=|21=4|40=1|54=1|38=x|55=INTC|453=2|447=D|9001=y|448=A|58=text|386=3|336=A|336=|78=1|79=a|80=z|58=more|"
@@ -288,7 +288,7 @@ TEST(ValidateModes, a_rejected_group_is_named_by_its_shape_even_after_rejected_v
   EXPECT_EQ(outcome.total, 0U) << "what follows the violation that is rejected is not reported";
 }
 
-TEST(ValidateModes, an_unknown_message_type_leaves_its_header_to_be_judged) {
+TEST(ValidateModes, an_unknown_message_type_leaves_its_header_to_be_validated) {
   const ValidationPolicy policy = strict_but(&ValidationChecks::message_types, Mode::lenient);
   EXPECT_EQ(judge("ZZ9", "999=x|40=w|", policy).rejected, std::nullopt);
   ValidationReport report;

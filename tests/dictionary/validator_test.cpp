@@ -55,7 +55,7 @@ TEST_P(InBothVersions, rejects_a_message_type_the_dictionary_does_not_have) {
   EXPECT_FALSE(found->has_tag());
 }
 
-TEST_P(InBothVersions, rejects_numbers_that_are_no_tags_of_this_version) {
+TEST_P(InBothVersions, rejects_numbers_that_are_not_tags_of_this_version) {
   for (const int tag : {999, 0, -1, 4999, 5000, 20001, 2147483647}) {
     EXPECT_EQ(heartbeat(std::to_string(tag) + "=HI|"), violation(Reason::invalid_tag_number, tag));
   }
@@ -66,7 +66,7 @@ TEST_P(InBothVersions, rejects_a_known_field_that_the_message_does_not_have) {
   EXPECT_EQ(heartbeat("58=text|"), violation(Reason::tag_not_defined_for_this_message_type, 58));
 }
 
-TEST_P(InBothVersions, rejects_a_group_member_that_stands_outside_its_group) {
+TEST_P(InBothVersions, rejects_a_group_member_outside_its_group) {
   EXPECT_EQ(order_with("336=PRE-OPEN|"), violation(Reason::tag_not_defined_for_this_message_type, 336));
 }
 
@@ -106,7 +106,7 @@ TEST_P(InBothVersions, rejects_header_values_that_have_no_format) {
             violation(Reason::incorrect_data_format, 52));
 }
 
-TEST_P(InBothVersions, rejects_the_first_header_field_behind_the_body) {
+TEST_P(InBothVersions, rejects_the_first_header_field_after_the_body) {
   EXPECT_EQ(validate_fields(dictionary(), "D", with("34=2|49=TW|52=20240102-03:04:05|56=ISLD|")),
             violation(Reason::tag_specified_out_of_required_order, 34));
   EXPECT_EQ(
@@ -115,7 +115,7 @@ TEST_P(InBothVersions, rejects_the_first_header_field_behind_the_body) {
       violation(Reason::tag_specified_out_of_required_order, 56));
 }
 
-TEST_P(InBothVersions, rejects_a_body_field_behind_the_trailer) {
+TEST_P(InBothVersions, rejects_a_body_field_after_the_trailer) {
   EXPECT_EQ(order_with("93=3|89=abc|58=text|"), violation(Reason::tag_specified_out_of_required_order, 58));
 }
 
@@ -140,7 +140,7 @@ TEST_P(InBothVersions, misses_required_fields_of_session_messages_too) {
   EXPECT_EQ(validate_body(dictionary(), "1", ""), violation(Reason::required_tag_missing, 112));
 }
 
-TEST_P(InBothVersions, reports_what_comes_first_on_the_wire) {
+TEST_P(InBothVersions, reports_what_is_first_on_the_wire) {
   EXPECT_EQ(
       validate_fields(dictionary(), "D",
                       "34=7|49=TW|52=20240102-03:04:05|56=ISLD|128=JCD|145=|11=ID|21=3|38=100|40=w|54=1|55=INTC|60=x|"),
@@ -164,7 +164,7 @@ TEST_P(InBothVersions, accepts_a_group_count_of_zero) {
   EXPECT_EQ(order_with("386=0|58=text|"), std::nullopt);
 }
 
-TEST_P(InBothVersions, reports_a_stranger_that_breaks_a_group_off) {
+TEST_P(InBothVersions, reports_an_undefined_field_that_breaks_a_group_off) {
   EXPECT_EQ(order_with("386=2|336=A|999=x|336=B|"), violation(Reason::invalid_tag_number, 999));
   EXPECT_EQ(order_with("386=2|336=A|7=1|336=B|"), violation(Reason::tag_not_defined_for_this_message_type, 7));
 }
@@ -247,7 +247,7 @@ TEST(ValidateGroups, leaves_a_repeated_member_to_the_fields_around_the_group_whe
             violation(Reason::tag_appears_more_than_once, 58));
 }
 
-TEST_P(InBothVersions, tolerates_unknown_fields_when_told_to) {
+TEST_P(InBothVersions, tolerates_unknown_fields_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::unknown_fields);
   EXPECT_EQ(heartbeat("999=x|", policy), std::nullopt);
   EXPECT_EQ(heartbeat("5000=x|", policy), violation(Reason::invalid_tag_number, 5000));
@@ -256,20 +256,20 @@ TEST_P(InBothVersions, tolerates_unknown_fields_when_told_to) {
   EXPECT_EQ(heartbeat("-7=x|", policy), violation(Reason::invalid_tag_number, -7));
 }
 
-TEST_P(InBothVersions, tolerates_user_defined_fields_when_told_to) {
+TEST_P(InBothVersions, tolerates_user_defined_fields_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::user_defined_fields);
   EXPECT_EQ(heartbeat("5000=x|20001=y|", policy), std::nullopt);
   EXPECT_EQ(heartbeat("4999=x|", policy), violation(Reason::invalid_tag_number, 4999));
   EXPECT_EQ(heartbeat("5000=|", policy), violation(Reason::tag_specified_without_a_value, 5000));
 }
 
-TEST_P(InBothVersions, tolerates_user_defined_fields_within_a_group_when_told_to) {
+TEST_P(InBothVersions, tolerates_user_defined_fields_within_a_group_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::user_defined_fields);
   EXPECT_EQ(order_with("386=2|336=A|5001=x|336=B|5001=y|58=text|", policy), std::nullopt);
   EXPECT_EQ(order_with("386=2|336=A|5001=x|58=text|", policy), violation(Reason::incorrect_num_in_group_count, 386));
 }
 
-TEST_P(InBothVersions, tolerates_fields_of_other_messages_when_told_to) {
+TEST_P(InBothVersions, tolerates_fields_of_other_messages_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::fields_not_in_message);
   EXPECT_EQ(heartbeat("55=x|", policy), std::nullopt);
   EXPECT_EQ(heartbeat("999=x|", policy), violation(Reason::invalid_tag_number, 999));
@@ -281,51 +281,51 @@ TEST(ValidateChecks, known_user_defined_fields_follow_the_check_for_user_defined
   EXPECT_EQ(validate_fields(d, "U1", "6000=x|", without(&ValidationChecks::user_defined_fields)), std::nullopt);
 }
 
-TEST_P(InBothVersions, tolerates_sections_out_of_order_when_told_to) {
+TEST_P(InBothVersions, tolerates_sections_out_of_order_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::field_order);
   EXPECT_EQ(validate_fields(dictionary(), "D", with("34=2|49=TW|52=20240102-03:04:05|56=ISLD|"), policy), std::nullopt);
   EXPECT_EQ(validate_fields(dictionary(), "D", with("34=x|49=TW|52=20240102-03:04:05|56=ISLD|"), policy),
             violation(Reason::incorrect_data_format, 34));
 }
 
-TEST(ValidateChecks, tolerates_group_members_out_of_order_but_not_repeated_when_told_to) {
+TEST(ValidateChecks, tolerates_group_members_out_of_order_but_not_repeated_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::field_order);
   EXPECT_EQ(parties("453=1|448=A|452=1|447=D|", policy), std::nullopt);
   EXPECT_EQ(parties("453=1|448=A|452=1|447=D|452=3|", policy), violation(Reason::tag_appears_more_than_once, 452));
 }
 
-TEST_P(InBothVersions, tolerates_empty_values_when_told_to) {
+TEST_P(InBothVersions, tolerates_empty_values_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::values_present);
   EXPECT_EQ(order_with("44=|167=|386=|126=|", policy), std::nullopt);
   EXPECT_EQ(validate_fields(dictionary(), "0", "34=2|49=TW|52=20240102-03:04:05|56=|", policy), std::nullopt);
 }
 
-TEST_P(InBothVersions, leaves_formats_unchecked_when_told_to) {
+TEST_P(InBothVersions, leaves_formats_unchecked_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::formats);
   EXPECT_EQ(order_with("44=+200.00|126=x|", policy), std::nullopt);
   EXPECT_EQ(order_with("167=BOO|", policy), violation(Reason::value_is_incorrect, 167));
   EXPECT_EQ(order_with("386=x|", policy), violation(Reason::incorrect_num_in_group_count, 386));
 }
 
-TEST_P(InBothVersions, leaves_listed_values_unchecked_when_told_to) {
+TEST_P(InBothVersions, leaves_listed_values_unchecked_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::enum_values);
   EXPECT_EQ(order_with("167=BOO|", policy), std::nullopt);
   EXPECT_EQ(order_with("44=+1|", policy), violation(Reason::incorrect_data_format, 44));
 }
 
-TEST_P(InBothVersions, leaves_required_fields_unchecked_when_told_to) {
+TEST_P(InBothVersions, leaves_required_fields_unchecked_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::required_fields);
   EXPECT_EQ(validate_fields(dictionary(), "D", "34=2|", policy), std::nullopt);
   EXPECT_EQ(validate_fields(dictionary(), "D", "34=|", policy), violation(Reason::tag_specified_without_a_value, 34));
 }
 
-TEST_P(InBothVersions, tolerates_repeated_fields_when_told_to) {
+TEST_P(InBothVersions, tolerates_repeated_fields_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::duplicate_fields);
   EXPECT_EQ(order_with("40=2|386=1|336=A|386=1|336=B|", policy), std::nullopt);
   EXPECT_EQ(order_with("40=x|", policy), violation(Reason::value_is_incorrect, 40));
 }
 
-TEST_P(InBothVersions, tolerates_unknown_message_types_when_told_to) {
+TEST_P(InBothVersions, tolerates_unknown_message_types_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::message_types);
   EXPECT_EQ(validate_body(dictionary(), "ZZ9", "999=x|40=|", policy), std::nullopt);
   EXPECT_EQ(validate_fields(dictionary(), "ZZ9", "34=2|49=TW|52=yesterday|56=ISLD|40=1|", policy),
@@ -334,7 +334,7 @@ TEST_P(InBothVersions, tolerates_unknown_message_types_when_told_to) {
             violation(Reason::tag_specified_without_a_value, 49));
 }
 
-TEST_P(InBothVersions, leaves_group_counts_unchecked_when_told_to) {
+TEST_P(InBothVersions, leaves_group_counts_unchecked_when_configured) {
   const ValidationPolicy policy = without(&ValidationChecks::group_counts);
   EXPECT_EQ(order_with("386=7|336=A|336=B|58=text|", policy), std::nullopt);
   EXPECT_EQ(order_with("386=7|336=A|58=|", policy), violation(Reason::tag_specified_without_a_value, 58));

@@ -39,7 +39,7 @@ class Batch : public testing::Test {
   const std::string second_ = test::frame("35=1|34=2|112=id|");
 };
 
-TEST_F(Batch, hands_over_every_whole_message_and_says_what_is_wanted_of_the_last) {
+TEST_F(Batch, hands_over_every_whole_message_and_reports_what_is_wanted_of_the_last) {
   const BatchEnd end = read(first_ + second_ + first_.substr(0, 30));
   const std::vector<Seen> expected{{FrameStatus::complete, WireError::none, first_, second_.size() + 30},
                                    {FrameStatus::complete, WireError::none, second_, 30}};
@@ -48,7 +48,7 @@ TEST_F(Batch, hands_over_every_whole_message_and_says_what_is_wanted_of_the_last
   EXPECT_EQ(end.wanted, next_frame(first_.substr(0, 30), 200).size);
 }
 
-TEST_F(Batch, goes_on_behind_what_is_no_message) {
+TEST_F(Batch, continues_after_what_is_not_a_message) {
   std::string wrong_sum = second_;
   wrong_sum[wrong_sum.size() - 2] ^= 1;
   const BatchEnd end = read("noise" + first_ + wrong_sum + second_);
@@ -62,7 +62,7 @@ TEST_F(Batch, goes_on_behind_what_is_no_message) {
   EXPECT_EQ(end.wanted, 0u);
 }
 
-TEST_F(Batch, stops_when_told_and_leaves_the_rest) {
+TEST_F(Batch, stops_when_requested_and_leaves_the_rest) {
   const BatchEnd end = read(first_ + second_, 1);
   EXPECT_EQ(seen_.size(), 1u);
   EXPECT_EQ(end.used, first_.size());

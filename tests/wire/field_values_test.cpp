@@ -24,7 +24,7 @@ TEST(parse_int, reads_signs_and_leading_zeros) {
   EXPECT_EQ(parse_int("-999999999999999999"), -999999999999999999);
 }
 
-TEST(parse_int, refuses_what_is_no_integer) {
+TEST(parse_int, refuses_what_is_not_an_integer) {
   for (const char* text : {"", "-", "+1", "1.0", " 1", "1 ", "--1", "1-", "12x", "x"}) {
     const auto value = parse_int(text);
     ASSERT_FALSE(value) << text;
@@ -32,7 +32,7 @@ TEST(parse_int, refuses_what_is_no_integer) {
   }
 }
 
-TEST(parse_int, tells_too_many_digits_from_nonsense) {
+TEST(parse_int, distinguishes_too_many_digits_from_nonsense) {
   EXPECT_EQ(parse_int("1000000000000000000").error(), FieldError::out_of_range);
   EXPECT_EQ(parse_int("99999999999999999999999999999999").error(), FieldError::out_of_range);
   EXPECT_EQ(parse_int("99999999999999999999999999999999x").error(), FieldError::bad_format);
@@ -70,7 +70,7 @@ TEST(parse_int, reads_every_byte_in_every_place_like_a_reader_of_single_characte
   }
 }
 
-TEST(parse_int, knows_the_limit_behind_any_number_of_zeros) {
+TEST(parse_int, knows_the_limit_after_any_number_of_zeros) {
   for (std::size_t zeros = 0; zeros <= 100; ++zeros) {
     const std::string front(zeros, '0');
     EXPECT_EQ(parse_int(front + "999999999999999999"), 999999999999999999);
@@ -145,7 +145,7 @@ TEST(standard_fields, data_fields_have_a_length_in_front) {
   EXPECT_EQ(data_tag_of(Tag::Text), Tag{0});
 }
 
-TEST(standard_fields, tells_header_trailer_and_session_types) {
+TEST(standard_fields, distinguishes_header_trailer_and_session_types) {
   EXPECT_TRUE(is_header_tag(Tag::SendingTime));
   EXPECT_FALSE(is_header_tag(Tag::CheckSum));
   EXPECT_TRUE(is_trailer_tag(Tag::CheckSum));

@@ -80,7 +80,7 @@ TEST(field_writer, raw_fields_must_end_with_soh) {
   EXPECT_FALSE(w.fields.ok());
 }
 
-TEST(field_writer, stops_whole_fields_in_front_of_the_end_at_every_size) {
+TEST(field_writer, stops_whole_fields_before_the_end_at_every_size) {
   const auto fill = [](FieldWriter& fields) {
     fields.append(Tag::Symbol, "MSFT")
         .append_data(Tag::RawDataLength, Tag::RawData, "0123456789")
@@ -203,7 +203,7 @@ std::uint8_t plain_sum(std::string_view bytes) {
   return static_cast<std::uint8_t>(sum);
 }
 
-TEST(field_writer, random_fields_equal_plain_text_and_their_sum_is_kept) {
+TEST(field_writer, random_fields_equal_plain_text_and_their_sum_is_tracked) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());
   constexpr Tag constant_tags[] = {Tag{1}, Tag::Price, Tag{453}, Tag{10000}, Tag{9999999}, Tag{2147483647}};

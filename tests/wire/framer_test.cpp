@@ -53,7 +53,7 @@ TEST(framer, every_truncation_needs_more_and_never_more_than_the_message) {
   }
 }
 
-TEST(framer, asks_for_the_body_at_once_when_the_header_is_known) {
+TEST(framer, requests_the_body_immediately_when_the_header_is_known) {
   const std::string text = with_soh("8=FIX.4.4|9=1000|");
   EXPECT_EQ(verdict(text), need_more(text.size() + 1000 + 4));
 }
@@ -85,7 +85,7 @@ TEST(framer, refuses_a_header_without_body_length) {
   EXPECT_EQ(verdict(with_soh("8=FIX.4.4|99=5|")), garbled(WireError::header_order, 15));
 }
 
-TEST(framer, refuses_a_body_length_that_is_no_sensible_number) {
+TEST(framer, refuses_a_body_length_that_is_not_a_sensible_number) {
   for (const char* length : {"", "x", "1x", "-5", "+5", " 5", "1.0", "12345678"}) {
     const std::string text = with_soh("8=FIX.4.4|9=" + std::string{length} + "|35=A|");
     EXPECT_EQ(verdict(text + test::logon), garbled(WireError::bad_body_length, text.size())) << length;
@@ -122,7 +122,7 @@ TEST(framer, decides_on_a_short_check_sum_as_soon_as_its_soh_is_there) {
   EXPECT_EQ(verdict(empty_one), garbled(WireError::bad_check_sum, empty_one.size()));
 }
 
-TEST(framer, a_soh_inside_the_check_sum_ends_it_even_when_another_stands_in_the_right_place) {
+TEST(framer, a_soh_inside_the_check_sum_ends_it_even_when_another_is_in_the_right_place) {
   for (const char* digits : {"|63", "1|3", "16|"}) {
     const std::string text = with_soh("8=FIX.4.4|9=5|35=0|10=" + std::string{digits} + "|");
     EXPECT_EQ(verdict(text), garbled(WireError::bad_check_sum, text.find('\x01', 22) + 1)) << digits;
@@ -214,7 +214,7 @@ TEST(framer, random_streams_give_the_same_frames_however_they_are_cut) {
   EXPECT_GT(complete_frames, 1000u) << "the streams hold too few messages to show anything";
 }
 
-TEST(framer, finds_the_message_behind_several_false_starts) {
+TEST(framer, finds_the_message_after_several_false_starts) {
   for (const char* garbage : {"8=FIX.4.4|9=x|", "8=FIX|8=FIY", "8=8=8=", "||||"}) {
     const std::string stream = with_soh(garbage) + test::logon;
     const std::string classes = classify(stream, {stream.size()}, default_max_message_size);

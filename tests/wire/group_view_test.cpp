@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Strangers{"453=1|448=A|", "448"}),
     [](const auto& suite) { return "case_" + std::to_string(suite.index); });
 
-TEST_P(group_strangers, stay_in_their_entry_and_out_of_what_is_behind_the_last) {
+TEST_P(group_strangers, stay_in_their_entry_and_out_of_what_is_after_the_last) {
   const Parsed p{test::frame("35=D|" + GetParam().fields)};
   EXPECT_EQ(tags(p.view.group(party_ids)), GetParam().entries);
   EXPECT_EQ(tags(GroupView(p.view, party_ids, EntryStart::first_field)), GetParam().entries);
@@ -175,7 +175,7 @@ TEST_P(group_strangers, are_the_same_with_tags_too_large_for_the_narrow_index) {
   EXPECT_EQ(tags(p.view.group(party_ids)), GetParam().entries);
 }
 
-TEST(group_view, nested_groups_keep_strangers_too) {
+TEST(group_view, nested_groups_keep_undefined_fields_too) {
   const Parsed p{
       test::frame("35=D|453=2|448=A|802=2|523=a1|9001=x|803=1|523=a2|9001=y|452=1|448=B|802=1|9002=z|55=x|")};
   EXPECT_EQ(describe(p.view), "A(a1 a2) B()");
@@ -202,7 +202,7 @@ TEST(group_view, first_field_is_asked_for_each_nested_group) {
   EXPECT_EQ(tags(first.group(sub_ids, EntryStart::first_field)), "803 523 | 803 523");
 }
 
-TEST(group_view, first_field_needs_a_member_behind_the_count) {
+TEST(group_view, first_field_needs_a_member_after_the_count) {
   for (const char* fields : {"453=1|9001=x|448=A|", "453=1|", "453=0|55=x|", "453=1|523=a|448=A|"}) {
     const Parsed p{test::frame(std::string("35=D|") + fields)};
     EXPECT_TRUE(GroupView(p.view, party_ids, EntryStart::first_field).empty()) << fields;

@@ -87,7 +87,7 @@ TEST(header_template, follows_the_clock_across_seconds_minutes_and_days) {
   }
 }
 
-TEST(header_template, random_headers_equal_plain_text_in_any_room) {
+TEST(header_template, random_headers_equal_plain_text_in_any_space) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());
   for (int round = 0; round < 2000; ++round) {
@@ -158,7 +158,7 @@ TEST(header_template, refuses_texts_that_make_no_header) {
   refused([](HeaderTexts& t) { t.timestamp_digits = 10; });
 }
 
-TEST(header_template, tells_the_sending_time_it_would_write) {
+TEST(header_template, reports_the_sending_time_it_would_write) {
   HeaderTemplate header{texts()};
   EXPECT_EQ(header.sending_time(noon + 7ms), "20240315-12:00:00.007");
   EXPECT_EQ(header.sending_time(noon + 61s), "20240315-12:01:01.000");

@@ -202,7 +202,7 @@ TEST_P(hostile_bytes, flipped_bits_and_truncations_are_read_as_the_scalar_kernel
   }
 }
 
-TEST_P(hostile_bytes, no_flipped_bit_hides_the_message_behind_for_long) {
+TEST_P(hostile_bytes, no_flipped_bit_hides_the_message_after_for_long) {
   // A broken BodyLength may swallow the second copy, but the framer resynchronises at the fourth at the latest.
   for (const std::string* sample : {&test::logon, &test::order, &test::data_message, &test::parties}) {
     for (std::size_t bit = 0; bit < sample->size() * 8; ++bit) {
@@ -242,7 +242,7 @@ TEST_P(hostile_bytes, nothing_is_read_outside_of_the_buffer) {
 }
 
 // Tags are read backwards from their '=', and the first one has no SOH before it.
-TEST_P(hostile_bytes, nothing_is_read_in_front_of_a_first_tag_of_many_digits) {
+TEST_P(hostile_bytes, nothing_is_read_before_a_first_tag_of_many_digits) {
   GuardedMemory memory{memory_size};
   MessageView view;
   const std::string rest =
@@ -255,7 +255,7 @@ TEST_P(hostile_bytes, nothing_is_read_in_front_of_a_first_tag_of_many_digits) {
   }
 }
 
-TEST_P(hostile_bytes, a_message_is_read_alike_whatever_lies_in_front_of_it) {
+TEST_P(hostile_bytes, a_message_is_read_alike_whatever_is_before_it) {
   MessageView view;
   const std::string text =
       test::with_soh("|612345=a|65536=beyond 16 bits|58=a value that is long enough for blocks of 64|");
@@ -288,7 +288,7 @@ TEST_P(hostile_bytes, mutated_messages_at_both_ends_of_memory_are_survived) {
   }
 }
 
-TEST_P(hostile_bytes, the_encoder_writes_nothing_behind_its_buffer) {
+TEST_P(hostile_bytes, the_encoder_writes_nothing_after_its_buffer) {
   GuardedMemory memory{memory_size};
   for (std::size_t size = 0; size < 120; ++size) {
     Encoder encoder{memory.last(size)};

@@ -142,7 +142,7 @@ TEST(message_template, takes_a_decimal_of_another_scale_when_it_is_exact) {
   EXPECT_EQ(message.view(), with_value("44=0000.00"));
 }
 
-TEST(message_template, keeps_the_digit_in_front_of_the_point) {
+TEST(message_template, keeps_the_digit_before_the_point) {
   MessageTemplateBuilder builder{session_header(), "D"};
   const DecimalSlot slot = builder.decimal(Tag::Price, {.whole_digits = 1, .scale = 2});
   MessageTemplate message = builder.build();
@@ -274,7 +274,7 @@ TEST(message_template, refuses_layouts_that_make_no_message) {
       << "what was refused left nothing behind";
 }
 
-TEST(message_template, has_room_for_64_slots) {
+TEST(message_template, has_space_for_64_slots) {
   MessageTemplateBuilder builder{session_header(), "D"};
   std::vector<CharSlot> slots;
   for (std::size_t i = 2; i < MessageTemplate::max_slots; ++i) {

@@ -164,7 +164,7 @@ TEST(message_view, refuses_data_that_swallows_the_check_sum) {
   EXPECT_EQ(error_of(frame("35=B|95=10|96=abc|")), WireError::bad_check_sum);
 }
 
-TEST(message_view, refuses_tags_that_are_no_numbers) {
+TEST(message_view, refuses_tags_that_are_not_numbers) {
   for (const char* field :
        {"49x=y", "4garbled9=y", "=y", "y", "", "-=y", "--1=y", "+1=y", " 1=y", "1 =y", "2147483648=y", "-2147483649=y",
         "12345678901=y", "99999999999999999999=y", "00000000001=y"}) {
@@ -180,7 +180,7 @@ TEST(message_view, refuses_a_header_out_of_order) {
   EXPECT_EQ(error_of(with_soh("8=FIX.4.4|")), WireError::header_order);
 }
 
-TEST(message_view, refuses_a_body_length_that_is_no_number) {
+TEST(message_view, refuses_a_body_length_that_is_not_a_number) {
   for (const char* length : {"", "x", "-5", "5x", "00000005", "12345678"}) {
     EXPECT_EQ(error_of(with_check_sum("8=FIX.4.4|9=" + std::string{length} + "|35=0|")), WireError::bad_body_length)
         << length;
@@ -216,7 +216,7 @@ TEST(message_view, refuses_every_other_check_sum) {
   EXPECT_EQ(accepted, 1);
 }
 
-TEST(message_view, refuses_bytes_behind_the_check_sum) {
+TEST(message_view, refuses_bytes_after_the_check_sum) {
   EXPECT_EQ(error_of(test::logon + "8"), WireError::truncated);
   EXPECT_NE(error_of(test::logon + with_soh("58=x|")), WireError::none);
   EXPECT_NE(error_of(test::logon + test::logon), WireError::none);
@@ -244,7 +244,7 @@ TEST(message_view, finds_each_of_32768_different_tags) {
   EXPECT_FALSE(view.has(Tag{100000}));
 }
 
-TEST(message_view, cannot_be_made_without_room_or_beyond_its_index) {
+TEST(message_view, cannot_be_made_without_space_or_beyond_its_index) {
   EXPECT_THROW(MessageView{0}, std::invalid_argument);
   EXPECT_THROW(MessageView{32769}, std::invalid_argument);
 }
@@ -263,7 +263,7 @@ TEST(message_view, reads_typed_values) {
   EXPECT_EQ(view.get_bool(Tag::ResetSeqNumFlag), true);
 }
 
-TEST(message_view, tells_missing_from_malformed_values) {
+TEST(message_view, distinguishes_missing_from_malformed_values) {
   MessageView view;
   const std::string message = frame("35=D|34=-1|58=text|59=|60=99999999999999999999|");
   ASSERT_EQ(view.parse(message), WireError::none);
@@ -285,7 +285,7 @@ TEST(message_view, tells_missing_from_malformed_values) {
   EXPECT_EQ(view.get_int(Tag::TransactTime).error(), FieldError::out_of_range);
 }
 
-TEST(lenient_parse, says_what_is_wrong_and_keeps_the_fields) {
+TEST(lenient_parse, reports_what_is_wrong_and_keeps_the_fields) {
   MessageView view;
   const std::string wrong_sum = with_soh("8=FIX.4.4|9=5|35=0|10=000|");
   EXPECT_EQ(view.parse_leniently(wrong_sum), WireError::check_sum_mismatch);
@@ -301,7 +301,7 @@ TEST(lenient_parse, says_what_is_wrong_and_keeps_the_fields) {
   EXPECT_EQ(view.get_view(Tag::Symbol), "MSFT");
 }
 
-TEST(lenient_parse, keeps_what_stands_in_front_of_a_malformed_field) {
+TEST(lenient_parse, keeps_what_is_before_a_malformed_field) {
   MessageView view;
   const std::string bad_tag = frame("35=D|55=MSFT|4x=1|58=lost|");
   EXPECT_EQ(view.parse_leniently(bad_tag), WireError::bad_tag);
