@@ -26,9 +26,9 @@ namespace nfx {
   ROW(low_possdup_ignored, "duplicate ignored",                                                                        \
       "A message with PossDupFlag=Y and a sequence number that was processed before.")                                 \
   ROW(sequence_reset, "sequence numbers reset", "The peer set its next sequence number with SequenceReset.")           \
-  ROW(resend_beyond_end, "resend asked for messages never sent",                                                       \
+  ROW(resend_beyond_end, "peer requested messages never sent",                                                         \
       "The peer's ResendRequest begins after our last message: it expects higher sequence numbers than we sent.")      \
-  ROW(resend_not_kept, "resend asked for messages no longer stored: gap-filled",                                       \
+  ROW(resend_not_kept, "peer requested messages no longer stored: gap-filled",                                         \
       "retain_messages or retain_bytes is too small for how far the peer goes back.")                                  \
   ROW(heartbeat_differs, "heartbeat interval differs",                                                                 \
       "The peer answered our Logon with another HeartBtInt(108). The session uses the peer's.")                        \
