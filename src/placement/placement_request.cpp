@@ -18,7 +18,10 @@ const ThreadRoleRow& row_of(ThreadRole role) noexcept {
 
 }  // namespace
 
-std::string_view to_string(ThreadRole role) noexcept { return row_of(role).name; }
+// "?" beyond the last role, where base/enum_values.hpp stops.
+std::string_view to_string(ThreadRole role) noexcept {
+  return std::to_underlying(role) < thread_role_table.size() ? row_of(role).name : std::string_view{"?"};
+}
 
 std::optional<ThreadRole> parse_thread_role(std::string_view text) noexcept {
   const auto found = std::ranges::find(thread_role_table, text, &ThreadRoleRow::name);
