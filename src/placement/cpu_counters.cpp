@@ -115,7 +115,7 @@ void read_interrupts(const HostFiles& files, CounterSample& sample) {
   if (!text) return;
   std::string_view rest = *text;
   const std::vector<int> columns = table_head(next_line(rest));
-  // Where /proc/stat may not be read, the columns say which CPUs there are.
+  // Where /proc/stat may not be read, the columns show which CPUs there are.
   if (sample.cpus.empty()) {
     for (const int cpu : columns) sample.cpus.emplace_back().cpu = cpu;
   }

@@ -21,7 +21,7 @@ class Reader {
   std::optional<std::string> text(const std::string& file) {
     auto content = files_.text(file);
     if (content) return *std::move(content);
-    // Asking an interrupt without a handler where it goes is EIO on some kernels: nothing is hidden by that.
+    // Querying an interrupt without a handler where it goes is EIO on some kernels: nothing is hidden by that.
     if (content.error() == EACCES || content.error() == EPERM)
       facts_.unreadable.push_back(file + ": " + std::generic_category().message(content.error()));
     return std::nullopt;
@@ -32,7 +32,7 @@ class Reader {
     if (!content) return std::nullopt;
     auto set = CpuSet::parse_list(*content);
     if (set) return *std::move(set);
-    // "(null)" is what kernels without nohz_full= say.
+    // "(null)" is what kernels without nohz_full= print.
     return std::nullopt;
   }
 
@@ -108,7 +108,7 @@ std::vector<std::string> comma_separated(std::string_view text) {
   return words;
 }
 
-// Which interrupts belong to which PCI device, as the devices say it.
+// Which interrupts belong to which PCI device, as the devices list it.
 std::map<int, std::string> interrupt_devices(const HostFiles& files) {
   std::map<int, std::string> devices;
   const std::string base = "/sys/bus/pci/devices/";

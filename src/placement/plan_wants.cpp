@@ -142,7 +142,7 @@ void near_device(PlacementPlan& plan, Problem& problem, ThreadRole role, std::si
   const DeviceGroup* group = group_of(problem, *device);
   if (group == nullptr && device->local_cpus.empty() && device->numa_node < 0) {
     add(plan, Severity::note, "device-without-node", device->name,
-        device->name + " does not say which CPUs it is near (numa_node is -1); threads go anywhere",
+        device->name + " does not state which CPUs it is near (numa_node is -1); threads go anywhere",
         "give " + role_key(role, "cpus") + " if you know better");
   }
   for (std::size_t i = 0; i < request.threads; ++i) {
@@ -244,7 +244,7 @@ void claim_session_cpus(PlacementPlan& plan, Problem& problem) {
     std::vector<std::string> names;
     for (const std::size_t session : claim.sessions) names.push_back(session_name(sessions[session]));
     add(plan, Severity::refusal, "session-core-conflict", names.front(),
-        join(names) + (names.size() == 1 ? " requests" : " request") + " for CPU " + std::to_string(claim.cpu) +
+        join(names) + (names.size() == 1 ? " requests" : " request") + " CPU " + std::to_string(claim.cpu) +
             " (cpu_affinity_core), but all " + count_of(polls, "poll thread") +
             " are taken by sessions that name other CPUs: a thread is on one CPU",
         "set [engine] poll_threads = " + std::to_string(claims.size()) + ", or let these sessions name fewer CPUs");

@@ -15,7 +15,7 @@ namespace nfx::planning {
 
 inline constexpr std::string_view why_spinning = "other threads busy-poll there";
 
-// What the topology says about one CPU; core is an index into Machine::cores.
+// What the topology has of one CPU; core is an index into Machine::cores.
 struct CpuPlace {
   int core = -1;
   int node = -1;

@@ -61,8 +61,7 @@ void note_devices(Topology& topology) {
     topology.notes.push_back(text + '.');
   }
   if (homeless > 0 && topology.nodes.size() > 1) {
-    topology.notes.push_back(std::to_string(homeless) +
-                             " devices do not say which NUMA node they are on (numa_node is -1).");
+    topology.notes.push_back(std::to_string(homeless) + " devices do not state their NUMA node (numa_node is -1).");
   }
 }
 
@@ -82,7 +81,7 @@ void note_cpus(Topology& topology) {
   for (const NumaNode& node : topology.nodes) nowhere -= node.cpus;
   if (!nowhere.empty()) topology.notes.push_back("CPUs " + nowhere.to_list() + " are on no NUMA node that is known.");
   if (topology.caches.empty()) {
-    topology.notes.emplace_back("The source does not say which cores share a cache.");
+    topology.notes.emplace_back("The source does not state which cores share a cache.");
   }
 }
 

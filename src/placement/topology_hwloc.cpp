@@ -60,7 +60,7 @@ void add_cores(hwloc_topology_t loaded, Topology& topology) {
                                  .size_bytes = cache->attr->cache.size,
                                  .level = static_cast<int>(cache->attr->cache.depth)});
     }
-    // Some virtual machines do not say what a core is.
+    // Some virtual machines do not state what a core is.
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(loaded, HWLOC_OBJ_CORE, pu);
     if (core == nullptr) core = pu;
     const CpuSet cpus = to_cpus(core->cpuset);
@@ -104,7 +104,7 @@ void add_kinds(hwloc_topology_t loaded, Topology& topology) {
       continue;
     }
     if (efficiency < 0) {
-      topology.notes.emplace_back("Cores differ in kind, but the system does not say which kind is faster.");
+      topology.notes.emplace_back("Cores differ in kind, but the system does not state which kind is faster.");
       return;
     }
     const CpuSet cpus = to_cpus(bitmap.get());
@@ -246,7 +246,7 @@ Topology convert(hwloc_topology* loaded, bool live) {
 Topology load_this_machine() {
   const Loaded loaded = prepare();
   // They would bind this thread to one CPU after the other, start OpenCL, or contact an X server; and libpciaccess,
-  // which leaks, says no more than what the Linux component reads from sysfs.
+  // which leaks, has no more than what the Linux component reads from sysfs.
   for (const char* component : {"x86", "opencl", "gl", "pci"}) {
     hwloc_topology_set_components(loaded.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   }

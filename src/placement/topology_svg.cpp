@@ -88,7 +88,7 @@ class Canvas {
   std::string out_;
 };
 
-// Puts boxes next to each other and goes to the next row when there is no room.
+// Puts boxes next to each other and goes to the next row when the row is full.
 class Flow {
  public:
   explicit Flow(int width) : width_(width) {}

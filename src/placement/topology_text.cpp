@@ -16,7 +16,7 @@ std::string count(std::size_t number, std::string_view one, std::string_view man
   return std::to_string(number) + ' ' + std::string{number == 1 ? one : many};
 }
 
-// "53:00.0": the domain 0000 goes without saying, as in lspci.
+// "53:00.0": the domain 0000 is left out, as in lspci.
 std::string short_address(const Device& device) {
   const std::string& address = device.pci_address;
   return address.starts_with("0000:") ? address.substr(5) : address;

@@ -69,7 +69,7 @@ void JournalWriter::make_folders() {
 }
 
 void JournalWriter::spare_at_once() {
-  while (!spare_ready_) value_or_throw(spare_slice(), "make room, or choose a smaller segment_size");
+  while (!spare_ready_) value_or_throw(spare_slice(), "free space, or choose a smaller segment_size");
 }
 
 void JournalWriter::begin_journal(UtcTime now) {
@@ -192,7 +192,7 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
       opened.numbers.apply(header);
       at += padded(header.size);
     }
-    NFX_REQUIRE(base_ <= unwritten && at - base_ <= table_.back().capacity);  // the file has room for what the ring has
+    NFX_REQUIRE(base_ <= unwritten && at - base_ <= table_.back().capacity);  // what the ring has fits the file
     while (unwritten < at) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, at - unwritten));
       value_or_throw(
@@ -215,7 +215,7 @@ void JournalWriter::make_ring(JournalPosition head) {
   if (disk_.exists(ring_file_)) value_or_throw(disk_.remove(ring_file_));
   value_or_throw(disk_.make_folder(options_.ring_directory));
   memory_ = value_or_throw(disk_.map_shared(ring_file_, ring_header_size + options_.ring_size),
-                           "make room there, or choose a smaller ring_size");
+                           "free space there, or choose a smaller ring_size");
   if (!memory_->fresh()) throw StoreError(ring_file_.string() + " was made by another process just now; try again");
   NFX_REQUIRE(memory_->bytes().size() == ring_header_size + options_.ring_size);
   NFX_REQUIRE(head % record_alignment == 0 && table_.front().base <= head);
@@ -276,7 +276,7 @@ OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
     opened.recovery.records = scan.records;
     opened.recovery.clean = scan.closed;
   }
-  // A ring is left by a process that did not close, even where the files say that their last writer did: what came
+  // A ring is left by a process that did not close, even where the files state that their last writer did: what came
   // after that may be in the ring alone.
   if (!opened.recovery.clean || scan.committed < scan.end || disk_.exists(ring_file_)) {
     const auto left = map_left_ring();

@@ -69,7 +69,7 @@ class Repair {
     if (copy_ == nullptr && end == scan_.committed && path == last_path()) {
       say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
           std::to_string(value(scan_.next_inbound)) + ", next outbound " + std::to_string(value(scan_.next_outbound)) +
-          "; ask the counterparty for its numbers, and set these with nfx store seq");
+          "; get the numbers of the counterparty, and set these with nfx store seq");
     }
   }
 
@@ -216,7 +216,7 @@ class Repair {
     value_or_throw(made->sync());
     value_or_throw(disk_.sync_folder(folder_));
     say(path.string() + ": it was missing, and was " +
-        (copy_ != nullptr ? "taken from the copy" : "replaced by one record that says so"));
+        (copy_ != nullptr ? "taken from the copy" : "replaced by one record that states it"));
   }
 
   // A file as it was found, once.

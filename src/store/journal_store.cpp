@@ -75,7 +75,7 @@ struct JournalStore::State {
 
   void forget_unreadable() noexcept { index.forget_in_front_of(ring->oldest.load(std::memory_order_acquire)); }
 
-  // --- Room and records ---
+  // --- Space and records ---
 
   void renew_limits() noexcept {
     const JournalPosition now_written = ring->written.load(std::memory_order_acquire);

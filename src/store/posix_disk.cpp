@@ -232,7 +232,7 @@ class PosixDisk final : public Disk {
     // Refused only while is_mapped() checks. A file system without locks has none to refuse, and is_mapped() reports
     // it.
     if (again_when_interrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK) {
-      return error("map", path.string() + " (another process looks whether it is in use; try again)");
+      return error("map", path.string() + " (another process checks whether it is in use; try again)");
     }
     struct stat facts{};
     if (::fstat(fd.get(), &facts) != 0) return error("stat", path);

@@ -56,7 +56,7 @@ struct RingHeader {
   // Written once, like the first lines: its session, for readers that find it after its process ended.
   static constexpr std::size_t max_folder = 2048;
   alignas(cache_line) std::uint64_t pid;
-  std::uint64_t folder_size;  // 0: the path was longer, and the ring does not say
+  std::uint64_t folder_size;  // 0: the path was longer, and is not stored
   char folder[max_folder];    // of the session, absolute
 };
 // Whether an opening of this session may take from the ring, on this boot of the machine.

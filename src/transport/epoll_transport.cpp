@@ -181,7 +181,7 @@ std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_
   return handled + wait_and_serve(sink, max_wait);
 }
 
-// The busy-polling path: reading few sockets directly is cheaper than asking epoll which of them to read.
+// The busy-polling path: reading few sockets directly is cheaper than calling epoll to learn which of them to read.
 std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
   std::array<ConnectionId, max_direct_receive_limit> ids;  // callbacks may change connections_.open
   const std::size_t count = connections_.open.size();

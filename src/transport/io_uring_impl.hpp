@@ -21,7 +21,7 @@ class IoUringImpl;
 
 struct IoUringConnection : TcpConnection {
   std::uint32_t tag = 0;
-  bool reading = false;     // a request to receive, or to say when there is input, is with the kernel
+  bool reading = false;     // a request to receive, or to report input, is with the kernel
   bool writing = false;     // a request that completes when there is space, or the connect has ended
   bool cancelling = false;  // the request to receive is being cancelled
   bool fed = false;         // that request has brought bytes
@@ -99,7 +99,7 @@ class IoUringImpl : private IoUringRegistry {
   // What TcpRegistry calls.
   [[nodiscard]] int watch_listener(Listener& listener) noexcept;
   void forget_listener(Listener& listener) noexcept;
-  void resume_accepting() noexcept {}  // the next poll looks whether it may
+  void resume_accepting() noexcept {}  // the next poll checks whether it may
   void watch_connecting(Connection& connection) noexcept { enqueue(to_start_, connection); }
   void watch_open(Connection& connection, bool accepted) noexcept;
   void watch_for_room(Connection& connection) noexcept { enqueue(to_start_, connection); }

@@ -29,7 +29,7 @@ T or_fail(std::expected<T, std::string> result) {
   return std::move(*result);
 }
 
-// Combinations that say two things, or would admit peers that they are meant to refuse.
+// Combinations that contradict themselves, or would admit peers that they are meant to refuse.
 void check(const TlsOptions& o) {
   if (o.certificate.empty() && !o.key.empty()) {
     fail("tls_key without tls_certificate: " + o.key + " is of no use alone; name the certificate too");

@@ -143,7 +143,7 @@ CertificateFacts facts_of(const X509* certificate) {
   if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) == 1) {
     facts.sha256 = hexadecimal(digest.data(), size);
   }
-  // Looking at the extensions caches them within the certificate, which OpenSSL does under a lock of its own.
+  // Reading the extensions caches them within the certificate, which OpenSSL does under a lock of its own.
   facts.authority = X509_check_ca(const_cast<X509*>(certificate)) > 0;
   facts.self_signed = X509_self_signed(const_cast<X509*>(certificate), 0) == 1;
   return facts;

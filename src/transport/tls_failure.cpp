@@ -7,7 +7,7 @@
 namespace nfx::detail {
 namespace {
 
-// An alert is what the peer has to say about us.
+// An alert is the peer's reason for refusing this side.
 std::string describe_alert(int alert, bool established) {
   const auto refused = [](const char* why) { return std::string{"the peer refused: "} + why; };
   switch (alert) {
@@ -20,7 +20,7 @@ std::string describe_alert(int alert, bool established) {
     case SSL_AD_CERTIFICATE_REVOKED: return refused("our certificate is revoked (alert certificate revoked)");
     case SSL_AD_CERTIFICATE_EXPIRED: return refused("our certificate has expired (alert certificate expired)");
     case SSL_AD_CERTIFICATE_UNKNOWN:
-      return refused("it does not accept our certificate, without saying why (alert certificate unknown)");
+      return refused("it does not accept our certificate, without a reason (alert certificate unknown)");
     case SSL_AD_UNKNOWN_CA: return refused("it does not know the issuer of our certificate (alert unknown ca)");
     case SSL_AD_ACCESS_DENIED: return refused("our certificate is good but not welcome (alert access denied)");
     case SSL_AD_CERTIFICATE_REQUIRED:

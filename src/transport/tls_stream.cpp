@@ -18,7 +18,7 @@ constexpr std::size_t largest_record = SSL3_RT_MAX_PLAIN_LENGTH;
 constexpr std::size_t record_overhead = SSL3_RT_MAX_ENCRYPTED_OVERHEAD + SSL3_RT_HEADER_LENGTH + 64;
 // For handshakes, alerts and changes of key, which come although data fills its part.
 constexpr std::size_t reserve = 16 * 1024;
-// Less room than this is none: short records cost more than they carry.
+// Less space than this is not used: short records cost more than they carry.
 constexpr std::size_t least_chunk = 1024;
 
 }  // namespace

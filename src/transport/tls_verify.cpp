@@ -1,4 +1,4 @@
-// What a certificate's verification says, naming the certificate and the fix.
+// Describes a certificate's verification, naming the certificate and the fix.
 #include <string>
 
 #include "nexusfix/transport/transport.hpp"

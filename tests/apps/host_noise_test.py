@@ -32,7 +32,7 @@ class HostNoise(unittest.TestCase):
         code, out, _ = run(*BRIEF, "--format", "json")
         self.assertEqual(code, 0)
         report = json.loads(out)
-        self.assertEqual(report["schema"], "nexusfix.noise.1")
+        self.assertEqual(report["schema"], "nexusfix.noise.2")
         for cpu in report["cpus"]:
             self.assertEqual(cpu["windows"], 50)
             self.assertGreater(cpu["readings"], 0)

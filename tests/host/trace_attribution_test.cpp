@@ -224,10 +224,10 @@ TEST(AttributionTest, gaps_before_the_oldest_event_kept_are_not_traced) {
   EXPECT_EQ(cause(tick, 100, 7).kind, NoiseKind::unexplained) << "nothing was lost here";
 }
 
-TEST(AttributionTest, a_moved_thread_was_behind_whoever_had_its_former_cpu) {
+TEST(AttributionTest, a_moved_thread_waited_for_the_task_on_its_former_cpu) {
   const HiccupGap gap{1'006 * us, 3'000 * us, 0, 1};
   const NoiseCause moved = attribute({&gap, 1}, events_of(preempted), context()).at(0);
-  EXPECT_EQ(moved.text(), "migration behind task cc1plus");
+  EXPECT_EQ(moved.text(), "migration waiting for task cc1plus");
 }
 
 TEST(AttributionTest, stolen_time_explains_the_largest_gaps_as_far_as_it_goes) {

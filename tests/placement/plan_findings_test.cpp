@@ -227,7 +227,7 @@ TEST(PlanFindings, refuse_sessions_that_ask_for_more_cpus_than_poll_threads) {
   request.sessions = {{"A", "X", 0, 3, false}, {"B", "X", 0, 4, false}};
   PlacementPlan plan = plain(machines::seed_28(), request);
   EXPECT_TRUE(plan.refused());
-  EXPECT_TRUE(says(finding(plan, "session-core-conflict"), "B->X asks for CPU 4"));
+  EXPECT_TRUE(says(finding(plan, "session-core-conflict"), "B->X requests CPU 4"));
   EXPECT_TRUE(says(finding(plan, "session-core-conflict"), "poll_threads = 2"));
   request.sessions = {{"A", "X", 0, 3, false}};
   request.role(ThreadRole::poll).cpus = {5, 6};

@@ -84,7 +84,7 @@ TEST(TopologyPrint, text_shows_the_plan) {
   const PlacementPlan plan = two_threads();
   const std::string text = to_text(fixture("core_complexes.xml"), &plan);
   EXPECT_TRUE(has(text, "Plan 0123456789abcdef\n  isolated: CPU 1,13\n  housekeeping: CPU 0,2\n")) << text;
-  EXPECT_TRUE(has(text, "  nfx-poll-0  spins on CPU 1\n  nfx-log-0   blocks on CPU 0,2\n")) << text;
+  EXPECT_TRUE(has(text, "  nfx-poll-0  busy-polls on CPU 1\n  nfx-log-0   blocks on CPU 0,2\n")) << text;
 }
 
 TEST(TopologyPrint, json_has_every_core_device_and_group) {

@@ -82,7 +82,7 @@ struct Collected {
 };
 
 // Copies every file that the doctor and the topology read into a folder that is empty or not there yet; examine() of
-// the copy then reports the same as here, including what may not be read. All can be read by everybody; no command
+// the copy then reports the same as here, including what may not be read. All can be read by every user; no command
 // lines, environments or memory of processes are in it. Throws std::runtime_error when the folder cannot be written.
 Collected collect_host(const HostFiles& from, const std::filesystem::path& to);
 

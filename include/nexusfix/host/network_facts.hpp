@@ -1,6 +1,6 @@
 // What a host's network devices are set to: driver, queues, coalescing, rings, offloads, time stamps.
-// Thread: any. Cost: a handful of ioctls per device; allocates. Errors: what a device does not say is left out; what we
-// may not query has an `..._error` with the errno. Source: linux/ethtool.h live; a copied host has it in text files.
+// Thread: any. Cost: a handful of ioctls per device; allocates. Errors: what a device does not report is left out; what
+// we may not query has an `..._error` with the errno. Source: linux/ethtool.h live; a copied host has it in text files.
 #pragma once
 
 #include <map>

@@ -58,7 +58,7 @@ class TraceParser {
   void text(std::string_view text);
 
   std::vector<TraceEvent> events;
-  std::uint64_t lost = 0;  // as "[LOST n EVENTS]" says
+  std::uint64_t lost = 0;  // from "[LOST n EVENTS]"
   std::uint64_t not_understood = 0;
 
  private:

@@ -1,4 +1,4 @@
-// What the kernel counts per CPU: interrupts by kind, softirqs, steal. Two samples and their difference say what a CPU
+// What the kernel counts per CPU: interrupts by kind, softirqs, steal. Two samples and their difference show what a CPU
 // was interrupted for.
 // Thread: any. Cost: three files under /proc, tens of microseconds per CPU; allocates. Errors: counters that the kernel
 // does not show stay empty. Source: /proc/interrupts, /proc/softirqs, /proc/stat (Documentation/filesystems/proc.rst).

@@ -80,7 +80,7 @@ enum class SessionMapping : std::uint8_t {
 struct SessionRequest {
   std::string sender_comp_id;
   std::string target_comp_id;
-  std::uint32_t poll_thread = 0;  // unless one of these says otherwise:
+  std::uint32_t poll_thread = 0;  // unless one of these is set:
   int cpu_affinity_core = -1;     // this CPU; -1: none is requested
   bool auto_pin_to_core = false;  // one of the poll threads' CPUs, by the mapping
 };

@@ -1,6 +1,6 @@
 // Which thread runs where, and why: a pure function of the machine, the kernel's settings and what was requested.
 // Thread: any. Cost: 1,000 sessions on 384 hardware threads in milliseconds; allocates. Errors: none, a plan that must
-// not be used says so in its findings, by name.
+// not be used has a finding that refuses it, by name.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Assigns sessions to CPUs: by hash, which needs no state, or balanced, which does not collide while there is room.
-// Thread: one owner. Cost: core_for_session is O(1) by hash, O(log sessions) balanced; add and remove are O(cores).
+// Assigns sessions to CPUs: by hash, which needs no state, or balanced, which does not collide while there are free
+// cores. Thread: one owner. Cost: core_for_session is O(1) by hash, O(log sessions) balanced; add and remove are
+// O(cores).
 #pragma once
 
 #include <cstddef>

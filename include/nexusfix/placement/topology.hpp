@@ -15,7 +15,7 @@
 
 namespace nfx {
 
-// Indexes into Topology's vectors; -1 where the machine does not say.
+// Indexes into Topology's vectors; -1 where the machine does not state it.
 struct Core {
   CpuSet cpus;       // its hardware threads; the lowest is the one to use, the others are its SMT siblings
   int package = -1;  // operating system numbers
@@ -52,7 +52,7 @@ struct Device {
   int numa_node = -1;
   CpuSet local_cpus;                      // empty when numa_node is -1 and nothing else determines it
   std::uint64_t link_megabits_per_s = 0;  // 0: not known
-  bool usable = true;                     // false: no driver, no link, or a name without a device; `why_not` says which
+  bool usable = true;  // false: no driver, no link, or a name without a device; `why_not` has the reason
   std::string why_not;
 };
 
@@ -96,7 +96,7 @@ class TopologyError : public std::runtime_error {
 // one NUMA node. Only usable devices. Each group has an even share of its node's cores, in order; what does not divide
 // evenly is left over. Groups of unknown place share the cores of nodes without other groups.
 struct DeviceGroup {
-  std::string domain;  // the switch, "NUMA node 1", or "unknown" for devices that do not say where they are
+  std::string domain;  // the switch, "NUMA node 1", or "unknown" for devices that do not state where they are
   int numa_node = -1;
   std::vector<std::size_t> gpus;  // into Topology::devices
   std::vector<std::size_t> nics;

@@ -155,7 +155,7 @@ class JournalStore {
   [[nodiscard]] SeqNum last_kept() const noexcept;  // 0: none
   [[nodiscard]] SeqNum next_outbound() const noexcept { return next_outbound_; }
   [[nodiscard]] SeqNum next_inbound() const noexcept { return next_inbound_; }
-  // Append a record when the number is not the one that the records say already.
+  // Append a record when the number is not the one that the records have already.
   void set_next_outbound(SeqNum seq, UtcTime now = {}) noexcept;
   void set_next_inbound(SeqNum seq, UtcTime now = {}) noexcept;
   [[nodiscard]] UtcTime creation_time() const noexcept { return creation_time_; }

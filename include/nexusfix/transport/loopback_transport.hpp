@@ -1,6 +1,6 @@
 // A transport without a network: connections between ends that live in one thread, for tests, simulation and replay.
 // Thread: one for the network and all its ends. Cost: one bounded ring per direction, allocated by connect; poll never
-// waits, whatever max_wait says, because only its own thread could make something happen.
+// waits, whatever max_wait is, because only its own thread could make something happen.
 // Order: fully determined by the calls; listeners first, then connections by slot.
 // Lifetime: the network outlives its ends.
 #pragma once

@@ -55,7 +55,7 @@ struct SinkRef {
   }
 };
 
-// Room for an IPv4 or IPv6 address as the kernel wants it.
+// Space for an IPv4 or IPv6 address as the kernel wants it.
 struct SocketAddress {
   alignas(8) std::array<std::byte, 28> bytes{};
   std::uint32_t size = 0;

@@ -33,7 +33,7 @@ struct CertificateFacts {
 struct RevocationFacts {
   std::string issuer;
   std::chrono::sys_seconds this_update{};
-  std::chrono::sys_seconds next_update{};  // the epoch where the list does not say
+  std::chrono::sys_seconds next_update{};  // the epoch where the list has none
   std::size_t revoked = 0;
 };
 
@@ -62,7 +62,7 @@ struct KernelTls {
 // "2026-01-02 03:04:05 UTC".
 [[nodiscard]] std::string to_text(std::chrono::sys_seconds time);
 
-// Whether a certificate's name is one that the pattern means: exactly the same, letters' case aside, or, for a pattern
+// Whether a certificate's name is one that the pattern means: exactly the same, ignoring case, or, for a pattern
 // "*.example.com", one label before it.
 [[nodiscard]] bool matches_peer_name(std::string_view pattern, std::string_view name) noexcept;
 

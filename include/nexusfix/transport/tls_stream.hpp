@@ -56,7 +56,7 @@ class TlsStream {
   [[nodiscard]] Status handshake() noexcept;
   [[nodiscard]] Read read(std::span<char> out) noexcept;
 
-  // Encrypts as much as there is room for and returns how much that was.
+  // Encrypts as much as fits the buffer and returns how much that was.
   [[nodiscard]] std::size_t write(std::span<const char> plaintext) noexcept;
   // Sends close_notify.
   void say_goodbye() noexcept;
@@ -66,7 +66,7 @@ class TlsStream {
     return {out_.get() + out_begin_, out_end_ - out_begin_};
   }
   void sent(std::size_t size) noexcept;
-  // Room enough to call a writer back.
+  // Space enough to call a writer back.
   [[nodiscard]] bool has_room() const noexcept { return out_end_ - out_begin_ <= send_buffer_ / 2; }
 
   [[nodiscard]] bool failed() const noexcept { return failed_; }

@@ -147,7 +147,8 @@ class TlsTransport {
   [[nodiscard]] std::size_t handshakes_in_progress() const noexcept { return shaking_; }  // of accepted connections
 
  private:
-  // A client's begins connecting, a server's shaking hands. closing: the id is stale for the user, bytes still leave.
+  // A client's begins connecting, a server's shaking hands. closing: the id is stale for the user, bytes are still
+  // sent.
   enum class State : std::uint8_t { connecting, shaking_hands, open, closing };
   using Status = detail::TlsStream::Status;
 
@@ -160,7 +161,7 @@ class TlsTransport {
     bool accepted = false;
     bool held = false;         // by the user
     bool inner_held = false;   // by us
-    bool parked = false;       // the stream has more to say, and waits for the next poll, room, or the user
+    bool parked = false;       // the stream has more input, and waits for the next poll, buffer space, or the user
     bool ready = false;        // in ready_
     bool timed = false;        // in timed_
     bool wants_write = false;  // a try_send fell short
@@ -220,7 +221,7 @@ class TlsTransport {
     const std::size_t slot = detail::id_slot(id);
     if (slot >= entries_.size()) {
       entries_.resize(slot + 1);
-      // So that close() and try_send() never have to make room.
+      // So that close() and try_send() never allocate.
       ready_.reserve(entries_.capacity());
       serving_.reserve(entries_.capacity());
       timed_.reserve(entries_.capacity());
@@ -298,7 +299,7 @@ class TlsTransport {
   [[nodiscard]] Duration shortened_wait(Duration max_wait) const;
 
   // tls_transport_stream.hpp: receiving and sending on established connections.
-  // Hands over what waits to leave. False: the connection is broken, and the transport inside is about to say so.
+  // Hands over what waits to leave. False: the connection is broken, and the transport inside is about to report it.
   bool flush(Entry& entry) noexcept;
   SendResult send(Entry& entry, std::span<const char> bytes) noexcept;
   template <TransportSink Sink>
@@ -322,7 +323,7 @@ class TlsTransport {
   std::unique_ptr<char[]> buffer_;                      // plaintext, during one on_receive
   std::vector<std::unique_ptr<Entry>> entries_;         // by the slot of the connection; null: without TLS
   std::vector<std::shared_ptr<TlsContext>> listeners_;  // by the slot of the listener; null: without TLS
-  std::vector<ConnectionId> ready_;                     // to be gone on with by the next poll
+  std::vector<ConnectionId> ready_;                     // to be served by the next poll
   std::vector<ConnectionId> serving_;
   std::vector<ConnectionId> timed_;  // with a deadline
   std::size_t shaking_ = 0;

@@ -114,7 +114,7 @@ struct SendResult {
 //   on_accept    a peer connected to a listener; `peer` is its address, alive during the call
 //   on_connect   an own connect succeeded; from here on try_send takes bytes
 //   on_receive   the next bytes of the stream, at least one
-//   on_writable  once after a try_send fell short, when there is room again
+//   on_writable  once after a try_send fell short, when there is space again
 //   on_close     the connection ended, and its id is stale already: exactly once, unless close() ended it
 template <class S>
 concept TransportSink = requires(S& sink, ListenerId listener, ConnectionId id, std::string_view peer,

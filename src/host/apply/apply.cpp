@@ -285,9 +285,9 @@ std::optional<Objection> objection(const PlacementPlan& plan, const HostFacts& f
   if (while_trading) return std::nullopt;
   for (const Task& task : host::read_tasks(files)) {
     if (host::is_poll_thread(task.state.name))
-      return Objection{HostExit::failures, "an engine runs (process " + std::to_string(task.state.pid) + ", thread " +
-                                               task.state.name +
-                                               "): stop it first, or say --while-trading if its orders may be delayed"};
+      return Objection{HostExit::failures,
+                       "an engine runs (process " + std::to_string(task.state.pid) + ", thread " + task.state.name +
+                           "): stop it first, or give --while-trading if its orders may be delayed"};
   }
   return std::nullopt;
 }

@@ -44,7 +44,7 @@ Context make_context(const PlacementPlan& plan, const Topology& topology, const 
   return context;
 }
 
-// Empty when the device does not say where it is.
+// Empty when the device does not state where it is.
 CpuSet cpus_beside(const Device& device, const Topology& topology) {
   if (!device.local_cpus.empty() || device.numa_node < 0) return device.local_cpus;
   const auto node = std::ranges::find(topology.nodes, device.numa_node, &NumaNode::number);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* script_path = "/usr/local/lib/nexusfix/steer-interrupts";
 
-// Housekeeping CPUs on the device's node; empty when it has none there or does not say where it is.
+// Housekeeping CPUs on the device's node; empty when it has none there or does not state where it is.
 CpuSet local_housekeeping(const Context& context, const std::string& address) {
   const auto device = std::ranges::find(context.topology.devices, address, &Device::pci_address);
   if (address.empty() || device == context.topology.devices.end()) return {};

@@ -39,14 +39,15 @@ std::string service_drop_in(const Context& context) {
 }  // namespace
 
 void add_systemd(const Context& context, Artefacts& artefacts) {
-  artefacts.push_back({.path = "/etc/systemd/system.conf.d/50-nexusfix.conf",
-                       .content = heading(context) +
-                                  "# PID 1 and everything that it starts, unless a unit says otherwise. The empty line "
-                                  "forgets former lists.\n[Manager]\nCPUAffinity=\nCPUAffinity=" +
-                                  context.housekeeping + '\n',
-                       .mode = 0644,
-                       .purpose = "Starts every service on the housekeeping CPUs, on cgroup v1 too.",
-                       .next = "systemctl daemon-reexec"});
+  artefacts.push_back(
+      {.path = "/etc/systemd/system.conf.d/50-nexusfix.conf",
+       .content = heading(context) +
+                  "# PID 1 and everything that it starts, unless a unit sets another mask. The empty line "
+                  "forgets former lists.\n[Manager]\nCPUAffinity=\nCPUAffinity=" +
+                  context.housekeeping + '\n',
+       .mode = 0644,
+       .purpose = "Starts every service on the housekeeping CPUs, on cgroup v1 too.",
+       .next = "systemctl daemon-reexec"});
   artefacts.push_back(
       {.path = "/etc/systemd/system/nexusfix.slice",
        .content = heading(context) +

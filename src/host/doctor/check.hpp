@@ -18,7 +18,7 @@
 
 namespace nfx::doctor {
 
-// What `nfx host collect` could not read, so that its copy says "may not be read" where the host did: lines of
+// What `nfx host collect` could not read, so that its copy reports "may not be read" where the host did: lines of
 // "errno path".
 inline constexpr std::string_view unreadable_file = "/nexusfix/unreadable";
 [[nodiscard]] std::map<std::string, int, std::less<>> collected_errors(const HostFiles& files);
@@ -107,7 +107,7 @@ class Report {
   std::optional<std::string> text(const Examination& e, const std::string& file, std::string subject = {});
   std::optional<long long> integer(const Examination& e, const std::string& file, std::string subject = {});
   std::optional<CpuSet> mask(const Examination& e, const std::string& file, std::string subject = {});
-  // False after saying that no CPU is isolated, so that there is nothing to check.
+  // False after reporting that no CPU is isolated, so that there is nothing to check.
   bool set_apart(const Examination& e, CheckResult otherwise = CheckResult::info);
   [[nodiscard]] bool said_nothing() const { return out_.size() == before_; }
 

@@ -136,7 +136,8 @@ std::string to_text(std::span<const DoctorFinding> findings, bool everything) {
     }
   }
   text += '\n';
-  if (!everything && text.contains("wanted: ")) text += "'nfx host explain ID' says why and what a fix costs.\n";
+  if (!everything && text.contains("wanted: "))
+    text += "'nfx host explain ID' prints the reason and what a fix costs.\n";
   return text;
 }
 

@@ -52,7 +52,7 @@ void effective_affinity(const Examination& e, Report& report) {
     if (handled(interrupt) && !leaving && interrupt.effective->intersects(e.quiet))
       there.push_back(name_of(interrupt) + " on " + interrupt.effective->to_list());
   }
-  if (!known) return report.not_here("the kernel does not say where interrupts go");
+  if (!known) return report.not_here("the kernel does not show where interrupts go");
   if (!report.set_apart(e)) return;
   if (there.empty()) return report.good("no interrupt goes to " + e.quiet.to_list());
   report.failure(std::to_string(there.size()) + " go to " + e.quiet.to_list() + ": " + join(there),
@@ -184,7 +184,7 @@ void nic_node(const Examination& e, Report& report) {
   if (e.network.empty()) return report.not_here("no network device with hardware");
   for (const NetworkDevice& device : e.network) {
     if (device.numa_node < 0) {
-      report.info("does not say which NUMA node it is on", device.name);
+      report.info("does not state its NUMA node", device.name);
       continue;
     }
     const auto text = e.files.text("/sys/devices/system/node/node" + std::to_string(device.numa_node) + "/cpulist");
@@ -238,7 +238,7 @@ constexpr std::array table{
            .risk = "The other CPUs handle all interrupts."},
           effective_affinity},
     Check{{.id = "interrupts.pending",
-           .title = "Interrupts go where their masks say",
+           .title = "Interrupts go where their masks allow",
            .source = "/proc/irq/*/smp_affinity_list, effective_affinity_list",
            .why = "A write to smp_affinity_list is accepted immediately and takes effect only at the next interrupt.",
            .mend_runtime = "wait for the next interrupt, then look again",

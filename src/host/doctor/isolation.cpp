@@ -1,4 +1,4 @@
-// Whether the CPUs for the busy-polling threads are isolated: at boot, and as the plan says.
+// Whether the CPUs for the busy-polling threads are isolated: at boot, and as planned.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -17,14 +17,14 @@ bool no_device(const Examination& e, Report& report) {
   return true;
 }
 
-// The devices' answer under `key`, or what to say instead.
+// The devices' answer under `key`, or a finding in its place.
 std::optional<long long> asked(const NetworkDevice& device, std::string_view key, std::string_view topic,
                                Report& report) {
   if (const auto value = device.setting(key)) return value;
   if (const auto error = device.setting(std::string{topic} + "_error")) {
     report.cannot_tell("ethtool: error " + std::to_string(*error), device.name);
   } else {
-    report.not_here("the driver does not say", device.name);
+    report.not_here("the driver does not report it", device.name);
   }
   return std::nullopt;
 }
@@ -230,7 +230,7 @@ void numa_node(const Examination& e, Report& report) {
   if (no_device(e, report)) return;
   for (const NetworkDevice& device : e.network) {
     if (device.numa_node < 0) {
-      report.info("does not say which NUMA node it is on", device.name);
+      report.info("does not state its NUMA node", device.name);
       continue;
     }
     const auto text = e.files.text("/sys/devices/system/node/node" + std::to_string(device.numa_node) + "/cpulist");

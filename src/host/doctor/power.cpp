@@ -86,7 +86,7 @@ void cpu_dma_latency(const Examination& e, Report& report) {
   if (!readable) return report.missing("/dev/cpu_dma_latency", readable.error());
   const auto raw = e.files.files().read("/dev/cpu_dma_latency");
   std::int32_t held = 0;
-  if (!raw || raw->size() != sizeof held) return report.cannot_tell("/dev/cpu_dma_latency does not say four bytes");
+  if (!raw || raw->size() != sizeof held) return report.cannot_tell("/dev/cpu_dma_latency does not hold four bytes");
   std::memcpy(&held, raw->data(), sizeof held);
   if (held >= 2000000000) return report.info("no program requests a limit");
   report.info("a program requests at most " + std::to_string(held) + " us to leave idle");

@@ -55,7 +55,7 @@ std::string why_not_tsc() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(0x80000001, &a, &b, &c, &d) == 0 || (d >> 27 & 1U) == 0) return "the processor has no rdtscp";
   if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d >> 8 & 1U) == 0)
-    return "the processor does not say that its TSC is invariant";
+    return "the processor does not report an invariant TSC";
   return {};
 }
 

@@ -50,7 +50,7 @@ void check(const HostFacts& facts, const NoiseOptions& options) {
   }
 }
 
-// Real-time priority without its two knobs is worse than none.
+// Real-time priority without its two settings is worse than none.
 void warn_of_throttling(NoiseReport& report, const HostFacts& facts) {
   if (report.fifo_priority == 0) return;
   if (facts.rt_runtime_us && *facts.rt_runtime_us >= 0) {
