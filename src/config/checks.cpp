@@ -13,6 +13,8 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/placement.hpp"
 #include "nexusfix/config/wildcard.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/store/journal_format.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/scan.hpp"
 

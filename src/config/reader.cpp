@@ -16,6 +16,7 @@
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/transport/tls_option_rows.hpp"
 
 namespace nfx {
 namespace {

@@ -18,6 +18,7 @@
 #include "config/keys.hpp"
 #include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/session/schedule.hpp"
+#include "nexusfix/transport/tls_option_rows.hpp"
 
 namespace nfx::test {
 namespace {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "config/config_text.hpp"
+#include "nexusfix/transport/tls_option_rows.hpp"
 
 namespace nfx::test {
 namespace {

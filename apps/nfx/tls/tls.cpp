@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "command.hpp"
+#include "nexusfix/transport/tls_option_rows.hpp"
 #include "text.hpp"
 
 namespace nfx::app {

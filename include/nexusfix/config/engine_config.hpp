@@ -2,6 +2,7 @@
 // Errors: ConfigError, one line that names file, line, key and what to write instead.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,20 +12,22 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/concurrent/idle_strategy.hpp"
+#include "nexusfix/base/seq_num.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/idle_mode.hpp"
 #include "nexusfix/concurrent/when_full.hpp"
-#include "nexusfix/dictionary/dictionary.hpp"
-#include "nexusfix/observe/message_log.hpp"
+#include "nexusfix/observe/message_log_format.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
-#include "nexusfix/store/journal_store.hpp"
-#include "nexusfix/store/memory_message_store.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
+#include "nexusfix/store/journal_options.hpp"
+#include "nexusfix/store/memory_store_options.hpp"
+#include "nexusfix/transport/io_uring_options.hpp"
+#include "nexusfix/transport/socket_options.hpp"
 #include "nexusfix/transport/tls_options.hpp"
-#include "nexusfix/transport/transport.hpp"
 
 namespace nfx {
 
+class Dictionary;
 class Schedule;
 
 // Which of several addresses an initiator tries next. An attempt succeeds when Logons are exchanged, not before.

@@ -13,12 +13,15 @@
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/session/actions.hpp"
-#include "nexusfix/session/session.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "nexusfix/session/notice.hpp"
+#include "nexusfix/session/outgoing.hpp"
+#include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
+
+class JournalStore;
+class ValidationReport;
 
 class SessionHandle {
  public:

@@ -13,10 +13,12 @@
 
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
-#include "nexusfix/placement/plan.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/placement/cpu_set.hpp"
 
 namespace nfx {
+
+struct PlacementPlan;
 
 // Where a poll thread should run, and how the kernel has run it. What the kernel does not tell is empty.
 struct ThreadReport {

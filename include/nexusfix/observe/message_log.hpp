@@ -9,15 +9,12 @@
 #include <string_view>
 
 #include "nexusfix/observe/deferred_log.hpp"
+#include "nexusfix/observe/message_log_format.hpp"
 #include "nexusfix/observe/message_text.hpp"
 
 namespace nfx {
 
 enum class LogDirection : std::uint8_t { in, out };
-
-enum class MessageLogFormat : std::uint8_t { full, quickfix };
-
-[[nodiscard]] std::string_view to_string(MessageLogFormat format) noexcept;
 
 struct MessageLogOptions {
   DeferredLogOptions log;

@@ -20,14 +20,10 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/store/memory_store_options.hpp"
 #include "nexusfix/store/store.hpp"
 
 namespace nfx {
-
-struct MemoryStoreOptions {
-  std::size_t retain_messages = 65536;          // numbers back from the last one appended; 0 stores no message
-  std::size_t retain_bytes = 16 * 1024 * 1024;  // below 4 GiB
-};
 
 namespace detail {
 struct UnmapPages {

@@ -1,0 +1,34 @@
+// How a thread waits while it has nothing to do; idle_strategy.hpp does it.
+// Thread: values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace nfx {
+
+enum class IdleMode : std::uint8_t {
+  spin,   // busy-polling, never leaves the CPU: lowest latency, for a thread with a CPU of its own
+  yield,  // lets other threads run when there is nothing to do
+  block,  // sleeps until the kernel wakes the thread: for threads that share CPUs
+};
+
+[[nodiscard]] constexpr std::string_view to_string(IdleMode mode) noexcept {
+  switch (mode) {
+    case IdleMode::spin: return "spin";
+    case IdleMode::yield: return "yield";
+    case IdleMode::block: return "block";
+  }
+  return "unknown";
+}
+
+// Reads what to_string writes.
+[[nodiscard]] constexpr std::optional<IdleMode> parse_idle_mode(std::string_view text) noexcept {
+  for (const IdleMode mode : {IdleMode::spin, IdleMode::yield, IdleMode::block}) {
+    if (text == to_string(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nfx

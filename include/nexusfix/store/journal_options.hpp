@@ -1,0 +1,46 @@
+// Where a journal is, how large its parts are, and what it promises.
+// Thread: values.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+// What a program may rely on when bytes are sent to the peer.
+enum class Durability : std::uint8_t {
+  none,  // written to the file now and then, synced only at the end: survives the end of the process, not a power loss
+  interval,  // synced every sync_interval: a power loss costs at most that much
+  group,     // nothing is sent before it is synced; one sync serves all that gathered meanwhile, of all sessions
+  message,   // as group, and send() itself returns only when its message is synced
+};
+
+[[nodiscard]] std::string_view to_string(Durability durability) noexcept;
+
+// What becomes of the segments before a reset of the sequence numbers.
+enum class Archive : std::uint8_t {
+  keep,    // they move to the folder archive/, within retain_bytes and retain_age
+  remove,  // they are deleted
+};
+
+[[nodiscard]] std::string_view to_string(Archive archive) noexcept;
+
+struct JournalOptions {
+  std::filesystem::path directory;                    // of all sessions; each has a folder of its own in it
+  std::filesystem::path ring_directory = "/dev/shm";  // a tmpfs: its pages must never be written back to a disk
+  std::uint64_t segment_size = 64 * 1024 * 1024;      // bytes of a file, header included; 64 KiB to 1 GiB
+  std::uint32_t ring_size = 4 * 1024 * 1024;          // a power of two, 64 KiB to 1 GiB: what may wait for the flusher
+  Durability durability = Durability::interval;
+  Duration sync_interval = std::chrono::milliseconds{10};
+  std::size_t retain_messages = std::size_t{1} << 20;  // numbers back from the last that can be resent
+  std::uint64_t retain_bytes = 0;      // of segments, archived ones included; the oldest go. 0: all stay
+  std::chrono::seconds retain_age{0};  // of whole segments; 0: any
+  Archive archive = Archive::keep;
+};
+
+}  // namespace nfx

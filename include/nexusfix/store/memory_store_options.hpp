@@ -1,0 +1,14 @@
+// The limits of a store in memory.
+// Thread: values.
+#pragma once
+
+#include <cstddef>
+
+namespace nfx {
+
+struct MemoryStoreOptions {
+  std::size_t retain_messages = 65536;          // numbers back from the last one appended; 0 stores no message
+  std::size_t retain_bytes = 16 * 1024 * 1024;  // below 4 GiB
+};
+
+}  // namespace nfx
