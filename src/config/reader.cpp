@@ -1,5 +1,6 @@
 // Reads a configuration file into an EngineConfig, so that each error names the line and column it comes from.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -173,13 +174,9 @@ class Reader {
   }
 
   // Relative paths are relative to the folder of the configuration file.
-  void from_folder(std::filesystem::path& path) const {
-    if (!path.empty() && path.is_relative() && !folder_.empty()) path = folder_ / path;
-  }
-  void from_folder(std::string& path) const {
-    std::filesystem::path result{path};
-    from_folder(result);
-    path = result.string();
+  void from_folder(std::string& name) const {
+    const std::filesystem::path path{name};
+    if (!path.empty() && path.is_relative() && !folder_.empty()) name = (folder_ / path).string();
   }
   void from_folder(SessionSettings& settings) const {
     from_folder(settings.journal.directory);
@@ -277,11 +274,12 @@ class Reader {
 
 }  // namespace
 
-EngineConfig parse_config(std::string_view toml, std::string_view name, const std::filesystem::path& folder) {
+EngineConfig parse_config(std::string_view toml, std::string_view name, const std::string& folder) {
   return Reader{name, folder}.read(toml);
 }
 
-EngineConfig load_config(const std::filesystem::path& file) {
+EngineConfig load_config(const std::string& name) {
+  const std::filesystem::path file{name};
   std::ifstream in{file, std::ios::binary};
   std::ostringstream text;
   if (!in || !(text << in.rdbuf())) {

@@ -101,6 +101,6 @@ template <class Row, std::size_t... count>
    [](const auto& t) { return choices_of(t.member); }}
 #define NFX_PATH(name, member, meaning)                                \
   {name, "text", [](auto& t, const Value& v) { t.member = v.text(); }, \
-   [](const auto& t) { return in_quotes(t.member.string()); }, meaning}
+   [](const auto& t) { return in_quotes(t.member); }, meaning}
 
 }  // namespace nfx::config

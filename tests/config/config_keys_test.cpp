@@ -17,6 +17,7 @@
 #include "config/doc_table.hpp"
 #include "config/keys.hpp"
 #include "nexusfix/base/enum_values.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/schedule.hpp"
 #include "nexusfix/transport/tls_option_rows.hpp"
 

@@ -129,7 +129,7 @@ TEST_F(LeftRings, that_lie_under_another_name_than_their_owners_are_unknown) {
   std::string bytes(4096 + options_.ring_size, '\0');
   ASSERT_TRUE((*disk_.open(path, OpenMode::read))->read(0, bytes));
   store_.reset();
-  const fs::path other = options_.ring_directory / "nexusfix-0123456789abcdef.ring";
+  const fs::path other = fs::path{options_.ring_directory} / "nexusfix-0123456789abcdef.ring";
   std::copy(bytes.begin(), bytes.end(), (*disk_.map_shared(other, bytes.size()))->bytes().begin());
   const LeftRing ring = the_ring();
   EXPECT_EQ(ring.state, RingState::unknown);

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -111,7 +110,7 @@ enum class TransportKind : std::uint8_t {
 
 // Log files and metrics that the engine writes.
 struct LogConfig {
-  std::filesystem::path directory;  // empty: no log files
+  std::string directory;  // empty: no log files
   bool messages = true;
   bool events = true;
   MessageLogFormat format = MessageLogFormat::full;
@@ -124,7 +123,7 @@ struct LogConfig {
   DeferredOptions full{
       .when_full = WhenFull::drop, .block_limit = std::chrono::milliseconds{1}, .spill_bytes = std::size_t{64} << 20};
 
-  std::filesystem::path metrics_file;  // in Prometheus' text format, replaced whole; empty: none
+  std::string metrics_file;  // in Prometheus' text format, replaced whole; empty: none
   std::chrono::seconds metrics_period{10};
 };
 
@@ -164,9 +163,8 @@ class ConfigError : public std::runtime_error {
 // Reads [engine], [placement], [log], [defaults] and one [[session]] per session. Relative paths are relative
 // to the file's folder; dictionaries are also searched among the installed ones. Thread: any, before run. Passwords
 // named by password_env are taken from the environment.
-[[nodiscard]] EngineConfig load_config(const std::filesystem::path& file);
-[[nodiscard]] EngineConfig parse_config(std::string_view toml, std::string_view name,
-                                        const std::filesystem::path& folder);
+[[nodiscard]] EngineConfig load_config(const std::string& name);
+[[nodiscard]] EngineConfig parse_config(std::string_view toml, std::string_view name, const std::string& folder);
 
 // The checks of load_config for any configuration: identities unique, acceptors with an address, and so on.
 void check_config(const EngineConfig& config);

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "nexusfix/base/time.hpp"
@@ -31,10 +31,10 @@ enum class Archive : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Archive archive) noexcept;
 
 struct JournalOptions {
-  std::filesystem::path directory;                    // of all sessions; each has a folder of its own in it
-  std::filesystem::path ring_directory = "/dev/shm";  // a tmpfs: its pages must never be written back to a disk
-  std::uint64_t segment_size = 64 * 1024 * 1024;      // bytes of a file, header included; 64 KiB to 1 GiB
-  std::uint32_t ring_size = 4 * 1024 * 1024;          // a power of two, 64 KiB to 1 GiB: what may wait for the flusher
+  std::string directory;                          // of all sessions; each has a folder of its own in it
+  std::string ring_directory = "/dev/shm";        // a tmpfs: its pages must never be written back to a disk
+  std::uint64_t segment_size = 64 * 1024 * 1024;  // bytes of a file, header included; 64 KiB to 1 GiB
+  std::uint32_t ring_size = 4 * 1024 * 1024;      // a power of two, 64 KiB to 1 GiB: what may wait for the flusher
   Durability durability = Durability::interval;
   Duration sync_interval = std::chrono::milliseconds{10};
   std::size_t retain_messages = std::size_t{1} << 20;  // numbers back from the last that can be resent
