@@ -10,7 +10,11 @@
 
 #include "command.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
+#include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/placement/plan.hpp"
+#include "nexusfix/store/journal_store.hpp"
+#include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "reload_on_hangup.hpp"
 #include "stop_on_signal.hpp"

@@ -12,6 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "engine/counter_clock.hpp"
+#include "engine/poll_loop_impl.hpp"
+#include "engine/session_stores.hpp"
 #include "harness/cycle_clock.hpp"
 #include "harness/figures.hpp"
 #include "harness/machine.hpp"
@@ -19,9 +22,6 @@
 #include "harness/random.hpp"
 #include "harness/scratch_folder.hpp"
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/engine/counter_clock.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
-#include "nexusfix/engine/session_stores.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/transport/transport.hpp"
 

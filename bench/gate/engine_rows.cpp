@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "engine/counter_clock.hpp"
+#include "engine/poll_loop_impl.hpp"
 #include "gate/gate_rows.hpp"
-#include "nexusfix/engine/counter_clock.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
 #include "nexusfix/transport/loopback_transport.hpp"

@@ -1,4 +1,4 @@
-#include "nexusfix/engine/counter_clock.hpp"
+#include "engine/counter_clock.hpp"
 
 #include <fstream>
 #include <string>

@@ -62,7 +62,8 @@ struct Engine::Parts {
   bool placed = false;  // the thread that calls turn()
 
   void make_thread(std::uint32_t number, Application& to) {
-    threads.push_back(make_poll_thread(transport, config, number, to, helpers.stores()));
+    threads.push_back(make_poll_thread(
+        transport, {.config = config, .number = number, .application = to, .stores = helpers.stores()}));
     threads.back()->log_to(
         {logs.message_lane(number), logs.event_lane(number), [this](std::size_t session, const std::string* name) {
            name != nullptr ? logs.name(session, *name) : logs.forget(session);

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/clock.hpp"
 #include "engine/engine_metrics.hpp"
-#include "nexusfix/engine/clock.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 
 namespace nfx {

@@ -1,4 +1,4 @@
-// The threads that work behind an engine's poll threads: flushers, which write journals, and workers, which open and
+// The helper threads of an engine: flushers, which write journals, and workers, which open and
 // close them. As many as [placement] says, one of each where it says nothing.
 // Thread: begin() from any; the ends and the destructor from the owner. Lifetime: jobs end, the poll threads' sessions
 // go, then this ends. Errors: begin() throws std::system_error when no thread can be had.
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "engine/engine_placement.hpp"
+#include "engine/session_stores.hpp"
+#include "engine/thread_watch.hpp"
 #include "nexusfix/config/placement.hpp"
-#include "nexusfix/engine/session_stores.hpp"
-#include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/observe/metrics.hpp"
 
 namespace nfx {

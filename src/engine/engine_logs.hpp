@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,11 +14,12 @@
 #include <vector>
 
 #include "engine/engine_metrics.hpp"
+#include "engine/session_figures.hpp"
+#include "engine/thread_watch.hpp"
 #include "nexusfix/concurrent/snapshot_box.hpp"
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/concurrent/worker_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/observe/event_log.hpp"
 #include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/observe/metrics.hpp"

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/session_figures.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
 #include "nexusfix/observe/deferred_log.hpp"
 #include "nexusfix/observe/metrics.hpp"
 #include "nexusfix/transport/transport_counters.hpp"

@@ -1,6 +1,6 @@
 // One poll thread of an engine, whatever its transport: the loop, its clock and how it idles.
-// Thread: made anywhere, then its own; wake(), submit(), add(), remove() and knows() from any. Cost: one virtual call a
-// turn. Errors: those of PollLoop and the transport.
+// Thread: made anywhere, then its own; wake(), submit(), add(), remove() and knows() from any. Cost: one virtual call
+// per iteration. Errors: those of PollLoop and the transport.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/counter_clock.hpp"
 #include "engine/engine_logs.hpp"
+#include "engine/loop_reports.hpp"
+#include "engine/session_figures.hpp"
+#include "engine/session_stores.hpp"
+#include "engine/thread_watch.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "nexusfix/engine/counter_clock.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
-#include "nexusfix/engine/session_stores.hpp"
-#include "nexusfix/engine/thread_watch.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
 
 namespace nfx {
 
@@ -71,8 +73,13 @@ struct TransportChoice {
 };
 [[nodiscard]] TransportChoice choose_transport(const EngineConfig& config);
 
-[[nodiscard]] std::unique_ptr<PollThread> make_poll_thread(const TransportChoice& choice, const EngineConfig& config,
-                                                           std::uint32_t number, Application& application,
-                                                           SessionStores& stores);
+struct PollThreadOptions {
+  const EngineConfig& config;  // this and what follows outlives the thread
+  std::uint32_t number = 0;
+  Application& application;
+  SessionStores& stores;
+};
+[[nodiscard]] std::unique_ptr<PollThread> make_poll_thread(const TransportChoice& choice,
+                                                           const PollThreadOptions& options);
 
 }  // namespace nfx

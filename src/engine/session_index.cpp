@@ -1,4 +1,4 @@
-#include "nexusfix/engine/session_index.hpp"
+#include "engine/session_index.hpp"
 
 #include <absl/container/flat_hash_map.h>
 

@@ -1,4 +1,4 @@
-#include "nexusfix/engine/session_stores.hpp"
+#include "engine/session_stores.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "nexusfix/engine/clock.hpp"
+#include "engine/clock.hpp"
 
 namespace nfx {
 namespace {

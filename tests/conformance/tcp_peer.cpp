@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <stdexcept>
 
+#include "engine/poll_loop_impl.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "session/session_rig.hpp"
 #include "session_peer.hpp"

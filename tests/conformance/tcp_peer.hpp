@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "nexusfix/engine/clock.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
+#include "engine/clock.hpp"
+#include "engine/poll_loop.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
 #include "peer.hpp"
 #include "scenario.hpp"

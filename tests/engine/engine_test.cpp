@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/transport/io_uring_transport.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <thread>
 
+#include "engine/session_stores.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/engine/session_stores.hpp"
 #include "observe/log_folder.hpp"
 
 namespace nfx {

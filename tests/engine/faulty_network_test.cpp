@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "engine/loop_rig.hpp"
+#include "engine/poll_loop_impl.hpp"
 #include "nexusfix/transport/faulty_transport.hpp"
 
 namespace nfx::test {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "engine/loop_rig.hpp"
-#include "nexusfix/engine/session_stores.hpp"
+#include "engine/session_stores.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx::test {

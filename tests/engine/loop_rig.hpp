@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nexusfix/engine/poll_loop.hpp"
+#include "engine/poll_loop.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/wire/framer.hpp"
@@ -133,6 +133,13 @@ inline SessionSettings initiator(std::string name = "TRADER", std::uint16_t port
 }
 
 using LoopbackLoop = PollLoop<LoopbackTransport, ManualClock>;
+
+}  // namespace nfx::test
+
+// Instantiated in loopback_loop.cpp.
+extern template class nfx::PollLoop<nfx::LoopbackTransport, nfx::ManualClock>;
+
+namespace nfx::test {
 
 // One side: configuration, transport, application and, once started, the loop.
 class LoopSide {

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "base/seeded.hpp"
-#include "nexusfix/engine/deadline_heap.hpp"
-#include "nexusfix/engine/output_buffer.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
-#include "nexusfix/engine/submit_queue.hpp"
+#include "engine/deadline_heap.hpp"
+#include "engine/output_buffer.hpp"
+#include "engine/reconnect.hpp"
+#include "engine/submit_queue.hpp"
+#include "engine/thread_check.hpp"
 
 namespace nfx {
 namespace {
@@ -53,7 +54,8 @@ TEST(OutputBuffer, gives_back_in_order_what_was_put_in_whatever_the_sizes) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());
   constexpr std::size_t capacity = 1000;
-  OutputBuffer buffer{capacity};
+  std::vector<char> memory(capacity);
+  OutputBuffer buffer{memory};
   std::string model;
   char letter = 'a';
   for (int step = 0; step < 50'000; ++step) {
@@ -64,7 +66,7 @@ TEST(OutputBuffer, gives_back_in_order_what_was_put_in_whatever_the_sizes) {
       std::fill_n(room.begin(), size, letter);
       model.append(size, letter);
       letter = letter == 'z' ? 'a' : static_cast<char>(letter + 1);
-      buffer.commit(size);
+      buffer.append(size);
     } else {
       const std::size_t size = random.below(buffer.pending().size() + 1);
       buffer.consume(size);
@@ -76,8 +78,9 @@ TEST(OutputBuffer, gives_back_in_order_what_was_put_in_whatever_the_sizes) {
 }
 
 TEST(OutputBuffer, moves_no_more_than_twice_the_bytes_it_gains) {
-  OutputBuffer buffer{1000};
-  buffer.commit(buffer.room(1).first(900).size());
+  std::vector<char> memory(1000);
+  OutputBuffer buffer{memory};
+  buffer.append(buffer.room(1).first(900).size());
   buffer.consume(299);  // 601 pending: more than twice 299
   EXPECT_EQ(buffer.room(200).size(), 100U);
   buffer.consume(2);  // 599 pending, 301 to gain
@@ -85,8 +88,9 @@ TEST(OutputBuffer, moves_no_more_than_twice_the_bytes_it_gains) {
 }
 
 TEST(OutputBuffer, leaves_its_bytes_alone_while_there_is_room_behind_them) {
-  OutputBuffer buffer{1000};
-  buffer.commit(buffer.room(1).first(500).size());
+  std::vector<char> memory(1000);
+  OutputBuffer buffer{memory};
+  buffer.append(buffer.room(1).first(500).size());
   buffer.consume(400);
   const char* place = buffer.pending().data();
   EXPECT_EQ(buffer.room(500).size(), 500U);
@@ -94,8 +98,9 @@ TEST(OutputBuffer, leaves_its_bytes_alone_while_there_is_room_behind_them) {
 }
 
 TEST(OutputBuffer, starts_over_at_the_front_once_all_is_gone) {
-  OutputBuffer buffer{100};
-  buffer.commit(buffer.room(1).first(100).size());
+  std::vector<char> memory(100);
+  OutputBuffer buffer{memory};
+  buffer.append(buffer.room(1).first(100).size());
   EXPECT_EQ(buffer.room(1).size(), 0U);
   buffer.consume(100);
   EXPECT_EQ(buffer.room(1).size(), 100U);
@@ -170,6 +175,15 @@ TEST(SubmitQueue, loses_nothing_between_several_producers_and_the_consumer) {
     std::this_thread::yield();
   }
   EXPECT_TRUE(in_order);
+}
+
+TEST(ThreadCheck, tells_the_thread_that_called_first_from_any_other) {
+  ThreadCheck check;
+  EXPECT_TRUE(check.is_same_thread());
+  EXPECT_TRUE(check.is_same_thread());
+  bool other = true;
+  std::jthread{[&] { other = check.is_same_thread(); }}.join();
+  EXPECT_FALSE(other);
 }
 
 }  // namespace

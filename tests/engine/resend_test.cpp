@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/loop_rig.hpp"
+#include "engine/poll_loop_impl.hpp"
 
 namespace nfx::test {
 namespace {

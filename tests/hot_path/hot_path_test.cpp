@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "checks.hpp"
+#include "engine/poll_loop_impl.hpp"
+#include "engine/session_stores.hpp"
 #include "nexusfix/concurrent/snapshot_box.hpp"
 #include "nexusfix/dictionary/load.hpp"
-#include "nexusfix/engine/poll_loop.hpp"
-#include "nexusfix/engine/session_stores.hpp"
 #include "nexusfix/observe/event_log.hpp"
 #include "nexusfix/observe/message_log.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"

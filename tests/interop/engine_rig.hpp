@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/wire/field_text.hpp"
 #include "peer_process.hpp"
 #include "trading_application.hpp"
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/poll_loop_impl.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx::simulation {

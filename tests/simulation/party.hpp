@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "nexusfix/engine/poll_loop.hpp"
-#include "nexusfix/engine/session_stores.hpp"
+#include "engine/poll_loop.hpp"
+#include "engine/session_stores.hpp"
 #include "simulation/holdings.hpp"
 #include "simulation/ledger.hpp"
 #include "simulation/plan.hpp"

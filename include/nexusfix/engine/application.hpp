@@ -33,12 +33,12 @@ class SessionHandle {
   [[nodiscard]] virtual SeqNum next_outbound() const noexcept = 0;
   [[nodiscard]] virtual const SessionCounters& counters() const noexcept = 0;
   [[nodiscard]] virtual Instant now() const noexcept = 0;  // the time of the event being handled
-  // Where the session keeps what it sent; null: in memory.
+  // Where sent messages are stored; null: in memory. JournalStore is in nexusfix/store/journal_store.hpp.
   [[nodiscard]] virtual const JournalStore* journal() const noexcept = 0;
   // Within on_message: when the kernel or the network card got the bytes, where the session asks for `timestamps`.
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
 
-  // Encodes and queues the message; it leaves with the end of this turn of the poll loop. Returns its number.
+  // Encodes and queues the message; it leaves at the end of this iteration of the poll loop. Returns its number.
   virtual std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept = 0;
   // Tells the peer that its application message is refused.
   virtual std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
@@ -83,7 +83,8 @@ class Application {
   virtual void on_logon(SessionHandle& session) { static_cast<void>(session); }
   // An application message, in sequence, each once. PossDupFlag(43) and PossResend(97) are for the program to read.
   virtual void on_message(SessionHandle& session, const MessageView& message) = 0;
-  // Before on_message: what is wrong with the message, which is delivered all the same.
+  // Before on_message: what is wrong with the message, which is delivered all the same. ValidationReport is in
+  // nexusfix/dictionary/validator.hpp.
   virtual void on_violations(SessionHandle& session, const MessageView& message, const ValidationReport& report) {
     static_cast<void>(session);
     static_cast<void>(message);
@@ -138,8 +139,8 @@ class Application {
   // A thread no longer runs as [placement] planned: its mask changed, it was moved, or its CPU was given to others. On
   // a thread of the engine's own, at most once per check_interval_ms and thread.
   virtual void on_placement_alert(std::string_view text) { static_cast<void>(text); }
-  // Once per turn of each poll thread's loop, before it looks at the network. Returns how long the loop may sleep in
-  // block mode before the next turn is wanted; Duration::max() for no wish.
+  // Once per iteration of each poll thread's loop, before the network is polled. Returns how long the loop may sleep in
+  // block mode before the next iteration; Duration::max() for no limit.
   virtual Duration on_turn(Instant now) {
     static_cast<void>(now);
     return Duration::max();

@@ -28,7 +28,7 @@ struct ThreadReport {
   std::optional<std::uint64_t> migrations;            // between CPUs, since the thread began
   std::optional<std::uint64_t> voluntary_switches;    // it waited
   std::optional<std::uint64_t> involuntary_switches;  // its CPU was given to another task
-  // The longest turn of a spinning thread that found nothing to do: what was taken from it. Zero: it does not spin.
+  // The longest iteration of a spinning thread that found nothing to do: time that the host took. Zero: no spinning.
   Duration worst_idle_gap{};
 };
 
@@ -49,8 +49,8 @@ class Engine {
   // Serves until stop(), then logs out, waits for the answers as long as logout_timeout allows, and returns.
   void run();
 
-  // One turn of a single-threaded engine for programs with a loop of their own. Returns how much happened. With a plan,
-  // the first turn puts the calling thread in its place, where it stays.
+  // One iteration of a single-threaded engine, for programs with their own loop. Returns how much happened. With a
+  // plan, the first call pins the calling thread as planned.
   std::size_t turn(Duration max_wait);
 
   void stop() noexcept;
@@ -61,14 +61,14 @@ class Engine {
 
   // A session more while the engine runs, and one less: from any thread. What is added is checked as at start; its
   // callbacks begin with Application::on_added. What is removed logs out first; its store goes with it. Throws
-  // ConfigError naming what to mend; remove_session says false when there is no such session.
+  // ConfigError naming what to change; remove_session says false when there is no such session.
   std::size_t add_session(SessionSettings settings);
   bool remove_session(std::size_t session, std::string_view text);
 
   // Where a session's acceptor really listens: the port when the configuration says 0. Valid after start().
   [[nodiscard]] std::optional<Endpoint> local_endpoint(std::size_t session) const;
 
-  // Where the threads run, and why. Null: nothing was asked for, and nothing is pinned.
+  // Where the threads run, and why (nexusfix/placement/plan.hpp). Null: nothing was configured, nothing is pinned.
   [[nodiscard]] const PlacementPlan* plan() const noexcept;
   // What the plan warns of, and threads that could not be put in their place: one sentence each.
   [[nodiscard]] const std::vector<std::string>& placement_warnings() const noexcept;
@@ -86,7 +86,7 @@ class Engine {
   [[nodiscard]] const EngineConfig& config() const noexcept;
   // Of one poll thread, or of all together. Exact once run() has returned.
   [[nodiscard]] PollLoopCounters counters() const noexcept;
-  // For the session's poll thread's own use, and for anybody's once run() has returned.
+  // For the session's poll thread only, or for any thread once run() has returned.
   [[nodiscard]] SessionHandle* session(std::size_t id) noexcept;
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {
@@ -18,18 +19,27 @@ class DeadlineHeap {
   }
 
   void set(std::uint32_t item, MonotonicTime due) noexcept {
+    NFX_ASSERT(item < due_.size());
+    NFX_ASSERT(heap_[place_[item]] == item);
     const MonotonicTime before = std::exchange(due_[item], due);
     if (due < before) {
       sift_up(place_[item]);
     } else if (due > before) {
       sift_down(place_[item]);
     }
+    NFX_ASSERT(earliest() <= due);
   }
-  [[nodiscard]] MonotonicTime due(std::uint32_t item) const noexcept { return due_[item]; }
+  [[nodiscard]] MonotonicTime due(std::uint32_t item) const noexcept {
+    NFX_ASSERT(item < due_.size());
+    return due_[item];
+  }
   [[nodiscard]] MonotonicTime earliest() const noexcept {
     return heap_.empty() ? MonotonicTime::max() : due_[heap_[0]];
   }
-  [[nodiscard]] std::uint32_t earliest_item() const noexcept { return heap_[0]; }
+  [[nodiscard]] std::uint32_t earliest_item() const noexcept {
+    NFX_ASSERT(!heap_.empty());
+    return heap_[0];
+  }
 
  private:
   void put(std::size_t place, std::uint32_t item) noexcept {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 
 namespace nfx {
@@ -23,6 +24,7 @@ class SubmitQueue {
     const std::span<const char> head{reinterpret_cast<const char*>(&header), sizeof header};
     const std::lock_guard lock{producers_};
     queue_.hand_over_producer();
+    NFX_ASSERT(queue_.size() <= queue_.slot_count());
     return queue_.try_push(head, std::span<const char>{msg_type}, std::span<const char>{body}) == PushResult::pushed;
   }
 
@@ -32,7 +34,9 @@ class SubmitQueue {
     for (std::size_t left = queue_.slot_count(); left != 0; --left) {
       const bool popped = queue_.try_pop([&](std::span<const char> record) {
         Header header;
+        NFX_ASSERT(record.size() >= sizeof header && record.size() <= queue_.record_size());
         std::memcpy(&header, record.data(), sizeof header);
+        NFX_ASSERT(header.msg_type_size <= record.size() - sizeof header);
         const std::string_view text{record.data() + sizeof header, record.size() - sizeof header};
         visitor(header.session, text.substr(0, header.msg_type_size), text.substr(header.msg_type_size));
       });

@@ -14,8 +14,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/clock.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
-#include "nexusfix/engine/clock.hpp"
 
 namespace nfx {
 

@@ -1,9 +1,12 @@
 // Encoded messages on their way to one connection: filled at the back, drained at the front, bounded.
 // Thread: one owner. Cost: bytes move only when the free room behind has run short; memory is touched as used.
+// Lifetime: the memory is the caller's and outlives the buffer. A value: a copy of an empty buffer starts over.
+//
+//   memory  | sent already | pending .......... | room ........ |
+//           0              head                 tail            capacity
 #pragma once
 
 #include <cstring>
-#include <memory>
 #include <span>
 
 #include "nexusfix/base/assert.hpp"
@@ -12,36 +15,37 @@ namespace nfx {
 
 class OutputBuffer {
  public:
-  explicit OutputBuffer(std::size_t capacity)
-      : capacity_(capacity), bytes_(std::make_unique_for_overwrite<char[]>(capacity)) {}
+  explicit OutputBuffer(std::span<char> memory) noexcept : bytes_(memory.data()), capacity_(memory.size()) {}
 
   // Free room in one piece. What is pending moves to the front first when less than `wanted` is free behind it and the
   // move is worth its cost: never more bytes moved than twice those gained.
   [[nodiscard]] std::span<char> room(std::size_t wanted) noexcept {
     if (capacity_ - tail_ < wanted && head_ >= (tail_ - head_) / 2 && head_ != 0) {
-      std::memmove(bytes_.get(), bytes_.get() + head_, tail_ - head_);
+      std::memmove(bytes_, bytes_ + head_, tail_ - head_);
       tail_ -= head_;
       head_ = 0;
     }
-    return {bytes_.get() + tail_, capacity_ - tail_};
+    NFX_ASSERT(head_ <= tail_ && tail_ <= capacity_);
+    return {bytes_ + tail_, capacity_ - tail_};
   }
-  void commit(std::size_t size) noexcept {
+  // The first `size` bytes of room() have been written.
+  void append(std::size_t size) noexcept {
     NFX_ASSERT(size <= capacity_ - tail_);
     tail_ += size;
   }
 
-  [[nodiscard]] std::span<const char> pending() const noexcept { return {bytes_.get() + head_, tail_ - head_}; }
+  [[nodiscard]] std::span<const char> pending() const noexcept { return {bytes_ + head_, tail_ - head_}; }
   void consume(std::size_t size) noexcept {
+    NFX_ASSERT(size <= tail_ - head_);
     head_ += size;
     if (head_ == tail_) head_ = tail_ = 0;
   }
-  void clear() noexcept { head_ = tail_ = 0; }
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
+  char* bytes_;
   std::size_t capacity_;
-  std::unique_ptr<char[]> bytes_;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
 };

@@ -1,7 +1,7 @@
 // Finds the slot of a session by the names in a Logon, and of a session that came while the engine runs by its number.
 // Thread: one owner, a poll loop. Cost: a look-up is a hash and a probe, and never allocates; adding allocates.
 // Sessions that are connected are found by their connection instead, in a dense table, so none of this runs for a
-// message behind the Logon. The tables live in the library: a program that includes this header needs no Abseil, and
+// message after the Logon. The tables live in the library: a program that includes this header needs no Abseil, and
 // cannot disagree with the library about their layout.
 #pragma once
 

@@ -1,5 +1,6 @@
-// Opens the stores of sessions, closes them again, and does elsewhere what would keep a poll thread waiting.
-// Thread: open() and close() from any; see each class. Errors: StoreError from open(), with file, offset and mend.
+// Opens the stores of sessions, closes them again, and runs on other threads what would block a poll thread.
+// Thread: open() and close() from any; see each class. Errors: StoreError from open(), with file, offset and what to
+// do.
 #pragma once
 
 #include <atomic>
@@ -9,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/thread_watch.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/engine/thread_watch.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/session_store.hpp"
@@ -39,14 +40,14 @@ class SessionStores {
 // Memory alone; a session that wants a journal is refused with a StoreError.
 [[nodiscard]] SessionStores& memory_stores() noexcept;
 
-// Who works behind the poll threads, for JournalStores.
+// The threads that JournalStores uses besides the poll threads.
 struct StoreHelpers {
   std::uint32_t flushers = 1;  // at least one
   // Threads that call run_jobs(); 0: jobs are left to those who bring them.
   std::uint32_t workers = 0;
 };
 
-// Memory, and journals with flushers behind them.
+// Stores in memory, and journals that flushers write to disk.
 // A journal goes to the flusher that its settings name, and otherwise to the one with the fewest journals, the first of
 // them when several have as few. Opened in the same order they so come to the same flushers. It stays there until it is
 // closed. Thread: each flusher's turn() and wait() from a thread of its own, which may wait for disks; run_jobs() from

@@ -1,5 +1,5 @@
-// What a thread of the engine tells about its turns.
-// Thread: written by the one it is about, read by any. Cost: a compare and two stores a turn.
+// How long the iterations of an engine thread take.
+// Thread: written by the one it is about, read by any. Cost: a compare and two stores per iteration.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace nfx {
 
-// The longest turn of a thread that spins and found nothing to do: what was taken from it.
+// The longest iteration of a spinning thread that found nothing to do: time that the host took from it.
 class IdleGap {
  public:
   void turn_began(MonotonicTime at) noexcept {
@@ -29,7 +29,7 @@ class IdleGap {
 };
 static_assert(std::atomic<Duration>::is_always_lock_free);
 
-// Of a helper, which waits for disks: also how long one turn has taken at most.
+// For a helper, which waits for disks: also the longest iteration.
 class HelperWatch {
  public:
   void turn_began(MonotonicTime at) noexcept {

@@ -1,0 +1,98 @@
+// Everything of a session that ends with its connection, in one value: ending it is one assignment,
+// `connection = Connection{memory}`.
+// Thread: one owner. Cost: the memory is allocated once for a session, and used by one connection after the other.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "engine/partial_message.hpp"
+#include "engine/send_gate.hpp"
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/transport.hpp"
+
+namespace nfx {
+
+struct ConnectionMemoryOptions {
+  std::size_t send_buffer_size = 0;
+  std::size_t max_message_size = 0;
+  bool may_park = false;  // what was received may have to wait
+};
+
+class ConnectionMemory {
+ public:
+  static constexpr std::size_t parking_space = 128 * 1024;
+
+  explicit ConnectionMemory(const ConnectionMemoryOptions& options)
+      : output_size_(options.send_buffer_size),
+        partial_size_(options.max_message_size),
+        output_(std::make_unique_for_overwrite<char[]>(output_size_)),
+        partial_(std::make_unique_for_overwrite<char[]>(partial_size_)) {
+    if (options.may_park) parked_.reserve(parking_space);
+  }
+
+  [[nodiscard]] std::span<char> output() noexcept { return {output_.get(), output_size_}; }
+  [[nodiscard]] std::span<char> partial() noexcept { return {partial_.get(), partial_size_}; }
+  [[nodiscard]] std::string& parked() noexcept { return parked_; }
+
+ private:
+  std::size_t output_size_;
+  std::size_t partial_size_;
+  std::unique_ptr<char[]> output_;
+  std::unique_ptr<char[]> partial_;
+  std::string parked_;
+};
+
+// Received, but held back by throttle or journal until a time; the transport holds the connection meanwhile.
+class ParkedBytes {
+ public:
+  explicit ParkedBytes(std::string& memory) noexcept : memory_(&memory) {}
+
+  [[nodiscard]] bool held() const noexcept { return until_ != MonotonicTime::max(); }
+  [[nodiscard]] MonotonicTime until() const noexcept { return until_; }
+
+  void park(std::string_view bytes, MonotonicTime until) {
+    NFX_ASSERT(!held());
+    NFX_ASSERT(until != MonotonicTime::max());
+    NFX_ASSERT(!bytes.empty());
+    memory_->assign(bytes);
+    until_ = until;
+  }
+  // What was received after that.
+  void add(std::string_view bytes) {
+    NFX_ASSERT(held());
+    memory_->append(bytes);
+  }
+  // Copies to `into`, so that both keep the room they have reserved.
+  void take(std::string& into) {
+    NFX_ASSERT(held());
+    into = *memory_;
+    until_ = MonotonicTime::max();
+  }
+
+ private:
+  std::string* memory_;
+  MonotonicTime until_ = MonotonicTime::max();
+};
+
+struct Connection {
+  explicit Connection(ConnectionMemory& memory) noexcept
+      : out(memory.output()), partial(memory.partial()), parked(memory.parked()) {}
+
+  [[nodiscard]] bool exists() const noexcept { return id != no_connection; }
+
+  ConnectionId id = no_connection;
+  bool connecting = false;  // connect() has begun and has not ended yet
+  SendGate out;
+  PartialMessage partial;
+  ParkedBytes parked;
+  MonotonicTime connect_deadline = MonotonicTime::max();
+};
+static_assert(std::is_trivially_copyable_v<Connection>);
+
+}  // namespace nfx

@@ -1,0 +1,94 @@
+#include "engine/live_session.hpp"
+
+#include <utility>
+
+#include "engine/session_runner.hpp"
+
+namespace nfx {
+
+LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSessionOptions options)
+    : runner(owner),
+      stores(its_stores),
+      settings(std::move(options.settings)),
+      number(options.number),
+      session(settings.session),
+      store(stores.open(settings, options.now)),
+      journal_store(store.journal()),
+      memory({.send_buffer_size = settings.send_buffer_size,
+              .max_message_size = options.max_message_size,
+              .may_park = may_park()}) {
+  session.restore(store.next_inbound(), store.next_outbound());
+}
+
+LiveSession::~LiveSession() { stores.close(name, std::move(store)); }
+
+Instant LiveSession::now() const noexcept { return runner.now(); }
+
+std::optional<UtcTime> LiveSession::received_at() const noexcept { return runner.network().received_at(); }
+
+std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noexcept {
+  if (looking_on) return std::unexpected(SendError::no_room);
+  if (journal_store != nullptr &&
+      !journal_store->accepts(message.body.size() + message.header_fields.size() + header_room)) [[unlikely]]
+    return refuse_send();
+  auto sent = runner.step(*this, SessionRunner::admin_reserve,
+                          [&](Actions& out) { return session.send(message, runner.now(), out); });
+  if (!sent && sent.error() == SendError::no_room) ++counts.send_refused;
+  if (sent && journal_store != nullptr && journal_store->durability() == Durability::message) [[unlikely]] {
+    if (!journal_store->wait_durable(journal_store->position())) return std::unexpected(SendError::store_failed);
+  }
+  return sent;
+}
+
+std::expected<SeqNum, SendError> LiveSession::reject_business(const MessageView& refused, BusinessRejectReason reason,
+                                                              std::string_view text) noexcept {
+  if (looking_on) return std::unexpected(SendError::no_room);
+  return runner.step(*this, 0,
+                     [&](Actions& out) { return session.reject_business(refused, reason, text, runner.now(), out); });
+}
+
+void LiveSession::logout(std::string_view text) noexcept {
+  if (looking_on) return;
+  enabled = false;
+  const bool unkept = journal_store != nullptr && journal_store->condition() == StoreCondition::failed;
+  if (connection.connecting || unkept) return drop_connection();
+  reconnect.cancel();
+  runner.rearm(*this);
+  runner.step(*this, 0, [&](Actions& out) { session.logout(text, runner.now(), out); });
+}
+
+void LiveSession::logon() noexcept {
+  if (looking_on || std::exchange(enabled, true) || is_acceptor()) return;
+  // A connection whose Logout is still under way is followed by the next one when it ends.
+  if (connection.exists()) return;
+  reconnect.connect_at(runner.now().monotonic);
+  runner.apply_schedule(*this);
+  runner.rearm(*this);
+}
+
+void LiveSession::reset_sequence_numbers() noexcept {
+  if (looking_on) return;
+  runner.step(*this, 0, [&](Actions& out) { session.reset_sequence_numbers(runner.now(), out); });
+}
+
+void LiveSession::drop_connection() noexcept {
+  if (looking_on || !connection.exists()) return;
+  connection.out = SendGate{memory.output()};
+  runner.close_connection(*this);
+  if (connection.connecting) return runner.detach(*this);  // the session has not heard of this connection
+  runner.step(*this, 0, [&](Actions& out) { session.on_disconnect({}, runner.now(), out); });
+}
+
+// The journal does not take a message now.
+[[gnu::cold, gnu::noinline]] std::unexpected<SendError> LiveSession::refuse_send() noexcept {
+  ++counts.send_refused;
+  switch (journal_store->condition()) {
+    case StoreCondition::good:
+    case StoreCondition::busy: return std::unexpected(SendError::no_room);
+    case StoreCondition::full: runner.check_stores_soon(); return std::unexpected(SendError::store_full);
+    case StoreCondition::failed: return std::unexpected(SendError::store_failed);
+  }
+  return std::unexpected(SendError::no_room);
+}
+
+}  // namespace nfx

@@ -1,0 +1,120 @@
+// One session that a poll loop serves: the session's state, its store, its connection, and what is due when.
+// Thread: made on any thread, then the poll thread's. Cost: memory for one connection is allocated here, once; send()
+// is one step of the session and a copy into the store. Errors: the constructor throws StoreError when the store cannot
+// be opened.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/connection.hpp"
+#include "engine/reconnect.hpp"
+#include "engine/send_gate.hpp"
+#include "engine/session_stores.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/engine/application.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/store/session_store.hpp"
+
+namespace nfx {
+
+class SessionRunner;
+
+inline constexpr std::uint32_t no_place = UINT32_MAX;
+
+// What a journal has synced, for the send gate. Without a journal nothing is held back.
+struct JournalCommits {
+  JournalStore* journal;
+
+  [[nodiscard]] bool holds_back() const noexcept { return journal != nullptr && journal->holds_back(); }
+  [[nodiscard]] CommitPosition position() const noexcept { return journal->position(); }
+  [[nodiscard]] CommitPosition committed() const noexcept { return journal->durable(); }
+  void request_commit() const noexcept { journal->want_sync(); }
+};
+static_assert(CommitSource<JournalCommits>);
+static_assert(no_commit_position == unset_position);
+
+struct LiveSessionOptions {
+  SessionSettings settings;
+  std::size_t number = 0;  // what the application knows it by
+  std::size_t max_message_size = 0;
+  UtcTime now{};
+};
+
+class LiveSession final : public SessionHandle {
+ public:
+  LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSessionOptions options);
+  ~LiveSession();
+  LiveSession(const LiveSession&) = delete;
+  LiveSession& operator=(const LiveSession&) = delete;
+
+  // SessionHandle.
+  [[nodiscard]] const SessionConfig& config() const noexcept override { return session.config(); }
+  [[nodiscard]] std::size_t id() const noexcept override { return number; }
+  [[nodiscard]] bool logged_on() const noexcept override { return session.logged_on(); }
+  [[nodiscard]] SeqNum next_inbound() const noexcept override { return session.next_inbound(); }
+  [[nodiscard]] SeqNum next_outbound() const noexcept override { return session.next_outbound(); }
+  [[nodiscard]] const SessionCounters& counters() const noexcept override { return counts; }
+  [[nodiscard]] Instant now() const noexcept override;
+  [[nodiscard]] const JournalStore* journal() const noexcept override { return journal_store; }
+  [[nodiscard]] std::optional<UtcTime> received_at() const noexcept override;
+  std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept override;
+  std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
+                                                   std::string_view text) noexcept override;
+  void logout(std::string_view text) noexcept override;
+  void logon() noexcept override;
+  void reset_sequence_numbers() noexcept override;
+  void drop_connection() noexcept override;
+
+  [[nodiscard]] bool is_acceptor() const noexcept { return settings.session.role == Role::acceptor; }
+  [[nodiscard]] bool is_initiator() const noexcept { return settings.session.role == Role::initiator; }
+  // ThrottleAction::delay: messages may have to wait, and so may everything behind them.
+  [[nodiscard]] bool delays() const noexcept {
+    return settings.session.throttle_rate != 0 && settings.session.throttle_action == ThrottleAction::delay;
+  }
+  // What was received may have to wait: for the throttle, or for room in the journal.
+  [[nodiscard]] bool may_park() const noexcept { return delays() || journal_store != nullptr; }
+  [[nodiscard]] JournalCommits commits() const noexcept { return {journal_store}; }
+  // The earliest time at which something is due.
+  [[nodiscard]] MonotonicTime next_event() const noexcept {
+    return std::min({session.next_deadline(), reconnect.at(), connection.connect_deadline, schedule_at,
+                     connection.parked.until(), cancel_at, connection.out.reader_deadline()});
+  }
+
+  SessionRunner& runner;
+  SessionStores& stores;
+  const SessionSettings settings;
+  const std::size_t number;
+  const std::string name = identity(settings.session);
+  const std::string listen_name = to_string(settings.listen);
+  std::uint32_t index = no_place;  // in the roster
+  Session session;
+  SessionStore store;
+  JournalStore* const journal_store;  // the store's; null when it is memory
+  SessionCounters counts;
+
+  ConnectionMemory memory;
+  Connection connection{memory};
+
+  bool enabled = true;
+  bool store_trouble = false;         // told about, until the store is good again
+  bool looking_on = false;            // in a callback that lends bytes which acting on the session would move
+  bool up = false;                    // on_logon was called, and on_logout not yet
+  bool removing = false;              // it goes when its connection has ended
+  std::uint64_t records_refused = 0;  // by the journal, of which we know
+
+  Reconnect reconnect;
+  MonotonicTime schedule_at = MonotonicTime::max();
+  MonotonicTime cancel_at = MonotonicTime::max();
+  std::string cancel_reason;
+
+ private:
+  static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
+
+  [[nodiscard]] std::unexpected<SendError> refuse_send() noexcept;
+};
+
+}  // namespace nfx

@@ -1,0 +1,125 @@
+// Who may log on: connections whose Logon has not come yet, bounded in number, bytes and time; where they came in; and
+// what of the configuration and the application has to agree before a session hears of them.
+// Thread: one owner, the poll thread. Cost: each place allocates its small buffer once, when it is first used. Errors:
+// none; refused connections are counted.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/session_index.hpp"
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/transport/transport.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+
+// A connection whose Logon has not come yet.
+struct PendingLogon {
+  ConnectionId id = no_connection;
+  ListenerId listener = no_listener;
+  MonotonicTime deadline{};
+  std::size_t size = 0;  // of what has been received
+  std::string peer{};
+  // The number of its session, which is being opened on another thread; 0: no. What has come meanwhile waits in `rest`.
+  std::size_t opening = 0;
+  std::string rest{};
+};
+
+class LogonGate {
+ public:
+  // For the sessions and templates of `thread`. `config` and `application` outlive this.
+  LogonGate(const EngineConfig& config, std::uint32_t thread, Application& application);
+
+  // Listeners.
+  void listening(ListenerId listener, const Endpoint& endpoint);
+  [[nodiscard]] std::optional<ListenerId> listener_at(const Endpoint& endpoint) const noexcept;
+
+  // Connections that come in. Nothing: there is no place, and the connection has to be closed.
+  [[nodiscard]] std::optional<std::uint32_t> admit(ListenerId listener, ConnectionId id, std::string_view peer,
+                                                   MonotonicTime now);
+  void refuse() noexcept;  // one that came in while the loop ends
+  [[nodiscard]] PendingLogon& operator[](std::uint32_t index) noexcept {
+    NFX_ASSERT(index < pending_.size());
+    NFX_ASSERT(pending_[index].id != no_connection);
+    return pending_[index];
+  }
+  // Takes from the front of `bytes` what fits; the first message of the connection lies in received(). Returns how much
+  // it took.
+  std::size_t collect(std::uint32_t index, std::span<const char> bytes) noexcept;
+  [[nodiscard]] std::string_view received(std::uint32_t index) const noexcept;
+  [[nodiscard]] bool full(std::uint32_t index) const noexcept { return received(index).size() == most_bytes_; }
+  [[nodiscard]] std::size_t most_bytes() const noexcept { return most_bytes_; }
+  // The place is free again; the connection has ended or is a session's.
+  void release(std::uint32_t index) noexcept;
+  // The one that waits for this session to be opened.
+  [[nodiscard]] std::optional<std::uint32_t> waiting_for(std::size_t session) const noexcept;
+
+  // When the first of them has waited long enough; MonotonicTime::max() when there is none.
+  [[nodiscard]] MonotonicTime deadline() const noexcept { return deadline_; }
+  // Calls drop(index) for those whose time is over.
+  template <class Drop>
+  void expire(MonotonicTime now, Drop&& drop) {
+    deadline_ = MonotonicTime::max();
+    for (std::uint32_t i = 0; i < pending_.size(); ++i) {
+      if (pending_[i].id == no_connection) continue;
+      if (pending_[i].deadline <= now) {
+        ++counters_.pending_timed_out;
+        drop(i);
+        NFX_ASSERT(pending_[i].id == no_connection);
+      } else {
+        deadline_ = std::min(deadline_, pending_[i].deadline);
+      }
+    }
+    NFX_ASSERT(deadline_ > now);
+  }
+  // Calls visit(index) for all.
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    for (std::uint32_t i = 0; i < pending_.size(); ++i) {
+      if (pending_[i].id != no_connection) visit(i);
+    }
+  }
+
+  // Routing. The names in a Logon, as a roster finds the session by them; nothing: it came in nowhere.
+  [[nodiscard]] std::optional<SessionKey> key_of(const MessageView& logon, const PendingLogon& pending) const noexcept;
+  // The settings of a session that a template makes for this Logon; nothing when none fits, or its time has not come.
+  [[nodiscard]] std::optional<SessionSettings> from_template(const MessageView& logon, const PendingLogon& pending,
+                                                             UtcTime now) const;
+  // Who it is, before anything of the session is touched: the address, then the application.
+  [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, const PendingLogon& pending,
+                                bool is_new);
+
+  void count_rejected() noexcept { ++counters_.pending_rejected; }
+  void count_dynamic_refused() noexcept { ++counters_.dynamic_refused; }
+  [[nodiscard]] const PollLoopCounters& counters() const noexcept { return counters_; }
+
+ private:
+  struct Listening {
+    ListenerId id;
+    Endpoint endpoint;
+    std::string name;
+  };
+
+  Application& application_;
+  std::size_t most_bytes_;
+  Duration timeout_;
+  std::vector<const SessionSettings*> templates_;
+  std::vector<Listening> listening_;
+  std::vector<PendingLogon> pending_;
+  std::vector<std::unique_ptr<char[]>> bytes_;  // of each pending Logon
+  MonotonicTime deadline_ = MonotonicTime::max();
+  PollLoopCounters counters_;
+};
+
+}  // namespace nfx

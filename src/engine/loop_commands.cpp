@@ -1,0 +1,80 @@
+#include "engine/loop_commands.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "nexusfix/base/assert.hpp"
+
+namespace nfx {
+
+void LoopCommands::configured(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  const bool added = names_.insert(name).second;
+  NFX_REQUIRE(added);  // check_config() refuses two of one name
+}
+
+std::size_t LoopCommands::claim(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  if (names_.contains(name)) throw ConfigError("the session " + name + " exists already");
+  if (dynamic_count_ == config_.max_dynamic_sessions) {
+    throw ConfigError("there are " + std::to_string(dynamic_count_) +
+                      " sessions that were added or made from templates: raise [engine] max_dynamic_sessions");
+  }
+  names_.insert(name);
+  ++dynamic_count_;
+  NFX_ASSERT(dynamic_count_ <= config_.max_dynamic_sessions);
+  return config_.sessions.size() + dynamic_made_++ * config_.poll_threads + thread_;
+}
+
+void LoopCommands::release(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  NFX_ASSERT(dynamic_count_ != 0);
+  NFX_ASSERT(names_.contains(name));
+  names_.erase(name);
+  --dynamic_count_;
+}
+
+void LoopCommands::forget_configured(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  NFX_ASSERT(names_.contains(name));
+  names_.erase(name);
+}
+
+bool LoopCommands::knows(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  return names_.contains(name);
+}
+
+bool LoopCommands::may_exist(std::size_t number) const noexcept {
+  if (!is_dynamic(number)) return !config_.sessions[number].is_template;
+  const std::size_t beyond = number - config_.sessions.size();
+  return beyond / config_.poll_threads < dynamic_made_.load(std::memory_order_acquire);
+}
+
+void LoopCommands::push(LoopCommand command) {
+  const std::lock_guard lock{mutex_};
+  commands_.push_back(std::move(command));
+  waiting_.store(true, std::memory_order_release);
+}
+
+bool LoopCommands::remove(std::size_t number, std::string text) {
+  const std::lock_guard lock{mutex_};
+  const bool asked = std::ranges::any_of(commands_, [&](const LoopCommand& each) {
+    return each.kind == LoopCommand::Kind::remove && each.number == number;
+  });
+  if (asked) return true;
+  if (!may_exist(number)) return false;
+  commands_.push_back({.kind = LoopCommand::Kind::remove, .number = number, .text = std::move(text)});
+  waiting_.store(true, std::memory_order_release);
+  return true;
+}
+
+std::vector<LoopCommand> LoopCommands::take() {
+  std::vector<LoopCommand> taken;
+  const std::lock_guard lock{mutex_};
+  taken.swap(commands_);
+  waiting_.store(false, std::memory_order_release);
+  return taken;
+}
+
+}  // namespace nfx

@@ -1,0 +1,33 @@
+// What of a transport happens once per connection and not once per message: behind virtual calls, so that what uses it
+// is compiled once. Messages leave and come through the transport itself.
+// Thread: the poll thread's, but wake() and time_on_any_thread(), which are any thread's. Errors: those of the
+// transport.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <span>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/transport.hpp"
+
+namespace nfx {
+
+class LoopNetwork {
+ public:
+  [[nodiscard]] virtual std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
+                                                                         const SocketOptions& options) = 0;
+  [[nodiscard]] virtual std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                                            const SocketOptions& options) = 0;
+  virtual SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept = 0;
+  virtual void close(ConnectionId id) noexcept = 0;
+  virtual void hold(ConnectionId id, bool held) noexcept = 0;
+  [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
+  virtual void wake() noexcept = 0;
+  [[nodiscard]] virtual UtcTime time_on_any_thread() const noexcept = 0;
+
+ protected:
+  ~LoopNetwork() = default;
+};
+
+}  // namespace nfx

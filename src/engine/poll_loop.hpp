@@ -1,0 +1,144 @@
+// One poll thread: a transport, a clock and the sessions that live on them, run to completion.
+// Thread: everything here belongs to the thread that calls turn(), but request_stop(), submit(), add(), remove() and
+// knows(), which any thread may call. Cost: no allocation, lock or throw between a message's bytes and its answer's,
+// once a session has logged on. Errors: start() throws when a listener cannot be opened; afterwards whatever happens
+// becomes a callback or a counter.
+// The bodies are in poll_loop_impl.hpp, which the one file includes that instantiates the loop for its transport.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/clock.hpp"
+#include "engine/loop_network.hpp"
+#include "engine/session_runner.hpp"
+#include "engine/submit_queue.hpp"
+#include "engine/thread_check.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/engine/application.hpp"
+#include "nexusfix/transport/transport.hpp"
+#include "nexusfix/wire/batch.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+
+template <Transport T, Clock C>
+class PollLoop {
+ public:
+  // `config`, `application` and `stores` outlive the loop; it serves the sessions whose poll_thread is `thread`.
+  // Throws StoreError when a session's store cannot be opened.
+  PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock, Application& application,
+           SessionStores& stores = memory_stores());
+  PollLoop(const PollLoop&) = delete;
+  PollLoop& operator=(const PollLoop&) = delete;
+
+  // Before start(): where messages and events go besides the application. The logs outlive the loop.
+  void log_to(LoopLogs logs);
+
+  // Opens the listeners and starts the first connects. Throws ConfigError naming the address that failed.
+  void start();
+
+  // One iteration: due timers, submissions, the application's on_turn, the network. Waits at most max_wait. Returns how
+  // much happened, so that a caller knows whether to idle.
+  std::size_t turn(Duration max_wait);
+
+  // When the last iteration began, or the last event in it.
+  [[nodiscard]] MonotonicTime turn_began() const noexcept;
+
+  // Logs every session out; finished() once all are gone and their last bytes delivered.
+  void request_stop() noexcept { stop_requested_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool finished() const noexcept;
+
+  // How long until something is due; Duration::max() when nothing is.
+  [[nodiscard]] Duration until_next_deadline() const noexcept;
+
+  // From any other thread: queues a message for a session. False when the queue is full or the message too long.
+  [[nodiscard]] bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept;
+
+  // From any other thread: a session more, checked before (check_session); it is there from the loop's next iteration
+  // on. Returns its number. Throws ConfigError when max_dynamic_sessions are there or one of the same identity.
+  std::size_t add(SessionSettings settings);
+  // From any other thread: logs a session out and forgets it, store included. False: no such session.
+  bool remove(std::size_t session, std::string text);
+  [[nodiscard]] bool knows(const std::string& identity);
+
+  [[nodiscard]] SessionHandle* find(std::size_t session) noexcept;
+  // Of all sessions that are there. Allocates where `into` has not held as many before.
+  void figures(std::vector<SessionFigures>& into) const;
+  [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
+  [[nodiscard]] const PollLoopCounters& counters() const noexcept;
+
+  // TransportSink.
+  void on_accept(ListenerId listener, ConnectionId id, std::string_view peer);
+  void on_connect(ConnectionId id);
+  void on_receive(ConnectionId id, std::span<const char> bytes);
+  void on_writable(ConnectionId id);
+  void on_close(ConnectionId id, CloseReason reason);
+  // HandshakeSink: an accepted connection failed its handshake.
+  void on_handshake_failed(std::string_view peer, std::string_view why);
+
+ private:
+  // What the runner needs of transport and clock.
+  class Network final : public LoopNetwork {
+   public:
+    Network(T& transport, C& clock) noexcept : transport_(transport), clock_(clock) {}
+    std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint, const SocketOptions& options) override {
+      return transport_.listen(endpoint, options);
+    }
+    std::expected<ConnectionId, TransportError> connect(const Endpoint& endpoint,
+                                                        const SocketOptions& options) override {
+      return transport_.connect(endpoint, options);
+    }
+    SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept override {
+      return transport_.try_send(id, bytes);
+    }
+    void close(ConnectionId id) noexcept override { transport_.close(id); }
+    void hold(ConnectionId id, bool held) noexcept override { transport_.hold(id, held); }
+    std::optional<UtcTime> received_at() const noexcept override { return transport_.received_at(); }
+    void wake() noexcept override { transport_.wake(); }
+    UtcTime time_on_any_thread() const noexcept override { return clock_.any_thread_now().utc; }
+
+   private:
+    T& transport_;
+    C& clock_;
+  };
+
+  // Answers to a read this small leave at once, message by message: there is time, and the next answer need not wait
+  // for the messages behind it. Larger reads mean load, where one send for all answers is worth more.
+  static constexpr std::size_t eager_flush_limit = 2048;
+  static constexpr std::size_t journal_room = 16 * 1024;  // below which a message waits to be received
+  static constexpr Duration journal_check{std::chrono::microseconds{200}};  // while the journal has no room
+
+  void look_at_clock() noexcept { runner_.advance_to(clock_.monotonic()); }
+  // Within on_close: more than the reason says, where the transport knows more.
+  [[nodiscard]] std::string_view words_of(ConnectionId id) const noexcept;
+
+  void take_commands();
+  void submit_pending();
+  void fire_timer(LiveSession& session);
+  void resume(LiveSession& session);
+  void receive_pending(std::uint32_t index, std::span<const char> bytes);
+  void receive(LiveSession& session, std::string_view bytes);
+  BatchEnd receive_batch(LiveSession& session, std::string_view bytes);
+  [[nodiscard]] MonotonicTime may_receive_at(const LiveSession& session) const noexcept;
+  void receive_item(LiveSession& session, const BatchItem& item);
+  void drain_queue(LiveSession& session);
+
+  T& transport_;
+  C& clock_;
+  Network network_;
+  SessionRunner runner_;
+  FrameReader frames_;
+  MessageView message_;
+  MessageView queued_message_;
+  std::string resumed_;  // what resume() hands on
+  SubmitQueue submissions_;
+  std::atomic<bool> stop_requested_{false};
+  [[maybe_unused]] ThreadCheck poll_thread_;
+};
+
+}  // namespace nfx

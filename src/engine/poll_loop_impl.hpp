@@ -1,0 +1,408 @@
+// The bodies of PollLoop: an iteration, and the way of bytes to messages. Included by the file that instantiates the
+// loop for its transport:
+//   template class nfx::PollLoop<MyTransport, SystemClock>;
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/poll_loop.hpp"
+
+namespace nfx {
+
+template <Transport T, Clock C>
+PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& transport, C& clock,
+                         Application& application, SessionStores& stores)
+    : transport_(transport),
+      clock_(clock),
+      network_(transport, clock),
+      runner_({.config = config,
+               .thread = thread,
+               .network = network_,
+               .application = application,
+               .stores = stores,
+               .now = clock.now()}),
+      frames_(config.max_message_size),
+      message_(config.max_fields),
+      queued_message_(config.max_fields) {
+  resumed_.reserve(ConnectionMemory::parking_space);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::log_to(LoopLogs logs) {
+  runner_.reports().log_to(std::move(logs));
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::start() {
+  runner_.set_time(clock_.now());
+  runner_.start();
+}
+
+template <Transport T, Clock C>
+std::size_t PollLoop<T, C>::turn(Duration max_wait) {
+  NFX_ASSERT(poll_thread_.is_same_thread());
+  runner_.set_time(clock_.now());
+  const MonotonicTime now = runner_.now().monotonic;
+  std::size_t work = 0;
+  if (runner_.commands().waiting()) [[unlikely]]
+    take_commands();
+  if (runner_.has_leaving()) [[unlikely]]
+    runner_.retire();
+  // Each session once an iteration at most, whatever its deadlines say: no timer can keep the network waiting.
+  const DeadlineHeap& deadlines = runner_.deadlines();
+  for (std::size_t left = runner_.sessions().places(); left != 0 && deadlines.earliest() <= now; --left) {
+    fire_timer(runner_.sessions()[deadlines.earliest_item()]);
+    ++work;
+  }
+  if (runner_.logons().deadline() <= now)
+    runner_.logons().expire(now, [this](std::uint32_t index) { runner_.drop_pending(index); });
+  // Read first, carried out last: what was submitted before the request to stop is still sent.
+  const bool stop = stop_requested_.load(std::memory_order_acquire);
+  submit_pending();
+  if (stop && !runner_.stopping()) runner_.log_everyone_out();
+  runner_.check_stores_when_changed();
+  runner_.flush_committed(transport_);
+  const Duration wanted = runner_.application().on_turn(runner_.now());
+  runner_.pump_replays();
+  runner_.flush_all(transport_);
+  // A resend goes on at once, but not while a peer that does not read holds it up: then on_writable wakes the loop.
+  if (runner_.replay_can_go_on()) max_wait = Duration::zero();
+  work += transport_.poll(*this, std::min({max_wait, until_next_deadline(), wanted}));
+  runner_.flush_all(transport_);
+  return work;
+}
+
+template <Transport T, Clock C>
+MonotonicTime PollLoop<T, C>::turn_began() const noexcept {
+  return runner_.now().monotonic;
+}
+
+template <Transport T, Clock C>
+Duration PollLoop<T, C>::until_next_deadline() const noexcept {
+  const MonotonicTime due = std::min(runner_.deadlines().earliest(), runner_.logons().deadline());
+  if (due == MonotonicTime::max()) return Duration::max();
+  return std::max(Duration::zero(), Duration{due - runner_.now().monotonic});
+}
+
+template <Transport T, Clock C>
+bool PollLoop<T, C>::finished() const noexcept {
+  return runner_.stopping() && transport_.lingering() == 0 &&
+         runner_.sessions().none_of([](const LiveSession& session) { return session.connection.exists(); });
+}
+
+// Other threads.
+
+template <Transport T, Clock C>
+bool PollLoop<T, C>::submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept {
+  if (!runner_.commands().may_exist(session) ||
+      !submissions_.try_push(static_cast<std::uint32_t>(session), msg_type, body)) {
+    return false;
+  }
+  transport_.wake();
+  return true;
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::submit_pending() {
+  submissions_.drain([this](std::uint32_t number, std::string_view msg_type, std::string_view body) {
+    LiveSession* session = runner_.sessions().find(number);
+    if (session == nullptr) return;
+    NFX_ASSERT(session->number == number);
+    if (const auto sent = session->send({.msg_type = msg_type, .body = body}); !sent) {
+      runner_.tell(*session, Notice::not_sent, SeqNum{}, to_string(sent.error()));
+    }
+  });
+}
+
+template <Transport T, Clock C>
+std::size_t PollLoop<T, C>::add(SessionSettings settings) {
+  return runner_.add(std::move(settings));
+}
+
+template <Transport T, Clock C>
+bool PollLoop<T, C>::remove(std::size_t session, std::string text) {
+  if (!runner_.commands().remove(session, std::move(text))) return false;
+  transport_.wake();
+  return true;
+}
+
+template <Transport T, Clock C>
+bool PollLoop<T, C>::knows(const std::string& identity) {
+  return runner_.commands().knows(identity);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::take_commands() {
+  for (LoopCommand& command : runner_.commands().take()) {
+    const std::optional<std::uint32_t> pending = runner_.obey(command);
+    if (!pending) continue;
+    const std::string rest = std::exchange(runner_.logons()[*pending].rest, {});
+    receive_pending(*pending, rest);
+  }
+}
+
+// For those who watch.
+
+template <Transport T, Clock C>
+SessionHandle* PollLoop<T, C>::find(std::size_t session) noexcept {
+  return runner_.sessions().find(session);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::figures(std::vector<SessionFigures>& into) const {
+  runner_.figures(into);
+}
+
+template <Transport T, Clock C>
+std::optional<Endpoint> PollLoop<T, C>::local_endpoint(const Endpoint& configured) const {
+  const auto listener = runner_.logons().listener_at(configured);
+  if (!listener) return std::nullopt;
+  return transport_.local_endpoint(*listener);
+}
+
+template <Transport T, Clock C>
+const PollLoopCounters& PollLoop<T, C>::counters() const noexcept {
+  return runner_.logons().counters();
+}
+
+// Timers.
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::fire_timer(LiveSession& session) {
+  const MonotonicTime time = runner_.now().monotonic;
+  runner_.cancel_when_due(session);
+  if (session.schedule_at <= time) runner_.apply_schedule(session);
+  if (session.connection.parked.until() <= time) resume(session);
+  runner_.cut_when_due(session);
+  if (session.connection.connect_deadline <= time) {
+    runner_.connect_timed_out(session);
+  } else if (session.reconnect.at() <= time && !session.connection.exists()) {
+    runner_.begin_connect(session);
+  } else {
+    runner_.step(session, 0, [&](Actions& out) { session.session.on_timer(runner_.now(), out); });
+  }
+  // Whatever it did, it must not be due at once again.
+  runner_.rearm(session);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::resume(LiveSession& session) {
+  session.connection.parked.take(resumed_);
+  const ConnectionId id = session.connection.id;
+  receive(session, resumed_);
+  resumed_.clear();
+  if (session.connection.id == id && !session.connection.parked.held()) transport_.hold(id, false);
+}
+
+// Bytes to messages.
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::receive(LiveSession& session, std::string_view bytes) {
+  const ConnectionId id = session.connection.id;
+  NFX_ASSERT(!session.connection.parked.held());
+  while (!bytes.empty() && session.connection.id == id) {
+    PartialMessage& partial = session.connection.partial;
+    if (partial.empty()) {
+      const BatchEnd end = receive_batch(session, bytes);
+      NFX_ASSERT(end.used <= bytes.size());
+      bytes.remove_prefix(end.used);
+      if (session.connection.id != id || bytes.empty() || session.connection.parked.held()) return;
+      // Less than one message is left, so it fits.
+      return partial.keep(bytes, end.wanted);
+    }
+    const std::string_view all = partial.complete(bytes);
+    const BatchEnd end = receive_batch(session, all);
+    if (session.connection.id != id) return;
+    if (session.connection.parked.held()) return session.connection.parked.add(bytes);
+    partial.keep_rest(all, end.used, end.wanted);
+  }
+}
+
+// Handles all whole messages at the front of `bytes`.
+template <Transport T, Clock C>
+BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view bytes) {
+  const ConnectionId id = session.connection.id;
+  return read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
+    NFX_ASSERT(item.bytes.data() >= bytes.data() &&
+               item.bytes.data() + item.bytes.size() <= bytes.data() + bytes.size());
+    if (session.may_park() && item.error == WireError::none) {
+      const MonotonicTime until = may_receive_at(session);
+      if (until > runner_.now().monotonic) {
+        runner_.park(session, bytes.substr(static_cast<std::size_t>(item.bytes.data() - bytes.data())), until);
+        return false;
+      }
+    }
+    receive_item(session, item);
+    if (session.connection.id != id) return false;
+    if (item.bytes_behind != 0 && bytes.size() <= eager_flush_limit) runner_.flush(transport_, session);
+    return session.connection.id == id;
+  });
+}
+
+// When the message just read may be handed to the session: in the past for now.
+template <Transport T, Clock C>
+MonotonicTime PollLoop<T, C>::may_receive_at(const LiveSession& session) const noexcept {
+  // What an answer may need, several times over. A journal that is full or has failed ends the session instead.
+  if (session.journal_store != nullptr && !session.journal_store->accepts(journal_room) &&
+      session.journal_store->condition() == StoreCondition::busy) [[unlikely]]
+    return runner_.now().monotonic + journal_check;
+  return session.delays() ? session.session.held_until(message_) : MonotonicTime{};
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
+  if (item.error == WireError::none) {
+    NFX_ASSERT(item.bytes.size() <= runner_.config().max_message_size);
+    ++session.counts.messages_in;
+    runner_.observe(session, Direction::in, item.bytes);
+    runner_.step(session, 0, [&](Actions& out) { session.session.on_message(message_, runner_.now(), out); });
+    return drain_queue(session);
+  }
+  ++session.counts.garbled;
+  if (item.frame.status == FrameStatus::too_large) {
+    runner_.tell(session, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
+    return session.drop_connection();
+  }
+  runner_.step(session, 0,
+               [&](Actions& out) { session.session.on_garbled(item.error, item.bytes, runner_.now(), out); });
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::drain_queue(LiveSession& session) {
+  while (const auto bytes = session.session.take_queued()) {
+    // It was parsed once already, when it arrived.
+    if (queued_message_.parse(*bytes) != WireError::none) continue;
+    runner_.step(session, 0,
+                 [&](Actions& out) { session.session.on_queued_message(queued_message_, runner_.now(), out); });
+  }
+}
+
+// Collects the first message of a connection in its small buffer, and hands connection and bytes to the session it
+// names.
+template <Transport T, Clock C>
+void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> bytes) {
+  LogonGate& logons = runner_.logons();
+  const std::size_t taken = logons.collect(index, bytes);
+  const std::span<const char> rest = bytes.subspan(taken);
+  const std::string_view received = logons.received(index);
+  const Frame frame = next_frame(received, logons.most_bytes());
+  if (frame.status == FrameStatus::need_more && !logons.full(index)) return;
+  PendingLogon& pending = logons[index];
+  const ConnectionId id = pending.id;
+  LiveSession* session = nullptr;
+  if (frame.status == FrameStatus::complete && message_.parse(received.substr(0, frame.size)) == WireError::none) {
+    session = runner_.session_for_logon(message_, pending);
+  }
+  if (pending.opening != 0) {
+    pending.rest.assign(rest.data(), rest.size());
+    return;
+  }
+  if (session == nullptr) {
+    logons.count_rejected();
+    return runner_.drop_pending(index);
+  }
+  runner_.attach(*session, id);
+  // The small buffer stays whole until its bytes are used: no other connection is accepted in between.
+  receive(*session, received);
+  logons.release(index);
+  if (session->connection.id != id) return;
+  const std::string_view behind{rest.data(), rest.size()};
+  if (session->connection.parked.held()) return session->connection.parked.add(behind);
+  receive(*session, behind);
+}
+
+// What the transport tells.
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::on_accept(ListenerId listener, ConnectionId id, std::string_view peer) {
+  NFX_ASSERT(runner_.owners().find(id).kind == ConnectionOwner::Kind::none);
+  if (runner_.stopping()) {
+    runner_.logons().refuse();
+    return transport_.close(id);
+  }
+  look_at_clock();
+  const auto index = runner_.logons().admit(listener, id, peer, runner_.now().monotonic);
+  if (!index) return transport_.close(id);
+  runner_.owners().set(id, {ConnectionOwner::Kind::pending, *index});
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::on_connect(ConnectionId id) {
+  const ConnectionOwner owner = runner_.owners().find(id);
+  if (owner.kind != ConnectionOwner::Kind::session) return;
+  look_at_clock();
+  LiveSession& session = runner_.sessions()[owner.index];
+  NFX_ASSERT(session.connection.id == id && session.connection.connecting);
+  // Out of its time it was not to connect at all: the boundary passed while it did.
+  if (!runner_.may_connect_now(session)) {
+    runner_.close_connection(session);
+    return runner_.detach(session);
+  }
+  runner_.attach(session, id);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
+  NFX_ASSERT(!bytes.empty());
+  const ConnectionOwner owner = runner_.owners().find(id);
+  look_at_clock();
+  switch (owner.kind) {
+    case ConnectionOwner::Kind::none: return;
+    case ConnectionOwner::Kind::pending: return receive_pending(owner.index, bytes);
+    case ConnectionOwner::Kind::session: {
+      LiveSession& session = runner_.sessions()[owner.index];
+      NFX_ASSERT(session.connection.id == id && !session.connection.connecting);
+      return receive(session, {bytes.data(), bytes.size()});
+    }
+  }
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::on_writable(ConnectionId id) {
+  const ConnectionOwner owner = runner_.owners().find(id);
+  if (owner.kind != ConnectionOwner::Kind::session) return;
+  LiveSession& session = runner_.sessions()[owner.index];
+  NFX_ASSERT(session.connection.id == id);
+  session.connection.out.unblock();
+  runner_.mark_dirty(session);
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::on_close(ConnectionId id, CloseReason reason) {
+  const ConnectionOwner owner = runner_.owners().find(id);
+  if (owner.kind == ConnectionOwner::Kind::none) return;
+  look_at_clock();
+  runner_.owners().clear(id);
+  const std::string_view words = words_of(id);
+  if (owner.kind == ConnectionOwner::Kind::pending) {
+    const std::string peer = runner_.logons()[owner.index].peer;
+    runner_.logons().release(owner.index);
+    if (!words.empty()) on_handshake_failed(peer, words);
+    return;
+  }
+  LiveSession& session = runner_.sessions()[owner.index];
+  NFX_ASSERT(session.connection.id == id);
+  if (session.connection.connecting) {
+    runner_.tell(session, Notice::connect_failed, SeqNum{}, words.empty() ? to_string(reason) : words);
+    if (session.connection.id == id) runner_.detach(session);
+    return;
+  }
+  // The session's own disconnect action detaches it.
+  runner_.step(session, 0, [&](Actions& out) { session.session.on_disconnect(words, runner_.now(), out); });
+}
+
+template <Transport T, Clock C>
+std::string_view PollLoop<T, C>::words_of(ConnectionId id) const noexcept {
+  if constexpr (requires { transport_.tls_error(id); }) return transport_.tls_error(id);
+  return {};
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::on_handshake_failed(std::string_view peer, std::string_view why) {
+  look_at_clock();
+  runner_.reports().handshake_failed(peer, why, runner_.now().utc);
+}
+
+}  // namespace nfx

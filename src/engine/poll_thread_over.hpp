@@ -1,0 +1,86 @@
+// A poll thread over one transport. Included by the files that instantiate it, one for each transport.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/poll_loop_impl.hpp"
+#include "engine/poll_thread.hpp"
+#include "engine/poll_thread_makers.hpp"
+#include "nexusfix/transport/tcp_parts.hpp"
+
+namespace nfx {
+
+template <class Options>
+Options transport_options(const EngineConfig& config, Options options) {
+  // Every session, everybody who has not logged on yet, and as many again that are delivering their last bytes.
+  options.max_connections = 2 * (config.sessions.size() + config.max_dynamic_sessions + config.max_pending_logons) + 16;
+  options.max_listeners = std::min<std::size_t>(config.sessions.size() + config.max_dynamic_sessions + 1, 1024);
+  return options;
+}
+
+// A transport by itself.
+template <Transport Inner>
+class Plain {
+ public:
+  using Outer = Inner;
+  template <class Options>
+  explicit Plain(const Options& options) : transport_(options) {}
+  [[nodiscard]] Inner& outer() noexcept { return transport_; }
+  [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
+  [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return std::nullopt; }
+
+ private:
+  Inner transport_;
+};
+
+template <class Layers>
+class PollThreadOver final : public PollThread {
+ public:
+  template <class Options>
+  PollThreadOver(const PollThreadOptions& thread, const Options& options)
+      : PollThread(thread.config.idle),
+        layers_(transport_options(thread.config, options)),
+        loop_(thread.config, thread.number, layers_.outer(), clock, thread.application, thread.stores) {}
+
+  void start() override { loop_.start(); }
+  std::size_t turn_loop(Duration max_wait) override { return loop_.turn(max_wait); }
+  MonotonicTime turn_began() const noexcept override { return loop_.turn_began(); }
+  void request_stop() noexcept override { loop_.request_stop(); }
+  bool finished() const noexcept override { return loop_.finished(); }
+  void wake() noexcept override { layers_.outer().wake(); }
+  bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept override {
+    return loop_.submit(session, msg_type, body);
+  }
+  std::size_t add(SessionSettings settings) override { return loop_.add(std::move(settings)); }
+  bool remove(std::size_t session, std::string text) override { return loop_.remove(session, std::move(text)); }
+  bool knows(const std::string& identity) override { return loop_.knows(identity); }
+  SessionHandle* find(std::size_t session) noexcept override { return loop_.find(session); }
+  std::optional<Endpoint> local_endpoint(const Endpoint& configured) const override {
+    return loop_.local_endpoint(configured);
+  }
+  const PollLoopCounters& counters() const noexcept override { return loop_.counters(); }
+  void log_to(LoopLogs logs) override { loop_.log_to(std::move(logs)); }
+  void gather(ThreadFigures& into) const override {
+    loop_.figures(into.sessions);
+    into.loop = loop_.counters();
+    into.transport = layers_.inner().counters();
+    into.tls = layers_.tls_counters();
+  }
+  std::vector<std::string> transport_warnings() const override {
+    std::vector<std::string> texts;
+    for (const TransportWarning& each : layers_.inner().warnings())
+      texts.push_back(each.text + " (" + std::to_string(each.count) + (each.count == 1 ? " socket)" : " sockets)"));
+    return texts;
+  }
+
+ private:
+  Layers layers_;
+  PollLoop<typename Layers::Outer, CounterClock<>> loop_;
+};
+
+}  // namespace nfx

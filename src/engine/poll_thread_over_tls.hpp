@@ -1,0 +1,25 @@
+// A poll thread over one transport with TLS. Included by the files that instantiate it, one for each transport.
+#pragma once
+
+#include "engine/poll_thread_over.hpp"
+#include "nexusfix/transport/tls_transport.hpp"
+
+namespace nfx {
+
+// A transport with TLS around those connections that ask for it.
+template <Transport Inner>
+class Encrypted {
+ public:
+  using Outer = TlsTransport<Inner>;
+  template <class Options>
+  explicit Encrypted(const Options& options) : transport_(options), tls_(transport_) {}
+  [[nodiscard]] Outer& outer() noexcept { return tls_; }
+  [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
+  [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return tls_.counters(); }
+
+ private:
+  Inner transport_;
+  Outer tls_;
+};
+
+}  // namespace nfx

@@ -1,0 +1,57 @@
+// Which of an initiator's addresses is tried next, and when: the delay doubles with every failure since the last Logon,
+// up to the maximum, and half of it is random, so that a venue that comes back is not met by all its clients at once.
+// Thread: one owner. Pure: the time is an argument.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+struct SessionSettings;
+
+// The random half of a back-off, seeded by the caller.
+class Jitter {
+ public:
+  explicit Jitter(std::uint64_t seed) noexcept : state_(seed) {}
+  // Between half of `delay` and all of it.
+  [[nodiscard]] Duration spread(Duration delay) noexcept;
+
+ private:
+  std::uint64_t state_;
+};
+
+class Reconnect {
+ public:
+  // When to connect; MonotonicTime::max() when not by itself.
+  [[nodiscard]] MonotonicTime at() const noexcept { return at_; }
+  // In SessionSettings::connect: the one to try next.
+  [[nodiscard]] std::size_t endpoint() const noexcept { return endpoint_; }
+
+  void connect_at(MonotonicTime at) noexcept { at_ = at; }
+  void cancel() noexcept { at_ = MonotonicTime::max(); }
+  // Delays begin at the shortest again.
+  void forget_failures() noexcept { failures_ = 0; }
+
+  // What happened: an attempt begins; the connection stands, without Logons yet; Logons were exchanged.
+  void attempt_begins(MonotonicTime now) noexcept;
+  void connected() noexcept { reached_ = false; }
+  void logged_on() noexcept {
+    failures_ = 0;
+    reached_ = true;
+  }
+  // The attempt failed or the connection ended: which address comes next, and with schedule() when.
+  void next_endpoint(const SessionSettings& settings, MonotonicTime now) noexcept;
+  void schedule(const SessionSettings& settings, MonotonicTime now, Jitter& jitter) noexcept;
+
+ private:
+  MonotonicTime at_ = MonotonicTime::max();
+  std::size_t endpoint_ = 0;
+  std::uint32_t failures_ = 0;        // connects since the last Logon
+  bool reached_ = false;              // Logons were exchanged on the connection of now, or on the last one
+  MonotonicTime first_host_since_{};  // when the list of addresses was begun from its front
+};
+
+}  // namespace nfx

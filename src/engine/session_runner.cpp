@@ -1,0 +1,223 @@
+// Actions, stores and messages sent again.
+#include "engine/session_runner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace nfx {
+namespace {
+
+[[nodiscard]] std::size_t most_sessions(const EngineConfig& config) noexcept {
+  return config.sessions.size() + config.max_dynamic_sessions;
+}
+
+}  // namespace
+
+SessionRunner::SessionRunner(const SessionRunnerOptions& options)
+    : config_(options.config),
+      thread_(options.thread),
+      network_(options.network),
+      application_(options.application),
+      stores_(options.stores),
+      now_(options.now),
+      reports_(options.application),
+      logons_(options.config, options.thread, options.application),
+      owners_(most_sessions(options.config) + options.config.max_pending_logons + 1),
+      deadlines_(most_sessions(options.config)),
+      dirty_(most_sessions(options.config)),
+      replaying_(most_sessions(options.config)),
+      waiting_(most_sessions(options.config)),
+      leaving_(most_sessions(options.config)),
+      commands_(options.config, options.thread),
+      sessions_(options.config.sessions.size(), most_sessions(options.config)),
+      replayed_message_(options.config.max_fields),
+      jitter_(static_cast<std::uint64_t>(now_.utc.time_since_epoch().count()) + options.thread) {
+  for (std::size_t number = 0; number < config_.sessions.size(); ++number) {
+    const SessionSettings& settings = config_.sessions[number];
+    if (settings.poll_thread != thread_ || settings.is_template) continue;
+    commands_.configured(identity(settings.session));
+    sessions_.add(make_session(settings, number, now_.utc));
+  }
+}
+
+// Actions other than a message to send or to deliver as it is.
+void SessionRunner::carry_out(LiveSession& session, const Action& action) {
+  switch (action.kind) {
+    case ActionKind::send:
+    case ActionKind::reset_store: return;  // done before any callback
+    case ActionKind::deliver:
+      NFX_ASSERT(action.message != nullptr && action.report != nullptr);
+      ++session.counts.reported;
+      application_.on_violations(session, *action.message, *action.report);
+      return application_.on_message(session, *action.message);
+    case ActionKind::deliver_reject:
+      log_event(session, "the peer rejected a message", action.message->get_view(Tag::Text));
+      return application_.on_reject(session, *action.message);
+    case ActionKind::logged_on:
+      NFX_ASSERT(session.connection.exists() && !session.connection.connecting);
+      session.reconnect.logged_on();
+      session.up = true;
+      session.cancel_at = MonotonicTime::max();
+      ++session.counts.logons;
+      log_event(session, "logged on");
+      return application_.on_logon(session);
+    case ActionKind::logged_out: return logged_out(session, action);
+    case ActionKind::replay:
+      if (replaying_.contains(session.index)) return;
+      pump_replay(session);
+      if (session.session.replaying()) replaying_.add(session.index);
+      return;
+    case ActionKind::disconnect: return disconnect(session);
+    case ActionKind::notice: return note(session, action);
+  }
+}
+
+void SessionRunner::logged_out(LiveSession& session, const Action& action) {
+  const bool was_up = std::exchange(session.up, false);
+  log_event(session, "logged out", action.text);
+  application_.on_logout(session, action.text);
+  const bool wanted =
+      action.ending == Ending::logout ? session.settings.cancel_on_logout : session.settings.cancel_on_disconnect;
+  // Called from the timers, so that a handler that sends or connects finds the session at rest.
+  if (!was_up || !wanted) return;
+  session.cancel_reason = action.text;
+  session.cancel_at = now_.monotonic + session.settings.cancel_delay;
+  rearm(session);
+}
+
+void SessionRunner::disconnect(LiveSession& session) {
+  Connection& connection = session.connection;
+  if (!connection.exists()) return;
+  // The last words of a session are few, and wait for the disk here: there is no later.
+  if (session.commits().holds_back() && !connection.out.empty())
+    static_cast<void>(session.journal_store->wait_durable(session.journal_store->position()));
+  flush(network_, session);
+  close_connection(session);
+  detach(session);
+}
+
+void SessionRunner::note(LiveSession& session, const Action& action) {
+  if (action.notice == Notice::message_rejected) ++session.counts.rejected;
+  if (action.notice == Notice::gap_detected || action.notice == Notice::gap_request_repeated)
+    ++session.counts.resend_requests;
+  if (action.notice == Notice::queue_full) ++session.counts.queue_drops;
+  if (action.notice == Notice::throttled) ++session.counts.throttled;
+  tell(session, action.notice, action.seq, action.text);
+}
+
+// Stores.
+
+// Also those that have nothing to do: a session whose store takes no more is not left standing until its heartbeat.
+void SessionRunner::check_stores_when_changed() {
+  if (stores_.changes() == store_changes_seen_) return;
+  store_changes_seen_ = stores_.changes();
+  sessions_.for_each([this](LiveSession& session) {
+    if (session.journal_store != nullptr) check_store(session);
+  });
+}
+
+// Before a connection: whether the journal takes messages.
+bool SessionRunner::store_is_good(LiveSession& session) {
+  check_store(session);
+  return !session.store_trouble;
+}
+
+// A journal that takes no more ends its session: with a Logout while there is room for its number, at once when what is
+// encoded can no longer be stored, for its number would be used again.
+void SessionRunner::check_store(LiveSession& session) {
+  NFX_ASSERT(session.journal_store != nullptr);
+  const StoreCondition condition = session.journal_store->condition();
+  const std::uint64_t refused = session.store.counts().refused;
+  NFX_ASSERT(refused >= session.records_refused);
+  const bool lost = refused != std::exchange(session.records_refused, refused);
+  const bool bad = condition >= StoreCondition::full;
+  if (!bad && !lost) {
+    session.store_trouble = false;
+    return;
+  }
+  if (!std::exchange(session.store_trouble, true)) {
+    tell(session, Notice::store_trouble, SeqNum{}, session.journal_store->condition_text());
+    if (!lost && condition == StoreCondition::full && session.session.logged_on()) {
+      return step(session, 0,
+                  [&](Actions& out) { session.session.logout("the message store takes no more", now_, out); });
+    }
+  }
+  if (lost || condition == StoreCondition::failed) session.drop_connection();
+}
+
+// Messages sent again.
+
+void SessionRunner::pump_replays() {
+  for (std::size_t i = 0; i < replaying_.size();) {
+    LiveSession& session = sessions_[replaying_[i]];
+    pump_replay(session);
+    if (session.session.replaying()) {
+      ++i;
+    } else {
+      NFX_ASSERT(replaying_[i] == session.index);
+      replaying_.erase_at(i);
+    }
+  }
+}
+
+bool SessionRunner::replay_can_go_on() const noexcept {
+  return std::ranges::any_of(replaying_.items(), [this](std::uint32_t index) {
+    const LiveSession& session = sessions_[index];
+    return session.connection.out.pending() < replay_batch && session.session.replay_held_until() <= now_.monotonic;
+  });
+}
+
+void SessionRunner::pump_replay(LiveSession& session) {
+  std::uint64_t not_kept = 0;
+  const auto read = [&](SeqNum seq) -> std::optional<std::string_view> {
+    const auto kept = session.store.read(seq);
+    if (!kept) {
+      // Session messages are never stored, so nothing is lost; an evicted message may have been an order.
+      if (seq < session.store.oldest_kept() && session.store.counts().evicted != 0) ++not_kept;
+      return std::nullopt;
+    }
+    if (replayed_message_.parse(*kept) != WireError::none) return std::nullopt;
+    session.looking_on = true;
+    const bool wanted = application_.on_resend(session, replayed_message_);
+    session.looking_on = false;
+    return wanted ? kept : std::nullopt;
+  };
+  // Resent messages leave room for live ones: they wait while much is on its way already.
+  std::size_t sent = 0;
+  while (session.session.replaying() && session.connection.out.pending() < replay_batch && sent < replay_batch) {
+    const std::size_t before = session.connection.out.pending();
+    const bool done = step(session, admin_reserve, [&](Actions& out) {
+      session.session.continue_replay(read, replayed_message_, now_, out);
+      session.counts.resent += static_cast<std::uint64_t>(std::ranges::count(out.list(), true, &Action::resent));
+      return out.list().empty();
+    });
+    const std::size_t after = session.connection.out.pending();
+    sent += after > before ? after - before : 0;
+    if (done) break;
+  }
+  if (not_kept == 0) return;
+  session.counts.resend_not_kept += not_kept;
+  tell(session, Notice::resend_not_kept, session.store.oldest_kept(), "raise retain_messages or retain_bytes");
+}
+
+void SessionRunner::figures(std::vector<SessionFigures>& into) const {
+  into.resize(sessions_.places());
+  std::size_t count = 0;
+  sessions_.for_each([&](const LiveSession& session) {
+    NFX_ASSERT(count < into.size());
+    SessionFigures& of = into[count++];
+    of.identity = session.name;
+    of.counters = session.counts;
+    of.logged_on = session.logged_on();
+    of.next_inbound = session.next_inbound();
+    of.next_outbound = session.next_outbound();
+    of.journal.reset();
+    if (session.journal_store != nullptr) {
+      of.journal = session.journal_store->counters();
+      of.store_condition = session.journal_store->condition();
+    }
+  });
+  into.resize(count);
+}
+
+}  // namespace nfx

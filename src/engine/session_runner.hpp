@@ -1,0 +1,282 @@
+// Runs the sessions of one poll thread: an event goes through a session's step, and the actions that come out are
+// carried out: stored, told to the application, sent, connected, closed.
+//
+//   bytes, timers, requests ─► step ─► execute ─► store ─► application
+//                                        └─► send gate ─► flush ─► transport
+//
+// Thread: the poll thread. Cost: no allocation, lock or throw between a message's bytes and its answer's, once a
+// session has logged on. What happens once per message is in this header, the rest in session_runner*.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "engine/connection_owners.hpp"
+#include "engine/deadline_heap.hpp"
+#include "engine/index_list.hpp"
+#include "engine/live_session.hpp"
+#include "engine/logon_gate.hpp"
+#include "engine/loop_commands.hpp"
+#include "engine/loop_network.hpp"
+#include "engine/loop_reports.hpp"
+#include "engine/reconnect.hpp"
+#include "engine/roster.hpp"
+#include "engine/session_figures.hpp"
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/session/actions.hpp"
+
+namespace nfx {
+
+struct SessionRunnerOptions {
+  const EngineConfig& config;  // this and what follows outlives the runner
+  std::uint32_t thread = 0;    // whose sessions it runs
+  LoopNetwork& network;
+  Application& application;
+  SessionStores& stores;
+  Instant now{};
+};
+
+class SessionRunner {
+ public:
+  static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, kept from the application
+  static constexpr std::size_t replay_batch = 64 * 1024;   // bytes of resent messages per iteration and session
+
+  // Throws StoreError when a session's store cannot be opened.
+  explicit SessionRunner(const SessionRunnerOptions& options);
+  SessionRunner(const SessionRunner&) = delete;
+  SessionRunner& operator=(const SessionRunner&) = delete;
+
+  // Opens the listeners and starts the first connects. Throws ConfigError naming the address that failed.
+  void start();
+
+  // The time that events happen at.
+  [[nodiscard]] const Instant& now() const noexcept { return now_; }
+  void set_time(Instant now) noexcept {
+    NFX_ASSERT(now.monotonic >= now_.monotonic);
+    now_ = now;
+  }
+  // Within an iteration the time of day goes on with the monotonic clock: one reading instead of two for each event.
+  // Somebody who sets the time is heard at the next iteration.
+  void advance_to(MonotonicTime now) noexcept {
+    NFX_ASSERT(now >= now_.monotonic);
+    now_.utc += now - now_.monotonic;
+    now_.monotonic = now;
+  }
+
+  // One event of a session: event(Actions&) is its step. `reserve` bytes of the output stay free.
+  template <class Event>
+  auto step(LiveSession& session, std::size_t reserve, Event&& event);
+
+  // Gives the transport what may leave. What the kernel does not take waits for on_writable.
+  template <class Sender>
+  void flush(Sender& sender, LiveSession& session);
+  // Of all sessions that have something since the last call: one send each for all that has gathered.
+  template <class Sender>
+  void flush_all(Sender& sender) {
+    dirty_.drain([&](std::uint32_t index) { flush(sender, sessions_[index]); });
+  }
+  // Of those that wait for their journal, and whose journal has come far enough.
+  template <class Sender>
+  void flush_committed(Sender& sender);
+  void mark_dirty(LiveSession& session) { dirty_.add(session.index); }
+
+  // A message from the network, as its bytes.
+  void observe(LiveSession& session, Direction direction, std::string_view message) {
+    session.looking_on = true;
+    reports_.message(session, session.number, direction, message, now_.utc);
+    session.looking_on = false;
+  }
+  void tell(LiveSession& session, Notice notice, SeqNum seq, std::string_view text) {
+    reports_.notice(session, notice, seq, text, now_.utc);
+  }
+
+  // Connections.
+  void attach(LiveSession& session, ConnectionId id);  // it stands, and the session hears of it
+  void detach(LiveSession& session) noexcept;          // it has ended, and the session has heard of that
+  void close_connection(LiveSession& session) noexcept;
+  void begin_connect(LiveSession& session);
+  void connect_timed_out(LiveSession& session);
+  [[nodiscard]] bool may_connect_now(const LiveSession& session) const noexcept;
+  void park(LiveSession& session, std::string_view bytes, MonotonicTime until);
+  // The session that the Logon of a pending connection names, made if a template fits, where it may log on now. Null:
+  // the connection has to be closed, unless the pending Logon says that its session is being opened.
+  [[nodiscard]] LiveSession* session_for_logon(const MessageView& logon, PendingLogon& pending);
+  void drop_pending(std::uint32_t index) noexcept;
+
+  // Timers.
+  void rearm(LiveSession& session) noexcept { deadlines_.set(session.index, session.next_event()); }
+  void cancel_when_due(LiveSession& session);
+  void cut_when_due(LiveSession& session);  // a peer that does not read
+  void apply_schedule(LiveSession& session);
+
+  // Stores.
+  void check_stores_when_changed();
+  void check_stores_soon() noexcept { store_changes_seen_ = ~std::uint64_t{0}; }
+
+  // Messages sent again.
+  void pump_replays();
+  // One goes on at once, and is not held up by a peer that does not read.
+  [[nodiscard]] bool replay_can_go_on() const noexcept;
+
+  // Sessions that come and go. add() and knows() from any other thread.
+  std::size_t add(SessionSettings settings);
+  [[nodiscard]] LoopCommands& commands() noexcept { return commands_; }
+  // Does what another thread asked for. Returns the pending Logon whose session has been opened.
+  std::optional<std::uint32_t> obey(LoopCommand& command);
+  [[nodiscard]] bool has_leaving() const noexcept { return !leaving_.empty(); }
+  void retire();
+
+  void log_everyone_out();
+  [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+  void figures(std::vector<SessionFigures>& into) const;
+
+  [[nodiscard]] const EngineConfig& config() const noexcept { return config_; }
+  [[nodiscard]] Roster& sessions() noexcept { return sessions_; }
+  [[nodiscard]] const Roster& sessions() const noexcept { return sessions_; }
+  [[nodiscard]] ConnectionOwners& owners() noexcept { return owners_; }
+  [[nodiscard]] LogonGate& logons() noexcept { return logons_; }
+  [[nodiscard]] const LogonGate& logons() const noexcept { return logons_; }
+  [[nodiscard]] DeadlineHeap& deadlines() noexcept { return deadlines_; }
+  [[nodiscard]] const DeadlineHeap& deadlines() const noexcept { return deadlines_; }
+  [[nodiscard]] LoopReports& reports() noexcept { return reports_; }
+  [[nodiscard]] LoopNetwork& network() noexcept { return network_; }
+  [[nodiscard]] Application& application() noexcept { return application_; }
+
+ private:
+  // Carries actions out, in their order.
+  void execute(LiveSession& session, const Actions& actions);
+  void carry_out(LiveSession& session, const Action& action);
+  void logged_out(LiveSession& session, const Action& action);
+  void disconnect(LiveSession& session);
+  void note(LiveSession& session, const Action& action);
+
+  void ensure_listener(const Endpoint& endpoint, const SocketOptions& options);
+  [[nodiscard]] std::unique_ptr<LiveSession> make_session(SessionSettings settings, std::size_t number, UtcTime now);
+  LiveSession& begin_to_exist(std::unique_ptr<LiveSession> session);
+  void begin_session(LiveSession& session);
+  void begin_removal(std::size_t number, std::string_view text);
+  [[nodiscard]] LiveSession* make_from_template(const MessageView& logon, PendingLogon& pending);
+  LiveSession* opened(LoopCommand& command);
+  std::optional<std::uint32_t> opened_elsewhere(LoopCommand& command);
+  void schedule_reconnect(LiveSession& session) noexcept;
+  void start_over_when_due(LiveSession& session);
+  void watch_slow(LiveSession& session) noexcept;
+  void check_store(LiveSession& session);
+  [[nodiscard]] bool store_is_good(LiveSession& session);
+  void pump_replay(LiveSession& session);
+  void log_event(const LiveSession& session, std::string_view what, std::string_view detail = {}) noexcept {
+    reports_.event(session, what, detail, now_.utc);
+  }
+
+  const EngineConfig& config_;
+  const std::uint32_t thread_;
+  LoopNetwork& network_;
+  Application& application_;
+  SessionStores& stores_;
+  Instant now_;
+  LoopReports reports_;
+  LogonGate logons_;
+  ConnectionOwners owners_;
+  DeadlineHeap deadlines_;
+  IndexList dirty_;      // with something to flush
+  IndexList replaying_;  // with a resend under way
+  IndexList waiting_;    // whose messages wait for their journal's sync
+  IndexList leaving_;    // to be removed once their connection has ended
+  LoopCommands commands_;
+  Roster sessions_;
+  MessageView replayed_message_;
+  Jitter jitter_;
+  std::uint64_t store_changes_seen_ = 0;
+  bool stopping_ = false;
+};
+
+template <class Event>
+auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& event) {
+  NFX_ASSERT(!session.looking_on);
+  // Asking for the largest message's room as well, so that no send is refused while what is free lies in two pieces.
+  const std::span<char> room = session.connection.out.room(admin_reserve * 2 + config_.max_message_size);
+  Actions actions{room.first(room.size() > reserve ? room.size() - reserve : 0)};
+  if constexpr (std::is_void_v<decltype(event(actions))>) {
+    event(actions);
+    execute(session, actions);
+  } else {
+    auto result = event(actions);
+    execute(session, actions);
+    return result;
+  }
+}
+
+inline void SessionRunner::execute(LiveSession& session, const Actions& actions) {
+  const std::span<const Action> list = actions.list();
+  NFX_ASSERT(actions.output_used() == 0 || session.connection.exists());
+  if (actions.output_used() != 0) {
+    session.connection.out.append(actions.output_used());
+    mark_dirty(session);
+  }
+  // What was encoded is stored before any callback runs: a callback may send too, and then the bytes may move.
+  for (const Action& action : list) {
+    if (action.kind == ActionKind::send) {
+      ++session.counts.messages_out;
+      if (action.keep) session.store.append(action.seq, action.bytes, now_.utc);
+      observe(session, Direction::out, action.bytes);
+    } else if (action.kind == ActionKind::reset_store) {
+      session.store.reset(now_.utc);
+    }
+  }
+  session.store.set_next_outbound(session.session.next_outbound(), now_.utc);
+  for (const Action& action : list) {
+    if (action.kind == ActionKind::send) continue;
+    if (action.kind == ActionKind::deliver && action.report == nullptr) {
+      application_.on_message(session, *action.message);
+    } else {
+      carry_out(session, action);
+    }
+  }
+  session.store.set_next_inbound(session.session.next_inbound(), now_.utc);
+  NFX_ASSERT(session.store.next_inbound() == session.session.next_inbound());
+  NFX_ASSERT(session.store.next_outbound() == session.session.next_outbound());
+  if (session.journal_store != nullptr && (session.journal_store->condition() >= StoreCondition::full ||
+                                           session.store.counts().refused != session.records_refused)) [[unlikely]]
+    check_store(session);
+  if (session.session.next_deadline() < deadlines_.due(session.index)) rearm(session);
+}
+
+template <class Sender>
+void SessionRunner::flush(Sender& sender, LiveSession& session) {
+  Connection& connection = session.connection;
+  if (!connection.exists() || connection.connecting) return;
+  NFX_ASSERT(owners_.find(connection.id).index == session.index);
+  const std::span<const char> bytes = connection.out.may_leave(session.commits());
+  if (connection.out.waits_for_commit()) waiting_.add(session.index);
+  if (bytes.empty()) return;
+  const SendResult result = sender.try_send(connection.id, bytes);
+  connection.out.sent(result, bytes.size());
+  if (connection.out.blocked()) watch_slow(session);
+}
+
+template <class Sender>
+void SessionRunner::flush_committed(Sender& sender) {
+  for (std::size_t i = 0; i < waiting_.size();) {
+    LiveSession& session = sessions_[waiting_[i]];
+    NFX_ASSERT(session.commits().holds_back());
+    const bool failed = session.journal_store->condition() == StoreCondition::failed;
+    if (!failed && session.connection.out.still_waits(session.commits())) {
+      ++i;
+      continue;
+    }
+    waiting_.erase_at(i);
+    if (failed) {
+      check_store(session);
+    } else {
+      flush(sender, session);  // which may put it at the end of the list again
+    }
+  }
+}
+
+}  // namespace nfx

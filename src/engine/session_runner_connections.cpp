@@ -1,0 +1,181 @@
+// Connections of sessions, from the first connect to the next; Logons and timers.
+#include <algorithm>
+#include <utility>
+
+#include "engine/session_runner.hpp"
+#include "engine/session_time.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+
+void SessionRunner::attach(LiveSession& session, ConnectionId id) {
+  NFX_ASSERT(!session.connection.exists() || (session.connection.id == id && session.connection.connecting));
+  NFX_ASSERT(session.session.phase() == Phase::disconnected);
+  // Nothing of the last connection is left.
+  NFX_ASSERT(session.connection.out.empty() && !session.connection.out.blocked());
+  NFX_ASSERT(!session.connection.out.waits_for_commit());
+  NFX_ASSERT(session.connection.partial.empty() && !session.connection.parked.held());
+  owners_.set(id, {ConnectionOwner::Kind::session, session.index});
+  session.connection = Connection{session.memory};
+  session.connection.id = id;
+  session.reconnect.connected();
+  if (session.settings.session.refresh_on_logon) {
+    session.session.restore(session.store.next_inbound(), session.store.next_outbound());
+  }
+  step(session, 0, [&](Actions& out) { session.session.on_connect(now_, out); });
+}
+
+void SessionRunner::close_connection(LiveSession& session) noexcept {
+  NFX_ASSERT(session.connection.exists());
+  network_.close(session.connection.id);
+  owners_.clear(session.connection.id);
+}
+
+void SessionRunner::detach(LiveSession& session) noexcept {
+  NFX_ASSERT(session.connection.exists());
+  NFX_ASSERT(owners_.find(session.connection.id).kind == ConnectionOwner::Kind::none);
+  NFX_ASSERT(session.session.phase() == Phase::disconnected);
+  if (!session.connection.connecting) ++session.counts.disconnects;
+  session.connection = Connection{session.memory};
+  if (session.removing) leaving_.add(session.index);
+  schedule_reconnect(session);
+}
+
+void SessionRunner::begin_connect(LiveSession& session) {
+  NFX_ASSERT(session.is_initiator());
+  NFX_ASSERT(!session.connection.exists());
+  session.reconnect.cancel();
+  start_over_when_due(session);
+  // It is tried again with the next delay.
+  if (session.journal_store != nullptr && !store_is_good(session)) return schedule_reconnect(session);
+  session.reconnect.attempt_begins(now_.monotonic);
+  const auto id = network_.connect(session.settings.connect[session.reconnect.endpoint()], session.settings.socket);
+  if (!id) {
+    tell(session, Notice::connect_failed, SeqNum{}, id.error().text());
+    return schedule_reconnect(session);
+  }
+  session.connection.id = *id;
+  session.connection.connecting = true;
+  session.connection.connect_deadline = now_.monotonic + session.settings.connect_timeout;
+  owners_.set(*id, {ConnectionOwner::Kind::session, session.index});
+  rearm(session);
+}
+
+void SessionRunner::connect_timed_out(LiveSession& session) {
+  NFX_ASSERT(session.connection.connecting);
+  tell(session, Notice::connect_failed, SeqNum{}, "no connection within connect_timeout_s");
+  if (!session.connection.exists()) return;  // the application has dropped it just now
+  close_connection(session);
+  detach(session);
+}
+
+// Which address comes next, and when.
+void SessionRunner::schedule_reconnect(LiveSession& session) noexcept {
+  if (session.is_initiator()) {
+    session.reconnect.next_endpoint(session.settings, now_.monotonic);
+    if (session.enabled && !stopping_ && may_connect_now(session))
+      session.reconnect.schedule(session.settings, now_.monotonic, jitter_);
+  }
+  rearm(session);
+}
+
+bool SessionRunner::may_connect_now(const LiveSession& session) const noexcept {
+  return !session.settings.schedule || session.settings.schedule->logon_allowed(now_.utc);
+}
+
+// Throttle and journal: a message that came too early waits here, those after it in the network.
+void SessionRunner::park(LiveSession& session, std::string_view bytes, MonotonicTime until) {
+  network_.hold(session.connection.id, true);
+  session.connection.parked.park(bytes, until);
+  session.session.on_held(now_);
+  rearm(session);
+}
+
+// A peer that reads nothing any more is given a time by which it has to.
+void SessionRunner::watch_slow(LiveSession& session) noexcept {
+  if (session.settings.slow_consumer != SlowConsumer::disconnect) return;
+  if (session.connection.out.give_deadline(now_.monotonic + session.settings.slow_consumer_timeout)) rearm(session);
+}
+
+void SessionRunner::cut_when_due(LiveSession& session) {
+  if (session.connection.out.reader_deadline() > now_.monotonic) return;
+  session.connection.out.clear_deadline();
+  tell(session, Notice::slow_consumer, SeqNum{}, "the peer has read nothing for slow_consumer_timeout_ms");
+  session.drop_connection();
+}
+
+void SessionRunner::cancel_when_due(LiveSession& session) {
+  if (session.cancel_at > now_.monotonic) return;
+  session.cancel_at = MonotonicTime::max();
+  log_event(session, "open orders are to be cancelled", session.cancel_reason);
+  application_.on_cancel(session, session.cancel_reason);
+}
+
+// Logons.
+
+LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingLogon& pending) {
+  if (logon.msg_type() != msg_type::logon) return nullptr;
+  const auto key = logons_.key_of(logon, pending);
+  if (!key) return nullptr;
+  LiveSession* session = sessions_.find(*key);
+  if (session == nullptr) return make_from_template(logon, pending);
+  if (!session->enabled || session->connection.exists() ||
+      !logons_.may_log_on(session->settings, logon, pending, false)) {
+    return nullptr;
+  }
+  if (!may_connect_now(*session)) {
+    tell(*session, Notice::logon_refused, SeqNum{}, "outside the session's time");
+    return nullptr;
+  }
+  if (session->journal_store != nullptr && !store_is_good(*session)) {
+    tell(*session, Notice::logon_refused, SeqNum{}, "its store takes nothing more");
+    return nullptr;
+  }
+  start_over_when_due(*session);
+  return session;
+}
+
+void SessionRunner::drop_pending(std::uint32_t index) noexcept {
+  const ConnectionId id = logons_[index].id;
+  NFX_ASSERT((owners_.find(id) == ConnectionOwner{ConnectionOwner::Kind::pending, index}));
+  owners_.clear(id);
+  network_.close(id);
+  logons_.release(index);
+}
+
+// The session's time.
+
+void SessionRunner::start_over_when_due(LiveSession& session) {
+  const auto& schedule = session.settings.schedule;
+  if (!schedule || session.connection.exists()) return;
+  if (!another_session(*schedule, session.store.creation_time(), now_.utc)) return;
+  tell(session, Notice::schedule, SeqNum{}, "a new session: sequence numbers start at 1");
+  step(session, 0, [&](Actions& out) { session.session.start_over(out); });
+}
+
+// Brings a session to where its schedule wants it now, and says when to look again.
+void SessionRunner::apply_schedule(LiveSession& session) {
+  const auto& schedule = session.settings.schedule;
+  if (!schedule) return;
+  start_over_when_due(session);
+  const SessionTime time = session_time(*schedule, session.store.creation_time(), now_.utc);
+  const Connection& connection = session.connection;
+  if (connection.exists() && !connection.connecting) {
+    if (time.over && session.session.logged_on()) {
+      tell(session, Notice::schedule, SeqNum{}, "the session's time is over");
+      step(session, 0, [&](Actions& out) { session.session.logout("the session's time is over", now_, out); });
+    } else if (!time.over && session.is_initiator() && time.starts_over && session.session.logged_on()) {
+      // A reset within the session: the initiator asks for it on the open connection.
+      step(session, 0, [&](Actions& out) { session.session.reset_sequence_numbers(now_, out); });
+    }
+  } else if (time.open && session.is_initiator() && session.enabled && !stopping_ && !connection.exists() &&
+             session.reconnect.at() == MonotonicTime::max()) {
+    session.reconnect.forget_failures();
+    begin_connect(session);
+  }
+  session.schedule_at = next_schedule_check(*schedule, now_);
+  NFX_ASSERT(session.schedule_at > now_.monotonic);
+  rearm(session);
+}
+
+}  // namespace nfx
