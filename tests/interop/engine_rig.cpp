@@ -172,7 +172,8 @@ bool EngineRig::both_finish_cleanly() {
 
 void EngineAgainstQuickFix::SetUp() {
   if (!std::filesystem::exists(peer_program().path)) {
-    GTEST_SKIP() << peer_program().path << " is missing: the test whose name ends with _build makes it, or says why not";
+    GTEST_SKIP() << peer_program().path
+                 << " is missing: the test whose name ends with _build makes it, or says why not";
   }
 }
 

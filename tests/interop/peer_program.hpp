@@ -1,5 +1,5 @@
-// The counterparty that a test program drives: where it is, and what is known of it. Each program has a peer_program.cpp
-// compiled for it; everything else of this folder is compiled once for all of them.
+// The counterparty that a test program drives: where it is, and what is known of it. Each program has a
+// peer_program.cpp compiled for it; everything else of this folder is compiled once for all of them.
 #pragma once
 
 namespace nfx::interop {
