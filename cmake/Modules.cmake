@@ -42,6 +42,7 @@ endmacro()
 # effort, which takes half the time.
 function(nfx_cold target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  set_target_properties(${target} PROPERTIES NFX_COLD TRUE)
 endfunction()
 
 # The headers of the standard library that most files use, compiled once for all targets with the same flags. Each
@@ -51,9 +52,14 @@ set(NFX_STANDARD_HEADERS
   <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility>
   <variant> <vector>)
 
-# The first target of a kind (library, program, test) makes the precompiled header, the others of the kind use it: a
-# compiler takes it only where the flags, but for the level of optimisation, are equal.
+# The first target of a kind (library, program, test; each cold or not) makes the precompiled header, the others of the
+# kind use it: a compiler takes it only where the flags are equal, and g++ 12 fails where the level of optimisation
+# differs. Call it after nfx_cold().
 function(nfx_precompiled_headers target kind)
+  get_target_property(cold ${target} NFX_COLD)
+  if(cold)
+    string(APPEND kind _cold)
+  endif()
   get_property(first GLOBAL PROPERTY nfx_pch_${kind})
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
@@ -120,10 +126,10 @@ function(nfx_add_module library module)
   add_library(nfx_${module} OBJECT ${sources})
   target_include_directories(nfx_${module} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_sources(nexusfix_${library} PRIVATE $<TARGET_OBJECTS:nfx_${module}>)
-  nfx_precompiled_headers(nfx_${module} library)
   if(module IN_LIST NFX_COLD_MODULES)
     nfx_cold(nfx_${module})
   endif()
+  nfx_precompiled_headers(nfx_${module} library)
   foreach(package IN LISTS NFX_PACKAGES_${module} NFX_HEADERS_${module})
     if(TARGET ${package})
       target_link_libraries(nfx_${module} PRIVATE ${package})
@@ -145,10 +151,10 @@ function(nfx_add_modules layers_file)
   endforeach()
   nfx_kernel_flags()
   foreach(file IN LISTS NFX_HOT_FILES)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/${file} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/${file} PROPERTIES
+      COMPILE_OPTIONS $<$<CONFIG:Release>:-O3> SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
-  if(TARGET nfx_dictionary)
-    target_compile_definitions(nfx_dictionary PRIVATE
-      NFX_DICTIONARY_PATH="${PROJECT_SOURCE_DIR}/dictionaries:${CMAKE_INSTALL_FULL_DATADIR}/nexusfix/dictionaries")
-  endif()
+  # Of this file alone: a precompiled header is used only where the macros it was made with are defined.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/dictionary/load.cpp PROPERTIES COMPILE_DEFINITIONS
+    NFX_DICTIONARY_PATH="${PROJECT_SOURCE_DIR}/dictionaries:${CMAKE_INSTALL_FULL_DATADIR}/nexusfix/dictionaries")
 endfunction()

@@ -1,3 +1,4 @@
+// One of the two engines: its process that starts, stops and is killed, its disk, clock and application.
 #include "simulation/party.hpp"
 
 #include <array>
@@ -6,7 +7,12 @@
 #include "engine/poll_loop_impl.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
-namespace nfx::simulation {
+namespace nfx {
+
+// The other files of the simulator use the loop without its bodies.
+template class PollLoop<simulation::ProcessTransport, ManualClock>;
+
+namespace simulation {
 
 Party::Party(Side side, const Plan& plan, LoopbackNetwork& network, Trace& trace, Ledger& ledger, Instant now)
     : side_(side),
@@ -331,4 +337,5 @@ bool Party::send(SessionHandle& session, std::string_view type, std::string_view
   return true;
 }
 
-}  // namespace nfx::simulation
+}  // namespace simulation
+}  // namespace nfx
