@@ -99,7 +99,9 @@ set(NFX_HEADERS_host nlohmann_json::nlohmann_json)
 
 # Modules that run before the first message or beside the engine; and those of their files that messages pass.
 set(NFX_COLD_MODULES dictionary placement config host)
-set(NFX_HOT_FILES src/dictionary/dictionary.cpp src/dictionary/validator.cpp)
+set(NFX_HOT_FILES
+  src/dictionary/dictionary.cpp src/dictionary/field_type.cpp src/dictionary/validation_policy.cpp
+  src/dictionary/validator.cpp)
 
 function(nfx_add_library library)
   add_library(nexusfix_${library})
