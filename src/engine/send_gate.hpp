@@ -1,5 +1,5 @@
-// The one place that says when bytes may leave for the peer: not before what they promise is committed, and not while
-// the peer does not read.
+// The one place that decides when bytes may be sent to the peer: not before the records they belong to are committed,
+// and not while the peer does not read.
 // Thread: one owner. Cost: no allocation; without a commit to wait for, two compares. Lifetime: the memory is the
 // caller's. A value: `gate = SendGate{memory}` drops what is pending, with everything known about it.
 //
@@ -22,15 +22,16 @@
 
 namespace nfx {
 
-// How far a stream of records goes. Positions of one source only grow while a connection lasts.
+// A position in a stream of records. Positions of one source only grow while a connection lasts.
 using CommitPosition = std::uint64_t;
 inline constexpr CommitPosition no_commit_position = UINT64_MAX;
 
-// Who says how far what has been encoded is committed: a journal that syncs, a replica that acknowledges. Two of them
-// make one: it holds back when either does, its position is the journal's, and committed() is the lower of both.
+// Reports up to which position encoded messages are committed: a journal that syncs, a replica that acknowledges. Two
+// of them make one: it holds back when either does, its position is the journal's, and committed() is the lower of
+// both.
 //   holds_back      nothing may leave before committed() has come to the position() that it was encoded at
 //   position        the end of the last record
-//   committed       everything in front of it is committed; never beyond position()
+//   committed       everything before it is committed; never beyond position()
 //   request_commit  asks for a commit soon; cheap to repeat
 template <class S>
 concept CommitSource = requires(const S& source) {
@@ -72,20 +73,20 @@ class SendGate {
     NFX_ASSERT(released_ <= gated_ && gated_ <= pending());
   }
 
-  // Something waits for a commit: look again when the source has moved on.
+  // Something waits for a commit: check again when the source's position has changed.
   [[nodiscard]] bool waits_for_commit() const noexcept { return commit_at_ != no_commit_position && !blocked_; }
   template <CommitSource Source>
   [[nodiscard]] bool still_waits(const Source& source) const noexcept {
     return commit_at_ != no_commit_position && source.committed() < commit_at_;
   }
 
-  // The transport took less than it was offered, and has not said since that there is room again.
+  // The transport took less than it was offered, and has not reported since that it has space again.
   [[nodiscard]] bool blocked() const noexcept { return blocked_; }
   void unblock() noexcept {
     blocked_ = false;
     reader_deadline_ = MonotonicTime::max();
   }
-  // The peer has to read by then; MonotonicTime::max() when nothing is demanded of it.
+  // When the peer has to have read; MonotonicTime::max() without a limit.
   [[nodiscard]] MonotonicTime reader_deadline() const noexcept { return reader_deadline_; }
   // False when it was given one already.
   bool give_deadline(MonotonicTime deadline) noexcept {
