@@ -18,6 +18,7 @@ sender_comp_id = "US"
 target_comp_id = "THEM"
 role = "acceptor"
 listen = "127.0.0.1:9878"
+dictionary = "none"  # the user without rights may be unable to read a shipped one
 """
 CPUSET = "sys/fs/cgroup/cpuset"
 
