@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
@@ -394,6 +395,7 @@ std::uint32_t Validation::walk_member(const MemberDef& member, std::uint32_t at,
 
 std::optional<Violation> validate(const MessageView& message, const Dictionary& dictionary,
                                   const ValidationPolicy& policy, ValidationReport& report) noexcept {
+  NFX_TRACE();
   report.clear();
   if (policy.is_off()) return std::nullopt;
   if (const MessageDef* def = dictionary.find_message(message.msg_type())) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/session_runner.hpp"
+#include "nexusfix/base/call_trace.hpp"
 
 namespace nfx {
 
@@ -27,6 +28,7 @@ Instant LiveSession::now() const noexcept { return runner.now(); }
 std::optional<UtcTime> LiveSession::received_at() const noexcept { return runner.network().received_at(); }
 
 std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noexcept {
+  NFX_TRACE();
   if (looking_on) return std::unexpected(SendError::no_room);
   if (journal_store != nullptr &&
       !journal_store->accepts(message.body.size() + message.header_fields.size() + header_room)) [[unlikely]]

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/poll_loop.hpp"
+#include "nexusfix/base/call_trace.hpp"
 
 namespace nfx {
 
@@ -42,6 +43,7 @@ void PollLoop<T, C>::start() {
 
 template <Transport T, Clock C>
 std::size_t PollLoop<T, C>::turn(Duration max_wait) {
+  NFX_TRACE();
   NFX_ASSERT(poll_thread_.is_same_thread());
   runner_.set_time(clock_.now());
   const MonotonicTime now = runner_.now().monotonic;
@@ -200,6 +202,7 @@ void PollLoop<T, C>::resume(LiveSession& session) {
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::receive(LiveSession& session, std::string_view bytes) {
+  NFX_TRACE();
   const ConnectionId id = session.connection.id;
   NFX_ASSERT(!session.connection.parked.held());
   while (!bytes.empty() && session.connection.id == id) {
@@ -223,6 +226,7 @@ void PollLoop<T, C>::receive(LiveSession& session, std::string_view bytes) {
 // Handles all whole messages at the front of `bytes`.
 template <Transport T, Clock C>
 BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view bytes) {
+  NFX_TRACE();
   const ConnectionId id = session.connection.id;
   return read_batch(bytes, frames_, message_, [&](const BatchItem& item) {
     NFX_ASSERT(item.bytes.data() >= bytes.data() &&
@@ -253,6 +257,7 @@ MonotonicTime PollLoop<T, C>::may_receive_at(const LiveSession& session) const n
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
+  NFX_TRACE();
   if (item.error == WireError::none) {
     NFX_ASSERT(item.bytes.size() <= runner_.config().max_message_size);
     ++session.counts.messages_in;
@@ -271,6 +276,7 @@ void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::drain_queue(LiveSession& session) {
+  NFX_TRACE();
   while (const auto bytes = session.session.take_queued()) {
     // It was parsed once already, when it arrived.
     if (queued_message_.parse(*bytes) != WireError::none) continue;
@@ -345,6 +351,7 @@ void PollLoop<T, C>::on_connect(ConnectionId id) {
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
+  NFX_TRACE();
   NFX_ASSERT(!bytes.empty());
   const ConnectionOwner owner = runner_.owners().find(id);
   look_at_clock();

@@ -29,6 +29,7 @@
 #include "engine/roster.hpp"
 #include "engine/session_figures.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/session/actions.hpp"
 
 namespace nfx {
@@ -79,6 +80,7 @@ class SessionRunner {
   // Of all sessions that have something since the last call: one send each for all that has gathered.
   template <class Sender>
   void flush_all(Sender& sender) {
+    NFX_TRACE();
     dirty_.drain([&](std::uint32_t index) { flush(sender, sessions_[index]); });
   }
   // Of those that wait for their journal, and whose journal has come far enough.
@@ -88,6 +90,7 @@ class SessionRunner {
 
   // A message from the network, as its bytes.
   void observe(LiveSession& session, Direction direction, std::string_view message) {
+    NFX_TRACE();
     session.looking_on = true;
     reports_.message(session, session.number, direction, message, now_.utc);
     session.looking_on = false;
@@ -198,6 +201,7 @@ class SessionRunner {
 
 template <class Event>
 auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& event) {
+  NFX_TRACE();
   NFX_ASSERT(!session.looking_on);
   // Asking for the largest message's room as well, so that no send is refused while what is free lies in two pieces.
   const std::span<char> room = session.connection.out.room(admin_reserve * 2 + config_.max_message_size);
@@ -213,6 +217,7 @@ auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& even
 }
 
 inline void SessionRunner::execute(LiveSession& session, const Actions& actions) {
+  NFX_TRACE();
   const std::span<const Action> list = actions.list();
   NFX_ASSERT(actions.output_used() == 0 || session.connection.exists());
   if (actions.output_used() != 0) {
@@ -249,6 +254,7 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
 
 template <class Sender>
 void SessionRunner::flush(Sender& sender, LiveSession& session) {
+  NFX_TRACE();
   Connection& connection = session.connection;
   if (!connection.exists() || connection.connecting) return;
   NFX_ASSERT(owners_.find(connection.id).index == session.index);

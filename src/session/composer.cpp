@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/write_digits.hpp"
 #include "nexusfix/session/session_config.hpp"
@@ -76,6 +77,7 @@ Composer::Composer(const SessionConfig& config)
 
 std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, UtcTime now,
                                              std::span<char> out) noexcept {
+  NFX_TRACE();
   const MessageHeader header{
       .msg_type = message.msg_type, .seq = message.seq, .sending_time = now, .poss_dup = message.poss_dup};
   const bool dup_time = !message.orig_sending_time.empty();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
@@ -28,6 +29,7 @@ namespace {
 }  // namespace
 
 void Session::on_message(const MessageView& message, Instant now, Actions& out) noexcept {
+  NFX_TRACE();
   const StepCheck check{*this, out};
   last_received_ = now.monotonic;
   test_pending_ = false;
@@ -66,6 +68,7 @@ Session::Origin::Origin(const MessageView& message) noexcept
       sent(message.get_utc_timestamp(Tag::SendingTime)) {}
 
 void Session::process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept {
+  NFX_TRACE();
   const std::string_view type = message.msg_type();
   if (violated_ && type != msg_type::logout) return;
   if (reset_sent_ && !answers_reset(message)) {
@@ -140,6 +143,7 @@ bool Session::poss_dup_acceptable(const MessageView& message, SeqNum seq, Instan
 
 bool Session::content_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, Instant now,
                                  Actions& out) noexcept {
+  NFX_TRACE();
   report_.clear();
   if (const Dictionary* dictionary = dictionary_for(message); dictionary != nullptr && !config_.validation.is_off()) {
     if (const auto violation = validate(message, *dictionary, config_.validation, report_)) {
@@ -185,6 +189,7 @@ bool Session::within_latency(UtcTime sending_time, Instant now) const noexcept {
 // Checks CompIDs and SendingTime. The time of a queued message was checked when it arrived.
 bool Session::sender_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, bool queued, Instant now,
                                 Actions& out) noexcept {
+  NFX_TRACE();
   if (origin.sent && !queued && !within_latency(origin.sent->time, now)) {
     reject_and_logout(message, seq, SessionRejectReason::sending_time_accuracy_problem, now, out);
     return false;
@@ -202,6 +207,7 @@ bool Session::sender_acceptable(const MessageView& message, SeqNum seq, const Or
 
 void Session::dispatch(const MessageView& message, SeqNum seq, Position position, bool queued, Instant now,
                        Actions& out) noexcept {
+  NFX_TRACE();
   const std::string_view type = message.msg_type();
   if (!report_.empty() && is_session_msg_type(type)) {
     note(Notice::validation_report, seq, to_text(report_.violations()[0].reason), out);
@@ -234,6 +240,7 @@ void Session::receive_too_many(const MessageView& message, SeqNum seq, Instant n
 }
 
 void Session::deliver(const MessageView& message, SeqNum seq, bool queued, Instant now, Actions& out) noexcept {
+  NFX_TRACE();
   if (throttle_.limited() && !queued && throttled(message) && !throttle_.take(now.monotonic) &&
       config_.throttle_action != ThrottleAction::delay) {
     return receive_too_many(message, seq, now, out);
@@ -244,6 +251,7 @@ void Session::deliver(const MessageView& message, SeqNum seq, bool queued, Insta
 
 void Session::receive_in_sequence(const MessageView& message, SeqNum seq, bool queued, Instant now,
                                   Actions& out) noexcept {
+  NFX_TRACE();
   NFX_ASSERT(seq == next_in_ && seq < seq_num_limit);
   // The sequence number advances first, and the open gap is checked last: requesting more may end the session, and the
   // message must have been processed by then.
@@ -322,6 +330,7 @@ void Session::set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept {
 
 // Called whenever next_in_ has changed: closes a gap that is filled, and requests the next one.
 void Session::close_gap(Instant now, Actions& out) noexcept {
+  NFX_TRACE();
   if (phase_ == Phase::disconnected) return;
   NFX_ASSERT(next_in_ <= seq_num_limit);
   if (next_in_ == logon_beyond_gap_ || next_in_ == answered_beyond_gap_) next_in_ = next(next_in_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
@@ -35,6 +36,7 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
 }  // namespace
 
 std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant now, Actions& out) noexcept {
+  NFX_TRACE();
   const StepCheck check{*this, out};
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
   if (message.msg_type.empty() || is_session_msg_type(message.msg_type) || !complete_fields(message.body) ||

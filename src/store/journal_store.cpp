@@ -9,6 +9,7 @@
 #include <new>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_index.hpp"
 #include "store/journal_writer.hpp"
@@ -295,6 +296,7 @@ inline bool JournalStore::append_flagged(SeqNum seq, std::string_view bytes, Utc
 }
 
 bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
+  NFX_TRACE();
   return append_flagged(seq, bytes, now, 0);
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 
 namespace nfx {
 
@@ -59,6 +60,7 @@ MemoryMessageStore::MemoryMessageStore(MemoryStoreOptions options, UtcTime creat
 }
 
 bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes, UtcTime) noexcept {
+  NFX_TRACE();
   const std::uint64_t number = value(seq);
   forget_from(number);
   const bool unusable_number = number == 0 || number == std::numeric_limits<std::uint64_t>::max();

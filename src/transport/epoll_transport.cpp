@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "transport/tcp_registry.hpp"
 #include "transport/tcp_socket.hpp"
 
@@ -78,6 +79,7 @@ std::expected<ConnectionId, TransportError> EpollTransport::connect(const Endpoi
   return Registry::connect(endpoint, options);
 }
 SendResult EpollTransport::try_send(ConnectionId id, std::span<const char> bytes) noexcept {
+  NFX_TRACE();
   return Registry::try_send(id, bytes);
 }
 void EpollTransport::close(ConnectionId id) noexcept { Registry::close(id); }
@@ -165,6 +167,7 @@ void EpollTransport::serve_lingering(Connection& connection) noexcept {
 void EpollTransport::wake() noexcept { detail::raise_wake_event(wake_); }
 
 std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_wait) {
+  NFX_TRACE();
   std::size_t handled = 0;
   if (!connections_.broken.empty()) [[unlikely]] {
     handled = serve_broken(sink);
@@ -183,6 +186,7 @@ std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_
 
 // The busy-polling path: reading few sockets directly is cheaper than calling epoll to learn which of them to read.
 std::size_t EpollTransport::poll_directly(const detail::SinkRef& sink) {
+  NFX_TRACE();
   std::array<ConnectionId, max_direct_receive_limit> ids;  // callbacks may change connections_.open
   const std::size_t count = connections_.open.size();
   NFX_ASSERT(count <= ids.size());
@@ -219,6 +223,7 @@ void EpollTransport::return_to_epoll() noexcept {
 }
 
 std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration max_wait) {
+  NFX_TRACE();
   const bool deadlines = has_deadlines();
   if (deadlines) max_wait = shortened_wait(max_wait);
   max_wait = std::clamp(max_wait, Duration::zero(), longest_wait);
@@ -268,6 +273,7 @@ std::size_t EpollTransport::serve_broken(const detail::SinkRef& sink) {
 }
 
 std::size_t EpollTransport::serve(const detail::SinkRef& sink, ConnectionId id, std::uint32_t events) {
+  NFX_TRACE();
   Connection* connection = connections_.find(id);  // an earlier event of this wait may have closed it
   if (connection == nullptr) return 0;
   if (connection->state == State::connecting) return connection->broken ? 0 : finish_connect(sink, *connection);
@@ -297,6 +303,7 @@ std::size_t EpollTransport::serve(const detail::SinkRef& sink, ConnectionId id, 
 }
 
 std::size_t EpollTransport::receive(const detail::SinkRef& sink, ConnectionId id, Connection& connection) {
+  NFX_TRACE();
   NFX_ASSERT(connections_.find(id) == &connection && connection.state == State::open);
   const auto received =
       detail::receive_some(connection.fd, connection.tuning, buffer_.get(), options_.receive_buffer_size);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/transport/tcp_registry.hpp"
 #include "transport/address.hpp"
 #include "transport/tcp_socket.hpp"
@@ -182,6 +183,7 @@ std::size_t TcpRegistry<Self, Connection, Listener, Options>::finish_connect(con
 template <class Self, class Connection, class Listener, class Options>
 SendResult TcpRegistry<Self, Connection, Listener, Options>::try_send(ConnectionId id,
                                                                       std::span<const char> bytes) noexcept {
+  NFX_TRACE();
   Connection* connection = connections_.find(id);
   if (connection == nullptr || connection->broken) return {0, true};
   if (connection->state != ConnectionState::open || bytes.empty()) return {0, false};

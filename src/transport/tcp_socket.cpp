@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "nexusfix/base/call_trace.hpp"
 #include "transport/address.hpp"
 
 namespace nfx::detail {
@@ -221,6 +222,7 @@ void clear_wake_event(int fd) noexcept {
 }
 
 Received receive_some(int fd, const SocketTuning& tuning, char* buffer, std::size_t size) noexcept {
+  NFX_TRACE();
   Received received;
   if (tuning.timestamps) [[unlikely]] {
     iovec place{buffer, size};

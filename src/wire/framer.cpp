@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/base/read_digits.hpp"
 
 namespace nfx {
@@ -139,6 +140,7 @@ Frame next_frame(std::string_view buffer, std::size_t max_message_size) noexcept
 }
 
 Frame FrameReader::next(std::string_view buffer) noexcept {
+  NFX_TRACE();
   if (const std::size_t size = familiar_message_size(buffer)) return {FrameStatus::complete, WireError::none, size};
   const Frame frame = next_frame(buffer, max_message_size_);
   if (frame.status == FrameStatus::complete) remember(buffer);

@@ -10,6 +10,7 @@
 
 #include "envelope.hpp"
 #include "kernels/kernels.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/wire/field_values.hpp"
 #include "nexusfix/wire/group_view.hpp"
 
@@ -136,7 +137,10 @@ MessageView::MessageView(MessageView&&) noexcept = default;
 MessageView& MessageView::operator=(MessageView&&) noexcept = default;
 MessageView::~MessageView() = default;
 
-WireError MessageView::parse(std::string_view message) noexcept { return index_fields(message, false); }
+WireError MessageView::parse(std::string_view message) noexcept {
+  NFX_TRACE();
+  return index_fields(message, false);
+}
 
 WireError MessageView::parse_leniently(std::string_view message) noexcept { return index_fields(message, true); }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
@@ -29,6 +30,7 @@ struct BatchEnd {
 // false, the buffer has no whole message left, or a message is too large, which consumes everything.
 template <class OnItem>
 BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& view, OnItem&& on_item) {
+  NFX_TRACE();
   std::size_t used = 0;
   while (used < buffer.size()) {
     const std::string_view rest = buffer.substr(used);
