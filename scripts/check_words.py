@@ -48,7 +48,7 @@ WORDS = (
     Word("say", 0, 33, r"\b(says?|said|saying)\b", "reports, states, specifies, returns", r"that is to say"),
     Word("kept", 0, 10, r"\bkept\b|\bkeep(s|ing)? (the |its |their |no |every |all )?(messages?|numbers?|records?)\b",
          "stored, persisted, retained"),
-    Word("quiet", 0, 3, r"\bquiet\b", "reserved or isolated CPU; idle host"),
+    Word("quiet", 0, 3, r"\bquiet\b", "isolated CPU; idle host"),
     Word("behind", 0, 8, r"\bbehind\b", "after, following",
          r"behind (\w+ )?(PCIe )?(switch|proxy|firewall|bridge|NAT)|(fall|falls|fell|falling) behind|\"migration behind"),
     Word("ask", 0, 33, r"\b(asks?|asked|asking)\b", "requests, queries, requires, reads"),

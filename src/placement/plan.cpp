@@ -140,7 +140,7 @@ void place_blockers(PlacementPlan& plan, const Problem& problem) {
     }
     thread.numa_node = machine.node_of(thread.cpus);
     if (!plan.quiet.empty() && !thread.cpus.intersects(plan.quiet)) {
-      thread.refused.push_back({plan.quiet, "reserved for busy-polling threads"});
+      thread.refused.push_back({plan.quiet, "isolated for busy-polling threads"});
     }
   }
 }
