@@ -51,8 +51,8 @@ class TlsTranslator {
     clients();
     verification();
     versions();
-    // In the order of the option table, independent of the QuickFIX key they came from.
-    std::ranges::stable_sort(settings_, {}, [](const Setting& each) {
+    // In the order of the option table, independent of the QuickFIX key they came from. Each key is there once.
+    std::ranges::sort(settings_, {}, [](const Setting& each) {
       const TlsOption* option = find_tls_option(each.key);
       return option == nullptr ? 0 : option - tls_option_rows.data() + 1;
     });
