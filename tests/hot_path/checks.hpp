@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
-#include "system_calls.hpp"
 #include "trap.hpp"
 
 namespace nfx::test {
@@ -22,20 +22,29 @@ inline void check(bool right, const char* what) {
 }
 
 inline void check_counts(const TrapCounts& counts, const char* what) {
-  const bool right = counts == TrapCounts{};
-  std::printf("%s %s: %llu allocations, %llu releases, %llu locks, %llu throws, %llu system calls",
+  const bool right = counts.nothing();
+  std::printf("%s %s: %llu allocations, %llu releases, %llu locks, %llu throws, %llu system calls not allowed",
               right ? "ok    " : "FAILED", what, static_cast<unsigned long long>(counts.allocations),
               static_cast<unsigned long long>(counts.releases), static_cast<unsigned long long>(counts.locks),
-              static_cast<unsigned long long>(counts.throws), static_cast<unsigned long long>(counts.system_calls));
-  if (counts.system_calls != 0) std::printf(", the first has number %lld", static_cast<long long>(counts.first_call));
+              static_cast<unsigned long long>(counts.throws), static_cast<unsigned long long>(counts.calls.unexpected));
+  if (counts.calls.unexpected != 0)
+    std::printf(", the first has number %lld", static_cast<long long>(counts.calls.first));
+  if (counts.library_allocations != 0)
+    std::printf("; OpenSSL: %llu allocations", static_cast<unsigned long long>(counts.library_allocations));
+  const char* separator = "; calls: ";
+  for (std::size_t i = 0; i < call_kinds; ++i) {
+    if (counts.calls.counts[i] == 0) continue;
+    std::printf("%s%s %llu", std::exchange(separator, ", "), name_of(static_cast<Call>(i)),
+                static_cast<unsigned long long>(counts.calls.counts[i]));
+  }
   std::printf("\n");
   all_right = all_right && right;
 }
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nfx-hot-path-XXXXXX").string();
+  explicit TemporaryFolder(const std::filesystem::path& within = std::filesystem::temp_directory_path()) {
+    std::string name = (within / "nfx-hot-path-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
     path = name;
   }

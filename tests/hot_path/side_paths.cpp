@@ -20,16 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Adds what a part of the work did, since the worker's part lies between.
-void add(TrapCounts& sum, const TrapCounts& part) {
-  sum.allocations += part.allocations;
-  sum.releases += part.releases;
-  sum.locks += part.locks;
-  sum.throws += part.throws;
-  if (sum.system_calls == 0) sum.first_call = part.first_call;
-  sum.system_calls += part.system_calls;
-}
-
 void check_journal() {
   const TemporaryFolder folder;
   JournalOptions options;
@@ -61,7 +51,7 @@ void check_journal() {
     resent +=
         store.for_each(SeqNum{seq > 20 ? seq - 20 : 1}, SeqNum{seq}, [](SeqNum, std::string_view) { return true; });
     store.want_sync();
-    add(counts, trap.counts());
+    counts.add(trap.counts());
   }
   check(kept > 5000 && resent > 1000 && store.counters().segments > 5 && store.counts().evicted > 1000,
         "thousands of messages are kept over many segments, the oldest evicted, the newest read back");
@@ -123,7 +113,7 @@ void check_logs() {
       for (int i = 0; i < 1000; ++i) message_lane.record(1, LogDirection::out, UtcTime{Duration{i}}, text);
       for (int i = 0; i < 10; ++i) event_lane.record(1, UtcTime{Duration{i}}, "logged on", "next in 1");
       event_lane.record(1, UtcTime{1s}, "too long", longer);
-      add(counts, trap.counts());
+      counts.add(trap.counts());
     }
     while (messages.step(UtcTime{1s}) + events.step(UtcTime{1s}) != 0) continue;
   }
@@ -144,7 +134,7 @@ void check_deferred() {
         Trap trap;
         for (int i = 0; i < 300; ++i) deferred.submit(text);
         deferred.submit(longer);
-        add(counts, trap.counts());
+        counts.add(trap.counts());
       }
       while (deferred.process(1000) != 0) continue;
     }

@@ -53,29 +53,36 @@ constexpr char allow = 0, hand_over = 1;  // as the kernel has them
 thread_local volatile char selector = allow;
 thread_local bool prepared = false;
 thread_local SystemCalls seen;
+thread_local constinit CallSet allowed_now{};
 
-bool receives_or_sends(std::int64_t number) noexcept {
+Call call_of(std::int64_t number) noexcept {
   switch (number) {
     case SYS_recvfrom:
-    case SYS_recvmsg:
+    case SYS_recvmsg: return Call::recv;
     case SYS_sendto:
-    case SYS_sendmsg:
+    case SYS_sendmsg: return Call::send;
     case SYS_epoll_wait:
     case SYS_epoll_pwait:
 #ifdef SYS_epoll_pwait2
     case SYS_epoll_pwait2:
 #endif
-      return true;
-    default: return false;  // a number, not one of our enums
+      return Call::epoll_wait;
+    case SYS_epoll_ctl: return Call::epoll_ctl;
+    case SYS_io_uring_enter: return Call::io_uring_enter;
+    case SYS_write: return Call::write;
+    case SYS_read: return Call::read;
+    case SYS_sched_yield: return Call::sched_yield;
+    case SYS_close: return Call::close;
+    default: return Call::other;  // a number, not one of our enums
   }
 }
 
 void on_call(int, siginfo_t*, void* context) {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const std::int64_t number = registers[REG_RAX];
-  if (!receives_or_sends(number)) {
-    if (seen.other++ == 0) seen.first = number;
-  }
+  const Call call = call_of(number);
+  ++seen.counts[static_cast<std::size_t>(call)];
+  if (!allowed_now.contains(call) && seen.unexpected++ == 0) seen.first = number;
   const long arguments[] = {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
                             registers[REG_R10], registers[REG_R8],  registers[REG_R9]};
   registers[REG_RAX] = nfx_watch_call(number, arguments);
@@ -107,16 +114,14 @@ bool prepare() noexcept {
 
 bool system_calls_available() noexcept { return prepare(); }
 
-void watch_system_calls() noexcept {
+void watch_system_calls(CallSet allowed) noexcept {
   if (!prepare()) return;
   seen = {};
+  allowed_now = allowed;
   selector = hand_over;
 }
 
-SystemCalls unwatch_system_calls() noexcept {
-  selector = allow;
-  return seen;
-}
+void unwatch_system_calls() noexcept { selector = allow; }
 
 SystemCalls system_calls_so_far() noexcept { return seen; }
 
@@ -127,10 +132,30 @@ SystemCalls system_calls_so_far() noexcept { return seen; }
 namespace nfx::test {
 
 bool system_calls_available() noexcept { return false; }
-void watch_system_calls() noexcept {}
-SystemCalls unwatch_system_calls() noexcept { return {}; }
+void watch_system_calls(CallSet) noexcept {}
+void unwatch_system_calls() noexcept {}
 SystemCalls system_calls_so_far() noexcept { return {}; }
 
 }  // namespace nfx::test
 
 #endif
+
+namespace nfx::test {
+
+const char* name_of(Call call) noexcept {
+  switch (call) {
+    case Call::recv: return "recv";
+    case Call::send: return "send";
+    case Call::epoll_wait: return "epoll_wait";
+    case Call::epoll_ctl: return "epoll_ctl";
+    case Call::io_uring_enter: return "io_uring_enter";
+    case Call::write: return "write";
+    case Call::read: return "read";
+    case Call::sched_yield: return "sched_yield";
+    case Call::close: return "close";
+    case Call::other: return "other";
+  }
+  return "";
+}
+
+}  // namespace nfx::test

@@ -4,18 +4,59 @@
 // Errors: available() is false on other processors than x86-64, and where the kernel cannot (Linux before 5.11).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace nfx::test {
 
+// The calls that some path may make; all others are `other`. Variants of one call count as that call: recvfrom and
+// recvmsg are recv, epoll_wait and epoll_pwait2 are epoll_wait.
+enum class Call : std::uint8_t {
+  recv,
+  send,
+  epoll_wait,
+  epoll_ctl,
+  io_uring_enter,
+  write,
+  read,
+  sched_yield,
+  close,
+  other
+};
+inline constexpr std::size_t call_kinds = static_cast<std::size_t>(Call::other) + 1;
+[[nodiscard]] const char* name_of(Call call) noexcept;
+
+class CallSet {
+ public:
+  constexpr CallSet(std::initializer_list<Call> calls) noexcept {
+    for (const Call call : calls) bits_ |= bit(call);
+  }
+  [[nodiscard]] constexpr bool contains(Call call) const noexcept { return (bits_ & bit(call)) != 0; }
+  [[nodiscard]] constexpr CallSet operator|(CallSet other) const noexcept {
+    other.bits_ |= bits_;
+    return other;
+  }
+
+ private:
+  [[nodiscard]] static constexpr std::uint32_t bit(Call call) noexcept {
+    return std::uint32_t{1} << static_cast<std::uint32_t>(call);
+  }
+  std::uint32_t bits_ = 0;
+};
+
 struct SystemCalls {
-  std::uint64_t other = 0;  // than those that receive, send or wait for either
-  std::int64_t first = -1;  // the number of the first of these
+  std::array<std::uint64_t, call_kinds> counts{};  // by Call, those allowed and those not
+  std::uint64_t unexpected = 0;                    // not allowed
+  std::int64_t first = -1;                         // the number of the first of these
+
+  [[nodiscard]] std::uint64_t of(Call call) const noexcept { return counts[static_cast<std::size_t>(call)]; }
 };
 
 [[nodiscard]] bool system_calls_available() noexcept;
-void watch_system_calls() noexcept;
-SystemCalls unwatch_system_calls() noexcept;
+void watch_system_calls(CallSet allowed) noexcept;
+void unwatch_system_calls() noexcept;
 [[nodiscard]] SystemCalls system_calls_so_far() noexcept;
 
 }  // namespace nfx::test

@@ -1,7 +1,5 @@
 #include "trap.hpp"
 
-#include "system_calls.hpp"
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NFX_NO_TRAP 1
 #elif defined(__has_feature)
@@ -15,27 +13,33 @@ namespace {
 
 // Plain thread locals of the executable: reading them allocates nothing.
 thread_local bool armed = false;
+thread_local bool in_library = false;
 thread_local TrapCounts counted;
 
 }  // namespace
 
+Trap::Trap(CallSet allowed) noexcept : watch_(Watch::everything) {
+  counted = {};
+  armed = true;
+  watch_system_calls(allowed);
+}
 Trap::Trap(Watch watch) noexcept : watch_(watch) {
   counted = {};
   armed = true;
-  if (watch_ == Watch::everything) watch_system_calls();
+  if (watch_ == Watch::everything) watch_system_calls({});
 }
 Trap::~Trap() {
-  if (watch_ == Watch::everything) static_cast<void>(unwatch_system_calls());
+  if (watch_ == Watch::everything) unwatch_system_calls();
   armed = false;
 }
 TrapCounts Trap::counts() const noexcept {
   TrapCounts counts = counted;
-  if (watch_ != Watch::everything) return counts;
-  const SystemCalls calls = system_calls_so_far();
-  counts.system_calls = calls.other;
-  counts.first_call = calls.first;
+  if (watch_ == Watch::everything) counts.calls = system_calls_so_far();
   return counts;
 }
+
+LibraryCall::LibraryCall() noexcept { in_library = true; }
+LibraryCall::~LibraryCall() { in_library = false; }
 
 #ifdef NFX_NO_TRAP
 
@@ -74,9 +78,14 @@ namespace {
 
 using nfx::test::armed;
 using nfx::test::counted;
+using nfx::test::in_library;
 
-void note_allocation() noexcept { counted.allocations += armed ? 1 : 0; }
-void note_release() noexcept { counted.releases += armed ? 1 : 0; }
+void note_allocation() noexcept {
+  if (armed) ++(in_library ? counted.library_allocations : counted.allocations);
+}
+void note_release() noexcept {
+  if (armed) ++(in_library ? counted.library_releases : counted.releases);
+}
 void note_lock() noexcept { counted.locks += armed ? 1 : 0; }
 
 // The function of this name that stands behind ours.

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "system_calls.hpp"
+
 namespace nfx::test {
 
 struct TrapCounts {
@@ -12,10 +14,25 @@ struct TrapCounts {
   std::uint64_t releases = 0;     // free, operator delete, munmap
   std::uint64_t locks = 0;        // pthread_mutex_lock and its like
   std::uint64_t throws = 0;
-  std::uint64_t system_calls = 0;  // but those that receive, send or wait for either; see system_calls.hpp
-  std::int64_t first_call = -1;    // the number of the first of them
+  std::uint64_t library_allocations = 0;  // within a LibraryCall, which allocations and releases do not count
+  std::uint64_t library_releases = 0;
+  SystemCalls calls;
 
-  friend bool operator==(const TrapCounts&, const TrapCounts&) = default;
+  // Nothing was counted but system calls that were allowed, and what a library did.
+  [[nodiscard]] bool nothing() const noexcept {
+    return allocations == 0 && releases == 0 && locks == 0 && throws == 0 && calls.unexpected == 0;
+  }
+  void add(const TrapCounts& more) noexcept {
+    allocations += more.allocations;
+    releases += more.releases;
+    locks += more.locks;
+    throws += more.throws;
+    library_allocations += more.library_allocations;
+    library_releases += more.library_releases;
+    if (calls.unexpected == 0) calls.first = more.calls.first;
+    calls.unexpected += more.calls.unexpected;
+    for (std::size_t i = 0; i < call_kinds; ++i) calls.counts[i] += more.calls.counts[i];
+  }
 };
 
 enum class Watch : std::uint8_t {
@@ -25,7 +42,9 @@ enum class Watch : std::uint8_t {
 
 class Trap {
  public:
-  explicit Trap(Watch watch = Watch::everything) noexcept;
+  // Every system call but those of `allowed` is counted as unexpected.
+  explicit Trap(CallSet allowed = {}) noexcept;
+  explicit Trap(Watch watch) noexcept;
   ~Trap();
   Trap(const Trap&) = delete;
   Trap& operator=(const Trap&) = delete;
@@ -37,6 +56,15 @@ class Trap {
 
  private:
   const Watch watch_;
+};
+
+// While one lives on a thread, what this thread allocates and releases is counted as a library's.
+class LibraryCall {
+ public:
+  LibraryCall() noexcept;
+  ~LibraryCall();
+  LibraryCall(const LibraryCall&) = delete;
+  LibraryCall& operator=(const LibraryCall&) = delete;
 };
 
 }  // namespace nfx::test
