@@ -199,5 +199,52 @@ TEST(DeferredProcessor, takes_a_buffer_of_the_users_own) {
   EXPECT_EQ(prices, "7");
 }
 
+// Takes digits alone, and nothing while `refuse_all`.
+struct DigitsOnly {
+  static constexpr std::size_t capacity() noexcept { return 8; }
+  bool set(std::span<const char> bytes, std::uint64_t when) noexcept {
+    if (refuse_all || bytes.size() != 1 || bytes[0] < '0' || bytes[0] > '9') return false;
+    digit = bytes[0];
+    time = when;
+    return true;
+  }
+  [[nodiscard]] std::span<const char> view() const noexcept { return {&digit, 1}; }
+  [[nodiscard]] std::uint64_t stamp() const noexcept { return time; }
+  char digit = 0;
+  std::uint64_t time = 0;
+  static inline bool refuse_all = false;
+};
+
+TEST(DeferredProcessor, tells_the_caller_what_the_buffer_refuses_also_when_the_ring_is_full) {
+  for (const WhenFull policy : {WhenFull::block, WhenFull::spill}) {
+    std::string digits;
+    DeferredProcessor<DigitsOnly, 2> deferred([&](const DigitsOnly& each) { digits += each.digit; },
+                                              {.when_full = policy, .block_limit = 1ms, .spill_bytes = 4096});
+    EXPECT_TRUE(deferred.submit(std::string_view("1")));
+    EXPECT_TRUE(deferred.submit(std::string_view("2")));
+    EXPECT_FALSE(deferred.submit(std::string_view("x")));
+    deferred.process(9);
+    EXPECT_EQ(digits, "12");
+    EXPECT_EQ(deferred.counters().too_long, 1U);
+    EXPECT_EQ(deferred.counters().blocked, 0U);
+    EXPECT_EQ(deferred.counters().submitted, deferred.counters().processed);
+  }
+}
+
+TEST(DeferredProcessor, counts_what_the_buffer_refuses_after_the_spill_has_taken_it) {
+  std::string digits;
+  DeferredProcessor<DigitsOnly, 2> deferred([&](const DigitsOnly& each) { digits += each.digit; },
+                                            {.when_full = WhenFull::spill, .block_limit = 0ms, .spill_bytes = 4096});
+  for (const std::string_view digit : {"1", "2", "3", "4"}) EXPECT_TRUE(deferred.submit(digit));
+  DigitsOnly::refuse_all = true;
+  deferred.process(3);
+  DigitsOnly::refuse_all = false;
+  deferred.process(9);
+  EXPECT_EQ(digits, "124");
+  EXPECT_EQ(deferred.counters().submitted, 4U);
+  EXPECT_EQ(deferred.counters().processed, 3U);
+  EXPECT_EQ(deferred.counters().lost, 1U);
+}
+
 }  // namespace
 }  // namespace nfx

@@ -3,8 +3,9 @@
 // Thread: submit() from one thread; process() from one other, which start() provides; the counters from any.
 // Cost: submit() is one copy and two stores; no allocation, lock or throw, and no system call except to wake a
 // worker that sleeps. Order: the handler gets every submission once, in order.
-// When full: see WhenFull; what is dropped is counted. Errors: an exception from the handler is counted, and the next
-// submission is processed. Lifetime: the handler's buffer is valid until it returns.
+// When full: see WhenFull; what is dropped is counted, and so is what the buffer's set() refuses. Errors: an exception
+// from the handler is counted, and the next submission is processed. Lifetime: the handler's buffer is valid until it
+// returns.
 //
 //   submit ─► ring of Capacity buffers ─► process ─► handler
 //        └──► spill (bounded bytes) ──────┘            after the ring, only with WhenFull::spill
@@ -33,7 +34,7 @@
 namespace nfx {
 
 // Stores one submission of a DeferredProcessor: a copy of the bytes, and a stamp. set() returns false when there are
-// too many bytes.
+// too many bytes, and for the same bytes it returns the same every time.
 template <class Buffer>
 concept DeferrableBuffer =
     std::default_initializable<Buffer> &&
@@ -71,9 +72,10 @@ struct DeferredCounters {
   std::uint64_t spilled = 0;    // of these, through the spill
   std::uint64_t blocked = 0;    // times that submit() waited for space
   std::uint64_t dropped = 0;    // no space
-  std::uint64_t too_long = 0;   // more bytes than a buffer holds: dropped as well
+  std::uint64_t too_long = 0;   // set() refused the bytes, mostly because they are too many: dropped as well
   std::uint64_t processed = 0;  // the handler returned or threw
   std::uint64_t handler_threw = 0;
+  std::uint64_t lost = 0;  // submitted through the spill, and then refused by set() after all
 };
 
 template <DeferrableBuffer Buffer, std::size_t Capacity>
@@ -145,7 +147,8 @@ class DeferredProcessor {
             .dropped = read(dropped_),
             .too_long = read(too_long_),
             .processed = read(processed_),
-            .handler_threw = read(handler_threw_)};
+            .handler_threw = read(handler_threw_),
+            .lost = read(lost_)};
   }
 
  private:
@@ -167,9 +170,12 @@ class DeferredProcessor {
     switch (options_.when_full) {
       case WhenFull::drop: break;
       case WhenFull::block:
+        if (!probe_.set(bytes, stamp)) return refuse_too_long();
         if (wait_and_submit(bytes, stamp)) return true;
         break;
       case WhenFull::spill:
+        // What set() refuses is refused now, when submit() can return false, and not by the worker.
+        if (!probe_.set(bytes, stamp)) return refuse_too_long();
         if (spill(bytes, stamp)) return true;
         break;
     }
@@ -229,7 +235,11 @@ class DeferredProcessor {
     std::uint64_t stamp = 0;
     NFX_ASSERT(record->size() >= sizeof stamp);
     std::memcpy(&stamp, record->data(), sizeof stamp);
-    if (spilled_buffer_.set(record->subspan(sizeof stamp), stamp)) handle(spilled_buffer_);
+    if (spilled_buffer_.set(record->subspan(sizeof stamp), stamp)) [[likely]] {
+      handle(spilled_buffer_);
+    } else {
+      count(lost_);
+    }
     spill_->pop();
     return true;
   }
@@ -255,8 +265,10 @@ class DeferredProcessor {
   std::atomic<std::uint64_t> blocked_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> too_long_{0};
+  Buffer probe_;
   alignas(cache_line) std::atomic<std::uint64_t> processed_{0};  // written by the worker
   std::atomic<std::uint64_t> handler_threw_{0};
+  std::atomic<std::uint64_t> lost_{0};
   Buffer spilled_buffer_;
 
   std::unique_ptr<WorkerThread> worker_;  // last: its thread uses all of the above
