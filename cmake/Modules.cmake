@@ -69,23 +69,27 @@ function(nfx_precompiled_headers target kind)
   endif()
 endfunction()
 
-# Each vector kernel is one file with the flags of its instruction set, which nothing else gets. On other architectures
-# the file is empty.
+# Each vector kernel is one file with the flags of its instruction set, which nothing else gets: those of its row in
+# kernel_rows.hpp. On other architectures the file is empty.
 function(nfx_kernel_flags)
   set(kernels ${PROJECT_SOURCE_DIR}/src/wire/kernels)
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    set_source_files_properties(${kernels}/sse42.cpp PROPERTIES COMPILE_OPTIONS "-msse4.2;-mpopcnt")
-    set(avx2 -mavx2 -mbmi -mbmi2 -mpopcnt)
-    set_source_files_properties(${kernels}/avx2.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
-    set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-      # Its own headers build "undefined" vectors from uninitialised variables.
-      list(APPEND avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernels}/kernel_rows.hpp)
+  string(REPLACE AMD64 x86_64 processor ${CMAKE_SYSTEM_PROCESSOR})
+  file(READ ${kernels}/kernel_rows.hpp text)
+  string(REGEX MATCHALL "row\\([a-z0-9_]+, [a-z0-9_]+, \"[^\"]*\"" rows "${text}")
+  foreach(row IN LISTS rows)
+    string(REGEX MATCH "row\\(([a-z0-9_]+), ([a-z0-9_]+), \"([^\"]*)\"" matched "${row}")
+    set(architecture ${CMAKE_MATCH_1})
+    set(file ${kernels}/${CMAKE_MATCH_2}.cpp)
+    separate_arguments(options UNIX_COMMAND "${CMAKE_MATCH_3}")
+    if(architecture STREQUAL processor AND options)
+      if(options MATCHES "avx512" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        # Its own headers build "undefined" vectors from uninitialised variables.
+        list(APPEND options -Wno-uninitialized -Wno-maybe-uninitialized)
+      endif()
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
     endif()
-    set_source_files_properties(${kernels}/avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
-    set_source_files_properties(${kernels}/sse42.cpp ${kernels}/avx2.cpp ${kernels}/avx512.cpp
-      PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-  endif()
+  endforeach()
 endfunction()
 
 # The outside libraries, each seen by the one module that uses it. Header-only ones are not linked.

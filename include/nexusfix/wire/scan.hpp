@@ -19,7 +19,7 @@ namespace nfx {
 // The same by the named instruction set; empty when this machine does not have it.
 [[nodiscard]] std::optional<const char*> scan_soh(std::string_view isa, std::span<const char> bytes) noexcept;
 
-// The instruction set that parsing, summing and scanning use: "scalar" (portable), "sse42", "avx2", "avx512" or "neon".
+// The instruction set that parsing, summing and scanning use, by name: "scalar" is portable.
 [[nodiscard]] std::string_view active_kernel_name() noexcept;
 
 // Those that this machine supports, the portable one first and the best last: "scalar, sse42, avx2".

@@ -21,25 +21,18 @@ constexpr LengthTags make_length_tags() noexcept {
   return tags;
 }
 
-// The compiler's run-time library reads cpuid (the processor's features) and xgetbv (the registers that the system
-// saves).
 KernelList find_available() noexcept {
   KernelList list{{&scalar}, 1};
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  const bool has_sse42 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-  const bool has_avx2 =
-      has_sse42 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-  const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                          __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
-  if (has_sse42) list.tables[list.count++] = &sse42;
-  if (has_avx2) list.tables[list.count++] = &avx2;
-  if (has_avx512) list.tables[list.count++] = &avx512;
-#elif defined(__aarch64__)
-  list.tables[list.count++] = &neon;
 #endif
-  NFX_ASSERT(list.count <= sizeof list.tables / sizeof list.tables[0]);
+#define NFX_HAS(feature) (__builtin_cpu_supports(feature) != 0)
+#define NFX_ADD_KERNEL(architecture, name, options, present) \
+  if (present) list.tables[list.count++] = &name;
+  NFX_KERNEL_ROWS(NFX_ADD_KERNEL, NFX_HAS)
+#undef NFX_ADD_KERNEL
+#undef NFX_HAS
+  NFX_ASSERT(list.count <= kernel_count);
   return list;
 }
 

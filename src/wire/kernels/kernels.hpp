@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernel_rows.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/wire_error.hpp"
 
@@ -47,17 +48,17 @@ struct KernelTable {
 };
 
 extern const KernelTable scalar;
-#if defined(__x86_64__)
-extern const KernelTable sse42;
-extern const KernelTable avx2;
-extern const KernelTable avx512;  // F, BW, DQ, VL, VBMI, VBMI2
-#elif defined(__aarch64__)
-extern const KernelTable neon;
-#endif
+#define NFX_DECLARE_KERNEL(architecture, name, options, present) extern const KernelTable name;
+NFX_KERNEL_ROWS(NFX_DECLARE_KERNEL, )
+#undef NFX_DECLARE_KERNEL
+
+#define NFX_COUNT_KERNEL(architecture, name, options, present) +1
+inline constexpr std::size_t kernel_count = 1 NFX_KERNEL_ROWS(NFX_COUNT_KERNEL, );
+#undef NFX_COUNT_KERNEL
 
 // The tables that this machine can run, the portable one first and the one chosen at start last.
 struct KernelList {
-  const KernelTable* tables[4];
+  const KernelTable* tables[kernel_count];
   std::size_t count;
   [[nodiscard]] const KernelTable* const* begin() const noexcept { return tables; }
   [[nodiscard]] const KernelTable* const* end() const noexcept { return tables + count; }
