@@ -38,7 +38,7 @@ std::optional<std::uint32_t> LogonGate::admit(ListenerId listener, ConnectionId 
     refuse();
     return std::nullopt;
   }
-  ++counters_.pending_accepted;
+  count_shared(counters_.pending_accepted);
   const auto index = static_cast<std::uint32_t>(free - pending_.begin());
   *free = {.id = id, .listener = listener, .deadline = now + timeout_, .peer = std::string{peer}};
   if (!bytes_[index]) bytes_[index] = std::make_unique_for_overwrite<char[]>(most_bytes_);
@@ -47,8 +47,8 @@ std::optional<std::uint32_t> LogonGate::admit(ListenerId listener, ConnectionId 
 }
 
 void LogonGate::refuse() noexcept {
-  ++counters_.pending_accepted;
-  ++counters_.pending_refused;
+  count_shared(counters_.pending_accepted);
+  count_shared(counters_.pending_refused);
 }
 
 std::size_t LogonGate::collect(std::uint32_t index, std::span<const char> bytes) noexcept {

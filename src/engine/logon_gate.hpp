@@ -74,7 +74,7 @@ class LogonGate {
     for (std::uint32_t i = 0; i < pending_.size(); ++i) {
       if (pending_[i].id == no_connection) continue;
       if (pending_[i].deadline <= now) {
-        ++counters_.pending_timed_out;
+        count_shared(counters_.pending_timed_out);
         drop(i);
         NFX_ASSERT(pending_[i].id == no_connection);
       } else {
@@ -100,9 +100,10 @@ class LogonGate {
   [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, const PendingLogon& pending,
                                 bool is_new);
 
-  void count_rejected() noexcept { ++counters_.pending_rejected; }
-  void count_dynamic_refused() noexcept { ++counters_.dynamic_refused; }
-  [[nodiscard]] const PollLoopCounters& counters() const noexcept { return counters_; }
+  void count_rejected() noexcept { count_shared(counters_.pending_rejected); }
+  void count_dynamic_refused() noexcept { count_shared(counters_.dynamic_refused); }
+  // From any thread.
+  [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }
 
  private:
   struct Listening {
@@ -119,7 +120,7 @@ class LogonGate {
   std::vector<PendingLogon> pending_;
   std::vector<std::unique_ptr<char[]>> bytes_;  // of each pending Logon
   MonotonicTime deadline_ = MonotonicTime::max();
-  PollLoopCounters counters_;
+  PollLoopCounters counters_;  // with count_shared()
 };
 
 }  // namespace nfx

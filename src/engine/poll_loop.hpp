@@ -70,7 +70,7 @@ class PollLoop {
   // Of all sessions that are there. Allocates where `into` has not held as many before.
   void figures(std::vector<SessionFigures>& into) const;
   [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
-  [[nodiscard]] const PollLoopCounters& counters() const noexcept;
+  [[nodiscard]] PollLoopCounters counters() const noexcept;  // from any thread
 
   // TransportSink.
   void on_accept(ListenerId listener, ConnectionId id, std::string_view peer);

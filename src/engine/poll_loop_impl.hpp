@@ -165,7 +165,7 @@ std::optional<Endpoint> PollLoop<T, C>::local_endpoint(const Endpoint& configure
 }
 
 template <Transport T, Clock C>
-const PollLoopCounters& PollLoop<T, C>::counters() const noexcept {
+PollLoopCounters PollLoop<T, C>::counters() const noexcept {
   return runner_.logons().counters();
 }
 

@@ -1,6 +1,6 @@
 // One poll thread of an engine, whatever its transport: the loop, its clock and how it idles.
-// Thread: made anywhere, then its own; wake(), submit(), add(), remove() and knows() from any. Cost: one virtual call
-// per iteration. Errors: those of PollLoop and the transport.
+// Thread: made anywhere, then its own; wake(), submit(), add(), remove(), knows() and counters() from any. Cost: one
+// virtual call per iteration. Errors: those of PollLoop and the transport.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,7 @@ class PollThread {
   [[nodiscard]] virtual bool knows(const std::string& identity) = 0;
   [[nodiscard]] virtual SessionHandle* find(std::size_t session) noexcept = 0;
   [[nodiscard]] virtual std::optional<Endpoint> local_endpoint(const Endpoint& configured) const = 0;
-  [[nodiscard]] virtual const PollLoopCounters& counters() const noexcept = 0;
+  [[nodiscard]] virtual PollLoopCounters counters() const noexcept = 0;
   virtual void log_to(LoopLogs logs) = 0;
   virtual void gather(ThreadFigures& into) const = 0;  // for the metrics page
   // Socket options that this host refused, one sentence each.

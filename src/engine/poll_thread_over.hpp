@@ -63,7 +63,7 @@ class PollThreadOver final : public PollThread {
   std::optional<Endpoint> local_endpoint(const Endpoint& configured) const override {
     return loop_.local_endpoint(configured);
   }
-  const PollLoopCounters& counters() const noexcept override { return loop_.counters(); }
+  PollLoopCounters counters() const noexcept override { return loop_.counters(); }
   void log_to(LoopLogs logs) override { loop_.log_to(std::move(logs)); }
   void gather(ThreadFigures& into) const override {
     loop_.figures(into.sessions);

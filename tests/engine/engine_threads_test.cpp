@@ -8,6 +8,7 @@
 #include "engine/session_stores.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "observe/log_folder.hpp"
+#include "transport/tcp_testing.hpp"
 
 namespace nfx {
 namespace {
@@ -79,6 +80,37 @@ TEST(EngineThreads, engine_that_ends_waits_for_the_journal_that_a_logon_has_aske
   ASSERT_NE(store.journal(), nullptr);
   EXPECT_GT(store.journal()->recovery().records, 0U);
   EXPECT_TRUE(store.journal()->recovery().clean);
+}
+
+// Under the thread sanitizer: the poll threads count meanwhile.
+TEST(EngineThreads, engine_counters_can_be_read_while_its_threads_count) {
+  Silent silent;
+  EngineConfig config;
+  config.poll_threads = 2;
+  config.sessions = {acceptor_for("A"), acceptor_for("B")};
+  config.sessions[1].listen.host = "127.0.0.2";
+  config.sessions[1].poll_thread = 1;
+  Engine venue{config, silent};
+  venue.start();
+  const std::uint16_t port = venue.local_endpoint(0)->port;
+  std::jthread serving{[&] { venue.run(); }};
+  constexpr std::uint64_t clients = 20;
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  std::uint64_t before = 0;
+  const auto read = [&] {
+    const std::uint64_t now = venue.counters().pending_accepted;
+    EXPECT_GE(now, before);
+    before = now;
+  };
+  for (std::uint64_t i = 0; i < clients; ++i) {
+    const testing::RawClient client{port};
+    read();
+  }
+  while (before < clients && std::chrono::steady_clock::now() < deadline) read();
+  EXPECT_EQ(before, clients);
+  venue.stop();
+  serving.join();
+  EXPECT_EQ(venue.counters().pending_accepted, clients);
 }
 
 }  // namespace

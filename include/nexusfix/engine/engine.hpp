@@ -54,6 +54,7 @@ class Engine {
   std::size_t turn(Duration max_wait);
 
   void stop() noexcept;
+  // For the thread that calls turn(), or for any once run() has returned.
   [[nodiscard]] bool finished() const noexcept;
 
   // Queues a message from a thread that is no poll thread. False: queue full, message too long or no such session.
@@ -65,7 +66,8 @@ class Engine {
   std::size_t add_session(SessionSettings settings);
   bool remove_session(std::size_t session, std::string_view text);
 
-  // Where a session's acceptor really listens: the port when the configuration says 0. Valid after start().
+  // Where a session's acceptor really listens: the port when the configuration says 0. Valid after start(). From any
+  // thread, but not during add_session() of an acceptor.
   [[nodiscard]] std::optional<Endpoint> local_endpoint(std::size_t session) const;
 
   // Where the threads run, and why (nexusfix/placement/plan.hpp). Null: nothing was configured, nothing is pinned.
@@ -84,7 +86,8 @@ class Engine {
   [[nodiscard]] std::vector<std::string> reload_tls();
 
   [[nodiscard]] const EngineConfig& config() const noexcept;
-  // Of one poll thread, or of all together. Exact once run() has returned.
+  // The sum of all poll threads, from any thread, while they run or afterwards. Each number is exact; they are not of
+  // one moment before run() has returned.
   [[nodiscard]] PollLoopCounters counters() const noexcept;
   // For the session's poll thread only, or for any thread once run() has returned.
   [[nodiscard]] SessionHandle* session(std::size_t id) noexcept;
