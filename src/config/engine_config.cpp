@@ -13,8 +13,10 @@ std::string_view to_string(HostSelection selection) noexcept {
 std::string_view to_string(StoreKind kind) noexcept {
   switch (kind) {
     case StoreKind::unset: return "unset";
-    case StoreKind::memory: return "memory";
-    case StoreKind::journal: return "journal";
+#define NFX_STORE_NAME(name, type, help) \
+  case StoreKind::name: return #name;
+      NFX_STORES(NFX_STORE_NAME)
+#undef NFX_STORE_NAME
   }
   return "?";
 }
@@ -30,8 +32,10 @@ std::string_view to_string(SlowConsumer policy) noexcept {
 std::string_view to_string(TransportKind kind) noexcept {
   switch (kind) {
     case TransportKind::automatic: return "auto";
-    case TransportKind::epoll: return "epoll";
-    case TransportKind::io_uring: return "io_uring";
+#define NFX_TRANSPORT_NAME(name, help) \
+  case TransportKind::name: return #name;
+      NFX_TRANSPORTS(NFX_TRANSPORT_NAME)
+#undef NFX_TRANSPORT_NAME
   }
   return "?";
 }

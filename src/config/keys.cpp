@@ -6,6 +6,8 @@
 namespace nfx::config {
 namespace {
 
+#define NFX_TRANSPORT_HELP(name, help) "\"" #name "\": " help
+
 constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
     NFX_INTEGER(
         "poll_threads", poll_threads, 1, 1024,
@@ -16,10 +18,8 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "What a poll thread does while nothing happens. \"spin\": it never releases its CPU, for the lowest latency on "
         "an isolated CPU. \"yield\": it lets other tasks run in between. \"block\": it sleeps until something "
         "happens, which is right without knowing the machine."),
-    NFX_ENUM(
-        "transport", transport,
-        "How poll threads use the network. \"epoll\": system calls per read and write. \"io_uring\": a shared ring "
-        "with the kernel, or epoll where the kernel lacks it. \"auto\": epoll."),
+    NFX_ENUM("transport", transport,
+             "How poll threads use the network. " NFX_TRANSPORTS(NFX_TRANSPORT_HELP) "\"auto\": epoll."),
     NFX_INTEGER(
         "max_message_size", max_message_size, 512, 8 * 1024 * 1024,
         "Longest FIX message accepted or sent, in bytes. A longer one ends its connection. Raise it for market data "

@@ -444,13 +444,14 @@ constexpr auto schedule_rows = std::to_array<Key<SessionDraft>>({
         "Milliseconds without reading after which a peer is disconnected, with slow_consumer = \"disconnect\"."),
 });
 
+#define NFX_STORE_HELP(name, type, help) "\"" #name "\": " help
+
 // What is stored of a session, and who serves it.
 constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
     {"store", "text", [](SessionDraft& t, const Value& v) { t.settings.store_kind = named(v, StoreKind::memory); },
      [](const SessionDraft&) { return std::string{"none"}; },
-     "Where sent messages and sequence numbers are stored. \"journal\": in files, so that they survive the process. "
-     "\"memory\": only as long as the process runs. Not set: journal with store_directory and in nfx serve, otherwise "
-     "memory.",
+     "Where sent messages and sequence numbers are stored. " NFX_STORES(
+         NFX_STORE_HELP) "Not set: journal with store_directory and in nfx serve, otherwise memory.",
      0, 0, [](const SessionDraft&) { return enum_names(StoreKind::memory); }},
     NFX_PATH("store_directory", settings.journal.directory,
              "Folder of the journals, such as \"store\"; each session has a folder in it. Required with store = "

@@ -6,13 +6,23 @@
 #include <utility>
 
 #include "engine/poll_thread_makers.hpp"
-#include "nexusfix/transport/io_uring_transport.hpp"
 
 namespace nfx {
 namespace {
 
 // Sessions are told to log out, then given this much longer than their own timeout to be closed.
 constexpr std::chrono::seconds stop_grace{3};
+
+const TransportMakers& makers_of(TransportKind kind) noexcept {
+  switch (kind) {
+    case TransportKind::automatic: break;
+#define NFX_TRANSPORT_MAKERS(name, help) \
+  case TransportKind::name: return name##_makers;
+      NFX_TRANSPORTS(NFX_TRANSPORT_MAKERS)
+#undef NFX_TRANSPORT_MAKERS
+  }
+  return epoll_makers;
+}
 
 }  // namespace
 
@@ -48,20 +58,26 @@ void PollThread::run() {
 TransportChoice choose_transport(const EngineConfig& config) {
   TransportChoice choice;
   choice.tls = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
-  if (config.transport != TransportKind::io_uring) return choice;
+  if (config.transport == TransportKind::automatic) return choice;
+  const TransportMakers& makers = makers_of(config.transport);
+  if (makers.probe == nullptr) {
+    choice.kind = config.transport;
+    return choice;
+  }
   try {
-    const IoUringFeatures features = probe_io_uring(config.io_uring);
-    choice.io_uring = features.available;
-    choice.text = features.available ? features.text : features.text + "; epoll instead";
+    TransportProbe probed = makers.probe(config);
+    if (probed.available) choice.kind = config.transport;
+    choice.text = probed.available ? std::move(probed.text)
+                                   : std::move(probed.text) + "; " + std::string{to_string(choice.kind)} + " instead";
   } catch (const std::invalid_argument& error) {
-    throw ConfigError(std::string("io_uring: ") + error.what());
+    throw ConfigError(std::string{to_string(config.transport)} + ": " + error.what());
   }
   return choice;
 }
 
 std::unique_ptr<PollThread> make_poll_thread(const TransportChoice& choice, const PollThreadOptions& options) {
-  if (choice.io_uring) return choice.tls ? make_io_uring_tls_thread(options) : make_io_uring_thread(options);
-  return choice.tls ? make_epoll_tls_thread(options) : make_epoll_thread(options);
+  const TransportMakers& makers = makers_of(choice.kind);
+  return choice.tls ? makers.with_tls(options) : makers.plain(options);
 }
 
 }  // namespace nfx

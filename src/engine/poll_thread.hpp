@@ -67,8 +67,8 @@ class PollThread {
 
 // What the poll threads' transport will be, and why it is not what was asked for; empty when it is.
 struct TransportChoice {
-  bool io_uring = false;
-  bool tls = false;  // some session is encrypted
+  TransportKind kind = TransportKind::epoll;  // never automatic
+  bool tls = false;                           // some session is encrypted
   std::string text;
 };
 [[nodiscard]] TransportChoice choose_transport(const EngineConfig& config);

@@ -5,8 +5,14 @@ namespace nfx {
 
 template class PollLoop<EpollTransport, CounterClock<>>;
 
-std::unique_ptr<PollThread> make_epoll_thread(const PollThreadOptions& options) {
+namespace {
+
+std::unique_ptr<PollThread> make_thread(const PollThreadOptions& options) {
   return std::make_unique<PollThreadOver<Plain<EpollTransport>>>(options, EpollOptions{});
 }
+
+}  // namespace
+
+const TransportMakers epoll_makers{.plain = make_thread, .with_tls = make_epoll_tls_thread};
 
 }  // namespace nfx

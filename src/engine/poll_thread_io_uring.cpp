@@ -5,8 +5,19 @@ namespace nfx {
 
 template class PollLoop<IoUringTransport, CounterClock<>>;
 
-std::unique_ptr<PollThread> make_io_uring_thread(const PollThreadOptions& options) {
+namespace {
+
+std::unique_ptr<PollThread> make_thread(const PollThreadOptions& options) {
   return std::make_unique<PollThreadOver<Plain<IoUringTransport>>>(options, options.config.io_uring);
 }
+
+TransportProbe probe(const EngineConfig& config) {
+  IoUringFeatures features = probe_io_uring(config.io_uring);
+  return {.available = features.available, .text = std::move(features.text)};
+}
+
+}  // namespace
+
+const TransportMakers io_uring_makers{.plain = make_thread, .with_tls = make_io_uring_tls_thread, .probe = probe};
 
 }  // namespace nfx

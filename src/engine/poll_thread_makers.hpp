@@ -1,16 +1,36 @@
-// Makes a poll thread over each transport that the engine knows; each is compiled in a file of its own.
+// Makes a poll thread over each transport that a configuration can name. Each transport is compiled in a file of its
+// own, poll_thread_<name>.cpp, which defines its makers; what it does with TLS may be in another. Thread: any, at the
+// start of an engine. Errors: what the transport's constructor and its probe throw.
 #pragma once
 
 #include <memory>
+#include <string>
+
+#include "nexusfix/config/transport_rows.hpp"
 
 namespace nfx {
 
+struct EngineConfig;
 class PollThread;
 struct PollThreadOptions;
 
-[[nodiscard]] std::unique_ptr<PollThread> make_epoll_thread(const PollThreadOptions& options);
+struct TransportProbe {
+  bool available = true;
+  std::string text;  // what is used of it, or why it is not available; one line, empty when there is nothing to say
+};
+
+struct TransportMakers {
+  std::unique_ptr<PollThread> (*plain)(const PollThreadOptions& options);
+  std::unique_ptr<PollThread> (*with_tls)(const PollThreadOptions& options);
+  // Whether this machine has it; null: every machine has. Throws std::invalid_argument for an option out of range.
+  TransportProbe (*probe)(const EngineConfig& config) = nullptr;
+};
+
+#define NFX_DECLARE_TRANSPORT(name, help) extern const TransportMakers name##_makers;
+NFX_TRANSPORTS(NFX_DECLARE_TRANSPORT)
+#undef NFX_DECLARE_TRANSPORT
+
 [[nodiscard]] std::unique_ptr<PollThread> make_epoll_tls_thread(const PollThreadOptions& options);
-[[nodiscard]] std::unique_ptr<PollThread> make_io_uring_thread(const PollThreadOptions& options);
 [[nodiscard]] std::unique_ptr<PollThread> make_io_uring_tls_thread(const PollThreadOptions& options);
 
 }  // namespace nfx

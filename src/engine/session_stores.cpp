@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "engine/clock.hpp"
@@ -22,8 +23,9 @@ SessionStore memory_store(const SessionSettings& settings, UtcTime now) {
 class MemoryStores final : public SessionStores {
  public:
   SessionStore open(const SessionSettings& settings, UtcTime now) override {
-    if (settings.store_kind == StoreKind::journal)
-      throw StoreError(identity(settings.session) + ": a journal needs an engine, which writes it to disk");
+    if (settings.store_kind > StoreKind::memory)
+      throw StoreError(identity(settings.session) + ": store = \"" + std::string{to_string(settings.store_kind)} +
+                       "\" needs an engine, which writes it to disk");
     return memory_store(settings, now);
   }
   void close(std::string_view, SessionStore) noexcept override {}
@@ -65,7 +67,15 @@ JournalFlusher& JournalStores::flusher_for(const SessionSettings& settings) {
 }
 
 SessionStore JournalStores::open(const SessionSettings& settings, UtcTime now) {
-  if (settings.store_kind != StoreKind::journal) return memory_store(settings, now);
+  switch (settings.store_kind) {
+    case StoreKind::unset:
+    case StoreKind::memory: return memory_store(settings, now);
+    case StoreKind::journal: return open_journal(settings, now);
+  }
+  throw StoreError(identity(settings.session) + ": a store of no known kind");
+}
+
+SessionStore JournalStores::open_journal(const SessionSettings& settings, UtcTime now) {
   const UtcTime begun = settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of;
   JournalStore store{disk_, settings.journal, identity(settings.session), begun};
   if (store.recovery().records == 0) {

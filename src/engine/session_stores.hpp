@@ -74,6 +74,7 @@ class JournalStores final : public SessionStores {
   struct Worker;
 
   [[nodiscard]] JournalFlusher& flusher_for(const SessionSettings& settings);
+  [[nodiscard]] SessionStore open_journal(const SessionSettings& settings, UtcTime now);
 
   Disk& disk_;
   std::vector<std::unique_ptr<JournalFlusher>> flushers_;

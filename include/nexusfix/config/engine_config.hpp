@@ -15,11 +15,13 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_mode.hpp"
 #include "nexusfix/concurrent/when_full.hpp"
+#include "nexusfix/config/transport_rows.hpp"
 #include "nexusfix/observe/message_log_format.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/store/journal_options.hpp"
 #include "nexusfix/store/memory_store_options.hpp"
+#include "nexusfix/store/store_rows.hpp"
 #include "nexusfix/transport/io_uring_options.hpp"
 #include "nexusfix/transport/socket_options.hpp"
 #include "nexusfix/transport/tls_options.hpp"
@@ -36,13 +38,6 @@ enum class HostSelection : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(HostSelection selection) noexcept;
-
-// Where sent messages and sequence numbers of a session are stored.
-enum class StoreKind : std::uint8_t {
-  unset,    // memory; `nfx serve` makes it journal
-  memory,   // lost when the process ends
-  journal,  // files: survives the process, and a power failure as far as `durability` guarantees
-};
 
 [[nodiscard]] std::string_view to_string(StoreKind kind) noexcept;
 
@@ -99,14 +94,6 @@ struct SessionSettings {
   bool prefault = false;          // touch all memory of the store before the first message
   std::uint32_t poll_thread = 0;  // below EngineConfig::poll_threads
 };
-
-enum class TransportKind : std::uint8_t {
-  automatic,  // epoll
-  epoll,
-  io_uring,  // with the features that the kernel has; epoll where it has none
-};
-
-[[nodiscard]] std::string_view to_string(TransportKind kind) noexcept;
 
 // Log files and metrics that the engine writes.
 struct LogConfig {

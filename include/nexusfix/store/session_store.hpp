@@ -3,6 +3,7 @@
 // journal_store.hpp.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,19 +14,40 @@
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
 #include "nexusfix/store/store.hpp"
+#include "nexusfix/store/store_rows.hpp"
 
 namespace nfx {
 
+namespace detail {
+
+template <class, class... Stores>
+struct OneOf {
+  using type = std::variant<Stores...>;
+};
+#define NFX_STORE_TYPE(name, type, help) , type
+using AnyStore = OneOf<void NFX_STORES(NFX_STORE_TYPE)>::type;
+#undef NFX_STORE_TYPE
+
+}  // namespace detail
+
 class SessionStore {
-  template <class Self, class F>
+  using Any = detail::AnyStore;
+
+  // One compare for each store but the first, the last of them first.
+  template <std::size_t Last = std::variant_size_v<Any> - 1, class Self, class F>
   static decltype(auto) call(Self& self, F&& f) {
-    if (auto* journal = std::get_if<JournalStore>(&self.store_)) return f(*journal);
-    return f(*std::get_if<MemoryMessageStore>(&self.store_));
+    if constexpr (Last == 0) {
+      return f(*std::get_if<0>(&self.store_));
+    } else {
+      if (auto* store = std::get_if<Last>(&self.store_)) return f(*store);
+      return call<Last - 1>(self, std::forward<F>(f));
+    }
   }
 
  public:
-  explicit SessionStore(MemoryMessageStore store) : store_(std::move(store)) {}
-  explicit SessionStore(JournalStore store) : store_(std::move(store)) {}
+  template <class Store>
+    requires(!std::same_as<Store, SessionStore> && std::constructible_from<Any, Store>)
+  explicit SessionStore(Store store) : store_(std::move(store)) {}
 
   // The journal; null when everything is in memory.
   [[nodiscard]] JournalStore* journal() noexcept { return std::get_if<JournalStore>(&store_); }
@@ -68,7 +90,7 @@ class SessionStore {
   }
 
  private:
-  std::variant<MemoryMessageStore, JournalStore> store_;
+  Any store_;
 };
 
 static_assert(MessageStore<SessionStore>);
