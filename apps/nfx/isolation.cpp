@@ -65,9 +65,27 @@ std::vector<int> cpus_of(const PlacementPlan& plan, std::uint32_t threads) {
   return cpus;
 }
 
+void restore() {
+  LiveWriter writer{HostFiles{}};
+  try {
+    const RevertReport report = revert(HostFiles{}, writer, record());
+    for (const std::string& left : report.left) std::fprintf(stderr, "nfx: not restored: %s\n", left.c_str());
+  } catch (const ApplyError& error) {
+    std::fprintf(stderr, "nfx: %s; 'nfx host revert' tries again\n", error.what());
+  }
+  give_signals_back();
+}
+
+class HostIsolation final : public Isolation {
+ public:
+  HostIsolation(std::vector<int> cpus, CpuSet housekeeping) : Isolation(std::move(cpus), std::move(housekeeping)) {}
+  ~HostIsolation() override { restore(); }
+  bool interrupted() const noexcept override { return signalled; }
+};
+
 }  // namespace
 
-Isolation::Isolation(std::uint32_t spinning_threads) {
+std::unique_ptr<Isolation> isolate(std::uint32_t spinning_threads) {
   if (::geteuid() != 0) throw std::runtime_error("--isolate moves other tasks and interrupts: run it as root");
   const HostFacts facts = read_host_facts(HostFiles{});
   const PlacementPlan plan = plan_for(spinning_threads, facts);
@@ -80,30 +98,14 @@ Isolation::Isolation(std::uint32_t spinning_threads) {
   const ApplyReport report = apply_runtime(plan, facts, HostFiles{}, writer,
                                            {.record = record(), .while_trading = false, .keep_going = false});
   if (report.exit != HostExit::ok && report.exit != HostExit::warnings) {
-    put_back();
+    restore();
     throw std::runtime_error("--isolate: " + report.error);
   }
-  cpus_ = cpus_of(plan, spinning_threads);
-  housekeeping_ = plan.housekeeping;
+  return std::make_unique<HostIsolation>(cpus_of(plan, spinning_threads), plan.housekeeping);
 }
 
-std::vector<int> Isolation::planned(std::uint32_t spinning_threads) {
+std::vector<int> cpus_to_isolate(std::uint32_t spinning_threads) {
   return cpus_of(plan_for(spinning_threads, read_host_facts(HostFiles{})), spinning_threads);
 }
-
-Isolation::~Isolation() { put_back(); }
-
-void Isolation::put_back() {
-  LiveWriter writer{HostFiles{}};
-  try {
-    const RevertReport report = revert(HostFiles{}, writer, record());
-    for (const std::string& left : report.left) std::fprintf(stderr, "nfx: not restored: %s\n", left.c_str());
-  } catch (const ApplyError& error) {
-    std::fprintf(stderr, "nfx: %s; 'nfx host revert' tries again\n", error.what());
-  }
-  give_signals_back();
-}
-
-bool Isolation::interrupted() noexcept { return signalled; }
 
 }  // namespace nfx::app

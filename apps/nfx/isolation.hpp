@@ -5,22 +5,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "nexusfix/placement/cpu_set.hpp"
 
 namespace nfx::app {
 
+// Its end restores everything.
 class Isolation {
  public:
-  // CPUs for this many busy-polling threads; a host too small for that gives them one to share.
-  explicit Isolation(std::uint32_t spinning_threads);
-  ~Isolation();
+  virtual ~Isolation() = default;
   Isolation(const Isolation&) = delete;
   Isolation& operator=(const Isolation&) = delete;
-
-  // The CPUs that it would take. Throws as the constructor does when there are none.
-  [[nodiscard]] static std::vector<int> planned(std::uint32_t spinning_threads);
 
   // One per thread; the same one for all when shared().
   [[nodiscard]] const std::vector<int>& cpus() const noexcept { return cpus_; }
@@ -29,13 +27,22 @@ class Isolation {
 
   // Whether SIGINT, SIGTERM or SIGHUP came; while an Isolation lives they only set this. The second one ends the
   // process.
-  [[nodiscard]] static bool interrupted() noexcept;
+  [[nodiscard]] virtual bool interrupted() const noexcept = 0;
+
+ protected:
+  Isolation(std::vector<int> cpus, CpuSet housekeeping)
+      : cpus_(std::move(cpus)), housekeeping_(std::move(housekeeping)) {}
 
  private:
-  void put_back();
-
   std::vector<int> cpus_;
   CpuSet housekeeping_;
 };
+
+// CPUs for this many busy-polling threads; a host too small for that gives them one to share. Never null. A program
+// that is built without nexusfix::host defines it as a refusal.
+[[nodiscard]] std::unique_ptr<Isolation> isolate(std::uint32_t spinning_threads);
+
+// The CPUs that isolate() would take. Throws as it does when there are none.
+[[nodiscard]] std::vector<int> cpus_to_isolate(std::uint32_t spinning_threads);
 
 }  // namespace nfx::app

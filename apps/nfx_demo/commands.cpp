@@ -16,15 +16,8 @@ cli::Command nfx_command() {
 }
 
 // What changes the host is in nexusfix::host, which this program is built without.
-namespace {
-[[noreturn]] void refuse() {
+std::unique_ptr<Isolation> isolate(std::uint32_t) {
   throw std::runtime_error("--isolate: this program cannot change the host; use nfx: ./dev build --target nfx");
 }
-}  // namespace
-
-Isolation::Isolation(std::uint32_t) { refuse(); }
-Isolation::~Isolation() = default;
-std::vector<int> Isolation::planned(std::uint32_t) { refuse(); }
-bool Isolation::interrupted() noexcept { return false; }
 
 }  // namespace nfx::app

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -99,7 +100,7 @@ Figures time_parsing(const Corpus& corpus, const Options& options, const CycleCl
 
 // Both engines on the calling thread, in turn, over TCP on loopback: the time is theirs and the kernel's, without the
 // wake-up of another CPU.
-Figures time_round_trips(const Options& options, std::uint64_t seed) {
+Figures time_round_trips(const Options& options, std::uint64_t seed, const Isolation* isolation) {
   using namespace app::demo;
   Trader trader{{{.name = "warm-up", .requests = options.warm_up, .window = 1, .reported = false},
                  {.name = "one at a time", .requests = options.measured, .window = 1}},
@@ -124,7 +125,8 @@ Figures time_round_trips(const Options& options, std::uint64_t seed) {
   while (!trader.done() || !venue.done()) {
     trading.turn(Duration::zero());
     serving.turn(Duration::zero());
-    if (Isolation::interrupted()) throw std::runtime_error("interrupted; everything on the host is as it was");
+    if (isolation != nullptr && isolation->interrupted())
+      throw std::runtime_error("interrupted; everything on the host is as it was");
   }
   if (!trader.completed()) throw WrongAnswerError("the session ended before all requests were answered");
   app::demo::Outcome outcome;
@@ -170,14 +172,14 @@ Repeat measure_once(const Condition& condition, const Options& options, int cpu,
   std::exception_ptr thrown;
   std::optional<NoisyProcesses> load;
   if (condition.load) load.emplace(options.load);
-  std::optional<Isolation> isolation;
-  if (condition.placing == Placing::isolated) isolation.emplace(1);
+  std::unique_ptr<Isolation> isolation;
+  if (condition.placing == Placing::isolated) isolation = app::isolate(1);
   std::thread thread{[&] {
     try {
       place(condition.placing, cpu);
       const Corpus corpus = make_corpus(Kind::execution_report, seed);
       repeat.parse_ns = time_parsing(corpus, options, clock);
-      repeat.round_trip_us = time_round_trips(options, seed);
+      repeat.round_trip_us = time_round_trips(options, seed, isolation.get());
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -219,7 +221,7 @@ int run(const Options& options) {
   std::printf("machine   %s\n", describe(this_machine()).c_str());
   std::printf("measured  %u after %u of warm-up, %u repeats, conditions in turn; load: %u noisy processes\n",
               options.measured, options.warm_up, options.repeats, options.load);
-  const int cpu = Isolation::planned(1).front();
+  const int cpu = app::cpus_to_isolate(1).front();
   std::printf("CPU       %d, where pinned or isolated\n", cpu);
   const CycleClock clock = calibrate_clock();
   Repeats all;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "demo/trader.hpp"
 #include "demo/venue_process.hpp"
 #include "isolation.hpp"
+#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "noisy_processes.hpp"
@@ -83,9 +85,9 @@ class ProgressLine {
 };
 
 // The engine of one side on its CPU; unpinned when there is none.
-PlacementRequest placement_on(const std::optional<Isolation>& isolation, std::size_t side) {
+PlacementRequest placement_on(const Isolation* isolation, std::size_t side) {
   PlacementRequest request;
-  if (!isolation) return request;
+  if (isolation == nullptr) return request;
   request.enabled = true;
   request.housekeeping = isolation->housekeeping();
   request.role(ThreadRole::poll).cpus = {isolation->cpus().at(side)};
@@ -94,7 +96,7 @@ PlacementRequest placement_on(const std::optional<Isolation>& isolation, std::si
 }
 
 // Runs the trader's engine until it has logged out. False when nothing moved for ten seconds.
-bool trade(Engine& engine, const Trader& trader) {
+bool trade(Engine& engine, const Trader& trader, const Isolation* isolation) {
   constexpr std::chrono::seconds patience{10};
   auto last_change = std::chrono::steady_clock::now();
   std::uint32_t last_progress = 0;
@@ -103,7 +105,8 @@ bool trade(Engine& engine, const Trader& trader) {
     engine.turn(std::chrono::milliseconds{100});
     if (turns % 1024 != 0 && engine.config().idle != IdleMode::block) continue;
     if (turns == 0) require_in_place(engine);
-    if (Isolation::interrupted()) throw std::runtime_error("interrupted; everything on the host is restored");
+    if (isolation != nullptr && isolation->interrupted())
+      throw std::runtime_error("interrupted; everything on the host is restored");
     const auto now = std::chrono::steady_clock::now();
     if (trader.progress() != last_progress) {
       last_progress = trader.progress();
@@ -120,14 +123,14 @@ bool trade(Engine& engine, const Trader& trader) {
 int run(Options options) {
   std::optional<NoisyProcesses> noise;
   if (options.noise > 0) noise.emplace(options.noise);
-  std::optional<Isolation> isolation;
-  if (options.isolate) isolation.emplace(2);
+  std::unique_ptr<Isolation> isolation;
+  if (options.isolate) isolation = isolate(2);
   // Two that share a CPU cannot both busy-poll.
   if (options.idle.empty()) {
     const bool one_cpu = std::thread::hardware_concurrency() < 2 || (isolation && isolation->shared());
     options.idle = one_cpu ? "block" : "spin";
   }
-  const IdleMode idle = *parse_idle_mode(options.idle);
+  const IdleMode idle = *parse_enum<IdleMode>(options.idle);
   SessionSettings venue_session = demo_session(Role::acceptor), trader_session = demo_session(Role::initiator);
   if (!options.no_dictionary) {
     const auto path = find_shipped_dictionary("FIX44.xml");
@@ -137,7 +140,7 @@ int run(Options options) {
   }
   const std::vector<PhasePlan> plan = plan_of(options);
   Trader trader{plan, options.seed};
-  VenueProcess venue{venue_session, idle, trader.total_requests(), placement_on(isolation, 0)};
+  VenueProcess venue{venue_session, idle, trader.total_requests(), placement_on(isolation.get(), 0)};
   const auto port = venue.port();
   if (!port) throw std::runtime_error("the venue's process did not start");
 
@@ -145,7 +148,7 @@ int run(Options options) {
   EngineConfig config;
   config.idle = idle;
   config.sessions = {trader_session};
-  config.placement = placement_on(isolation, 1);
+  config.placement = placement_on(isolation.get(), 1);
   Outcome outcome;
   outcome.noise = options.noise;
   if (isolation) outcome.isolated_cpus = CpuSet{isolation->cpus()[0], isolation->cpus()[1]}.to_list();
@@ -154,7 +157,8 @@ int run(Options options) {
   Engine engine{config, trader};
   {
     const ProgressLine line{trader};
-    if (!trade(engine, trader)) throw std::runtime_error("nothing moved for ten seconds: the demonstration is stuck");
+    if (!trade(engine, trader, isolation.get()))
+      throw std::runtime_error("nothing moved for ten seconds: the demonstration is stuck");
   }
   if (!trader.completed()) throw std::runtime_error("the session ended before all requests were answered");
   auto report = venue.report();
