@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "cli/command_line.hpp"
+#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 
@@ -75,7 +76,7 @@ nfx::SessionSettings settings_for(std::size_t number, nfx::Role role, const nfx:
 nfx::EngineConfig config_for(const Options& options, nfx::Role role, const nfx::Endpoint& endpoint,
                              const std::shared_ptr<const nfx::Dictionary>& dictionary) {
   nfx::EngineConfig config;
-  config.idle = *nfx::parse_idle_mode(role == nfx::Role::acceptor ? options.idle : "block");
+  config.idle = *nfx::parse_enum<nfx::IdleMode>(role == nfx::Role::acceptor ? options.idle : "block");
   config.sessions.reserve(options.sessions);
   for (std::size_t i = 0; i < options.sessions; ++i)
     config.sessions.push_back(settings_for(i, role, endpoint, dictionary));

@@ -6,15 +6,13 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/base/suggest.hpp"
 
 namespace nfx {
 namespace {
 
 using Reason = SessionRejectReason;
-
-constexpr ValidationMode modes[] = {ValidationMode::off, ValidationMode::lenient, ValidationMode::strict};
-constexpr GroupMode group_modes[] = {GroupMode::strict, GroupMode::lenient, GroupMode::first_field};
 
 constexpr std::string_view override_examples = "\"8=lenient\", \"8/9730=off\" or \"*/9730=off\"";
 
@@ -82,25 +80,11 @@ std::string_view to_string(GroupMode mode) noexcept {
   return {};
 }
 
-std::optional<ValidationMode> parse_validation_mode(std::string_view text) noexcept {
-  for (const ValidationMode mode : modes) {
-    if (to_string(mode) == text) return mode;
-  }
-  return std::nullopt;
-}
-
-std::optional<GroupMode> parse_group_mode(std::string_view text) noexcept {
-  for (const GroupMode mode : group_modes) {
-    if (to_string(mode) == text) return mode;
-  }
-  return std::nullopt;
-}
-
 std::expected<ValidationOverride, std::string> parse_validation_override(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return wrong(text, "has no '='");
   const std::string_view mode_text = text.substr(equals + 1);
-  const auto mode = parse_validation_mode(mode_text);
+  const auto mode = parse_enum<ValidationMode>(mode_text);
   if (!mode) {
     return wrong(text,
                  "\"" + std::string(mode_text) + "\" is not \"strict\", \"lenient\" or \"off\"" +

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "nexusfix/base/enum_values.hpp"
+
 namespace nfx {
 namespace {
 
@@ -10,10 +12,10 @@ using namespace std::chrono_literals;
 
 TEST(IdleMode, reads_what_it_writes) {
   for (const IdleMode mode : {IdleMode::spin, IdleMode::yield, IdleMode::block}) {
-    EXPECT_EQ(parse_idle_mode(to_string(mode)), mode);
+    EXPECT_EQ(parse_enum<IdleMode>(to_string(mode)), mode);
   }
-  EXPECT_EQ(parse_idle_mode("Spin"), std::nullopt);
-  EXPECT_EQ(parse_idle_mode(""), std::nullopt);
+  EXPECT_EQ(parse_enum<IdleMode>("Spin"), std::nullopt);
+  EXPECT_EQ(parse_enum<IdleMode>(""), std::nullopt);
 }
 
 TEST(IdleStrategy, lets_only_a_blocking_loop_wait_in_its_poll) {

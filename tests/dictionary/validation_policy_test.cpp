@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "nexusfix/base/enum_values.hpp"
+
 namespace nfx {
 namespace {
 
@@ -85,13 +87,13 @@ TEST(ValidationPolicy, is_off_only_without_overrides) {
 }
 
 TEST(ValidationPolicy, reads_the_names_it_writes) {
-  for (const Mode mode : all_modes) EXPECT_EQ(parse_validation_mode(to_string(mode)), mode);
+  for (const Mode mode : all_modes) EXPECT_EQ(parse_enum<ValidationMode>(to_string(mode)), mode);
   for (const GroupMode mode : {GroupMode::strict, GroupMode::lenient, GroupMode::first_field}) {
-    EXPECT_EQ(parse_group_mode(to_string(mode)), mode);
+    EXPECT_EQ(parse_enum<GroupMode>(to_string(mode)), mode);
   }
-  EXPECT_EQ(parse_validation_mode("Strict"), std::nullopt);
-  EXPECT_EQ(parse_validation_mode(""), std::nullopt);
-  EXPECT_EQ(parse_group_mode("off"), std::nullopt);
+  EXPECT_EQ(parse_enum<ValidationMode>("Strict"), std::nullopt);
+  EXPECT_EQ(parse_enum<ValidationMode>(""), std::nullopt);
+  EXPECT_EQ(parse_enum<GroupMode>("off"), std::nullopt);
 }
 
 TEST(ValidationOverride, names_a_message_a_field_or_both) {

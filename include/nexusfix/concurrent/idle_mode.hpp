@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace nfx {
@@ -21,14 +20,6 @@ enum class IdleMode : std::uint8_t {
     case IdleMode::block: return "block";
   }
   return "unknown";
-}
-
-// Reads what to_string writes.
-[[nodiscard]] constexpr std::optional<IdleMode> parse_idle_mode(std::string_view text) noexcept {
-  for (const IdleMode mode : {IdleMode::spin, IdleMode::yield, IdleMode::block}) {
-    if (text == to_string(mode)) return mode;
-  }
-  return std::nullopt;
 }
 
 }  // namespace nfx

@@ -33,8 +33,6 @@ enum class GroupMode : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(ValidationMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(GroupMode mode) noexcept;
-[[nodiscard]] std::optional<ValidationMode> parse_validation_mode(std::string_view text) noexcept;
-[[nodiscard]] std::optional<GroupMode> parse_group_mode(std::string_view text) noexcept;
 
 inline constexpr Tag first_user_defined_tag{5000};
 
