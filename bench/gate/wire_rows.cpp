@@ -1,7 +1,6 @@
 // parse: MessageView::parse. index: the kernel under it alone. encode: a report from its values, header template and
 // typed tags.
 #include <array>
-#include <chrono>
 #include <optional>
 
 #include "gate/gate_rows.hpp"
@@ -9,6 +8,7 @@
 #include "nexusfix/wire/message_view.hpp"
 #include "wire/kernels/kernels.hpp"
 #include "wire/plain_reading.hpp"
+#include "wire/report_encoder.hpp"
 
 namespace nfx::bench {
 namespace {
@@ -105,9 +105,6 @@ class IndexRow final : public WireRow {
   alignas(64) Array ends_{};
 };
 
-UtcTime time_of(std::int64_t ms) noexcept { return UtcTime{std::chrono::milliseconds{ms}}; }
-Decimal decimal_of(PriceValue value) noexcept { return Decimal{value.mantissa, value.scale}; }
-
 class EncodeRow final : public GateRow {
  public:
   explicit EncodeRow(const GateInputs& inputs)
@@ -123,12 +120,12 @@ class EncodeRow final : public GateRow {
   void prepare() override { dealt_ = deal_.next(block); }
   void work() override {
     std::uint64_t sum = 0;
-    for (const std::uint32_t i : dealt_) sum += digits_of(encode(values_[i]));
+    for (const std::uint32_t i : dealt_) sum += fold_of(encode(values_[i]));
     sum_ = sum;
   }
   void verify() override {
     std::uint64_t sum = 0;
-    for (const std::uint32_t i : dealt_) sum += digits_of(expected_[i]);
+    for (const std::uint32_t i : dealt_) sum += fold_of(expected_[i]);
     wrong_unless(sum == sum_, "an encoded message differs while timed");
   }
   void reference() override {
@@ -138,35 +135,7 @@ class EncodeRow final : public GateRow {
   }
 
  private:
-  // CheckSum's digits depend on every byte.
-  static std::uint64_t digits_of(std::string_view message) noexcept {
-    const char* const digits = message.data() + message.size() - 4;
-    return message.size() * 4096 + static_cast<unsigned char>(digits[0]) * 256U +
-           static_cast<unsigned char>(digits[1]) * 16U + static_cast<unsigned char>(digits[2]);
-  }
-  std::string_view encode(const OrderValues& v) noexcept {
-    encoder_.begin(header_, "8", SeqNum{v.seq_num}, time_of(v.sending_time_ms));
-    encoder_.fields()
-        .append<Tag::OrderID>(v.order_id.view())
-        .append<Tag::ClOrdID>(v.cl_ord_id.view())
-        .append<Tag::ExecID>(v.exec_id.view())
-        .append<Tag::ExecType>(v.exec_type)
-        .append<Tag::OrdStatus>(v.ord_status)
-        .append<Tag::Account>(v.account.view())
-        .append<Tag::Symbol>(v.symbol.view())
-        .append<Tag::Side>(v.side)
-        .append<Tag::OrderQty>(v.order_qty)
-        .append<Tag::OrdType>(v.ord_type)
-        .append<Tag::Price>(decimal_of(v.price))
-        .append<Tag::TimeInForce>(v.time_in_force)
-        .append<Tag::LastQty>(v.last_qty)
-        .append<Tag::LastPx>(decimal_of(v.last_px))
-        .append<Tag::LeavesQty>(v.leaves_qty)
-        .append<Tag::CumQty>(v.cum_qty)
-        .append<Tag::AvgPx>(decimal_of(v.avg_px))
-        .append<Tag::TransactTime>(time_of(v.transact_time_ms));
-    return encoder_.finish();
-  }
+  std::string_view encode(const OrderValues& v) noexcept { return encode_report(encoder_, header_, v); }
 
   const std::vector<OrderValues>& values_;
   std::vector<std::string> expected_;

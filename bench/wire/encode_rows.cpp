@@ -1,18 +1,14 @@
 // Encoding a whole message from an order's values: session header, BodyLength and CheckSum, prices exact.
 #include <array>
-#include <chrono>
 
 #include "nexusfix/wire/encoder.hpp"
+#include "wire/report_encoder.hpp"
 #include "wire/rows.hpp"
 
 namespace nfx::bench {
 namespace {
 
 constexpr std::size_t buffer_size = 1024;
-
-UtcTime time_of(std::int64_t ms) noexcept { return UtcTime{std::chrono::milliseconds{ms}}; }
-
-Decimal decimal_of(PriceValue value) noexcept { return Decimal{value.mantissa, value.scale}; }
 
 // What a session keeps between messages.
 struct Session {
@@ -45,27 +41,8 @@ std::string_view encode_order(Session& session, const OrderValues& v) noexcept {
   return session.encoder.finish();
 }
 
-std::string_view encode_report(Session& session, const OrderValues& v) noexcept {
-  begin(session, "8", v)
-      .append<Tag::OrderID>(v.order_id.view())
-      .append<Tag::ClOrdID>(v.cl_ord_id.view())
-      .append<Tag::ExecID>(v.exec_id.view())
-      .append<Tag::ExecType>(v.exec_type)
-      .append<Tag::OrdStatus>(v.ord_status)
-      .append<Tag::Account>(v.account.view())
-      .append<Tag::Symbol>(v.symbol.view())
-      .append<Tag::Side>(v.side)
-      .append<Tag::OrderQty>(v.order_qty)
-      .append<Tag::OrdType>(v.ord_type)
-      .append<Tag::Price>(decimal_of(v.price))
-      .append<Tag::TimeInForce>(v.time_in_force)
-      .append<Tag::LastQty>(v.last_qty)
-      .append<Tag::LastPx>(decimal_of(v.last_px))
-      .append<Tag::LeavesQty>(v.leaves_qty)
-      .append<Tag::CumQty>(v.cum_qty)
-      .append<Tag::AvgPx>(decimal_of(v.avg_px))
-      .append<Tag::TransactTime>(time_of(v.transact_time_ms));
-  return session.encoder.finish();
+std::string_view encode_typed_report(Session& session, const OrderValues& v) noexcept {
+  return encode_report(session.encoder, session.header, v);
 }
 
 // The same with every tag a run-time number and the header written field by field.
@@ -116,14 +93,6 @@ std::string_view encode_report_plainly(Session& session, const OrderValues& v) n
   return session.encoder.finish();
 }
 
-// The digits of CheckSum depend on every byte.
-std::uint64_t fold_of(std::string_view message) noexcept {
-  if (message.size() < 8) return 0;
-  const char* const digits = message.data() + message.size() - 4;
-  return message.size() * 4096 + static_cast<unsigned char>(digits[0]) * 256U +
-         static_cast<unsigned char>(digits[1]) * 16U + static_cast<unsigned char>(digits[2]);
-}
-
 using Encode = std::string_view (*)(Session&, const OrderValues&) noexcept;
 using Plain = std::string (*)(const OrderValues&, HeaderOrder);
 
@@ -165,7 +134,7 @@ Group encode_group(const Inputs& inputs) {
   rows.push_back(encode_row<encode_order, plain_new_order>(inputs, Kind::new_order_single, typed_name));
   rows.push_back(encode_row<encode_order_plainly, plain_new_order>(inputs, Kind::new_order_single, plain_name));
   add_quickfix_encode_rows(rows, inputs, Kind::new_order_single);
-  rows.push_back(encode_row<encode_report, plain_report>(inputs, Kind::execution_report, typed_name));
+  rows.push_back(encode_row<encode_typed_report, plain_report>(inputs, Kind::execution_report, typed_name));
   rows.push_back(encode_row<encode_report_plainly, plain_report>(inputs, Kind::execution_report, plain_name));
   add_quickfix_encode_rows(rows, inputs, Kind::execution_report);
   return group;
