@@ -1,7 +1,6 @@
 // The speed gate: one row for each part of the path of a message, beside a reference timed in turn with it.
 // bench_gate --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include "harness/figures.hpp"
 #include "harness/json.hpp"
 #include "harness/machine.hpp"
+#include "harness/program.hpp"
 #include "harness/scratch_folder.hpp"
 #include "nexusfix/dictionary/load.hpp"
 
@@ -49,62 +49,13 @@ GateInputs::GateInputs(std::uint64_t seed)
 
 namespace {
 
-constexpr const char* help = R"(bench_gate: the speed gate
-
-  bench_gate [--rows a,b] [--rounds N] [--json FILE]   measure, print a table
-  bench_gate --serve                                   measure what the standard input asks for: lines "ROW BATCHES"
-
-  --rows ROW,...   these rows alone; --list names them all
-  --rounds N       turns of every row (30)
-  --json FILE      write the figures there as well
-  --folder PATH    where the store's files are made (/dev/shm where it is there)
-  --seed N         of the messages (1)
-)";
-
 struct Options {
-  bool serve = false, list = false, help = false;
-  std::string rows, json, folder;
+  bool serve = false, list = false;
+  std::vector<std::string> rows;
+  std::string json, folder;
   std::uint32_t rounds = 30;
   std::uint64_t seed = 1;
 };
-
-std::uint64_t number_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw std::invalid_argument("'" + std::string{text} + "' is not a number");
-  return number;
-}
-
-Options options_of(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view name = argv[i];
-    const auto text = [&]() -> std::string {
-      if (i + 1 == argc) throw std::invalid_argument(std::string{name} + " wants a value");
-      return argv[++i];
-    };
-    if (name == "--serve")
-      options.serve = true;
-    else if (name == "--list")
-      options.list = true;
-    else if (name == "--help")
-      options.help = true;
-    else if (name == "--rows")
-      options.rows = text();
-    else if (name == "--json")
-      options.json = text();
-    else if (name == "--folder")
-      options.folder = text();
-    else if (name == "--rounds")
-      options.rounds = static_cast<std::uint32_t>(number_of(text()));
-    else if (name == "--seed")
-      options.seed = number_of(text());
-    else
-      throw std::invalid_argument(std::string{name} + ": no such option; see bench_gate --help");
-  }
-  return options;
-}
 
 std::vector<GateEntry> all_entries() {
   std::vector<GateEntry> all;
@@ -115,13 +66,12 @@ std::vector<GateEntry> all_entries() {
   return all;
 }
 
-// "parse,encode"; empty: all.
-std::vector<GateEntry> entries_of(const std::string& rows) {
+// Empty: all.
+std::vector<GateEntry> entries_of(const std::vector<std::string>& names) {
   std::vector<GateEntry> all = all_entries();
-  if (rows.empty()) return all;
+  if (names.empty()) return all;
   std::vector<GateEntry> chosen;
-  std::istringstream names{rows};
-  for (std::string name; std::getline(names, name, ',');) {
+  for (const std::string& name : names) {
     const auto found = std::ranges::find(all, name, &GateEntry::name);
     if (found == all.end()) throw std::invalid_argument("no row '" + name + "'; bench_gate --list names them");
     chosen.push_back(*found);
@@ -189,7 +139,7 @@ int serve(const GateInputs& inputs) {
     std::uint32_t batches = 0;
     words >> name >> batches;
     auto& row = rows[name];
-    if (!row) row = std::make_unique<Measured>(entries_of(name).at(0), inputs);
+    if (!row) row = std::make_unique<Measured>(entries_of({name}).at(0), inputs);
     std::string answer;
     for (std::uint32_t i = 0; i < batches; ++i) {
       const double ns = clock.to_ns(static_cast<double>(row->batch(nullptr))) / row->batch_ops();
@@ -284,10 +234,6 @@ int measure_suite(const Options& options, const GateInputs& inputs) {
 }
 
 int run(const Options& options) {
-  if (options.help) {
-    std::fputs(help, stdout);
-    return 0;
-  }
   if (options.list) {
     for (const GateEntry& entry : all_entries()) std::printf("%-12s %s\n", entry.name.c_str(), entry.what.c_str());
     return 0;
@@ -305,13 +251,35 @@ int run(const Options& options) {
 }  // namespace nfx::bench
 
 int main(int argc, char** argv) {
-  try {
-    return nfx::bench::run(nfx::bench::options_of(argc, argv));
-  } catch (const nfx::bench::WrongAnswerError& error) {
-    std::fprintf(stderr, "bench_gate: WRONG ANSWER: %s\n", error.what());
-    return 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_gate: %s\n", error.what());
-    return 2;
-  }
+  using namespace nfx;
+  bench::Options options;
+  const cli::Command program{
+      .name = "bench_gate",
+      .summary = "The speed gate: each part of the path of a message beside a reference that is timed in turn with it",
+      .options = {{.names = "--rows",
+                   .target = &options.rows,
+                   .help = "These rows alone; --list names them",
+                   .value = "ROW,...",
+                   .separator = ','},
+                  {.names = "--rounds",
+                   .target = &options.rounds,
+                   .help = "How often each row has its turn",
+                   .range = {{1, 1'000'000}}},
+                  {.names = "--json",
+                   .target = &options.json,
+                   .help = "Write the figures there as well",
+                   .kind = cli::Kind::file},
+                  {.names = "--folder",
+                   .target = &options.folder,
+                   .help = "Where the store's files are made",
+                   .kind = cli::Kind::folder,
+                   .default_text = "/dev/shm where it exists"},
+                  {.names = "--seed", .target = &options.seed, .help = "Of the messages"},
+                  {.names = "--list", .target = &options.list, .help = "Print the rows"},
+                  {.names = "--serve",
+                   .target = &options.serve,
+                   .help = "Measure what the standard input asks for: lines of a row and a number of batches"}},
+      .exit_codes = "0 done, 1 an answer is wrong, 2 the run cannot be done",
+  };
+  return bench::run_program(program, argc, argv, [&] { return bench::run(options); });
 }
