@@ -8,7 +8,13 @@
 namespace nfx {
 namespace {
 
-// The size of the well-formed UTF-8 character at the start, or 0. Control characters of Latin-1 count as malformed.
+// U+2028..U+202E and U+2066..U+2069: separators of lines, and what makes a text look like another one.
+constexpr bool is_format_control(unsigned first, unsigned second, unsigned third) noexcept {
+  if (first != 0xE2) return false;
+  return (second == 0x80 && third >= 0xA8 && third <= 0xAE) || (second == 0x81 && third >= 0xA6 && third <= 0xA9);
+}
+
+// The size of the well-formed UTF-8 character at the start, or 0. Control characters count as malformed.
 std::size_t character_size(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(0);
@@ -24,25 +30,44 @@ std::size_t character_size(std::string_view text) noexcept {
   const bool surrogate = first == 0xED && second > 0x9F;
   const bool beyond = first == 0xF4 && second > 0x8F;
   const bool control = first == 0xC2 && second < 0xA0;
-  return overlong || surrogate || beyond || control ? 0 : size;
+  return overlong || surrogate || beyond || control || is_format_control(first, second, byte(2)) ? 0 : size;
+}
+
+void append_escaped(std::string& out, unsigned char byte) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  out += "\\x";
+  out += digits[byte >> 4];
+  out += digits[byte & 15];
 }
 
 }  // namespace
 
 void append_printable(std::string& out, std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
   while (!bytes.empty()) {
+    const auto plain_end = std::ranges::find_if(bytes, [](char c) { return c < 0x20 || c > 0x7E; });
+    const auto plain = static_cast<std::size_t>(plain_end - bytes.begin());
+    out += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) return;
     const std::size_t size = character_size(bytes);
     NFX_ASSERT(size <= bytes.size());
     if (size != 0) {
       out += bytes.substr(0, size);
     } else {
-      const auto byte = static_cast<unsigned char>(bytes[0]);
-      out += "\\x";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
+      // The rest of such a character is escaped byte by byte.
+      append_escaped(out, static_cast<unsigned char>(bytes[0]));
     }
     bytes.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+}
+
+void append_printable_lines(std::string& out, std::string_view bytes) {
+  for (;;) {
+    const std::size_t end = bytes.find('\n');
+    append_printable(out, bytes.substr(0, end));
+    if (end == std::string_view::npos) return;
+    out += '\n';
+    bytes.remove_prefix(end + 1);
   }
 }
 

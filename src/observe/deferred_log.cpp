@@ -1,6 +1,7 @@
 // Logging without waiting: threads copy records into queues, a worker formats and writes them.
 #include "nexusfix/observe/deferred_log.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/printable.hpp"
 
 #include <algorithm>
 #include <array>
@@ -140,8 +141,11 @@ void DeferredLog::finish() noexcept {
 }
 
 void DeferredLog::name_session(std::uint32_t session, std::string name) {
+  // A template's session is named by its peer.
+  std::string printable;
+  append_printable(printable, name);
   const std::lock_guard lock{changes_mutex_};
-  changes_.push_back({session, std::move(name)});
+  changes_.push_back({session, std::move(printable)});
   has_changes_.store(true, std::memory_order_release);
 }
 
