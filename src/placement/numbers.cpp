@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "nexusfix/base/printable.hpp"
+
 namespace nfx {
 
 std::string fixed(double number, int digits) {
@@ -48,6 +50,12 @@ std::string rate_text(double number) {
 std::string printable_text(std::string_view text) {
   std::string out{text};
   std::ranges::replace_if(out, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return out;
+}
+
+std::string one_line(std::string_view text) {
+  std::string out;
+  append_printable(out, text);
   return out;
 }
 

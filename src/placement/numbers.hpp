@@ -18,4 +18,7 @@ namespace nfx {
 // What is not printable ASCII is a question mark.
 [[nodiscard]] std::string printable_text(std::string_view text);
 
+// Text of the host's files, or of a configuration, for a line of a report: see append_printable().
+[[nodiscard]] std::string one_line(std::string_view text);
+
 }  // namespace nfx

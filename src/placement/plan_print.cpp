@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nexusfix/placement/plan.hpp"
+#include "placement/numbers.hpp"
 #include "placement/planner.hpp"
 
 namespace nfx {
@@ -65,14 +66,14 @@ void print_sessions(std::string& out, const PlacementPlan& plan) {
     if (names[i].empty()) continue;
     out += "  " + plan.threads[i].name + " (" + (plan.threads[i].cpus.size() == 1 ? "CPU " : "CPUs ") +
            short_list(plan.threads[i].cpus) + "): " + std::to_string(names[i].size()) + ": " +
-           planning::join(names[i], 5) + '\n';
+           one_line(planning::join(names[i], 5)) + '\n';
   }
 }
 
 std::string refused_line(const RefusedAlternative& refused) {
   std::string list = short_list(refused.cpus);
   if (list.size() < 12) list.resize(12, ' ');
-  return "    " + list + "  " + refused.why + '\n';
+  return "    " + list + "  " + one_line(refused.why) + '\n';
 }
 
 // What is the same for all threads is printed once, and threads with the same lines share them. Where other threads
@@ -129,8 +130,8 @@ Json json_of(const ThreadPlacement& thread) {
 }  // namespace
 
 std::string to_text(const PlacementPlan& plan, const Topology& topology) {
-  std::string out = "plan " + plan.hash + " for " + (topology.source.empty() ? "a machine" : topology.source);
-  if (!topology.machine.empty()) out += " (" + topology.machine + ')';
+  std::string out = "plan " + plan.hash + " for " + (topology.source.empty() ? "a machine" : one_line(topology.source));
+  if (!topology.machine.empty()) out += " (" + one_line(topology.machine) + ')';
   out += "\n\n";
   print_threads(out, plan);
   print_sessions(out, plan);
@@ -139,8 +140,8 @@ std::string to_text(const PlacementPlan& plan, const Topology& topology) {
   print_refused(out, plan);
   if (!plan.findings.empty()) out += '\n';
   for (const PlanFinding& finding : plan.findings) {
-    out += std::string{to_string(finding.severity)} + " [" + finding.id + "] " + finding.text +
-           "\n  fix: " + finding.mend + '\n';
+    out += std::string{to_string(finding.severity)} + " [" + finding.id + "] " + one_line(finding.text) +
+           "\n  fix: " + one_line(finding.mend) + '\n';
   }
   return out;
 }
@@ -168,7 +169,7 @@ std::string to_json(const PlacementPlan& plan) {
                                 {"fix", finding.mend}});
   }
   // Names may hold bytes that are not UTF-8; they must not make the rest unreadable.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace nfx

@@ -75,7 +75,7 @@ Json plan_of(const PlacementPlan& plan) {
 }
 
 // Names come from files; bytes that are not UTF-8 are replaced.
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
+std::string dump(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
 }  // namespace
 

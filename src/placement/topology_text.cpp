@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nexusfix/placement/topology_print.hpp"
+#include "placement/numbers.hpp"
 #include "placement/topology_internal.hpp"
 
 namespace nfx {
@@ -230,7 +231,7 @@ void print_devices(std::string& out, const Topology& topology) {
         if (device->usable) names += (names.empty() ? "" : ", ") + describe_device(*device);
       }
       if (dead > 0) names += (names.empty() ? "" : ", ") + std::to_string(dead) + " not usable";
-      if (!names.empty()) out += "    " + std::string{to_string(kind)} + ": " + names + '\n';
+      if (!names.empty()) out += "    " + std::string{to_string(kind)} + ": " + one_line(names) + '\n';
     }
   }
 }
@@ -279,7 +280,7 @@ std::string to_text(const Topology& topology, const PlacementPlan* plan) {
   std::string out = topology.source;
   if (!topology.machine.empty()) out += ": " + topology.machine;
   out += '\n';
-  if (!topology.cpu_model.empty()) out += topology.cpu_model + '\n';
+  if (!topology.cpu_model.empty()) out += one_line(topology.cpu_model) + '\n';
   CpuSet packages;
   for (const Core& core : topology.cores) packages.insert(core.package);
   out += count(topology.online.size(), "CPU", "CPUs") + " in " + count(topology.cores.size(), "core", "cores") + ", " +

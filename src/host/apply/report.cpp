@@ -7,6 +7,7 @@
 
 #include "host/apply/tasks.hpp"
 #include "nexusfix/host/apply.hpp"
+#include "placement/numbers.hpp"
 
 namespace nfx {
 namespace {
@@ -15,7 +16,7 @@ using host::text_of;
 using nlohmann::json;
 
 // Bytes that are not text must not stop a report.
-std::string dump(const json& object) { return object.dump(2, ' ', false, json::error_handler_t::replace) + '\n'; }
+std::string dump(const json& object) { return object.dump(2, ' ', true, json::error_handler_t::replace) + '\n'; }
 
 std::string shown(std::string_view content) {
   while (!content.empty() && (content.back() == '\n' || content.back() == ' ')) content.remove_suffix(1);
@@ -59,7 +60,7 @@ json refused_json(const std::vector<RefusedTask>& tasks) {
 
 std::string lines(std::string_view head, const std::vector<std::string>& texts) {
   std::string out;
-  for (const std::string& text : texts) out += std::string{head} + text + '\n';
+  for (const std::string& text : texts) out += std::string{head} + one_line(text) + '\n';
   return out;
 }
 
@@ -68,7 +69,8 @@ std::string lines(std::string_view head, const std::vector<std::string>& texts) 
 std::string to_text(std::span<const Change> changes) {
   if (changes.empty()) return "nothing to change: the host is as planned\n";
   std::string out;
-  for (const Change& change : changes) out += change.area + "  " + describe(change) + "\n    " + change.why + '\n';
+  for (const Change& change : changes)
+    out += change.area + "  " + one_line(describe(change)) + "\n    " + one_line(change.why) + '\n';
   return out;
 }
 
@@ -90,21 +92,21 @@ std::string to_text(const ApplyReport& report) {
     ++counts[change.result.outcome];
     std::string word{to_string(change.result.outcome)};
     word.resize(10, ' ');
-    out += word + describe(change.change);
+    out += word + one_line(describe(change.change));
     if (change.result.error != 0) out += ": " + text_of(change.result.error);
     if (change.result.error == 0 && change.result.outcome == Outcome::refused)
-      out += ": reads " + shown(change.result.seen);
+      out += ": reads " + one_line(shown(change.result.seen));
     if (change.result.outcome == Outcome::pending) out += ": with the next interrupt";
     out += '\n';
   }
   if (!report.refused_tasks.empty()) {
     out += "kernel threads that stay where they are:";
     for (const RefusedTask& task : report.refused_tasks)
-      out += ' ' + task.task.name + " (" + std::to_string(task.task.tid) + ")";
+      out += ' ' + one_line(task.task.name) + " (" + std::to_string(task.task.tid) + ")";
     out += '\n';
   }
   out += lines("note: ", report.notes);
-  if (!report.error.empty()) out += "failed: " + report.error + '\n';
+  if (!report.error.empty()) out += "failed: " + one_line(report.error) + '\n';
   if (report.rolled_back && !report.changes.empty())
     out += "rolled back: all that was changed is as it was; " + std::to_string(untried) + " changes were not tried\n";
   if (report.error.empty() && report.changes.empty() && report.tasks_moved == 0) {
@@ -156,8 +158,8 @@ std::string to_text(const VerifyReport& report) {
     std::string result{to_string(item.result)}, id = item.id;
     result.resize(10, ' ');
     id.resize(std::max<std::size_t>(id.size() + 1, 22), ' ');
-    out += result + id + item.seen;
-    if (item.result != VerifyResult::ok) out += "; wanted: " + item.wanted;
+    out += result + id + one_line(item.seen);
+    if (item.result != VerifyResult::ok) out += "; wanted: " + one_line(item.wanted);
     out += '\n';
   }
   return out;

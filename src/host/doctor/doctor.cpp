@@ -7,6 +7,7 @@
 
 #include "host/doctor/check.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "placement/numbers.hpp"
 
 namespace nfx {
 namespace {
@@ -116,10 +117,10 @@ std::string to_text(std::span<const DoctorFinding> findings, bool everything) {
     for (const DoctorFinding& finding : findings) {
       if (!shown || finding.result != result) continue;
       text += padded(words(result), 11) + "  " + padded(std::string{finding.check->id}, 31) + "  ";
-      if (!finding.subject.empty()) text += finding.subject + ": ";
-      text += finding.seen + '\n';
+      if (!finding.subject.empty()) text += one_line(finding.subject) + ": ";
+      text += one_line(finding.seen) + '\n';
       const std::string indent(13, ' ');
-      if (!finding.wanted.empty()) text += indent + "wanted: " + finding.wanted + '\n';
+      if (!finding.wanted.empty()) text += indent + "wanted: " + one_line(finding.wanted) + '\n';
       if (!wants_a_mend(result)) continue;
       if (!finding.check->mend_runtime.empty())
         text += indent + "now: " + std::string{finding.check->mend_runtime} + '\n';
@@ -165,7 +166,7 @@ std::string to_json(std::span<const DoctorFinding> findings) {
   all["summary"] = std::move(summary);
   all["findings"] = std::move(list);
   // Names of tasks and devices may be any bytes.
-  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  return all.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace nfx

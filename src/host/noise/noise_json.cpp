@@ -145,7 +145,7 @@ bool readable(const Json& name) { return name == schema || name == schema_before
 
 std::string to_json(const NoiseReport& report) {
   // Names of tasks need not be UTF-8.
-  return report_json(report).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return report_json(report).dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
 std::expected<std::string, std::string> compare(const NoiseReport& report, std::string_view earlier_json) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "host/noise/report_parts.hpp"
+#include "placement/numbers.hpp"
 
 namespace nfx {
 namespace {
@@ -60,7 +61,7 @@ void append_summaries(std::string& out, const NoiseReport& report) {
 
 void append_causes(std::string& out, const NoiseReport& report) {
   if (!report.attributed) {
-    out += "\nSingle stalls cannot be attributed: " + report.why_not_attributed + ".\n";
+    out += "\nSingle stalls cannot be attributed: " + one_line(report.why_not_attributed) + ".\n";
     return;
   }
   for (const CpuNoise& cpu : report.cpus) {
@@ -119,15 +120,15 @@ std::string to_text(const NoiseReport& report) {
   std::string out =
       measured_text(report) + ", " + seconds_text(report.seconds) + ", " + (report.pinned ? "pinned" : "not pinned");
   out += report.fifo_priority > 0 ? ", SCHED_FIFO " + std::to_string(report.fifo_priority) : ", ordinary scheduler";
-  out += "\nkernel " + report.kernel + "; clock " + report.clock;
+  out += "\nkernel " + one_line(report.kernel) + "; clock " + one_line(report.clock);
   if (report.attributed)
     out += "; trace clock " + report.trace_clock + ", " + std::to_string(report.trace_events) + " events";
   out += '\n';
   if (report.interrupted) out += "interrupted: what was measured until then\n";
   for (const CpuNoise& cpu : report.cpus) {
-    if (!cpu.hiccups.error.empty()) out += "not measured: " + cpu.hiccups.error + '\n';
+    if (!cpu.hiccups.error.empty()) out += "not measured: " + one_line(cpu.hiccups.error) + '\n';
   }
-  for (const std::string& note : report.notes) out += "note: " + note + '\n';
+  for (const std::string& note : report.notes) out += "note: " + one_line(note) + '\n';
   if (measured_cpus(report) == 0) return out;
   append_summaries(out, report);
   append_causes(out, report);
