@@ -3,12 +3,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 
 #include "cli/describe.hpp"
+#include "cli/print.hpp"
 #include "nexusfix/base/suggest.hpp"
 
 namespace nfx::cli {
@@ -205,21 +206,15 @@ std::string wrong_count(std::string_view text) {
 }
 
 int wrong_usage(const Command& program, const std::string& text) {
-  std::string line{program.name};
-  line += ": " + text;
-  for (char& c : line) {
-    if (c == '\n') c = ' ';
-  }
-  std::fprintf(stderr, "%s\n", line.c_str());
+  std::string line = text;
+  std::ranges::replace(line, '\n', ' ');
+  print_error("{}: {}\n", program.name, line);
   return exit_wrong_usage;
 }
 
 std::string hint(const Path& path) { return " ('" + full_name(path) + " --help' explains)"; }
 
-int print(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return written ? 0 : 1;
-}
+int show(const std::string& text) { return write(Stream::out, SafeText::lines(text)) == 0 ? 0 : 1; }
 
 struct Parsed {
   Path path;
@@ -238,10 +233,10 @@ Parsed read(const Command& program, int argc, const char* const* argv) {
     app.parse(argc, argv);
     return {chosen(app, commands), {}};
   } catch (const CLI::CallForVersion&) {
-    return {{&program}, print(program.version + '\n')};
+    return {{&program}, show(program.version + '\n')};
   } catch (const CLI::CallForHelp&) {
     const Path path = chosen(app, commands);
-    return {path, print(help_text(path))};
+    return {path, show(help_text(path))};
   } catch (const CLI::ExtrasError&) {
     const Path path = chosen(app, commands);
     return {path, wrong_usage(program, unexpected(app, path) + hint(path))};
@@ -271,7 +266,7 @@ int run(const Command& program, int argc, const char* const* argv) {
   if (parsed.exit_code) return *parsed.exit_code;
   const Command& command = *parsed.path.back();
   if (command.run == nullptr) {
-    if (parsed.path.size() == 1) return print(help_text(parsed.path));
+    if (parsed.path.size() == 1) return show(help_text(parsed.path));
     return wrong_usage(program, "'" + full_name(parsed.path) + "' needs a command" + hint(parsed.path));
   }
   try {

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -15,6 +14,7 @@
 #include "command.hpp"
 #include "nexusfix/dictionary/codegen.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -128,8 +128,8 @@ int generate(const CodegenArguments& arguments) {
     written.insert(path);
   }
   const std::size_t removed = remove_others(folder, written);
-  std::cout << folder.string() << ": " << generated.size() << " files from " << options.source << ", " << changed
-            << " changed, " << removed << " removed\n";
+  print("{}: {} files from {}, {} changed, {} removed\n", folder.string(), generated.size(), options.source, changed,
+        removed);
   return exit_done;
 }
 

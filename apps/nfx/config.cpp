@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iostream>
 #include <stdexcept>
 #include <system_error>
 
 #include "command.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -55,9 +55,8 @@ int convert(const ConvertOptions& options) {
   const std::filesystem::path out{options.out.empty() ? options.file : options.out};
   const TranslatedSettings settings =
       translate_quickfix_file(file, out.has_parent_path() ? out.parent_path() : std::filesystem::path{"."});
-  for (const QuickFixWarning& each : settings.warnings)
-    std::cerr << "warning: " << to_string(each, options.file) << '\n';
-  for (const std::string& each : settings.notes) std::cerr << "note: " << each << '\n';
+  for (const QuickFixWarning& each : settings.warnings) print_error("warning: {}\n", to_string(each, options.file));
+  for (const std::string& each : settings.notes) print_error("note: {}\n", each);
   if (!options.out.empty()) {
     write_new_file(options.out, settings.toml, settings.secret_line != 0);
     return exit_done;
@@ -67,33 +66,36 @@ int convert(const ConvertOptions& options) {
                       ": has a secret, which is not printed: give --out FILE, which only its owner may read, or "
                       "write ${VARIABLE} in its place");
   }
-  std::cout << settings.toml;
+  print(SafeText::lines(settings.toml));
   return exit_done;
 }
 
-void print(const std::string& title, const std::vector<ExplainedSetting>& settings, bool only_given) {
+void append(SafeText& out, const std::string& title, const std::vector<ExplainedSetting>& settings, bool only_given) {
   const auto is_shown = [&](const ExplainedSetting& each) { return each.given || !only_given; };
   if (std::ranges::none_of(settings, is_shown)) return;
-  std::cout << title << '\n';
+  out.add("{}\n", title);
   for (const ExplainedSetting& each : settings) {
     if (!is_shown(each)) continue;
     constexpr std::size_t from_column = 44;
-    std::string left = "  " + each.key + " = " + each.value;
-    if (left.size() < from_column) left.resize(from_column, ' ');
-    std::cout << left << "  " << each.from << '\n';
+    const std::size_t start = out.size();
+    out.add("  {} = {}", each.key, each.value);
+    out.pad_to(start, from_column);
+    out.add("  {}\n", each.from);
   }
 }
 
 int check(const CheckOptions& options) {
   const ExplainedConfig config = explain_config(options.file);
   const std::size_t count = config.sessions.size();
-  std::cout << options.file << ": " << (config.is_quickfix ? "QuickFIX settings" : "TOML") << ", ok, " << count
-            << (count == 1 ? " session\n" : " sessions\n");
-  print("[engine]", config.engine, options.given);
-  print("[log]", config.log, options.given);
-  for (const ExplainedSession& each : config.sessions) print(each.name, each.settings, options.given);
-  for (const std::string& each : config.warnings) std::cout << "warning: " << each << '\n';
-  for (const std::string& each : config.notes) std::cout << "note: " << each << '\n';
+  SafeText out;
+  out.add("{}: {}, ok, {}{}\n", options.file, config.is_quickfix ? "QuickFIX settings" : "TOML", count,
+          count == 1 ? " session" : " sessions");
+  append(out, "[engine]", config.engine, options.given);
+  append(out, "[log]", config.log, options.given);
+  for (const ExplainedSession& each : config.sessions) append(out, each.name, each.settings, options.given);
+  for (const std::string& each : config.warnings) out.add("warning: {}\n", each);
+  for (const std::string& each : config.notes) out.add("note: {}\n", each);
+  print(out);
   return exit_done;
 }
 
@@ -142,11 +144,10 @@ cli::Command keys_command() {
           .summary = "List all keys with type, default and meaning, and all QuickFIX keys, as Markdown",
           .run =
               [] {
-                if (!options.quickfix) std::cout << config_key_table();
-                if (options.ours == options.quickfix) std::cout << '\n';
-                if (!options.ours) std::cout << quickfix_key_table();
-                std::cout.flush();
-                return std::cout ? exit_done : exit_failed;
+                if (!options.quickfix) print(SafeText::lines(config_key_table()));
+                if (options.ours == options.quickfix) print("\n");
+                if (!options.ours) print(SafeText::lines(quickfix_key_table()));
+                return exit_done;
               },
           .options = {{.names = "--ours", .target = &options.ours, .help = "Only the keys of NexusFIX's TOML files"},
                       {.names = "--quickfix",

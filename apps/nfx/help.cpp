@@ -1,10 +1,10 @@
 // nfx help, completion and man: the table of commands as text for people, shells and tools.
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -14,15 +14,15 @@ struct HelpOptions {
   bool json = false;
 };
 
-int print(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return written ? exit_done : exit_failed;
+int show(const std::string& text) {
+  print(SafeText::lines(text));
+  return exit_done;
 }
 
 int show_help(const HelpOptions& options) {
   const cli::Command program = nfx_command();
   const cli::Path path = cli::find_command(program, options.words);
-  return print(options.json ? cli::to_json(*path.back()) + '\n' : cli::help_text(path));
+  return show(options.json ? cli::to_json(*path.back()) + '\n' : cli::help_text(path));
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ cli::Command completion_command() {
   return {
       .name = "completion",
       .summary = "Print a script that completes commands and options in a shell",
-      .run = [] { return print(cli::bash_completion(nfx_command())); },
+      .run = [] { return show(cli::bash_completion(nfx_command())); },
       .options = {{.names = "SHELL",
                    .target = &shell,
                    .help = "The shell to print it for: bash",
@@ -59,7 +59,7 @@ cli::Command completion_command() {
 cli::Command man_command() {
   return {.name = "man",
           .summary = "Print the manual page, in roff",
-          .run = [] { return print(cli::manual_page(nfx_command())); },
+          .run = [] { return show(cli::manual_page(nfx_command())); },
           .examples = {{.line = "nfx man | man -l -", .about = "read the manual page"}}};
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -15,6 +14,7 @@
 #include "nexusfix/placement/host_facts.hpp"
 #include "nexusfix/placement/plan.hpp"
 #include "nexusfix/placement/topology.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -69,9 +69,9 @@ void restore() {
   LiveWriter writer{HostFiles{}};
   try {
     const RevertReport report = revert(HostFiles{}, writer, record());
-    for (const std::string& left : report.left) std::fprintf(stderr, "nfx: not restored: %s\n", left.c_str());
+    for (const std::string& left : report.left) print_error("nfx: not restored: {}\n", left);
   } catch (const ApplyError& error) {
-    std::fprintf(stderr, "nfx: %s; 'nfx host revert' tries again\n", error.what());
+    print_error("nfx: {}; 'nfx host revert' tries again\n", error.what());
   }
   give_signals_back();
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -226,22 +225,21 @@ std::string describe(const Row& row) {
   return text;
 }
 
-void print_text(std::string& out, const Schedule& schedule, const std::vector<Row>& rows) {
+void print_text(SafeText& out, const Schedule& schedule, const std::vector<Row>& rows) {
   const TimeZone& zone = schedule.config().zone;
   std::size_t width = 0;
   for (const Row& row : rows) width = std::max(width, zone.period_at(row.time).abbreviation.size());
   for (const Row& row : rows) {
     const local_seconds local = zone.local(row.time);
-    std::string abbreviation = zone.period_at(row.time).abbreviation;
-    abbreviation.resize(width, ' ');
-    out += "  ";
-    out += day_name(weekday{floor<days>(local)});
-    out += ' ' + date_time(local.time_since_epoch(), ' ') + ' ' + abbreviation + "  " +
-           date_time(row.time.time_since_epoch(), ' ') + " UTC  " + describe(row) + '\n';
+    out.add("  {} {} ", day_name(weekday{floor<days>(local)}), date_time(local.time_since_epoch(), ' '));
+    const std::size_t start = out.size();
+    out += zone.period_at(row.time).abbreviation;
+    out.pad_to(start, width);
+    out.add("  {} UTC  {}\n", date_time(row.time.time_since_epoch(), ' '), describe(row));
   }
 }
 
-void print_json(std::string& out, const std::string& head, const Schedule& schedule, const std::vector<Row>& rows) {
+void print_json(SafeText& out, const std::string& head, const Schedule& schedule, const std::vector<Row>& rows) {
   const TimeZone& zone = schedule.config().zone;
   for (const Row& row : rows) {
     const TimeZonePeriod& period = zone.period_at(row.time);
@@ -298,26 +296,30 @@ int show_schedules(const ScheduleOptions& options) {
   const sys_seconds from =
       options.from.empty() ? floor<seconds>(std::chrono::system_clock::now()) : parse_from(options.from);
   const sys_seconds to = from + days{options.days};
-  std::string out;
+  SafeText out;
   for (std::size_t i = 0; i < config.sessions.size(); ++i) {
     if (options.session != 0 && options.session != i + 1) continue;
     const SessionSettings& settings = config.sessions[i];
     const std::string name = identity(settings.session);
     const std::string head = "{\"session\":" + std::to_string(i + 1) + ",\"identity\":" + json_text(name);
     if (!settings.schedule) {
-      out += options.json ? head + ",\"non_stop\":true}\n" : name + "\n  non-stop: no schedule\n";
+      if (options.json) {
+        out.add("{},\"non_stop\":true}\n", head);
+      } else {
+        out.add("{}\n  non-stop: no schedule\n", name);
+      }
       continue;
     }
     const std::vector<Row> rows = preview(*settings.schedule, from, to);
     if (options.json) {
       print_json(out, head, *settings.schedule, rows);
     } else {
-      out += name + "\n  " + summary(settings.schedule->config()) + '\n';
+      out.add("{}\n  {}\n", name, summary(settings.schedule->config()));
       print_text(out, *settings.schedule, rows);
     }
   }
-  std::cout << out << std::flush;
-  return std::cout ? exit_done : exit_failed;
+  print(out);
+  return exit_done;
 }
 
 }  // namespace

@@ -1,14 +1,12 @@
 // nfx serve: an engine on a configuration file, with an application that echoes or rejects.
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <mutex>
 #include <optional>
 #include <set>
 
 #include "command.hpp"
+#include "line_log.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/engine/engine.hpp"
@@ -41,35 +39,6 @@ void choose_stores(EngineConfig& config, const std::filesystem::path& file) {
 
 UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
-// Lines are buffered and written once per poll-loop iteration, or when there are many.
-// Thread: any; a mutex, as several poll threads may log.
-class Log {
- public:
-  void line(UtcTime time, const std::string& text) {
-    const std::lock_guard lock{mutex_};
-    lines_ += timestamp(time);
-    lines_ += ' ';
-    lines_ += text;
-    lines_ += '\n';
-    if (lines_.size() >= flush_at) write();
-  }
-  void flush() {
-    const std::lock_guard lock{mutex_};
-    if (!lines_.empty()) write();
-  }
-
- private:
-  static constexpr std::size_t flush_at = 64 * 1024;
-
-  void write() {
-    std::cout.write(lines_.data(), static_cast<std::streamsize>(lines_.size())).flush();
-    lines_.clear();
-  }
-
-  std::mutex mutex_;
-  std::string lines_;
-};
-
 // An optional header field that an echo copies: one that the session does not set by itself.
 bool is_echoed_header(Tag tag) noexcept {
   switch (tag) {
@@ -91,7 +60,7 @@ bool is_echoed_header(Tag tag) noexcept {
 
 class Server final : public Application {
  public:
-  Server(const ServeOptions& options, Log& log) : options_(options), log_(log) {}
+  Server(const ServeOptions& options, LineLog& log) : options_(options), log_(log) {}
 
   void on_logon(SessionHandle& session) override {
     line(session, "logged on, next in " + std::to_string(value(session.next_inbound())) + ", next out " +
@@ -140,9 +109,9 @@ class Server final : public Application {
   void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override {
     if (!options_.messages) return;
     const MessageView& view = parsed(session, message);
-    std::string text{direction == Direction::in ? "in   " : "out  "};
+    SafeText text{direction == Direction::in ? cli::Literal{"in   "} : cli::Literal{"out  "}};
     append_raw(text, view, false);
-    line(session, text);
+    line(session, std::string{text.view()});
   }
   void on_store_alert(std::string_view text) override { log_.line(wall_clock(), "store: " + std::string{text}); }
   void on_tls_failure(std::string_view peer, std::string_view text) override {
@@ -193,21 +162,18 @@ class Server final : public Application {
 
   void line(SessionHandle& session, std::string text, std::string_view detail = {}) {
     text.insert(0, identity(session.config()) + ' ');
-    if (!detail.empty()) {
-      text += ": ";
-      append_printable(text, detail);
-    }
+    if (!detail.empty()) text.append(": ").append(detail);
     log_.line(session.now().utc, text);
   }
 
   const ServeOptions& options_;
-  Log& log_;
+  LineLog& log_;
   std::mutex violations_mutex_;
   std::set<std::string> violations_;
 };
 
 // The sequence numbers with which a session resumes, and the state of its store.
-void announce_store(const SessionHandle& session, UtcTime now, Log& log) {
+void announce_store(const SessionHandle& session, UtcTime now, LineLog& log) {
   const JournalStore* journal = session.journal();
   if (journal == nullptr) return;
   const JournalRecovery& found = journal->recovery();
@@ -224,7 +190,7 @@ void announce_store(const SessionHandle& session, UtcTime now, Log& log) {
   log.line(now, text);
 }
 
-void announce(Engine& engine, Log& log) {
+void announce(Engine& engine, LineLog& log) {
   const UtcTime now = wall_clock();
   for (const std::string& warning : engine.placement_warnings()) log.line(now, "placement: " + warning);
   if (engine.plan() != nullptr) {
@@ -255,17 +221,17 @@ int serve(const ServeOptions& options) {
   std::vector<std::string> warnings;
   EngineConfig config = load_any_config(options.config, &warnings);
   choose_stores(config, options.config);
-  for (const std::string& warning : warnings) std::cerr << "nfx: " << warning << '\n';
+  for (const std::string& warning : warnings) print_error("nfx: {}\n", warning);
   if (options.check) {
     const std::size_t count = config.sessions.size();
-    std::cout << options.config << ": ok, " << count << (count == 1 ? " session\n" : " sessions\n");
+    print("{}: ok, {}{}\n", options.config, count, count == 1 ? " session" : " sessions");
     for (const SessionSettings& each : config.sessions) {
-      std::cout << "  " << to_string(each.session.role) << ' ' << identity(each.session)
-                << (each.dictionary ? "" : ", without a dictionary") << '\n';
+      print("  {} {}{}\n", to_string(each.session.role), identity(each.session),
+            each.dictionary ? "" : ", without a dictionary");
     }
     return exit_done;
   }
-  Log log;
+  LineLog log{cli::Stream::out};  // outlives the engine, which prints until its end
   Server server{options, log};
   const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
   std::optional<ReloadOnHangup> reload;  // before the engine, whose threads inherit the blocked signal
@@ -286,7 +252,6 @@ int serve(const ServeOptions& options) {
   engine.run();
   reload.reset();
   for (const ThreadReport& report : engine.thread_reports()) log.line(wall_clock(), "placement: " + to_string(report));
-  log.flush();
   return exit_done;
 }
 
@@ -315,7 +280,7 @@ cli::Command serve_command() {
           R"(Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.
 Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists when sessions are encrypted.
 Messages sent and received are stored in journals, in the folder 'store' next to the configuration unless that specifies another; 'nfx store ls store' shows them.
-Lines are written by the poll threads: --messages costs latency.
+Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted, and a closed standard output is reported on standard error, once. --messages costs latency.
 Of messages delivered although the dictionary does not expect them, each kind is shown once.
 
 The least a configuration needs:

@@ -1,7 +1,5 @@
 #include "text.hpp"
 
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "nexusfix/wire/standard_fields.hpp"
@@ -9,33 +7,47 @@
 namespace nfx::app {
 namespace {
 
-void append_json_byte(std::string& out, unsigned char byte) {
+void append_hex(std::string& out, unsigned char byte) {
   constexpr std::string_view digits = "0123456789abcdef";
-  out += "\\u00";
   out += digits[byte >> 4];
   out += digits[byte & 15];
 }
 
+void append_json_byte(std::string& out, unsigned char byte) {
+  out += "\\u00";
+  append_hex(out, byte);
+}
+
+// The code point when this is one character of U+2000 to U+207F that must not be printed, else 0.
+unsigned format_control(std::string_view character) {
+  if (character.size() != 3 || character[0] != '\xE2') return 0;
+  const auto second = static_cast<unsigned char>(character[1]), third = static_cast<unsigned char>(character[2]);
+  if ((second != 0x80 && second != 0x81) || (third & 0xC0) != 0x80) return 0;
+  std::string safe;
+  append_printable(safe, character);
+  return safe == character ? 0 : 0x2000u | (second & 0x3Fu) << 6 | (third & 0x3Fu);
+}
+
 }  // namespace
 
-std::string_view Palette::operator()(Colour colour) const noexcept {
+cli::TerminalControl Palette::operator()(Colour colour) const noexcept {
   if (!on_) return {};
   switch (colour) {
-    case Colour::plain: return "\033[0m";
-    case Colour::bold: return "\033[1m";
-    case Colour::dim: return "\033[2m";
-    case Colour::red: return "\033[31m";
-    case Colour::green: return "\033[32m";
-    case Colour::yellow: return "\033[33m";
-    case Colour::cyan: return "\033[36m";
+    case Colour::plain: return cli::TerminalControl{"\033[0m"};
+    case Colour::bold: return cli::TerminalControl{"\033[1m"};
+    case Colour::dim: return cli::TerminalControl{"\033[2m"};
+    case Colour::red: return cli::TerminalControl{"\033[31m"};
+    case Colour::green: return cli::TerminalControl{"\033[32m"};
+    case Colour::yellow: return cli::TerminalControl{"\033[33m"};
+    case Colour::cyan: return cli::TerminalControl{"\033[36m"};
   }
   return {};
 }
 
-bool use_colour(std::string_view choice, int fd) {
+bool use_colour(std::string_view choice, cli::Stream stream) {
   if (choice != "auto") return choice == "always";
   const char* no_color = std::getenv("NO_COLOR");
-  return isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0');
+  return cli::is_terminal(stream) && (no_color == nullptr || *no_color == '\0');
 }
 
 cli::Option color_option(std::string& choice) {
@@ -45,8 +57,8 @@ cli::Option color_option(std::string& choice) {
           .one_of = {"auto", "always", "never"}};
 }
 
-void append_json_text(std::string& out, std::string_view text) {
-  out += '"';
+std::string json_text(std::string_view text) {
+  std::string out{'"'};
   std::string safe;
   for (std::size_t i = 0; i < text.size();) {
     // One character at a time: append_printable says which of them are well-formed UTF-8.
@@ -66,6 +78,13 @@ void append_json_text(std::string& out, std::string_view text) {
       i += 2;
       continue;
     }
+    // So are separators of lines and what reverses the direction of text: U+2028 to U+202E, U+2066 to U+2069.
+    if (const unsigned code = format_control(text.substr(i, 3)); code != 0) {
+      out += "\\u20";
+      append_hex(out, static_cast<unsigned char>(code & 0xFF));
+      i += 3;
+      continue;
+    }
     std::size_t size = byte < 0x80 ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
     safe.clear();
     append_printable(safe, text.substr(i, size));
@@ -77,33 +96,29 @@ void append_json_text(std::string& out, std::string_view text) {
     }
     i += size;
   }
-  out += '"';
+  return out + '"';
 }
 
-std::string json_text(std::string_view text) {
-  std::string out;
-  append_json_text(out, text);
-  return out;
-}
+void append_json_text(SafeText& out, std::string_view text) { out += json_text(text); }
 
-void append_value(std::string& out, Tag tag, std::string_view value, bool show_secrets) {
+void append_value(SafeText& out, Tag tag, std::string_view value, bool show_secrets) {
   if (is_secret(tag) && !show_secrets) {
     out += masked_text;
   } else {
-    append_printable(out, value);
+    out += value;
   }
 }
 
-void append_raw(std::string& out, const MessageView& message, bool show_secrets) {
+void append_raw(SafeText& out, const MessageView& message, bool show_secrets) {
   for (std::uint32_t i = 0; i < message.size(); ++i) {
-    out += std::to_string(value(message[i].tag));
+    out += value(message[i].tag);
     out += '=';
     append_value(out, message[i].tag, message[i].value, show_secrets);
     out += '|';
   }
 }
 
-void append_summary(std::string& out, const MessageView& message, const Dictionary* dictionary, bool show_secrets) {
+void append_summary(SafeText& out, const MessageView& message, const Dictionary* dictionary, bool show_secrets) {
   bool first = true;
   for (std::uint32_t i = 0; i < message.size(); ++i) {
     const Field field = message[i];
@@ -113,7 +128,7 @@ void append_summary(std::string& out, const MessageView& message, const Dictiona
     first = false;
     const std::string_view name = dictionary == nullptr ? std::string_view{} : dictionary->field_name(field.tag);
     if (name.empty()) {
-      out += std::to_string(value(field.tag));
+      out += value(field.tag);
     } else {
       out += name;
     }
@@ -123,7 +138,7 @@ void append_summary(std::string& out, const MessageView& message, const Dictiona
         dictionary == nullptr ? std::string_view{} : dictionary->value_name(field.tag, field.value);
     if (!meaning.empty()) {
       out += '(';
-      append_printable(out, meaning);
+      out += meaning;
       out += ')';
     }
   }

@@ -12,6 +12,7 @@
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/secret_fields.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 
@@ -21,32 +22,32 @@ class Palette {
  public:
   explicit Palette(bool on) noexcept : on_(on) {}
   // Starts a colour; plain ends it. Empty when colours are off.
-  [[nodiscard]] std::string_view operator()(Colour colour) const noexcept;
+  [[nodiscard]] cli::TerminalControl operator()(Colour colour) const noexcept;
   [[nodiscard]] bool on() const noexcept { return on_; }
 
  private:
   bool on_;
 };
 
-// Whether to use colours by --color, for output to this file descriptor: "auto" means a terminal, unless NO_COLOR is
+// Whether to use colours by --color, for what is printed there: "auto" means a terminal, unless NO_COLOR is
 // set.
-[[nodiscard]] bool use_colour(std::string_view choice, int fd);
+[[nodiscard]] bool use_colour(std::string_view choice, cli::Stream stream);
 
 // The option --color of commands that print to a terminal.
 [[nodiscard]] cli::Option color_option(std::string& choice);
 
 // Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 are written as \u00NN.
-void append_json_text(std::string& out, std::string_view text);
+void append_json_text(SafeText& out, std::string_view text);
 [[nodiscard]] std::string json_text(std::string_view text);
 
 // Appends a field's value as it may be shown: printable, and *** for a secret unless show_secrets.
-void append_value(std::string& out, Tag tag, std::string_view value, bool show_secrets);
+void append_value(SafeText& out, Tag tag, std::string_view value, bool show_secrets);
 
 // Appends all fields as "8=FIX.4.4|9=..|", printable and with secrets masked.
-void append_raw(std::string& out, const MessageView& message, bool show_secrets);
+void append_raw(SafeText& out, const MessageView& message, bool show_secrets);
 
 // Appends the body as "ClOrdID=abc Side=1(BUY) ...", printable. `dictionary` may be null.
-void append_summary(std::string& out, const MessageView& message, const Dictionary* dictionary, bool show_secrets);
+void append_summary(SafeText& out, const MessageView& message, const Dictionary* dictionary, bool show_secrets);
 
 // "YYYYMMDD-HH:MM:SS.mmm".
 [[nodiscard]] std::string timestamp(UtcTime time);

@@ -1,8 +1,8 @@
 // nfx version: what a bug report has to name: the version, the compiler and the instruction set in use.
-#include <iostream>
 
 #include "command.hpp"
 #include "nexusfix/wire/scan.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -14,8 +14,8 @@ constexpr const char* compiler = "g++ " __VERSION__;
 #endif
 
 int show_version() {
-  std::cout << "nfx " NFX_VERSION "\ncompiler  " << compiler << "\nkernel    " << active_kernel_name() << "  (of "
-            << available_kernel_names() << "; NFX_ISA chooses)\n";
+  print("nfx " NFX_VERSION "\ncompiler  {}\nkernel    {}  (of {}; NFX_ISA chooses)\n", compiler, active_kernel_name(),
+        available_kernel_names());
   return exit_done;
 }
 

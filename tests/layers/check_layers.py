@@ -36,6 +36,16 @@ OS_CALL = re.compile(
     r"|\b(std::)?time\s*\(\s*(nullptr|NULL|0|&)"
 )
 
+# What is printed passes one place, which escapes it. An assertion that fails prints what the compiler gave it.
+PRINT_FOLDERS = ("include", "src", "apps")
+PRINT_EXCEPTIONS = ("apps/cli/print.cpp", "src/base/assert.cpp")
+PRINT = re.compile(
+    r"\bstd(out|err)\b|\bSTD(OUT|ERR)_FILENO\b|\bstd::w?(cout|cerr|clog)\b"
+    r"|\b(v?printf|puts|putchar(_unlocked)?|perror|psignal|psiginfo|v?dprintf)\s*\("
+    r"|\bwrite\s*\(\s*[12]\s*,"
+)
+STRING = re.compile(r'"(\\.|[^"\\])*"')
+
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
 
@@ -138,12 +148,21 @@ class Checker:
             self.report(path, number, f'{module} may include {below}, not "{target}"; let a module above join the two, '
                         "or move the shared part down")
 
+    def check_prints(self, path: pathlib.Path, lines: list[str]) -> None:
+        for number, line in enumerate(lines, 1):
+            match = PRINT.search(without_comments(STRING.sub('""', line)))
+            if match and "::dup2(" not in line:  # which redirects a stream
+                self.report(path, number, f"{match[0]}: print through cli/print.hpp, which escapes control characters")
+
     def check_any_file(self, path: pathlib.Path) -> None:
         lines = path.read_text().splitlines()
         if len(lines) > LINES_MAX:
             self.report(path, LINES_MAX + 1, f"{len(lines)} lines, at most {LINES_MAX}; split off a second idea")
         elif len(lines) > LINES_ADVISED:
             self.notes.append(f"{path.relative_to(self.root).as_posix()}: {len(lines)} lines; does it hold one idea?")
+        relative = path.relative_to(self.root).as_posix()
+        if relative.startswith(tuple(f"{top}/" for top in PRINT_FOLDERS)) and relative not in PRINT_EXCEPTIONS:
+            self.check_prints(path, lines)
         for number, line in enumerate(lines, 1):
             match = UNFINISHED.search(line)
             if match:

@@ -50,6 +50,21 @@ class CheckLayers(unittest.TestCase):
     def test_good_tree_has_no_broken_rule(self):
         self.assertIn("0 broken rules", self.output_of(0))
 
+    def test_printing_past_the_one_place_is_reported(self):
+        for statement in ('std::cout << name;', 'std::cerr << name;', 'std::printf("%s", name);', 'std::puts(name);',
+                          'std::fputs(name, stderr);', 'std::fwrite(name, 1, 2, stdout);',
+                          '::write(STDERR_FILENO, name, 2);', '::write(1, name, 2);', 'std::perror(name);'):
+            with self.subTest(statement):
+                self.assert_reports("apps/nfx/serve.cpp:2", "cli/print.hpp",
+                                    apps__nfx__serve_DOT_cpp=f"\n{statement}\n")
+                self.assert_reports("src/store/journal.cpp:1", "cli/print.hpp",
+                                    src__store__journal_DOT_cpp=f"{statement}\n")
+
+    def test_the_one_place_itself_and_tests_may_print(self):
+        self.output_of(0, apps__cli__print_DOT_cpp="::write(STDOUT_FILENO, a, b);\n",
+                       tests__wire__scan_test_DOT_cpp="std::cout << name;\n",
+                       apps__nfx__words_DOT_cpp='auto x = "stdout";  // of stderr\nstd::snprintf(a, b, c);\n')
+
     def test_include_of_a_module_above_is_reported(self):
         self.assert_reports("include/nexusfix/base/time.hpp:2", "base may include nothing",
                             include__nexusfix__base__time_DOT_hpp='\n#include "nexusfix/wire/framer.hpp"\n')

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
-#include <iostream>
 #include <mutex>
 #include <thread>
 
 #include "command.hpp"
 #include "connect/input.hpp"
+#include "line_log.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
@@ -31,9 +31,6 @@ struct ConnectOptions {
 
 Duration seconds(double count) { return Duration{std::llround(count * 1e9)}; }
 
-// One write per line, so that lines of several threads do not mix.
-void complain(const std::string& text) { std::cerr << "nfx: " + text + '\n'; }
-
 // The session, used by two threads: callbacks on the poll thread, the sender on its own.
 class Client final : public Application {
  public:
@@ -42,8 +39,10 @@ class Client final : public Application {
   Client(const ConnectOptions& options, const SessionSettings& settings)
       : options_(options),
         settings_(settings),
-        out_(use_colour(options.color, STDOUT_FILENO)),
-        err_(use_colour(options.color, STDERR_FILENO)) {}
+        messages_(cli::Stream::out, std::chrono::seconds{10}),
+        events_(cli::Stream::err),
+        out_(use_colour(options.color, cli::Stream::out)),
+        err_(use_colour(options.color, cli::Stream::err)) {}
 
   void set_engine(Engine& engine) noexcept { engine_ = &engine; }
 
@@ -56,10 +55,7 @@ class Client final : public Application {
   void on_logout(SessionHandle& session, std::string_view reason) override {
     const bool was_logged_on = up_;
     std::string text = was_logged_on ? "logged out" : "no logon";
-    if (!reason.empty() && reason != text) {
-      text += ": ";
-      append_printable(text, reason);
-    }
+    if (!reason.empty() && reason != text) text.append(": ").append(reason);
     event(session, text);
     logon_deadline_ = MonotonicTime::min();
     // With several addresses the next one may succeed.
@@ -70,10 +66,7 @@ class Client final : public Application {
     if (notice == Notice::not_sent) return change([&] { outcome_ = outcome_of(text); });
     std::string line{to_string(notice)};
     if (seq != SeqNum{}) line += ", message " + std::to_string(value(seq));
-    if (!text.empty()) {
-      line += ": ";
-      append_printable(line, text);
-    }
+    if (!text.empty()) line.append(": ").append(text);
     event(session, line);
   }
   void on_message(SessionHandle& session, const MessageView& message) override {
@@ -87,10 +80,9 @@ class Client final : public Application {
     change([this] { outcome_ = Sent::sent; });
   }
   Duration on_turn(Instant now) override {
-    if (!text_.empty()) {
-      std::cout.write(text_.data(), static_cast<std::streamsize>(text_.size())).flush();
-      text_.clear();
-    }
+    messages_.flush();
+    events_.flush();
+    if (messages_.closed() && !stopping_) fail("standard output is closed: nothing can be shown");
     if (up_ || stopping_) return Duration::max();
     if (logon_deadline_ == MonotonicTime::min()) logon_deadline_ = now.monotonic + seconds(options_.logon_wait_s);
     if (now.monotonic >= logon_deadline_) {
@@ -130,7 +122,12 @@ class Client final : public Application {
   // The engine has ended: the sender gets no more answers.
   void engine_stopped() {
     change([this] { stopping_ = true; });
-    if (!text_.empty()) std::cout << text_ << std::flush;
+  }
+
+  // A line about the input or the end, from any thread.
+  void complain(std::string_view text) {
+    events_.add(made("nfx: {}\n", text));
+    events_.flush();
   }
 
   [[nodiscard]] bool was_up() const {
@@ -163,43 +160,42 @@ class Client final : public Application {
   }
 
   void event(SessionHandle& session, const std::string& text) {
-    std::string line;
+    SafeText line;
     line += err_(Colour::dim);
-    line += timestamp(session.now().utc) + ' ' + session.config().sender_comp_id + "->" +
-            session.config().target_comp_id + ' ';
+    line.add("{} {}->{} ", timestamp(session.now().utc), session.config().sender_comp_id,
+             session.config().target_comp_id);
     line += err_(Colour::plain);
-    line += text;
-    line += '\n';
-    std::cerr << line;
+    line.add("{}\n", text);
+    events_.add(line);
   }
   void show(SessionHandle& session, const MessageView& message, Colour colour) {
+    SafeText line;
     if (options_.raw) {
-      append_raw(text_, message, false);
+      append_raw(line, message, false);
     } else {
       const Dictionary* dictionary = settings_.dictionary.get();
       const std::string_view name =
           dictionary == nullptr ? std::string_view{} : dictionary->message_name(message.msg_type());
-      text_ += out_(Colour::dim);
-      text_ += timestamp(session.now().utc) + ' ';
-      text_ += out_(Colour::plain);
-      text_ += out_(colour);
-      append_printable(text_, name.empty() ? message.msg_type() : name);
-      text_ += out_(Colour::plain);
-      text_ += " #";
-      append_printable(text_, message.get_view(Tag::MsgSeqNum));
-      text_ += ' ';
-      append_summary(text_, message, dictionary, false);
+      line += out_(Colour::dim);
+      line.add("{} ", timestamp(session.now().utc));
+      line += out_(Colour::plain);
+      line += out_(colour);
+      line += name.empty() ? message.msg_type() : name;
+      line += out_(Colour::plain);
+      line.add(" #{} ", message.get_view(Tag::MsgSeqNum));
+      append_summary(line, message, dictionary, false);
     }
-    text_ += '\n';
+    line += '\n';
+    messages_.add(line);
   }
 
   const ConnectOptions& options_;
   const SessionSettings& settings_;
   Engine* engine_ = nullptr;
+  LineLog messages_, events_;
   Palette out_, err_;
 
   // The poll thread's own.
-  std::string text_;
   MessageView view_{32768};
   MonotonicTime logon_deadline_ = MonotonicTime::min();
 
@@ -242,7 +238,7 @@ class Sender {
  private:
   void bad(const std::string& text) {
     ++failed_lines_;
-    complain("line " + std::to_string(input_.line_number()) + ": " + text);
+    client_.complain("line " + std::to_string(input_.line_number()) + ": " + text);
   }
   // False when everything stops.
   bool send(const LineMessage& message) {
@@ -275,7 +271,7 @@ class Sender {
 EngineConfig load_one_session(const ConnectOptions& options) {
   std::vector<std::string> warnings;
   EngineConfig config = load_any_config(options.config, &warnings);
-  for (const std::string& warning : warnings) std::cerr << "nfx: " << warning << '\n';
+  for (const std::string& warning : warnings) print_error("nfx: {}\n", warning);
   std::vector<std::size_t> initiators;
   for (std::size_t i = 0; i < config.sessions.size(); ++i) {
     if (config.sessions[i].session.role == Role::initiator) initiators.push_back(i);
@@ -321,7 +317,7 @@ int connect(const ConnectOptions& options) {
   input.stop();
   sending.join();
   if (const std::string failure = client.failure(); !failure.empty()) {
-    complain(failure);
+    client.complain(failure);
     return exit_failed;
   }
   return client.was_up() && sender.failed_lines() == 0 ? exit_done : exit_failed;

@@ -92,13 +92,12 @@ class Summary {
     if (row.name.empty()) row.name = message.type_name;
   }
 
-  void print(std::string& out, bool validated) const {
+  void print(SafeText& out, bool validated) const {
     for (const auto& [type, row] : counts_) {
-      std::string count = std::to_string(row.count);
-      if (count.size() < 10) count.insert(0, 10 - count.size(), ' ');
-      out += count + "  ";
-      append_printable(out, type);
-      if (!row.name.empty()) out += "  " + row.name;
+      const std::string count = std::to_string(row.count);
+      out.append_spaces(10 - std::min<std::size_t>(count.size(), 10));
+      out.add("{}  {}", count, type);
+      if (!row.name.empty()) out.add("  {}", row.name);
       out += '\n';
     }
     out += std::to_string(total_) + (total_ == 1 ? " message, " : " messages, ") + std::to_string(bad_) + " bad";
@@ -121,7 +120,7 @@ class Decode {
   explicit Decode(const DecodeOptions& options)
       : options_(options),
         decoder_(dictionaries_, options.validate),
-        print_{options.show_secrets, Palette{use_colour(options.color, STDOUT_FILENO)}, {}, {}} {
+        print_{options.show_secrets, Palette{use_colour(options.color, cli::Stream::out)}, {}, {}} {
     for (const std::string& file : options.dictionaries) dictionaries_.add(file);
   }
 

@@ -1,33 +1,34 @@
 #include "decode/print.hpp"
 
 #include "nexusfix/wire/standard_fields.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
 
-void pad_to(std::string& out, std::size_t from, std::size_t width) {
-  if (out.size() - from < width) out.append(width - (out.size() - from), ' ');
-}
-
-void append_type(std::string& out, const DecodedMessage& message) {
+void append_type(SafeText& out, const DecodedMessage& message) {
   if (message.found.too_long) {
     out += "FIX message";
   } else if (message.type_name.empty()) {
     out += message.msg_type.empty() ? "message without MsgType" : "MsgType ";
-    append_printable(out, message.msg_type);
+    out += message.msg_type;
   } else {
     out += message.type_name;
     out += " (";
-    append_printable(out, message.msg_type);
+    out += message.msg_type;
     out += ')';
   }
 }
 
 // "line 3: NewOrderSingle (D) #2 CLIENT -> VENUE 20240102-12:00:00 FIX.4.4  [prefix]"
-void append_header(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
+void append_header(SafeText& out, const DecodedMessage& message, const PrintOptions& options) {
   const Palette& palette = options.palette;
   out += palette(Colour::dim);
-  out += options.place.empty() ? "line " + std::to_string(message.found.line) : options.place;
+  if (options.place.empty()) {
+    out.add("line {}", message.found.line);
+  } else {
+    out += options.place;
+  }
   out += ": ";
   out += palette(Colour::plain);
   out += palette(Colour::bold);
@@ -35,37 +36,37 @@ void append_header(std::string& out, const DecodedMessage& message, const PrintO
   out += palette(Colour::plain);
   if (!message.seq.empty()) {
     out += " #";
-    append_printable(out, message.seq);
+    out += message.seq;
   }
   if (!message.sender.empty() || !message.target.empty()) {
     out += ' ';
-    append_printable(out, message.sender);
+    out += message.sender;
     out += " -> ";
-    append_printable(out, message.target);
+    out += message.target;
   }
   for (const std::string_view text : {message.time, message.begin_string}) {
     if (text.empty()) continue;
     out += ' ';
-    append_printable(out, text);
+    out += text;
   }
   if (!message.found.prefix.empty()) {
     out += palette(Colour::dim);
     out += "  [";
-    append_printable(out, message.found.prefix);
+    out += message.found.prefix;
     out += ']';
     out += palette(Colour::plain);
   }
 }
 
 // The errors, each after `before`.
-void append_verdicts(std::string& out, const DecodedMessage& message, const Palette& palette, std::string_view before,
-                     std::string_view after) {
+void append_verdicts(SafeText& out, const DecodedMessage& message, const Palette& palette, cli::Literal before,
+                     cli::Literal after) {
   const auto append = [&](Colour colour, std::string_view label, const std::string& text) {
     if (text.empty()) return;
     out += before;
     out += palette(colour);
     out += label;
-    append_printable(out, text);
+    out += text;
     out += palette(Colour::plain);
     out += after;
   };
@@ -84,24 +85,24 @@ std::string_view name_of(const DecodedMessage& message, const DecodedField& fiel
   return message.dictionary == nullptr ? std::string_view{} : message.dictionary->field_name(field.tag);
 }
 
-void append_field_value(std::string& out, const DecodedField& field, bool show_secrets) {
+void append_field_value(SafeText& out, const DecodedField& field, bool show_secrets) {
   if (field.secret && !show_secrets) {
     out += "***";
   } else {
-    append_printable(out, field.value);
+    out += field.value;
   }
 }
 
-void append_field(std::string& out, const DecodedMessage& message, const DecodedField& field,
+void append_field(SafeText& out, const DecodedMessage& message, const DecodedField& field,
                   const PrintOptions& options) {
   const Palette& palette = options.palette;
   const std::size_t indent = 2 + 4 * std::size_t{field.depth};
   std::size_t start = out.size();
   if (field.starts_entry) {
-    out.append(indent - 4, ' ');
-    out += '[' + std::to_string(field.entry) + ']';
+    out.append_spaces(indent - 4);
+    out.add("[{}]", field.entry);
   }
-  pad_to(out, start, indent);
+  out.pad_to(start, indent);
   if (!field.readable) {
     out += palette(Colour::red);
     out += "    ? not a field              ";
@@ -112,19 +113,19 @@ void append_field(std::string& out, const DecodedMessage& message, const Decoded
   }
   const std::string tag = std::to_string(value(field.tag));
   out += palette(Colour::cyan);
-  if (tag.size() < 5) out.append(5 - tag.size(), ' ');
+  if (tag.size() < 5) out.append_spaces(5 - tag.size());
   out += tag;
   out += palette(Colour::plain);
   out += ' ';
   start = out.size();
   out += name_of(message, field);
-  pad_to(out, start, 24);
+  out.pad_to(start, 24);
   out += ' ';
   append_field_value(out, field, options.show_secrets);
   if (const std::string_view meaning = meaning_of(message, field); !meaning.empty()) {
     out += palette(Colour::green);
     out += " (";
-    append_printable(out, meaning);
+    out += meaning;
     out += ')';
     out += palette(Colour::plain);
   }
@@ -133,7 +134,7 @@ void append_field(std::string& out, const DecodedMessage& message, const Decoded
 
 // JSON.
 
-void append_json_member(std::string& out, std::string_view name, std::string_view text) {
+void append_json_member(SafeText& out, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   out += ",\"";
   out += name;
@@ -142,7 +143,7 @@ void append_json_member(std::string& out, std::string_view name, std::string_vie
 }
 
 // The fields from `at` on that are at this depth and in this entry; returns where they end.
-std::size_t append_json_fields(std::string& out, const DecodedMessage& message, std::size_t at, std::uint8_t depth,
+std::size_t append_json_fields(SafeText& out, const DecodedMessage& message, std::size_t at, std::uint8_t depth,
                                bool show_secrets) {
   const auto& fields = message.fields;
   out += '[';
@@ -172,7 +173,7 @@ std::size_t append_json_fields(std::string& out, const DecodedMessage& message, 
 
 }  // namespace
 
-void print_fields(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
+void print_fields(SafeText& out, const DecodedMessage& message, const PrintOptions& options) {
   append_header(out, message, options);
   out += '\n';
   append_verdicts(out, message, options.palette, "  ", "\n");
@@ -182,7 +183,7 @@ void print_fields(std::string& out, const DecodedMessage& message, const PrintOp
   out += '\n';
 }
 
-void print_one_line(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
+void print_one_line(SafeText& out, const DecodedMessage& message, const PrintOptions& options) {
   append_header(out, message, options);
   append_verdicts(out, message, options.palette, "  ", "");
   for (const DecodedField& field : message.fields) {
@@ -202,16 +203,20 @@ void print_one_line(std::string& out, const DecodedMessage& message, const Print
     append_field_value(out, field, options.show_secrets);
     if (const std::string_view meaning = meaning_of(message, field); !meaning.empty()) {
       out += '(';
-      append_printable(out, meaning);
+      out += meaning;
       out += ')';
     }
   }
   out += '\n';
 }
 
-void print_json(std::string& out, const DecodedMessage& message, const PrintOptions& options) {
+void print_json(SafeText& out, const DecodedMessage& message, const PrintOptions& options) {
   out += '{';
-  out += options.json_place.empty() ? "\"line\":" + std::to_string(message.found.line) : options.json_place;
+  if (options.json_place.empty()) {
+    out.add("\"line\":{}", message.found.line);
+  } else {
+    out += options.json_place;
+  }
   append_json_member(out, "type", message.msg_type);
   append_json_member(out, "name", message.type_name);
   append_json_member(out, "begin_string", message.begin_string);

@@ -1,5 +1,5 @@
 // Decoded messages as text: one field per line, one message per line, or JSON.
-// Thread: any, no state. Lifetime: appends to the caller's string.
+// Thread: any, no state. Lifetime: appends to the caller's text.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ struct PrintOptions {
 };
 
 // A header line, errors, then one line per field, groups indented.
-void print_fields(std::string& out, const DecodedMessage& message, const PrintOptions& options);
+void print_fields(SafeText& out, const DecodedMessage& message, const PrintOptions& options);
 
 // All of it on one line.
-void print_one_line(std::string& out, const DecodedMessage& message, const PrintOptions& options);
+void print_one_line(SafeText& out, const DecodedMessage& message, const PrintOptions& options);
 
 // One JSON object on one line (RFC 8259, UTF-8). Bytes that are not UTF-8 are written as \u00NN.
-void print_json(std::string& out, const DecodedMessage& message, const PrintOptions& options);
+void print_json(SafeText& out, const DecodedMessage& message, const PrintOptions& options);
 
 }  // namespace nfx::app

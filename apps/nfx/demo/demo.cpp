@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -20,6 +19,7 @@
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "noisy_processes.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -51,7 +51,7 @@ std::vector<PhasePlan> plan_of(const Options& options) {
 class ProgressLine {
  public:
   explicit ProgressLine(const Trader& trader)
-      : trader_(trader), terminal_(::isatty(STDERR_FILENO) != 0), thread_([this] { run(); }) {}
+      : trader_(trader), terminal_(cli::is_terminal(cli::Stream::err)), thread_([this] { run(); }) {}
   ~ProgressLine() {
     {
       const std::lock_guard lock{mutex_};
@@ -59,20 +59,33 @@ class ProgressLine {
     }
     changed_.notify_all();
     thread_.join();
-    if (terminal_) std::fputs("\r\x1b[K", stderr);
+    if (!terminal_) return;
+    SafeText clear;
+    clear += line_start;
+    clear += line_end;
+    print_error(clear);
   }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
  private:
+  static constexpr cli::TerminalControl line_start{"\r"};
+  static constexpr cli::TerminalControl line_end{"\x1b[K"};
+
   void run() {
     const auto pause = terminal_ ? std::chrono::milliseconds{250} : std::chrono::milliseconds{2000};
     std::unique_lock lock{mutex_};
     while (!changed_.wait_for(lock, pause, [this] { return done_; })) {
       const std::uint32_t done = trader_.progress(), total = trader_.total_requests();
-      std::fprintf(stderr,
-                   terminal_ ? "\r%u of %u requests answered (%u%%)\x1b[K" : "%u of %u requests answered (%u%%)\n",
-                   done, total, static_cast<unsigned>(std::uint64_t{done} * 100 / total));
+      SafeText line;
+      if (terminal_) line += line_start;
+      line.add("{} of {} requests answered ({}%)", done, total, std::uint64_t{done} * 100 / total);
+      if (terminal_) {
+        line += line_end;
+      } else {
+        line += '\n';
+      }
+      print_error(line);
     }
   }
 
@@ -174,7 +187,7 @@ int run(Options options) {
         measure_floor({.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});
 
   const std::vector<std::string> problems = disagreements(outcome);
-  print_table(stdout, outcome, problems);
+  print(table(outcome, problems));
   if (!options.json.empty()) write_json(options.json, outcome, problems);
   return problems.empty() ? 0 : 1;
 }

@@ -1,8 +1,10 @@
 #include "demo/report.hpp"
+#include "output.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
+#include <cstdio>
 #include <stdexcept>
 
 namespace nfx::app::demo {
@@ -12,13 +14,31 @@ constexpr double percentiles[] = {50, 90, 99, 99.9};
 
 double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
-void print_latencies(std::FILE* out, std::string_view name, const LatencyHistogram& h,
-                     std::optional<double> messages_per_s) {
-  std::fprintf(out, "  %-28.*s %9" PRIu64, static_cast<int>(name.size()), name.data(), h.count());
-  for (const double p : percentiles) std::fprintf(out, " %9.1f", microseconds(h.percentile(p)));
-  std::fprintf(out, " %9.1f", microseconds(h.max()));
-  if (messages_per_s) std::fprintf(out, " %11.0f", *messages_per_s);
-  std::fputc('\n', out);
+std::string in_columns(std::string_view text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ').append(text);
+}
+std::string in_columns(std::uint64_t number, std::size_t width) { return in_columns(std::to_string(number), width); }
+std::string in_columns(double number, int decimals, std::size_t width) {
+  char text[512];
+  return in_columns({text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.*f", decimals, number))},
+                    width);
+}
+
+void append_name(SafeText& out, std::string_view name) {
+  out += "  ";
+  const std::size_t start = out.size();
+  out += name;
+  out.pad_to(start, 28);
+}
+
+void append_latencies(SafeText& out, std::string_view name, const LatencyHistogram& h,
+                      std::optional<double> messages_per_s) {
+  append_name(out, name);
+  out.add(" {}", in_columns(h.count(), 9));
+  for (const double p : percentiles) out.add(" {}", in_columns(microseconds(h.percentile(p)), 1, 9));
+  out.add(" {}", in_columns(microseconds(h.max()), 1, 9));
+  if (messages_per_s) out.add(" {}", in_columns(*messages_per_s, 0, 11));
+  out += '\n';
 }
 
 std::optional<std::uint64_t> difference(std::optional<std::uint64_t> after, std::optional<std::uint64_t> before) {
@@ -50,14 +70,14 @@ double overall_rate(const Trader& trader, const SessionCounters& session) {
   return seconds > 0 ? static_cast<double>(session.messages_in + session.messages_out) / seconds : 0;
 }
 
-void print_thread(std::FILE* out, const char* name, const ThreadStats& before, const ThreadStats& after,
-                  const SessionCounters& session, double messages_per_s) {
+// The name has six columns.
+void append_thread(SafeText& out, cli::Literal name, const ThreadStats& before, const ThreadStats& after,
+                   const SessionCounters& session, double messages_per_s) {
   const ThreadRun run{before, after};
-  std::fprintf(out,
-               "  %-6s in %9" PRIu64 "  out %9" PRIu64
-               "  %8.0f messages/s   core %s, migrations %s, switches: involuntary %s, voluntary %s\n",
-               name, session.messages_in, session.messages_out, messages_per_s, run.core.c_str(),
-               run.migrations.c_str(), run.involuntary.c_str(), run.voluntary.c_str());
+  out.add("  {} in {}  out {}  {} messages/s   ", SafeText{name}, in_columns(session.messages_in, 9),
+          in_columns(session.messages_out, 9), in_columns(messages_per_s, 0, 8));
+  out.add("core {}, migrations {}, switches: involuntary {}, voluntary {}\n", run.core, run.migrations, run.involuntary,
+          run.voluntary);
 }
 
 void json_histogram(std::FILE* out, const LatencyHistogram& h) {
@@ -119,38 +139,38 @@ std::vector<std::string> disagreements(const Outcome& outcome) {
   return problems;
 }
 
-void print_table(std::FILE* out, const Outcome& outcome, const std::vector<std::string>& problems) {
+SafeText table(const Outcome& outcome, const std::vector<std::string>& problems) {
+  SafeText out;
   const TraderCounts& t = outcome.trader->counts();
-  std::fprintf(out, "\nnfx demo: trader and venue, two processes over TCP on loopback, FIX.4.4, idle %s\n\n",
-               outcome.idle.c_str());
+  out.add("\nnfx demo: trader and venue, two processes over TCP on loopback, FIX.4.4, idle {}\n\n", outcome.idle);
   if (outcome.noise != 0 || !outcome.isolated_cpus.empty()) {
     const std::string where =
         outcome.isolated_cpus.empty() ? "not isolated" : "isolated on CPU " + outcome.isolated_cpus;
-    std::fprintf(out, "  with %u noisy processes, %s\n\n", outcome.noise, where.c_str());
+    out.add("  with {} noisy processes, {}\n\n", outcome.noise, where);
   }
-  std::fprintf(out,
-               "  orders %" PRIu64 "   replaces %" PRIu64 "   cancels %" PRIu64 "   fills %" PRIu64
-               "   rejects %" PRIu64 "\n\n",
-               t.orders, t.replaces, t.cancels, t.fills, t.rejects);
-  std::fprintf(out, "  %-28s %9s %9s %9s %9s %9s %9s %11s\n", "round trip in us", "requests", "p50", "p90", "p99",
-               "p99.9", "max", "messages/s");
+  out.add("  orders {}   replaces {}   cancels {}   fills {}   rejects {}\n\n", t.orders, t.replaces, t.cancels,
+          t.fills, t.rejects);
+  append_name(out, "round trip in us");
+  for (const std::string_view column : {"requests", "p50", "p90", "p99", "p99.9", "max"}) {
+    out.add(" {}", in_columns(column, 9));
+  }
+  out.add(" {}\n", in_columns("messages/s", 11));
   for (const PhaseResult& phase : outcome.trader->phases()) {
-    if (phase.plan.reported) print_latencies(out, phase.plan.name, phase.round_trip, phase.messages_per_s());
+    if (phase.plan.reported) append_latencies(out, phase.plan.name, phase.round_trip, phase.messages_per_s());
   }
-  if (outcome.floor) print_latencies(out, "raw TCP, same bytes, no FIX", *outcome.floor, std::nullopt);
-  std::fputc('\n', out);
-  print_thread(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session,
-               overall_rate(*outcome.trader, outcome.trader_session));
-  print_thread(out, "venue", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session,
-               overall_rate(*outcome.trader, outcome.venue.session));
-  std::fputc('\n', out);
+  if (outcome.floor) append_latencies(out, "raw TCP, same bytes, no FIX", *outcome.floor, std::nullopt);
+  out += '\n';
+  append_thread(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session,
+                overall_rate(*outcome.trader, outcome.trader_session));
+  append_thread(out, "venue ", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session,
+                overall_rate(*outcome.trader, outcome.venue.session));
+  out += '\n';
   if (problems.empty()) {
-    std::fprintf(out,
-                 "  check: both sides agree on every sequence number (%" PRIu64 " and %" PRIu64
-                 ") and on the state of all %" PRIu64 " orders\n",
-                 outcome.trader_next_outbound, outcome.trader_next_inbound, t.orders);
+    out.add("  check: both sides agree on every sequence number ({} and {}) and on the state of all {} orders\n",
+            outcome.trader_next_outbound, outcome.trader_next_inbound, t.orders);
   }
-  for (const std::string& problem : problems) std::fprintf(out, "  CHECK FAILED: %s\n", problem.c_str());
+  for (const std::string& problem : problems) out.add("  CHECK FAILED: {}\n", problem);
+  return out;
 }
 
 void write_json(const std::filesystem::path& file, const Outcome& outcome, const std::vector<std::string>& problems) {

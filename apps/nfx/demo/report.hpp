@@ -1,7 +1,6 @@
 // What the demonstration shows at its end: one table as text, one JSON file for programs, and the result of its check.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "demo/trader.hpp"
 #include "demo/venue_process.hpp"
+#include "output.hpp"
 
 namespace nfx::app::demo {
 
@@ -27,7 +27,7 @@ struct Outcome {
 // Everything that does not agree between the two sides; empty when all does.
 [[nodiscard]] std::vector<std::string> disagreements(const Outcome& outcome);
 
-void print_table(std::FILE* out, const Outcome& outcome, const std::vector<std::string>& problems);
+[[nodiscard]] SafeText table(const Outcome& outcome, const std::vector<std::string>& problems);
 
 // Throws std::runtime_error naming the file when it cannot be written.
 void write_json(const std::filesystem::path& file, const Outcome& outcome, const std::vector<std::string>& problems);

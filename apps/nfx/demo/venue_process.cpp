@@ -6,11 +6,11 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <system_error>
 #include <type_traits>
 
 #include "nexusfix/engine/engine.hpp"
+#include "output.hpp"
 
 namespace nfx::app::demo {
 namespace {
@@ -126,7 +126,7 @@ VenueProcess::VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t
     try {
       status = serve(session, idle, max_requests, placement, fds[1]);
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "nfx: demo venue: %s\n", error.what());
+      print_error("nfx: demo venue: {}\n", error.what());
     }
     ::_exit(status);
   }

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <iostream>
 
 #include "command.hpp"
 #include "dict/commands.hpp"
 #include "dict/files.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -26,13 +26,14 @@ void print_summary(const std::string& name, const Dictionary& dictionary) {
     groups += groups_in(message.scope);
     largest = std::max(largest, message.scope.members().size());
   }
-  std::cout << name << ": " << dictionary.version_name();
+  SafeText out = made("{}: {}", name, dictionary.version_name());
   if (dictionary.begin_string() != dictionary.version_name()) {
-    std::cout << " in sessions of " << dictionary.begin_string();
+    out.add(" in sessions of {}", dictionary.begin_string());
   }
-  std::cout << ": " << messages.size() << " messages (" << admin << " of the session), " << fields.size() << " fields ("
-            << with_values << " with listed values), " << groups << " groups in messages, at most " << largest
-            << " fields side by side; no problems\n";
+  out.add(": {} messages ({} of the session), {} fields ({} with listed values), {} groups in messages, ",
+          messages.size(), admin, fields.size(), with_values, groups);
+  out.add("at most {} fields side by side; no problems\n", largest);
+  print(out);
 }
 
 }  // namespace
@@ -52,13 +53,13 @@ int check_dictionary(const CheckOptions& options) {
   if (model) {
     for (std::string& problem : find_problems(*model)) problems.push_back(std::move(problem));
   }
-  for (const std::string& problem : problems) std::cout << problem << '\n';
+  for (const std::string& problem : problems) print("{}\n", problem);
   if (problems.empty()) {
     print_summary(options.file, Dictionary::build(*model));
     return exit_done;
   }
-  std::cout << problems.size() << (problems.size() == 1 ? " problem\n" : " problems\n");
-  if (problems.size() >= max_dictionary_problems) std::cout << "there may be more: fix these first\n";
+  print("{}{}\n", problems.size(), problems.size() == 1 ? " problem" : " problems");
+  if (problems.size() >= max_dictionary_problems) print("there may be more: fix these first\n");
   return exit_failed;
 }
 

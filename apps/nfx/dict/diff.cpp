@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <iostream>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
 #include "dict/commands.hpp"
 #include "dict/files.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -18,17 +18,21 @@ class Diff {
  public:
   Diff(const Dictionary& a, const Dictionary& b) : a_(a), b_(b) {}
 
+  // Prints the differences, and returns how many there are.
   std::size_t run() {
     if (a_.begin_string() != b_.begin_string()) changed("BeginString", a_.begin_string(), b_.begin_string());
     if (a_.version_name() != b_.version_name()) changed("version", a_.version_name(), b_.version_name());
     compare_fields();
     compare_messages();
+    output_.flush();
     return count_;
   }
 
  private:
-  void line(char sign, const std::string& text) {
-    std::cout << sign << ' ' << text << '\n';
+  void line(cli::LiteralCharacter sign, const std::string& text) {
+    output_.text += sign;
+    output_.text.add(" {}\n", text);
+    output_.flush_when_large();
     ++count_;
   }
   void changed(const std::string& what, std::string_view before, std::string_view after) {
@@ -161,6 +165,7 @@ class Diff {
 
   const Dictionary& a_;
   const Dictionary& b_;
+  Output output_;
   std::size_t count_ = 0;
 };
 
@@ -170,7 +175,7 @@ int diff_dictionaries(const std::string& a, const std::string& b) {
   const Dictionary first = load_dictionary(dictionary_path(a));
   const Dictionary second = load_dictionary(dictionary_path(b));
   const std::size_t count = Diff(first, second).run();
-  std::cout << (count == 0 ? "no" : std::to_string(count)) << (count == 1 ? " difference\n" : " differences\n");
+  print("{}{}\n", count == 0 ? "no" : std::to_string(count), count == 1 ? " difference" : " differences");
   return count == 0 ? exit_done : exit_failed;
 }
 

@@ -1,5 +1,4 @@
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <stdexcept>
 
@@ -8,6 +7,7 @@
 #include "dict/files.hpp"
 #include "dict/learner.hpp"
 #include "nexusfix/dictionary/validator.hpp"
+#include "output.hpp"
 
 namespace nfx::app {
 namespace {
@@ -42,9 +42,9 @@ class Rest {
   }
 
   // Whether there are none.
-  bool print(std::ostream& out) const {
-    out << messages_ - invalid_ << " of " << messages_ << " messages are valid with the overlay\n";
-    for (const auto& [kind, count] : kinds_) out << "  " << kind << ", " << count << " messages\n";
+  bool append_to(SafeText& out) const {
+    out.add("{} of {} messages are valid with the overlay\n", messages_ - invalid_, messages_);
+    for (const auto& [kind, count] : kinds_) out.add("  {}, {} messages\n", kind, count);
     return invalid_ == 0;
   }
 
@@ -80,9 +80,9 @@ int learn_dictionary(const LearnOptions& options) {
   overlay.transport = base_name(options.transport, options.out);
   const std::string xml = overlay_to_xml(overlay);
   // The overlay is the result: other lines go to standard error where both would go to standard output.
-  std::ostream& say = options.out.empty() ? std::cerr : std::cout;
+  const auto say = [&](const SafeText& text) { options.out.empty() ? print_error(text) : print(text); };
   if (options.out.empty()) {
-    std::cout << xml << std::flush;
+    print(SafeText::lines(xml));
   } else {
     std::ofstream out(options.out, std::ios::binary);
     out << xml;
@@ -90,18 +90,24 @@ int learn_dictionary(const LearnOptions& options) {
     if (!out)
       throw std::runtime_error(options.out + ": cannot be written; give the path of a file in a writable folder");
   }
-  for (const std::string& line : learner.describe()) say << line << '\n';
+  SafeText found;
+  for (const std::string& line : learner.describe()) found.add("{}\n", line);
   if (learner.left_out() > 0) {
-    say << "too many findings: " << learner.left_out() << " times a field was left out (there may be "
-        << Learner::max_findings << ", of them " << Learner::max_per_scope << " in one message or group)\n";
+    found.add(
+        "too many findings: {} times a field was left out (there may be {}, of them {} in one message or group)\n",
+        learner.left_out(), Learner::max_findings, Learner::max_per_scope);
   }
-  if (others > 0) say << others << " messages are not " << dictionary.begin_string() << ": left out\n";
-  if (count.unreadable > 0) say << count.unreadable << " messages cannot be read: 'nfx decode' explains\n";
+  if (others > 0) found.add("{} messages are not {}: left out\n", others, dictionary.begin_string());
+  if (count.unreadable > 0) found.add("{} messages cannot be read: 'nfx decode' explains\n", count.unreadable);
+  say(found);
   if (options.log == "-") return exit_done;
   const Dictionary with_overlay = Dictionary::build(apply_overlay(base, overlay));
   Rest rest(with_overlay);
   static_cast<void>(for_each_message(options.log, [&](const MessageView& message) { rest.see(message); }));
-  return rest.print(say) && learner.left_out() == 0 ? exit_done : exit_failed;
+  SafeText remaining;
+  const bool all_valid = rest.append_to(remaining);
+  say(remaining);
+  return all_valid && learner.left_out() == 0 ? exit_done : exit_failed;
 }
 
 }  // namespace nfx::app

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 #include "command.hpp"
 #include "host/host.hpp"
 #include "nexusfix/host/apply.hpp"
+#include "output.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -28,12 +28,12 @@ struct ApplyCommand {
 };
 
 int leave(HostExit exit, const std::string& text) {
-  std::cout << text << std::flush;
-  return std::cout ? static_cast<int>(exit) : exit_failed;
+  print(SafeText::lines(text));
+  return static_cast<int>(exit);
 }
 
 int refuse(HostExit exit, const std::string& text) {
-  std::cerr << "nfx: " << text << '\n';
+  print_error("nfx: {}\n", text);
   return static_cast<int>(exit);
 }
 
@@ -90,7 +90,8 @@ int write_below(const std::filesystem::path& folder, const std::vector<BootArtef
     out << artefact.content << std::flush;
     if (!out) return refuse(HostExit::failures, file.string() + ": cannot be written");
     std::filesystem::permissions(file, static_cast<std::filesystem::perms>(artefact.mode));
-    text += file.string() + "  " + artefact.purpose + '\n';
+    append_printable(text, file.string());
+    text += "  " + artefact.purpose + '\n';
   }
   return leave(HostExit::ok, text + next_steps(artefacts));
 }

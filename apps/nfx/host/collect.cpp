@@ -1,11 +1,11 @@
 // nfx host collect: copies what the other commands read, so that a host can be examined elsewhere.
-#include <iostream>
 #include <string>
 #include <utility>
 
 #include "command.hpp"
 #include "host/host.hpp"
 #include "nexusfix/host/doctor.hpp"
+#include "output.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -17,19 +17,20 @@ struct CollectOptions {
 };
 
 int list_patterns() {
-  for (const std::string_view pattern : collected_patterns()) std::cout << pattern << '\n';
-  std::cout << std::flush;
-  return std::cout ? exit_done : exit_failed;
+  SafeText out;
+  for (const std::string_view pattern : collected_patterns()) out.add("{}\n", pattern);
+  print(out);
+  return exit_done;
 }
 
 int collect(const CollectOptions& options) {
   const HostFiles from{options.root.empty() ? "/" : options.root};
   const Collected done = collect_host(from, options.folder);
-  std::cout << done.files << " files, " << (done.bytes + 1023) / 1024 << " KiB in " << options.folder;
-  if (done.unreadable != 0) std::cout << "; " << done.unreadable << " could not be read (try as root)";
-  if (!done.complete) std::cout << "; there was more than the limit, which is not copied";
-  std::cout << "\nnfx host doctor --root " << options.folder << " examines them.\n" << std::flush;
-  if (!std::cout) return exit_failed;
+  SafeText out = made("{} files, {} KiB in {}", done.files, (done.bytes + 1023) / 1024, options.folder);
+  if (done.unreadable != 0) out.add("; {} could not be read (try as root)", done.unreadable);
+  if (!done.complete) out += "; there was more than the limit, which is not copied";
+  out.add("\nnfx host doctor --root {} examines them.\n", options.folder);
+  print(out);
   return std::to_underlying(done.unreadable != 0 || !done.complete ? HostExit::cannot_tell : HostExit::ok);
 }
 

@@ -1,6 +1,5 @@
 // nfx host doctor and nfx host explain: what adds latency jitter on this host, and why.
 #include <algorithm>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "nexusfix/base/suggest.hpp"
 #include "nexusfix/config/placement.hpp"
 #include "nexusfix/host/doctor.hpp"
+#include "output.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -33,12 +33,11 @@ int run_doctor(const DoctorOptions& options) {
     exit = HostExit::policy_invalid;
     for (const PlanFinding& finding : seen.plan->findings) {
       if (finding.severity == Severity::refusal)
-        std::cerr << "nfx: the plan is refused: " << finding.id << ": " << finding.text << '\n';
+        print_error("nfx: the plan is refused: {}: {}\n", finding.id, finding.text);
     }
   }
   const auto findings = examine({seen.files, seen.topology, seen.facts, seen.plan ? &*seen.plan : nullptr});
-  std::cout << (options.format == "json" ? to_json(findings) : to_text(findings, options.everything)) << std::flush;
-  if (!std::cout) return exit_failed;
+  print(SafeText::lines(options.format == "json" ? to_json(findings) : to_text(findings, options.everything)));
   return std::to_underlying(combine(exit, exit_of(findings)));
 }
 
@@ -53,27 +52,32 @@ int explain(const std::string& id) {
       names.push_back(known.id);
       if (known.id.ends_with('.' + id)) hint = "; did you mean " + std::string{known.id} + '?';
     }
-    std::cerr << "nfx: there is no check \"" << id << "\"" << (hint.empty() ? did_you_mean(id, names) : hint)
-              << "; 'nfx host explain' alone lists them all\n";
+    print_error("nfx: there is no check \"{}\"{}; 'nfx host explain' alone lists them all\n", id,
+                hint.empty() ? did_you_mean(id, names) : hint);
     return exit_wrong_usage;
   }
-  std::cout << check->id << ": " << check->title << "\n\n"
-            << "reads        " << check->source << '\n'
-            << "why          " << check->why << '\n'
-            << "fix now      " << or_none(check->mend_runtime, "not possible: needs a reboot") << '\n'
-            << "fix at boot  " << or_none(check->mend_boot, "not needed") << '\n'
-            << "risk         " << check->risk << '\n'
-            << std::flush;
-  return std::cout ? exit_done : exit_failed;
+  SafeText out = made("{}: {}\n\n", check->id, check->title);
+  out.add("reads        {}\n", check->source);
+  out.add("why          {}\n", check->why);
+  out.add("fix now      {}\n", or_none(check->mend_runtime, "not possible: needs a reboot"));
+  out.add("fix at boot  {}\n", or_none(check->mend_boot, "not needed"));
+  out.add("risk         {}\n", check->risk);
+  print(out);
+  return exit_done;
 }
 
 int list_checks() {
   std::size_t width = 0;
   for (const CheckInfo& check : doctor_checks()) width = std::max(width, check.id.size());
-  for (const CheckInfo& check : doctor_checks())
-    std::cout << check.id << std::string(width + 2 - check.id.size(), ' ') << check.title << '\n';
-  std::cout << std::flush;
-  return std::cout ? exit_done : exit_failed;
+  SafeText out;
+  for (const CheckInfo& check : doctor_checks()) {
+    const std::size_t start = out.size();
+    out += check.id;
+    out.pad_to(start, width + 2);
+    out.add("{}\n", check.title);
+  }
+  print(out);
+  return exit_done;
 }
 
 }  // namespace

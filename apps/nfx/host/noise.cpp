@@ -4,7 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <iostream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -15,6 +14,7 @@
 #include "nexusfix/host/noise_report.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "noisy_processes.hpp"
+#include "output.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -126,18 +126,17 @@ int run_noise(const Options& options) {
   }
   // Formats read by programs stay unchanged.
   if (options.format == "text") out += comparison;
-  std::cout << out << std::flush;
-  if (options.format != "text") std::cerr << comparison;
-  if (!std::cout) return exit_failed;
+  print(SafeText::lines(out));
+  if (options.format != "text") print_error(SafeText::lines(comparison));
   bool measured = false;
   for (const CpuNoise& cpu : report.cpus) {
     measured = measured || cpu.hiccups.error.empty();
     if (!cpu.hiccups.error.empty() && options.format != "text")
-      std::cerr << "nfx: not measured: " << cpu.hiccups.error << '\n';
+      print_error("nfx: not measured: {}\n", cpu.hiccups.error);
   }
   if (!measured) return exit_failed;
   if (options.attribute && !report.attributed) {
-    if (options.format != "text") std::cerr << "nfx: gaps are not attributed: " << report.why_not_attributed << '\n';
+    if (options.format != "text") print_error("nfx: gaps are not attributed: {}\n", report.why_not_attributed);
     return static_cast<int>(HostExit::cannot_tell);
   }
   return exit_done;

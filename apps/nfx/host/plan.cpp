@@ -1,10 +1,10 @@
 // nfx host plan: which thread runs where on this machine or another, why, and what is wrong with that.
-#include <iostream>
 #include <string>
 #include <utility>
 
 #include "command.hpp"
 #include "host/host.hpp"
+#include "output.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -19,12 +19,10 @@ int show_plan(const PlanOptions& options) {
   const Situation seen = look(options.place);
   const PlacementPlan& plan = *seen.plan;
   if (options.quiet_only) {
-    std::cout << plan.quiet.to_list() << '\n';
+    print("{}\n", plan.quiet.to_list());
   } else {
-    std::cout << (options.format == "json" ? to_json(plan) : to_text(plan, seen.topology));
+    print(SafeText::lines(options.format == "json" ? to_json(plan) : to_text(plan, seen.topology)));
   }
-  std::cout << std::flush;
-  if (!std::cout) return std::to_underlying(HostExit::failures);
   HostExit exit = HostExit::ok;
   if (plan.has_warnings()) exit = combine(exit, HostExit::warnings);
   if (plan.refused()) exit = combine(exit, HostExit::policy_invalid);

@@ -1,13 +1,13 @@
 // nfx host revert: restores what apply has changed.
 #include <unistd.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 
 #include "command.hpp"
 #include "host/host.hpp"
 #include "nexusfix/host/apply.hpp"
+#include "output.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -33,7 +33,7 @@ void add(RevertReport& sum, const RevertReport& part) {
 int revert_host(const RevertCommand& command) {
   const HostFiles files{command.place.root.empty() ? "/" : command.place.root};
   if (files.live() && ::geteuid() != 0) {
-    std::cerr << "nfx: restoring this host needs root, and only root may read the record; 'sudo nfx host revert'\n";
+    print_error("nfx: restoring this host needs root, and only root may read the record; 'sudo nfx host revert'\n");
     return static_cast<int>(HostExit::cannot_tell);
   }
   std::unique_ptr<HostWriter> writer;
@@ -52,8 +52,8 @@ int revert_host(const RevertCommand& command) {
     if (part.found) sum.notes.push_back("boot files are removed: run update-grub, or what this host uses, and reboot");
     add(sum, part);
   }
-  std::cout << (command.format == "json" ? to_json(sum) : to_text(sum)) << std::flush;
-  return std::cout ? static_cast<int>(sum.exit) : exit_failed;
+  print(SafeText::lines(command.format == "json" ? to_json(sum) : to_text(sum)));
+  return static_cast<int>(sum.exit);
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <string>
 #include <system_error>
 
 #include "command.hpp"
 #include "host/host.hpp"
 #include "nexusfix/placement/topology_print.hpp"
+#include "output.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -32,7 +32,7 @@ HostExit write_to(const std::string& file, const std::string& content) {
   std::ofstream out{file, std::ios::binary | std::ios::trunc};
   out << content << std::flush;
   if (out) return HostExit::ok;
-  std::cerr << "nfx: " << file << ": cannot write it: " << std::generic_category().message(errno) << '\n';
+  print_error("nfx: {}: cannot write it: {}\n", file, std::generic_category().message(errno));
   return HostExit::failures;
 }
 
@@ -45,8 +45,8 @@ HostExit show_topology(const TopologyOptions& options) {
   const Situation seen = look(place);
   const std::string content = render(options, seen.topology, seen.plan ? &*seen.plan : nullptr);
   if (!options.output.empty()) return write_to(options.output, content);
-  std::cout << content << std::flush;
-  return std::cout ? HostExit::ok : HostExit::failures;
+  print(SafeText::lines(content));
+  return HostExit::ok;
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // nfx host verify: whether this host follows the plan now.
-#include <iostream>
 #include <optional>
 #include <string>
 
 #include "command.hpp"
 #include "host/host.hpp"
 #include "nexusfix/host/apply.hpp"
+#include "output.hpp"
 
 namespace nfx::app::host {
 namespace {
@@ -37,12 +37,12 @@ int verify_host(const VerifyCommand& command) {
                               : installed ? &installed->plan
                                           : nullptr;
   if (plan == nullptr) {
-    std::cerr << "nfx: " << (unreadable.items.empty() ? "nothing is applied to this host" : unreadable.items[0].seen)
-              << "; name a configuration to compare with its plan\n";
+    print_error("nfx: {}; name a configuration to compare with its plan\n",
+                unreadable.items.empty() ? "nothing is applied to this host" : unreadable.items[0].seen);
     return static_cast<int>(HostExit::cannot_tell);
   }
   if (plan->refused()) {
-    std::cerr << "nfx: the plan of this configuration is refused ('nfx host plan' explains)\n";
+    print_error("nfx: the plan of this configuration is refused ('nfx host plan' explains)\n");
     return static_cast<int>(HostExit::policy_invalid);
   }
   VerifyReport report = verify({.plan = *plan,
@@ -53,8 +53,8 @@ int verify_host(const VerifyCommand& command) {
                                 .installed = installed ? &*installed : nullptr});
   report.exit = combine(report.exit, unreadable.exit);
   report.items.insert(report.items.end(), unreadable.items.begin(), unreadable.items.end());
-  std::cout << (command.format == "json" ? to_json(report) : to_text(report)) << std::flush;
-  return std::cout ? static_cast<int>(report.exit) : exit_failed;
+  print(SafeText::lines(command.format == "json" ? to_json(report) : to_text(report)));
+  return static_cast<int>(report.exit);
 }
 
 }  // namespace

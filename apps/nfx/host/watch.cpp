@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdint>
 #include <fstream>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,8 +48,27 @@ struct WatchCommand {
 int exit_as(HostExit exit) { return static_cast<int>(exit); }
 
 int give_up(std::string_view text, HostExit exit) {
-  std::cerr << "nfx: " << text << '\n';
+  print_error("nfx: {}\n", text);
   return exit_as(exit);
+}
+
+// In a frame a byte of this list begins a colour. No other text there has control characters.
+constexpr std::array<std::pair<char, Colour>, 7> colour_marks{{{'\1', Colour::plain},
+                                                               {'\2', Colour::bold},
+                                                               {'\3', Colour::dim},
+                                                               {'\4', Colour::red},
+                                                               {'\5', Colour::green},
+                                                               {'\6', Colour::yellow},
+                                                               {'\7', Colour::cyan}}};
+
+void append_coloured(SafeText& out, std::string_view frame, const Palette& palette) {
+  while (!frame.empty()) {
+    const std::size_t size = std::min(frame.find_first_of("\1\2\3\4\5\6\7"), frame.size());
+    out += SafeText::lines(frame.substr(0, size));
+    if (size == frame.size()) return;
+    out += palette(std::ranges::find(colour_marks, frame[size], &std::pair<char, Colour>::first)->second);
+    frame.remove_prefix(size + 1);
+  }
 }
 
 enum class Wake : std::uint8_t { due, quit, resized };
@@ -134,37 +152,34 @@ class Screen {
       changed_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
     }
     // The alternate screen, without a cursor and without wrapping long lines.
-    put("\033[?1049h\033[?25l\033[?7l\033[2J");
+    put(cli::TerminalControl{"\033[?1049h\033[?25l\033[?7l\033[2J"});
   }
   void leave() {
-    put("\033[?7h\033[?25h\033[0m\033[?1049l");
+    put(cli::TerminalControl{"\033[?7h\033[?25h\033[0m\033[?1049l"});
     if (changed_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
     changed_ = false;
   }
 
   // Each line ends with what clears the rest of it, so that nothing flickers.
-  bool draw(std::string_view frame) {
-    std::string out = "\033[H";
+  bool draw(std::string_view frame, const Palette& palette) {
+    SafeText out;
+    out += cli::TerminalControl{"\033[H"};
     while (!frame.empty()) {
       const std::size_t end = frame.find('\n');
-      out += frame.substr(0, end);
-      out += "\033[K";
+      append_coloured(out, frame.substr(0, end), palette);
+      out += cli::TerminalControl{"\033[K"};
       frame = end == std::string_view::npos ? std::string_view{} : frame.substr(end + 1);
-      if (!frame.empty()) out += "\r\n";
+      if (!frame.empty()) out += cli::TerminalControl{"\r\n"};
     }
-    out += "\033[J";
-    return put(out);
+    out += cli::TerminalControl{"\033[J"};
+    return cli::write(cli::Stream::out, out) == 0;
   }
 
  private:
-  static bool put(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
+  static void put(cli::TerminalControl control) {
+    SafeText text;
+    text += control;
+    static_cast<void>(cli::write(cli::Stream::out, text));
   }
 
   termios before_{};
@@ -177,9 +192,9 @@ struct Size {
 };
 
 Size terminal_size() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {};
-  return {.width = size.ws_col, .height = size.ws_row};
+  const cli::TerminalSize size = cli::terminal_size();
+  if (size.columns == 0) return {};
+  return {.width = size.columns, .height = size.rows};
 }
 
 // What is watched, and what it is compared with.
@@ -231,7 +246,7 @@ std::string blind(const Subject& subject, const WatchSample& sample) {
 class Watch {
  public:
   Watch(const WatchCommand& command, Subject subject)
-      : command_(command), subject_(std::move(subject)), palette_(use_colour(command.color, STDOUT_FILENO)) {}
+      : command_(command), subject_(std::move(subject)), palette_(use_colour(command.color, cli::Stream::out)) {}
 
   int run() {
     if (!command_.root_after.empty()) return between_roots();
@@ -240,11 +255,11 @@ class Watch {
     if (const std::string why = blind(subject_, before); !why.empty()) return give_up(why, HostExit::cannot_tell);
     Events events;
     std::optional<Screen> screen;
-    const bool tty = isatty(STDOUT_FILENO) == 1;
+    const bool tty = cli::is_terminal(cli::Stream::out);
     if (tty && command_.format == "text" && !command_.once && !command_.alerts_only) {
       screen.emplace();
       if (isatty(STDIN_FILENO) == 1) events.listen_to_keys();
-      screen->draw("nfx host watch  " + subject_.title + "\nmeasuring the first interval; q quits\n");
+      screen->draw("nfx host watch  " + subject_.title + "\nmeasuring the first interval; q quits\n", palette_);
     }
     const milliseconds interval{command_.interval_ms};
     // The first interval is short, so that the screen is not empty for long.
@@ -265,7 +280,7 @@ class Watch {
         // A sample that took longer than the interval does not make the following ones come without a pause.
         due = std::max(due + interval, Clock::now() + interval / 2);
       }
-      if (screen && last && !screen->draw(frame(*last, terminal_size()))) break;
+      if (screen && last && !screen->draw(frame(*last, terminal_size()), palette_)) break;
     }
     screen.reset();
     return finish();
@@ -303,32 +318,28 @@ class Watch {
   }
 
   std::string frame(const WatchInterval& interval, Size size) const {
-    const WatchViewOptions options{.title = subject_.title,
-                                   .width = command_.width != 0 ? command_.width : size.width,
-                                   .height = size.height,
-                                   .alerts_only = command_.alerts_only,
-                                   .colours = {.plain = palette_(Colour::plain),
-                                               .bold = palette_(Colour::bold),
-                                               .dim = palette_(Colour::dim),
-                                               .red = palette_(Colour::red),
-                                               .green = palette_(Colour::green),
-                                               .yellow = palette_(Colour::yellow),
-                                               .cyan = palette_(Colour::cyan)}};
+    const WatchViewOptions options{
+        .title = subject_.title,
+        .width = command_.width != 0 ? command_.width : size.width,
+        .height = size.height,
+        .alerts_only = command_.alerts_only,
+        .colours = {
+            .plain = "\1", .bold = "\2", .dim = "\3", .red = "\4", .green = "\5", .yellow = "\6", .cyan = "\7"}};
     return to_text(interval, options);
   }
 
   bool print(const WatchSample& sample, const WatchInterval& interval) {
+    SafeText out;
     if (command_.format == "json") {
-      std::cout << to_json(interval, command_.alerts_only);
+      out = SafeText::lines(to_json(interval, command_.alerts_only));
     } else if (command_.format == "prometheus") {
-      std::cout << to_prometheus(sample, interval);
+      out = SafeText::lines(to_prometheus(sample, interval));
     } else {
-      if (printed_ && !command_.alerts_only) std::cout << '\n';
-      std::cout << frame(interval, {.width = terminal_size().width, .height = 0});
+      if (printed_ && !command_.alerts_only) out += '\n';
+      append_coloured(out, frame(interval, {.width = terminal_size().width, .height = 0}), palette_);
     }
     printed_ = true;
-    std::cout << std::flush;
-    return std::cout.good();
+    return cli::write(cli::Stream::out, out) == 0;
   }
 
   static void suspend(std::optional<Screen>& screen) {

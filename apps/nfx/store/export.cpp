@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <iostream>
 #include <memory>
 #include <system_error>
 
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "output.hpp"
 #include "store/record_printer.hpp"
 #include "store/store.hpp"
 
@@ -54,6 +54,32 @@ void append_hex_dump(std::string& out, const RecordHeader& header, std::string_v
   out += '\n';
 }
 
+// Where the bytes go, gathered and written in large pieces: a file, or standard output.
+class Destination {
+ public:
+  Destination(std::FILE* file, bool printable) noexcept : file_(file), printable_(printable) {}
+
+  std::string bytes;
+
+  void flush() {
+    if (file_ == nullptr && printable_) {
+      print(SafeText::lines(bytes));
+    } else if (file_ == nullptr) {
+      cli::print_data(bytes);
+    } else if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() || std::fflush(file_) != 0) {
+      throw std::runtime_error("cannot write the output: " + std::generic_category().message(errno));
+    }
+    bytes.clear();
+  }
+  void flush_when_large() {
+    if (bytes.size() >= 64 * 1024) flush();
+  }
+
+ private:
+  std::FILE* file_;  // null: standard output
+  bool printable_;   // as bytes of FIX messages are not
+};
+
 struct CloseFile {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
@@ -80,7 +106,7 @@ int export_messages(const ExportOptions& options) {
   if (!options.archive.empty()) (void)find_archived(session, options.archive);  // before a file is made
   const bool to_stdout = options.to == "-";
   const auto file = to_stdout ? nullptr : create(options.to, options.force);
-  Output output{to_stdout ? stdout : file.get()};
+  Destination output{file.get(), options.format != "fixlog"};
   PrinterOptions json{{}, "never", true, false, RecordForm::json};
   RecordPrinter printer{json};
   std::uint64_t count = 0;
@@ -89,23 +115,24 @@ int export_messages(const ExportOptions& options) {
     if (header.kind != RecordKind::message || header.seq < options.first || header.seq > options.last) return true;
     ++count;
     if (options.format == "fixlog") {
-      append_fixlog(output.text, header, record.body);
+      append_fixlog(output.bytes, header, record.body);
     } else if (options.format == "text") {
-      append_hex_dump(output.text, header, record.body);
+      append_hex_dump(output.bytes, header, record.body);
     } else {
-      printer.print(output.text, session.identity, header, record.body);
+      SafeText line;
+      printer.print(line, session.identity, header, record.body);
+      output.bytes += line.view();
     }
     output.flush_when_large();
     return true;
   };
   const std::vector<JournalScan> scans = scan_chosen(session, options.archive, write);
   output.flush();
-  if (!to_stdout)
-    std::cout << session.identity << ": " << counted(count, "message") << " to " << options.to << std::endl;
+  if (!to_stdout) print("{}: {} to {}\n", session.identity, counted(count, "message"), options.to);
   int result = exit_done;
   for (const JournalScan& scan : scans) {
     if (!scan.damage || scan.torn) continue;
-    std::cerr << "nfx: " << describe(*scan.damage, session, false) << '\n';
+    print_error("nfx: {}\n", describe(*scan.damage, session, false));
     result = exit_failed;
   }
   return result;

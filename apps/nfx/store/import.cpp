@@ -2,7 +2,6 @@
 // where it was.
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -135,27 +134,26 @@ Tally copy_messages(const QuickfixStore& from, JournalStore* journal, JournalFlu
 
 void report(const ImportOptions& options, const Transfer& transfer, const Tally& tally) {
   const QuickfixStore& from = transfer.from;
-  std::string out;
-  append_printable(out, transfer.identity);
-  out += "  from " + from.name + " (" + std::string{to_string(from.kind)} + ')' +
-         (options.dry_run ? ", not written: --dry-run" : "") + '\n';
-  out += "  next in " + std::to_string(from.next_in) + ", next out " + std::to_string(from.next_out);
-  if (from.created) out += ", since " + nanosecond_stamp(*from.created);
-  out += "\n  " + counted(tally.taken, "message") + " imported";
+  SafeText out;
+  out.add("{}  from {} ({}){}\n", transfer.identity, from.name, to_string(from.kind),
+          options.dry_run ? ", not written: --dry-run" : "");
+  out.add("  next in {}, next out {}", from.next_in, from.next_out);
+  if (from.created) out.add(", since {}", nanosecond_stamp(*from.created));
+  out.add("\n  {} imported", counted(tally.taken, "message"));
   if (tally.of_session != 0) {
-    out += "; " + counted(tally.of_session, "session message") + " left out, as those are never resent";
+    out.add("; {} left out, as those are never resent", counted(tally.of_session, "session message"));
   }
   out += '\n';
   if (tally.uncounted != 0) {
-    out += "  " + counted(tally.uncounted, "message") + " left out: stored under sequence numbers from " +
-           std::to_string(from.next_out) + " on, which QuickFIX had not counted as sent\n";
+    out.add("  {} left out: stored under sequence numbers from {} on, which QuickFIX had not counted as sent\n",
+            counted(tally.uncounted, "message"), from.next_out);
   }
   if (tally.bad != 0) {
-    out += "  " + counted(tally.bad, "message") +
-           " LEFT OUT, to be gap-filled on resend: " + from.file("body").string() + ": " + tally.first_bad + '\n';
+    out.add("  {} LEFT OUT, to be gap-filled on resend: {}: {}\n", counted(tally.bad, "message"),
+            from.file("body").string(), tally.first_bad);
   }
-  for (const std::string& note : from.notes) out += "  note: " + note + '\n';
-  std::cout << out << std::flush;
+  for (const std::string& note : from.notes) out.add("  note: {}\n", note);
+  print(out);
 }
 
 // What was written is read back: the user is about to rely on it.

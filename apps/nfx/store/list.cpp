@@ -13,8 +13,7 @@ struct ListOptions {
   std::string format = "text";
 };
 
-// With a comma after it.
-void append_archived_json(std::string& out, const ArchivedSegment& segment) {
+void append_archived_json(SafeText& out, const ArchivedSegment& segment) {
   out += "{\"name\":";
   append_json_text(out, segment.path.filename().string());
   append_member(out, "archived_at", nanosecond_stamp(segment.put_away));
@@ -24,10 +23,10 @@ void append_archived_json(std::string& out, const ArchivedSegment& segment) {
     append_member(out, "next_out", segment.header->next_outbound);
   }
   if (segment.next) append_member(out, "next_out_after", segment.next->next_outbound);
-  out += "},";
+  out += '}';
 }
 
-void append_json(std::string& out, const StoredSession& session, const SessionState& state) {
+void append_json(SafeText& out, const StoredSession& session, const SessionState& state) {
   const JournalScan& scan = state.scan;
   out += "{\"identity\":";
   append_json_text(out, session.identity);
@@ -38,8 +37,11 @@ void append_json(std::string& out, const StoredSession& session, const SessionSt
   append_member(out, "archived", state.archived.size());
   if (!state.archived.empty()) {
     out += ",\"archive\":[";
-    for (const ArchivedSegment& segment : state.archived) append_archived_json(out, segment);
-    out.back() = ']';
+    for (const ArchivedSegment& segment : state.archived) {
+      if (&segment != state.archived.data()) out += ',';
+      append_archived_json(out, segment);
+    }
+    out += ']';
   }
   if (!state.unreadable.empty()) {
     append_member(out, "problem", state.unreadable);
@@ -69,41 +71,36 @@ std::string numbers_of(const ArchivedSegment& segment) {
   return text;
 }
 
-void append_archive(std::string& out, const std::vector<ArchivedSegment>& archived) {
+void append_archive(SafeText& out, const std::vector<ArchivedSegment>& archived) {
   constexpr std::size_t most = 10;  // the last ones
   const std::size_t first = archived.size() > most ? archived.size() - most : 0;
-  if (first != 0) out += "  archive    " + counted(first, "older segment") + ": --format json names them\n";
+  if (first != 0) out.add("  archive    {}: --format json names them\n", counted(first, "older segment"));
   for (std::size_t i = first; i < archived.size(); ++i) {
-    out += "  archive    " + archived[i].path.filename().string() + "  " + numbers_of(archived[i]) + '\n';
+    out.add("  archive    {}  {}\n", archived[i].path.filename().string(), numbers_of(archived[i]));
   }
 }
 
-void append_text(std::string& out, const StoredSession& session, const SessionState& state) {
+void append_text(SafeText& out, const StoredSession& session, const SessionState& state) {
   const JournalScan& scan = state.scan;
-  append_printable(out, session.identity);
-  out += "  " + state.state() + '\n';
-  out += "  folder     " + session.folder.string() + '\n';
+  out.add("{}  {}\n  folder     {}\n", session.identity, state.state(), session.folder.string());
   if (!state.unreadable.empty()) {
-    out += "  problem    " + state.unreadable + '\n';
+    out.add("  problem    {}\n", state.unreadable);
     return;
   }
-  out += "  sequence   next in " + std::to_string(value(scan.next_inbound)) + ", next out " +
-         std::to_string(value(scan.next_outbound)) + ", since " + nanosecond_stamp(scan.creation_time) +
-         (state.damaged() ? ": where the damage begins\n" : "\n");
-  out += "  messages   " + std::to_string(state.stored.count());
-  if (state.stored.count() != 0) {
-    out += ", from " + std::to_string(state.stored.first()) + " to " + std::to_string(state.stored.last());
-  }
-  out += "\n  files      " + counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.spare.size()) +
-         " spare, " + std::to_string(state.archived.size()) + " archived: " + readable_size(state.bytes) + '\n';
+  out.add("  sequence   next in {}, next out {}, since {}{}\n", value(scan.next_inbound), value(scan.next_outbound),
+          nanosecond_stamp(scan.creation_time), state.damaged() ? ": where the damage begins" : "");
+  out.add("  messages   {}", state.stored.count());
+  if (state.stored.count() != 0) out.add(", from {} to {}", state.stored.first(), state.stored.last());
+  out.add("\n  files      {}, {} spare, {} archived: {}\n", counted(scan.segments.size(), "segment"), scan.spare.size(),
+          state.archived.size(), readable_size(state.bytes));
   append_archive(out, state.archived);
   out += "  committed  ";
   if (scan.segments.empty()) {
     out += "nothing yet";
   } else {
     const SegmentInfo& last = scan.segments.back();
-    out += std::to_string(scan.committed) + " of " + std::to_string(scan.end) + " bytes";
-    if (last.committed_at != UtcTime{}) out += ", " + nanosecond_stamp(last.committed_at);
+    out.add("{} of {} bytes", scan.committed, scan.end);
+    if (last.committed_at != UtcTime{}) out.add(", {}", nanosecond_stamp(last.committed_at));
   }
   out += '\n';
   if (state.state() == "killed") {
@@ -112,8 +109,7 @@ void append_text(std::string& out, const StoredSession& session, const SessionSt
         "             opened, unless the machine crashed\n";
   }
   if (scan.damage) {
-    out += scan.torn ? "  note       " : "  problem    ";
-    out += describe(*scan.damage, session, scan.torn) + '\n';
+    out.add("{}{}\n", scan.torn ? "  note       " : "  problem    ", describe(*scan.damage, session, scan.torn));
   }
 }
 
@@ -132,7 +128,7 @@ int list(const ListOptions& options) {
     output.flush_when_large();
   }
   if (sessions.empty() && options.format == "text")
-    output.text += options.place.store + ": no session is stored here\n";
+    output.text.add("{}: no session is stored here\n", options.place.store);
   output.flush();
   return damaged ? exit_failed : exit_done;
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "output.hpp"
 #include "store/store.hpp"
 
 namespace nfx::app::store {
@@ -35,17 +36,17 @@ std::string text_of(const RecordHeader& header, std::string_view body) {
 RecordPrinter::RecordPrinter(const PrinterOptions& options)
     : form_(options.form),
       name_sessions_(options.name_sessions),
-      print_{options.show_secrets, Palette{use_colour(options.color, STDOUT_FILENO)}, {}, {}},
+      print_{options.show_secrets, Palette{use_colour(options.color, cli::Stream::out)}, {}, {}},
       decoder_(dictionaries_, false),
       view_(max_raw_fields) {
   for (const std::string& file : options.dictionaries) dictionaries_.add(file);
 }
 
-void RecordPrinter::print(std::string& out, const std::string& identity, const RecordHeader& header,
+void RecordPrinter::print(SafeText& out, const std::string& identity, const RecordHeader& header,
                           std::string_view body) {
   if (name_sessions_ && form_ != RecordForm::json && identity != last_identity_) {
     out += print_.palette(Colour::bold);
-    append_printable(out, identity);
+    out += identity;
     out += print_.palette(Colour::plain);
     out += '\n';
     last_identity_ = identity;
@@ -57,13 +58,13 @@ void RecordPrinter::print(std::string& out, const std::string& identity, const R
   }
 }
 
-void RecordPrinter::print_message(std::string& out, const std::string& identity, const RecordHeader& header,
+void RecordPrinter::print_message(SafeText& out, const std::string& identity, const RecordHeader& header,
                                   std::string_view body) {
   const std::string number = std::to_string(header.seq);
   const std::string time = nanosecond_stamp(time_of(header));
   const bool imported = has_flag(header, RecordFlag::imported);
   if (form_ == RecordForm::raw) {
-    out += time + " #" + number + (imported ? " imported " : " ");
+    out.add("{} #{}{}", time, number, imported ? " imported " : " ");
     view_.parse_leniently(body);
     append_raw(out, view_, print_.show_secrets);
     out += '\n';
@@ -73,12 +74,11 @@ void RecordPrinter::print_message(std::string& out, const std::string& identity,
   found.text = body;
   const DecodedMessage& message = decoder_.decode(found);
   if (form_ == RecordForm::json) {
-    std::string place;
-    append_member(place, "session", identity);
+    SafeText place = made("\"session\":{}", json_text(identity));
     append_member(place, "number", header.seq);
     append_member(place, "stored", time);
     if (imported) place += ",\"imported\":true";
-    print_.json_place = place.substr(1);
+    print_.json_place = place.view();
     print_json(out, message, print_);
     return;
   }
@@ -93,7 +93,7 @@ void RecordPrinter::print_message(std::string& out, const std::string& identity,
   }
 }
 
-void RecordPrinter::print_other(std::string& out, const std::string& identity, const RecordHeader& header,
+void RecordPrinter::print_other(SafeText& out, const std::string& identity, const RecordHeader& header,
                                 std::string_view body) {
   if (form_ == RecordForm::json) {
     out += "{\"session\":";
@@ -108,9 +108,9 @@ void RecordPrinter::print_other(std::string& out, const std::string& identity, c
     return;
   }
   out += print_.palette(Colour::dim);
-  out += nanosecond_stamp(time_of(header)) + ' ';
+  out.add("{} ", nanosecond_stamp(time_of(header)));
   out += print_.palette(Colour::plain);
-  out += text_of(header, body) + '\n';
+  out.add("{}\n", text_of(header, body));
   if (form_ == RecordForm::fields) out += '\n';
 }
 

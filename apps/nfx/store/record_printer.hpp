@@ -1,5 +1,5 @@
 // The records of a journal as text: messages decoded as nfx decode does, or on one line each; counters on request.
-// Thread: one owner. Lifetime: appends to the caller's string; borrows nothing beyond a call.
+// Thread: one owner. Lifetime: appends to the caller's text; borrows nothing beyond a call.
 #pragma once
 
 #include <string>
@@ -30,11 +30,11 @@ struct PrinterOptions {
 class RecordPrinter {
  public:
   explicit RecordPrinter(const PrinterOptions& options);
-  void print(std::string& out, const std::string& identity, const RecordHeader& header, std::string_view body);
+  void print(SafeText& out, const std::string& identity, const RecordHeader& header, std::string_view body);
 
  private:
-  void print_message(std::string& out, const std::string& identity, const RecordHeader& header, std::string_view body);
-  void print_other(std::string& out, const std::string& identity, const RecordHeader& header, std::string_view body);
+  void print_message(SafeText& out, const std::string& identity, const RecordHeader& header, std::string_view body);
+  void print_other(SafeText& out, const std::string& identity, const RecordHeader& header, std::string_view body);
 
   RecordForm form_;
   bool name_sessions_;

@@ -1,6 +1,5 @@
 // nfx store rings: what killed processes left in shared memory, and removing what is no longer needed.
 #include <algorithm>
-#include <iostream>
 
 #include "command.hpp"
 #include "decode/print.hpp"
@@ -32,19 +31,16 @@ std::string describe(const LeftRing& ring) {
   return {};
 }
 
-void append_text(std::string& out, const LeftRing& ring, bool removed) {
-  out += ring.path.string() + "  " + readable_size(ring.size) + '\n';
-  if (!ring.folder.empty()) {
-    out += "  folder  ";
-    append_printable(out, ring.folder);
-    out += '\n';
-  }
-  out += "  state   ";
-  append_printable(out, describe(ring));
-  out += removed ? "; removed\n" : may_be_removed(ring.state) ? "; --remove would remove it\n" : "\n";
+void append_text(SafeText& out, const LeftRing& ring, bool removed) {
+  out.add("{}  {}\n", ring.path.string(), readable_size(ring.size));
+  if (!ring.folder.empty()) out.add("  folder  {}\n", ring.folder);
+  out.add("  state   {}{}\n", describe(ring),
+          removed                      ? "; removed"
+          : may_be_removed(ring.state) ? "; --remove would remove it"
+                                       : "");
 }
 
-void append_json(std::string& out, const LeftRing& ring, bool removed) {
+void append_json(SafeText& out, const LeftRing& ring, bool removed) {
   out += "{\"ring\":";
   append_json_text(out, ring.path.string());
   append_member(out, "state", to_string(ring.state));
@@ -53,11 +49,11 @@ void append_json(std::string& out, const LeftRing& ring, bool removed) {
   if (ring.pid != 0) append_member(out, "pid", ring.pid);
   if (ring.lacking != 0) append_member(out, "lacking", ring.lacking);
   if (!ring.why.empty()) append_member(out, "why", ring.why);
-  out += removed ? ",\"removed\":true}\n" : ",\"removed\":false}\n";
+  out.add(",\"removed\":{}}\n", removed ? "true" : "false");
 }
 
 int show_rings(const RingOptions& options) {
-  std::string out, errors;
+  SafeText out, errors;
   std::uint64_t removed_bytes = 0, removed_count = 0, count = 0;
   for (const LeftRing& ring : list_rings(posix_disk(), options.place.ring_directory)) {
     bool removed = false;
@@ -68,7 +64,7 @@ int show_rings(const RingOptions& options) {
         ++removed_count;
         removed_bytes += ring.size;
       } catch (const StoreError& error) {
-        errors += std::string{"nfx: "} + error.what() + '\n';
+        errors.add("nfx: {}\n", error.what());
       }
     }
     ++count;
@@ -79,13 +75,13 @@ int show_rings(const RingOptions& options) {
     }
   }
   if (options.format == "text") {
-    out += options.place.ring_directory + ": " + counted(count, "ring");
-    if (options.remove) out += ", " + std::to_string(removed_count) + " removed: " + readable_size(removed_bytes);
+    out.add("{}: {}", options.place.ring_directory, counted(count, "ring"));
+    if (options.remove) out.add(", {} removed: {}", removed_count, readable_size(removed_bytes));
     out += '\n';
   }
-  std::cout << out << std::flush;
-  std::cerr << errors;
-  return std::cout && errors.empty() ? exit_done : exit_failed;
+  print(out);
+  print_error(errors);
+  return errors.empty() ? exit_done : exit_failed;
 }
 
 }  // namespace

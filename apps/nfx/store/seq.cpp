@@ -1,5 +1,4 @@
 // nfx store seq: shows, explains and sets a session's sequence numbers.
-#include <iostream>
 
 #include "command.hpp"
 #include "decode/print.hpp"
@@ -27,7 +26,7 @@ std::string numbers_text(const JournalScan& scan) {
          std::to_string(value(scan.next_outbound)) + ", since " + nanosecond_stamp(scan.creation_time);
 }
 
-void append_numbers_json(std::string& out, const StoredSession& session, const JournalScan& scan) {
+void append_numbers_json(SafeText& out, const StoredSession& session, const JournalScan& scan) {
   out += "{\"identity\":";
   append_json_text(out, session.identity);
   append_member(out, "next_in", value(scan.next_inbound));
@@ -37,59 +36,51 @@ void append_numbers_json(std::string& out, const StoredSession& session, const J
 
 int report_damage(const JournalScan& scan, const StoredSession& session) {
   if (!scan.damage || scan.torn) return exit_done;
-  std::cerr << "nfx: " << describe(*scan.damage, session, false) << '\n';
+  print_error("nfx: {}\n", describe(*scan.damage, session, false));
   return exit_failed;
 }
 
 int show_numbers(const SeqOptions& options) {
   int result = exit_done;
-  std::string out;
+  SafeText out;
   for (const StoredSession& session : find_sessions(options.place)) {
     const JournalScan scan = scan_session(session);
     if (options.format == "json") {
       append_numbers_json(out, session, scan);
       out += "}\n";
     } else {
-      append_printable(out, session.identity);
-      out += "  " + numbers_text(scan) + '\n';
+      out.add("{}  {}\n", session.identity, numbers_text(scan));
     }
     result = std::max(result, report_damage(scan, session));
   }
-  std::cout << out << std::flush;
-  return std::cout ? result : exit_failed;
+  print(out);
+  return result;
 }
 
-void append_history(std::string& out, const StoredSession& session, const JournalScan& scan, const History& history) {
-  append_printable(out, session.identity);
-  out += "  " + numbers_text(scan) + '\n';
+void append_history(SafeText& out, const StoredSession& session, const JournalScan& scan, const History& history) {
+  out.add("{}  {}\n", session.identity, numbers_text(scan));
   if (history.left_out() != 0) {
-    out += "  older entries left out: " + std::to_string(history.left_out()) + "; --last shows more\n";
+    out.add("  older entries left out: {}; --last shows more\n", history.left_out());
   }
   for (const HistoryEntry& entry : history.entries()) {
-    out += "  " + nanosecond_stamp(entry.time) + "  ";
-    out += entry.text + '\n';
+    out.add("  {}  {}\n", nanosecond_stamp(entry.time), entry.text);
   }
-  out += "  now: " + std::to_string(history.kept()) + " of " +
-         counted(history.kept() + history.not_kept(), "sequence number") +
-         " sent since the last reset are stored messages";
+  out.add("  now: {} of {} sent since the last reset are stored messages", history.kept(),
+          counted(history.kept() + history.not_kept(), "sequence number"));
   if (history.not_kept() != 0) out += "; the others are session messages, or were skipped";
   const History::LastMessage& last = history.last_message();
   if (last.seq != 0) {
-    out += "\n  last message stored: " + std::to_string(last.seq) + ", MsgType ";
-    append_printable(out, last.type);
-    out += ", " + nanosecond_stamp(last.time);
+    out.add("\n  last message stored: {}, MsgType {}, {}", last.seq, last.type, nanosecond_stamp(last.time));
   }
   if (const auto held = holder(posix_disk(), session.folder)) {
-    out += "\n  open in process " + std::to_string(*held);
+    out.add("\n  open in process {}", *held);
   } else if (history.open_by()) {
-    out += "\n  not closed by process " + std::to_string(*history.open_by()) +
-           ", which was killed; its ring may have more";
+    out.add("\n  not closed by process {}, which was killed; its ring may have more", *history.open_by());
   }
   out += '\n';
 }
 
-void append_history_json(std::string& out, const StoredSession& session, const JournalScan& scan,
-                         const History& history) {
+void append_history_json(SafeText& out, const StoredSession& session, const JournalScan& scan, const History& history) {
   append_numbers_json(out, session, scan);
   append_member(out, "stored", history.kept());
   append_member(out, "not_stored", history.not_kept());
@@ -117,7 +108,7 @@ void append_history_json(std::string& out, const StoredSession& session, const J
 
 int explain(const SeqOptions& options) {
   int result = exit_done;
-  std::string out;
+  SafeText out;
   for (const StoredSession& session : find_sessions(options.place)) {
     // The header of the oldest segment has the sequence numbers before the first record.
     SegmentHeader oldest{};
@@ -136,8 +127,8 @@ int explain(const SeqOptions& options) {
     }
     result = std::max(result, report_damage(scan, session));
   }
-  std::cout << out << std::flush;
-  return std::cout ? result : exit_failed;
+  print(out);
+  return result;
 }
 
 int set_numbers(const SeqOptions& options) {
@@ -161,14 +152,13 @@ int set_numbers(const SeqOptions& options) {
   if (!in_set || !out_set || !journal.sync(now)) {
     throw StoreError(session.folder.string() + ": cannot write the sequence numbers: " + journal.condition_text());
   }
-  std::cout << session.identity << ":\n";
-  if (options.next_in != 0) std::cout << "  next in  " << in << " -> " << options.next_in << '\n';
-  if (options.next_out != 0) std::cout << "  next out " << out << " -> " << options.next_out << '\n';
+  SafeText done = made("{}:\n", session.identity);
+  if (options.next_in != 0) done.add("  next in  {} -> {}\n", in, options.next_in);
+  if (options.next_out != 0) done.add("  next out {} -> {}\n", out, options.next_out);
   if (options.next_out != 0 && options.next_out <= last) {
-    std::cout << "  messages are stored up to " << last << ": the next one sent replaces those from "
-              << options.next_out << " on\n";
+    done.add("  messages are stored up to {}: the next one sent replaces those from {} on\n", last, options.next_out);
   }
-  std::cout.flush();
+  print(done);
   return exit_done;
 }
 

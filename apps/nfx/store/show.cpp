@@ -5,10 +5,10 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
-#include <iostream>
 
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "output.hpp"
 #include "store/record_printer.hpp"
 #include "store/store.hpp"
 
@@ -64,7 +64,7 @@ void settle(ShowOptions& options, std::size_t sessions) {
 // Nothing after damage can be shown.
 bool report_damage(const JournalScan& scan, const StoredSession& session) {
   if (!scan.damage) return false;
-  std::cerr << "nfx: " << describe(*scan.damage, session, scan.torn) << '\n';
+  print_error("nfx: {}\n", describe(*scan.damage, session, scan.torn));
   return !scan.torn;
 }
 

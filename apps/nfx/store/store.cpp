@@ -236,18 +236,11 @@ std::string counted(std::uint64_t count, std::string_view what) {
   return std::to_string(count) + ' ' + std::string{what} + (count == 1 ? "" : "s");
 }
 
-void append_member(std::string& out, std::string_view name, std::string_view text) {
-  out += ",\"";
-  out += name;
-  out += "\":";
-  append_json_text(out, text);
+void append_member(SafeText& out, std::string_view name, std::string_view text) {
+  out.add(",\"{}\":{}", name, json_text(text));
 }
 
-void append_member(std::string& out, std::string_view name, std::uint64_t number) {
-  out += ",\"";
-  out += name;
-  out += "\":" + std::to_string(number);
-}
+void append_member(SafeText& out, std::string_view name, std::uint64_t number) { out.add(",\"{}\":{}", name, number); }
 
 }  // namespace store
 

@@ -100,8 +100,8 @@ struct SessionState {
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view what);
 
 // ,"name":"text" and ,"name":number
-void append_member(std::string& out, std::string_view name, std::string_view text);
-void append_member(std::string& out, std::string_view name, std::uint64_t number);
+void append_member(SafeText& out, std::string_view name, std::string_view text);
+void append_member(SafeText& out, std::string_view name, std::uint64_t number);
 
 cli::Command ls_command();
 cli::Command cat_command();

@@ -1,7 +1,6 @@
 // nfx store verify and repair: whether every byte is what was written, and repairing it.
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <system_error>
 
 #include "command.hpp"
@@ -37,7 +36,7 @@ class Checker {
   void begin_at(std::uint64_t next_out) noexcept { next_out_ = next_out; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
   [[nodiscard]] std::uint64_t found() const noexcept { return found_; }
-  [[nodiscard]] const std::string& findings() const noexcept { return findings_; }
+  [[nodiscard]] const SafeText& findings() const noexcept { return findings_; }
 
  private:
   void check_message(const JournalRecord& record) {
@@ -47,9 +46,7 @@ class Checker {
     if (const WireError error = view_.parse(record.body); error != WireError::none) {
       find(record, which + " is not a valid FIX message: " + std::string{to_string(error)});
     } else if (view_.get_view(Tag::MsgSeqNum) != std::to_string(seq)) {
-      std::string text = which + " has MsgSeqNum ";
-      append_printable(text, view_.get_view(Tag::MsgSeqNum));
-      find(record, text);
+      find(record, which + " has MsgSeqNum " + std::string{view_.get_view(Tag::MsgSeqNum)});
     }
     // Sequence numbers go back by a reset, or by a record that sets them; never by a message.
     if (seq < next_out_) {
@@ -59,13 +56,13 @@ class Checker {
   }
   void find(const JournalRecord& record, const std::string& what) {
     if (++found_ > max_findings) return;
-    findings_ += "  " + *record.file + ": byte " + std::to_string(record.offset) + ": " + what + '\n';
+    findings_.add("  {}: byte {}: {}\n", *record.file, record.offset, what);
   }
 
   MessageView view_{max_fields};
   std::uint64_t next_out_ = 1;
   std::uint64_t messages_ = 0, found_ = 0;
-  std::string findings_;
+  SafeText findings_;
 };
 
 // `what` names what was checked; `about` follows its counts.
@@ -73,21 +70,20 @@ int report(const std::string& what, const StoredSession& session, const JournalS
            const std::string& about) {
   const bool torn = scan.damage && scan.torn;
   const bool damaged = (scan.damage && !scan.torn) || checker.found() != 0;
-  std::string out;
-  append_printable(out, what);
-  out += damaged ? ": DAMAGED" : torn ? ": torn" : ": ok";
-  out += ", " + counted(scan.records, "record") + ", " + counted(checker.messages(), "message") + about + '\n' +
-         checker.findings();
-  if (checker.found() > max_findings) {
-    out += "  and " + std::to_string(checker.found() - max_findings) + " more like these\n";
-  }
+  SafeText out;
+  out.add("{}{}, {}, {}{}\n{}", what,
+          damaged ? ": DAMAGED"
+          : torn  ? ": torn"
+                  : ": ok",
+          counted(scan.records, "record"), counted(checker.messages(), "message"), about, checker.findings());
+  if (checker.found() > max_findings) out.add("  and {} more like these\n", checker.found() - max_findings);
   if (checker.found() != 0) {
     out +=
         "  their checksums are right, so they were written like that: please report it as a bug in NexusFIX.\n"
         "  'nfx store cat' shows them; on resend such a message is gap-filled\n";
   }
-  if (scan.damage) out += "  " + describe(*scan.damage, session, scan.torn) + '\n';
-  std::cout << out;
+  if (scan.damage) out.add("  {}\n", describe(*scan.damage, session, scan.torn));
+  print(out);
   return damaged ? exit_damaged : torn ? exit_torn : exit_whole;
 }
 
@@ -107,7 +103,7 @@ int verify_archived(const StoredSession& session, const std::string& archive) {
     } catch (const StoreError& error) {
       std::error_code gone;
       if (!std::filesystem::exists(segment.path, gone)) continue;  // removed meanwhile, by its age
-      std::cout << what << ": DAMAGED\n  " << error.what() << '\n';
+      print("{}: DAMAGED\n  {}\n", what, error.what());
       worst = exit_damaged;
     }
   }
@@ -139,11 +135,10 @@ int verify(const Place& place, const std::string& archive) {
       }
       worst = std::max(worst, verify_session(session));
     } catch (const StoreError& error) {
-      std::cout << session.identity << ": DAMAGED\n  " << error.what() << '\n';
+      print("{}: DAMAGED\n  {}\n", session.identity, error.what());
       worst = exit_damaged;
     }
   }
-  std::cout.flush();
   return worst;
 }
 
@@ -162,7 +157,7 @@ int repair(const RepairOptions& options) {
   const StoredSession session = find_session(options.place);
   const std::string done = options.gap_fill ? repair_by_gap_fill(posix_disk(), session.folder)
                                             : repair_from_copy(posix_disk(), session.folder, options.copy);
-  std::cout << session.identity << ": " << done << std::endl;
+  print("{}: {}\n", session.identity, done);
   return exit_done;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "output.hpp"
 #include "tls/tls.hpp"
 
 namespace nfx::app::tls {

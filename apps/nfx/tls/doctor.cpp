@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
 #include "nexusfix/transport/tls_transport.hpp"
+#include "output.hpp"
 #include "tls/tls.hpp"
 
 namespace nfx::app::tls {

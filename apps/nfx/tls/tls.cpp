@@ -1,7 +1,6 @@
 #include "tls/tls.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -71,23 +70,22 @@ int Report::exit_code() const noexcept {
   return worst;
 }
 
-std::string Report::text() const {
-  std::string out;
+SafeText Report::text() const {
+  SafeText out;
   for (const Finding& finding : findings_) {
-    std::string line{word(finding.result)};
-    line.resize(9, ' ');
-    line += finding.step;
-    line.resize(std::max<std::size_t>(line.size() + 1, 26), ' ');
-    out += line;
-    // Names in certificates are untrusted, and a terminal obeys control characters.
-    append_printable(out, finding.text);
-    out += '\n';
+    const std::size_t start = out.size();
+    out += word(finding.result);
+    out.pad_to(start, 9);
+    out += finding.step;
+    out += ' ';
+    out.pad_to(start, 26);
+    out.add("{}\n", finding.text);
   }
   return out;
 }
 
-std::string Report::json() const {
-  std::string out = "{\"findings\":[";
+SafeText Report::json() const {
+  SafeText out{"{\"findings\":["};
   for (const Finding& finding : findings_) {
     if (&finding != findings_.data()) out += ',';
     out += "{\"result\":";
@@ -98,12 +96,14 @@ std::string Report::json() const {
     append_json_text(out, finding.text);
     out += '}';
   }
-  return out + "],\"exit_code\":" + std::to_string(exit_code()) + "}\n";
+  out.add("],\"exit_code\":{}", exit_code());
+  out += "}\n";
+  return out;
 }
 
 int Report::print(std::string_view format) const {
-  std::cout << (format == "json" ? json() : text()) << std::flush;
-  return std::cout ? exit_code() : exit_wrong_usage;
+  const bool printed = cli::write(cli::Stream::out, format == "json" ? json() : text()) == 0;
+  return printed ? exit_code() : exit_wrong_usage;
 }
 
 std::string distance(std::chrono::sys_seconds time, std::chrono::sys_seconds from) {

@@ -11,6 +11,7 @@
 #include "cli/command_line.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
+#include "output.hpp"
 
 namespace nfx::app::tls {
 
@@ -28,8 +29,8 @@ class Report {
   // Everything worth reporting about a certificate: `what` names it.
   void add_certificate(const std::string& what, const CertificateFacts& facts);
   [[nodiscard]] int exit_code() const noexcept;
-  [[nodiscard]] std::string text() const;
-  [[nodiscard]] std::string json() const;
+  [[nodiscard]] SafeText text() const;
+  [[nodiscard]] SafeText json() const;
   // Prints and returns the exit code.
   [[nodiscard]] int print(std::string_view format) const;
 

@@ -1,0 +1,190 @@
+#include "line_log.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "text.hpp"
+
+namespace nfx::app {
+namespace {
+
+constexpr std::size_t flush_at = 64 * 1024;
+// Between two writes of a busy log, so that it wakes its thread a few hundred times a second at most.
+constexpr std::chrono::milliseconds rest{5};
+
+std::uint64_t lines_in(const SafeText& text) {
+  return static_cast<std::uint64_t>(std::ranges::count(text.view(), '\n'));
+}
+
+cli::Literal name_of(cli::Stream stream) {
+  return stream == cli::Stream::out ? cli::Literal{"standard output"} : cli::Literal{"standard error"};
+}
+
+// Nothing that is tried later can succeed.
+bool is_final(int error) noexcept { return error == EPIPE || error == EBADF || error == EIO; }
+
+}  // namespace
+
+struct LineLog::State {
+  explicit State(cli::Stream where) : stream(where) {}
+
+  void run();
+  // Writes lines in pieces that show the progress. Returns 0 or the error.
+  int write(const SafeText& lines);
+  void lose(std::uint64_t lines, int error);
+
+  const cli::Stream stream;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  SafeText waiting;           // not taken by the writer yet
+  std::uint64_t dropped = 0;  // after what waits
+  bool flushed = false;       // the writer may begin
+  bool resting = false;       // it begins by itself soon, and is woken for many lines only
+  bool ending = false;
+  bool ended = false;  // the writer has ended: everything is written, or cannot be
+
+  std::atomic<bool> unflushed{false};
+  std::atomic<bool> closed{false};
+  std::atomic<std::uint64_t> written{0};    // bytes
+  std::atomic<std::uint64_t> under_way{0};  // lines that the writer has taken and not yet written
+  bool failing = false;                     // the writer's: the stream has failed, and this was reported
+};
+
+int LineLog::State::write(const SafeText& lines) {
+  for (std::size_t at = 0; at < lines.size();) {
+    const cli::Written done = cli::write_some(stream, lines, at);
+    if (done.error != 0) return done.error;
+    at += done.bytes;
+    written.fetch_add(done.bytes, std::memory_order_relaxed);
+  }
+  return 0;
+}
+
+void LineLog::State::lose(std::uint64_t lines, int error) {
+  if (is_final(error)) {
+    closed.store(true);
+    if (stream == cli::Stream::out) {
+      print_error("nfx: standard output is closed ({}): lines are no longer printed\n",
+                  std::generic_category().message(error));
+    }
+    return;
+  }
+  if (!std::exchange(failing, true) && stream == cli::Stream::out) {
+    print_error("nfx: standard output cannot be written ({}): lines are missing until it can\n",
+                std::generic_category().message(error));
+  }
+  const std::lock_guard lock{mutex};
+  dropped += lines;
+}
+
+void LineLog::State::run() {
+  SafeText batch;
+  for (;;) {
+    std::uint64_t lines = 0, missing = 0;
+    {
+      std::unique_lock lock{mutex};
+      resting = true;
+      changed.wait_for(lock, rest, [this] { return ending || waiting.size() >= flush_at; });
+      resting = false;
+      changed.wait(lock, [this] { return flushed || ending; });
+      flushed = false;
+      unflushed.store(false, std::memory_order_relaxed);
+      if (waiting.empty() && (dropped == 0 || failing || closed) && ending) {
+        ended = true;
+        break;
+      }
+      std::swap(batch, waiting);
+      missing = std::exchange(dropped, 0);
+    }
+    lines = lines_in(batch);
+    under_way.store(lines, std::memory_order_relaxed);
+    if (missing != 0) {
+      batch.add("nfx: {} lines are missing here: {} did not take them in time\n", missing, SafeText{name_of(stream)});
+    }
+    if (!closed) {
+      if (const int error = write(batch); error != 0) {
+        lose(lines + missing, error);
+      } else {
+        failing = false;
+      }
+    }
+    under_way.store(0, std::memory_order_relaxed);
+    batch.clear();
+  }
+  changed.notify_all();
+}
+
+LineLog::LineLog(cli::Stream stream, std::chrono::milliseconds patience)
+    : state_(std::make_shared<State>(stream)), patience_(patience) {
+  std::signal(SIGPIPE, SIG_IGN);
+  // Signals are for the threads that wait for them.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread{[state = state_] {
+    pthread_setname_np(pthread_self(), "nfx-lines");
+    state->run();
+  }}.detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+LineLog::~LineLog() {
+  State& state = *state_;
+  std::unique_lock lock{state.mutex};
+  state.ending = true;
+  state.changed.notify_all();
+  for (std::uint64_t seen = state.written;;) {
+    if (state.changed.wait_for(lock, patience_, [&] { return state.ended; })) break;
+    if (std::exchange(seen, state.written.load()) == seen) break;
+  }
+  const std::uint64_t lost = state.dropped + lines_in(state.waiting) + state.under_way;
+  lock.unlock();
+  if (lost != 0 && !state.closed && state.stream == cli::Stream::out) {
+    print_error("nfx: {} lines were not written: standard output did not take them\n", lost);
+  }
+}
+
+void LineLog::line(UtcTime time, std::string_view text) { add(made("{} {}\n", timestamp(time), text)); }
+
+void LineLog::add(const SafeText& lines) {
+  State& state = *state_;
+  bool many = false;
+  {
+    const std::lock_guard lock{state.mutex};
+    NFX_ASSERT(!state.ended);
+    // Once a line is dropped the later ones are too, until the writer has reported it: the order of lines stays.
+    if (state.closed || state.dropped != 0 || state.waiting.size() + lines.size() > queue_bytes) {
+      state.dropped += lines_in(lines);
+    } else {
+      state.waiting += lines;
+    }
+    many = state.waiting.size() >= flush_at;
+    state.unflushed.store(true, std::memory_order_relaxed);
+  }
+  if (many) flush();
+}
+
+void LineLog::flush() {
+  State& state = *state_;
+  if (!state.unflushed.load(std::memory_order_relaxed)) return;
+  {
+    const std::lock_guard lock{state.mutex};
+    const bool was_flushed = std::exchange(state.flushed, true);
+    if (state.waiting.size() < flush_at && (was_flushed || state.resting)) return;
+  }
+  state.changed.notify_one();
+}
+
+bool LineLog::closed() const noexcept { return state_->closed; }
+
+}  // namespace nfx::app

@@ -1,0 +1,49 @@
+// Lines for standard output or standard error of threads that must not wait for the reader: a bounded queue,
+// and a thread that writes. A reader that stalls or ends costs lines, never time on a poll thread. Thread: line(),
+// add(), flush() and closed() from any; the destructor from the owner, once no other thread adds. It waits until
+// everything is written, or until the reader has taken nothing for `patience`, and then reports on standard error how
+// many lines were not written. Cost: a copy under a mutex that is never held during a write; flush() makes a system
+// call only when the writer sleeps and there is something to write, a few hundred times a second at most. Bounds:
+// queue_bytes wait; a line that finds no room is dropped and counted, and the stream reports how many are missing as
+// soon as it is read again. Errors: a stream that is closed is reported on standard error once, and lines are dropped
+// from then on; one that fails otherwise, as on a full disk, is tried again with the next lines. SIGPIPE is ignored
+// from the first LineLog on.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "nexusfix/base/time.hpp"
+#include "output.hpp"
+
+namespace nfx::app {
+
+class LineLog {
+ public:
+  static constexpr std::size_t queue_bytes = std::size_t{1} << 20;
+
+  explicit LineLog(cli::Stream stream, std::chrono::milliseconds patience = std::chrono::seconds{1});
+  ~LineLog();
+  LineLog(const LineLog&) = delete;
+  LineLog& operator=(const LineLog&) = delete;
+
+  // "YYYYMMDD-HH:MM:SS.mmm text"; the text is escaped.
+  void line(UtcTime time, std::string_view text);
+  // Complete lines.
+  void add(const SafeText& lines);
+  // Has the writer begin. Lines that are only added wait for this, or until there are many.
+  void flush();
+  [[nodiscard]] bool closed() const noexcept;
+
+ private:
+  struct State;
+  // The writing thread has its own reference: where a reader never takes the last lines, the thread remains in its
+  // system call when the program ends.
+  std::shared_ptr<State> state_;
+  std::chrono::milliseconds patience_;
+};
+
+}  // namespace nfx::app
