@@ -2,17 +2,21 @@
 
 Every command of `nfx help --json` is given hostile words and files: escape sequences, line breaks, C1 controls as bytes
 and as UTF-8, overrides of the direction of text. NFX_HOSTILE_ROUNDS sets how many random files each command reads."""
+import datetime
 import json
 import os
 import pathlib
 import random
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import unittest
 
-from support import ENVIRONMENT, ORDER, PATIENCE_S, PROGRAM, fix
+from support import ENVIRONMENT, ORDER, PATIENCE_S, PROGRAM, Server, fix
 from usage_test import commands, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -357,6 +361,67 @@ class HostileText(unittest.TestCase):
                                b"--name", value)
             self.check("tls check", b"--cert", self.file(value, b"bad.pem"), b"--ca", value)
         self.check("tls doctor", b"127.0.0.1:1", b"--ca", HOSTILE[0])
+
+    def hostile_session(self, value, sender=b"CLIENT"):
+        """What a peer can have printed: a logon, rejects, unknown types, garbage, a logout."""
+        text = value.decode("latin-1").replace("\x01", "\x02")
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%d-%H:%M:%S")
+
+        def message(seq, kind, *fields, **how):
+            return fix([(35, kind), (34, seq), (49, sender.decode("latin-1")), (56, "NEXUSFIX"), (52, now), *fields], **how)
+
+        return (message(1, "A", (98, 0), (108, 30), (141, "Y"), (58, text), (553, text)),
+                message(2, "3", (45, text), (58, text), (372, text)) + message(3, "j", (45, text), (58, text), (380, text))
+                + message(4, text, (58, text)) + message(5, "D", (11, text), (58, text), (9001, text))
+                + message(6, "D", (11, text), sum_off=1) + value + message(6, "5", (58, text)))
+
+    def test_peers_of_a_server(self):
+        for lenient in ("", 'dictionary = "none"\n', 'validation = "lenient"\n'):
+            settings = (f'[log]\ndirectory = "log"\n[[session]]\ntemplate = true\n'
+                        f'sender_comp_id = "NEXUSFIX"\ntarget_comp_id = "*"\n'
+                        f'listen = "127.0.0.1:0"\nstore_ring_directory = "rings"\n{lenient}')
+            server = Server(self.folder, "--messages", *(["--echo"] if lenient else []), settings=settings)
+            self.addCleanup(server.end)
+            self.covered.add(("serve",))
+            for number, value in enumerate(HOSTILE):
+                for sender in (b"CLIENT%d" % number, value.replace(b"\x01", b"").replace(b"\n", b"")):
+                    logon, rest = self.hostile_session(value, sender)
+                    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as peer:
+                        peer.sendall(logon)
+                        if peer.recv(4096):
+                            peer.sendall(rest)
+                            while peer.recv(65536):
+                                pass
+            server.process.send_signal(signal.SIGTERM)
+            out, err = server.process.stdout.buffer.read(), server.process.stderr.buffer.read()
+            self.assertEqual(server.process.wait(PATIENCE_S), 0, err)
+            server.end()
+            self.assertIsNone(faults(out))
+            self.assertIsNone(faults(err))
+            self.assertIn(b"logged on", out)
+            logs = [file for file in self.folder.glob("log/**/*event*") if file.is_file()]
+            self.assertNotEqual(logs, [])
+            for file in logs:
+                self.assertIsNone(faults(file.read_bytes()), file)
+
+    def test_a_peer_of_connect(self):
+        for value in HOSTILE:
+            with socket.create_server(("127.0.0.1", 0)) as listener:
+                config = self.file(b'[[session]]\nrole = "initiator"\nsender_comp_id = "NEXUSFIX"\n'
+                                   b'target_comp_id = "CLIENT"\ndictionary = "none"\nconnect = "127.0.0.1:%d"\n'
+                                   % listener.getsockname()[1], b"connect.toml")
+
+                def answer():
+                    with listener.accept()[0] as peer:
+                        peer.recv(4096)
+                        peer.sendall(b"".join(self.hostile_session(value)))
+                        while peer.recv(65536):
+                            pass
+
+                answering = threading.Thread(target=answer)
+                answering.start()
+                self.check("connect", config, b"--logon-wait", b"0.5", b"--wait", b"1", data=b"35=" + value + b"\n")
+                answering.join()
 
     def test_with_no_input(self):
         for command in ["version", "help", "man", "config keys", "host explain", "host collect --list"]:
