@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/printable.hpp"
 
 namespace nfx {
 namespace {
@@ -34,8 +35,11 @@ bool is_name(std::string_view name, bool colons) noexcept {
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, fits);
 }
 
+// Labels name sessions, which a template's peers choose: a page that is shown on a terminal steers nothing there.
 void append_escaped(std::string& out, std::string_view text, bool quotes) {
-  for (const char c : text) {
+  std::string printable;
+  append_printable_lines(printable, text);
+  for (const char c : printable) {
     if (c == '\\') {
       out += "\\\\";
     } else if (c == '\n') {

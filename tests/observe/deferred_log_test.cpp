@@ -61,6 +61,15 @@ TEST(MessageLog, writes_a_line_with_time_direction_session_and_message) {
   EXPECT_EQ(log.counters().written, 2U);
 }
 
+TEST(MessageLog, name_that_a_peer_has_chosen_adds_no_line_and_no_control_character) {
+  const LogFolder folder;
+  MessageLog log{messages_in(folder)};
+  log.name_session(7, "FIX.4.4:ME->\n\x1b[2J\xc2\x9bYOU");
+  log.lane(0).record(7, LogDirection::in, noon, "8=FIX.4.4\x01");
+  EXPECT_EQ(log.step(noon), 1U);
+  EXPECT_EQ(folder.text(), "20240315-12:00:00.000000000 in  FIX.4.4:ME->\\x0a\\x1b[2J\\xc2\\x9bYOU 8=FIX.4.4|\n");
+}
+
 TEST(MessageLog, writes_what_quickfix_writes) {
   const LogFolder folder;
   MessageLogOptions options = messages_in(folder);

@@ -34,6 +34,12 @@ TEST(MetricsPage, escapes_what_would_end_a_label_or_a_line) {
   EXPECT_EQ(page.text(), "# HELP x a\\\\b\\nc\n# TYPE x gauge\nx{session=\"a\\\"b\\\\c\\nd\"} 1\n");
 }
 
+TEST(MetricsPage, shows_no_control_character_of_a_label) {
+  MetricsPage page;
+  page.gauge({"x", "a"}, 1, {{"session", "a\x1b[2J\xc2\x9b"}});
+  EXPECT_TRUE(page.text().ends_with("x{session=\"a\\\\x1b[2J\\\\xc2\\\\x9b\"} 1\n")) << page.text();
+}
+
 TEST(MetricsPage, shows_a_histogram_in_seconds_with_counts_that_add_up) {
   LatencyHistogram latencies;
   for (const std::uint64_t ns : {100U, 1000U, 1500U, 4'000'000U}) latencies.record(ns);
