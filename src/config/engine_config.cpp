@@ -40,9 +40,42 @@ std::string_view to_string(TransportKind kind) noexcept {
   return "?";
 }
 
-std::string identity(const SessionConfig& s) {
-  const std::string name = s.begin_string + ":" + s.sender_comp_id + "->" + s.target_comp_id;
+namespace {
+
+// Replaces "%" by "%25" where it could be read as an escape, and the last character of `reserved` by `escape`.
+std::string escaped(std::string_view text, std::string_view reserved, std::string_view escape) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i + 1);
+    const bool like_escape =
+        text[i] == '%' && (rest.starts_with("25") || rest.starts_with("3A") || rest.starts_with("3E"));
+    if (like_escape) {
+      out += "%25";
+    } else if (text.substr(0, i + 1).ends_with(reserved)) {
+      out += escape;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+std::string joined(const SessionConfig& s, std::string_view ours, std::string_view theirs) {
+  std::string name = s.begin_string + ':';
+  name.append(ours).append("->").append(theirs);
   return s.session_qualifier.empty() ? name : name + ':' + s.session_qualifier;
+}
+
+}  // namespace
+
+// Read from the left: the first ":" ends BeginString, the first "->" our CompID, the next ":" the peer's.
+std::string identity(const SessionConfig& s) {
+  return joined(s, escaped(s.sender_comp_id, "->", "%3E"), escaped(s.target_comp_id, ":", "%3A"));
+}
+
+std::string former_identity(const SessionConfig& s) {
+  std::string former = joined(s, s.sender_comp_id, s.target_comp_id);
+  return former == identity(s) ? std::string{} : former;
 }
 
 }  // namespace nfx

@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "engine/clock.hpp"
+#include "nexusfix/store/journal_reader.hpp"
+#include "nexusfix/wire/message_view.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 namespace {
@@ -18,6 +21,30 @@ SessionStore memory_store(const SessionSettings& settings, UtcTime now) {
   store.set_next_outbound(settings.next_outbound);
   if (settings.prefault) store.prefault();
   return SessionStore{std::move(store)};
+}
+
+// Whether the journal in a folder has a message from us to this peer. A journal without messages is not known to be.
+bool holds_messages_of(Disk& disk, const std::filesystem::path& folder, const SessionConfig& session) {
+  bool ours = false;
+  MessageView message;
+  static_cast<void>(scan_journal(disk, folder, [&](const JournalRecord& record) {
+    if (record.header.kind != RecordKind::message || message.parse(record.body) != WireError::none) return true;
+    ours = message.get_view(Tag::SenderCompID) == session.sender_comp_id &&
+           message.get_view(Tag::TargetCompID) == session.target_comp_id;
+    return false;
+  }));
+  return ours;
+}
+
+// What the journal of a session is called: identity(), or what that was when the journal was begun. The former name
+// may have been another session's too, so what is in the journal decides.
+std::string journal_identity(Disk& disk, const SessionSettings& settings) {
+  const std::filesystem::path store = settings.journal.directory;
+  std::string name = identity(settings.session);
+  const std::string former = former_identity(settings.session);
+  if (former.empty() || disk.exists(session_folder(store, name))) return name;
+  const std::filesystem::path folder = session_folder(store, former);
+  return disk.exists(folder) && holds_messages_of(disk, folder, settings.session) ? former : name;
 }
 
 class MemoryStores final : public SessionStores {
@@ -77,7 +104,7 @@ SessionStore JournalStores::open(const SessionSettings& settings, UtcTime now) {
 
 SessionStore JournalStores::open_journal(const SessionSettings& settings, UtcTime now) {
   const UtcTime begun = settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of;
-  JournalStore store{disk_, settings.journal, identity(settings.session), begun};
+  JournalStore store{disk_, settings.journal, journal_identity(disk_, settings), begun};
   if (store.recovery().records == 0) {
     store.set_next_inbound(settings.next_inbound, now);
     store.set_next_outbound(settings.next_outbound, now);

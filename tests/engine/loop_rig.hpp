@@ -195,8 +195,12 @@ class LoopRig {
 // A peer that does nothing of its own accord.
 class RawPeer {
  public:
-  RawPeer(LoopbackNetwork& network, const ManualClock& clock, std::string name = "TRADER", LoopbackOptions options = {})
-      : transport_(network, options), clock_(clock), config_(config_of(std::move(name))), composer_(config_) {}
+  RawPeer(LoopbackNetwork& network, const ManualClock& clock, std::string name = "TRADER", LoopbackOptions options = {},
+          std::string venue = "VENUE")
+      : transport_(network, options),
+        clock_(clock),
+        config_(config_of(std::move(name), std::move(venue))),
+        composer_(config_) {}
 
   void connect(std::uint16_t port = 9000) {
     closed = false;
@@ -258,10 +262,10 @@ class RawPeer {
   bool closed = false;
 
  private:
-  static SessionConfig config_of(std::string name) {
+  static SessionConfig config_of(std::string name, std::string venue) {
     SessionConfig config;
     config.sender_comp_id = std::move(name);
-    config.target_comp_id = "VENUE";
+    config.target_comp_id = std::move(venue);
     return config;
   }
 

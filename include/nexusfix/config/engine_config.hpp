@@ -141,6 +141,9 @@ struct EngineConfig {
 
 // "FIX.4.4:OURS->THEIRS", as messages and logs name a session; with a qualifier "FIX.4.4:OURS->THEIRS:second".
 [[nodiscard]] std::string identity(const SessionConfig& session);
+// What identity() was before it wrote anything otherwise, under which an older journal may be stored; empty where it is
+// the same.
+[[nodiscard]] std::string former_identity(const SessionConfig& session);
 
 class ConfigError : public std::runtime_error {
  public:
