@@ -26,6 +26,8 @@ SessionConfig session_of(const GateInputs& inputs, Role role) {
   config.sender_comp_id = venue ? "VENUE" : "TRADER";
   config.target_comp_id = venue ? "TRADER" : "VENUE";
   config.heartbeat_interval = 0s;
+  config.allow_no_heartbeats = true;
+  config.idle_test_interval = 0s;
   config.dictionary = inputs.dictionary.get();
   return config;
 }

@@ -206,6 +206,16 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
         "check_heartbeats", settings.session.check_heartbeats,
         "Whether a peer that sends nothing gets a TestRequest and is then disconnected. False for a peer that sends no "
         "heartbeats."),
+    NFX_FLAG(
+        "allow_no_heartbeats", settings.session.allow_no_heartbeats,
+        "Whether a peer's Logon with HeartBtInt(108)=0 is accepted. False refuses it, as nothing would show that a "
+        "silent peer is dead. With heartbeat_override_s it is accepted in any case."),
+    NFX_DURATION("idle_test_s", settings.session.idle_test_interval, std::chrono::seconds, 0, day_s,
+                 "With HeartBtInt(108)=0: seconds without receiving after which a TestRequest is sent; after as many "
+                 "again the connection is closed. 0: a silent peer stays connected."),
+    NFX_DURATION("takeover_timeout_s", settings.session.takeover_timeout, std::chrono::seconds, 0, 60,
+                 "Acceptor: seconds that a connected peer has to answer a TestRequest when it logs on a second time; "
+                 "unanswered, the second connection takes the session over. 0: the second Logon is always refused."),
     NFX_TEXT("username", settings.session.username,
              "Username(553). An initiator sends it in Logon; an acceptor refuses a Logon with another one. Empty: not "
              "sent and "

@@ -1,7 +1,6 @@
 // Logon of both roles, with ResetSeqNumFlag and NextExpectedMsgSeqNum: how a connection becomes a session.
 #include <algorithm>
 
-#include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
@@ -66,52 +65,15 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
     }
     return disconnect("the first message is not a Logon", Ending::failed, out);
   }
-  if (message.begin_string() != config_.begin_string)
-    return disconnect("Logon with another BeginString", Ending::failed, out);
-  if (message.get_view(Tag::SenderCompID) != config_.target_comp_id ||
-      message.get_view(Tag::TargetCompID) != config_.sender_comp_id) {
-    return disconnect("Logon with unknown CompIDs", Ending::failed, out);
+  report_.clear();
+  if (const LogonFault fault = logon_sender_fault(config_, message, now, report_)) {
+    return disconnect(fault.text, Ending::failed, out);
   }
   const auto seq = message.get_seq_num(Tag::MsgSeqNum);
-  if (!seq || *seq >= seq_num_limit) {
-    return disconnect("Logon without a usable MsgSeqNum", Ending::failed, out);
-  }
-  report_.clear();
-  if (config_.dictionary != nullptr && !config_.validation.is_off() &&
-      validate(message, *config_.dictionary, config_.validation, report_)) {
-    return disconnect("Logon does not conform to the dictionary", Ending::failed, out);
-  }
-  const auto sending_time = message.get_utc_timestamp(Tag::SendingTime);
-  if (!sending_time || !within_latency(sending_time->time, now)) {
-    return disconnect("Logon with a SendingTime missing, malformed or too far from our clock", Ending::failed, out);
-  }
-  if (version_ == Version::fixt11 && !message.has(Tag::DefaultApplVerID)) {
-    return disconnect("Logon without DefaultApplVerID(1137)", Ending::failed, out);
-  }
-  // Before anything is reset or counted: an unauthenticated peer must not change the session.
-  if (!credentials_acceptable(message)) {
-    return disconnect("Logon with a wrong Username(553) or Password(554)", Ending::failed, out);
-  }
+  NFX_ASSERT(seq.has_value());  // checked just now
   processing_ = *seq;
   take_application_version(message);
   receive_logon(message, *seq, now, out);
-}
-
-// Every byte is compared, even after a difference, so that the time taken reveals nothing about the secret.
-bool Session::credentials_acceptable(const MessageView& message) const noexcept {
-  if (config_.role == Role::initiator) return true;
-  const auto same = [&](Tag tag, std::string_view wanted) {
-    if (wanted.empty()) return true;
-    const std::string_view given = message.get_view(tag);
-    unsigned difference = given.size() == wanted.size() ? 0 : 1;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(wanted[i % wanted.size()]);
-    }
-    return difference == 0;
-  };
-  const bool user = same(Tag::Username, config_.username);
-  const bool password = same(Tag::Password, config_.password);
-  return user && password;
 }
 
 void Session::take_application_version(const MessageView& logon) noexcept {
@@ -122,33 +84,14 @@ void Session::take_application_version(const MessageView& logon) noexcept {
 
 // Checks the terms of the Logon. Refusals carry a text: the peer is authenticated.
 bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept {
-  if (message.has(Tag::EncryptMethod) && message.get_view(Tag::EncryptMethod) != "0") {
-    refuse("EncryptMethod not supported: only 0 (none)", now, out);
-    return false;
+  const LogonFault fault = logon_terms_fault(config_, message);
+  if (!fault) return true;
+  if (fault.answered) {
+    refuse(fault.text, now, out);
+  } else {
+    disconnect(fault.text, Ending::failed, out);
   }
-  if (config_.environment != Environment::unspecified) {
-    const bool peer_tests = message.get_view(Tag::TestMessageIndicator) == "Y";
-    if (peer_tests != (config_.environment == Environment::test)) {
-      refuse(peer_tests ? "TestMessageIndicator=Y, but this is a production session"
-                        : "this is a test session: TestMessageIndicator must be Y",
-             now, out);
-      return false;
-    }
-  }
-  const auto interval = message.get_int(Tag::HeartBtInt);
-  if (!interval) {
-    disconnect("Logon without a valid HeartBtInt", Ending::failed, out);
-    return false;
-  }
-  if (*interval < 0) {
-    refuse("HeartBtInt must not be negative", now, out);
-    return false;
-  }
-  if (*interval > config_.max_heartbeat_interval.count()) {
-    refuse("HeartBtInt is longer than allowed here", now, out);
-    return false;
-  }
-  return true;
+  return false;
 }
 
 bool Session::numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
@@ -173,9 +116,6 @@ bool Session::numbers_acceptable(const MessageView& message, SeqNum seq, Instant
 void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   if (!logon_terms_acceptable(message, now, out)) return;
   const bool asks_reset = message.get_view(Tag::ResetSeqNumFlag) == "Y";
-  if (asks_reset && seq != first_seq_num) {
-    return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1", now, out);
-  }
   const std::chrono::seconds interval{*message.get_int(Tag::HeartBtInt)};
   if (config_.role == Role::acceptor) {
     if (asks_reset || config_.reset_on_logon) reset_counters(out);
@@ -238,7 +178,6 @@ void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instan
     note(Notice::unexpected_message, seq, "another Logon after a reset: ignored", out);
     return advance_past(seq, now, out);
   }
-  if (seq != first_seq_num) return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1", now, out);
   if (!logon_terms_acceptable(message, now, out)) return;
   if (std::exchange(reset_sent_, false)) {
     phase_deadline_ = MonotonicTime::max();

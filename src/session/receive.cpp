@@ -180,17 +180,11 @@ const Dictionary* Session::dictionary_for(const MessageView& message) const noex
   return own != nullptr ? own : config_.dictionary;
 }
 
-bool Session::within_latency(UtcTime sending_time, Instant now) const noexcept {
-  // Compared without a difference of the two, which may overflow when the peer's year is far off.
-  return !config_.check_latency ||
-         (sending_time >= now.utc - config_.max_latency && sending_time <= now.utc + config_.max_latency);
-}
-
 // Checks CompIDs and SendingTime. The time of a queued message was checked when it arrived.
 bool Session::sender_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, bool queued, Instant now,
                                 Actions& out) noexcept {
   NFX_TRACE();
-  if (origin.sent && !queued && !within_latency(origin.sent->time, now)) {
+  if (origin.sent && !queued && !within_latency(config_, origin.sent->time, now)) {
     reject_and_logout(message, seq, SessionRejectReason::sending_time_accuracy_problem, now, out);
     return false;
   }

@@ -100,12 +100,19 @@ std::optional<SeqNum> Session::last_processed() const noexcept {
   return processing_ == next_in_ ? processing_ : previous(next_in_);
 }
 
+// HeartBtInt 0: the peer's silence alone is watched.
+inline MonotonicTime Session::deadline_without_heartbeats(MonotonicTime due) const noexcept {
+  if (test_pending_) return std::min(due, test_deadline_);
+  const bool watched = config_.check_heartbeats && config_.idle_test_interval.count() != 0;
+  return watched ? std::min(due, last_received_ + config_.idle_test_interval) : due;
+}
+
 MonotonicTime Session::next_deadline() const noexcept {
   MonotonicTime due = phase_deadline_;
   if (phase_ != Phase::logged_on) return due;
   if (gap_.requested_to != SeqNum{}) due = std::min(due, gap_.retry_at);
   if (replay_held_until_ != MonotonicTime{}) due = std::min(due, replay_held_until_);
-  if (heartbeat_.count() == 0) return due;
+  if (heartbeat_.count() == 0) return deadline_without_heartbeats(due);
   const Duration interval = heartbeat_;
   if (test_pending_) return std::min(due, test_deadline_);
   due = std::min(due, last_sent_ + interval);
@@ -151,21 +158,39 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
     }
   }
 
-  if (heartbeat_.count() == 0) return;
-  const Duration interval = heartbeat_;
   if (test_pending_) {
     if (time >= test_deadline_) disconnect("the peer is silent: TestRequest unanswered", Ending::failed, out);
     return;
   }
-  if (time >= last_sent_ + interval && !send_session_message(msg_type::heartbeat, {}, {}, now, out)) return;
-  if (config_.check_heartbeats && time >= last_received_ + interval * config_.test_request_percent / 100) {
-    std::array<char, 16> buffer;
-    FieldWriter body{buffer};
-    body.append(Tag::TestReqID, "TEST");
-    if (!send_session_message(msg_type::test_request, {}, body.view(), now, out)) return;
-    test_pending_ = true;
-    // Counted from now, not from the last message: a delay of this thread must not shorten the peer's time to answer.
-    test_deadline_ = time + interval * (config_.heartbeat_timeout_percent - config_.test_request_percent) / 100;
+  const bool heartbeats = heartbeat_.count() != 0;
+  const Duration interval = heartbeats ? Duration{heartbeat_} : Duration{config_.idle_test_interval};
+  if (heartbeats && time >= last_sent_ + interval && !send_session_message(msg_type::heartbeat, {}, {}, now, out))
+    return;
+  if (!config_.check_heartbeats || interval == Duration::zero()) return;
+  const Duration silence = heartbeats ? interval * config_.test_request_percent / 100 : interval;
+  const Duration to_answer =
+      heartbeats ? interval * (config_.heartbeat_timeout_percent - config_.test_request_percent) / 100 : interval;
+  // Counted from now, not from the last message: a delay of this thread must not shorten the peer's time to answer.
+  if (time >= last_received_ + silence) send_test_request(time + to_answer, now, out);
+}
+
+void Session::send_test_request(MonotonicTime answer_by, Instant now, Actions& out) noexcept {
+  std::array<char, 16> buffer;
+  FieldWriter body{buffer};
+  body.append(Tag::TestReqID, "TEST");
+  if (!send_session_message(msg_type::test_request, {}, body.view(), now, out)) return;
+  test_pending_ = true;
+  test_deadline_ = answer_by;
+}
+
+void Session::probe(Duration answer_within, Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
+  if (phase_ != Phase::logged_on) return;
+  const MonotonicTime answer_by = now.monotonic + answer_within;
+  if (test_pending_) {
+    test_deadline_ = std::min(test_deadline_, answer_by);
+  } else {
+    send_test_request(answer_by, now, out);
   }
 }
 

@@ -85,10 +85,11 @@ std::string fingerprint(const EngineConfig& e) {
         << c.target_location_id << ' ' << c.cpu_affinity_core << ' ' << c.auto_pin_to_core << ' ' << to_string(c.role)
         << ' ' << c.heartbeat_interval.count() << ' ' << c.max_heartbeat_interval.count() << ' '
         << c.heartbeat_override.count() << ' ' << c.test_request_percent << ' ' << c.heartbeat_timeout_percent << ' '
-        << c.check_heartbeats << ' ' << c.logon_timeout.count() << ' ' << c.logout_timeout.count() << ' ' << c.username
-        << ' ' << c.password << ' ' << c.logon_fields << ' ' << to_string(c.environment) << ' ' << c.reset_on_logon
-        << c.reset_on_logout << c.reset_on_disconnect << c.reset_on_error << c.refresh_on_logon << c.check_comp_id
-        << c.check_latency << ' ' << c.max_latency.count() << ' ' << c.require_orig_sending_time
+        << c.check_heartbeats << c.allow_no_heartbeats << ' ' << c.idle_test_interval.count() << ' '
+        << c.takeover_timeout.count() << ' ' << c.logon_timeout.count() << ' ' << c.logout_timeout.count() << ' '
+        << c.username << ' ' << c.password << ' ' << c.logon_fields << ' ' << to_string(c.environment) << ' '
+        << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect << c.reset_on_error << c.refresh_on_logon
+        << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count() << ' ' << c.require_orig_sending_time
         << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' '
         << c.closed_resend_requests << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' '
         << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' '

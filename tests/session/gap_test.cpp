@@ -92,7 +92,7 @@ TEST(Gap, request_covers_what_was_dropped_when_the_peer_has_nothing_more_to_send
 }
 
 TEST(Gap, retry_is_due_exactly_after_the_timeout_without_progress) {
-  SessionConfig config = acceptor_config();
+  SessionConfig config = quiet_config();
   config.resend_timeout = std::chrono::seconds{4};
   SessionRig rig{config};
   log_on_acceptor(rig, 0);
@@ -111,7 +111,7 @@ TEST(Gap, retry_is_due_exactly_after_the_timeout_without_progress) {
 }
 
 TEST(Gap, gives_up_after_the_configured_number_of_requests) {
-  SessionConfig config = acceptor_config();
+  SessionConfig config = quiet_config();
   config.max_resend_attempts = 3;
   SessionRig rig{config};
   log_on_acceptor(rig, 0);
@@ -126,7 +126,7 @@ TEST(Gap, gives_up_after_the_configured_number_of_requests) {
 }
 
 TEST(Gap, progress_starts_the_count_of_attempts_over) {
-  SessionConfig config = acceptor_config();
+  SessionConfig config = quiet_config();
   config.max_resend_attempts = 2;
   config.resend_timeout = std::chrono::seconds{1};
   SessionRig rig{config};
@@ -188,7 +188,7 @@ TEST(Gap, resend_request_that_closes_a_chunk_without_space_for_the_next_leaves_n
 }
 
 TEST(Gap, queued_message_is_not_judged_by_the_time_it_had_to_wait) {
-  SessionConfig config = acceptor_config();
+  SessionConfig config = quiet_config();
   config.max_resend_attempts = 100;
   SessionRig rig{config};
   log_on_acceptor(rig, 0);

@@ -19,6 +19,14 @@ inline SessionConfig acceptor_config(std::string_view begin_string = "FIX.4.4") 
   return config;
 }
 
+// A peer may log on with HeartBtInt 0, and is then never asked whether it is there.
+inline SessionConfig quiet_config() {
+  SessionConfig config = acceptor_config();
+  config.allow_no_heartbeats = true;
+  config.idle_test_interval = std::chrono::seconds{0};
+  return config;
+}
+
 inline SessionConfig initiator_config(std::string_view begin_string = "FIX.4.4") {
   SessionConfig config = acceptor_config(begin_string);
   config.role = Role::initiator;

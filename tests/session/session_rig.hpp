@@ -102,6 +102,9 @@ class SessionRig {
   void logout(std::string_view text = {}) {
     step([&](Actions& out) { session.logout(text, now, out); });
   }
+  void probe(Duration answer_within) {
+    step([&](Actions& out) { session.probe(answer_within, now, out); });
+  }
   void reset() {
     step([this](Actions& out) { session.reset_sequence_numbers(now, out); });
   }

@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 TEST(Deadline, is_never_while_nothing_can_happen) {
-  SessionRig rig{acceptor_config()};
+  SessionRig rig{quiet_config()};
   EXPECT_EQ(rig.session.next_deadline(), MonotonicTime::max());
   log_on_acceptor(rig, 0);
   EXPECT_EQ(rig.session.next_deadline(), MonotonicTime::max());
@@ -117,6 +117,61 @@ TEST(TestRequest, pending_on_one_connection_does_not_affect_the_next) {
   rig.advance(seconds{10});
   EXPECT_EQ(rig.take().substr(0, 5), "35=0|");
   EXPECT_FALSE(rig.closed);
+}
+
+TEST(TestRequest, asks_a_silent_peer_without_heartbeats_after_the_idle_time_and_ends_after_as_long_again) {
+  SessionConfig config = quiet_config();
+  config.idle_test_interval = seconds{60};
+  SessionRig rig{config};
+  log_on_acceptor(rig, 0);
+  rig.advance(seconds{60} - Duration{1});
+  EXPECT_TRUE(rig.sent.empty());
+  rig.advance(Duration{1});
+  EXPECT_EQ(rig.take(), "35=1|34=2|112=TEST|");
+  say(rig, "35=0|34=2|112=TEST|");
+  rig.advance(seconds{60});
+  EXPECT_EQ(rig.take(), "35=1|34=3|112=TEST|");
+  rig.advance(seconds{60} - Duration{1});
+  EXPECT_FALSE(rig.closed);
+  rig.advance(Duration{1});
+  EXPECT_TRUE(rig.closed);
+  EXPECT_EQ(rig.logged_out_text, "the peer is silent: TestRequest unanswered");
+}
+
+TEST(Probe, ends_a_session_whose_peer_does_not_answer_in_time) {
+  for (const int heartbeat : {0, 30}) {
+    SessionRig rig{quiet_config()};
+    log_on_acceptor(rig, heartbeat);
+    rig.probe(seconds{5});
+    EXPECT_EQ(rig.take(), "35=1|34=2|112=TEST|");
+    EXPECT_TRUE(rig.session.probing());
+    rig.advance(seconds{5} - Duration{1});
+    EXPECT_FALSE(rig.closed);
+    rig.advance(Duration{1});
+    EXPECT_TRUE(rig.closed) << heartbeat;
+  }
+}
+
+TEST(Probe, is_over_with_any_message_and_sends_one_test_request_only) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig, 30);
+  rig.probe(seconds{5});
+  rig.probe(seconds{9});
+  EXPECT_EQ(rig.sent.size(), 1u);
+  say(rig, "35=0|34=2|");
+  EXPECT_FALSE(rig.session.probing());
+  rig.advance(seconds{20});
+  EXPECT_FALSE(rig.closed);
+}
+
+TEST(Probe, shortens_the_time_of_a_test_request_that_is_under_way_already) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig, 30);
+  rig.advance(seconds{36});
+  ASSERT_TRUE(rig.session.probing());
+  rig.probe(seconds{5});
+  rig.advance(seconds{5});
+  EXPECT_TRUE(rig.closed);
 }
 
 TEST(LogoutTimer, is_not_delayed_by_a_peer_that_keeps_talking) {

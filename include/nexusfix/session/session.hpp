@@ -20,6 +20,7 @@
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/gap_queue.hpp"
+#include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/session/outgoing.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/session/token_bucket.hpp"
@@ -39,6 +40,10 @@ enum class Phase : std::uint8_t {
 
 class Session {
  public:
+  // The largest number of 18 digits, the most that a field is read with. It is never consumed, so that the peer can
+  // read every sequence number that we send.
+  static constexpr SeqNum seq_num_limit{999'999'999'999'999'999};
+
   explicit Session(const SessionConfig& config);
 
   // Events. Each may append actions; the caller carries them out in order before the next event.
@@ -75,6 +80,10 @@ class Session {
   void start_over(Actions& out) noexcept;
   // Sends a Logon with ResetSeqNumFlag=Y on the open connection: both sequence numbers restart at 1.
   void reset_sequence_numbers(Instant now, Actions& out) noexcept;
+  // Sends a TestRequest ahead of time, while logged on: the session ends when nothing arrives within `answer_within`.
+  void probe(Duration answer_within, Instant now, Actions& out) noexcept;
+  // A TestRequest is unanswered, and nothing else has arrived since.
+  [[nodiscard]] bool probing() const noexcept { return test_pending_; }
 
   // Answers ResendRequests from the caller's store: read(seq) returns the stored message with that sequence
   // number, or empty for session messages and for those that are not stored. Sends as many as fit the output space;
@@ -138,7 +147,6 @@ class Session {
   void accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now, Actions& out) noexcept;
   void receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept;
-  [[nodiscard]] bool credentials_acceptable(const MessageView& message) const noexcept;
   void take_application_version(const MessageView& logon) noexcept;
   void send_logon(bool reset, std::optional<SeqNum> next_expected, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
@@ -172,11 +180,14 @@ class Session {
   [[nodiscard]] bool sender_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, bool queued,
                                        Instant now, Actions& out) noexcept;
   [[nodiscard]] bool poss_dup_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
-  [[nodiscard]] bool within_latency(UtcTime sending_time, Instant now) const noexcept;
   void advance_past(SeqNum seq, Instant now, Actions& out) noexcept;
   void set_next_inbound(SeqNum seq, Instant now, Actions& out) noexcept;
   void close_gap(Instant now, Actions& out) noexcept;
   void request_resend(SeqNum up_to, Instant now, Actions& out, bool redundant = false) noexcept;
+
+  // session.cpp
+  void send_test_request(MonotonicTime answer_by, Instant now, Actions& out) noexcept;
+  [[nodiscard]] MonotonicTime deadline_without_heartbeats(MonotonicTime due) const noexcept;
 
   // send.cpp
   bool send_session_message(std::string_view type, std::string_view header_fields, std::string_view body, Instant now,
@@ -202,9 +213,6 @@ class Session {
   void queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept;
   void finish_replay(Instant now, Actions& out) noexcept;
 
-  // The largest number of 18 digits, the most that a field is read with. It is never consumed, so that the peer can
-  // read every sequence number that we send.
-  static constexpr SeqNum seq_num_limit{999'999'999'999'999'999};
   // Sequence numbers handled by one call of continue_replay, so that a long run of session messages does not delay the
   // other sessions.
   static constexpr int max_replay_steps = 4096;

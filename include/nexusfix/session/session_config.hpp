@@ -71,6 +71,13 @@ struct SessionConfig {
   unsigned test_request_percent = 120;       // time without a message before TestRequest, in percent of HeartBtInt
   unsigned heartbeat_timeout_percent = 240;  // time without a message before the disconnect, in percent of HeartBtInt
   bool check_heartbeats = true;              // false: neither TestRequest nor disconnect when the peer sends nothing
+  // A peer's Logon with HeartBtInt=0 is accepted. What it sends is then the only sign that it is there, so it gets a
+  // TestRequest after this time without a message, and is disconnected after the same time again; 0: it gets none.
+  bool allow_no_heartbeats = false;
+  std::chrono::seconds idle_test_interval{60};
+  // Acceptor: time in which a connected peer answers a TestRequest that a second Logon of the same peer causes; without
+  // an answer the second connection takes the session over. 0: a second Logon is refused in any case.
+  std::chrono::seconds takeover_timeout{5};
   std::chrono::seconds logon_timeout{10};
   std::chrono::seconds logout_timeout{2};
 

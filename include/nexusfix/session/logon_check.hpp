@@ -1,0 +1,38 @@
+// What can be checked of a Logon without the session's store: who sent it, and its terms. Session checks every Logon
+// with these functions; a poll loop uses them before it makes a session from a template.
+// Thread: any, no state. Cost: one validation and some look-ups, once per Logon. Lifetime: texts are constants.
+// Errors: a fault is a value.
+#pragma once
+
+#include <string_view>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/session/session_config.hpp"
+#include "nexusfix/wire/message_view.hpp"
+
+namespace nfx {
+
+struct LogonFault {
+  std::string_view text{};  // empty: there is no fault
+  bool answered = false;    // by a Logout with the text; otherwise the connection is closed without an answer
+
+  [[nodiscard]] explicit operator bool() const noexcept { return !text.empty(); }
+};
+
+// Names, versions, SendingTime, conformance to the dictionary and credentials; in this order. `message` is a Logon;
+// `scratch` receives what the validation found.
+[[nodiscard]] LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& message, Instant now,
+                                            ValidationReport& scratch) noexcept;
+
+// EncryptMethod, TestMessageIndicator, HeartBtInt and ResetSeqNumFlag of a Logon whose sender is accepted.
+[[nodiscard]] LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message) noexcept;
+
+// Whether SendingTime is close enough to the local clock.
+[[nodiscard]] inline bool within_latency(const SessionConfig& config, UtcTime sending_time, Instant now) noexcept {
+  // Compared without a difference of the two, which may overflow when the peer's year is far off.
+  return !config.check_latency ||
+         (sending_time >= now.utc - config.max_latency && sending_time <= now.utc + config.max_latency);
+}
+
+}  // namespace nfx

@@ -1,0 +1,85 @@
+#include "nexusfix/session/logon_check.hpp"
+
+#include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/session/session.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+namespace {
+
+// Every byte is compared, even after a difference, so that the time taken reveals nothing about the secret.
+bool credentials_acceptable(const SessionConfig& config, const MessageView& message) noexcept {
+  if (config.role == Role::initiator) return true;
+  const auto same = [&](Tag tag, std::string_view wanted) {
+    if (wanted.empty()) return true;
+    const std::string_view given = message.get_view(tag);
+    unsigned difference = given.size() == wanted.size() ? 0 : 1;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(wanted[i % wanted.size()]);
+    }
+    return difference == 0;
+  };
+  const bool user = same(Tag::Username, config.username);
+  const bool password = same(Tag::Password, config.password);
+  return user && password;
+}
+
+// An acceptor that uses an interval of its own may ignore the peer's; an initiator gets the one that it proposed.
+bool may_have_no_heartbeats(const SessionConfig& config) noexcept {
+  if (config.allow_no_heartbeats) return true;
+  return config.role == Role::acceptor ? config.heartbeat_override.count() != 0
+                                       : config.heartbeat_interval.count() == 0;
+}
+
+}  // namespace
+
+LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& message, Instant now,
+                              ValidationReport& scratch) noexcept {
+  if (message.begin_string() != config.begin_string) return {"Logon with another BeginString"};
+  if (message.get_view(Tag::SenderCompID) != config.target_comp_id ||
+      message.get_view(Tag::TargetCompID) != config.sender_comp_id) {
+    return {"Logon with unknown CompIDs"};
+  }
+  const auto seq = message.get_seq_num(Tag::MsgSeqNum);
+  if (!seq || *seq >= Session::seq_num_limit) return {"Logon without a usable MsgSeqNum"};
+  scratch.clear();
+  if (config.dictionary != nullptr && !config.validation.is_off() &&
+      validate(message, *config.dictionary, config.validation, scratch)) {
+    return {"Logon does not conform to the dictionary"};
+  }
+  const auto sending_time = message.get_utc_timestamp(Tag::SendingTime);
+  if (!sending_time || !within_latency(config, sending_time->time, now)) {
+    return {"Logon with a SendingTime missing, malformed or too far from our clock"};
+  }
+  if (session_rules(config.begin_string) == SessionRules::fixt11 && !message.has(Tag::DefaultApplVerID)) {
+    return {"Logon without DefaultApplVerID(1137)"};
+  }
+  // Before anything is reset or counted: an unauthenticated peer must not change the session.
+  if (!credentials_acceptable(config, message)) return {"Logon with a wrong Username(553) or Password(554)"};
+  return {};
+}
+
+LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message) noexcept {
+  const auto refuse = [](std::string_view text) { return LogonFault{text, true}; };
+  if (message.has(Tag::EncryptMethod) && message.get_view(Tag::EncryptMethod) != "0") {
+    return refuse("EncryptMethod not supported: only 0 (none)");
+  }
+  if (config.environment != Environment::unspecified) {
+    const bool peer_tests = message.get_view(Tag::TestMessageIndicator) == "Y";
+    if (peer_tests != (config.environment == Environment::test)) {
+      return refuse(peer_tests ? "TestMessageIndicator=Y, but this is a production session"
+                               : "this is a test session: TestMessageIndicator must be Y");
+    }
+  }
+  const auto interval = message.get_int(Tag::HeartBtInt);
+  if (!interval) return {"Logon without a valid HeartBtInt"};
+  if (*interval < 0) return refuse("HeartBtInt must not be negative");
+  if (*interval == 0 && !may_have_no_heartbeats(config)) return refuse("HeartBtInt must not be 0 here");
+  if (*interval > config.max_heartbeat_interval.count()) return refuse("HeartBtInt is longer than allowed here");
+  if (message.get_view(Tag::ResetSeqNumFlag) == "Y" && message.get_seq_num(Tag::MsgSeqNum) != first_seq_num) {
+    return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1");
+  }
+  return {};
+}
+
+}  // namespace nfx

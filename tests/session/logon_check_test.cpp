@@ -1,0 +1,85 @@
+// What is judged of a Logon before there is a session, and that a session judges the same.
+#include "nexusfix/session/logon_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "session/session_fixture.hpp"
+
+namespace nfx::test {
+namespace {
+
+struct Case {
+  std::string name;
+  std::string logon;  // of the peer
+  SessionConfig config = acceptor_config();
+  std::string fault{};
+  bool answered = false;
+};
+
+SessionConfig changed(auto change) {
+  SessionConfig config = acceptor_config();
+  change(config);
+  return config;
+}
+
+std::vector<Case> cases() {
+  const auto secret = changed([](SessionConfig& c) { c.password = "secret"; });
+  const auto testing = changed([](SessionConfig& c) { c.environment = Environment::test; });
+  const auto ours = changed([](SessionConfig& c) { c.heartbeat_override = std::chrono::seconds{10}; });
+  const auto allowed = changed([](SessionConfig& c) { c.allow_no_heartbeats = true; });
+  return {
+      {"good", "35=A|34=1|98=0|108=30|"},
+      {"no number", "35=A|98=0|108=30|", acceptor_config(), "Logon without a usable MsgSeqNum"},
+      {"wrong password", "35=A|34=1|98=0|108=30|554=guess|", secret,
+       "Logon with a wrong Username(553) or Password(554)"},
+      {"right password", "35=A|34=1|98=0|108=30|554=secret|", secret},
+      {"encrypted", "35=A|34=1|98=1|108=30|", acceptor_config(), "EncryptMethod not supported: only 0 (none)", true},
+      {"production", "35=A|34=1|98=0|108=30|", testing, "this is a test session: TestMessageIndicator must be Y", true},
+      {"no interval", "35=A|34=1|98=0|", acceptor_config(), "Logon without a valid HeartBtInt"},
+      {"negative interval", "35=A|34=1|98=0|108=-1|", acceptor_config(), "HeartBtInt must not be negative", true},
+      {"no heartbeats", "35=A|34=1|98=0|108=0|", acceptor_config(), "HeartBtInt must not be 0 here", true},
+      {"no heartbeats, allowed", "35=A|34=1|98=0|108=0|", allowed},
+      {"no heartbeats, but ours", "35=A|34=1|98=0|108=0|", ours},
+      {"long interval", "35=A|34=1|98=0|108=3601|", acceptor_config(), "HeartBtInt is longer than allowed here", true},
+      {"reset at 2", "35=A|34=2|98=0|108=30|141=Y|", acceptor_config(), "ResetSeqNumFlag=Y needs MsgSeqNum 1", true},
+  };
+}
+
+TEST(LogonCheck, finds_what_a_session_finds_and_a_session_does_what_it_says) {
+  for (const Case& each : cases()) {
+    SCOPED_TRACE(each.name);
+    SessionRig rig{each.config};
+    const std::string bytes = peer_message(rig, each.logon);
+    MessageView message;
+    ASSERT_EQ(message.parse(bytes), WireError::none);
+    ValidationReport scratch;
+    LogonFault fault = logon_sender_fault(each.config, message, rig.now, scratch);
+    if (!fault) fault = logon_terms_fault(each.config, message);
+    EXPECT_EQ(fault.text, each.fault);
+    EXPECT_EQ(fault.answered, each.answered);
+
+    rig.connect();
+    rig.receive(bytes);
+    EXPECT_EQ(rig.session.logged_on(), each.fault.empty());
+    if (each.fault.empty()) continue;
+    EXPECT_TRUE(rig.closed);
+    EXPECT_EQ(rig.take(), each.answered ? "35=5|34=1|58=" + each.fault + "|" : "nothing");
+  }
+}
+
+TEST(LogonCheck, takes_an_answer_without_heartbeats_for_an_initiator_that_proposed_none) {
+  SessionConfig config = initiator_config();
+  config.heartbeat_interval = std::chrono::seconds{0};
+  SessionRig rig{config};
+  log_on_initiator(rig);
+  SessionRig other{initiator_config()};
+  other.connect();
+  say(other, "35=A|34=1|98=0|108=0|");
+  EXPECT_FALSE(other.session.logged_on());
+}
+
+}  // namespace
+}  // namespace nfx::test
