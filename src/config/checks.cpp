@@ -208,10 +208,21 @@ Bad find_conflict(const SessionSettings& s, const SessionSettings& other) {
   }
   const std::string shared = "sessions that share listen = \"" + to_string(s.listen) + "\" must share their ";
   if (other.poll_thread != s.poll_thread) return {{"poll_thread", shared + "poll_thread"}};
-  if (other.socket != s.socket)
-    return {{"listen", shared + "tcp_nodelay, quickack, timestamps, busy_poll_us and socket buffers"}};
-  if (other.tls_enabled != s.tls_enabled || (s.tls_enabled && other.tls != s.tls))
-    return {{"tls", shared + "tls and tls_... settings: the session is known only after the TLS handshake"}};
+  const auto without_tls = [](SocketOptions socket) {
+    socket.tls.reset();
+    return socket;
+  };
+  if (without_tls(other.socket) != without_tls(s.socket))
+    return {{"listen", shared + "tcp_nodelay, quickack, timestamps, busy_poll_us, tcp_keepalive_s, tcp_user_timeout_s "
+                                "and socket buffers"}};
+  const auto without_names = [](TlsOptions tls) {
+    tls.peer_names.clear();
+    return tls;
+  };
+  if (other.tls_enabled != s.tls_enabled || (s.tls_enabled && without_names(other.tls) != without_names(s.tls))) {
+    return {{"tls", shared + "tls and tls_... settings except tls_peer_names: the session is known only after the TLS "
+                             "handshake"}};
+  }
   return std::nullopt;
 }
 

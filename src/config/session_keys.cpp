@@ -135,6 +135,12 @@ constexpr auto connection_rows = std::to_array<Key<SessionDraft>>({
         "quickack", settings.socket.quickack,
         "TCP_QUICKACK: whether each segment is acknowledged immediately, for one system call per read. True for peers "
         "that wait for acknowledgements (Nagle's algorithm)."),
+    NFX_INTEGER("tcp_keepalive_s", settings.socket.keepalive_s, 0, 32767,
+                "SO_KEEPALIVE: seconds without receiving after which the kernel probes the peer's host; "
+                "without an answer the connection ends after as long again. 0: no probes."),
+    NFX_INTEGER("tcp_user_timeout_s", settings.socket.user_timeout_s, 0, day_s,
+                "TCP_USER_TIMEOUT: most seconds that sent data waits for the peer's host, or for a peer that does not "
+                "read, before the connection ends. 0: the kernel's default."),
     NFX_FLAG("timestamps", settings.socket.timestamps,
              "SO_TIMESTAMPING: whether received bytes have a time stamp of the kernel or network card, which "
              "SessionHandle::received_at returns."),

@@ -113,6 +113,22 @@ void prepare_socket(int fd, const SocketTuning& tuning, Warnings& warnings) {
   }
 }
 
+// For listeners and connecting sockets: accepted ones inherit it.
+void watch_silence(int fd, const SocketTuning& tuning, Warnings& warnings) {
+  constexpr int probes = 4;  // within as long again
+  if (tuning.keepalive_s > 0) {
+    const int between = std::max(1, tuning.keepalive_s / probes);
+    if (!set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1) ||
+        !set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, tuning.keepalive_s) ||
+        !set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, between) || !set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes)) {
+      warn(warnings, "SO_KEEPALIVE " + std::to_string(tuning.keepalive_s), "");
+    }
+  }
+  if (tuning.user_timeout_s > 0 && !set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, tuning.user_timeout_s * 1000)) {
+    warn(warnings, "TCP_USER_TIMEOUT " + std::to_string(tuning.user_timeout_s), "");
+  }
+}
+
 std::expected<int, TransportError> open_listener(const Endpoint& endpoint, const SocketTuning& tuning, int backlog,
                                                  Warnings& warnings) {
   const auto fail = [&](const char* operation, int code) {
@@ -125,6 +141,7 @@ std::expected<int, TransportError> open_listener(const Endpoint& endpoint, const
   if (fd < 0) return fail("socket for ", errno);
   (void)set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   prepare_socket(fd, tuning, warnings);
+  watch_silence(fd, tuning, warnings);
   const char* failed = nullptr;
   if (::bind(fd, address.ai_addr, address.ai_addrlen) != 0) {
     failed = "bind ";
@@ -181,6 +198,7 @@ int start_connect(TcpConnection& connection, Warnings& warnings) {
       continue;
     }
     prepare_socket(connection.fd, connection.tuning, warnings);
+    watch_silence(connection.fd, connection.tuning, warnings);
     if (connection.from) {
       // A local port that a connection of a moment ago had may be used again.
       (void)set_option(connection.fd, SOL_SOCKET, SO_REUSEADDR, 1);

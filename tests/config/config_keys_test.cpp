@@ -112,7 +112,8 @@ std::string fingerprint(const EngineConfig& e) {
     if (s.schedule) fingerprint(out, s.schedule->config());
     out << ' ' << s.reconnect_delay.count() << ' ' << s.reconnect_delay_max.count() << ' ' << s.send_buffer_size << ' '
         << to_string(s.slow_consumer) << ' ' << s.slow_consumer_timeout.count() << ' ' << s.socket.busy_poll_us << ' '
-        << s.socket.quickack << s.socket.timestamps << ' ' << s.tls_enabled;
+        << s.socket.quickack << ' ' << s.socket.keepalive_s << ' ' << s.socket.user_timeout_s << ' '
+        << s.socket.timestamps << ' ' << s.tls_enabled;
     fingerprint(out, s.tls);
     fingerprint(out, s.store_kind, s.store, s.journal);
     out << ' ' << s.flusher << ' ' << s.poll_thread << ' ' << s.prefault << ' ' << value(s.next_inbound) << ' '

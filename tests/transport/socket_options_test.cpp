@@ -78,6 +78,26 @@ TYPED_TEST(TunedSocket, asks_for_busy_polling) {
   }
 }
 
+TYPED_TEST(TunedSocket, has_the_kernel_ask_a_silent_peer_on_both_sides) {
+  PairOver<TypeParam> pair;
+  pair.socket.keepalive_s = 20;
+  pair.socket.user_timeout_s = 7;
+  const auto listener = pair.server.listen({"127.0.0.1", 0}, pair.socket);
+  const int fd = next_descriptor();
+  ASSERT_TRUE(pair.client.connect(*pair.server.local_endpoint(*listener), pair.socket).has_value());
+  const auto expect_watched = [](int socket) {
+    EXPECT_EQ(option_of(socket, SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_EQ(option_of(socket, IPPROTO_TCP, TCP_KEEPIDLE), 20);
+    EXPECT_EQ(option_of(socket, IPPROTO_TCP, TCP_KEEPINTVL), 5);
+    EXPECT_EQ(option_of(socket, IPPROTO_TCP, TCP_KEEPCNT), 4);
+    EXPECT_EQ(option_of(socket, IPPROTO_TCP, TCP_USER_TIMEOUT), 7000);
+  };
+  expect_watched(fd);
+  const int accepted = next_descriptor();
+  ASSERT_TRUE(pair.turn_until([&] { return !pair.server_sink.accepted.empty(); }));
+  expect_watched(accepted);
+}
+
 // In a child, since what refuses the option cannot be lifted again. The number of the expectation that does not hold.
 template <class Kind>
 int exit_code_without_busy_poll() {

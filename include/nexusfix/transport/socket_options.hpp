@@ -39,6 +39,8 @@ struct SocketOptions {
   int busy_poll_us = 0;     // SO_BUSY_POLL: how long a receive may busy-poll the driver; 0 leaves it to the kernel
   bool quickack = false;    // TCP_QUICKACK: acknowledge immediately, set again after every receive
   bool timestamps = false;  // SO_TIMESTAMPING: received_at() states when the bytes came in
+  int keepalive_s = 60;     // SO_KEEPALIVE and TCP_KEEPIDLE: the kernel probes a silent peer after this time; 0: never
+  int user_timeout_s = 0;   // TCP_USER_TIMEOUT: the most that sent data waits for the peer; 0 leaves it to the kernel
   std::shared_ptr<TlsContext> tls{};  // TlsTransport alone: connections are encrypted. Null: plain
 
   friend bool operator==(const SocketOptions&, const SocketOptions&) = default;

@@ -69,6 +69,8 @@ struct SocketTuning {
   int send_buffer = 0;
   int receive_buffer = 0;
   int busy_poll_us = 0;
+  int keepalive_s = 0;
+  int user_timeout_s = 0;
 
   [[nodiscard]] static SocketTuning of(const SocketOptions& options) noexcept {
     return {.nodelay = options.nodelay,
@@ -76,7 +78,9 @@ struct SocketTuning {
             .timestamps = options.timestamps,
             .send_buffer = options.send_buffer,
             .receive_buffer = options.receive_buffer,
-            .busy_poll_us = options.busy_poll_us};
+            .busy_poll_us = options.busy_poll_us,
+            .keepalive_s = options.keepalive_s,
+            .user_timeout_s = options.user_timeout_s};
   }
 };
 
