@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "line_log.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
+#include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/placement/plan.hpp"
@@ -212,6 +213,7 @@ void announce(Engine& engine, LineLog& log) {
     if (const SessionHandle* session = settings.is_template ? nullptr : engine.session(i))
       announce_store(*session, now, log);
   }
+  for (const std::string& warning : tls_binding_warnings(engine.config())) log.line(now, "tls: " + warning);
   if (!engine.transport_text().empty()) log.line(now, "transport: " + engine.transport_text());
   for (const std::string& warning : engine.transport_warnings()) log.line(now, "transport: " + warning);
   log.flush();
@@ -229,6 +231,7 @@ int serve(const ServeOptions& options) {
       print("  {} {}{}\n", to_string(each.session.role), identity(each.session),
             each.dictionary ? "" : ", without a dictionary");
     }
+    for (const std::string& warning : tls_binding_warnings(config)) std::cerr << "nfx: " << warning << '\n';
     return exit_done;
   }
   LineLog log{cli::Stream::out};  // outlives the engine, which prints until its end

@@ -12,9 +12,11 @@
 #include "config/version_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/placement.hpp"
+#include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/config/wildcard.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/store/journal_format.hpp"
+#include "nexusfix/transport/tls_facts.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/scan.hpp"
 
@@ -161,6 +163,14 @@ Bad find_tls_problem(const SessionSettings& s) {
     return {{"tls_check_name", "tls_verify = false disables this check too: remove one of them"}};
   if (!tls.verify && !tls.peer_names.empty())
     return {{"tls_peer_names", "tls_verify = false accepts any name: remove one of them"}};
+  for (const std::string& name : tls.peer_names) {
+    const std::size_t place = name.find(comp_id_placeholder);
+    if (place == std::string::npos) continue;
+    if (!acceptor)
+      return {{"tls_peer_names", "{TargetCompID} is for acceptors: write the name in the peer's certificate"}};
+    if (name.find(comp_id_placeholder, place + 1) != std::string::npos)
+      return {{"tls_peer_names", "expected {TargetCompID} at most once in a name"}};
+  }
   if (tls.ca.empty() && !tls.crl.empty() && acceptor)
     return {{"tls_crl", "needs tls_ca: name the authority that published the revocation list"}};
   return std::nullopt;
@@ -224,6 +234,18 @@ Bad find_conflict(const SessionSettings& s, const SessionSettings& other) {
                              "handshake"}};
   }
   return std::nullopt;
+}
+
+// A session that is added to an address whose handshake requires the names of the sessions there.
+Bad find_unknown_name(const EngineConfig& engine, const SessionSettings& s) {
+  const std::vector<std::string> there = handshake_peer_names(engine, s);
+  if (there.empty() || s.session.role == Role::initiator) return std::nullopt;
+  const auto known = [&](const std::string& name) { return std::ranges::find(there, name) != there.end(); };
+  if (!s.tls.peer_names.empty() && std::ranges::all_of(s.tls.peer_names, known)) return std::nullopt;
+  return {
+      {"tls_peer_names", "expected names that the sessions at listen = \"" + to_string(s.listen) +
+                             "\" began with, as the handshake there requires those: choose another address, or give "
+                             "one of those sessions a name with {TargetCompID}"}};
 }
 
 Bad find_own_problem(const EngineConfig& engine, const SessionSettings& s) {
@@ -305,6 +327,7 @@ void check_config(const EngineConfig& engine) {
 
 void check_session(const EngineConfig& engine, const SessionSettings& session) {
   auto bad = config::find_own_problem(engine, session);
+  if (!bad) bad = config::find_unknown_name(engine, session);
   for (std::size_t i = 0; i < engine.sessions.size() && !bad; ++i)
     bad = config::find_conflict(session, engine.sessions[i]);
   if (bad)

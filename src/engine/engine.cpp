@@ -12,6 +12,7 @@
 #include "engine/engine_placement.hpp"
 #include "engine/poll_thread.hpp"
 #include "nexusfix/config/placement.hpp"
+#include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/transport/tls_context.hpp"
@@ -24,10 +25,12 @@ void take_dictionary(SessionSettings& settings) {
 }
 
 // What a session's connections are encrypted with. Throws ConfigError.
-void take_tls(SessionSettings& settings) {
+void take_tls(const EngineConfig& config, SessionSettings& settings) {
   if (!settings.tls_enabled || settings.socket.tls) return;
   try {
-    settings.socket.tls = std::make_shared<TlsContext>(settings.tls);
+    TlsOptions options = settings.tls;
+    options.peer_names = handshake_peer_names(config, settings);
+    settings.socket.tls = std::make_shared<TlsContext>(std::move(options));
   } catch (const TlsError& error) {
     throw ConfigError(identity(settings.session) + ": " + error.what());
   }
@@ -143,7 +146,7 @@ Engine::Engine(EngineConfig config, Application& application) {
   if (parts_->placement.plan() != nullptr) check_config(parts_->config);
   for (SessionSettings& settings : parts_->config.sessions) {
     take_dictionary(settings);
-    take_tls(settings);
+    take_tls(parts_->config, settings);
   }
   for (std::uint32_t i = 0; i < parts_->config.poll_threads; ++i) {
     parts_->placement.build(i, [&] { parts_->make_thread(i, application); });
@@ -210,7 +213,7 @@ bool Engine::submit(std::size_t session, std::string_view msg_type, std::string_
 
 std::size_t Engine::add_session(SessionSettings settings) {
   take_dictionary(settings);
-  take_tls(settings);
+  take_tls(parts_->config, settings);
   if (settings.tls_enabled && !parts_->transport.tls) {
     throw ConfigError("tls: an engine that began without encrypted sessions takes none later; give one at start");
   }

@@ -106,15 +106,22 @@ std::optional<SessionSettings> LogonGate::from_template(const MessageView& logon
   return settings;
 }
 
-bool LogonGate::may_log_on(const SessionSettings& settings, const MessageView& logon, const PendingLogon& pending,
-                           bool is_new) {
+bool LogonGate::may_come_from(const SessionSettings& settings, const PendingLogon& pending,
+                              const TlsPeer* certificate) {
   if (!settings.allowed_addresses.empty()) {
     const auto endpoint = Endpoint::parse(pending.peer);
     const auto address = endpoint ? canonical_address(endpoint->host) : std::nullopt;
     const auto same = [&](const std::string& allowed) { return canonical_address(allowed) == address; };
     if (!address || std::ranges::none_of(settings.allowed_addresses, same)) return false;
   }
-  return application_.on_logon_request({settings.session, logon, pending.peer, is_new});
+  if (!settings.tls_enabled || settings.tls.peer_names.empty()) return true;
+  return certificate != nullptr && is_one_of(*certificate, settings.tls.peer_names, settings.session.target_comp_id);
+}
+
+bool LogonGate::may_log_on(const SessionSettings& settings, const MessageView& logon, const PendingLogon& pending,
+                           bool is_new, const TlsPeer* certificate) {
+  return may_come_from(settings, pending, certificate) &&
+         application_.on_logon_request({settings.session, logon, pending.peer, is_new, certificate});
 }
 
 }  // namespace nfx

@@ -19,6 +19,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/transport/tls_facts.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
@@ -96,9 +97,12 @@ class LogonGate {
   // The settings of a session that a template makes for this Logon; nothing when none fits, or its time has not come.
   [[nodiscard]] std::optional<SessionSettings> from_template(const MessageView& logon, const PendingLogon& pending,
                                                              UtcTime now) const;
-  // Who it is, before anything of the session is touched: the address, then the application.
+  // Whether the session takes Logons from this address and of this certificate.
+  [[nodiscard]] static bool may_come_from(const SessionSettings& settings, const PendingLogon& pending,
+                                          const TlsPeer* certificate);
+  // Who it is, before anything of the session is touched: address and certificate, then the application.
   [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, const PendingLogon& pending,
-                                bool is_new);
+                                bool is_new, const TlsPeer* certificate = nullptr);
 
   void count_rejected() noexcept { count_shared(counters_.pending_rejected); }
   void count_dynamic_refused() noexcept { count_shared(counters_.dynamic_refused); }

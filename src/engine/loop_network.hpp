@@ -13,6 +13,8 @@
 
 namespace nfx {
 
+struct TlsPeer;
+
 class LoopNetwork {
  public:
   [[nodiscard]] virtual std::expected<ListenerId, TransportError> listen(const Endpoint& endpoint,
@@ -25,6 +27,8 @@ class LoopNetwork {
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
   virtual void wake() noexcept = 0;
   [[nodiscard]] virtual UtcTime time_on_any_thread() const noexcept = 0;
+  // Who the peer of an accepted connection is by its certificate; null: there is none.
+  [[nodiscard]] virtual const TlsPeer* tls_peer(ConnectionId) const noexcept { return nullptr; }
 
  protected:
   ~LoopNetwork() = default;

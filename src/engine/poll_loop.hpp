@@ -101,6 +101,10 @@ class PollLoop {
     std::optional<UtcTime> received_at() const noexcept override { return transport_.received_at(); }
     void wake() noexcept override { transport_.wake(); }
     UtcTime time_on_any_thread() const noexcept override { return clock_.any_thread_now().utc; }
+    const TlsPeer* tls_peer(ConnectionId id) const noexcept override {
+      if constexpr (requires { transport_.tls_peer(id); }) return transport_.tls_peer(id);
+      return nullptr;
+    }
 
    private:
     T& transport_;

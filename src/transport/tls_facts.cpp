@@ -69,6 +69,13 @@ std::string key_of(const X509* certificate) {
   return std::string{type == nullptr ? "unknown" : type} + ' ' + std::to_string(EVP_PKEY_get_bits(key));
 }
 
+std::string sha256_of(const X509* certificate) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) != 1) return {};
+  return hexadecimal(digest.data(), size);
+}
+
 std::string cannot_open(const std::string& file) {
   return file + ": cannot be read: " + std::generic_category().message(errno);
 }
@@ -135,14 +142,11 @@ CertificateFacts facts_of(const X509* certificate) {
   facts.not_before = time_of(X509_get0_notBefore(certificate));
   facts.not_after = time_of(X509_get0_notAfter(certificate));
   facts.names = names_of(certificate);
+  facts.common_names = common_names_of(certificate);
   facts.key = key_of(certificate);
   if (EVP_PKEY* key = X509_get0_pubkey(certificate)) facts.key_security_bits = EVP_PKEY_get_security_bits(key);
   facts.signature = OBJ_nid2ln(X509_get_signature_nid(certificate));
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) == 1) {
-    facts.sha256 = hexadecimal(digest.data(), size);
-  }
+  facts.sha256 = sha256_of(certificate);
   // Reading the extensions caches them within the certificate, which OpenSSL does under a lock of its own.
   facts.authority = X509_check_ca(const_cast<X509*>(certificate)) > 0;
   facts.self_signed = X509_self_signed(const_cast<X509*>(certificate), 0) == 1;
@@ -187,12 +191,23 @@ std::expected<std::vector<OwnedCrl>, std::string> load_revocations(const std::st
   return lists;
 }
 
-bool carries_name(const X509* certificate, const std::vector<std::string>& patterns) {
-  std::vector<std::string> names = common_names_of(certificate);
-  for (const std::string& name : names_of(certificate)) names.push_back(name.substr(name.find(':') + 1));
-  return std::ranges::any_of(names, [&](const std::string& name) {
-    return std::ranges::any_of(patterns, [&](const std::string& p) { return matches_peer_name(p, name); });
-  });
+namespace {
+
+TlsPeer bounded(std::vector<std::string> common, const std::vector<std::string>& alternative, std::string sha256) {
+  TlsPeer peer{.names = {}, .sha256 = std::move(sha256)};
+  const auto add = [&peer](std::string name) {
+    if (peer.names.size() < TlsPeer::max_names && name.size() <= TlsPeer::max_name_size)
+      peer.names.push_back(std::move(name));
+  };
+  for (std::string& name : common) add(std::move(name));
+  for (const std::string& name : alternative) add(name.substr(name.find(':') + 1));
+  return peer;
+}
+
+}  // namespace
+
+TlsPeer peer_of(const X509* certificate) {
+  return bounded(common_names_of(certificate), names_of(certificate), sha256_of(certificate));
 }
 
 }  // namespace detail
@@ -243,6 +258,30 @@ std::string to_text(std::chrono::sys_seconds time) {
                 static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
                 static_cast<int>(clock.seconds().count()));
   return text.data();
+}
+
+TlsPeer peer_of(const CertificateFacts& certificate) {
+  return detail::bounded(certificate.common_names, certificate.names, certificate.sha256);
+}
+
+bool is_one_of(const TlsPeer& peer, const std::vector<std::string>& patterns, std::string_view comp_id) {
+  constexpr std::string_view fingerprint = "sha256:";
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    if (pattern.starts_with(fingerprint)) {
+      std::string wanted = pattern.substr(fingerprint.size());
+      std::erase(wanted, ':');
+      return matches_peer_name(wanted, peer.sha256);
+    }
+    const std::size_t place = pattern.find(comp_id_placeholder);
+    if (place == std::string::npos) {
+      return std::ranges::any_of(peer.names, [&](const auto& name) { return matches_peer_name(pattern, name); });
+    }
+    if (comp_id.empty()) return false;
+    // No pattern any more: a CompID may be "*".
+    std::string wanted = pattern;
+    wanted.replace(place, comp_id_placeholder.size(), comp_id);
+    return std::ranges::find(peer.names, wanted) != peer.names.end();
+  });
 }
 
 bool matches_peer_name(std::string_view pattern, std::string_view name) noexcept {

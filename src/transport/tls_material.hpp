@@ -55,8 +55,8 @@ struct TlsMaterial {
 [[nodiscard]] std::expected<std::vector<OwnedX509>, std::string> load_certificates(const std::string& file);
 [[nodiscard]] std::expected<std::vector<OwnedCrl>, std::string> load_revocations(const std::string& file);
 
-// Which of its names makes the certificate one of those wanted: false when none does.
-[[nodiscard]] bool carries_name(const X509* certificate, const std::vector<std::string>& patterns);
+// The certificate's names and fingerprint.
+[[nodiscard]] TlsPeer peer_of(const X509* certificate);
 
 // What a verification reports of a bad certificate: the reason, the certificate, the fix. `wanted` is
 // the name that was looked for.

@@ -52,7 +52,7 @@ struct TlsStream::Ssl {
     }
     const bool own = X509_STORE_CTX_get_error_depth(state) == 0;
     const X509* certificate = X509_STORE_CTX_get_current_cert(state);
-    if (own && !options.peer_names.empty() && !carries_name(certificate, options.peer_names)) {
+    if (own && !options.peer_names.empty() && !is_one_of(peer_of(certificate), options.peer_names, {})) {
       self.problems.push_back("the peer's certificate carries none of tls_peer_names: " + subject_of(certificate));
       X509_STORE_CTX_set_error(state, X509_V_ERR_APPLICATION_VERIFICATION);
       return self.verifies ? 0 : 1;
@@ -258,6 +258,11 @@ void TlsStream::sent(std::size_t size) noexcept {
   NFX_ASSERT(size <= out_end_ - out_begin_);  // no more is sent than waits
   out_begin_ += size;
   if (out_begin_ == out_end_) out_begin_ = out_end_ = 0;
+}
+
+std::unique_ptr<TlsPeer> TlsStream::peer() const {
+  const X509* own = ssl_->verifies ? SSL_get0_peer_certificate(ssl_->handle.get()) : nullptr;
+  return own == nullptr ? nullptr : std::make_unique<TlsPeer>(peer_of(own));
 }
 
 TlsFacts TlsStream::facts() const {

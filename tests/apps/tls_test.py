@@ -171,6 +171,43 @@ class Tls(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("No such file", out)
 
+    def test_who_may_log_on_as_whom_is_shown(self):
+        file = self.made.path / "venue.toml"
+        file.write_text(f"""[defaults]
+listen = "127.0.0.1:9880"
+sender_comp_id = "VENUE"
+tls = true
+tls_certificate = "{self.made.file("server.crt")}"
+tls_key = "{self.made.file("server.key")}"
+tls_client_certificate = "require"
+tls_ca = "{self.made.file("ca.pem")}"
+[[session]]
+target_comp_id = "DESK"
+tls_peer_names = "desk.example"
+[[session]]
+target_comp_id = "OTHER"
+tls_peer_names = "other.example"
+[[session]]
+target_comp_id = "ANY"
+[[session]]
+target_comp_id = "T-*"
+template = true
+tls_peer_names = "{{TargetCompID}}.example"
+""")
+        code, out, err = run("tls", "check", "--config", str(file), "--peer", self.made.file("client.crt"), "--format", "json")
+        self.assertEqual((code, err), (1, ""))
+        texts = [finding["text"] for finding in json.loads(out)["findings"]]
+        self.assertIn("FIX.4.4:VENUE->DESK: a certificate with the name desk.example", texts)
+        self.assertIn("may log on as FIX.4.4:VENUE->DESK", texts)
+        self.assertIn("may not log on as FIX.4.4:VENUE->OTHER", texts)
+        self.assertIn("may log on as FIX.4.4:VENUE->ANY", texts)
+        self.assertIn("may log on as template FIX.4.4:VENUE->T-* with the CompID that makes {TargetCompID}.example one "
+                      "of its names", texts)
+        warning = ("FIX.4.4:VENUE->ANY: every client with a certificate of " + self.made.file("ca.pem") +
+                   " may log on: name its own in tls_peer_names, or set a password")
+        self.assertIn(warning, texts)
+        self.assertIn("nfx: " + warning, run("serve", str(file), "--check")[2])
+
     def test_wrong_usage_is_one_line(self):
         for arguments in (("doctor", "nonsense"), ("doctor",), ("check",), ()):
             with self.subTest(arguments):

@@ -168,6 +168,22 @@ TEST_F(LogonGateTest, asks_for_the_address_first_and_only_then_the_application) 
   EXPECT_EQ(application.were_new, (std::vector<bool>{false, true, false}));
 }
 
+TEST_F(LogonGateTest, asks_for_a_certificate_with_a_name_of_the_session_before_the_application) {
+  SessionSettings settings = config.sessions[0];
+  settings.session.target_comp_id = "DESK1";
+  settings.tls_enabled = true;
+  settings.tls.peer_names = {"desk1.example", "{TargetCompID}.fix.example"};
+  const MessageView& message = logon("DESK1");
+  const PendingLogon pending{.id = id(1), .peer = "10.0.0.1:5"};
+  const TlsPeer other{.names = {"desk2.example"}, .sha256 = "00"}, own{.names = {"x", "desk1.example"}, .sha256 = "01"},
+      templated{.names = {"DESK1.fix.example"}, .sha256 = "02"};
+  EXPECT_FALSE(gate().may_log_on(settings, message, pending, false, nullptr));
+  EXPECT_FALSE(gate().may_log_on(settings, message, pending, false, &other));
+  EXPECT_TRUE(application.peers.empty());
+  EXPECT_TRUE(gate().may_log_on(settings, message, pending, false, &own));
+  EXPECT_TRUE(gate().may_log_on(settings, message, pending, false, &templated));
+}
+
 TEST_F(LogonGateTest, finds_the_connection_that_waits_for_a_session_until_it_is_gone) {
   const auto index = *gate().admit(ListenerId{1}, id(1), "peer", start);
   EXPECT_FALSE(gate().waiting_for(12));

@@ -1,11 +1,15 @@
 // nfx tls check: our own certificate, key, authorities and revocation lists, without a network.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "command.hpp"
+#include "nexusfix/config/quickfix_settings.hpp"
+#include "nexusfix/config/tls_names.hpp"
 #include "output.hpp"
 #include "tls/tls.hpp"
 
@@ -14,6 +18,8 @@ namespace {
 
 struct CheckOptions {
   TlsOptions tls;
+  std::string config;
+  std::string peer;
   std::string name;
   std::string side = "server";
   std::string format = "text";
@@ -60,8 +66,39 @@ void check_revocations(Report& report, const TlsOptions& options) {
   }
 }
 
+// Which certificates each acceptor of a configuration takes; with `peer`, which sessions the holder of that one may be.
+void check_bindings(Report& report, const CheckOptions& options) {
+  const EngineConfig config = load_any_config(options.config);
+  std::optional<TlsPeer> peer;
+  if (!options.peer.empty()) {
+    const auto certificates = read_certificates(options.peer);
+    if (!certificates) return report.add(Result::failure, "peer", certificates.error());
+    report.add_certificate("peer", certificates->front());
+    peer = peer_of(certificates->front());
+  }
+  for (const SessionSettings& each : config.sessions) {
+    if (each.session.role != Role::acceptor || !each.tls_enabled) continue;
+    const std::string name = (each.is_template ? "template " : "") + identity(each.session);
+    report.add(Result::note, "who may log on", name + ": " + peer_names_text(each));
+    if (!peer || each.tls.client_certificate == ClientCertificate::none) continue;
+    // A template's CompIDs are known with the Logon only.
+    const auto of_comp_id = std::ranges::find_if(
+        each.tls.peer_names, [](const std::string& pattern) { return pattern.contains(comp_id_placeholder); });
+    if (each.tls.peer_names.empty() || is_one_of(*peer, each.tls.peer_names, each.session.target_comp_id)) {
+      report.add(Result::note, "peer", "may log on as " + name);
+    } else if (each.is_template && of_comp_id != each.tls.peer_names.end()) {
+      report.add(Result::note, "peer",
+                 "may log on as " + name + " with the CompID that makes " + *of_comp_id + " one of its names");
+    } else {
+      report.add(Result::note, "peer", "may not log on as " + name);
+    }
+  }
+  for (std::string& warning : tls_binding_warnings(config)) report.add(Result::warning, "who may log on", warning);
+}
+
 int run_check(const CheckOptions& options) {
   Report report;
+  if (!options.config.empty()) check_bindings(report, options);
   if (!options.tls.certificate.empty()) check_own(report, options);
   std::unique_ptr<TlsContext> context;
   try {
@@ -99,8 +136,11 @@ cli::Command check_command() {
       .summary = "Check our own certificate, key and authorities, without a network",
       .run =
           [] {
-            if (options.tls.certificate.empty() && options.tls.ca.empty() && options.tls.crl.empty())
-              throw cli::UsageError("nothing to check: give --cert, --ca or --crl");
+            if (options.tls.certificate.empty() && options.tls.ca.empty() && options.tls.crl.empty() &&
+                options.config.empty())
+              throw cli::UsageError("nothing to check: give --cert, --ca, --crl or --config");
+            if (!options.peer.empty() && options.config.empty())
+              throw cli::UsageError("--peer needs --config, the sessions that it may log on to");
             return run_check(options);
           },
       .options = {{.names = "--name",
@@ -109,10 +149,20 @@ cli::Command check_command() {
                   {.names = "--side",
                    .target = &options.side,
                    .help = "What the certificate is for",
-                   .one_of = {"server", "client"}}},
+                   .one_of = {"server", "client"}},
+                  {.names = "--config",
+                   .target = &options.config,
+                   .help = "A configuration: show which certificates may log on as which of its acceptors",
+                   .kind = cli::Kind::file},
+                  {.names = "--peer",
+                   .target = &options.peer,
+                   .help = "With --config: a client's certificate, to show which acceptors it may log on as",
+                   .kind = cli::Kind::file}},
       .exit_codes = "0 ok, 1 warnings, 2 failures or wrong usage",
       .examples = {{.line = "nfx tls check --cert server.pem --key server.key --name fix.venue.example",
-                    .about = "whether our certificate, key and chain are valid"}},
+                    .about = "whether our certificate, key and chain are valid"},
+                   {.line = "nfx tls check --config acceptor.toml --peer desk.pem",
+                    .about = "who the holder of this certificate may be"}},
   };
   for (cli::Option& option : file_options(options.tls, options.format)) command.options.push_back(std::move(option));
   return command;

@@ -22,6 +22,7 @@ namespace nfx {
 
 class JournalStore;
 class ValidationReport;
+struct TlsPeer;
 
 class SessionHandle {
  public:
@@ -59,10 +60,11 @@ enum class Direction : std::uint8_t { in, out };
 
 // A Logon that names one of our acceptors, before the session has seen it and before anything is stored or reset.
 struct LogonRequest {
-  const SessionConfig& session;  // whom it names; of a template, with the CompIDs that its session would have
-  const MessageView& message;    // framing, BodyLength and CheckSum are right; nothing else has been looked at
-  std::string_view peer;         // where it comes from: "192.0.2.7:51234"
-  bool is_new;                   // the session does not exist yet: a template's
+  const SessionConfig& session;          // whom it names; of a template, with the CompIDs that its session would have
+  const MessageView& message;            // framing, BodyLength and CheckSum are right; nothing else has been looked at
+  std::string_view peer;                 // where it comes from: "192.0.2.7:51234"
+  bool is_new;                           // the session does not exist yet: a template's
+  const TlsPeer* certificate = nullptr;  // TLS: the names in the peer's certificate (tls_facts.hpp); null: it has none
 };
 
 class Application {

@@ -19,12 +19,13 @@ struct CertificateFacts {
   std::chrono::sys_seconds not_before{};
   std::chrono::sys_seconds not_after{};
   std::vector<std::string>
-      names;                  // subject alternative names: "DNS:fix.example", "IP:127.0.0.1", "URI:...", "email:..."
-  std::string key;            // "RSA 2048", "EC 256"
-  std::string signature;      // "sha256WithRSAEncryption"
-  std::string sha256;         // fingerprint, hexadecimal
-  int key_security_bits = 0;  // the strength of the key; below 112 is weak
-  bool authority = false;     // may sign others
+      names;  // subject alternative names: "DNS:fix.example", "IP:127.0.0.1", "URI:...", "email:..."
+  std::vector<std::string> common_names;  // of the subject
+  std::string key;                        // "RSA 2048", "EC 256"
+  std::string signature;                  // "sha256WithRSAEncryption"
+  std::string sha256;                     // fingerprint, hexadecimal
+  int key_security_bits = 0;              // the strength of the key; below 112 is weak
+  bool authority = false;                 // may sign others
   bool self_signed = false;
 
   friend bool operator==(const CertificateFacts&, const CertificateFacts&) = default;
@@ -45,6 +46,24 @@ struct TlsFacts {
   std::vector<CertificateFacts> chain;  // as the peer sent it, its own first
   std::vector<std::string> problems;    // what verification found; only a connection without it gets this far
 };
+
+// Who a peer is by its verified certificate: what TlsOptions::peer_names are compared with. Names beyond the bounds are
+// left out, so that they match nothing.
+struct TlsPeer {
+  static constexpr std::size_t max_names = 64;
+  static constexpr std::size_t max_name_size = 256;
+
+  std::vector<std::string> names;  // common names and subject alternative names, without their kind
+  std::string sha256;              // fingerprint, hexadecimal
+};
+
+// In a name of TlsOptions::peer_names: stands for the peer's CompID.
+inline constexpr std::string_view comp_id_placeholder = "{TargetCompID}";
+
+// Whether one of the patterns means this peer: its fingerprint after "sha256:", with or without colons; with
+// comp_id_placeholder a name that is exactly the same, case included; else as matches_peer_name().
+[[nodiscard]] bool is_one_of(const TlsPeer& peer, const std::vector<std::string>& patterns, std::string_view comp_id);
+[[nodiscard]] TlsPeer peer_of(const CertificateFacts& certificate);
 
 // Every certificate of a PEM file, in its order.
 [[nodiscard]] std::expected<std::vector<CertificateFacts>, std::string> read_certificates(const std::string& file);

@@ -55,8 +55,9 @@ inline constexpr auto tls_option_rows = std::to_array<TlsOption>({
      "presented; \"require\": a client without one is refused.",
      false, ""},
     {"tls_peer_names", &TlsOptions::peer_names,
-     "Names of which the peer's certificate must contain one (subject alternative name or common name), such as "
-     "[\"desk.example\"]. Empty: any certificate that an authority signed.",
+     "Names of which the peer's certificate must have one: subject alternative name, common name or \"sha256:\" with "
+     "the fingerprint, such as [\"desk.example\"]. Acceptor: each session may have its own, compared at Logon; "
+     "{TargetCompID} stands for the peer's CompID. Empty: any certificate that an authority signed.",
      false, ""},
     {"tls_server_name", &TlsOptions::server_name,
      "Initiator: host name sent to the venue (SNI) and expected in its certificate. Empty: the host in connect. Set it "

@@ -72,6 +72,8 @@ class TlsStream {
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   [[nodiscard]] TlsFacts facts() const;
+  // Null: the peer presented no certificate, or it was not verified.
+  [[nodiscard]] std::unique_ptr<TlsPeer> peer() const;
 
  private:
   struct Ssl;  // what OpenSSL calls, and its objects

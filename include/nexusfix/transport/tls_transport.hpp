@@ -144,6 +144,13 @@ class TlsTransport {
     if (entries_[slot]->state != State::open) return std::nullopt;
     return entries_[slot]->stream.facts();
   }
+  // Who the peer of an accepted connection is by its certificate; null when it presented none. Until the connection
+  // ends.
+  [[nodiscard]] const TlsPeer* tls_peer(ConnectionId id) const noexcept {
+    const std::size_t slot = detail::id_slot(id);
+    const bool known = slot < entries_.size() && entries_[slot] != nullptr && entries_[slot]->id == id;
+    return known ? entries_[slot]->certificate.get() : nullptr;
+  }
   [[nodiscard]] std::size_t handshakes_in_progress() const noexcept { return shaking_; }  // of accepted connections
 
  private:
@@ -169,6 +176,7 @@ class TlsTransport {
     ListenerId listener = no_listener;
     MonotonicTime deadline{};
     std::string peer;
+    std::unique_ptr<TlsPeer> certificate;  // of an accepted one
     detail::TlsStream stream;
   };
 

@@ -116,6 +116,7 @@ void TlsTransport<Inner>::establish(Sink& sink, Entry& entry) {
   ++counters_.handshakes;
   ++handled_;
   if (entry.accepted) {
+    entry.certificate = entry.stream.peer();
     // The callback may close the connection, and with it goes the entry's text.
     const std::string peer = std::move(entry.peer);
     sink.on_accept(entry.listener, id, std::string_view(peer));
