@@ -39,6 +39,10 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "max_dynamic_sessions", max_dynamic_sessions, 0, 65536,
         "Most sessions of a poll thread that are made at run time, from templates or by Engine::add_session. 0: "
         "none can be made."),
+    NFX_DURATION(
+        "dynamic_session_idle_s", dynamic_session_idle, std::chrono::seconds, 0, 366 * day_s,
+        "Seconds without a connection after which a session made from a template leaves memory. Its next Logon opens "
+        "its journal again. Without a journal it stays until its place is needed. 0: it stays in any case."),
 });
 
 // A list of CPUs such as "0-1,8".

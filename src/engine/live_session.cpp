@@ -17,7 +17,8 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
       journal_store(store.journal()),
       memory({.send_buffer_size = settings.send_buffer_size,
               .max_message_size = options.max_message_size,
-              .may_park = may_park()}) {
+              .may_park = may_park()}),
+      from_template(options.from_template) {
   session.restore(store.next_inbound(), store.next_outbound());
 }
 

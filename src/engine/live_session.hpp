@@ -42,6 +42,7 @@ struct LiveSessionOptions {
   std::size_t number = 0;  // what the application knows it by
   std::size_t max_message_size = 0;
   UtcTime now{};
+  bool from_template = false;
 };
 
 class LiveSession final : public SessionHandle {
@@ -81,7 +82,7 @@ class LiveSession final : public SessionHandle {
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
     return std::min({session.next_deadline(), reconnect.at(), connection.connect_deadline, schedule_at,
-                     connection.parked.until(), cancel_at, connection.out.reader_deadline()});
+                     connection.parked.until(), cancel_at, connection.out.reader_deadline(), leave_at, challenge_at});
   }
 
   SessionRunner& runner;
@@ -110,6 +111,16 @@ class LiveSession final : public SessionHandle {
   MonotonicTime schedule_at = MonotonicTime::max();
   MonotonicTime cancel_at = MonotonicTime::max();
   std::string cancel_reason;
+
+  // Of one that a template made: it leaves memory at this time unless it has a connection, which it lost at `gone_at`.
+  const bool from_template;
+  MonotonicTime leave_at = MonotonicTime::max();
+  MonotonicTime gone_at = MonotonicTime::max();
+
+  // A second Logon, on a connection that waits while this session's peer has time to answer a TestRequest.
+  ConnectionId challenger = no_connection;
+  MonotonicTime challenge_at = MonotonicTime::max();
+  MonotonicTime next_challenge{};  // a second Logon before this is refused without a TestRequest
 
  private:
   static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length

@@ -106,6 +106,8 @@ class LogonGate {
 
   void count_rejected() noexcept { count_shared(counters_.pending_rejected); }
   void count_dynamic_refused() noexcept { count_shared(counters_.dynamic_refused); }
+  void count_dynamic_failed() noexcept { count_shared(counters_.dynamic_failed); }
+  void count_dynamic_idle() noexcept { count_shared(counters_.dynamic_idle); }
   // From any thread.
   [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }
 

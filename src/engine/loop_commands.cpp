@@ -26,6 +26,11 @@ std::size_t LoopCommands::claim(const std::string& name) {
   return config_.sessions.size() + dynamic_made_++ * config_.poll_threads + thread_;
 }
 
+bool LoopCommands::full() {
+  const std::lock_guard lock{mutex_};
+  return dynamic_count_ >= config_.max_dynamic_sessions;
+}
+
 void LoopCommands::release(const std::string& name) {
   const std::lock_guard lock{mutex_};
   NFX_ASSERT(dynamic_count_ != 0);

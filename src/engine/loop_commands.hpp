@@ -41,6 +41,7 @@ class LoopCommands {
   // Makes sure that there is room for one more of this name, and gives it its number, which is never used again. Throws
   // ConfigError when there is none, or one of this name.
   [[nodiscard]] std::size_t claim(const std::string& name);
+  [[nodiscard]] bool full();
   // Gives back what claim() took: the session was not made, or is gone.
   void release(const std::string& name);
   // A session of the configuration is gone.

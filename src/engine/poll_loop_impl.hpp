@@ -50,14 +50,14 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   std::size_t work = 0;
   if (runner_.commands().waiting()) [[unlikely]]
     take_commands();
-  if (runner_.has_leaving()) [[unlikely]]
-    runner_.retire();
   // Each session once an iteration at most, whatever its deadlines say: no timer can keep the network waiting.
   const DeadlineHeap& deadlines = runner_.deadlines();
   for (std::size_t left = runner_.sessions().places(); left != 0 && deadlines.earliest() <= now; --left) {
     fire_timer(runner_.sessions()[deadlines.earliest_item()]);
     ++work;
   }
+  if (runner_.has_leaving()) [[unlikely]]
+    runner_.retire();
   if (runner_.logons().deadline() <= now)
     runner_.logons().expire(now, [this](std::uint32_t index) { runner_.drop_pending(index); });
   // Read first, carried out last: what was submitted before the request to stop is still sent.
@@ -175,6 +175,8 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::fire_timer(LiveSession& session) {
   const MonotonicTime time = runner_.now().monotonic;
   runner_.cancel_when_due(session);
+  if (session.leave_at <= time) [[unlikely]]
+    runner_.leave_when_idle(session);
   if (session.schedule_at <= time) runner_.apply_schedule(session);
   if (session.connection.parked.until() <= time) resume(session);
   runner_.cut_when_due(session);

@@ -48,6 +48,7 @@ class SessionRunner {
   static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, kept from the application
   static constexpr std::size_t replay_batch = 64 * 1024;   // bytes of resent messages per iteration and session
 
+
   // Throws StoreError when a session's store cannot be opened.
   explicit SessionRunner(const SessionRunnerOptions& options);
   SessionRunner(const SessionRunner&) = delete;
@@ -132,6 +133,8 @@ class SessionRunner {
   [[nodiscard]] LoopCommands& commands() noexcept { return commands_; }
   // Does what another thread asked for. Returns the pending Logon whose session has been opened.
   std::optional<std::uint32_t> obey(LoopCommand& command);
+  // A template's session leaves memory when it has had no connection for long enough.
+  void leave_when_idle(LiveSession& session);
   [[nodiscard]] bool has_leaving() const noexcept { return !leaving_.empty(); }
   void retire();
 
@@ -160,11 +163,19 @@ class SessionRunner {
   void note(LiveSession& session, const Action& action);
 
   void ensure_listener(const Endpoint& endpoint, const SocketOptions& options);
-  [[nodiscard]] std::unique_ptr<LiveSession> make_session(SessionSettings settings, std::size_t number, UtcTime now);
+  [[nodiscard]] std::unique_ptr<LiveSession> make_session(SessionSettings settings, std::size_t number, UtcTime now,
+                                                          bool from_template = false);
   LiveSession& begin_to_exist(std::unique_ptr<LiveSession> session);
   void begin_session(LiveSession& session);
   void begin_removal(std::size_t number, std::string_view text);
   [[nodiscard]] LiveSession* make_from_template(const MessageView& logon, PendingLogon& pending);
+  [[nodiscard]] std::optional<SessionSettings> accepted_by_template(const MessageView& logon,
+                                                                    const PendingLogon& pending);
+  void answer_refused(const SessionSettings& settings, const MessageView& logon, ConnectionId id);
+  [[nodiscard]] std::size_t claim_place(const std::string& name);
+  [[nodiscard]] bool make_room();
+  void retire(LiveSession& session);
+  void gone(LiveSession& session) noexcept;
   LiveSession* opened(LoopCommand& command);
   std::optional<std::uint32_t> opened_elsewhere(LoopCommand& command);
   void schedule_reconnect(LiveSession& session) noexcept;

@@ -18,6 +18,7 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id) {
   owners_.set(id, {ConnectionOwner::Kind::session, session.index});
   session.connection = Connection{session.memory};
   session.connection.id = id;
+  session.leave_at = session.gone_at = MonotonicTime::max();
   session.reconnect.connected();
   if (session.settings.session.refresh_on_logon) {
     session.session.restore(session.store.next_inbound(), session.store.next_outbound());
@@ -38,6 +39,8 @@ void SessionRunner::detach(LiveSession& session) noexcept {
   if (!session.connection.connecting) ++session.counts.disconnects;
   session.connection = Connection{session.memory};
   if (session.removing) leaving_.add(session.index);
+  if (session.from_template) gone(session);
+    commands_.push(
   schedule_reconnect(session);
 }
 

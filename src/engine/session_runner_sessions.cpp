@@ -3,8 +3,11 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/session_runner.hpp"
+#include "nexusfix/session/logon_check.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
 
@@ -24,11 +27,14 @@ void SessionRunner::ensure_listener(const Endpoint& endpoint, const SocketOption
   logons_.listening(*listener, endpoint);
 }
 
-std::unique_ptr<LiveSession> SessionRunner::make_session(SessionSettings settings, std::size_t number, UtcTime now) {
-  return std::make_unique<LiveSession>(
-      *this, stores_,
-      LiveSessionOptions{
-          .settings = std::move(settings), .number = number, .max_message_size = config_.max_message_size, .now = now});
+std::unique_ptr<LiveSession> SessionRunner::make_session(SessionSettings settings, std::size_t number, UtcTime now,
+                                                         bool from_template) {
+  return std::make_unique<LiveSession>(*this, stores_,
+                                       LiveSessionOptions{.settings = std::move(settings),
+                                                          .number = number,
+                                                          .max_message_size = config_.max_message_size,
+                                                          .now = now,
+                                                          .from_template = from_template});
 }
 
 LiveSession& SessionRunner::begin_to_exist(std::unique_ptr<LiveSession> made) {
@@ -97,38 +103,142 @@ void SessionRunner::retire() {
   for (const std::uint32_t index : leaving) {
     LiveSession& session = sessions_[index];
     NFX_ASSERT(session.removing);
-    if (session.connection.exists()) continue;  // its end brings it here again
-    reports_.removed(session);
-    deadlines_.set(index, MonotonicTime::max());
-    for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_}) list->erase(index);
-    if (commands_.is_dynamic(session.number)) {
-      commands_.release(session.name);
-    } else {
-      commands_.forget_configured(session.name);
-    }
-    sessions_.remove(index);
+    if (!session.connection.exists()) retire(session);  // its end brings it here again
   }
 }
 
-// A session for somebody whom a template describes, once the application has agreed. Memory is reserved here and now: a
-// first Logon costs the other sessions some microseconds. A journal is opened on another thread; the Logon waits.
+void SessionRunner::retire(LiveSession& session) {
+  const std::uint32_t index = session.index;
+  // The journal of a session whose first Logon was refused is removed.
+  if (session.from_template && session.counts.logons == 0 && session.journal_store != nullptr)
+    session.journal_store->discard_if_new();
+  reports_.removed(session);
+  deadlines_.set(index, MonotonicTime::max());
+  for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_}) list->erase(index);
+  if (commands_.is_dynamic(session.number)) {
+    commands_.release(session.name);
+  } else {
+    commands_.forget_configured(session.name);
+  }
+  sessions_.remove(index);
+}
+
+// A template's session has no connection any more. One whose first Logon failed is removed in this iteration; one
+// with a journal after a time, since nothing is lost with it.
+void SessionRunner::gone(LiveSession& session) noexcept {
+  if (!session.from_template || session.removing) return;
+  session.gone_at = now_.monotonic;
+  if (session.counts.logons == 0) {
+    logons_.count_dynamic_failed();
+    session.removing = true;
+    session.enabled = false;
+    leaving_.add(session.index);
+  } else if (session.journal_store != nullptr && config_.dynamic_session_idle.count() != 0) {
+    session.leave_at = now_.monotonic + config_.dynamic_session_idle;
+  }
+}
+
+void SessionRunner::leave_when_idle(LiveSession& session) {
+  NFX_ASSERT(session.from_template);
+  session.leave_at = MonotonicTime::max();
+  // One that the application has logged out is remembered as that.
+  if (session.connection.exists() || session.removing || !session.enabled) return;
+  if (session.cancel_at != MonotonicTime::max()) {
+    session.leave_at = session.cancel_at;
+    return;
+  }
+  if (session.counts.logons == 0) {
+    logons_.count_dynamic_failed();
+  } else {
+    logons_.count_dynamic_idle();
+  }
+  session.removing = true;
+  session.enabled = false;
+  leaving_.add(session.index);
+}
+
+// Removes the session of a template that has had no connection for longest. One without a journal
+// loses its sequence numbers and is removed only after dynamic_session_idle. False: there is none.
+bool SessionRunner::make_room() {
+  if (config_.dynamic_session_idle.count() == 0) return false;
+  LiveSession* oldest = nullptr;
+  sessions_.for_each([&](LiveSession& each) {
+    const bool idle = each.from_template && each.enabled && !each.removing && !each.connection.exists() &&
+                      each.gone_at != MonotonicTime::max() && each.cancel_at == MonotonicTime::max();
+    if (!idle) return;
+    if (each.journal_store == nullptr && now_.monotonic - each.gone_at < config_.dynamic_session_idle) return;
+    if (oldest == nullptr || each.gone_at < oldest->gone_at) oldest = &each;
+  });
+  if (oldest == nullptr) return false;
+  logons_.count_dynamic_idle();
+  oldest->removing = true;
+  retire(*oldest);
+  return true;
+}
+
+// The number of a new session; 0: there is no room, or one of this name is being made.
+std::size_t SessionRunner::claim_place(const std::string& name) {
+  if (!commands_.knows(name)) {
+    try {
+      if (!commands_.full() || make_room()) return commands_.claim(name);
+    } catch (const ConfigError&) {
+      // Another thread was faster.
+    }
+  }
+  logons_.count_dynamic_refused();
+  return 0;
+}
+
+// The settings of the session that a template makes for this Logon. Everything that can be checked without a store is
+// checked before anything of the session exists, the application last. Nothing: the Logon is refused.
+std::optional<SessionSettings> SessionRunner::accepted_by_template(const MessageView& logon,
+                                                                   const PendingLogon& pending) {
+  const TlsPeer* certificate = network_.tls_peer(pending.id);
+  auto settings = logons_.from_template(logon, pending, now_.utc);
+  if (!settings || !LogonGate::may_come_from(*settings, pending, certificate)) return std::nullopt;
+  ValidationReport scratch;
+  if (logon_sender_fault(settings->session, logon, now_, scratch)) return std::nullopt;
+  if (const LogonFault fault = logon_terms_fault(settings->session, logon)) {
+    if (fault.answered) answer_refused(*settings, logon, pending.id);
+    return std::nullopt;
+  }
+  if (!logons_.may_log_on(*settings, logon, pending, true, certificate)) return std::nullopt;
+  return settings;
+}
+
+// Sends the Logout with the reason, by a session without a store. A peer whose own sequence number is above 1 expects
+// another one than 1 from us and gets no answer.
+void SessionRunner::answer_refused(const SessionSettings& settings, const MessageView& logon, ConnectionId id) {
+  if (logon.get_seq_num(Tag::MsgSeqNum) != first_seq_num) return;
+  SessionConfig config = settings.session;
+  config.max_queued_messages = 1;
+  config.max_queued_bytes = 1024;
+  Session rules{config};
+  std::vector<char> room(admin_reserve);
+  Actions connected{room};
+  rules.on_connect(now_, connected);
+  Actions refused{room};
+  rules.on_message(logon, now_, refused);
+  NFX_ASSERT(!rules.logged_on());
+  for (const Action& action : refused.list()) {
+    if (action.kind == ActionKind::send) static_cast<void>(network_.try_send(id, action.bytes));
+  }
+}
+
+// A session of a template. Memory is reserved here and now: a first Logon costs the other
+// sessions some microseconds. A journal is opened on another thread; the Logon waits.
 LiveSession* SessionRunner::make_from_template(const MessageView& logon, PendingLogon& pending) {
   if (stopping_) return nullptr;
-  auto settings = logons_.from_template(logon, pending, now_.utc);
-  if (!settings || !logons_.may_log_on(*settings, logon, pending, true)) return nullptr;
+  auto settings = accepted_by_template(logon, pending);
+  if (!settings) return nullptr;
   const bool on_disk = settings->store_kind == StoreKind::journal;
   const std::string name = identity(settings->session);
-  std::size_t number = 0;
-  try {
-    number = commands_.claim(name);
-  } catch (const ConfigError&) {
-    logons_.count_dynamic_refused();
-    return nullptr;
-  }
+  const std::size_t number = claim_place(name);
+  if (number == 0) return nullptr;
   const auto make = [this, number, name, of = std::make_shared<SessionSettings>(std::move(*settings))] {
     LoopCommand command{.kind = LoopCommand::Kind::opened, .number = number, .name = name};
     try {
-      command.session = make_session(*of, number, network_.time_on_any_thread());
+      command.session = make_session(*of, number, network_.time_on_any_thread(), true);
     } catch (const std::exception& error) {
       command.text = error.what();
     }
@@ -156,7 +266,10 @@ LiveSession* SessionRunner::opened(LoopCommand& command) {
   }
   NFX_ASSERT(command.session->name == command.name);
   LiveSession& session = begin_to_exist(std::move(command.session));
+  // Should the Logon have gone meanwhile.
+  session.leave_at = now_.monotonic + config_.pending_logon_timeout;
   if (session.settings.schedule) apply_schedule(session);
+  rearm(session);
   return &session;
 }
 

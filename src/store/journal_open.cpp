@@ -247,6 +247,7 @@ OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
     if (name.ends_with(unfinished_suffix)) value_or_throw(disk_.remove(folder_ / name));
     has_segments = has_segments || segment_ordinal(name).has_value();
   }
+  begun_here_ = !has_segments && !disk_.exists(folder_ / archive_folder);
   OpenedJournal opened;
   opened.numbers.creation_time_ns = to_ns(now);
   JournalScan scan;

@@ -175,4 +175,19 @@ void JournalWriter::remove_surplus(UtcTime now) {
   }
 }
 
+void JournalWriter::discard() noexcept {
+  if (!begun_here_) return;
+  file_.reset();
+  spare_.reset();
+  for (const fs::path& each : {folder_, folder_ / archive_folder}) {
+    if (!disk_.exists(each)) continue;
+    const auto names = disk_.list(each);
+    if (!names) continue;
+    for (const std::string& name : *names) {
+      if (segment_ordinal(name) || name.ends_with(unfinished_suffix)) (void)disk_.remove(each / name);
+    }
+    (void)disk_.sync_folder(each);
+  }
+}
+
 }  // namespace nfx::detail

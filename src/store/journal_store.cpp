@@ -265,6 +265,7 @@ JournalStore::~JournalStore() {
   if (!writer_->sync_here(now)) return;
   state_->note(*this, RecordKind::closed, 0, now);
   writer_->close(now);
+  if (discard_if_new_) writer_->discard();
 }
 
 JournalStore::JournalStore(JournalStore&&) noexcept = default;

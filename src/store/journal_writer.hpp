@@ -70,6 +70,8 @@ class JournalWriter {
   [[nodiscard]] bool attached() const noexcept { return side_.load(std::memory_order_acquire) != nullptr; }
   bool sync_here(UtcTime now) noexcept;  // without a flusher
   void close(UtcTime now) noexcept;      // ... and after the last record
+  // Removes the files of a journal that open() began, once it is closed; folder and lock stay. Nothing otherwise.
+  void discard() noexcept;
   void detach() noexcept;
   [[nodiscard]] std::string error_text() const;
   // The segment that holds a position; `end` is where the next one begins, unset_position for the last.
@@ -128,6 +130,7 @@ class JournalWriter {
   const std::filesystem::path ring_file_;
 
   std::unique_ptr<DiskFile> lock_;
+  bool begun_here_ = false;  // there was no journal in the folder
   std::unique_ptr<SharedMemory> memory_;
   RingHeader* ring_ = nullptr;
   char* ring_bytes_ = nullptr;

@@ -63,7 +63,7 @@ std::string fingerprint(const EngineConfig& e) {
   std::ostringstream out;
   out << e.poll_threads << ' ' << to_string(e.idle) << ' ' << e.max_message_size << ' ' << e.max_fields << ' '
       << e.max_pending_logons << ' ' << e.pending_logon_timeout.count() << ' ' << e.pending_logon_bytes << ' '
-      << e.max_dynamic_sessions << ' ' << to_string(e.transport) << '\n';
+      << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' ' << to_string(e.transport) << '\n';
   const LogConfig& l = e.log;
   out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << l.rotate_bytes << ' '
       << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' ' << l.metrics_file << ' '

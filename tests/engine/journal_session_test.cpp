@@ -10,6 +10,7 @@
 
 #include "engine/loop_rig.hpp"
 #include "engine/session_stores.hpp"
+#include "nexusfix/store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx::test {
@@ -237,6 +238,139 @@ TEST_F(JournalSession, refuses_a_second_owner_of_a_template_s_journal_with_a_wor
   EXPECT_FALSE(rig.trader.session().logged_on());
   ASSERT_EQ(rig.venue.application.store_alerts.size(), 1u);
   EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1u);
+}
+
+TEST_F(JournalSession, of_a_template_touches_no_disk_for_a_wrong_password) {
+  SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
+  any.is_template = true;
+  any.session.password = "secret";
+  rig.venue.config.sessions = {any};
+  open_venue(Durability::interval);
+  const std::uint64_t used = disk.used();
+  for (int i = 0; i < 50; ++i) {
+    RawPeer stranger{rig.network, rig.clock, "CLIENT-" + std::to_string(i)};
+    stranger.connect();
+    turn();
+    stranger.send(stranger.logon(field(554, "guess")));
+    turn(2);
+  }
+  EXPECT_EQ(disk.used(), used);
+  EXPECT_TRUE(rig.venue.application.added.empty());
+}
+
+TEST_F(JournalSession, of_a_template_leaves_no_journal_when_its_first_logon_fails) {
+  SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
+  any.is_template = true;
+  any.session.send_next_expected_seq_num = true;
+  rig.venue.config.sessions = {any};
+  open_venue(Durability::interval);
+  const std::uint64_t used = disk.used();
+  RawPeer peer{rig.network, rig.clock};
+  peer.connect();
+  turn();
+  peer.send(peer.logon(field(789, "5")));
+  turn(3);
+  EXPECT_EQ(rig.venue.application.removed.size(), 1u);
+  EXPECT_EQ(disk.used(), used);
+  EXPECT_TRUE(list_sessions(disk, "/venue").empty());
+}
+
+TEST_F(JournalSession, of_a_template_leaves_memory_when_idle_and_goes_on_with_its_journal) {
+  SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
+  any.is_template = true;
+  rig.venue.config.sessions = {any};
+  rig.venue.config.dynamic_session_idle = 60s;
+  open_venue(Durability::interval);
+  RawPeer peer{rig.network, rig.clock};
+  const auto log_on = [&] {
+    peer.connect();
+    turn();
+    peer.send(peer.logon());
+    turn(2);
+    peer.read();
+  };
+  log_on();
+  ASSERT_EQ(rig.venue.application.added, (std::vector<std::size_t>{1}));
+  ASSERT_TRUE(rig.venue.session(1).send({.msg_type = "8", .body = field(11, "a"), .header_fields = {}}));
+  peer.close();
+  turn(2);
+  rig.pass(59s, 1s);
+  EXPECT_TRUE(rig.venue.application.removed.empty());
+  rig.pass(2s, 1s);
+  EXPECT_EQ(rig.venue.application.removed, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(rig.venue.loop->counters().dynamic_idle, 1u);
+  // A second failed Logon of a journal that was there before leaves it there.
+  peer.seq = 1;
+  log_on();
+  EXPECT_FALSE(list_sessions(disk, "/venue").empty());
+  turn(2);
+  peer.seq = 2;
+  log_on();
+  EXPECT_EQ(peer.all(Tag::MsgSeqNum).back(), "4") << "a Logon, a message and a Logout went before";
+  EXPECT_EQ(rig.venue.application.added.size(), 3u);
+}
+
+TEST_F(JournalSession, of_a_template_makes_room_for_another_when_it_is_idle) {
+  SessionSettings any = with_journal(acceptor("*"), Durability::interval, "venue");
+  any.is_template = true;
+  rig.venue.config.sessions = {any};
+  rig.venue.config.max_dynamic_sessions = 1;
+  open_venue(Durability::interval);
+  RawPeer one{rig.network, rig.clock, "ONE"}, two{rig.network, rig.clock, "TWO"};
+  for (RawPeer* peer : {&one, &two, &one}) {
+    peer->connect();
+    turn();
+    peer->send(peer->logon());
+    turn(2);
+    peer->read();
+    EXPECT_EQ(peer->all(Tag::MsgType), (std::vector<std::string>{"A"}));
+    peer->close();
+    turn(2);
+  }
+  EXPECT_EQ(one.seq, 3u);
+  EXPECT_EQ(rig.venue.loop->counters().dynamic_refused, 0u);
+}
+
+// Journals from before names were escaped.
+class FormerJournal : public JournalSession {
+ protected:
+  FormerJournal() {
+    rig.venue.config.sessions = {with_journal(acceptor("B"), Durability::interval, "venue")};
+    mine = rig.venue.config.sessions[0].session;
+    mine.sender_comp_id = rig.venue.config.sessions[0].session.sender_comp_id = "V->A";
+  }
+  // With one message of this session, under the name that both had.
+  void leave_journal_of(const SessionConfig& session) {
+    JournalStores old{disk, {}};
+    JournalStore journal{disk, rig.venue.config.sessions[0].journal, former_identity(mine), rig.clock.now().utc};
+    old.flusher().add(journal);
+    std::string bytes(512, '\0');
+    Composer composer{session};
+    bytes.resize(
+        *composer.compose({.msg_type = "8", .seq = SeqNum{7}, .body = field(11, "a")}, rig.clock.now().utc, bytes));
+    ASSERT_TRUE(journal.append(SeqNum{7}, bytes, rig.clock.now().utc));
+    journal.set_next_inbound(SeqNum{5}, rig.clock.now().utc);
+  }
+
+  SessionConfig mine;
+};
+
+TEST_F(FormerJournal, is_opened_again_by_the_session_whose_messages_it_has) {
+  leave_journal_of(mine);
+  open_venue(Durability::interval);
+  EXPECT_EQ(rig.venue.session().next_outbound(), SeqNum{8});
+  EXPECT_EQ(rig.venue.session().next_inbound(), SeqNum{5});
+  EXPECT_EQ(list_sessions(disk, "/venue").size(), 1u);
+}
+
+TEST_F(FormerJournal, of_another_session_stays_that_one_s) {
+  SessionConfig other = mine;
+  other.sender_comp_id = "V";
+  other.target_comp_id = "A->B";
+  leave_journal_of(other);
+  open_venue(Durability::interval);
+  EXPECT_EQ(rig.venue.session().next_outbound(), SeqNum{1});
+  EXPECT_EQ(list_sessions(disk, "/venue").size(), 2u);
 }
 
 // Stores on a disk that takes its time: meanwhile another thread asks something of the loop.

@@ -130,6 +130,9 @@ struct EngineConfig {
 
   // Sessions made from templates, or added while the engine runs, per poll thread.
   std::uint32_t max_dynamic_sessions = 256;
+  // A session made from a template leaves memory after this time without a connection. Its journal remains, and its
+  // next Logon opens that again. One without a journal stays until its place is needed. 0: it stays in any case.
+  std::chrono::seconds dynamic_session_idle{3600};
 
   // Which threads run where; off unless enabled. placement_request() adds the poll threads and sessions.
   PlacementRequest placement;
@@ -139,7 +142,9 @@ struct EngineConfig {
   std::vector<SessionSettings> sessions;
 };
 
-// "FIX.4.4:OURS->THEIRS", as messages and logs name a session; with a qualifier "FIX.4.4:OURS->THEIRS:second".
+// "FIX.4.4:OURS->THEIRS", as messages and logs name a session; with a qualifier "FIX.4.4:OURS->THEIRS:second". No two
+// sessions have the same: "->" in our CompID is written "-%3E", ":" in the peer's "%3A", and "%" before "25", "3A" or
+// "3E" in either "%25".
 [[nodiscard]] std::string identity(const SessionConfig& session);
 // What identity() was before it wrote anything otherwise, under which an older journal may be stored; empty where it is
 // the same.

@@ -61,6 +61,9 @@ struct PollLoopCounters {
   std::uint64_t pending_timed_out = 0;
   std::uint64_t pending_rejected = 0;
   std::uint64_t dynamic_refused = 0;
+  std::uint64_t dynamic_failed = 0;
+  std::uint64_t dynamic_idle = 0;
+  std::uint64_t takeovers = 0;
 
   friend bool operator==(const PollLoopCounters&, const PollLoopCounters&) = default;
 };
@@ -79,6 +82,14 @@ inline constexpr auto counter_rows<PollLoopCounters> = std::to_array<CounterRow<
     {&PollLoopCounters::dynamic_refused, "nfx_dynamic_refused_total",
      "Logons refused because max_dynamic_sessions sessions made from templates existed; part of "
      "nfx_pending_rejected_total."},
+    {&PollLoopCounters::dynamic_failed, "nfx_dynamic_failed_total",
+     "Sessions made from templates that were removed again because their first Logon was refused or ended."},
+    {&PollLoopCounters::dynamic_idle, "nfx_dynamic_idle_total",
+     "Sessions made from templates that left memory because they had no connection for dynamic_session_idle_s, or "
+     "another one needed their place."},
+    {&PollLoopCounters::takeovers, "nfx_takeovers_total",
+     "Second Logons of a connected session whose first connection was closed because it did not answer a "
+     "TestRequest."},
 });
 static_assert(rows_are_complete<PollLoopCounters>());
 

@@ -128,6 +128,8 @@ class JournalStore {
   void set_next_inbound(SeqNum seq, UtcTime now = {}) noexcept;
   [[nodiscard]] UtcTime creation_time() const noexcept { return creation_time_; }
   void reset(UtcTime now) noexcept;
+  // The destructor removes the journal's files if this opening began them. One that was there before stays.
+  void discard_if_new() noexcept { discard_if_new_ = true; }
   [[nodiscard]] StoreCounts counts() const noexcept;
 
   // Touches the index's pages now, so that no append meets a page fault; those of the ring are touched already.
@@ -173,6 +175,7 @@ class JournalStore {
   struct State;
   std::unique_ptr<State> state_;
   std::unique_ptr<detail::JournalWriter> writer_;
+  bool discard_if_new_ = false;
 };
 
 static_assert(MessageStore<JournalStore>);
