@@ -35,6 +35,7 @@ struct PendingLogon {
   // The number of its session, which is being opened on another thread; 0: no. What has come meanwhile waits in `rest`.
   std::size_t opening = 0;
   std::string rest{};
+  bool challenging = false;  // its session is connected, and that peer has time to answer a TestRequest
 };
 
 class LogonGate {
@@ -108,6 +109,7 @@ class LogonGate {
   void count_dynamic_refused() noexcept { count_shared(counters_.dynamic_refused); }
   void count_dynamic_failed() noexcept { count_shared(counters_.dynamic_failed); }
   void count_dynamic_idle() noexcept { count_shared(counters_.dynamic_idle); }
+  void count_takeover() noexcept { count_shared(counters_.takeovers); }
   // From any thread.
   [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }
 

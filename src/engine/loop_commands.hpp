@@ -19,9 +19,10 @@ namespace nfx {
 
 struct LoopCommand {
   enum class Kind : std::uint8_t {
-    add,     // `session`
-    remove,  // the session of `number`, with `text` in its Logout
-    opened,  // asked for by a Logon: `session`, or null when it could not be opened, and `text` says why
+    add,          // `session`
+    remove,       // the session of `number`, with `text` in its Logout
+    logon_again,  // the Logon on `connection`, which has waited for a session that is free now
+    opened,       // asked for by a Logon: `session`, or null when it could not be opened, and `text` says why
   };
 
   Kind kind = Kind::add;
@@ -29,6 +30,7 @@ struct LoopCommand {
   std::unique_ptr<LiveSession> session{};
   std::string name{};  // of opened: the identity that was claimed
   std::string text{};
+  ConnectionId connection = no_connection;
 };
 
 class LoopCommands {

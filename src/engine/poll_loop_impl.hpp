@@ -177,6 +177,8 @@ void PollLoop<T, C>::fire_timer(LiveSession& session) {
   runner_.cancel_when_due(session);
   if (session.leave_at <= time) [[unlikely]]
     runner_.leave_when_idle(session);
+  if (session.challenge_at <= time) [[unlikely]]
+    runner_.judge_challenge(session);
   if (session.schedule_at <= time) runner_.apply_schedule(session);
   if (session.connection.parked.until() <= time) resume(session);
   runner_.cut_when_due(session);
@@ -303,7 +305,7 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
   if (frame.status == FrameStatus::complete && message_.parse(received.substr(0, frame.size)) == WireError::none) {
     session = runner_.session_for_logon(message_, pending);
   }
-  if (pending.opening != 0) {
+  if (pending.opening != 0 || pending.challenging) {
     pending.rest.assign(rest.data(), rest.size());
     return;
   }

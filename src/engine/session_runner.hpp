@@ -48,6 +48,7 @@ class SessionRunner {
   static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, kept from the application
   static constexpr std::size_t replay_batch = 64 * 1024;   // bytes of resent messages per iteration and session
 
+  static constexpr Duration challenge_check{std::chrono::milliseconds{100}};  // while a TestRequest is unanswered
 
   // Throws StoreError when a session's store cannot be opened.
   explicit SessionRunner(const SessionRunnerOptions& options);
@@ -112,6 +113,8 @@ class SessionRunner {
   // the connection has to be closed, unless the pending Logon says that its session is being opened.
   [[nodiscard]] LiveSession* session_for_logon(const MessageView& logon, PendingLogon& pending);
   void drop_pending(std::uint32_t index) noexcept;
+  // The time of a connected peer to show that it is there, after a second Logon of its own.
+  void judge_challenge(LiveSession& session);
 
   // Timers.
   void rearm(LiveSession& session) noexcept { deadlines_.set(session.index, session.next_event()); }
@@ -176,6 +179,8 @@ class SessionRunner {
   [[nodiscard]] bool make_room();
   void retire(LiveSession& session);
   void gone(LiveSession& session) noexcept;
+  void challenge(LiveSession& session, const MessageView& logon, PendingLogon& pending);
+  std::optional<std::uint32_t> logon_again(const LoopCommand& command);
   LiveSession* opened(LoopCommand& command);
   std::optional<std::uint32_t> opened_elsewhere(LoopCommand& command);
   void schedule_reconnect(LiveSession& session) noexcept;

@@ -4,6 +4,7 @@
 
 #include "engine/session_runner.hpp"
 #include "engine/session_time.hpp"
+#include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
@@ -40,7 +41,12 @@ void SessionRunner::detach(LiveSession& session) noexcept {
   session.connection = Connection{session.memory};
   if (session.removing) leaving_.add(session.index);
   if (session.from_template) gone(session);
+  if (session.challenger != no_connection) {
+    session.challenge_at = MonotonicTime::max();
     commands_.push(
+        {.kind = LoopCommand::Kind::logon_again, .connection = std::exchange(session.challenger, no_connection)});
+    network_.wake();
+  }
   schedule_reconnect(session);
 }
 
@@ -122,10 +128,12 @@ LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingL
   if (!key) return nullptr;
   LiveSession* session = sessions_.find(*key);
   if (session == nullptr) return make_from_template(logon, pending);
-  if (!session->enabled || session->connection.exists() ||
-      !logons_.may_log_on(session->settings, logon, pending, false)) {
+  if (!session->enabled) return nullptr;
+  if (session->connection.exists()) {
+    challenge(*session, logon, pending);
     return nullptr;
   }
+  if (!logons_.may_log_on(session->settings, logon, pending, false, network_.tls_peer(pending.id))) return nullptr;
   if (!may_connect_now(*session)) {
     tell(*session, Notice::logon_refused, SeqNum{}, "outside the session's time");
     return nullptr;
@@ -136,6 +144,62 @@ LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingL
   }
   start_over_when_due(*session);
   return session;
+}
+
+// A Logon of a session that is connected. It is refused while that connection answers. Where the peer has proved who it
+// is, the one before gets a TestRequest, and the Logon waits for what becomes of it; one at a time.
+void SessionRunner::challenge(LiveSession& session, const MessageView& logon, PendingLogon& pending) {
+  const std::chrono::seconds time_to_answer = session.settings.session.takeover_timeout;
+  // A message that is parked here may be the answer.
+  const bool can_answer = session.session.logged_on() && !session.connection.parked.held();
+  if (time_to_answer.count() == 0 || !can_answer || session.challenger != no_connection) return;
+  if (now_.monotonic < session.next_challenge) return;
+  // One that would be refused for its number afterwards.
+  const bool starts_over = session.settings.session.reset_on_logon || logon.get_view(Tag::ResetSeqNumFlag) == "Y";
+  const auto seq = logon.get_seq_num(Tag::MsgSeqNum);
+  if (!seq || (*seq < session.next_inbound() && !starts_over)) return;
+  ValidationReport scratch;
+  if (logon_sender_fault(session.settings.session, logon, now_, scratch) ||
+      logon_terms_fault(session.settings.session, logon) ||
+      !logons_.may_log_on(session.settings, logon, pending, false, network_.tls_peer(pending.id))) {
+    return;
+  }
+  session.next_challenge = now_.monotonic + time_to_answer;
+  tell(session, Notice::second_logon, SeqNum{}, pending.peer);
+  step(session, 0, [&](Actions& out) { session.session.probe(time_to_answer, now_, out); });
+  if (!session.session.probing()) return;
+  pending.challenging = true;
+  network_.hold(pending.id, true);
+  session.challenger = pending.id;
+  session.challenge_at = now_.monotonic + challenge_check;
+  rearm(session);
+}
+
+void SessionRunner::judge_challenge(LiveSession& session) {
+  session.challenge_at = MonotonicTime::max();
+  if (session.challenger == no_connection) return;
+  if (session.session.probing()) {
+    session.challenge_at = now_.monotonic + challenge_check;
+    return;
+  }
+  const ConnectionOwner owner = owners_.find(std::exchange(session.challenger, no_connection));
+  if (owner.kind != ConnectionOwner::Kind::pending) return;
+  logons_.count_rejected();
+  drop_pending(owner.index);
+}
+
+// The connection that a Logon has waited for is gone.
+std::optional<std::uint32_t> SessionRunner::logon_again(const LoopCommand& command) {
+  const ConnectionOwner owner = owners_.find(command.connection);
+  if (owner.kind != ConnectionOwner::Kind::pending) return std::nullopt;
+  if (stopping_) {
+    drop_pending(owner.index);
+    return std::nullopt;
+  }
+  logons_.count_takeover();
+  logons_[owner.index].challenging = false;
+  network_.hold(command.connection, false);
+  return owner.index;
 }
 
 void SessionRunner::drop_pending(std::uint32_t index) noexcept {

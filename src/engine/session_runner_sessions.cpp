@@ -70,6 +70,7 @@ std::size_t SessionRunner::add(SessionSettings settings) {
 std::optional<std::uint32_t> SessionRunner::obey(LoopCommand& command) {
   switch (command.kind) {
     case LoopCommand::Kind::opened: return opened_elsewhere(command);
+    case LoopCommand::Kind::logon_again: return logon_again(command);
     case LoopCommand::Kind::remove: begin_removal(command.number, command.text); return std::nullopt;
     case LoopCommand::Kind::add: break;
   }

@@ -198,5 +198,228 @@ TEST_F(DynamicSessions, only_allowed_addresses_may_log_on) {
   EXPECT_TRUE(one.closed) << "the loopback network has no address at all";
 }
 
+TEST_F(DynamicSessions, wrong_passwords_make_nothing_and_take_no_place) {
+  rig.venue.config.sessions[0].session.password = "secret";
+  rig.venue.start();
+  for (int i = 0; i < 270; ++i) {
+    RawPeer stranger{rig.network, rig.clock, "CLIENT-" + std::to_string(i)};
+    log_on(stranger, field(554, "guess"));
+    EXPECT_TRUE(stranger.closed);
+    EXPECT_TRUE(stranger.received.empty());
+  }
+  EXPECT_TRUE(application.added.empty());
+  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 270U);
+  EXPECT_EQ(rig.venue.loop->counters().dynamic_refused, 0U);
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"};
+  log_on(one, field(554, "secret"));
+  EXPECT_EQ(application.added, (std::vector<std::size_t>{1}));
+  EXPECT_TRUE(rig.venue.session(1).logged_on());
+}
+
+TEST_F(DynamicSessions, terms_that_are_refused_are_answered_and_make_nothing) {
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"};
+  one.connect();
+  rig.turn();
+  one.send(one.next(msg_type::logon, field(98, "0") + field(108, "0")));
+  rig.turn(2);
+  one.read();
+  EXPECT_EQ(one.all(Tag::MsgType), (std::vector<std::string>{"5"}));
+  EXPECT_EQ(one.all(Tag::Text), (std::vector<std::string>{"HeartBtInt must not be 0 here"}));
+  EXPECT_EQ(one.all(Tag::MsgSeqNum), (std::vector<std::string>{"1"}));
+  one.read();
+  EXPECT_TRUE(one.closed);
+  one.seq = 7;  // our number is not known without the store
+  one.connect();
+  rig.turn();
+  one.send(one.next(msg_type::logon, field(98, "0") + field(108, "0")));
+  rig.turn(2);
+  one.read();
+  EXPECT_TRUE(one.closed);
+  EXPECT_TRUE(one.received.empty());
+  EXPECT_TRUE(application.added.empty());
+}
+
+TEST_F(DynamicSessions, session_whose_first_logon_fails_goes_again) {
+  rig.venue.config.max_dynamic_sessions = 1;
+  rig.venue.config.sessions[0].session.send_next_expected_seq_num = true;
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"}, two{rig.network, rig.clock, "CLIENT-2"};
+  log_on(one, field(789, "5"));
+  EXPECT_EQ(one.all(Tag::Text),
+            (std::vector<std::string>{"NextExpectedMsgSeqNum too high, our next is 1 but received 5"}));
+  rig.turn();
+  EXPECT_EQ(application.removed, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(rig.venue.loop->counters().dynamic_failed, 1U);
+  log_on(two, field(789, "1"));
+  EXPECT_TRUE(rig.venue.session(2).logged_on());
+}
+
+TEST_F(DynamicSessions, without_a_journal_keep_their_numbers_until_their_place_is_needed) {
+  rig.venue.config.dynamic_session_idle = 60s;
+  rig.venue.start();
+  RawPeer one{rig.network, rig.clock, "CLIENT-1"}, two{rig.network, rig.clock, "CLIENT-2"},
+      three{rig.network, rig.clock, "CLIENT-3"};
+  log_on(one);
+  log_on(two);
+  one.close();
+  rig.turn(2);
+  log_on(three);
+  EXPECT_TRUE(three.closed) << "the first has not been gone for long enough";
+  rig.pass(70s, 10s);
+  two.read();
+  EXPECT_TRUE(application.removed.empty());
+  three.seq = 1;
+  log_on(three);
+  EXPECT_EQ(application.removed, (std::vector<std::size_t>{1}));
+  EXPECT_TRUE(rig.venue.session(3).logged_on());
+  EXPECT_EQ(rig.venue.loop->counters().dynamic_idle, 1U);
+}
+
+TEST_F(DynamicSessions, names_with_an_arrow_in_them_are_not_taken_for_each_other) {
+  rig.venue.config.sessions[0].session.sender_comp_id = "*";
+  rig.venue.config.sessions[0].session.target_comp_id = "*";
+  rig.venue.start();
+  RawPeer squatter{rig.network, rig.clock, "B", {}, "V->A"}, owner{rig.network, rig.clock, "A->B", {}, "V"};
+  log_on(squatter);
+  log_on(owner);
+  EXPECT_FALSE(squatter.closed);
+  EXPECT_FALSE(owner.closed);
+  EXPECT_EQ(application.added.size(), 2U);
+}
+
+// A second connection of the same peer, whose first one may be dead.
+class SecondLogon : public ::testing::Test {
+ protected:
+  SecondLogon() {
+    rig.venue.config.sessions = {acceptor("TRADER")};
+    rig.venue.config.sessions[0].session.password = "secret";
+  }
+  void start() {
+    rig.venue.start();
+    log_on(first, "secret");
+    ASSERT_TRUE(rig.venue.session().logged_on());
+    second.seq = 2;
+  }
+  void log_on(RawPeer& peer, std::string_view password) {
+    peer.connect();
+    rig.turn();
+    peer.send(peer.logon(field(554, password)));
+    rig.turn(2);
+    peer.read();
+  }
+
+  LoopRig rig;
+  RawPeer first{rig.network, rig.clock}, second{rig.network, rig.clock};
+  RecordingApplication& application = rig.venue.application;
+};
+
+TEST_F(SecondLogon, takes_the_session_over_when_the_first_connection_does_not_answer) {
+  start();
+  log_on(second, "secret");
+  EXPECT_EQ(application.count(Notice::second_logon), 1);
+  rig.pass(4900ms);
+  second.read();
+  EXPECT_FALSE(second.closed);
+  EXPECT_TRUE(second.received.empty());
+  rig.pass(300ms);
+  rig.turn(2);
+  second.read();
+  EXPECT_EQ(second.all(Tag::MsgType), (std::vector<std::string>{"A"}));
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  first.read();
+  first.read();
+  EXPECT_TRUE(first.closed);
+  EXPECT_EQ(first.all(Tag::MsgType), (std::vector<std::string>{"A", "1"}));
+  EXPECT_EQ(rig.venue.loop->counters().takeovers, 1U);
+}
+
+TEST_F(SecondLogon, is_refused_while_the_first_connection_answers) {
+  start();
+  log_on(second, "secret");
+  first.read();
+  ASSERT_EQ(first.all(Tag::MsgType).back(), "1");
+  first.send(first.next("0", field(112, "TEST")));
+  rig.pass(300ms);
+  second.read();
+  EXPECT_TRUE(second.closed);
+  EXPECT_TRUE(second.received.empty());
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  rig.pass(10s);
+  EXPECT_TRUE(application.at().logouts.empty());
+  EXPECT_EQ(rig.venue.loop->counters().takeovers, 0U);
+  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1U);
+}
+
+TEST_F(SecondLogon, causes_no_more_than_one_test_request_within_the_time_to_answer) {
+  start();
+  for (int i = 0; i < 20; ++i) {
+    second.seq = 2;
+    log_on(second, "secret");
+    first.read();
+    if (i == 0) first.send(first.next("0", field(112, "TEST")));
+    rig.pass(200ms);
+    second.read();
+    EXPECT_TRUE(second.closed);
+  }
+  EXPECT_EQ(std::ranges::count(first.all(Tag::MsgType), "1"), 1);
+  EXPECT_EQ(application.count(Notice::second_logon), 1U);
+  rig.pass(1s);
+  second.seq = 3;
+  log_on(second, "secret");
+  EXPECT_EQ(application.count(Notice::second_logon), 2U);
+}
+
+TEST_F(SecondLogon, of_somebody_else_causes_nothing) {
+  start();
+  log_on(second, "guess");
+  EXPECT_TRUE(second.closed);
+  first.read();
+  EXPECT_EQ(first.all(Tag::MsgType), (std::vector<std::string>{"A"}));
+  EXPECT_EQ(application.count(Notice::second_logon), 0);
+}
+
+TEST_F(SecondLogon, whose_number_would_be_refused_causes_nothing) {
+  start();
+  second.seq = 1;
+  log_on(second, "secret");
+  EXPECT_TRUE(second.closed);
+  first.read();
+  EXPECT_EQ(first.all(Tag::MsgType), (std::vector<std::string>{"A"}));
+}
+
+TEST_F(SecondLogon, a_third_is_refused_while_the_second_waits) {
+  start();
+  RawPeer third{rig.network, rig.clock};
+  third.seq = 2;
+  log_on(second, "secret");
+  log_on(third, "secret");
+  EXPECT_TRUE(third.closed);
+  EXPECT_FALSE(second.closed);
+}
+
+TEST_F(SecondLogon, that_was_closed_while_it_waited_leaves_the_session_to_the_next) {
+  rig.venue.config.pending_logon_timeout = 2s;
+  start();
+  log_on(second, "secret");
+  rig.pass(6s);
+  second.read();
+  EXPECT_TRUE(second.closed);
+  EXPECT_FALSE(rig.venue.session().logged_on());
+  EXPECT_EQ(rig.venue.loop->counters().takeovers, 0U);
+  second.seq = 2;
+  log_on(second, "secret");
+  EXPECT_TRUE(rig.venue.session().logged_on());
+}
+
+TEST_F(SecondLogon, is_refused_at_once_where_nothing_is_to_be_taken_over) {
+  rig.venue.config.sessions[0].session.takeover_timeout = 0s;
+  start();
+  log_on(second, "secret");
+  EXPECT_TRUE(second.closed);
+  first.read();
+  EXPECT_EQ(first.all(Tag::MsgType), (std::vector<std::string>{"A"}));
+}
+
 }  // namespace
 }  // namespace nfx::test

@@ -49,6 +49,10 @@ namespace nfx {
   ROW(store_trouble, "message store",                                                                                  \
       "The store accepts no more messages, or cannot guarantee its durability. See docs/store.md.")                    \
   ROW(slow_consumer, "slow consumer", "The peer has read nothing for slow_consumer_timeout_ms.")                       \
+  ROW(second_logon, "second Logon of a connected session",                                                             \
+      "The connected peer gets a TestRequest. Without an answer within takeover_timeout_s the second connection "      \
+      "takes "                                                                                                         \
+      "the session over; otherwise the second Logon is refused.")                                                      \
   ROW(logon_refused, "Logon refused",                                                                                  \
       "A Logon without valid credentials, from an address that is not allowed, or outside the session's time.")
 
