@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "nexusfix/engine/engine.hpp"
 #include "transport/tls_certificates.hpp"
@@ -51,6 +52,73 @@ TEST(TlsEngine, loads_the_files_of_sessions_anew_that_were_added_later_as_long_a
   EXPECT_TRUE(engine.remove_session(added, "no longer wanted"));
   for (int i = 0; i < 3; ++i) engine.turn(Duration::zero());
   EXPECT_TRUE(engine.reload_tls().empty());
+}
+
+// A venue for C1, C2 and whoever a template takes, all on one address, and clients with certificates of their own.
+class SharedAddress : public ::testing::Test {
+ protected:
+  SharedAddress() {
+    EngineConfig config;
+    config.sessions = {at_venue("C1", "c1.example"), at_venue("C2", "c2.example"),
+                       at_venue("T-*", "{TargetCompID}.example")};
+    config.sessions[2].is_template = true;
+    venue_.emplace(std::move(config), application_);
+    venue_->start();
+  }
+  // Whether the holder of a certificate with this name logs on as that session.
+  bool logs_on(const std::string& certificate, const std::string& comp_id) {
+    testing::CertificateWish wish;
+    wish.name = certificate;
+    wish.alternative_names = "DNS:" + certificate;
+    EngineConfig config;
+    config.sessions = {encrypted(authority_.issue(wish), "VENUE")};
+    SessionSettings& session = config.sessions[0];
+    session.session.role = Role::initiator;
+    session.session.sender_comp_id = comp_id;
+    session.connect = {*venue_->local_endpoint(0)};
+    session.tls.ca = authority_.file();
+    Engine client{std::move(config), application_};
+    const std::uint64_t rejected = venue_->counters().pending_rejected;
+    for (int i = 0; i < 5000; ++i) {
+      client.turn(std::chrono::milliseconds{1});
+      venue_->turn(std::chrono::milliseconds{1});
+      if (client.session(0)->logged_on()) return true;
+      if (venue_->counters().pending_rejected != rejected) return false;
+    }
+    ADD_FAILURE() << "neither accepted nor refused: " << certificate << " as " << comp_id;
+    return false;
+  }
+
+ private:
+  SessionSettings at_venue(const std::string& peer, const std::string& name) {
+    SessionSettings settings = encrypted(server_, peer);
+    settings.session.role = Role::acceptor;
+    settings.session.sender_comp_id = "VENUE";
+    settings.listen = {"127.0.0.1", 0};
+    settings.tls.client_certificate = ClientCertificate::require;
+    settings.tls.ca = authority_.file();
+    settings.tls.peer_names = {name};
+    return settings;
+  }
+
+  const testing::TemporaryFolder folder_;
+  testing::Authority authority_{folder_};
+  const testing::Authority::Files server_ = authority_.issue({});
+  Silent application_;
+  std::optional<Engine> venue_;
+};
+
+TEST_F(SharedAddress, lets_each_certificate_log_on_as_the_session_that_names_it_and_as_no_other) {
+  EXPECT_FALSE(logs_on("c1.example", "C2"));
+  EXPECT_TRUE(logs_on("c1.example", "C1"));
+  EXPECT_FALSE(logs_on("c2.example", "C1"));
+  EXPECT_TRUE(logs_on("c2.example", "C2"));
+}
+
+TEST_F(SharedAddress, compares_the_peer_s_comp_id_with_the_certificate_where_a_template_says_so) {
+  EXPECT_FALSE(logs_on("T-1.example", "T-2"));
+  EXPECT_FALSE(logs_on("c1.example", "T-1"));
+  EXPECT_TRUE(logs_on("T-1.example", "T-1"));
 }
 
 }  // namespace
