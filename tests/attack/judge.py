@@ -1,0 +1,49 @@
+"""Compares what an attack cost with its limits. No process and no clock."""
+
+# Below this, differences are those of the scheduler.
+LEAST_P99_US = 100
+# --quick has a thousand samples a phase and one try, so it sees only what is far out.
+QUICK_RATIO, QUICK_LEAST_US = 10, 5000
+PROBE_LIMIT_S = 1.0
+
+
+def latency_ratio(phases):
+    """The innocent's p99 under attack, to the median of the three phases without: alone, after it, beside a busy process."""
+    without = sorted(phases[each]["p99_us"] for each in ("alone", "after", "control"))
+    return phases["attack"]["p99_us"] / max(without[1], LEAST_P99_US)
+
+
+def slow_probes(times):
+    """Which Logons of the probe were too late; 99 % of them have to be in time."""
+    if not times:
+        return []
+    bad = sum(each is None or each > PROBE_LIMIT_S for each in times)
+    if bad <= len(times) // 100:
+        return []
+    return [f"{bad} of {len(times)} legitimate Logons did not succeed within {PROBE_LIMIT_S:g} s"]
+
+
+def judge(attack, made, seconds, quick):
+    """Latency failures, which may be the host's, and all others."""
+    failures, limits, cost = list(made["failures"]), attack.limits, made.get("cost")
+    if cost is None:
+        return [], failures or ["nothing was measured"]
+    phases, result = made["phases"], made["result"]
+    made["ratio"] = latency_ratio(phases)
+    most_ratio = max(limits.p99_ratio or 0, QUICK_RATIO) if quick else limits.p99_ratio
+    slow = []
+    if most_ratio and made["ratio"] > most_ratio and not (quick and phases["attack"]["p99_us"] < QUICK_LEAST_US):
+        slow.append(f"the innocent's p99 is {made['ratio']:.2f} times that without the attack, limit {most_ratio:g}")
+    for key, unit in (("memory_mb", "MB of memory"), ("disk_mb", "MB of disk"), ("shm_mb", "MB of shared memory"),
+                      ("lines_s", "lines a second"), ("fds", "descriptors still open")):
+        limit = getattr(limits, key)
+        if limit is not None and cost[key] > limit:
+            failures.append(f"{cost[key]:.0f} {unit} more, limit {limit:g}")
+    if limits.out_mb is not None and result.get("bytes_in", 0) / 1e6 > limits.out_mb + limits.out_mb_s * seconds:
+        failures.append(f"{result['bytes_in'] / 1e6:.0f} MB sent to the attacker in {seconds:g} s, limit "
+                        f"{limits.out_mb:g} MB and {limits.out_mb_s:g} MB/s")
+    if result.get("broken") or not result:
+        failures.append(f"the attack itself failed: {result.get('broken', 'see above')}")
+    elif not result.get("units"):
+        failures.append("the attack did nothing: no connection, message or Logon was possible")
+    return slow, failures + slow_probes(made["probes"])

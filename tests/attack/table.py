@@ -1,0 +1,94 @@
+"""What an attack is: its row in the table, its limits, and the configuration that it needs."""
+import dataclasses
+from collections.abc import Callable
+
+VARIANTS = {
+    # name: transport, poll threads, TLS
+    "plain": ("epoll", 1, False),
+    "uring": ("io_uring", 1, False),
+    "threads": ("epoll", 2, False),
+    "tls": ("epoll", 1, True),
+    "all": ("io_uring", 2, True),
+}
+ANY = tuple(VARIANTS)
+WITHOUT_TLS = ("plain", "uring", "threads")
+WITH_TLS = ("tls", "all")
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """The most that an attack may cost; None: no limit. Beyond what the innocent alone costs in the same time."""
+
+    p99_ratio: float | None = 1.5  # of the innocent's p99, to the one without the attack
+    memory_mb: float | None = 8  # private memory of the server, the most during the attack
+    disk_mb: float | None = 8  # of the store and log folders, the most during the attack
+    shm_mb: float | None = 1  # of the rings
+    fds: int | None = 0  # descriptors that are still open after it
+    lines_s: float | None = 100  # lines a second: standard output, standard error and event log together
+    out_mb: float | None = None  # bytes sent to the attacker: so many at any rate
+    out_mb_s: float = 0  # and so many for each second
+
+
+@dataclasses.dataclass(frozen=True)
+class Attack:
+    name: str
+    about: str
+    rate: str  # its intensity, as the program keeps it
+    run: Callable  # run(target) -> counts, in the attacker's process; or run(stage) -> failures, when it is alone
+    category: str = "logon"
+    limits: Limits = Limits()
+    sessions: Callable = None  # sessions(settings) -> texts of the sessions attacked; None: EVIL
+    check: Callable = None  # check(evidence) -> failures
+    variants: tuple = ANY
+    probe: tuple | None = None  # CompID and fields of Logons that must succeed within a second during the attack
+    terminal: str = "file"  # what standard output is: "file", or a pipe that is "stalled" or "closed"
+    alone: bool = False  # without an innocent: what files do
+    allowed: bool = False  # sessions have allowed_addresses, and the attacker's is not among them
+
+
+@dataclasses.dataclass
+class Evidence:
+    """What a check may look at, after the attack and before the server ends."""
+
+    server: object
+    target: object  # for another connection
+    result: dict  # what the attacker returned
+    probes: list  # seconds that each Logon of the probe took; None: it failed
+
+
+class Settings:
+    """Writes a configuration for one variant."""
+
+    def __init__(self, folder, variant, tls, allowed=False):
+        self.folder = folder
+        self.transport, self.threads, self.encrypted = VARIANTS[variant]
+        self.tls = tls if self.encrypted else None
+        self.allowed = allowed
+        # Sessions with one listen address have one poll thread.
+        self.innocent_host = "127.0.0.9" if self.threads == 2 else "127.0.0.1"
+
+    def session(self, target, *lines, sender="NEXUSFIX", host="127.0.0.1", thread=0, allowed=()):
+        text = [f'[[session]]\nsender_comp_id = "{sender}"\ntarget_comp_id = "{target}"', f'listen = "{host}:0"',
+                f"poll_thread = {thread}", f'store_ring_directory = "{self.folder.shm}"']
+        if self.allowed:
+            text.append(f"allowed_addresses = {list(allowed)}".replace("'", '"'))
+        if self.tls:
+            text += ["tls = true", f'tls_certificate = "{self.tls.file("server.crt")}"', f'tls_key = "{self.tls.file("server.key")}"']
+        return "\n".join([*text, *lines]) + "\n"
+
+    def template(self, *lines, **how):
+        return self.session("*", "template = true", *lines, **how)
+
+    def mutual(self):
+        """Lines for a session whose peer needs a certificate."""
+        return ('tls_client_certificate = "require"', f'tls_ca = "{self.tls.file("ca.pem")}"')
+
+    def text(self, attack):
+        innocent = self.session("INNOCENT", *(self.mutual() if attack.name == "wrong_certificate" else ()),
+                                *(('tls_peer_names = "innocent.example"',) if attack.name == "wrong_certificate" else ()),
+                                host=self.innocent_host, thread=self.threads - 1, allowed=("127.1.0.1",))
+        attacked = attack.sessions(self) if attack.sessions else [self.session("EVIL", allowed=("127.2.0.1",))]
+        if attack.probe and attack.probe[0] == "PROBE":
+            attacked = [*attacked, self.session("PROBE", 'store = "memory"', allowed=("127.2.0.1",))]
+        return (f'[engine]\ntransport = "{self.transport}"\npoll_threads = {self.threads}\n'
+                f'[log]\ndirectory = "{self.folder.path / "log"}"\n' + innocent + "".join(attacked))
