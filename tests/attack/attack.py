@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import sys
 import time
 
@@ -25,7 +26,7 @@ if __name__ == "__main__":
     own.add_argument("--only", action="append", metavar="NAME", help="this attack, or all of a category; may be repeated")
     own.add_argument("--variants", default="", help="of the server, separated by commas: plain, uring, threads, tls, all")
     own.add_argument("--tries", type=int, default=3, help="measurements of a latency above its limit (3)")
-    own.add_argument("--quick", action="store_true", help="one second, one variant and one try each, with a coarse limit on latency")
+    own.add_argument("--quick", action="store_true", help="a selection: half a second, one variant, one try, and a coarse limit on latency")
     own.add_argument("--json", metavar="FILE", help="write all measurements there")
     own.add_argument("--list", action="store_true", help="show the table and end")
     own.add_argument("--program", default=os.environ.get("NFX_PROGRAM"), help="the nfx binary")
@@ -67,10 +68,11 @@ def make_certificates():
     return made
 
 
-def probe_logons(target, sender, fields):
+def probe_logons(target, sender, fields, number=1):
     """Logs on and out, five times a second; the time of each Logon, or None where it failed."""
     from stage import PROBE_SOURCE
     session, times = Session(target, sender, source=PROBE_SOURCE, timeout=2.0), []
+    session.number = number
     while target.going():
         begin = time.monotonic()
         if session.log_on(*fields, timeout=2.0):
@@ -79,12 +81,13 @@ def probe_logons(target, sender, fields):
         else:
             times.append(None)
         time.sleep(max(0.0, 0.2 - (time.monotonic() - begin)))
-    return {"times": times}
+    return {"times": times, "number": session.number}
 
 
 def run_beside(attack, variant, seconds, seed, tls, keep):
     """One attack on one server: measurements and failures."""
     from stage import CPUS, Child, Folder, Innocent, Sampler, Server, ServerFailure, burn, may_be_first
+    begin = time.monotonic()
     folder = Folder()
     settings = Settings(folder, variant, tls, attack.allowed)
     others = CPUS[1:2] or CPUS[:1]
@@ -98,6 +101,8 @@ def run_beside(attack, variant, seconds, seed, tls, keep):
         server.put_poll_threads_first()
         server.let_terminal_go()
         innocent = Innocent(settings.innocent_host, innocent_port, others, settings.tls)
+        target = lambda time_s: Target(port, time_s, random.Random(seed), settings.tls, folder)  # noqa: E731
+        number = probe_logons(target(0.01), *attack.probe)["number"] if attack.warm else 1
         server.wait_for_disk()
         innocent.phase()
         before, lines_before = server.sample(), server.lines()
@@ -105,9 +110,8 @@ def run_beside(attack, variant, seconds, seed, tls, keep):
         made["phases"]["alone"] = innocent.phase()
         start, lines_start = server.sample(), server.lines()
         sampler = Sampler(server)
-        target = lambda time_s: Target(port, time_s, random.Random(seed), settings.tls, folder)  # noqa: E731
         attacker = Child(lambda: attack.run(target(seconds)), cpus=others, nice=nice)
-        prober = Child(lambda: probe_logons(target(seconds), *attack.probe), cpus=others) if attack.probe else None
+        prober = Child(lambda: probe_logons(target(seconds), *attack.probe, number), cpus=others) if attack.probe else None
         time.sleep(seconds)
         made["phases"]["attack"] = innocent.phase()
         made["result"] = attacker.result(20)
@@ -123,8 +127,8 @@ def run_beside(attack, variant, seconds, seed, tls, keep):
         made["phases"]["after"] = innocent.phase()
         after = server.sample()
         share = min(1.0, made["result"].get("cpu", 0) / seconds)
-        burner = Child(burn, share, seconds, cpus=others, nice=nice)
-        time.sleep(seconds)
+        burner = Child(burn, share, seconds / 2, cpus=others, nice=nice)
+        time.sleep(seconds / 2)
         made["phases"]["control"] = innocent.phase()
         burner.result(20)
         wrong = innocent.finish()
@@ -139,10 +143,12 @@ def run_beside(attack, variant, seconds, seed, tls, keep):
         made["cost"] = {
             "memory_mb": (most["memory"] - start["memory"]) / 1e6, "memory_after_mb": (after["memory"] - start["memory"]) / 1e6,
             "disk_mb": (most["disk"] - start["disk"] - usual) / 1e6, "shm_mb": (most["shm"] - start["shm"]) / 1e6,
+            "shm_after_mb": (after["shm"] - start["shm"]) / 1e6,
             "fds": after["fds"] - start["fds"], "fds_most": most["fds"] - start["fds"],
-            "lines_s": ((lines_most[0] - lines_start[0]) - (lines_start[0] - lines_before[0]) * during_s / alone_s) / during_s,
+            "lines": (lines_most[0] - lines_start[0]) - (lines_start[0] - lines_before[0]) * during_s / alone_s,
             "line_mb": (lines_most[1] - lines_start[1]) / 1e6, "cpu_s": end["cpu"] - start["cpu"],
             "attacker_share": share}
+        made["took_s"] = time.monotonic() - begin
     except (ServerFailure, OSError, AttributeError, json.JSONDecodeError) as failure:
         code = server.process.poll() if server else None
         ended = f"the server ended with {code}: " if code is not None else ""
@@ -182,7 +188,8 @@ def print_row(attack, variant, made):
         line += (f" p50 {phases['alone']['p50_us']:.0f}/{phases['attack']['p50_us']:.0f} p99 {latency}"
                  f" p99.9 {phases['alone']['p999_us']:.0f}/{phases['attack']['p999_us']:.0f} us ({made['ratio']:.2f}x)"
                  f"  memory {cost['memory_mb']:+.1f} disk {cost['disk_mb']:+.1f} shm {cost['shm_mb']:+.1f} MB"
-                 f"  fds {cost['fds']:+d}  lines {cost['lines_s']:.0f}/s  units {made['result'].get('units', 0)}")
+                 f"  fds {cost['fds']:+d}  lines {cost['lines']:+.0f}  units {made['result'].get('units', 0)}"
+                 f"  ({made['took_s']:.1f} s)")
     print(line + "".join(f"  {each}" for each in made.get("notes", [])), flush=True)
     for each in made["failures"]:
         print(f"      {each}", flush=True)
@@ -193,7 +200,7 @@ def show_table(attacks):
     for each in attacks:
         variants = "alone" if each.alone else "any" if each.variants == ANY else ",".join(each.variants)
         print(f"{each.name:20} {each.category:10} {variants:28} {each.rate}: {each.about}")
-    print("\nlimits that are not the usual ones (p99 x1.5, memory 8 MB, disk 8 MB, shm 1 MB, descriptors 0, lines 100/s):")
+    print("\nlimits that are not the usual ones (p99 x1.5, memory 8 MB, disk 8 MB, shm 1 MB, descriptors 0, lines 100 and 100/s):")
     for each in attacks:
         usual = type(each.limits)()
         differ = [f"{key}={value}" for key, value in vars(each.limits).items() if value != getattr(usual, key)]
@@ -224,8 +231,13 @@ def main(arguments):
         return 2
     seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(1 << 32)
     if arguments.quick:
-        arguments.seconds, arguments.tries = min(arguments.seconds, 1.0), 1
+        arguments.seconds, arguments.tries = min(arguments.seconds, 0.5), 1
+        attacks = [each for each in attacks if each.quick or arguments.only]
     print(f"attack --seed {seed} --seconds {arguments.seconds:g}: microseconds alone/attack/after/beside a busy process", flush=True)
+    from tls_support import ssl
+    if ssl is None or not shutil.which("openssl"):
+        print("attack: needs Python's module ssl (package python3) and the command openssl (package openssl)", file=sys.stderr)
+        return 2
     tls = make_certificates()
     passed = failed = 0
     everything = []

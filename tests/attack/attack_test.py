@@ -17,7 +17,7 @@ ATTACK = Attack("made_up", "", "", lambda target: {}, limits=Limits(out_mb=10, o
 
 def made(under_attack=120.0, probes=(), **costs):
     phases = {each: {"p99_us": 120.0} for each in ("alone", "after", "control")}
-    cost = {"memory_mb": 0, "disk_mb": 0, "shm_mb": 0, "lines_s": 0, "fds": 0, **costs}
+    cost = {"memory_mb": 0, "memory_after_mb": 0, "shm_after_mb": 0, "disk_mb": 0, "shm_mb": 0, "lines": 0, "fds": 0, **costs}
     return {"failures": [], "phases": {**phases, "attack": {"p99_us": under_attack}}, "cost": cost, "probes": list(probes),
             "result": {"units": 1, "bytes_in": 0}}
 
@@ -32,7 +32,8 @@ class Judge(unittest.TestCase):
 
     def test_each_cost_beyond_its_limit_fails_by_its_name(self):
         for cost, words in (({"memory_mb": 9}, "MB of memory"), ({"disk_mb": 9}, "MB of disk"), ({"shm_mb": 2}, "shared memory"),
-                            ({"lines_s": 101}, "lines a second"), ({"fds": 1}, "descriptors")):
+                            ({"memory_after_mb": 5, "shm_after_mb": 4}, "still used"),
+                            ({"lines": 601}, "lines more"), ({"fds": 1}, "descriptors")):
             with self.subTest(words):
                 found = self.failures(made(**cost))
                 self.assertEqual(len(found), 1, found)

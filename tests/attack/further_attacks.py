@@ -3,7 +3,7 @@ import os
 import re
 import time
 
-from attacks import PROBE, Crowd, honest_resend_is_whole, resends, right_password_works, with_password
+from attacks import PROBE, RIGHT, Crowd, honest_resend_is_whole, resends, right_password_works, with_password
 from peers import Connection, Pace, Session
 from table import WITH_TLS, Attack, Limits
 
@@ -131,6 +131,10 @@ def log_on_and_go(target):
     return {"units": made, "logons": done}
 
 
+def idle_soon(settings):
+    return settings.set_if_known("dynamic_session_idle_s", 1)
+
+
 HOSTILE_NAMES = ("..", "../../evil", "/etc/evil", ".", "a/b", "*", "INNOCENT ", " INNOCENT", "CON", "%2e%2e%2f", "~root",
                  "evil\x1b[31m", "evil\nFORGED", "evil\x9b", "N" * 200, "N" * 2000, "$(touch evil)", "NEXUSFIX", "->", "a->b->c")
 
@@ -167,15 +171,17 @@ FURTHER_ATTACKS = [
     Attack("take_identity", "Logons as the innocent session while it is connected", "100 Logons/s", take_identity,
            check=identity_is_safe),
     Attack("resend_ranges", "ResendRequests for random ranges that never begin alike", "1,500 requests/s", resend_random_ranges,
-           "resend", Limits(disk_mb=72, out_mb=64, out_mb_s=16), check=honest_resend_is_whole),
+           "resend", Limits(disk_mb=72, out_mb=64, out_mb_s=16), check=honest_resend_is_whole, quick=False),
     Attack("open_gaps", "each message opens a gap that is never filled", "5,000 messages/s of 1 KB", open_gaps, "resend",
            Limits(disk_mb=72)),
     Attack("handshake_storm", "TLS handshakes, each closed when it is complete", "100 handshakes/s", handshake_storm, "tls",
            variants=WITH_TLS, probe=PROBE),
-    Attack("tiny_records", "a TLS record for each byte of a message", "5,000 records/s", tiny_records, "tls", variants=WITH_TLS),
+    Attack("tiny_records", "a TLS record for each byte of a message", "5,000 records/s", tiny_records, "tls", variants=WITH_TLS,
+           quick=False),
     Attack("template_churn", "the right password with a new CompID each time, then Logout", "20 Logons/s", log_on_and_go,
-           "templates", Limits(disk_mb=None, shm_mb=16), with_password, right_password_works),
+           "templates", Limits(memory_mb=32, disk_mb=None, shm_mb=None), with_password, right_password_works, engine=idle_soon,
+           probe=RIGHT, warm=True),
     Attack("template_names", "CompIDs that are paths, wildcards, escapes and very long, with the right password", "50 Logons/s",
-           hostile_names, "templates", Limits(memory_mb=16, disk_mb=None, shm_mb=96, fds=None), with_password,
-           names_stay_inside),
+           hostile_names, "templates", Limits(memory_mb=16, disk_mb=None, shm_mb=None, fds=0), with_password,
+           names_stay_inside, engine=idle_soon, probe=RIGHT, warm=True, quick=False),
 ]

@@ -5,6 +5,8 @@ LEAST_P99_US = 100
 # --quick has a thousand samples a phase and one try, so it sees only what is far out.
 QUICK_RATIO, QUICK_LEAST_US = 10, 5000
 PROBE_LIMIT_S = 1.0
+# Connections that end with the attack may each give a line at the same moment.
+LINES_ANYWAY = 100
 
 
 def latency_ratio(phases):
@@ -35,10 +37,15 @@ def judge(attack, made, seconds, quick):
     if most_ratio and made["ratio"] > most_ratio and not (quick and phases["attack"]["p99_us"] < QUICK_LEAST_US):
         slow.append(f"the innocent's p99 is {made['ratio']:.2f} times that without the attack, limit {most_ratio:g}")
     for key, unit in (("memory_mb", "MB of memory"), ("disk_mb", "MB of disk"), ("shm_mb", "MB of shared memory"),
-                      ("lines_s", "lines a second"), ("fds", "descriptors still open")):
+                      ("fds", "descriptors still open")):
         limit = getattr(limits, key)
         if limit is not None and cost[key] > limit:
             failures.append(f"{cost[key]:.0f} {unit} more, limit {limit:g}")
+    back = max(0, cost["memory_after_mb"]) + max(0, cost["shm_after_mb"])
+    if back > limits.back_mb:
+        failures.append(f"{back:.0f} MB of memory and shared memory are still used after it, limit {limits.back_mb:g}")
+    if limits.lines_s is not None and cost["lines"] > LINES_ANYWAY + limits.lines_s * seconds:
+        failures.append(f"{cost['lines']:.0f} lines more in {seconds:g} s, limit {LINES_ANYWAY} and {limits.lines_s:g}/s")
     if limits.out_mb is not None and result.get("bytes_in", 0) / 1e6 > limits.out_mb + limits.out_mb_s * seconds:
         failures.append(f"{result['bytes_in'] / 1e6:.0f} MB sent to the attacker in {seconds:g} s, limit "
                         f"{limits.out_mb:g} MB and {limits.out_mb_s:g} MB/s")

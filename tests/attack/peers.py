@@ -4,10 +4,10 @@ import errno
 import re
 import select
 import socket
-import ssl
 import time
 
 from support import fix
+from tls_support import ssl
 
 SOH = "\x01"
 MESSAGE = re.compile(rb"8=FIX[^\x01]*\x019=\d+\x01.*?\x0110=\d{3}\x01", re.DOTALL)

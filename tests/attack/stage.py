@@ -183,7 +183,7 @@ class Server:
             if now - last < MIB and last >= 0:
                 return
             last = now
-            time.sleep(0.4)
+            time.sleep(0.2)
 
     def sample(self):
         """What the server occupies now."""
@@ -205,7 +205,7 @@ class Server:
         """Exit code after SIGTERM; None when it had to be killed."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(15)
+            return self.process.wait(10)
         except subprocess.TimeoutExpired:
             self.kill()
             return None

@@ -1,6 +1,9 @@
 """What an attack is: its row in the table, its limits, and the configuration that it needs."""
 import dataclasses
+import re
 from collections.abc import Callable
+
+from support import run
 
 VARIANTS = {
     # name: transport, poll threads, TLS
@@ -24,7 +27,8 @@ class Limits:
     disk_mb: float | None = 8  # of the store and log folders, the most during the attack
     shm_mb: float | None = 1  # of the rings
     fds: int | None = 0  # descriptors that are still open after it
-    lines_s: float | None = 100  # lines a second: standard output, standard error and event log together
+    lines_s: float | None = 100  # lines a second, after the first 100: standard output, standard error and event log
+    back_mb: float = 8  # memory and shared memory that are still used after it
     out_mb: float | None = None  # bytes sent to the attacker: so many at any rate
     out_mb_s: float = 0  # and so many for each second
 
@@ -41,7 +45,10 @@ class Attack:
     check: Callable = None  # check(evidence) -> failures
     variants: tuple = ANY
     probe: tuple | None = None  # CompID and fields of Logons that must succeed within a second during the attack
+    warm: bool = False  # the probe logs on once before, so that what its session occupies is not the attack's cost
+    engine: Callable = None  # engine(settings) -> lines of [engine]
     terminal: str = "file"  # what standard output is: "file", or a pipe that is "stalled" or "closed"
+    quick: bool = True  # part of --quick; another one like it is
     alone: bool = False  # without an innocent: what files do
     allowed: bool = False  # sessions have allowed_addresses, and the attacker's is not among them
 
@@ -79,6 +86,11 @@ class Settings:
     def template(self, *lines, **how):
         return self.session("*", "template = true", *lines, **how)
 
+    def set_if_known(self, key, value):
+        """A line for a key that this nfx has; none for an older one."""
+        known = re.search(f"(?m)^\\| `{key}` ", run("config", "keys", "--ours")[1])
+        return [f"{key} = {value}"] if known else []
+
     def mutual(self):
         """Lines for a session whose peer needs a certificate."""
         return ('tls_client_certificate = "require"', f'tls_ca = "{self.tls.file("ca.pem")}"')
@@ -86,9 +98,12 @@ class Settings:
     def text(self, attack):
         innocent = self.session("INNOCENT", *(self.mutual() if attack.name == "wrong_certificate" else ()),
                                 *(('tls_peer_names = "innocent.example"',) if attack.name == "wrong_certificate" else ()),
-                                host=self.innocent_host, thread=self.threads - 1, allowed=("127.1.0.1",))
+                                "segment_size = 1048576", host=self.innocent_host, thread=self.threads - 1,
+                                allowed=("127.1.0.1",))
         attacked = attack.sessions(self) if attack.sessions else [self.session("EVIL", allowed=("127.2.0.1",))]
         if attack.probe and attack.probe[0] == "PROBE":
             attacked = [*attacked, self.session("PROBE", 'store = "memory"', allowed=("127.2.0.1",))]
-        return (f'[engine]\ntransport = "{self.transport}"\npoll_threads = {self.threads}\n'
+        engine = [f'[engine]\ntransport = "{self.transport}"\npoll_threads = {self.threads}',
+                  *(attack.engine(self) if attack.engine else ())]
+        return ("\n".join(engine) + "\n"
                 f'[log]\ndirectory = "{self.folder.path / "log"}"\n' + innocent + "".join(attacked))
