@@ -109,9 +109,9 @@ def run_beside(attack, variant, seconds, seed, tls, keep):
         time.sleep(seconds)
         made["phases"]["alone"] = innocent.phase()
         start, lines_start = server.sample(), server.lines()
-        sampler = Sampler(server)
         attacker = Child(lambda: attack.run(target(seconds)), cpus=others, nice=nice)
         prober = Child(lambda: probe_logons(target(seconds), *attack.probe, number), cpus=others) if attack.probe else None
+        sampler = Sampler(server)  # a thread, so after the forks
         time.sleep(seconds)
         made["phases"]["attack"] = innocent.phase()
         made["result"] = attacker.result(20)
@@ -125,7 +125,7 @@ def run_beside(attack, variant, seconds, seed, tls, keep):
         innocent.phase()
         time.sleep(seconds / 2)
         made["phases"]["after"] = innocent.phase()
-        after = server.sample()
+        after, lines_after = server.sample(), server.lines()
         share = min(1.0, made["result"].get("cpu", 0) / seconds)
         burner = Child(burn, share, seconds / 2, cpus=others, nice=nice)
         time.sleep(seconds / 2)
@@ -148,6 +148,8 @@ def run_beside(attack, variant, seconds, seed, tls, keep):
             "lines": (lines_most[0] - lines_start[0]) - (lines_start[0] - lines_before[0]) * during_s / alone_s,
             "line_mb": (lines_most[1] - lines_start[1]) / 1e6, "cpu_s": end["cpu"] - start["cpu"],
             "attacker_share": share}
+        made["samples"] = {"alone": before | {"lines": lines_before[0]}, "begin": start | {"lines": lines_start[0]},
+                           "most": most, "end": end | {"lines": lines_most[0]}, "after": after | {"lines": lines_after[0]}}
         made["took_s"] = time.monotonic() - begin
     except (ServerFailure, OSError, AttributeError, json.JSONDecodeError) as failure:
         code = server.process.poll() if server else None

@@ -52,6 +52,11 @@ def right_password_works(evidence):
     return [] if works else ["the right password does not log on after the attack"]
 
 
+def idle_soon(settings):
+    """So that an attack of seconds shows whether idle sessions leave memory."""
+    return settings.set_if_known("dynamic_session_idle_s", 1)
+
+
 def two_names(settings):
     return [settings.template(sender="*")]
 
@@ -435,5 +440,5 @@ ATTACKS = [
            sessions=slow_lane, check=every_message_counts),
     Attack("dead_peer", "a Logon with HeartBtInt=0, then silence", "1 Logon", zero_heartbeat, check=zero_heartbeat_refused),
     Attack("squatted_names", "a template * to *: CompIDs that contain the arrow of identities", "100 orders/s", squat_names,
-           "templates", Limits(memory_mb=16, disk_mb=None, shm_mb=16, fds=None), two_names, names_are_apart),
+           "templates", Limits(memory_mb=16, disk_mb=None, shm_mb=16), two_names, names_are_apart, engine=idle_soon),
 ]

@@ -3,7 +3,7 @@ import os
 import re
 import time
 
-from attacks import PROBE, RIGHT, Crowd, honest_resend_is_whole, resends, right_password_works, with_password
+from attacks import PROBE, RIGHT, Crowd, honest_resend_is_whole, idle_soon, resends, right_password_works, with_password
 from peers import Connection, Pace, Session
 from table import WITH_TLS, Attack, Limits
 
@@ -129,10 +129,6 @@ def log_on_and_go(target):
             session.log_out()
         session.leave()
     return {"units": made, "logons": done}
-
-
-def idle_soon(settings):
-    return settings.set_if_known("dynamic_session_idle_s", 1)
 
 
 HOSTILE_NAMES = ("..", "../../evil", "/etc/evil", ".", "a/b", "*", "INNOCENT ", " INNOCENT", "CON", "%2e%2e%2f", "~root",
