@@ -15,7 +15,6 @@ import pathlib
 import random
 import shutil
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "apps"))
 if __name__ == "__main__":
@@ -26,7 +25,8 @@ if __name__ == "__main__":
     own.add_argument("--only", action="append", metavar="NAME", help="this attack, or all of a category; may be repeated")
     own.add_argument("--variants", default="", help="of the server, separated by commas: plain, uring, threads, tls, all")
     own.add_argument("--tries", type=int, default=3, help="measurements of a latency above its limit (3)")
-    own.add_argument("--quick", action="store_true", help="a selection: half a second, one variant, one try, and a coarse limit on latency")
+    own.add_argument("--quick", action="store_true",
+                     help="a selection: half a second, one variant, one try, and a coarse limit on latency")
     own.add_argument("--json", metavar="FILE", help="write all measurements there")
     own.add_argument("--list", action="store_true", help="show the table and end")
     own.add_argument("--program", default=os.environ.get("NFX_PROGRAM"), help="the nfx binary")
@@ -36,15 +36,16 @@ if __name__ == "__main__":
     os.environ["NFX_PROGRAM"] = options.program or "nfx"
     os.environ["NFX_ATTACK_INNOCENT"] = options.innocent or "attack_innocent"
 
+from attacks import ATTACKS  # noqa: E402
+from beside import Beside  # noqa: E402
+from file_attacks import FILE_ATTACKS  # noqa: E402
+from further_attacks import FURTHER_ATTACKS  # noqa: E402
 from judge import judge  # noqa: E402
-from peers import Session, Target  # noqa: E402
-from table import ANY, VARIANTS, Evidence, Settings  # noqa: E402
+from table import ANY, VARIANTS, Limits  # noqa: E402
+from tls_support import Certificates, ssl  # noqa: E402
 
 
 def all_attacks():
-    from attacks import ATTACKS
-    from file_attacks import FILE_ATTACKS
-    from further_attacks import FURTHER_ATTACKS
     return ATTACKS + FURTHER_ATTACKS + FILE_ATTACKS
 
 
@@ -61,116 +62,17 @@ class Stage:
 
 
 def make_certificates():
-    from tls_support import Certificates
     made = Certificates("Attack CA")
     for name in ("innocent", "c1", "c2"):
         made.issue(name, f"DNS:{name}.example")
     return made
 
 
-def probe_logons(target, sender, fields, number=1):
-    """Logs on and out, five times a second; the time of each Logon, or None where it failed."""
-    from stage import PROBE_SOURCE
-    session, times = Session(target, sender, source=PROBE_SOURCE, timeout=2.0), []
-    session.number = number
-    while target.going():
-        begin = time.monotonic()
-        if session.log_on(*fields, timeout=2.0):
-            times.append(time.monotonic() - begin)
-            session.log_out()
-        else:
-            times.append(None)
-        time.sleep(max(0.0, 0.2 - (time.monotonic() - begin)))
-    return {"times": times, "number": session.number}
-
-
-def run_beside(attack, variant, seconds, seed, tls, keep):
-    """One attack on one server: measurements and failures."""
-    from stage import CPUS, Child, Folder, Innocent, Sampler, Server, ServerFailure, burn, may_be_first
-    begin = time.monotonic()
-    folder = Folder()
-    settings = Settings(folder, variant, tls, attack.allowed)
-    others = CPUS[1:2] or CPUS[:1]
-    nice = 0 if may_be_first() and len(CPUS) > 1 else 19
-    server = innocent = None
-    made = {"failures": [], "phases": {}}
-    try:
-        server = Server(folder, settings.text(attack), terminal=attack.terminal)
-        innocent_port = server.port_of(settings.innocent_host)
-        port = server.port_of("127.0.0.1")
-        server.put_poll_threads_first()
-        server.let_terminal_go()
-        innocent = Innocent(settings.innocent_host, innocent_port, others, settings.tls)
-        target = lambda time_s: Target(port, time_s, random.Random(seed), settings.tls, folder)  # noqa: E731
-        number = probe_logons(target(0.01), *attack.probe)["number"] if attack.warm else 1
-        server.wait_for_disk()
-        innocent.phase()
-        before, lines_before = server.sample(), server.lines()
-        time.sleep(seconds)
-        made["phases"]["alone"] = innocent.phase()
-        start, lines_start = server.sample(), server.lines()
-        attacker = Child(lambda: attack.run(target(seconds)), cpus=others, nice=nice)
-        prober = Child(lambda: probe_logons(target(seconds), *attack.probe, number), cpus=others) if attack.probe else None
-        sampler = Sampler(server)  # a thread, so after the forks
-        time.sleep(seconds)
-        made["phases"]["attack"] = innocent.phase()
-        made["result"] = attacker.result(20)
-        made["probes"] = prober.result(20).get("times", [None]) if prober else []
-        most, lines_most, end = sampler.finish(), server.lines(), server.sample()
-        evidence = Evidence(server, target(10), made["result"], made["probes"])
-        made["failures"] += attack.check(evidence) if attack.check else []
-        limit = time.monotonic() + 3
-        while server.sample()["fds"] > before["fds"] and time.monotonic() < limit:
-            time.sleep(0.1)
-        innocent.phase()
-        time.sleep(seconds / 2)
-        made["phases"]["after"] = innocent.phase()
-        after, lines_after = server.sample(), server.lines()
-        share = min(1.0, made["result"].get("cpu", 0) / seconds)
-        burner = Child(burn, share, seconds / 2, cpus=others, nice=nice)
-        time.sleep(seconds / 2)
-        made["phases"]["control"] = innocent.phase()
-        burner.result(20)
-        wrong = innocent.finish()
-        made["failures"] += [f"the innocent: {wrong}"] if wrong else []
-        code = server.stop()
-        made["failures"] += [] if code == 0 else ["the server did not end in order after SIGTERM" if code is None else
-                                                  f"the server ended with {code}"]
-        alone_s = start["time"] - before["time"]
-        during_s = end["time"] - start["time"]
-        # What the innocent writes; segments are allocated whole, now and then.
-        usual = min(max(0, start["disk"] - before["disk"]) * during_s / alone_s, 1e6 * during_s)
-        made["cost"] = {
-            "memory_mb": (most["memory"] - start["memory"]) / 1e6, "memory_after_mb": (after["memory"] - start["memory"]) / 1e6,
-            "disk_mb": (most["disk"] - start["disk"] - usual) / 1e6, "shm_mb": (most["shm"] - start["shm"]) / 1e6,
-            "shm_after_mb": (after["shm"] - start["shm"]) / 1e6,
-            "fds": after["fds"] - start["fds"], "fds_most": most["fds"] - start["fds"],
-            "lines": (lines_most[0] - lines_start[0]) - (lines_start[0] - lines_before[0]) * during_s / alone_s,
-            "line_mb": (lines_most[1] - lines_start[1]) / 1e6, "cpu_s": end["cpu"] - start["cpu"],
-            "attacker_share": share}
-        made["samples"] = {"alone": before | {"lines": lines_before[0]}, "begin": start | {"lines": lines_start[0]},
-                           "most": most, "end": end | {"lines": lines_most[0]}, "after": after | {"lines": lines_after[0]}}
-        made["took_s"] = time.monotonic() - begin
-    except (ServerFailure, OSError, AttributeError, json.JSONDecodeError) as failure:
-        code = server.process.poll() if server else None
-        ended = f"the server ended with {code}: " if code is not None else ""
-        made["failures"].append(f"{ended}{failure}")
-    finally:
-        for each in (innocent, server):
-            if each:
-                each.kill()
-        if keep and made["failures"]:
-            print(f"kept: {folder.path} {folder.shm}")
-        else:
-            folder.remove()
-    return made
-
-
 def run_one(attack, variant, arguments, seed, tls):
-    """An attack until its latency is within its limit, or no try is left."""
+    """An attack, until its latency is within its limit, or no try is left."""
     best = None
     for attempt in range(arguments.tries):
-        made = run_beside(attack, variant, arguments.seconds, seed + attempt, tls, arguments.keep)
+        made = Beside(attack, variant, arguments.seconds, seed + attempt, tls).run(arguments.keep)
         slow, failures = judge(attack, made, arguments.seconds, arguments.quick)
         made["failures"], made["slow"], made["tries"] = failures, slow, attempt + 1
         if best is None or len(failures) + bool(slow) < len(best["failures"]) + bool(best["slow"]):
@@ -202,10 +104,9 @@ def show_table(attacks):
     for each in attacks:
         variants = "alone" if each.alone else "any" if each.variants == ANY else ",".join(each.variants)
         print(f"{each.name:20} {each.category:10} {variants:28} {each.rate}: {each.about}")
-    print("\nlimits that are not the usual ones (p99 x1.5, memory 8 MB, disk 8 MB, shm 1 MB, descriptors 0, lines 100 and 100/s):")
+    print("\nlimits that differ from the usual ones: " + " ".join(f"{key}={value}" for key, value in vars(Limits()).items()))
     for each in attacks:
-        usual = type(each.limits)()
-        differ = [f"{key}={value}" for key, value in vars(each.limits).items() if value != getattr(usual, key)]
+        differ = [f"{key}={value}" for key, value in vars(each.limits).items() if value != getattr(Limits(), key)]
         if differ:
             print(f"{each.name:20} {' '.join(differ)}")
 
@@ -235,8 +136,7 @@ def main(arguments):
     if arguments.quick:
         arguments.seconds, arguments.tries = min(arguments.seconds, 0.5), 1
         attacks = [each for each in attacks if each.quick or arguments.only]
-    print(f"attack --seed {seed} --seconds {arguments.seconds:g}: microseconds alone/attack/after/beside a busy process", flush=True)
-    from tls_support import ssl
+    print(f"attack --seed {seed} --seconds {arguments.seconds:g}: p99 alone/attack/after/beside a busy process", flush=True)
     if ssl is None or not shutil.which("openssl"):
         print("attack: needs Python's module ssl (package python3) and the command openssl (package openssl)", file=sys.stderr)
         return 2

@@ -31,7 +31,8 @@ class Judge(unittest.TestCase):
         self.assertEqual(self.failures(made()), [])
 
     def test_each_cost_beyond_its_limit_fails_by_its_name(self):
-        for cost, words in (({"memory_mb": 9}, "MB of memory"), ({"disk_mb": 9}, "MB of disk"), ({"shm_mb": 2}, "shared memory"),
+        for cost, words in (({"memory_mb": 9}, "MB of memory"), ({"disk_mb": 9}, "MB of disk"),
+                            ({"shm_mb": 2}, "shared memory"),
                             ({"memory_after_mb": 5, "shm_after_mb": 4}, "still used"),
                             ({"lines": 601}, "lines more"), ({"fds": 1}, "descriptors")):
             with self.subTest(words):

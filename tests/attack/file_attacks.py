@@ -233,7 +233,7 @@ def cpu_of_children():
 
 
 def damaged_stores(stage):
-    """CPU time of nfx store repair in proportion to the size of the store: at most a second for each 64 MiB, and a second at least."""
+    """CPU time of nfx store repair in proportion to the size of the store: a second for each 64 MiB, and a second anyway."""
     failures, slowest = [], 0.0
     case = Case()
     try:

@@ -132,7 +132,8 @@ def log_on_and_go(target):
 
 
 HOSTILE_NAMES = ("..", "../../evil", "/etc/evil", ".", "a/b", "*", "INNOCENT ", " INNOCENT", "CON", "%2e%2e%2f", "~root",
-                 "evil\x1b[31m", "evil\nFORGED", "evil\x9b", "N" * 200, "N" * 2000, "$(touch evil)", "NEXUSFIX", "->", "a->b->c")
+                 "evil\x1b[31m", "evil\nFORGED", "evil\x9b", "N" * 200, "N" * 2000, "$(touch evil)", "NEXUSFIX", "->",
+                 "a->b->c")
 
 
 def hostile_names(target):
@@ -167,7 +168,7 @@ FURTHER_ATTACKS = [
     Attack("take_identity", "Logons as the innocent session while it is connected", "100 Logons/s", take_identity,
            check=identity_is_safe),
     Attack("resend_ranges", "ResendRequests for random ranges that never begin alike", "1,500 requests/s", resend_random_ranges,
-           "resend", Limits(disk_mb=72, out_mb=64, out_mb_s=16), check=honest_resend_is_whole, quick=False),
+           "resend", Limits(disk_mb=72, out_mb=16, out_mb_s=2), check=honest_resend_is_whole, quick=False),
     Attack("open_gaps", "each message opens a gap that is never filled", "5,000 messages/s of 1 KB", open_gaps, "resend",
            Limits(disk_mb=72)),
     Attack("handshake_storm", "TLS handshakes, each closed when it is complete", "100 handshakes/s", handshake_storm, "tls",

@@ -15,6 +15,23 @@ def latency_ratio(phases):
     return phases["attack"]["p99_us"] / max(without[1], LEAST_P99_US)
 
 
+def cost_of(samples):
+    """What the attack cost beyond what the server used before, and beyond what the innocent alone writes in the same time."""
+    alone, begin, end, after = (samples[each] for each in ("alone", "begin", "end", "after"))
+    most = {key: max(samples["most"][key], end[key]) for key in samples["most"]}
+    times = (end["time"] - begin["time"]) / (begin["time"] - alone["time"])
+    # Segments are allocated whole, now and then: the innocent's own writes are less than a megabyte a second.
+    usual_disk = min(max(0, begin["disk"] - alone["disk"]) * times, 1e6 * (end["time"] - begin["time"]))
+
+    def more(sample, key):
+        return (sample[key] - begin[key]) / 1e6
+
+    return {"memory_mb": more(most, "memory"), "memory_after_mb": more(after, "memory"),
+            "disk_mb": more(most, "disk") - usual_disk / 1e6, "shm_mb": more(most, "shm"), "shm_after_mb": more(after, "shm"),
+            "fds": after["fds"] - begin["fds"],
+            "lines": end["lines"] - begin["lines"] - (begin["lines"] - alone["lines"]) * times}
+
+
 def slow_probes(times):
     """Which Logons of the probe were too late; 99 % of them have to be in time."""
     if not times:

@@ -20,12 +20,11 @@ def utc_now():
 class Target:
     """Where the attacked sessions listen, how long an attack lasts, and what its random choices come from."""
 
-    def __init__(self, port, seconds, rng, tls=None, folder=None):
+    def __init__(self, port, seconds, rng, tls=None):
         self.port = port
         self.seconds = seconds
         self.rng = rng
         self.tls = tls  # Certificates, or None
-        self.folder = folder
         self.end = time.monotonic() + seconds
 
     def going(self):

@@ -199,7 +199,7 @@ class Server:
     def lines(self):
         """Lines on standard output, standard error and in the event log so far, and their bytes."""
         self.counter.read([self.out, self.err, *self.event_files()])
-        return self.counter.lines, self.counter.size
+        return {"lines": self.counter.lines, "line_bytes": self.counter.size}
 
     def stop(self):
         """Exit code after SIGTERM; None when it had to be killed."""

@@ -80,7 +80,8 @@ class Settings:
         if self.allowed:
             text.append(f"allowed_addresses = {list(allowed)}".replace("'", '"'))
         if self.tls:
-            text += ["tls = true", f'tls_certificate = "{self.tls.file("server.crt")}"', f'tls_key = "{self.tls.file("server.key")}"']
+            text += ["tls = true", f'tls_certificate = "{self.tls.file("server.crt")}"',
+                     f'tls_key = "{self.tls.file("server.key")}"']
         return "\n".join([*text, *lines]) + "\n"
 
     def template(self, *lines, **how):
