@@ -72,6 +72,7 @@ class Connection:
         self.target = target
         self.socket = None
         self.received = b""
+        self.taken = 0  # bytes of it that were heard
         self.bytes_in = 0
         self.bytes_out = 0
         self.why = ""
@@ -150,13 +151,14 @@ class Connection:
         """The next message of one of these types, as a dict of its last values; None when none comes in time."""
         end = time.monotonic() + timeout
         while True:
-            found = MESSAGE.search(self.received)
+            found = MESSAGE.search(self.received, self.taken)
             while found:
-                self.received = self.received[found.end():]
+                self.taken = found.end()
                 fields = dict(each.split(b"=", 1) for each in found.group().split(b"\x01") if b"=" in each)
                 if fields.get(b"35", b"").decode("latin-1") in types:
                     return fields
-                found = MESSAGE.search(self.received)
+                found = MESSAGE.search(self.received, self.taken)
+            self.received, self.taken = self.received[self.taken:], 0
             left = end - time.monotonic()
             if left <= 0 or not self.open:
                 return None
