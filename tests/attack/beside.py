@@ -112,9 +112,10 @@ class Beside:
             self.run_control()
             self.stop()
             self.made["cost"] = cost_of(self.made["samples"])
-        except (ServerFailure, OSError, AttributeError, json.JSONDecodeError) as failure:
+        except (ServerFailure, OSError, json.JSONDecodeError) as failure:
             code = self.server.process.poll() if self.server else None
-            ended = f"the server ended with {code}: " if code is not None else ""
+            last = self.server.text_of(self.server.err).strip()[-300:] if self.server else ""
+            ended = f"the server ended with {code}: {last}; " if code is not None else ""
             self.made["failures"].append(f"{ended}{failure}")
         finally:
             for each in (self.innocent, self.server):

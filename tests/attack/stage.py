@@ -188,6 +188,8 @@ class Server:
     def sample(self):
         """What the server occupies now."""
         status = pathlib.Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
+        if "RssAnon" not in status:
+            raise ServerFailure("it has no memory any more")
         disk = size_of(self.folder)[0]
         for each in (self.out, self.err):
             disk -= each.stat().st_blocks * 512
@@ -319,7 +321,7 @@ class Sampler:
         while not self.ended.wait(0.1):
             try:
                 now = self.server.sample()
-            except (OSError, AttributeError):
+            except (OSError, ServerFailure):
                 return
             for key, value in now.items():
                 self.most[key] = max(self.most[key], value)
