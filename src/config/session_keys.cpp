@@ -515,6 +515,13 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
              "store = \"journal\": what happens to the files from before a reset of the sequence numbers. \"keep\": "
              "they are "
              "moved to archive/. \"remove\": they are deleted."),
+    NFX_INTEGER("store_archive_bytes", settings.journal.archive_bytes, 0, 1024 * gib * 1024,
+                "Most bytes of archived journal files of a session, each counted as at least 64 KiB. The oldest are "
+                "deleted. 0: no limit."),
+    NFX_DURATION(
+        "store_archive_age_d", settings.journal.archive_age, std::chrono::days, 0, 36500,
+        "Age in days at which an archived journal file is deleted. Raise it where the law requires records for "
+        "longer. 0: none are deleted."),
     NFX_SEQ_NUM(
         "next_inbound", settings.next_inbound,
         "MsgSeqNum expected in the peer's first message, if the store is empty. Set it when you continue a session "

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
@@ -18,6 +21,9 @@ namespace {
 constexpr std::size_t slice_size = 1024 * 1024;
 constexpr Duration retry_after = std::chrono::seconds{1};
 constexpr Duration tidy_every = std::chrono::seconds{1};
+constexpr Duration archive_check_every = std::chrono::hours{1};
+// What an archived file counts for at least, so that archive_bytes bounds their number too.
+constexpr std::uint64_t least_archived_size = 64 * 1024;
 constinit char zeros[slice_size] = {};
 }  // namespace
 
@@ -110,6 +116,8 @@ DiskResult<void> JournalWriter::begin_segment(const SegmentCut& cut) {
 void JournalWriter::tidy(Instant now) noexcept {
   next_tidy_ = now.monotonic + tidy_every;
   archive_front(now.utc);
+  const bool too_large = options_.archive_bytes != 0 && archived_bytes_ > options_.archive_bytes;
+  if (too_large || now.monotonic >= next_archive_check_) bound_archive(now);
   if (options_.retain_bytes != 0 || options_.retain_age.count() != 0) remove_surplus(now.utc);
 }
 
@@ -136,8 +144,51 @@ void JournalWriter::archive_front(UtcTime now) {
     } else {
       const std::string name = archived_segment_name({table_.front().ordinal, now});
       if (!disk_.make_folder(archive) || !disk_.rename(path, archive / name) || !disk_.sync_folder(archive)) return;
+      shorten_archived(archive / name, segment_header_size + (table_[1].base - table_.front().base));
     }
     if (!drop_front()) return;
+  }
+}
+
+// An archived segment takes no more records: the disk gets back what it did not use. Where that fails, the file is
+// larger than needed, and whole.
+void JournalWriter::shorten_archived(const fs::path& path, std::uint64_t size) {
+  NFX_ASSERT(size <= segment_header_size + table_.front().capacity);
+  const auto file = disk_.open(path, OpenMode::write);
+  const bool shortened = file && (*file)->truncate(size) && (*file)->sync();
+  archived_bytes_ += std::max(shortened ? size : segment_header_size + table_.front().capacity, least_archived_size);
+}
+
+// Deletes the oldest archived segments. A sixteenth more than necessary, so that a peer that resets often does not
+// cause a listing of the folder each time.
+void JournalWriter::bound_archive(Instant now) {
+  next_archive_check_ = now.monotonic + archive_check_every;
+  archived_bytes_ = 0;
+  if (options_.archive_bytes == 0 && options_.archive_age.count() == 0) return;
+  const fs::path archive = folder_ / archive_folder;
+  struct Archived {
+    UtcTime put_away;
+    std::uint64_t ordinal;
+    std::uint64_t size;
+    std::string name;
+  };
+  std::vector<Archived> archived;
+  for (std::string& name : disk_.list(archive).value_or(std::vector<std::string>{})) {
+    const auto parsed = read_archived_name(name);
+    if (!parsed) continue;
+    const auto file = disk_.open(archive / name, OpenMode::read);
+    const std::uint64_t size = file ? (*file)->size().value_or(0) : 0;
+    archived.push_back({parsed->put_away, parsed->ordinal, std::max(size, least_archived_size), std::move(name)});
+    archived_bytes_ += archived.back().size;
+  }
+  std::ranges::sort(archived, {}, [](const Archived& each) { return std::pair{each.put_away, each.ordinal}; });
+  const bool too_large = options_.archive_bytes != 0 && archived_bytes_ > options_.archive_bytes;
+  const std::uint64_t wanted = too_large ? options_.archive_bytes / 16 * 15 : archived_bytes_;
+  for (const Archived& file : archived) {
+    const bool too_old = options_.archive_age.count() != 0 && now.utc - file.put_away > options_.archive_age;
+    if (archived_bytes_ <= wanted && !too_old) return;
+    if (!disk_.remove(archive / file.name)) return;
+    archived_bytes_ -= file.size;
   }
 }
 

@@ -58,7 +58,9 @@ struct JournalStore::State {
   JournalPosition segment_end = 0;
   std::uint64_t cuts = 0;
   std::uint64_t margin = 0;
-  std::size_t refused_size = 0;  // of the last message that did not fit; 0: the last one did
+  std::size_t refused_size = 0;         // of the last message that did not fit; 0: the last one did
+  bool recovered_message = false;       // since the last reset
+  std::uint64_t appended_at_reset = 0;  // counts.appended, as of the last reset
   JournalRecovery recovery;
 
   // What reading from files needs.
@@ -73,6 +75,10 @@ struct JournalStore::State {
     return std::min(reserve_max, (segment_end - segment_base) / 4);
   }
   [[nodiscard]] bool next_segment_ready() const noexcept { return ring->spares.load(std::memory_order_acquire) > cuts; }
+
+  [[nodiscard]] bool holds_message_since_reset() const noexcept {
+    return recovered_message || counts.appended != appended_at_reset;
+  }
 
   void forget_unreadable() noexcept { index.forget_in_front_of(ring->oldest.load(std::memory_order_acquire)); }
 
@@ -233,6 +239,8 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
         state.head = position;
         if (header.kind == RecordKind::message) state.index.put(header.seq, position);
         if (header.kind == RecordKind::reset) state.index.forget_all(position);
+        if (header.kind == RecordKind::message) state.recovered_message = true;
+        if (header.kind == RecordKind::reset) state.recovered_message = false;
       },
       now);
   state.index.forget_evictions();
@@ -354,11 +362,15 @@ void JournalStore::reset(UtcTime now) noexcept {
   State& state = *state_;
   constexpr std::uint64_t need = sizeof(RecordHeader);
   state.renew_limits();
-  // A segment of its own, so that those before it can be archived; where there is none yet, a record like any other.
-  const bool can_cut = state.head > state.segment_base && state.next_segment_ready() && state.has_room(need, false);
+  // A segment of its own, so that those before it can be archived. Where there is none yet, or no message since the
+  // last reset that would be worth one, a record like any other.
+  const bool can_cut = state.head > state.segment_base && state.holds_message_since_reset() &&
+                       state.next_segment_ready() && state.has_room(need, false);
   if (can_cut && state.ring->failed.load(std::memory_order_relaxed) == 0) state.cut(*this, now);
   const JournalPosition position = state.head;
   state.index.forget_all(state.head);
+  state.recovered_message = false;
+  state.appended_at_reset = state.counts.appended;
   next_outbound_ = first_seq_num;
   next_inbound_ = first_seq_num;
   creation_time_ = now;

@@ -112,6 +112,8 @@ class JournalWriter {
   DiskResult<void> begin_segment(const SegmentCut& cut);
   void tidy(Instant now) noexcept;
   void archive_front(UtcTime now);
+  void shorten_archived(const std::filesystem::path& path, std::uint64_t size);
+  void bound_archive(Instant now);
   void remove_surplus(UtcTime now);
   bool drop_front();
 
@@ -161,6 +163,8 @@ class JournalWriter {
   std::uint64_t begun_ = 0;
   MonotonicTime spare_retry_{};
   MonotonicTime next_tidy_{};
+  std::uint64_t archived_bytes_ = 0;  // as of the last bound_archive(), and what was archived since
+  MonotonicTime next_archive_check_{};
 };
 
 }  // namespace nfx::detail

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "nexusfix/store/journal_archive.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
@@ -156,6 +158,69 @@ TEST_F(JournalLimits, deletes_the_segments_in_front_of_a_reset_when_told_to) {
   turn(1s);
   EXPECT_EQ(files(folder_ / "archive"), 0U);
   EXPECT_EQ(files(folder_), 2U);
+}
+
+TEST_F(JournalLimits, shortens_an_archived_segment_to_what_it_holds) {
+  open();
+  turn();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(append(100));
+  turn();
+  store_->reset(now_.utc);
+  turn();
+  turn(1s);
+  const std::vector<ArchivedSegment> archived = list_archive(disk_, folder_);
+  ASSERT_EQ(archived.size(), 1U);
+  EXPECT_LT(archived[0].size, segment_header_size + 1024U);
+  const JournalScan scan = scan_archived(disk_, archived[0]);
+  EXPECT_FALSE(scan.damage) << scan.damage->reason;
+  EXPECT_EQ(scan.next_outbound, SeqNum{4});
+}
+
+TEST_F(JournalLimits, needs_no_segment_for_a_reset_without_messages) {
+  open();
+  turn();
+  for (int i = 0; i < 50; ++i) {
+    store_->set_next_inbound(SeqNum{2}, now_.utc);
+    store_->reset(now_.utc);
+    turn(1s);
+  }
+  EXPECT_EQ(files(folder_ / "archive"), 0U);
+  EXPECT_EQ(files(folder_), 2U);
+  EXPECT_EQ(store_->next_inbound(), SeqNum{1});
+}
+
+TEST_F(JournalLimits, deletes_the_oldest_archived_segments_beyond_archive_bytes) {
+  options_.archive_bytes = 1024 * 1024;
+  open();
+  turn();
+  for (int i = 0; i < 40; ++i) {
+    seq_ = 1;
+    ASSERT_TRUE(append(100));
+    store_->reset(now_.utc);
+    turn(1s);
+    turn(1s);
+  }
+  EXPECT_LE(files(folder_ / "archive"), 17U) << "each counts as 64 KiB";
+  EXPECT_GE(files(folder_ / "archive"), 14U);
+  const auto archived = list_archive(disk_, folder_);
+  ASSERT_FALSE(archived.empty());
+  EXPECT_GE(archived.back().ordinal, 40U) << "the newest stay";
+}
+
+TEST_F(JournalLimits, deletes_archived_segments_at_their_age) {
+  options_.archive_age = 24h;
+  open();
+  turn();
+  ASSERT_TRUE(append(100));
+  store_->reset(now_.utc);
+  turn(1s);
+  turn(1s);
+  ASSERT_EQ(files(folder_ / "archive"), 1U);
+  turn(23h);
+  EXPECT_EQ(files(folder_ / "archive"), 1U);
+  turn(1h);
+  turn(1h);
+  EXPECT_EQ(files(folder_ / "archive"), 0U);
 }
 
 TEST_F(JournalLimits, removes_the_oldest_segments_beyond_retain_bytes_and_says_so_of_their_messages) {

@@ -24,7 +24,7 @@ enum class Durability : std::uint8_t {
 
 // What becomes of the segments before a reset of the sequence numbers.
 enum class Archive : std::uint8_t {
-  keep,    // they move to the folder archive/, within retain_bytes and retain_age
+  keep,    // they move to the folder archive/, without their unused end, within archive_bytes and archive_age
   remove,  // they are deleted
 };
 
@@ -41,6 +41,8 @@ struct JournalOptions {
   std::uint64_t retain_bytes = 0;      // of segments, archived ones included; the oldest go. 0: all stay
   std::chrono::seconds retain_age{0};  // of whole segments; 0: any
   Archive archive = Archive::keep;
+  std::uint64_t archive_bytes = std::uint64_t{4} << 30;  // of archived segments; the oldest are deleted. 0: all stay
+  std::chrono::seconds archive_age = std::chrono::days{90};  // since a segment was archived; 0: any
 };
 
 }  // namespace nfx
