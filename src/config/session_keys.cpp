@@ -31,6 +31,28 @@ std::string logon_field(const std::string& text) {
   return text + soh;
 }
 
+std::vector<std::string> omitted_types(std::vector<std::string> types) {
+  for (const std::string& type : types) {
+    if (type.empty() || type.size() > 32 || type.find(soh) != std::string::npos)
+      throw BadValue("expected message types such as \"BE\"");
+    if (is_session_msg_type(type))
+      throw BadValue("session messages such as \"" + type + "\" are never stored: remove it");
+  }
+  return types;
+}
+
+std::vector<Tag> omitted_fields(const std::vector<std::string>& tags) {
+  std::vector<Tag> fields;
+  for (const std::string& text : tags) {
+    std::int32_t tag = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tag);
+    if (error != std::errc{} || end != text.data() + text.size() || tag <= 0)
+      throw BadValue("expected tags such as \"554\"");
+    fields.push_back(Tag{tag});
+  }
+  return fields;
+}
+
 constexpr std::int64_t max_retained = 16 * 1024 * 1024;
 
 // A help text with a list in it.
@@ -522,6 +544,16 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
         "store_archive_age_d", settings.journal.archive_age, std::chrono::days, 0, 36500,
         "Age in days at which an archived journal file is deleted. Raise it where the law requires records for "
         "longer. 0: none are deleted."),
+    {"store_omit_types", "text or list",
+     [](SessionDraft& t, const Value& v) { t.settings.session.store_omit_types = omitted_types(v.texts()); },
+     [](const SessionDraft&) { return std::string{"[]"}; },
+     "Types of sent messages that are not stored, such as [\"BE\"] for UserRequest, which carries a password. A resend "
+     "has a gap fill in their place."},
+    {"store_omit_fields", "text or list",
+     [](SessionDraft& t, const Value& v) { t.settings.session.store_omit_fields = omitted_fields(v.texts()); },
+     [](const SessionDraft&) { return std::string{"[]"}; },
+     "Tags of fields such as [\"554\", \"925\"], Password and NewPassword: sent messages with one of them are not "
+     "stored. A resend has a gap fill in their place."},
     NFX_SEQ_NUM(
         "next_inbound", settings.next_inbound,
         "MsgSeqNum expected in the peer's first message, if the store is empty. Set it when you continue a session "

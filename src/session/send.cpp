@@ -52,10 +52,25 @@ std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant 
                                       now.utc, out.room());
   if (!size) return std::unexpected(SendError::no_room);
   const SeqNum seq = next_out_;
-  out.push({.kind = ActionKind::send, .keep = true, .seq = seq, .bytes = out.take(*size)});
+  const bool keep = !omits_from_store_ || !omitted_from_store(message);
+  out.push({.kind = ActionKind::send, .keep = keep, .seq = seq, .bytes = out.take(*size)});
   next_out_ = next(seq);
   last_sent_ = now.monotonic;
   return seq;
+}
+
+// Bytes within a data field that look like such a field count as one: too few messages are stored rather than too many.
+[[gnu::cold, gnu::noinline]] bool Session::omitted_from_store(const Outgoing& message) const noexcept {
+  if (std::ranges::find(config_.store_omit_types, message.msg_type) != config_.store_omit_types.end()) return true;
+  return std::ranges::any_of(config_.store_omit_fields, [&](Tag tag) {
+    std::array<char, 16> text;
+    text[0] = soh;
+    char* const end = std::to_chars(text.data() + 1, text.data() + text.size() - 1, value(tag)).ptr;
+    *end = '=';
+    const std::string_view field{text.data(), static_cast<std::size_t>(end - text.data()) + 1};
+    return message.body.starts_with(field.substr(1)) || message.body.contains(field) ||
+           message.header_fields.starts_with(field.substr(1)) || message.header_fields.contains(field);
+  });
 }
 
 bool Session::send_session_message(std::string_view type, std::string_view header_fields, std::string_view body,

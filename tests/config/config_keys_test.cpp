@@ -108,6 +108,8 @@ std::string fingerprint(const EngineConfig& e) {
         << s.socket.receive_buffer << ' ' << to_string(s.socket.from) << ' ' << s.cancel_on_disconnect
         << s.cancel_on_logout << ' ' << s.cancel_delay.count();
     for (const std::string& each : s.allowed_addresses) out << ' ' << each;
+    for (const std::string& each : c.store_omit_types) out << ' ' << each;
+    for (const Tag each : c.store_omit_fields) out << ' ' << value(each);
     for (const Endpoint& each : s.connect) out << ' ' << to_string(each);
     if (s.schedule) fingerprint(out, s.schedule->config());
     out << ' ' << s.reconnect_delay.count() << ' ' << s.reconnect_delay_max.count() << ' ' << s.send_buffer_size << ' '
@@ -138,6 +140,8 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"durability", "\"group\""},
                           {"store_retain_bytes", "1073741824"},
                           {"store_archive", "\"remove\""},
+                          {"store_omit_types", "[\"BE\"]"},
+                          {"store_omit_fields", "[\"554\"]"},
                           {"slow_consumer", "\"disconnect\""},
                           {"housekeeping", "\"0-1\""},
                           {"mapping", "\"balanced\""},

@@ -154,6 +154,8 @@ std::vector<Mistake> mistakes() {
       {journal("segment_size = 131072"), "test.toml:7:16: [session] segment_size: ", "twice [engine] max_message_size"},
       {journal("store_retain_bytes = 100000000"),
        "test.toml:7:22: [session] store_retain_bytes: ", "at least twice segment_size"},
+      {journal("store_omit_types = [\"0\"]"), "test.toml:7:20: [session] store_omit_types: ", "are never stored"},
+      {journal("store_omit_fields = [\"x\"]"), "test.toml:7:21: [session] store_omit_fields: ", "such as \"554\""},
       {journal("store_ring_directory = \"\""), "test.toml:7:24: [session] store_ring_directory: ", "/dev/shm"},
       {with("durability = \"sync\""),
        "test.toml:6:14: [session] durability: ", "expected \"none\", \"interval\", \"group\" or \"message\""},

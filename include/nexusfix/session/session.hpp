@@ -200,6 +200,7 @@ class Session {
   void send_logout(std::string_view text, Instant now, Actions& out) noexcept;
   void refuse(std::string_view text, Instant now, Actions& out) noexcept;  // Logout with text, then disconnect
   void disconnect(std::string_view text, Ending ending, Actions& out) noexcept;
+  [[nodiscard]] bool omitted_from_store(const Outgoing& message) const noexcept;
   // The value of LastMsgSeqNumProcessed(369), when the session sends it.
   [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept;
   void reset_counters(Actions& out) noexcept;
@@ -237,6 +238,7 @@ class Session {
   MonotonicTime last_sent_{};
   MonotonicTime phase_deadline_ = MonotonicTime::max();  // for the answers to Logon, reset and Logout
   TokenBucket throttle_;
+  bool omits_from_store_;
   TokenBucket resend_bucket_;
   MonotonicTime replay_held_until_{};
   ValidationReport report_;

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/dictionary/validation_policy.hpp"
 #include "nexusfix/dictionary/version.hpp"
@@ -110,6 +112,11 @@ struct SessionConfig {
   std::uint32_t max_same_resend_requests = 10;  // of the peer, with the same BeginSeqNo, before a loop is assumed
   std::uint32_t max_resent_messages = 0;        // a ResendRequest for more messages is rejected; 0: no limit
   std::uint32_t resend_rate = 0;                // messages resent per second; 0: as fast as the peer reads
+
+  // Sent messages that are not stored: of these types, and with these fields in their body. A resend has a gap fill in
+  // their place.
+  std::vector<std::string> store_omit_types;
+  std::vector<Tag> store_omit_fields;
 
   // Application messages that the peer may send: `throttle_rate` per second on average (0: no limit), `throttle_burst`
   // in one burst.
