@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "engine/connection.hpp"
+#include "engine/line_limits.hpp"
 #include "engine/reconnect.hpp"
 #include "engine/send_gate.hpp"
 #include "engine/session_stores.hpp"
@@ -96,6 +97,7 @@ class LiveSession final : public SessionHandle {
   SessionStore store;
   JournalStore* const journal_store;  // the store's; null when it is memory
   SessionCounters counts;
+  LineLimits line_limits;
 
   ConnectionMemory memory;
   Connection connection{memory};

@@ -1,4 +1,5 @@
-// Where a poll loop writes what happens: the application's callbacks, the message log and the event log.
+// Where a poll loop writes what happens: the application's callbacks, the message log and the event log. Lines that a
+// peer causes are limited to one per kind and second.
 // Thread: the poll thread. Cost: a message is one copy into the log's lane where there is one, and one virtual call.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/line_limits.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/observe/event_log.hpp"
 #include "nexusfix/observe/message_log.hpp"
@@ -37,7 +39,16 @@ class LoopReports {
     }
     application_.on_traffic(session, direction, bytes);
   }
-  void notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text, UtcTime now);
+  // `limits` are the session's. False: it has no line of its own, and counts for the next one.
+  bool notice(SessionHandle& session, LineLimits& limits, Notice notice, SeqNum seq, std::string_view text,
+              Instant now);
+  // The peer's Reject of one of our messages, for the event log alone.
+  void peer_reject(const SessionHandle& session, LineLimits& limits, std::string_view text, Instant now) noexcept;
+  // When the next line with the number of those omitted is due, of any session.
+  [[nodiscard]] MonotonicTime omitted_due() const noexcept { return omitted_due_; }
+  // Writes those that are due by now, or all when the session ends. Called for every session, after begin_omitted().
+  void begin_omitted() noexcept { omitted_due_ = MonotonicTime::max(); }
+  void omitted(SessionHandle& session, LineLimits& limits, Instant now, bool all = false);
   void event(const SessionHandle& session, std::string_view what, std::string_view detail, UtcTime now) noexcept;
   // A connection that was no session's yet failed to be encrypted.
   void handshake_failed(std::string_view peer, std::string_view why, UtcTime now);
@@ -46,8 +57,11 @@ class LoopReports {
   void removed(SessionHandle& session);
 
  private:
+  void write(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text, UtcTime now);
+
   Application& application_;
   LoopLogs logs_;
+  MonotonicTime omitted_due_ = MonotonicTime::max();
 };
 
 }  // namespace nfx

@@ -58,6 +58,8 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   }
   if (runner_.has_leaving()) [[unlikely]]
     runner_.retire();
+  if (runner_.reports().omitted_due() <= now) [[unlikely]]
+    runner_.tell_omitted();
   if (runner_.logons().deadline() <= now)
     runner_.logons().expire(now, [this](std::uint32_t index) { runner_.drop_pending(index); });
   // Read first, carried out last: what was submitted before the request to stop is still sent.
@@ -83,7 +85,8 @@ MonotonicTime PollLoop<T, C>::turn_began() const noexcept {
 
 template <Transport T, Clock C>
 Duration PollLoop<T, C>::until_next_deadline() const noexcept {
-  const MonotonicTime due = std::min(runner_.deadlines().earliest(), runner_.logons().deadline());
+  const MonotonicTime due =
+      std::min({runner_.deadlines().earliest(), runner_.logons().deadline(), runner_.reports().omitted_due()});
   if (due == MonotonicTime::max()) return Duration::max();
   return std::max(Duration::zero(), Duration{due - runner_.now().monotonic});
 }

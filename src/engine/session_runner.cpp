@@ -51,7 +51,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       application_.on_violations(session, *action.message, *action.report);
       return application_.on_message(session, *action.message);
     case ActionKind::deliver_reject:
-      log_event(session, "the peer rejected a message", action.message->get_view(Tag::Text));
+      reports_.peer_reject(session, session.line_limits, action.message->get_view(Tag::Text), now_);
       return application_.on_reject(session, *action.message);
     case ActionKind::logged_on:
       NFX_ASSERT(session.connection.exists() && !session.connection.connecting);
@@ -103,6 +103,11 @@ void SessionRunner::note(LiveSession& session, const Action& action) {
   if (action.notice == Notice::queue_full) ++session.counts.queue_drops;
   if (action.notice == Notice::throttled) ++session.counts.throttled;
   tell(session, action.notice, action.seq, action.text);
+}
+
+void SessionRunner::tell_omitted() {
+  reports_.begin_omitted();
+  sessions_.for_each([this](LiveSession& session) { reports_.omitted(session, session.line_limits, now_); });
 }
 
 // Stores.

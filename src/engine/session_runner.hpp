@@ -98,8 +98,10 @@ class SessionRunner {
     session.looking_on = false;
   }
   void tell(LiveSession& session, Notice notice, SeqNum seq, std::string_view text) {
-    reports_.notice(session, notice, seq, text, now_.utc);
+    if (!reports_.notice(session, session.line_limits, notice, seq, text, now_)) ++session.counts.notices_omitted;
   }
+  // Writes how many notices had no line, where that is due.
+  void tell_omitted();
 
   // Connections.
   void attach(LiveSession& session, ConnectionId id);  // it stands, and the session hears of it
@@ -154,6 +156,7 @@ class SessionRunner {
   [[nodiscard]] DeadlineHeap& deadlines() noexcept { return deadlines_; }
   [[nodiscard]] const DeadlineHeap& deadlines() const noexcept { return deadlines_; }
   [[nodiscard]] LoopReports& reports() noexcept { return reports_; }
+  [[nodiscard]] const LoopReports& reports() const noexcept { return reports_; }
   [[nodiscard]] LoopNetwork& network() noexcept { return network_; }
   [[nodiscard]] Application& application() noexcept { return application_; }
 

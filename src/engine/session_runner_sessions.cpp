@@ -113,6 +113,7 @@ void SessionRunner::retire(LiveSession& session) {
   // The journal of a session whose first Logon was refused is removed.
   if (session.from_template && session.counts.logons == 0 && session.journal_store != nullptr)
     session.journal_store->discard_if_new();
+  reports_.omitted(session, session.line_limits, now_, true);
   reports_.removed(session);
   deadlines_.set(index, MonotonicTime::max());
   for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_}) list->erase(index);

@@ -24,6 +24,7 @@ struct SessionCounters {
   std::uint64_t send_refused = 0;
   std::uint64_t logons = 0;
   std::uint64_t disconnects = 0;
+  std::uint64_t notices_omitted = 0;
 
   friend bool operator==(const SessionCounters&, const SessionCounters&) = default;
 };
@@ -51,6 +52,9 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
      "Messages of the application that were not sent because the send buffer was full."},
     {&SessionCounters::logons, "nfx_logons_total", "Logons exchanged."},
     {&SessionCounters::disconnects, "nfx_disconnects_total", "Established connections that ended."},
+    {&SessionCounters::notices_omitted, "nfx_notices_omitted_total",
+     "Notices that have no line of their own, because the same notice had one within a second; the next line has their "
+     "number."},
 });
 static_assert(rows_are_complete<SessionCounters>());
 
