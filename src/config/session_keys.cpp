@@ -331,15 +331,14 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
     NFX_INTEGER("resend_rate", settings.session.resend_rate, 0, 1'000'000'000,
                 "Most messages resent per second. Live messages do not wait for them. 0: as fast as the peer reads."),
     NFX_INTEGER("throttle_rate", settings.session.throttle_rate, 0, 1'000'000'000,
-                "Application messages that the peer may send per second on average. throttle_action handles more. 0: "
-                "no limit."),
+                "Application messages that the peer may send per second on average, valid or not. Heartbeats, "
+                "TestRequests and Rejects have the same limit apart. throttle_action handles more. 0: no limit."),
     NFX_INTEGER("throttle_burst", settings.session.throttle_burst, 0, 1'000'000'000,
                 "Application messages that the peer may send at the same moment after sending none; then throttle_rate "
                 "applies. 0: as many as throttle_rate allows in a second."),
-    NFX_ENUM(
-        "throttle_action", settings.session.throttle_action,
-        "What happens to application messages beyond throttle_rate. \"reject\": BusinessMessageReject. \"delay\": the "
-        "connection is not read until they are allowed. \"disconnect\": Logout."),
+    NFX_ENUM("throttle_action", settings.session.throttle_action,
+             "What happens to messages beyond throttle_rate. \"reject\": BusinessMessageReject; a TestRequest is not "
+             "answered. \"delay\": the connection is not read until they are allowed. \"disconnect\": Logout."),
     NFX_INTEGER(
         "max_queued_messages", settings.session.max_queued_messages, 1, 1000000,
         "Most messages stored that arrive ahead of a sequence gap. Further ones are dropped; the resend brings them "

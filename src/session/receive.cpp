@@ -90,6 +90,11 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
     return send_logout("Incorrect BeginString", now, out);
   }
   const Position position = seq == next_in_ ? Position::equal : (seq < next_in_ ? Position::low : Position::high);
+  // Before the content is checked, so that invalid messages count too. Queued ones were counted when they arrived.
+  if (throttles_[0].limited() && !queued && over_throttle(message, position, now) &&
+      receive_too_many(message, seq, position, now, out)) {
+    return;
+  }
   // These four are processed whatever their sequence number: they repair, or end, an inconsistent sequence.
   const bool any_position =
       type == msg_type::resend_request || type == msg_type::logout || type == msg_type::logon || is_reset(message);
@@ -102,7 +107,7 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
     if (sender_acceptable(message, seq, origin, queued, now, out)) receive_low(message, seq, now, out);
   } else if (content_acceptable(message, seq, origin, now, out) &&
              sender_acceptable(message, seq, origin, queued, now, out)) {
-    dispatch(message, seq, position, queued, now, out);
+    dispatch(message, seq, position, now, out);
   }
 }
 
@@ -199,8 +204,7 @@ bool Session::sender_acceptable(const MessageView& message, SeqNum seq, const Or
   return true;
 }
 
-void Session::dispatch(const MessageView& message, SeqNum seq, Position position, bool queued, Instant now,
-                       Actions& out) noexcept {
+void Session::dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept {
   NFX_TRACE();
   const std::string_view type = message.msg_type();
   if (!report_.empty() && is_session_msg_type(type)) {
@@ -219,32 +223,60 @@ void Session::dispatch(const MessageView& message, SeqNum seq, Position position
     }
   }
   if (possible_duplicate(message) && !poss_dup_acceptable(message, seq, now, out)) return;
-  receive_in_sequence(message, seq, queued, now, out);
+  receive_in_sequence(message, seq, now, out);
 }
 
-// An application message above the rate limit. Resent messages and queued ones do not count: they were requested.
-void Session::receive_too_many(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
-  note(Notice::throttled, seq, to_string(config_.throttle_action), out);
+// Logon, Logout, ResendRequest and SequenceReset are never held or refused by the throttle, as no session continues
+// without them: other limits bound what they cost. The same is true of resent messages that were requested.
+Session::Throttled Session::throttled_as(const MessageView& message) const noexcept {
+  if (!throttles_[0].limited()) return Throttled::no;
+  const std::string_view type = message.msg_type();
+  if (possible_duplicate(message)) {
+    const auto seq = message.get_seq_num(Tag::MsgSeqNum);
+    const bool requested = seq && gap_.requested_to != SeqNum{} && *seq <= gap_.wanted_to;
+    if (!seq || *seq < next_in_ || requested) return Throttled::no;
+  }
+  if (!is_session_msg_type(type)) return Throttled::application;
+  const bool counts = type == msg_type::heartbeat || type == msg_type::test_request || type == msg_type::reject;
+  return counts ? Throttled::session : Throttled::no;
+}
+
+// Takes a token. With ThrottleAction::delay the message was held until there was one.
+bool Session::over_throttle(const MessageView& message, Position position, Instant now) noexcept {
+  const Throttled as = throttled_as(message);
+  if (as == Throttled::no || position == Position::low) return false;
+  return !throttles_[static_cast<std::size_t>(as)].take(now.monotonic) &&
+         config_.throttle_action != ThrottleAction::delay;
+}
+
+bool Session::receive_too_many(const MessageView& message, SeqNum seq, Position position, Instant now,
+                               Actions& out) noexcept {
+  const std::string_view type = message.msg_type();
+  const bool application = !is_session_msg_type(type);
+  const std::string_view text =
+      application ? "more application messages than allowed" : "more session messages than allowed";
   if (config_.throttle_action == ThrottleAction::disconnect) {
-    return refuse("more application messages than allowed", now, out);
+    note(Notice::throttled, seq, to_string(config_.throttle_action), out);
+    refuse(text, now, out);
+    return true;
   }
+  // A Heartbeat or Reject has no answer. A message ahead of a gap is queued or dropped, and has no answer either.
+  if (position != Position::equal || (!application && type != msg_type::test_request)) return false;
+  next_in_ = next(seq);
+  note(Notice::throttled, seq, to_string(config_.throttle_action), out);
   // If there is no space for the answer, the peer does not read, and our next session message ends the session.
-  static_cast<void>(
-      reject_business(message, BusinessRejectReason::other, "more application messages than allowed", now, out));
+  if (application) static_cast<void>(reject_business(message, BusinessRejectReason::other, text, now, out));
+  close_gap(now, out);
+  return true;
 }
 
-void Session::deliver(const MessageView& message, SeqNum seq, bool queued, Instant now, Actions& out) noexcept {
+void Session::deliver(const MessageView& message, SeqNum seq, Actions& out) noexcept {
   NFX_TRACE();
-  if (throttle_.limited() && !queued && throttled(message) && !throttle_.take(now.monotonic) &&
-      config_.throttle_action != ThrottleAction::delay) {
-    return receive_too_many(message, seq, now, out);
-  }
   out.push(
       {.kind = ActionKind::deliver, .seq = seq, .message = &message, .report = report_.empty() ? nullptr : &report_});
 }
 
-void Session::receive_in_sequence(const MessageView& message, SeqNum seq, bool queued, Instant now,
-                                  Actions& out) noexcept {
+void Session::receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   NFX_TRACE();
   NFX_ASSERT(seq == next_in_ && seq < seq_num_limit);
   // The sequence number advances first, and the open gap is checked last: requesting more may end the session, and the
@@ -252,7 +284,7 @@ void Session::receive_in_sequence(const MessageView& message, SeqNum seq, bool q
   next_in_ = next(seq);
   const std::string_view type = message.msg_type();
   if (!is_session_msg_type(type)) {
-    deliver(message, seq, queued, now, out);
+    deliver(message, seq, out);
   } else if (type == msg_type::test_request) {
     // Echoed byte for byte.
     const std::string_view id = message.get_view(Tag::TestReqID);

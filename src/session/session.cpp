@@ -71,7 +71,8 @@ Session::Session(const SessionConfig& config)
       composer_(config_),
       queue_(config.max_queued_messages, config.max_queued_bytes),
       heartbeat_(config.heartbeat_interval),
-      throttle_(config.throttle_rate, config.throttle_burst),
+      throttles_{TokenBucket{config.throttle_rate, config.throttle_burst},
+                 TokenBucket{config.throttle_rate, config.throttle_burst}},
       omits_from_store_(!config.store_omit_types.empty() || !config.store_omit_fields.empty()),
       resend_bucket_(config.resend_rate, 0) {}
 

@@ -45,7 +45,7 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
      "Resend requests of the peer for messages that are no longer stored; a gap fill was sent instead."},
     {&SessionCounters::reported, "nfx_reported_total",
      "Messages delivered to the application although they do not match the dictionary."},
-    {&SessionCounters::throttled, "nfx_throttled_total", "Application messages of the peer beyond throttle_rate."},
+    {&SessionCounters::throttled, "nfx_throttled_total", "Messages of the peer beyond throttle_rate."},
     {&SessionCounters::queue_drops, "nfx_gap_queue_drops_total",
      "Messages received ahead of a gap that did not fit the queue; the resend brings them again."},
     {&SessionCounters::send_refused, "nfx_send_refused_total",

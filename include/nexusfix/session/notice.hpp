@@ -40,7 +40,7 @@ namespace nfx {
       "send buffer was full or the message was malformed.")                                                            \
   ROW(validation_report, "session message accepted although it does not match the dictionary",                         \
       "A lenient check found a fault in a Logon, Heartbeat or another session message.")                               \
-  ROW(throttled, "more application messages than allowed", "The peer exceeded throttle_rate.")                         \
+  ROW(throttled, "more messages than allowed", "The peer exceeded throttle_rate.")                                     \
   ROW(resend_loop, "resend loop",                                                                                      \
       "The peer requested the same messages more than max_same_resend_requests times. The session logs out.")          \
   ROW(resend_refused, "resend of too many messages refused",                                                           \

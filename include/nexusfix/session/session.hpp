@@ -102,8 +102,9 @@ class Session {
   // With ThrottleAction::delay: when this message may be handed to on_message. The caller stores it until then and
   // reads nothing more from the connection.
   [[nodiscard]] MonotonicTime held_until(const MessageView& message) const noexcept {
-    if (config_.throttle_action != ThrottleAction::delay || !throttled(message)) return MonotonicTime{};
-    return throttle_.ready_at();
+    if (config_.throttle_action != ThrottleAction::delay) return MonotonicTime{};
+    const Throttled as = throttled_as(message);
+    return as == Throttled::no ? MonotonicTime{} : throttles_[static_cast<std::size_t>(as)].ready_at();
   }
 
   // When on_timer is due; MonotonicTime::max() when nothing is.
@@ -159,9 +160,8 @@ class Session {
     std::expected<UtcTimestamp, FieldError> sent;
   };
   void process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept;
-  void dispatch(const MessageView& message, SeqNum seq, Position position, bool queued, Instant now,
-                Actions& out) noexcept;
-  void receive_in_sequence(const MessageView& message, SeqNum seq, bool queued, Instant now, Actions& out) noexcept;
+  void dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;
+  void receive_in_sequence(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void receive_low(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   void receive_sequence_reset(const MessageView& message, SeqNum seq, Position position, Instant now,
@@ -169,12 +169,15 @@ class Session {
   void receive_resend_request(const MessageView& message, SeqNum seq, Position position, Instant now,
                               Actions& out) noexcept;
   void receive_logout(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;
-  void deliver(const MessageView& message, SeqNum seq, bool queued, Instant now, Actions& out) noexcept;
-  void receive_too_many(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
+  void deliver(const MessageView& message, SeqNum seq, Actions& out) noexcept;
+  // Which rate limit a message counts for.
+  enum class Throttled : std::uint8_t { application, session, no };
+  [[nodiscard]] Throttled throttled_as(const MessageView& message) const noexcept;
+  [[nodiscard]] bool over_throttle(const MessageView& message, Position position, Instant now) noexcept;
+  // False: it is processed as any other.
+  [[nodiscard]] bool receive_too_many(const MessageView& message, SeqNum seq, Position position, Instant now,
+                                      Actions& out) noexcept;
   [[nodiscard]] const Dictionary* dictionary_for(const MessageView& message) const noexcept;
-  [[nodiscard]] bool throttled(const MessageView& message) const noexcept {
-    return throttle_.limited() && !is_session_msg_type(message.msg_type()) && message.get_view(Tag::PossDupFlag) != "Y";
-  }
   [[nodiscard]] bool content_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, Instant now,
                                         Actions& out) noexcept;
   [[nodiscard]] bool sender_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, bool queued,
@@ -237,7 +240,7 @@ class Session {
   MonotonicTime last_received_{};
   MonotonicTime last_sent_{};
   MonotonicTime phase_deadline_ = MonotonicTime::max();  // for the answers to Logon, reset and Logout
-  TokenBucket throttle_;
+  std::array<TokenBucket, 2> throttles_;                 // of application and of session messages
   bool omits_from_store_;
   TokenBucket resend_bucket_;
   MonotonicTime replay_held_until_{};

@@ -28,9 +28,9 @@ enum class Environment : std::uint8_t { unspecified, test, production };
 
 [[nodiscard]] std::string_view to_string(Environment environment) noexcept;
 
-// What happens to an application message above the rate limit.
+// What happens to a message above the rate limit.
 enum class ThrottleAction : std::uint8_t {
-  reject,      // BusinessMessageReject (before FIX 4.2 Reject); its sequence number is consumed
+  reject,      // BusinessMessageReject (before FIX 4.2 Reject); its sequence number is consumed. TestRequest: no answer
   delay,       // nothing is read from the connection until the rate allows it
   disconnect,  // Logout with text, then disconnect
 };
@@ -118,8 +118,10 @@ struct SessionConfig {
   std::vector<std::string> store_omit_types;
   std::vector<Tag> store_omit_fields;
 
-  // Application messages that the peer may send: `throttle_rate` per second on average (0: no limit), `throttle_burst`
-  // in one burst.
+  // Application messages that the peer may send, valid or not: `throttle_rate` per second on average (0: no limit),
+  // `throttle_burst` in one burst; and as many Heartbeats, TestRequests and Rejects. Resent messages that were
+  // requested are not counted, nor are Logon, Logout, ResendRequest and SequenceReset, which every session needs to
+  // continue.
   std::uint32_t throttle_rate = 0;
   std::uint32_t throttle_burst = 0;  // 0: throttle_rate
   ThrottleAction throttle_action = ThrottleAction::reject;
