@@ -35,6 +35,13 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
                  "Milliseconds that an accepted connection has to send its complete Logon before it is closed."),
     NFX_INTEGER("pending_logon_bytes", pending_logon_bytes, 256, 1024 * 1024,
                 "Longest Logon accepted, in bytes. Raise it for Logons with long signatures in RawData."),
+    NFX_DURATION("hold_off_s", hold_off, std::chrono::seconds, 0, day_s,
+                 "Seconds for which an address is not served after it exceeded max_invalid_rate or max_invalid_logons: "
+                 "its new connections are closed immediately. 0: it is served."),
+    NFX_INTEGER(
+        "max_invalid_logons", max_invalid_logons, 0, 1'000'000,
+        "Connections of one address per second on average whose first bytes are not a FIX message, ten times as many "
+        "in one burst. Beyond that the address is held off. 0: no limit."),
     NFX_INTEGER(
         "max_dynamic_sessions", max_dynamic_sessions, 0, 65536,
         "Most sessions of a poll thread that are made at run time, from templates or by Engine::add_session. 0: "

@@ -330,6 +330,18 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
                 "Most messages that a peer may request with one ResendRequest; one for more is rejected. 0: no limit."),
     NFX_INTEGER("resend_rate", settings.session.resend_rate, 0, 1'000'000'000,
                 "Most messages resent per second. Live messages do not wait for them. 0: as fast as the peer reads."),
+    NFX_INTEGER(
+        "repeated_resend_rate", settings.session.repeated_resend_rate, 0, 1'000'000'000,
+        "Bytes resent per second once the peer has had every stored byte resent twice, eight seconds' worth in one "
+        "burst. Live messages do not wait for them. 0: no limit."),
+    NFX_INTEGER(
+        "max_invalid_rate", settings.session.max_invalid_rate, 0, 1'000'000,
+        "Messages of the peer per second on average that are garbled or answered with Reject, ten times as many in one "
+        "burst. Beyond that it is disconnected, and its address held off for hold_off_s. 0: no limit."),
+    NFX_INTEGER(
+        "max_resets_per_hour", settings.session.max_resets_per_hour, 0, 1'000'000,
+        "Logons of the peer per hour that may reset both sequence numbers to 1, on average and in one burst. Further "
+        "ones are answered with Logout. 0: no limit."),
     NFX_INTEGER("throttle_rate", settings.session.throttle_rate, 0, 1'000'000'000,
                 "Application messages that the peer may send per second on average, valid or not. Heartbeats, "
                 "TestRequests and Rejects have the same limit apart. throttle_action handles more. 0: no limit."),

@@ -110,6 +110,7 @@ class LogonGate {
   void count_dynamic_failed() noexcept { count_shared(counters_.dynamic_failed); }
   void count_dynamic_idle() noexcept { count_shared(counters_.dynamic_idle); }
   void count_takeover() noexcept { count_shared(counters_.takeovers); }
+  void count_held_off() noexcept { count_shared(counters_.held_off); }
   // From any thread.
   [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }
 

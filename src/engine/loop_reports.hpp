@@ -51,7 +51,8 @@ class LoopReports {
   void omitted(SessionHandle& session, LineLimits& limits, Instant now, bool all = false);
   void event(const SessionHandle& session, std::string_view what, std::string_view detail, UtcTime now) noexcept;
   // A connection that was no session's yet failed to be encrypted.
-  void handshake_failed(std::string_view peer, std::string_view why, UtcTime now);
+  // `limit` is that of its address.
+  void handshake_failed(std::string_view peer, std::string_view why, LineLimit& limit, Instant now);
   // A session began to exist while the loop runs, or ends to.
   void added(SessionHandle& session, const std::string& name);
   void removed(SessionHandle& session);

@@ -307,6 +307,8 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
   LiveSession* session = nullptr;
   if (frame.status == FrameStatus::complete && message_.parse(received.substr(0, frame.size)) == WireError::none) {
     session = runner_.session_for_logon(message_, pending);
+  } else {
+    runner_.addresses().count_invalid_logon(pending.peer, runner_.now().monotonic);
   }
   if (pending.opening != 0 || pending.challenging) {
     pending.rest.assign(rest.data(), rest.size());
@@ -316,6 +318,7 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
     logons.count_rejected();
     return runner_.drop_pending(index);
   }
+  session->peer = pending.peer;
   runner_.attach(*session, id);
   // The small buffer stays whole until its bytes are used: no other connection is accepted in between.
   receive(*session, received);
@@ -336,6 +339,10 @@ void PollLoop<T, C>::on_accept(ListenerId listener, ConnectionId id, std::string
     return transport_.close(id);
   }
   look_at_clock();
+  if (runner_.addresses().is_held_off(peer, runner_.now().monotonic)) {
+    runner_.logons().count_held_off();
+    return transport_.close(id);
+  }
   const auto index = runner_.logons().admit(listener, id, peer, runner_.now().monotonic);
   if (!index) return transport_.close(id);
   runner_.owners().set(id, {ConnectionOwner::Kind::pending, *index});
@@ -416,7 +423,7 @@ std::string_view PollLoop<T, C>::words_of(ConnectionId id) const noexcept {
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_handshake_failed(std::string_view peer, std::string_view why) {
   look_at_clock();
-  runner_.reports().handshake_failed(peer, why, runner_.now().utc);
+  runner_.tell_handshake_failed(peer, why);
 }
 
 }  // namespace nfx

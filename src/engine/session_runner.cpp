@@ -22,6 +22,7 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
       now_(options.now),
       reports_(options.application),
       logons_(options.config, options.thread, options.application),
+      addresses_({.hold_off = options.config.hold_off, .max_invalid_logons = options.config.max_invalid_logons}),
       owners_(most_sessions(options.config) + options.config.max_pending_logons + 1),
       deadlines_(most_sessions(options.config)),
       dirty_(most_sessions(options.config)),
@@ -102,6 +103,11 @@ void SessionRunner::note(LiveSession& session, const Action& action) {
     ++session.counts.resend_requests;
   if (action.notice == Notice::queue_full) ++session.counts.queue_drops;
   if (action.notice == Notice::throttled) ++session.counts.throttled;
+  if (action.notice == Notice::reset_refused) ++session.counts.resets_refused;
+  if (action.notice == Notice::too_many_invalid) {
+    ++session.counts.invalid_disconnects;
+    if (session.is_acceptor()) addresses_.hold_off(session.peer, now_.monotonic);
+  }
   tell(session, action.notice, action.seq, action.text);
 }
 
@@ -173,6 +179,8 @@ bool SessionRunner::replay_can_go_on() const noexcept {
 }
 
 void SessionRunner::pump_replay(LiveSession& session) {
+  if (session.session.replay_held_until() > now_.monotonic) return;
+  const std::uint64_t stored = session.store.stored_bytes();
   std::uint64_t not_kept = 0;
   const auto read = [&](SeqNum seq) -> std::optional<std::string_view> {
     const auto kept = session.store.read(seq);
@@ -192,7 +200,7 @@ void SessionRunner::pump_replay(LiveSession& session) {
   while (session.session.replaying() && session.connection.out.pending() < replay_batch && sent < replay_batch) {
     const std::size_t before = session.connection.out.pending();
     const bool done = step(session, admin_reserve, [&](Actions& out) {
-      session.session.continue_replay(read, replayed_message_, now_, out);
+      session.session.continue_replay(read, replayed_message_, stored, now_, out);
       session.counts.resent += static_cast<std::uint64_t>(std::ranges::count(out.list(), true, &Action::resent));
       return out.list().empty();
     });
@@ -200,6 +208,7 @@ void SessionRunner::pump_replay(LiveSession& session) {
     sent += after > before ? after - before : 0;
     if (done) break;
   }
+  if (session.session.replay_held_until() != MonotonicTime{}) ++session.counts.resends_slowed;
   if (not_kept == 0) return;
   session.counts.resend_not_kept += not_kept;
   tell(session, Notice::resend_not_kept, session.store.oldest_kept(), "raise retain_messages or retain_bytes");

@@ -25,6 +25,7 @@
 #include "engine/loop_commands.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/loop_reports.hpp"
+#include "engine/peer_addresses.hpp"
 #include "engine/reconnect.hpp"
 #include "engine/roster.hpp"
 #include "engine/session_figures.hpp"
@@ -102,6 +103,9 @@ class SessionRunner {
   }
   // Writes how many notices had no line, where that is due.
   void tell_omitted();
+  void tell_handshake_failed(std::string_view peer, std::string_view why) {
+    reports_.handshake_failed(peer, why, addresses_.lines(peer, now_.monotonic), now_);
+  }
 
   // Connections.
   void attach(LiveSession& session, ConnectionId id);  // it stands, and the session hears of it
@@ -151,6 +155,7 @@ class SessionRunner {
   [[nodiscard]] Roster& sessions() noexcept { return sessions_; }
   [[nodiscard]] const Roster& sessions() const noexcept { return sessions_; }
   [[nodiscard]] ConnectionOwners& owners() noexcept { return owners_; }
+  [[nodiscard]] PeerAddresses& addresses() noexcept { return addresses_; }
   [[nodiscard]] LogonGate& logons() noexcept { return logons_; }
   [[nodiscard]] const LogonGate& logons() const noexcept { return logons_; }
   [[nodiscard]] DeadlineHeap& deadlines() noexcept { return deadlines_; }
@@ -204,6 +209,7 @@ class SessionRunner {
   Instant now_;
   LoopReports reports_;
   LogonGate logons_;
+  PeerAddresses addresses_;
   ConnectionOwners owners_;
   DeadlineHeap deadlines_;
   IndexList dirty_;      // with something to flush
@@ -250,6 +256,7 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
       if (action.keep) session.store.append(action.seq, action.bytes, now_.utc);
       observe(session, Direction::out, action.bytes);
     } else if (action.kind == ActionKind::reset_store) {
+      ++session.counts.resets;
       session.store.reset(now_.utc);
     }
   }

@@ -21,6 +21,7 @@ void Session::on_connect(Instant now, Actions& out) noexcept {
   last_received_ = last_sent_ = now.monotonic;
   test_pending_ = violated_ = reset_sent_ = reset_answered_ = false;
   same_resend_count_ = 0;
+  resend_slowed_noted_ = false;
   peer_appl_ver_id_ = appl_ver_id_count;
   if (config_.role == Role::acceptor) return;
   heartbeat_ = config_.heartbeat_interval;
@@ -94,6 +95,14 @@ bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Ac
   return false;
 }
 
+// Each reset costs a journal segment, so that a peer may have so many only.
+bool Session::may_reset(Instant now, Actions& out) noexcept {
+  if (resets_.take(now.monotonic)) return true;
+  note(Notice::reset_refused, SeqNum{}, "the peer exceeded max_resets_per_hour", out);
+  refuse("too many resets of the sequence numbers within an hour: try again later", now, out);
+  return false;
+}
+
 bool Session::numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   if (seq < next_in_) {
     if (message.get_view(Tag::PossDupFlag) == "Y") {
@@ -118,7 +127,11 @@ void Session::receive_logon(const MessageView& message, SeqNum seq, Instant now,
   const bool asks_reset = message.get_view(Tag::ResetSeqNumFlag) == "Y";
   const std::chrono::seconds interval{*message.get_int(Tag::HeartBtInt)};
   if (config_.role == Role::acceptor) {
-    if (asks_reset || config_.reset_on_logon) reset_counters(out);
+    const bool resets = asks_reset || config_.reset_on_logon;
+    const bool something_to_reset = next_in_ != first_seq_num || next_out_ != first_seq_num;
+    const bool resets_at_end = config_.reset_on_logout || config_.reset_on_disconnect;
+    if (((resets && something_to_reset) || resets_at_end) && !may_reset(now, out)) return;
+    if (resets) reset_counters(out);
     if (!numbers_acceptable(message, seq, now, out)) return;
     heartbeat_ = config_.heartbeat_override.count() == 0 ? interval : config_.heartbeat_override;
     const SeqNum our_next = next_out_;
@@ -184,6 +197,7 @@ void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instan
     set_next_inbound(next(seq), now, out);
     return;
   }
+  if (!may_reset(now, out)) return;
   const bool override_interval = config_.role == Role::acceptor && config_.heartbeat_override.count() != 0;
   heartbeat_ = override_interval ? config_.heartbeat_override : std::chrono::seconds{*message.get_int(Tag::HeartBtInt)};
   reset_counters(out);

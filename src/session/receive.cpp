@@ -53,13 +53,22 @@ std::optional<std::string_view> Session::take_queued() noexcept {
   return queue_.take(next_in_);
 }
 
-void Session::on_garbled(WireError error, std::string_view bytes, Instant, Actions& out) noexcept {
+void Session::on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept {
   const StepCheck check{*this, out};
   NFX_ASSERT(error != WireError::none);
   if (phase_ == Phase::awaiting_logon)
     return disconnect("garbled bytes where a Logon was expected", Ending::failed, out);
   if (phase_ == Phase::disconnected) return;
   out.push({.kind = ActionKind::notice, .notice = Notice::garbled_message, .bytes = bytes, .text = to_string(error)});
+  count_invalid(now, out);
+}
+
+void Session::count_invalid(Instant now, Actions& out) noexcept {
+  if (phase_ == Phase::disconnected || invalid_.take(now.monotonic)) return;
+  constexpr std::string_view text = "too many invalid messages";
+  note(Notice::too_many_invalid, SeqNum{}, "the peer exceeded max_invalid_rate: disconnected", out);
+  if (phase_ == Phase::logged_on) return refuse(text, now, out);
+  disconnect(text, Ending::failed, out);
 }
 
 Session::Origin::Origin(const MessageView& message) noexcept

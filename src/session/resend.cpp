@@ -9,6 +9,10 @@
 
 namespace nfx {
 
+namespace {
+constexpr std::uint64_t gap_fill_cost = 128;  // bytes, of the resend budget
+}  // namespace
+
 // A gap is outstanding once the request is in the output space; cleared on disconnect; repeated only by the timer.
 void Session::request_resend(SeqNum up_to, Instant now, Actions& out, bool redundant) noexcept {
   NFX_ASSERT(phase_ != Phase::disconnected && phase_ != Phase::awaiting_logon);
@@ -119,6 +123,7 @@ bool Session::replay_one(std::optional<std::string_view> stored, MessageView& sc
   const bool resendable =
       stored && scratch.parse(*stored) == WireError::none && !is_session_msg_type(scratch.msg_type());
   if (resendable) {
+    if (!within_resend_budget(stored->size(), now, out)) return false;
     if (replay_.gap_begin != SeqNum{}) {
       if (!send_gap_fill(replay_.gap_begin, seq, now, out)) return false;
       replay_.gap_begin = {};
@@ -129,6 +134,7 @@ bool Session::replay_one(std::optional<std::string_view> stored, MessageView& sc
     }
     if (!send_replayed(*stored, scratch, now, out)) return false;
     static_cast<void>(resend_bucket_.take(now.monotonic));
+    resend_budget_.spend(stored->size(), stored_bytes_, now.monotonic);
   } else if (replay_.gap_begin == SeqNum{}) {
     replay_.gap_begin = seq;
   }
@@ -136,9 +142,24 @@ bool Session::replay_one(std::optional<std::string_view> stored, MessageView& sc
     replay_.next = next(seq);
     return true;
   }
-  if (replay_.gap_begin != SeqNum{} && !send_gap_fill(replay_.gap_begin, next(seq), now, out)) return false;
+  if (replay_.gap_begin != SeqNum{}) {
+    // A flood of requests for messages that are not stored is limited as well.
+    if (!within_resend_budget(gap_fill_cost, now, out)) return false;
+    if (!send_gap_fill(replay_.gap_begin, next(seq), now, out)) return false;
+    resend_budget_.spend(gap_fill_cost, stored_bytes_, now.monotonic);
+  }
   finish_replay(now, out);
   return true;
+}
+
+// False: the resend is held until the budget allows it, and continues at the same message.
+bool Session::within_resend_budget(std::uint64_t bytes, Instant now, Actions& out) noexcept {
+  if (resend_budget_.ready(bytes, stored_bytes_, now.monotonic)) return true;
+  replay_held_until_ = resend_budget_.ready_at();
+  if (!std::exchange(resend_slowed_noted_, true)) {
+    note(Notice::resend_slowed, replay_.next, "every stored byte was resent twice: repeated_resend_rate applies", out);
+  }
+  return false;
 }
 
 // Sends a stored message again: same sequence number and body, PossDupFlag, the old SendingTime as OrigSendingTime.

@@ -129,6 +129,7 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
   note(Notice::message_rejected, seq, text, out);
   const std::string_view type = rejected.msg_type();
   if (seq == next_in_ && type != msg_type::logon && type != msg_type::sequence_reset) advance_past(seq, now, out);
+  count_invalid(now, out);
 }
 
 void Session::reject_and_logout(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, Instant now,
@@ -223,6 +224,8 @@ void Session::reset_counters(Actions& out) noexcept {
   replay_ = {};
   pending_replay_count_ = 0;
   request_after_replay_ = {};
+  replay_held_until_ = MonotonicTime{};
+  resend_budget_.start_over();
   out.push({.kind = ActionKind::reset_store});
 }
 

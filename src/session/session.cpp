@@ -74,7 +74,12 @@ Session::Session(const SessionConfig& config)
       throttles_{TokenBucket{config.throttle_rate, config.throttle_burst},
                  TokenBucket{config.throttle_rate, config.throttle_burst}},
       omits_from_store_(!config.store_omit_types.empty() || !config.store_omit_fields.empty()),
-      resend_bucket_(config.resend_rate, 0) {}
+      invalid_(config.max_invalid_rate, std::uint64_t{10} * config.max_invalid_rate),
+      resets_(config.max_resets_per_hour == 0 ? Duration::zero()
+                                              : Duration{std::chrono::hours{1}} / config.max_resets_per_hour,
+              config.max_resets_per_hour),
+      resend_bucket_(config.resend_rate, 0),
+      resend_budget_(config.repeated_resend_rate) {}
 
 void Session::restore(SeqNum next_inbound, SeqNum next_outbound) noexcept {
   NFX_ASSERT(phase_ == Phase::disconnected);  // an open connection has its own numbers

@@ -393,6 +393,13 @@ StoreCounts JournalStore::counts() const noexcept {
   return counts;
 }
 
+std::uint64_t JournalStore::stored_bytes() const noexcept {
+  const JournalPosition oldest =
+      std::max(state_->ring->oldest.load(std::memory_order_acquire), state_->ring->last_reset.load());
+  NFX_ASSERT(oldest <= state_->head);
+  return state_->head - oldest;
+}
+
 JournalPosition JournalStore::position() const noexcept { return state_->head; }
 JournalPosition JournalStore::durable() const noexcept {
   const JournalPosition synced = state_->ring->durable.load(std::memory_order_acquire);

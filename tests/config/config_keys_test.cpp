@@ -63,7 +63,8 @@ std::string fingerprint(const EngineConfig& e) {
   std::ostringstream out;
   out << e.poll_threads << ' ' << to_string(e.idle) << ' ' << e.max_message_size << ' ' << e.max_fields << ' '
       << e.max_pending_logons << ' ' << e.pending_logon_timeout.count() << ' ' << e.pending_logon_bytes << ' '
-      << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' ' << to_string(e.transport) << '\n';
+      << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' ' << to_string(e.transport) << ' '
+      << e.hold_off.count() << ' ' << e.max_invalid_logons << '\n';
   const LogConfig& l = e.log;
   out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << l.rotate_bytes << ' '
       << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' ' << l.metrics_file << ' '
@@ -93,8 +94,9 @@ std::string fingerprint(const EngineConfig& e) {
         << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' '
         << c.closed_resend_requests << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' '
         << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' '
-        << c.resend_rate << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' ' << to_string(c.throttle_action)
-        << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' ' << c.timestamp_digits << ' '
+        << c.resend_rate << ' ' << c.repeated_resend_rate << ' ' << c.max_invalid_rate << ' ' << c.max_resets_per_hour
+        << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' ' << to_string(c.throttle_action) << ' '
+        << c.max_queued_messages << ' ' << c.max_queued_bytes << ' ' << c.timestamp_digits << ' '
         << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' ' << s.application_dictionaries.size()
         << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' ' << to_string(c.validation.overall());
     for (const ValidationMode mode :

@@ -1,4 +1,4 @@
-// What a session lets its peer cost: messages of any kind against the throttle.
+// What a session lets its peer cost: messages of any kind against the throttle, resends, resets, garbage.
 #include <gtest/gtest.h>
 
 #include "nexusfix/dictionary/load.hpp"
@@ -25,6 +25,12 @@ std::string type_of(const std::string& message) {
 std::size_t sent_of_type(const SessionRig& rig, std::string_view type) {
   return static_cast<std::size_t>(
       std::ranges::count_if(rig.sent, [&](const std::string& each) { return type_of(each) == type; }));
+}
+
+std::size_t sent_bytes(const SessionRig& rig) {
+  std::size_t bytes = 0;
+  for (const std::string& each : rig.sent) bytes += each.size();
+  return bytes;
 }
 
 std::size_t noticed(const SessionRig& rig, Notice notice) {
@@ -118,6 +124,182 @@ TEST_P(RejectingThrottle, counts_messages_that_only_claim_to_be_resent) {
   for (int i = 0; i < 50; ++i) say_next(rig, "D", "43=Y|" + original_time(rig) + "11=x|");
   EXPECT_EQ(rig.delivered.size(), 10U);
   EXPECT_EQ(noticed(rig, Notice::throttled), 40U);
+}
+
+// Resends.
+
+class ResendBudgetOfSession : public ::testing::Test {
+ protected:
+  static constexpr std::size_t count = 300;
+  static constexpr std::size_t size = 3000;
+  void log_on_and_send(std::uint32_t rate = SessionConfig{}.repeated_resend_rate) {
+    SessionConfig config = acceptor_config();
+    config.repeated_resend_rate = rate;
+    rig.emplace(config);
+    rig->output_space = 64 * 1024;
+    log_on_acceptor(*rig);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(rig->send("8", "58=" + std::string(size, 'x') + "\x01"));
+    rig->sent.clear();
+  }
+  void request(int from) { say_next(*rig, "2", "7=" + std::to_string(from) + "|16=0|"); }
+
+  std::optional<SessionRig> rig;
+};
+
+TEST_F(ResendBudgetOfSession, resends_everything_twice_without_a_pause) {
+  log_on_and_send();
+  for (int time = 0; time < 2; ++time) {
+    request(1);
+    EXPECT_FALSE(rig->session.replaying());
+    EXPECT_EQ(sent_of_type(*rig, "8"), count);
+    rig->sent.clear();
+  }
+  EXPECT_FALSE(rig->noticed(Notice::resend_slowed));
+}
+
+TEST_F(ResendBudgetOfSession, bounds_what_requests_from_1_and_2_in_turns_cost) {
+  log_on_and_send();
+  const std::size_t stored = rig->stored_bytes();
+  for (int i = 0; i < 1000; ++i) {
+    request(1 + i % 2);
+    rig->advance(8ms);
+  }
+  EXPECT_TRUE(rig->session.logged_on());
+  const std::size_t rate = rig->session.config().repeated_resend_rate;
+  EXPECT_LE(sent_bytes(*rig), 2 * stored + (8 + 8 + 1) * rate) << "in eight seconds";
+  EXPECT_GE(sent_bytes(*rig), 2 * stored + 8 * rate) << "slowed, not refused";
+  EXPECT_EQ(noticed(*rig, Notice::resend_slowed), 1U);
+}
+
+TEST_F(ResendBudgetOfSession, sends_live_messages_at_once_while_a_resend_is_slowed) {
+  log_on_and_send(1000);
+  for (int i = 0; i < 20; ++i) request(1 + i % 2);
+  ASSERT_TRUE(rig->session.replaying());
+  rig->sent.clear();
+  ASSERT_TRUE(rig->send("8", "11=live\x01"));
+  EXPECT_NE(rig->take().find("11=live"), std::string::npos);
+}
+
+TEST_F(ResendBudgetOfSession, bounds_requests_for_messages_that_are_not_stored) {
+  SessionConfig config = acceptor_config();
+  config.repeated_resend_rate = 1000;
+  config.throttle_rate = 0;
+  rig.emplace(config);
+  log_on_acceptor(*rig);
+  for (int i = 0; i < 2000; ++i) request(1 + i % 2);
+  EXPECT_LE(rig->sent.size(), 70U) << "gap fills";
+  EXPECT_TRUE(rig->session.logged_on());
+}
+
+TEST(ResendBudget, counts_bytes_and_forgets_them_when_the_stored_messages_are_gone) {
+  constexpr MonotonicTime start{100h};
+  ResendBudget budget{100};
+  ASSERT_TRUE(budget.ready(2000, 1000, start));
+  budget.spend(2000, 1000, start);
+  ASSERT_TRUE(budget.ready(800, 1000, start)) << "the burst of eight seconds";
+  budget.spend(800, 1000, start);
+  EXPECT_FALSE(budget.ready(1, 1000, start));
+  EXPECT_EQ(budget.ready_at(), start + 10ms);
+  EXPECT_TRUE(budget.ready(1, 2000, start)) << "more was stored";
+  budget.start_over();
+  EXPECT_TRUE(budget.ready(2000, 1000, start));
+}
+
+TEST(ResendBudget, without_a_rate_lets_everything_through) {
+  ResendBudget budget{0};
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(budget.ready(1'000'000, 1, MonotonicTime{}));
+    budget.spend(1'000'000, 1, MonotonicTime{});
+  }
+}
+
+// Resets.
+
+std::string reset_logon() { return "35=A|34=1|98=0|108=30|141=Y|"; }
+
+TEST(Resets, by_logon_are_refused_with_a_text_beyond_the_limit_and_allowed_again_later) {
+  SessionConfig config = acceptor_config();
+  config.max_resets_per_hour = 6;
+  SessionRig rig{config};
+  for (int i = 0; i < 7; ++i) {
+    rig.connect();
+    say(rig, reset_logon());
+    ASSERT_TRUE(rig.session.logged_on()) << i << ": the first had nothing to reset";
+    rig.cut();
+  }
+  ASSERT_EQ(rig.store_resets, 7);
+  rig.sent.clear();
+  rig.connect();
+  say(rig, reset_logon());
+  EXPECT_FALSE(rig.session.logged_on());
+  EXPECT_EQ(rig.store_resets, 7);
+  EXPECT_TRUE(rig.noticed(Notice::reset_refused));
+  EXPECT_NE(rig.take().find("58=too many resets"), std::string::npos);
+  rig.advance(10min);
+  rig.connect();
+  say(rig, reset_logon());
+  EXPECT_TRUE(rig.session.logged_on());
+}
+
+TEST(Resets, within_a_session_count_too) {
+  SessionConfig config = acceptor_config();
+  config.max_resets_per_hour = 6;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  for (int i = 0; i < 10; ++i) say(rig, reset_logon());
+  EXPECT_EQ(rig.store_resets, 6);
+  EXPECT_TRUE(rig.closed);
+  EXPECT_TRUE(rig.noticed(Notice::reset_refused));
+}
+
+TEST(Resets, of_our_own_are_not_limited) {
+  SessionConfig config = acceptor_config();
+  config.max_resets_per_hour = 1;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  for (int i = 0; i < 5; ++i) {
+    rig.reset();
+    say(rig, reset_logon());
+    ASSERT_TRUE(rig.session.logged_on()) << i;
+  }
+}
+
+// Garbage.
+
+TEST(InvalidMessages, disconnect_a_peer_that_sends_too_many_garbled_ones) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig);
+  std::string bytes = peer_message(rig, "35=D|34=2|11=x|");
+  bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '0' ? '1' : '0';
+  for (int i = 0; i < 1000; ++i) rig.receive(bytes);
+  EXPECT_FALSE(rig.closed) << "ten seconds' worth at the same moment";
+  rig.receive(bytes);
+  EXPECT_TRUE(rig.closed);
+  EXPECT_EQ(rig.close_text, "too many invalid messages");
+  EXPECT_EQ(type_of(rig.sent.back()), "5");
+  EXPECT_TRUE(rig.noticed(Notice::too_many_invalid));
+}
+
+TEST(InvalidMessages, disconnect_a_peer_whose_messages_are_all_rejected) {
+  SessionConfig config = acceptor_config();
+  config.max_invalid_rate = 10;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  for (int i = 0; i < 500 && !rig.closed; ++i) say_next(rig, "2", "7=x|");
+  EXPECT_TRUE(rig.closed);
+  EXPECT_EQ(sent_of_type(rig, "3"), 101U);
+}
+
+TEST(InvalidMessages, at_the_allowed_rate_are_ignored_for_ever) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig, 0);
+  std::string bytes = peer_message(rig, "35=D|34=2|11=x|");
+  bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '0' ? '1' : '0';
+  for (int i = 0; i < 5000; ++i) {
+    rig.receive(bytes);
+    rig.advance(10ms);
+  }
+  EXPECT_FALSE(rig.closed);
 }
 
 }  // namespace

@@ -126,10 +126,16 @@ class SessionRig {
             if (kept == store.end()) return std::nullopt;
             return kept->second;
           },
-          replayed_, now, out);
+          replayed_, stored_bytes(), now, out);
     });
     most_replay_actions = std::max(most_replay_actions, std::exchange(most_actions, most_of_others));
     return sent.size() != before;
+  }
+
+  [[nodiscard]] std::uint64_t stored_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [seq, message] : store) bytes += message.size();
+    return bytes;
   }
 
   // What was sent, oldest first; take_sent() removes and returns one message.

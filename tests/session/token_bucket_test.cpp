@@ -58,5 +58,20 @@ TEST(TokenBucket, holds_the_average_over_a_long_time) {
   EXPECT_LE(count, 10'010);
 }
 
+TEST(TokenBucket, takes_several_tokens_in_advance_and_keeps_the_average) {
+  TokenBucket bucket{100, 50};
+  ASSERT_TRUE(bucket.take(start, 150));
+  EXPECT_FALSE(bucket.ready(start + 1s));
+  EXPECT_EQ(bucket.ready_at(), start + 1s + 10ms);
+  EXPECT_TRUE(bucket.take(start + 1s + 10ms, 1));
+}
+
+TEST(TokenBucket, has_intervals_longer_than_a_second) {
+  TokenBucket bucket{Duration{1min}, 2};
+  EXPECT_EQ(taken(bucket, start, 10), 2);
+  EXPECT_EQ(taken(bucket, start + 59s, 10), 0);
+  EXPECT_EQ(taken(bucket, start + 60s, 10), 1);
+}
+
 }  // namespace
 }  // namespace nfx

@@ -127,6 +127,11 @@ struct EngineConfig {
   std::uint32_t max_pending_logons = 64;
   std::chrono::milliseconds pending_logon_timeout{10000};
   std::size_t pending_logon_bytes = 4096;
+  // An address that sent too many invalid messages is not served for this time. 0: it is.
+  std::chrono::seconds hold_off{10};
+  // Connections of one address whose first bytes are not a FIX message, per second on average and ten times as many in
+  // one burst, before it is held off. 0: no limit.
+  std::uint32_t max_invalid_logons = 10;
 
   // Sessions made from templates, or added while the engine runs, per poll thread.
   std::uint32_t max_dynamic_sessions = 256;

@@ -24,6 +24,10 @@ struct SessionCounters {
   std::uint64_t send_refused = 0;
   std::uint64_t logons = 0;
   std::uint64_t disconnects = 0;
+  std::uint64_t resets = 0;
+  std::uint64_t resets_refused = 0;
+  std::uint64_t invalid_disconnects = 0;
+  std::uint64_t resends_slowed = 0;
   std::uint64_t notices_omitted = 0;
 
   friend bool operator==(const SessionCounters&, const SessionCounters&) = default;
@@ -52,6 +56,13 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
      "Messages of the application that were not sent because the send buffer was full."},
     {&SessionCounters::logons, "nfx_logons_total", "Logons exchanged."},
     {&SessionCounters::disconnects, "nfx_disconnects_total", "Established connections that ended."},
+    {&SessionCounters::resets, "nfx_sequence_resets_total", "Resets of both sequence numbers to 1."},
+    {&SessionCounters::resets_refused, "nfx_sequence_resets_refused_total",
+     "Logons refused because the peer exceeded max_resets_per_hour."},
+    {&SessionCounters::invalid_disconnects, "nfx_invalid_disconnects_total",
+     "Connections ended because the peer exceeded max_invalid_rate."},
+    {&SessionCounters::resends_slowed, "nfx_resends_slowed_total",
+     "Times that resending waited for resend_rate or repeated_resend_rate."},
     {&SessionCounters::notices_omitted, "nfx_notices_omitted_total",
      "Notices that have no line of their own, because the same notice had one within a second; the next line has their "
      "number."},
@@ -68,6 +79,7 @@ struct PollLoopCounters {
   std::uint64_t dynamic_failed = 0;
   std::uint64_t dynamic_idle = 0;
   std::uint64_t takeovers = 0;
+  std::uint64_t held_off = 0;
 
   friend bool operator==(const PollLoopCounters&, const PollLoopCounters&) = default;
 };
@@ -94,6 +106,8 @@ inline constexpr auto counter_rows<PollLoopCounters> = std::to_array<CounterRow<
     {&PollLoopCounters::takeovers, "nfx_takeovers_total",
      "Second Logons of a connected session whose first connection was closed because it did not answer a "
      "TestRequest."},
+    {&PollLoopCounters::held_off, "nfx_held_off_total",
+     "Connections closed immediately because their address had sent too many invalid messages; see hold_off_s."},
 });
 static_assert(rows_are_complete<PollLoopCounters>());
 

@@ -41,10 +41,18 @@ namespace nfx {
   ROW(validation_report, "session message accepted although it does not match the dictionary",                         \
       "A lenient check found a fault in a Logon, Heartbeat or another session message.")                               \
   ROW(throttled, "more messages than allowed", "The peer exceeded throttle_rate.")                                     \
+  ROW(too_many_invalid, "too many invalid messages",                                                                   \
+      "The peer exceeded max_invalid_rate with messages that were garbled or rejected. It is disconnected, and its "   \
+      "address is held off for hold_off_s.")                                                                           \
   ROW(resend_loop, "resend loop",                                                                                      \
       "The peer requested the same messages more than max_same_resend_requests times. The session logs out.")          \
   ROW(resend_refused, "resend of too many messages refused",                                                           \
       "The peer requested more than max_resent_messages messages at a time.")                                          \
+  ROW(resend_slowed, "resend slowed",                                                                                  \
+      "The peer has had every stored byte resent twice. What it requests beyond that is sent at "                      \
+      "repeated_resend_rate. Once per connection.")                                                                    \
+  ROW(reset_refused, "reset of the sequence numbers refused",                                                          \
+      "The peer exceeded max_resets_per_hour. Its Logon is answered with Logout.")                                     \
   ROW(schedule, "session time", "The session's time began or ended, or its sequence numbers were reset for it.")       \
   ROW(store_trouble, "message store",                                                                                  \
       "The store accepts no more messages, or cannot guarantee its durability. See docs/store.md.")                    \

@@ -22,6 +22,7 @@
 #include "nexusfix/session/gap_queue.hpp"
 #include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/session/outgoing.hpp"
+#include "nexusfix/session/resend_budget.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/session/token_bucket.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -87,16 +88,18 @@ class Session {
 
   // Answers ResendRequests from the caller's store: read(seq) returns the stored message with that sequence
   // number, or empty for session messages and for those that are not stored. Sends as many as fit the output space;
-  // call again while replaying().
+  // call again while replaying(). `stored` is the size of all stored messages in bytes.
   template <class Read>
-  void continue_replay(Read&& read, MessageView& scratch, Instant now, Actions& out) noexcept {
+  void continue_replay(Read&& read, MessageView& scratch, std::uint64_t stored, Instant now, Actions& out) noexcept {
+    stored_bytes_ = stored;
     replay_held_until_ = MonotonicTime{};
     for (int step = 0; step < max_replay_steps && replaying() && !out.nearly_full(); ++step) {
       if (!replay_one(read(replay_.next), scratch, now, out)) return;
     }
   }
   [[nodiscard]] bool replaying() const noexcept { return replay_.next != SeqNum{}; }
-  // When the next message may be resent, while resend_rate delays it; otherwise the clock's epoch.
+  // When the next message may be resent, while resend_rate or repeated_resend_rate delays it; otherwise the clock's
+  // epoch.
   [[nodiscard]] MonotonicTime replay_held_until() const noexcept { return replay_held_until_; }
 
   // With ThrottleAction::delay: when this message may be handed to on_message. The caller stores it until then and
@@ -148,6 +151,7 @@ class Session {
   void accept_logon(const MessageView& message, SeqNum seq, SeqNum our_next, Instant now, Actions& out) noexcept;
   void receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool logon_terms_acceptable(const MessageView& message, Instant now, Actions& out) noexcept;
+  [[nodiscard]] bool may_reset(Instant now, Actions& out) noexcept;
   void take_application_version(const MessageView& logon) noexcept;
   void send_logon(bool reset, std::optional<SeqNum> next_expected, Instant now, Actions& out) noexcept;
   [[nodiscard]] bool numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept;
@@ -177,6 +181,8 @@ class Session {
   // False: it is processed as any other.
   [[nodiscard]] bool receive_too_many(const MessageView& message, SeqNum seq, Position position, Instant now,
                                       Actions& out) noexcept;
+  // After a message that was garbled or answered with Reject.
+  void count_invalid(Instant now, Actions& out) noexcept;
   [[nodiscard]] const Dictionary* dictionary_for(const MessageView& message) const noexcept;
   [[nodiscard]] bool content_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, Instant now,
                                         Actions& out) noexcept;
@@ -212,6 +218,7 @@ class Session {
 
   // resend.cpp
   bool replay_one(std::optional<std::string_view> stored, MessageView& scratch, Instant now, Actions& out) noexcept;
+  [[nodiscard]] bool within_resend_budget(std::uint64_t bytes, Instant now, Actions& out) noexcept;
   bool send_replayed(std::string_view stored, MessageView& scratch, Instant now, Actions& out) noexcept;
   bool send_gap_fill(SeqNum begin, SeqNum next_seq, Instant now, Actions& out) noexcept;
   void queue_replay(SeqNum first, SeqNum last, Actions& out) noexcept;
@@ -242,7 +249,12 @@ class Session {
   MonotonicTime phase_deadline_ = MonotonicTime::max();  // for the answers to Logon, reset and Logout
   std::array<TokenBucket, 2> throttles_;                 // of application and of session messages
   bool omits_from_store_;
+  TokenBucket invalid_;
+  TokenBucket resets_;
   TokenBucket resend_bucket_;
+  ResendBudget resend_budget_;
+  std::uint64_t stored_bytes_ = 0;    // as of the last continue_replay
+  bool resend_slowed_noted_ = false;  // on this connection
   MonotonicTime replay_held_until_{};
   ValidationReport report_;
   Gap gap_;

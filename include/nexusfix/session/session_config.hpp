@@ -112,6 +112,14 @@ struct SessionConfig {
   std::uint32_t max_same_resend_requests = 10;  // of the peer, with the same BeginSeqNo, before a loop is assumed
   std::uint32_t max_resent_messages = 0;        // a ResendRequest for more messages is rejected; 0: no limit
   std::uint32_t resend_rate = 0;                // messages resent per second; 0: as fast as the peer reads
+  // Bytes resent per second once every stored byte has been resent twice, see resend_budget.hpp; 0: no limit.
+  std::uint32_t repeated_resend_rate = 1024 * 1024;
+
+  // Messages of the peer that are garbled or answered with Reject, per second on average, ten times as many in one
+  // burst. Beyond that the peer is disconnected. 0: no limit.
+  std::uint32_t max_invalid_rate = 100;
+  // Logons of the peer that reset both sequence numbers to 1, on average and in one burst; 0: no limit.
+  std::uint32_t max_resets_per_hour = 60;
 
   // Sent messages that are not stored: of these types, and with these fields in their body. A resend has a gap fill in
   // their place.

@@ -1,4 +1,4 @@
-// A rate limit: `rate` events per second on average, and up to `burst` in one burst.
+// A rate limit: `rate` tokens per second on average, and up to `burst` in one burst. A token is an event, or a byte.
 // Thread: one owner. Cost: a few integer operations, no allocation. Errors: none; a rate of 0 means no limit.
 #pragma once
 
@@ -14,9 +14,14 @@ class TokenBucket {
  public:
   TokenBucket() = default;
   // A burst of 0 means `rate`.
-  TokenBucket(std::uint32_t rate, std::uint32_t burst) noexcept
-      : interval_(rate == 0 ? Duration::zero() : std::max(Duration{1}, Duration{std::chrono::seconds{1}} / rate)),
-        allowance_(interval_ * std::max(burst == 0 ? rate : burst, 1U)) {}
+  TokenBucket(std::uint32_t rate, std::uint64_t burst) noexcept
+      : TokenBucket(rate == 0 ? Duration::zero() : std::max(Duration{1}, Duration{std::chrono::seconds{1}} / rate),
+                    burst == 0 ? rate : burst) {}
+  // One token per interval; zero means no limit.
+  TokenBucket(Duration interval, std::uint64_t burst) noexcept
+      : interval_(interval), allowance_(interval * static_cast<std::int64_t>(std::max(burst, std::uint64_t{1}))) {
+    NFX_ASSERT(interval >= Duration::zero() && allowance_ >= interval_);  // no overflow
+  }
 
   [[nodiscard]] bool limited() const noexcept { return interval_ != Duration::zero(); }
 
@@ -26,12 +31,14 @@ class TokenBucket {
   }
   [[nodiscard]] bool ready(MonotonicTime now) const noexcept { return !limited() || ready_at() <= now; }
 
-  // Takes a token; false when there is none.
-  [[nodiscard]] bool take(MonotonicTime now) noexcept {
+  // Takes `count` tokens when at least one is available, the missing ones in advance, so that the average holds. False:
+  // none is available, and none is taken.
+  [[nodiscard]] bool take(MonotonicTime now, std::uint64_t count = 1) noexcept {
     if (!limited()) return true;
     if (ready_at() > now) return false;
-    full_at_ = std::max(full_at_, now) + interval_;
-    NFX_ASSERT(full_at_ <= now + allowance_);  // never more taken than the burst
+    const Duration taken = interval_ * static_cast<std::int64_t>(count);
+    full_at_ = std::max(full_at_, now) + taken;
+    NFX_ASSERT(full_at_ + interval_ <= now + allowance_ + taken);  // at most the burst, and what is taken in advance
     return true;
   }
 

@@ -131,6 +131,7 @@ class JournalStore {
   // The destructor removes the journal's files if this opening began them. One that was there before stays.
   void discard_if_new() noexcept { discard_if_new_ = true; }
   [[nodiscard]] StoreCounts counts() const noexcept;
+  [[nodiscard]] std::uint64_t stored_bytes() const noexcept;  // of records that can be read
 
   // Touches the index's pages now, so that no append meets a page fault; those of the ring are touched already.
   void prefault() noexcept;

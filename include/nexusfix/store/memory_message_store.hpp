@@ -70,6 +70,10 @@ class MemoryMessageStore {
   void reset(UtcTime now) noexcept;
 
   [[nodiscard]] StoreCounts counts() const noexcept { return counts_; }
+  [[nodiscard]] std::uint64_t stored_bytes() const noexcept {
+    if (live_ == 0) return 0;
+    return head_ > tail_ ? head_ - tail_ : options_.retain_bytes - tail_ + head_;
+  }
   [[nodiscard]] std::size_t message_count() const noexcept { return live_; }
   [[nodiscard]] SeqNum oldest_kept() const noexcept { return SeqNum{live_ == 0 ? 0 : first_}; }
 

@@ -85,6 +85,10 @@ class SessionStore {
   void reset(UtcTime now) noexcept {
     call(*this, [&](auto& store) { store.reset(now); });
   }
+  // Bytes of what can be resent, about: for a journal, all its records that can be read.
+  [[nodiscard]] std::uint64_t stored_bytes() const noexcept {
+    return call(*this, [](const auto& store) { return store.stored_bytes(); });
+  }
   [[nodiscard]] StoreCounts counts() const noexcept {
     return call(*this, [](const auto& store) { return store.counts(); });
   }

@@ -1,0 +1,130 @@
+// Addresses that misbehave are held off, and resends that go on are slowed.
+#include "engine/peer_addresses.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/loop_rig.hpp"
+
+namespace nfx::test {
+namespace {
+
+constexpr MonotonicTime start{100h};
+
+TEST(PeerAddresses, are_held_off_for_the_time_set_whatever_their_port) {
+  PeerAddresses addresses{{.hold_off = 10s, .max_invalid_logons = 10}};
+  EXPECT_FALSE(addresses.is_held_off("192.0.2.7:1", start));
+  addresses.hold_off("192.0.2.7:1", start);
+  EXPECT_TRUE(addresses.is_held_off("192.0.2.7:2", start + 9999ms));
+  EXPECT_FALSE(addresses.is_held_off("192.0.2.70:1", start));
+  EXPECT_FALSE(addresses.is_held_off("192.0.2.7:1", start + 10s));
+}
+
+TEST(PeerAddresses, are_held_off_for_connections_that_do_not_begin_with_fix) {
+  PeerAddresses addresses{{.hold_off = 10s, .max_invalid_logons = 2}};
+  for (int i = 0; i < 20; ++i) addresses.count_invalid_logon("[2001:db8::1]:7", start);
+  EXPECT_FALSE(addresses.is_held_off("[2001:db8::1]:8", start));
+  addresses.count_invalid_logon("[2001:db8::1]:9", start);
+  EXPECT_TRUE(addresses.is_held_off("[2001:db8::1]:8", start));
+}
+
+TEST(PeerAddresses, are_never_held_off_without_a_time) {
+  PeerAddresses addresses{{.hold_off = 0s, .max_invalid_logons = 1}};
+  addresses.hold_off("192.0.2.7:1", start);
+  for (int i = 0; i < 100; ++i) addresses.count_invalid_logon("192.0.2.7:1", start);
+  EXPECT_FALSE(addresses.is_held_off("192.0.2.7:1", start));
+}
+
+TEST(PeerAddresses, stay_bounded_and_keep_those_held_off) {
+  PeerAddresses addresses{{.hold_off = 1h, .max_invalid_logons = 10}};
+  addresses.hold_off("192.0.2.7:1", start);
+  for (std::size_t i = 0; i < 3 * PeerAddresses::capacity; ++i) {
+    addresses.count_invalid_logon("10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":1",
+                                  start + Duration{1} * static_cast<std::int64_t>(i));
+  }
+  EXPECT_EQ(addresses.size(), PeerAddresses::capacity);
+  EXPECT_TRUE(addresses.is_held_off("192.0.2.7:1", start + 1s));
+}
+
+class InvalidFlood : public ::testing::Test {
+ protected:
+  InvalidFlood() {
+    rig.venue.config.sessions = {acceptor()};
+    rig.venue.start();
+  }
+  void log_on() {
+    peer.connect();
+    rig.turn();
+    peer.send(peer.logon());
+    rig.turn(2);
+    peer.read();
+  }
+  std::string garbled() {
+    std::string bytes = peer.message("D", order(1), 99);
+    bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '0' ? '1' : '0';
+    return bytes;
+  }
+  SessionHandle& session() { return rig.venue.session(); }
+
+  LoopRig rig;
+  RawPeer peer{rig.network, rig.clock};
+};
+
+TEST_F(InvalidFlood, of_garbled_messages_ends_the_connection_and_holds_the_address_off) {
+  log_on();
+  for (int i = 0; i < 1100; ++i) {
+    peer.send(garbled());
+    if (i % 50 == 0) rig.turn();
+  }
+  rig.turn(2);
+  for (int i = 0; i < 3; ++i) peer.read();  // the answers before the end
+  EXPECT_TRUE(peer.closed);
+  EXPECT_EQ(session().counters().invalid_disconnects, 1U);
+  EXPECT_EQ(rig.venue.application.count(Notice::too_many_invalid), 1U);
+  log_on();
+  EXPECT_TRUE(peer.closed) << "held off";
+  EXPECT_EQ(rig.venue.loop->counters().held_off, 1U);
+  rig.pass(10s, 1s);
+  log_on();
+  EXPECT_TRUE(session().logged_on());
+}
+
+TEST_F(InvalidFlood, of_connections_with_garbage_before_a_logon_holds_their_address_off) {
+  for (int i = 0; i < 150; ++i) {
+    peer.connect();
+    rig.turn();
+    peer.send(garbled());
+    rig.turn();
+    peer.read();
+    ASSERT_TRUE(peer.closed);
+  }
+  EXPECT_EQ(rig.venue.loop->counters().held_off, 150U - 101U);
+}
+
+TEST(ResendFlood, is_counted_while_it_is_slowed) {
+  LoopRig rig;
+  rig.venue.config.sessions = {acceptor()};
+  rig.venue.config.sessions[0].session.repeated_resend_rate = 10'000;
+  rig.venue.start();
+  RawPeer peer{rig.network, rig.clock};
+  peer.connect();
+  rig.turn();
+  peer.send(peer.logon());
+  rig.turn(2);
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = field(58, std::string(3000, 'x'))}));
+  std::size_t received = 0;
+  for (int i = 0; i < 200; ++i) {
+    peer.send(peer.next(msg_type::resend_request, field(7, std::to_string(1 + i % 2)) + field(16, "0")));
+    rig.pass(10ms, 10ms);
+    peer.received.clear();
+    peer.read();
+    received += peer.received.size();
+  }
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  EXPECT_GT(rig.venue.session().counters().resends_slowed, 0U);
+  EXPECT_LE(received, 3U * 61'000 + 11U * 10'000) << "once live, twice resent, the burst and two seconds";
+  EXPECT_EQ(rig.venue.application.count(Notice::resend_slowed), 1U);
+}
+
+}  // namespace
+}  // namespace nfx::test
