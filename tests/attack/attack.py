@@ -14,6 +14,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "apps"))
@@ -171,4 +172,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that servers end and folders go
     sys.exit(main(options))

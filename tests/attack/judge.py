@@ -10,9 +10,11 @@ LINES_ANYWAY = 100
 
 
 def latency_ratio(phases):
-    """The innocent's p99 under attack, to the median of the three phases without: alone, after it, beside a busy process."""
+    """The innocent's p99 under attack, to that alone. Where other programs disturbed the phase alone, to the median of it, of
+    the phase after the attack and of the one beside a busy process; an attack whose effect stays disturbs only the last two.
+    """
     without = sorted(phases[each]["p99_us"] for each in ("alone", "after", "control"))
-    return phases["attack"]["p99_us"] / max(without[1], LEAST_P99_US)
+    return phases["attack"]["p99_us"] / max(min(phases["alone"]["p99_us"], without[1]), LEAST_P99_US)
 
 
 def cost_of(samples):
@@ -49,6 +51,7 @@ def judge(attack, made, seconds, quick):
         return [], failures or ["nothing was measured"]
     phases, result = made["phases"], made["result"]
     made["ratio"] = latency_ratio(phases)
+    made["ratio_to_control"] = phases["attack"]["p99_us"] / max(phases["control"]["p99_us"], LEAST_P99_US)
     most_ratio = max(limits.p99_ratio or 0, QUICK_RATIO) if quick else limits.p99_ratio
     slow = []
     if most_ratio and made["ratio"] > most_ratio and not (quick and phases["attack"]["p99_us"] < QUICK_LEAST_US):

@@ -275,7 +275,8 @@ class Child:
             status = 1
             try:
                 os.close(self.reader)
-                signal.signal(signal.SIGINT, signal.SIG_DFL)
+                for each in (signal.SIGINT, signal.SIGTERM):
+                    signal.signal(each, signal.SIG_DFL)
                 on_cpus(cpus or CPUS, first, nice)
                 made = function(*arguments) or {}
                 used = resource.getrusage(resource.RUSAGE_SELF)
