@@ -1,4 +1,5 @@
-// Repairs a damaged journal, one damage after the other, as the scan finds them.
+// Repairs a damaged journal: a segment at a time, all of its unreadable places in one pass. Cost: linear in the size
+// of the journal.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include "nexusfix/store/journal_reader.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_scan.hpp"
+#include "store/journal_search.hpp"
 
 namespace nfx {
 
@@ -15,7 +17,16 @@ using namespace detail;
 
 namespace {
 
-constexpr int repairs_max = 10'000;  // more than a readable journal can have
+constexpr int repairs_max = 10'000;         // of headers, files and segments
+constexpr std::size_t holes_max = 100'000;  // of a segment
+
+// Bytes that cannot be read, and what is known at their beginning.
+struct Hole {
+  JournalPosition begin = 0;
+  JournalPosition end = 0;
+  std::string reason;
+  StandingNumbers standing;
+};
 
 class Repair {
  public:
@@ -28,14 +39,19 @@ class Repair {
   }
 
   std::string run() {
+    JournalDamage last;
     for (int i = 0; i < repairs_max; ++i) {
-      scan_ = scan_journal(disk_, folder_);
+      scan_ = scan_journal(disk_, folder_, {}, scanned_to_);
       if (!scan_.damage) return done_.empty() ? "nothing is damaged\n" : done_;
       if (scan_.torn) {
         return done_ + scan_.damage->file + ", offset " + std::to_string(scan_.damage->offset) +
                ": a tail that was never synced; opening the store cuts it\n";
       }
-      repair(*scan_.damage);
+      if (scan_.damage->file == last.file && scan_.damage->offset <= last.offset && scan_.damage->reason == last.reason)
+        give_up(*scan_.damage);
+      last = *scan_.damage;
+      repair(last);
+      if (!scan_.segments.empty()) scanned_to_ = scan_.segments.back().header.base;
     }
     throw StoreError(folder_.string() + " has more than " + std::to_string(repairs_max) +
                      " damages; take a copy of the whole folder instead");
@@ -53,42 +69,99 @@ class Repair {
 
   // --- Records ---
 
+  [[noreturn]] static void give_up(const JournalDamage& damage) {
+    throw StoreError(damage.file + ", offset " + std::to_string(damage.offset) + ": " + damage.reason +
+                     ", and its neighbours contradict it; take a copy of the whole folder instead");
+  }
+
   void repair_records(const JournalDamage& damage, const fs::path& path) {
-    save_damaged(path);
     const SegmentInfo& segment = scan_.segments.back();
+    const JournalPosition must_end = end_of_records(segment, damage);
+    if (must_end < damage.position + sizeof(RecordHeader)) give_up(damage);
+    save_damaged(path);
     auto file = value_or_throw(disk_.open(path, OpenMode::write));
-    const JournalPosition end = end_of_hole(*file, segment, damage);
-    const auto hole = static_cast<std::size_t>(end - damage.position);
-    const std::string bytes =
-        copy_ != nullptr ? from_copy(damage.position, end) : filler(damage.position, hole, damage.reason);
-    NFX_REQUIRE(damage.position < end && bytes.size() == hole);  // fills just what could not be read
-    value_or_throw(file->write(damage.offset, bytes));
+    const std::vector<Hole> holes = find_holes(*file, damage, must_end);
+    const std::vector<std::string> copies = copy_ != nullptr ? from_copy(holes) : std::vector<std::string>{};
+    for (std::size_t i = 0; i < holes.size(); ++i) {
+      const Hole& hole = holes[i];
+      const std::string bytes = copy_ != nullptr ? copies[i] : filler(hole);
+      NFX_REQUIRE(hole.begin < hole.end && bytes.size() == hole.end - hole.begin);  // fills just what cannot be read
+      const std::uint64_t offset = damage.offset + (hole.begin - damage.position);
+      value_or_throw(file->write(offset, bytes));
+      say(damage.file + ", offset " + std::to_string(offset) + ": " + std::to_string(bytes.size()) + " bytes " +
+          (copy_ != nullptr ? "taken from the copy" : "given up (" + hole.reason + ")"));
+    }
     value_or_throw(file->sync());
-    say(damage.file + ", offset " + std::to_string(damage.offset) + ": " + std::to_string(hole) + " bytes " +
-        (copy_ != nullptr ? "taken from the copy" : "given up (" + damage.reason + ")"));
-    if (copy_ == nullptr && end == scan_.committed && path == last_path()) {
+    const Hole& last = holes.back();
+    if (copy_ == nullptr && last.end == scan_.committed && path == last_path()) {
       say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
-          std::to_string(value(scan_.next_inbound)) + ", next outbound " + std::to_string(value(scan_.next_outbound)) +
+          std::to_string(last.standing.next_inbound) + ", next outbound " +
+          std::to_string(last.standing.next_outbound) +
           "; get the numbers of the counterparty, and set these with nfx store seq");
     }
   }
 
   [[nodiscard]] fs::path last_path() const { return scan_.segments.back().path; }
 
-  // Where records can be read again: at a whole one, or where the next segment begins or the last commit mark is.
-  JournalPosition end_of_hole(DiskFile& file, const SegmentInfo& segment, const JournalDamage& damage) {
-    const std::uint64_t limit = std::min(segment_header_size + segment.header.capacity, value_or_throw(file.size()));
-    const JournalPosition must_end = next_base(segment.header.ordinal).value_or(scan_.committed);
-    PiecewiseFile pieces(file);
-    for (std::uint64_t skip = sizeof(RecordHeader); damage.position + skip < must_end; skip += record_alignment) {
-      const auto found = value_or_throw(record_at(pieces, damage.offset + skip, limit, damage.position + skip));
-      if (found.state == RecordState::whole) return damage.position + skip;
+  // Where the records of a segment end: where the next one begins, or at the last commit mark.
+  JournalPosition end_of_records(const SegmentInfo& segment, const JournalDamage& damage) {
+    const JournalPosition capacity_end = segment.header.base + segment.header.capacity;
+    const std::uint64_t next = segment.header.ordinal + 1;
+    if (const auto base = next_base(next)) return std::min(*base, capacity_end);
+    if (const auto file = disk_.open(folder_ / segment_name(next), OpenMode::read)) {
+      const auto base = base_of(**file, damage.position + sizeof(RecordHeader), capacity_end);
+      if (base) return *base;
     }
-    return std::max(must_end, damage.position + sizeof(RecordHeader));
+    return std::min(scan_.committed, capacity_end);
+  }
+
+  // From the damage on, all places of the segment that cannot be read.
+  std::vector<Hole> find_holes(DiskFile& file, const JournalDamage& damage, JournalPosition must_end) {
+    std::vector<Hole> holes;
+    StandingNumbers standing{value(scan_.next_inbound), value(scan_.next_outbound), to_ns(scan_.creation_time), false};
+    const auto offset_of = [&](JournalPosition at) { return damage.offset + (at - damage.position); };
+    const std::uint64_t limit = offset_of(must_end);
+    PiecewiseFile pieces(file);
+    RecordSearch search(pieces, {damage.offset, damage.position, must_end});
+    std::string reason = damage.reason;
+    for (JournalPosition at = damage.position; at < must_end;) {
+      if (holes.size() == holes_max) {
+        throw StoreError(damage.file + " has more than " + std::to_string(holes_max) +
+                         " damages; take a copy of the whole folder instead");
+      }
+      // A hole is as long as one record at least, so that one can take its place.
+      const JournalPosition end = value_or_throw(search.next_whole(at + sizeof(RecordHeader)));
+      if (search.given_up()) reason = "too many bytes look like records";
+      holes.push_back({at, end, reason, standing});
+      at = end;
+      Hole last_record{at, at, {}, standing};
+      while (at < must_end) {
+        const auto found = value_or_throw(record_at(pieces, offset_of(at), limit, at));
+        if (found.state != RecordState::whole) {
+          reason = reason_of(found.state);
+          break;
+        }
+        RecordHeader header;
+        std::memcpy(&header, found.bytes.data(), sizeof header);
+        last_record = {at, must_end, {}, standing};
+        standing.apply(header);
+        at += padded(found.bytes.size());
+      }
+      if (at == must_end || must_end - at >= sizeof(RecordHeader)) continue;
+      // Too little for a record in its place: the one before it goes too.
+      if (last_record.begin == end) {
+        holes.back().end = must_end;
+      } else {
+        last_record.reason = reason;
+        holes.push_back(last_record);
+      }
+      break;
+    }
+    return holes;
   }
 
   std::optional<JournalPosition> next_base(std::uint64_t ordinal) {
-    const auto file = disk_.open(folder_ / segment_name(ordinal + 1), OpenMode::read);
+    const auto file = disk_.open(folder_ / segment_name(ordinal), OpenMode::read);
     SegmentHeader header{};
     if (!file || (*file)->read(0, {reinterpret_cast<char*>(&header), sizeof header}).value_or(0) < sizeof header ||
         !header_is_whole(header) || header.base == unset_position) {
@@ -97,38 +170,65 @@ class Repair {
     return header.base;
   }
 
+  // Where a segment begins whose header is lost: where the checksum of its first record, which begins with the
+  // position, is right.
+  std::optional<JournalPosition> base_of(DiskFile& file, JournalPosition lowest, JournalPosition highest) {
+    PiecewiseFile pieces(file);
+    std::uint32_t size = 0;
+    const auto front = value_or_throw(pieces.bytes(segment_header_size, sizeof(RecordHeader)));
+    if (!front.empty()) std::memcpy(&size, front.data(), sizeof size);
+    if (size < sizeof(RecordHeader) || size > value_or_throw(file.size())) return std::nullopt;
+    const auto record = value_or_throw(pieces.bytes(segment_header_size, size));
+    const auto low = record.empty() ? std::nullopt : low_position_of(record);
+    if (!low) return std::nullopt;
+    const JournalPosition base = lowest + (*low - static_cast<std::uint32_t>(lowest));
+    const bool possible = base <= highest && base % record_alignment == 0;
+    return possible && record_is_whole(base, record.data(), size) ? std::optional{base} : std::nullopt;
+  }
+
   // One record in the place of those that are lost. It changes no sequence number, and states what happened.
-  std::string filler(JournalPosition position, std::size_t size, std::string_view reason) const {
-    std::string body = "repaired: " + std::to_string(size) + " bytes could not be read: " + std::string{reason};
+  static std::string filler(const Hole& hole) {
+    const auto size = static_cast<std::size_t>(hole.end - hole.begin);
+    std::string body = "repaired: " + std::to_string(size) + " bytes could not be read: " + hole.reason;
     NFX_REQUIRE(size >= sizeof(RecordHeader) && size % record_alignment == 0);
     body.resize(size - sizeof(RecordHeader), ' ');
     std::string bytes(size, '\0');
     const auto flags = static_cast<std::uint8_t>(RecordFlag::by_operator);
-    write_record(bytes.data(), position,
-                 {0, 0, value(scan_.next_inbound), to_ns(scan_.creation_time), RecordKind::next_inbound, flags, 0, 0},
-                 body);
+    write_record(
+        bytes.data(), hole.begin,
+        {0, 0, hole.standing.next_inbound, hole.standing.creation_time_ns, RecordKind::next_inbound, flags, 0, 0},
+        body);
     return bytes;
   }
 
-  // The copy's records of begin..end, which must be whole and end just there.
-  std::string from_copy(JournalPosition begin, JournalPosition end) {
-    std::string bytes;
-    JournalPosition at = begin;
-    (void)scan_journal(disk_, *copy_, [&](const JournalRecord& record) {
-      if (record.position != at || at >= end) return at < end;
-      const std::size_t offset = bytes.size();
-      bytes.resize(offset + padded(record.header.size), '\0');
-      std::memcpy(bytes.data() + offset, &record.header, sizeof record.header);
-      std::copy(record.body.begin(), record.body.end(),
-                bytes.begin() + static_cast<std::ptrdiff_t>(offset) + sizeof record.header);
-      at += padded(record.header.size);
-      return at < end;
-    });
-    if (at != end) {
-      throw StoreError(copy_->string() + " does not have the records of positions " + std::to_string(begin) + " to " +
-                       std::to_string(end) + " either; try another copy, or --gap-fill");
+  // The copy's records of each hole, which must be whole and end just there.
+  std::vector<std::string> from_copy(const std::vector<Hole>& holes) {
+    std::vector<std::string> copies(holes.size());
+    std::size_t i = 0;
+    JournalPosition at = holes.front().begin;
+    (void)scan_journal(
+        disk_, *copy_,
+        [&](const JournalRecord& record) {
+          if (record.position < at) return true;
+          if (record.position > at) return false;
+          std::string& bytes = copies[i];
+          const std::size_t offset = bytes.size();
+          bytes.resize(offset + padded(record.header.size), '\0');
+          std::memcpy(bytes.data() + offset, &record.header, sizeof record.header);
+          std::copy(record.body.begin(), record.body.end(),
+                    bytes.begin() + static_cast<std::ptrdiff_t>(offset) + sizeof record.header);
+          at += padded(record.header.size);
+          if (at < holes[i].end) return true;
+          if (at > holes[i].end || ++i == holes.size()) return false;
+          at = holes[i].begin;
+          return true;
+        },
+        at);
+    if (i != holes.size()) {
+      throw StoreError(copy_->string() + " does not have the records of positions " + std::to_string(holes[i].begin) +
+                       " to " + std::to_string(holes[i].end) + " either; try another copy, or --gap-fill");
     }
-    return bytes;
+    return copies;
   }
 
   // --- Headers and whole files ---
@@ -153,7 +253,6 @@ class Repair {
     return header;
   }
 
-  // The base is where the checksum of the first record, which begins with it, is right.
   SegmentHeader header_from_neighbours(DiskFile& file, std::uint64_t ordinal) {
     const std::uint64_t size = value_or_throw(file.size());
     if (size <= segment_header_size || scan_.identity.empty() || (scan_.segments.empty() && ordinal != 1)) {
@@ -165,17 +264,12 @@ class Repair {
     const JournalPosition lowest = first ? 0 : scan_.segments.back().end;
     const JournalPosition highest =
         first ? 0 : scan_.segments.back().header.base + scan_.segments.back().header.capacity;
-    PiecewiseFile pieces(file);
-    header.base = unset_position;
-    for (JournalPosition base = lowest; base <= highest && header.base == unset_position; base += record_alignment) {
-      if (value_or_throw(record_at(pieces, segment_header_size, size, base)).state == RecordState::whole) {
-        header.base = base;
-      }
-    }
-    if (header.base == unset_position) {
+    const auto base = base_of(file, lowest, highest);
+    if (!base) {
       throw StoreError(folder_.string() + ": header and first record of " + segment_name(ordinal) +
                        " are both lost; use --from COPY");
     }
+    header.base = *base;
     header.next_inbound = value(scan_.next_inbound);
     header.next_outbound = value(scan_.next_outbound);
     header.creation_time_ns = to_ns(scan_.creation_time);
@@ -193,7 +287,7 @@ class Repair {
       bytes.resize(value_or_throw(file->size()));
       bytes.resize(value_or_throw(file->read(0, bytes)));
     } else {
-      const auto base = next_base(ordinal);
+      const auto base = next_base(ordinal + 1);
       const JournalPosition begin = scan_.end;
       if (!base || *base < begin + sizeof(RecordHeader)) {
         throw StoreError(path.string() + " is missing, and " + after.string() +
@@ -209,7 +303,8 @@ class Repair {
       header.crc = header_crc(header);
       bytes.assign(reinterpret_cast<const char*>(&header), sizeof header);
       bytes.resize(segment_header_size, '\0');
-      bytes += filler(begin, hole, "the file was missing");
+      const StandingNumbers standing{header.next_inbound, header.next_outbound, header.creation_time_ns, false};
+      bytes += filler({begin, *base, "the file was missing", standing});
     }
     auto made = value_or_throw(disk_.open(path, OpenMode::create));
     value_or_throw(made->write(0, bytes));
@@ -244,6 +339,7 @@ class Repair {
   const fs::path* copy_;
   std::unique_ptr<DiskFile> lock_;
   JournalScan scan_;
+  JournalPosition scanned_to_ = 0;  // what is before it was found good
   std::string done_;
 };
 

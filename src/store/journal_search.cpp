@@ -1,0 +1,81 @@
+#include "store/journal_search.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "nexusfix/base/assert.hpp"
+#include "store/journal_bytes.hpp"
+
+namespace nfx::detail {
+namespace {
+
+constexpr std::uint8_t known_flags =
+    std::to_underlying(RecordFlag::by_operator) | std::to_underlying(RecordFlag::imported);
+
+// Whether a record's header may begin with these bytes. Text and times do not look like that.
+[[nodiscard]] bool may_be_header(const RecordHeader& header, std::uint64_t most) noexcept {
+  return header.size >= sizeof header && padded(header.size) <= most && header.kind > RecordKind::none &&
+         header.kind <= RecordKind::closed && (header.flags & ~known_flags) == 0 && header.zero_a == 0 &&
+         header.zero_b == 0;
+}
+
+}  // namespace
+
+DiskResult<JournalPosition> RecordSearch::next_whole(JournalPosition from) {
+  NFX_REQUIRE(range_.begin <= from && from % record_alignment == 0);
+  for (JournalPosition at = from; at + sizeof(RecordHeader) <= range_.end && !given_up_; at += record_alignment) {
+    const std::uint64_t offset = range_.offset + (at - range_.begin);
+    const auto front = file_.bytes(offset, sizeof(RecordHeader));
+    if (!front) return std::unexpected(front.error());
+    if (front->empty()) break;  // the file ends
+    RecordHeader header;
+    std::memcpy(&header, front->data(), sizeof header);
+    if (!may_be_header(header, range_.end - at)) continue;
+    given_up_ = checked_ + header.size > budget_;
+    if (given_up_) break;
+    checked_ += header.size;
+    const auto whole = file_.bytes(offset, header.size);
+    if (!whole) return std::unexpected(whole.error());
+    if (!whole->empty() && record_is_whole(at, whole->data(), header.size)) return at;
+  }
+  return range_.end;
+}
+
+// A checksum is linear in the number that it is begun with: 32 of them, one for each bit, give all.
+std::optional<std::uint32_t> low_position_of(std::string_view record) noexcept {
+  RecordHeader header;
+  NFX_REQUIRE(record.size() >= sizeof header);
+  std::memcpy(&header, record.data(), sizeof header);
+  if (header.size != record.size()) return std::nullopt;
+  const std::uint32_t at_zero = record_crc(0, record.data(), record.size());
+  struct Row {
+    std::uint32_t change;  // of the checksum
+    std::uint32_t bits;    // of the position, that make it
+  };
+  std::array<Row, 32> by_top_bit{};
+  for (std::uint32_t bit = 0; bit < 32; ++bit) {
+    Row row{record_crc(std::uint32_t{1} << bit, record.data(), record.size()) ^ at_zero, std::uint32_t{1} << bit};
+    while (row.change != 0) {
+      Row& there = by_top_bit[static_cast<std::size_t>(std::bit_width(row.change)) - 1];
+      if (there.change == 0) {
+        there = row;
+        break;
+      }
+      row.change ^= there.change;
+      row.bits ^= there.bits;
+    }
+  }
+  std::uint32_t wanted = header.crc ^ at_zero;
+  std::uint32_t position = 0;
+  while (wanted != 0) {
+    const Row& row = by_top_bit[static_cast<std::size_t>(std::bit_width(wanted)) - 1];
+    if (row.change == 0) return std::nullopt;
+    wanted ^= row.change;
+    position ^= row.bits;
+  }
+  return position;
+}
+
+}  // namespace nfx::detail
