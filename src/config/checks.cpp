@@ -132,6 +132,7 @@ Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (j.retain_bytes != 0 && j.retain_bytes < 2 * j.segment_size)
     return {{"store_retain_bytes", "must be at least twice segment_size, as one segment is always in use"}};
   if (j.retain_age < std::chrono::seconds{0}) return {{"store_retain_age_h", "expected 0 or more"}};
+  if (j.full_timeout < std::chrono::seconds{0}) return {{"store_full_timeout_s", "expected 0 or more"}};
   return std::nullopt;
 }
 

@@ -565,6 +565,10 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
      [](const SessionDraft&) { return std::string{"[]"}; },
      "Tags of fields such as [\"554\", \"925\"], Password and NewPassword: sent messages with one of them are not "
      "stored. A resend has a gap fill in their place."},
+    NFX_DURATION(
+        "store_full_timeout_s", settings.journal.full_timeout, std::chrono::seconds, 0, day_s,
+        "store = \"journal\": seconds that a session keeps its connection while its disk is full. Nothing is sent or "
+        "read in that time. It continues when there is space, and logs out afterwards. 0: it logs out immediately."),
     NFX_SEQ_NUM(
         "next_inbound", settings.next_inbound,
         "MsgSeqNum expected in the peer's first message, if the store is empty. Set it when you continue a session "

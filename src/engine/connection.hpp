@@ -59,7 +59,6 @@ class ParkedBytes {
   void park(std::string_view bytes, MonotonicTime until) {
     NFX_ASSERT(!held());
     NFX_ASSERT(until != MonotonicTime::max());
-    NFX_ASSERT(!bytes.empty());
     memory_->assign(bytes);
     until_ = until;
   }

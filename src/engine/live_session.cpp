@@ -46,6 +46,8 @@ std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noex
 std::expected<SeqNum, SendError> LiveSession::reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                               std::string_view text) noexcept {
   if (looking_on) return std::unexpected(SendError::no_room);
+  if (journal_store != nullptr && !journal_store->accepts(text.size() + 2 * header_room)) [[unlikely]]
+    return refuse_send();
   return runner.step(*this, 0,
                      [&](Actions& out) { return session.reject_business(refused, reason, text, runner.now(), out); });
 }
@@ -53,7 +55,7 @@ std::expected<SeqNum, SendError> LiveSession::reject_business(const MessageView&
 void LiveSession::logout(std::string_view text) noexcept {
   if (looking_on) return;
   enabled = false;
-  const bool unkept = journal_store != nullptr && journal_store->condition() == StoreCondition::failed;
+  const bool unkept = journal_store != nullptr && !runner.can_record_numbers(*this);
   if (connection.connecting || unkept) return drop_connection();
   reconnect.cancel();
   runner.rearm(*this);

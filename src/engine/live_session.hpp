@@ -83,7 +83,8 @@ class LiveSession final : public SessionHandle {
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
     return std::min({session.next_deadline(), reconnect.at(), connection.connect_deadline, schedule_at,
-                     connection.parked.until(), cancel_at, connection.out.reader_deadline(), leave_at, challenge_at});
+                     connection.parked.until(), cancel_at, connection.out.reader_deadline(), full_until, leave_at,
+                     challenge_at});
   }
 
   SessionRunner& runner;
@@ -105,6 +106,7 @@ class LiveSession final : public SessionHandle {
 
   bool enabled = true;
   bool store_trouble = false;         // told about, until the store is good again
+  bool full_too_long = false;         // full_until has passed
   bool looking_on = false;            // in a callback that lends bytes which acting on the session would move
   bool up = false;                    // on_logon was called, and on_logout not yet
   bool removing = false;              // it goes when its connection has ended
@@ -113,6 +115,7 @@ class LiveSession final : public SessionHandle {
   Reconnect reconnect;
   MonotonicTime schedule_at = MonotonicTime::max();
   MonotonicTime cancel_at = MonotonicTime::max();
+  MonotonicTime full_until = MonotonicTime::max();  // how long it waits for space on its disk
   std::string cancel_reason;
 
   // Of one that a template made: it leaves memory at this time unless it has a connection, which it lost at `gone_at`.

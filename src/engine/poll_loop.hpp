@@ -115,7 +115,6 @@ class PollLoop {
   // for the messages behind it. Larger reads mean load, where one send for all answers is worth more.
   static constexpr std::size_t eager_flush_limit = 2048;
   static constexpr std::size_t journal_room = 16 * 1024;  // below which a message waits to be received
-  static constexpr Duration journal_check{std::chrono::microseconds{200}};  // while the journal has no room
 
   void look_at_clock() noexcept { runner_.advance_to(clock_.monotonic()); }
   // Within on_close: more than the reason says, where the transport knows more.
@@ -128,7 +127,8 @@ class PollLoop {
   void receive_pending(std::uint32_t index, std::span<const char> bytes);
   void receive(LiveSession& session, std::string_view bytes);
   BatchEnd receive_batch(LiveSession& session, std::string_view bytes);
-  [[nodiscard]] MonotonicTime may_receive_at(const LiveSession& session) const noexcept;
+  [[nodiscard]] MonotonicTime may_receive_at(LiveSession& session) noexcept;
+  [[nodiscard]] MonotonicTime space_expected_at(LiveSession& session) noexcept;
   void receive_item(LiveSession& session, const BatchItem& item);
   void drain_queue(LiveSession& session);
 

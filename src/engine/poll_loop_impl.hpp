@@ -184,6 +184,7 @@ void PollLoop<T, C>::fire_timer(LiveSession& session) {
     runner_.judge_challenge(session);
   if (session.schedule_at <= time) runner_.apply_schedule(session);
   if (session.connection.parked.until() <= time) resume(session);
+  runner_.end_wait_for_space_when_due(session);
   runner_.cut_when_due(session);
   if (session.connection.connect_deadline <= time) {
     runner_.connect_timed_out(session);
@@ -200,7 +201,12 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::resume(LiveSession& session) {
   session.connection.parked.take(resumed_);
   const ConnectionId id = session.connection.id;
-  receive(session, resumed_);
+  drain_queue(session);
+  if (session.connection.parked.held()) {
+    session.connection.parked.add(resumed_);
+  } else if (session.connection.id == id) {
+    receive(session, resumed_);
+  }
   resumed_.clear();
   if (session.connection.id == id && !session.connection.parked.held()) transport_.hold(id, false);
 }
@@ -247,6 +253,11 @@ BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view by
     }
     receive_item(session, item);
     if (session.connection.id != id) return false;
+    if (session.connection.parked.held()) [[unlikely]] {
+      const auto after = static_cast<std::size_t>(item.bytes.data() - bytes.data()) + item.bytes.size();
+      session.connection.parked.add(bytes.substr(after));
+      return false;
+    }
     if (item.bytes_behind != 0 && bytes.size() <= eager_flush_limit) runner_.flush(transport_, session);
     return session.connection.id == id;
   });
@@ -254,12 +265,19 @@ BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view by
 
 // When the message just read may be handed to the session: in the past for now.
 template <Transport T, Clock C>
-MonotonicTime PollLoop<T, C>::may_receive_at(const LiveSession& session) const noexcept {
-  // What an answer may need, several times over. A journal that is full or has failed ends the session instead.
-  if (session.journal_store != nullptr && !session.journal_store->accepts(journal_room) &&
-      session.journal_store->condition() == StoreCondition::busy) [[unlikely]]
-    return runner_.now().monotonic + journal_check;
+MonotonicTime PollLoop<T, C>::may_receive_at(LiveSession& session) noexcept {
+  const MonotonicTime space_at = space_expected_at(session);
+  if (space_at != MonotonicTime{}) [[unlikely]]
+    return space_at;
   return session.delays() ? session.session.held_until(message_) : MonotonicTime{};
+}
+
+// Until when a message waits for space in the journal: for what an answer may need, several times over.
+template <Transport T, Clock C>
+inline MonotonicTime PollLoop<T, C>::space_expected_at(LiveSession& session) noexcept {
+  if (session.journal_store == nullptr || session.journal_store->accepts(journal_room)) [[likely]]
+    return {};
+  return runner_.space_expected_at(session);
 }
 
 template <Transport T, Clock C>
@@ -289,6 +307,10 @@ void PollLoop<T, C>::drain_queue(LiveSession& session) {
     if (queued_message_.parse(*bytes) != WireError::none) continue;
     runner_.step(session, 0,
                  [&](Actions& out) { session.session.on_queued_message(queued_message_, runner_.now(), out); });
+    if (!session.connection.exists()) return;
+    // Those after it wait in the queue.
+    if (const MonotonicTime space_at = space_expected_at(session); space_at != MonotonicTime{}) [[unlikely]]
+      return runner_.park(session, {}, space_at);
   }
 }
 

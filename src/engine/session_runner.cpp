@@ -89,12 +89,16 @@ void SessionRunner::logged_out(LiveSession& session, const Action& action) {
 void SessionRunner::disconnect(LiveSession& session) {
   Connection& connection = session.connection;
   if (!connection.exists()) return;
-  // The last words of a session are few, and wait for the disk here: there is no later.
-  if (session.commits().holds_back() && !connection.out.empty())
-    static_cast<void>(session.journal_store->wait_durable(session.journal_store->position()));
-  flush(network_, session);
+  flush_last_words(session);
   close_connection(session);
   detach(session);
+}
+
+// The last words of a session are few, and wait for the disk here: there is no later.
+void SessionRunner::flush_last_words(LiveSession& session) {
+  if (session.commits().holds_back() && !session.connection.out.empty())
+    static_cast<void>(session.journal_store->wait_durable(session.journal_store->position()));
+  flush(network_, session);
 }
 
 void SessionRunner::note(LiveSession& session, const Action& action) {
@@ -133,27 +137,70 @@ bool SessionRunner::store_is_good(LiveSession& session) {
   return !session.store_trouble;
 }
 
-// A journal that takes no more ends its session: with a Logout while there is room for its number, at once when what is
-// encoded can no longer be stored, for its number would be used again.
+// A full disk stops a session's messages: none is sent, and none is read that would have to be answered. Its connection
+// stays for full_timeout while heartbeats can still be recorded; then it logs out. What was encoded and
+// could not be recorded ends the connection before it leaves: its number would be used again.
 void SessionRunner::check_store(LiveSession& session) {
   NFX_ASSERT(session.journal_store != nullptr);
-  const StoreCondition condition = session.journal_store->condition();
+  const JournalStore& journal = *session.journal_store;
+  const StoreCondition condition = journal.condition();
   const std::uint64_t refused = session.store.counts().refused;
   NFX_ASSERT(refused >= session.records_refused);
   const bool lost = refused != std::exchange(session.records_refused, refused);
-  const bool bad = condition >= StoreCondition::full;
-  if (!bad && !lost) {
-    session.store_trouble = false;
-    return;
-  }
+  if (condition < StoreCondition::full && !lost) return find_store_good(session);
   if (!std::exchange(session.store_trouble, true)) {
-    tell(session, Notice::store_trouble, SeqNum{}, session.journal_store->condition_text());
-    if (!lost && condition == StoreCondition::full && session.session.logged_on()) {
-      return step(session, 0,
-                  [&](Actions& out) { session.session.logout("the message store takes no more", now_, out); });
-    }
+    session.full_until = now_.monotonic + session.settings.journal.full_timeout;
+    rearm(session);
+    tell(session, Notice::store_trouble, SeqNum{}, journal.condition_text());
   }
-  if (lost || condition == StoreCondition::failed) session.drop_connection();
+  if (lost || condition == StoreCondition::failed) return session.drop_connection();
+  if (session.full_until <= now_.monotonic) {
+    session.full_until = MonotonicTime::max();
+    session.full_too_long = true;
+  }
+  if ((session.full_too_long || !journal.has_reserve()) && session.session.logged_on())
+    step(session, 0, [&](Actions& out) { session.session.logout("the message store takes no more", now_, out); });
+  // The answer to a Logout may follow many messages, and the number of each is recorded.
+  if (journal.has_reserve() || !session.connection.exists()) return;
+  flush_last_words(session);
+  session.drop_connection();
+}
+
+void SessionRunner::find_store_good(LiveSession& session) {
+  if (!std::exchange(session.store_trouble, false)) return;
+  session.full_too_long = false;
+  session.full_until = MonotonicTime::max();
+  rearm(session);
+  tell(session, Notice::store_recovered, SeqNum{}, {});
+}
+
+void SessionRunner::end_wait_for_space_when_due(LiveSession& session) {
+  if (session.full_until <= now_.monotonic) check_store(session);
+}
+
+[[gnu::cold, gnu::noinline]] MonotonicTime SessionRunner::space_expected_at(LiveSession& session) noexcept {
+  constexpr Duration ring_check = std::chrono::microseconds{200};
+  constexpr Duration disk_check = std::chrono::milliseconds{100};
+  switch (session.journal_store->condition()) {
+    case StoreCondition::good:
+    case StoreCondition::failed: return {};  // the session ends
+    case StoreCondition::busy: return now_.monotonic + ring_check;
+    case StoreCondition::full:
+      if (!session.store_trouble) check_stores_soon();
+      // A Logout has been sent: its answer is not answered.
+      return session.session.phase() == Phase::logout_sent ? MonotonicTime{} : now_.monotonic + disk_check;
+  }
+  return {};
+}
+
+bool SessionRunner::can_record_numbers(const LiveSession& session) noexcept {
+  switch (session.journal_store->condition()) {
+    case StoreCondition::good:
+    case StoreCondition::busy: return true;
+    case StoreCondition::full: return session.journal_store->has_reserve();
+    case StoreCondition::failed: return false;
+  }
+  return false;
 }
 
 // Messages sent again.

@@ -131,6 +131,11 @@ class SessionRunner {
   // Stores.
   void check_stores_when_changed();
   void check_stores_soon() noexcept { store_changes_seen_ = ~std::uint64_t{0}; }
+  void end_wait_for_space_when_due(LiveSession& session);
+  // What was received waits while the journal has no space for an answer: until when. In the past: it does not wait.
+  [[nodiscard]] MonotonicTime space_expected_at(LiveSession& session) noexcept;
+  // Whether the number of another message can be recorded.
+  [[nodiscard]] static bool can_record_numbers(const LiveSession& session) noexcept;
 
   // Messages sent again.
   void pump_replays();
@@ -195,6 +200,8 @@ class SessionRunner {
   void start_over_when_due(LiveSession& session);
   void watch_slow(LiveSession& session) noexcept;
   void check_store(LiveSession& session);
+  void find_store_good(LiveSession& session);
+  void flush_last_words(LiveSession& session);
   [[nodiscard]] bool store_is_good(LiveSession& session);
   void pump_replay(LiveSession& session);
   void log_event(const LiveSession& session, std::string_view what, std::string_view detail = {}) noexcept {

@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::uint64_t reserve_max = 64 * 1024;  // of a segment without a successor, for all but messages
 constexpr std::uint64_t margin_max = 16 * 1024;   // of the ring, for all but messages
+// Of the reserve, for the end of the process alone: a reset, both next sequence numbers and the end itself.
+constexpr std::uint64_t closing_reserve = 4 * sizeof(RecordHeader);
 constexpr std::size_t chunk_size = 256 * 1024;
 constexpr std::size_t prefetched = 768;  // bytes before the head
 
@@ -61,6 +63,8 @@ struct JournalStore::State {
   std::size_t refused_size = 0;         // of the last message that did not fit; 0: the last one did
   bool recovered_message = false;       // since the last reset
   std::uint64_t appended_at_reset = 0;  // counts.appended, as of the last reset
+  bool reset_pending = false;           // a reset did not fit: it is recorded before anything else
+  bool closing = false;                 // the last records: closing_reserve is for them
   JournalRecovery recovery;
 
   // What reading from files needs.
@@ -90,7 +94,7 @@ struct JournalStore::State {
     NFX_ASSERT(head - now_written <= ring_size);                // nothing was overwritten before it was in the file
     NFX_ASSERT(segment_base <= head && head <= segment_end);    // records are never in two segments
     written = now_written;
-    limit = std::min(written + ring_size - margin, segment_end - reserve());
+    limit = reset_pending ? 0 : std::min(written + ring_size - margin, segment_end - reserve());
     wake_at = written + ring_size / 2;
   }
 
@@ -100,7 +104,8 @@ struct JournalStore::State {
   }
 
   [[nodiscard]] bool fits_segment(std::uint64_t need, bool is_message) const noexcept {
-    return head + need + (is_message && !next_segment_ready() ? reserve() : 0) <= segment_end;
+    if (next_segment_ready()) return head + need <= segment_end;
+    return head + need + (is_message ? reserve() : closing ? 0 : closing_reserve) <= segment_end;
   }
 
   // Why a record cannot be appended now; good when it can.
@@ -122,7 +127,9 @@ struct JournalStore::State {
   void cut(const JournalStore& store, UtcTime now) noexcept {
     NFX_ASSERT(next_segment_ready() && ring->begun.load(std::memory_order_acquire) == cuts);  // the last cut was taken
     NFX_ASSERT(segment_base <= head && head <= segment_end);
-    ring->cut = {head, recorded_inbound, recorded_outbound, to_ns(store.creation_time_), to_ns(now)};
+    // Zero until a reset is recorded: then it is the first record of this segment.
+    ring->cut = {head, std::max<std::uint64_t>(recorded_inbound, 1), std::max<std::uint64_t>(recorded_outbound, 1),
+                 to_ns(store.creation_time_), to_ns(now)};
     segment_base = head;
     segment_end = head + ring->spare_capacity.load(std::memory_order_relaxed);
     ring->cuts.store(++cuts, std::memory_order_release);
@@ -130,9 +137,10 @@ struct JournalStore::State {
     renew_limits();
   }
 
-  [[gnu::cold, gnu::noinline]] bool make_room(const JournalStore& store, std::uint64_t need, bool is_message,
+  [[gnu::cold, gnu::noinline]] bool make_room(JournalStore& store, std::uint64_t need, bool is_message,
                                               UtcTime now) noexcept {
     renew_limits();
+    if (reset_pending && !record_reset(store)) return false;
     const StoreCondition in_the_way = obstacle(need, is_message);
     if (in_the_way == StoreCondition::busy && !has_room(need, is_message)) ++counters.ring_full;
     if (in_the_way != StoreCondition::good) return false;
@@ -162,12 +170,29 @@ struct JournalStore::State {
     if (head > wake_at) writer.nudge();
   }
 
-  // A record that is not a message. False when it did not fit; the number is then recorded with the next one.
+  // The reset at store.creation_time_. False when it did not fit.
+  bool record_reset(JournalStore& store) noexcept {
+    reset_pending = false;
+    renew_limits();
+    reset_pending = !note(store, RecordKind::reset, 0, store.creation_time_);
+    renew_limits();
+    if (reset_pending) return false;
+    recorded_inbound = 1;
+    recorded_outbound = 1;
+    ring->last_reset.store(head - sizeof(RecordHeader), std::memory_order_release);
+    return true;
+  }
+
+  // A record that is not a message. False, and counted, when it did not fit: the number is then recorded later, before
+  // the end at the latest. What uses it must not leave until then.
   bool note(JournalStore& store, RecordKind kind, std::uint64_t seq, UtcTime now, std::uint8_t flags = 0,
             std::string_view body = {}) noexcept {
     const std::uint64_t need = padded(sizeof(RecordHeader) + body.size());
     const bool simple = head + need <= limit && ring->failed.load(std::memory_order_relaxed) == 0;
-    if (!simple && !make_room(store, need, false, now)) return false;
+    if (!simple && !make_room(store, need, false, now)) {
+      ++counts.refused;
+      return false;
+    }
     push({0, 0, seq, to_ns(now), kind, flags, 0, 0}, body, need, *store.writer_);
     return true;
   }
@@ -264,6 +289,7 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.last_time = now;
   state.renew_limits();
   state.note(*this, RecordKind::opened, static_cast<std::uint64_t>(::getpid()), now);
+  state.counts.refused = 0;  // on a full disk nothing says that it was opened
 }
 
 JournalStore::~JournalStore() {
@@ -271,9 +297,18 @@ JournalStore::~JournalStore() {
   writer_->detach();
   const UtcTime now = state_->last_time;
   if (!writer_->sync_here(now)) return;
+  record_rest(now);
   state_->note(*this, RecordKind::closed, 0, now);
   writer_->close(now);
   if (discard_if_new_) writer_->discard();
+}
+
+// What did not fit before does now: the ring is empty, and closing_reserve is left.
+void JournalStore::record_rest(UtcTime now) noexcept {
+  state_->closing = true;
+  if (state_->reset_pending) state_->record_reset(*this);
+  set_next_inbound(next_inbound_, now);
+  set_next_outbound(next_outbound_, now);
 }
 
 JournalStore::JournalStore(JournalStore&&) noexcept = default;
@@ -367,22 +402,16 @@ void JournalStore::reset(UtcTime now) noexcept {
   const bool can_cut = state.head > state.segment_base && state.holds_message_since_reset() &&
                        state.next_segment_ready() && state.has_room(need, false);
   if (can_cut && state.ring->failed.load(std::memory_order_relaxed) == 0) state.cut(*this, now);
-  const JournalPosition position = state.head;
   state.index.forget_all(state.head);
   state.recovered_message = false;
   state.appended_at_reset = state.counts.appended;
   next_outbound_ = first_seq_num;
   next_inbound_ = first_seq_num;
   creation_time_ = now;
-  if (!state.note(*this, RecordKind::reset, 0, now)) {
-    // Numbers that no record has: the next ones that are set are recorded, whatever they are.
-    state.recorded_inbound = 0;
-    state.recorded_outbound = 0;
-    return;
-  }
-  state.recorded_inbound = 1;
-  state.recorded_outbound = 1;
-  state.ring->last_reset.store(position, std::memory_order_release);
+  // Numbers that no record has until the reset itself is recorded.
+  state.recorded_inbound = 0;
+  state.recorded_outbound = 0;
+  state.record_reset(*this);
 }
 
 void JournalStore::prefault() noexcept { state_->index.prefault(); }
@@ -444,6 +473,12 @@ StoreCondition JournalStore::condition() const noexcept {
   state_->renew_limits();
   if (state_->too_long(state_->refused_size)) return StoreCondition::good;
   return state_->obstacle(padded(sizeof(RecordHeader) + std::max<std::size_t>(state_->refused_size, 1)), true);
+}
+
+bool JournalStore::disk_full() const noexcept { return state_->ring->disk_full.load(std::memory_order_acquire); }
+
+bool JournalStore::has_reserve() const noexcept {
+  return state_->next_segment_ready() || state_->head + state_->reserve() / 2 <= state_->segment_end;
 }
 
 std::string JournalStore::condition_text() const {

@@ -55,7 +55,8 @@ void fingerprint(std::ostream& out, StoreKind kind, const MemoryStoreOptions& me
   out << ' ' << to_string(kind) << ' ' << (kind == StoreKind::journal ? j.retain_messages : memory.retain_messages)
       << ' ' << memory.retain_bytes << ' ' << j.directory << ' ' << j.ring_directory << ' ' << j.segment_size << ' '
       << j.ring_size << ' ' << to_string(j.durability) << ' ' << j.sync_interval.count() << ' ' << j.retain_bytes << ' '
-      << j.retain_age.count() << ' ' << to_string(j.archive) << ' ' << j.archive_bytes << ' ' << j.archive_age.count();
+      << j.retain_age.count() << ' ' << to_string(j.archive) << ' ' << j.archive_bytes << ' ' << j.archive_age.count()
+      << ' ' << j.full_timeout.count();
 }
 
 // Every value that a file can set, as one text.

@@ -226,6 +226,7 @@ SessionSettings party_session(const PartyOptions& options) {
   settings.journal.ring_directory = options.ring;
   settings.journal.durability = options.durability;
   settings.journal.sync_interval = std::chrono::milliseconds{2};
+  settings.journal.full_timeout = std::chrono::seconds{0};  // a full disk shows as a Logout
   settings.journal.segment_size = options.small ? 256 * 1024 : 1024 * 1024;
   settings.journal.ring_size = options.small ? 64 * 1024 : 256 * 1024;
   return settings;

@@ -57,6 +57,30 @@ class JournalSession : public ::testing::Test {
     turn(6);
     ASSERT_TRUE(rig.venue.session().logged_on());
   }
+  void turn_for(Duration time) {
+    for (Duration gone{}; gone < time; gone += 50ms) {
+      rig.clock.advance(50ms);
+      turn(2);
+    }
+  }
+  // Until the venue's journal takes no message any more.
+  void fill_disk() {
+    disk.fill(0);
+    std::optional<SendError> refused;
+    for (int i = 0; i < 3000 && !refused; ++i) {
+      const auto sent = report("r" + std::to_string(i));
+      if (!sent && sent.error() != SendError::no_room) refused = sent.error();
+      rig.clock.advance(1ms);
+      turn();
+    }
+    ASSERT_EQ(refused, SendError::store_full);
+  }
+  [[nodiscard]] std::ptrdiff_t told(Notice notice) {
+    return std::ranges::count(rig.venue.application.at(0).notices, notice);
+  }
+  std::expected<SeqNum, SendError> order(const std::string& id) {
+    return rig.trader.session().send({.msg_type = "D", .body = field(11, id), .header_fields = {}});
+  }
   std::expected<SeqNum, SendError> report(std::string_view id) {
     return rig.venue.session().send({.msg_type = "8", .body = field(11, id), .header_fields = {}});
   }
@@ -143,29 +167,74 @@ TEST_F(JournalSession, returns_from_send_only_with_the_message_on_disk_when_each
   EXPECT_GE(journal.durable(), journal.position());
 }
 
-TEST_F(JournalSession, logs_out_and_refuses_to_send_when_the_disk_is_full_and_goes_on_when_there_is_room) {
+TEST_F(JournalSession, keeps_its_connection_on_a_full_disk_sends_nothing_and_goes_on_when_there_is_room) {
   start(Durability::interval);
-  disk.fill(0);
-  std::optional<SendError> refused;
-  for (int i = 0; i < 3000 && !refused; ++i) {
-    const auto sent = report("r" + std::to_string(i));
-    if (!sent && sent.error() != SendError::no_room) refused = sent.error();
-    rig.clock.advance(1ms);
-    turn();
-  }
-  EXPECT_EQ(refused, SendError::store_full);
-  turn(10);
-  EXPECT_FALSE(rig.venue.session().logged_on());
-  const auto& notices = rig.venue.application.at(0).notices;
-  EXPECT_EQ(std::ranges::count(notices, Notice::store_trouble), 1);
-  EXPECT_FALSE(rig.trader.application.at(0).logouts.empty());
+  fill_disk();
+  turn_for(5s);
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  EXPECT_EQ(told(Notice::store_trouble), 1);
+  EXPECT_EQ(told(Notice::store_recovered), 0);
+  // What the peer sends waits in the network.
+  const std::size_t orders = rig.venue.application.at(0).orders.size();
+  const JournalPosition position = rig.venue.session().journal()->position();
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(order(std::to_string(i)));
+  turn_for(5s);
+  EXPECT_EQ(rig.venue.application.at(0).orders.size(), orders);
+  EXPECT_EQ(rig.venue.session().journal()->position(), position);
   disk.fill(MemoryDisk::never);
-  for (int i = 0; i < 100; ++i) {
-    rig.clock.advance(100ms);
-    turn(2);
-  }
+  turn_for(3s);
+  EXPECT_EQ(told(Notice::store_recovered), 1);
+  EXPECT_EQ(rig.venue.application.at(0).orders.size(), orders + 200);
+  EXPECT_TRUE(report("after"));
+  EXPECT_TRUE(rig.venue.application.at(0).logouts.empty());
+}
+
+TEST_F(JournalSession, logs_out_when_the_disk_stays_full_and_logs_on_again_when_there_is_room) {
+  start(Durability::interval);
+  fill_disk();
+  turn_for(29s);
+  EXPECT_TRUE(rig.venue.session().logged_on());
+  turn_for(2s);
+  EXPECT_FALSE(rig.venue.session().logged_on());
+  ASSERT_FALSE(rig.trader.application.at(0).logouts.empty());
+  EXPECT_EQ(rig.trader.application.at(0).logouts.front(), "the message store takes no more");
+  disk.fill(MemoryDisk::never);
+  turn_for(10s);
   ASSERT_TRUE(rig.venue.session().logged_on());
   EXPECT_TRUE(report("after"));
+}
+
+TEST_F(JournalSession, logs_out_at_once_on_a_full_disk_when_told_to) {
+  SessionSettings impatient = with_journal(acceptor(), Durability::interval, "venue");
+  impatient.journal.full_timeout = 0s;
+  rig.venue.config.sessions = {impatient};
+  start(Durability::interval);
+  fill_disk();
+  turn(10);
+  EXPECT_FALSE(rig.venue.session().logged_on());
+  EXPECT_EQ(rig.trader.application.at(0).logouts.size(), 1u);
+}
+
+// The peer's answer to the Logout follows a flood of its messages, and each uses a number.
+TEST_F(JournalSession, has_the_same_numbers_in_session_and_store_after_an_end_in_order_on_a_full_disk) {
+  start(Durability::interval);
+  fill_disk();
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(order(std::to_string(i)));
+  rig.venue.loop->request_stop();
+  for (int i = 0; i < 2000; ++i) {
+    static_cast<void>(order("flood" + std::to_string(i)));
+    turn();
+  }
+  turn_for(3s);
+  ASSERT_TRUE(rig.venue.loop->finished());
+  const SeqNum in = rig.venue.session().next_inbound(), out = rig.venue.session().next_outbound();
+  rig.venue.loop.reset();
+  disk.fill(MemoryDisk::never);
+  const JournalStore again{disk, rig.venue.config.sessions[0].journal, identity(rig.venue.config.sessions[0].session),
+                           rig.clock.now().utc};
+  EXPECT_TRUE(again.recovery().clean);
+  EXPECT_EQ(again.next_inbound(), in);
+  EXPECT_EQ(again.next_outbound(), out);
 }
 
 TEST_F(JournalSession, ends_the_session_once_when_a_sync_fails) {

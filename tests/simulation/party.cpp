@@ -176,6 +176,7 @@ bool Party::durable() const noexcept {
          journal()->durable() >= journal()->position();
 }
 bool Party::holds_back() const noexcept { return loop_ != nullptr && journal()->holds_back(); }
+bool Party::disk_full() const noexcept { return loop_ != nullptr && journal()->disk_full(); }
 bool Party::store_failed() const noexcept {
   return loop_ != nullptr && journal()->condition() == StoreCondition::failed;
 }

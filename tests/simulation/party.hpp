@@ -67,6 +67,7 @@ class Party final : public Application, public SessionStores {
   [[nodiscard]] bool unflushed() const noexcept;  // something was appended since
   [[nodiscard]] bool durable() const noexcept;
   [[nodiscard]] bool holds_back() const noexcept;
+  [[nodiscard]] bool disk_full() const noexcept;  // the store waits for space for its next file
   [[nodiscard]] bool store_failed() const noexcept;
   void leave_room_on_disk(std::uint64_t bytes);  // test::MemoryDisk::never: all that anybody wants
   void fail_sync_after(std::uint64_t syncs) { disk_.fail_sync_after(syncs); }

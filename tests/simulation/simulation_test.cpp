@@ -98,6 +98,20 @@ TEST(Simulation, an_engine_holds_as_much_after_two_days_as_after_two_hours) {
   EXPECT_EQ(held_by_engines_and_networks(), 0U);
 }
 
+// The disk is full when a Logon is answered; its space returns while nothing is written.
+TEST(Simulation, a_session_continues_when_its_disk_has_space_again) {
+  RunOptions full = options(61175, "all");
+  full.hours = 12h;
+  const RunResult result = World{full}.run();
+  EXPECT_EQ(result.violation, std::nullopt) << result.trace;
+}
+
+// More messages arrive on a full disk than there is space for their sequence numbers, and the process ends in order.
+TEST(Simulation, a_store_has_the_numbers_of_its_session_after_an_orderly_end_on_a_full_disk) {
+  const RunResult result = World{options(61225, "all")}.run();
+  EXPECT_EQ(result.violation, std::nullopt) << result.trace;
+}
+
 TEST(Simulation, names_the_fault_that_there_is_not) {
   EXPECT_EQ(FaultSet::parse("kill,flood").error(), "flood");
   EXPECT_TRUE(FaultSet::parse("kill,crash")->has(Fault::crash));

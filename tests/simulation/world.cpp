@@ -212,6 +212,8 @@ void World::flush(Side side) {
     at = never;
   } else if (next == Duration::zero()) {
     at = now_ + 1ms;  // there is more to do
+  } else if (party(side).disk_full()) {
+    at = now_ + 250ms;  // the store asks for space once a second
   } else {
     at = now_ + (party(side).durable() ? Duration{10min} : std::max<Duration>(next, 1ms));
   }

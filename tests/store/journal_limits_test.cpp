@@ -102,6 +102,44 @@ TEST_F(JournalLimits, refuses_messages_on_a_full_disk_while_numbers_still_go_unt
   EXPECT_TRUE(append());
 }
 
+TEST_F(JournalLimits, reopens_with_the_numbers_that_it_had_when_they_used_up_the_whole_segment_of_a_full_disk) {
+  open();
+  disk_.fill(0);
+  for (int i = 0; i < 200 && append(); ++i) turn();
+  EXPECT_TRUE(store_->has_reserve());
+  std::uint64_t inbound = 1;
+  for (; inbound < 5000; ++inbound) {
+    store_->set_next_inbound(SeqNum{inbound}, now_.utc);
+    if (inbound % 50 == 0) turn();
+  }
+  EXPECT_FALSE(store_->has_reserve());
+  EXPECT_GT(store_->counts().refused, 100U);
+  store_->set_next_outbound(SeqNum{seq_ + 7}, now_.utc);
+  close();
+  open();
+  EXPECT_TRUE(store_->recovery().clean);
+  EXPECT_EQ(store_->next_inbound(), SeqNum{4999});
+  EXPECT_EQ(store_->next_outbound(), SeqNum{seq_ + 7});
+}
+
+TEST_F(JournalLimits, reopens_after_a_reset_that_a_full_disk_had_no_room_for) {
+  open();
+  disk_.fill(0);
+  for (int i = 0; i < 200 && append(); ++i) turn();
+  for (std::uint64_t inbound = 2; inbound < 5000; ++inbound) {
+    store_->set_next_inbound(SeqNum{inbound}, now_.utc);
+    if (inbound % 50 == 0) turn();
+  }
+  store_->reset(now_.utc);
+  store_->set_next_outbound(SeqNum{2}, now_.utc);
+  close();
+  open();
+  EXPECT_EQ(store_->next_inbound(), SeqNum{1});
+  EXPECT_EQ(store_->next_outbound(), SeqNum{2});
+  EXPECT_EQ(store_->creation_time(), now_.utc);
+  EXPECT_EQ(store_->last_kept(), SeqNum{0});
+}
+
 TEST_F(JournalLimits, stays_failed_with_the_first_error_after_a_sync_that_failed_once) {
   open();
   ASSERT_TRUE(append());

@@ -56,6 +56,7 @@ namespace nfx {
   ROW(schedule, "session time", "The session's time began or ended, or its sequence numbers were reset for it.")       \
   ROW(store_trouble, "message store",                                                                                  \
       "The store accepts no more messages, or cannot guarantee its durability. See docs/store.md.")                    \
+  ROW(store_recovered, "message store accepts messages again", "The cause of the last store_trouble has ended.")       \
   ROW(slow_consumer, "slow consumer", "The peer has read nothing for slow_consumer_timeout_ms.")                       \
   ROW(second_logon, "second Logon of a connected session",                                                             \
       "The connected peer gets a TestRequest. Without an answer within takeover_timeout_s the second connection "      \

@@ -153,6 +153,10 @@ class JournalStore {
   // Whether an application message of this many bytes can be appended now; if not, condition() has the reason.
   [[nodiscard]] bool accepts(std::size_t bytes) const noexcept;
   [[nodiscard]] StoreCondition condition() const noexcept;
+  // The disk has no space for the next segment. There may still be some in this one.
+  [[nodiscard]] bool disk_full() const noexcept;
+  // While the disk is full: whether at least half of what is reserved for sequence numbers is left.
+  [[nodiscard]] bool has_reserve() const noexcept;
   [[nodiscard]] std::string condition_text() const;  // "write .../00000002.nfxj: No space left on device"
   [[nodiscard]] const JournalRecovery& recovery() const noexcept;
   [[nodiscard]] JournalCounters counters() const noexcept;
@@ -167,6 +171,7 @@ class JournalStore {
 
  private:
   bool append_flagged(SeqNum seq, std::string_view bytes, UtcTime now, std::uint8_t flags) noexcept;
+  void record_rest(UtcTime now) noexcept;
 
   // append's parts and state: the hot path's members together, in journal_store.cpp's order of use.
   Durability durability_ = Durability::interval;

@@ -17,7 +17,7 @@ namespace nfx {
 struct StoreCounts {
   std::uint64_t appended = 0;
   std::uint64_t evicted = 0;  // stored once, given up to make room
-  std::uint64_t refused = 0;  // never stored: append returned false
+  std::uint64_t refused = 0;  // messages never stored, for append returned false, and sequence numbers not recorded
 
   friend bool operator==(const StoreCounts&, const StoreCounts&) = default;
 };
