@@ -69,6 +69,8 @@ void EngineLogs::forget(std::size_t session) {
 void EngineLogs::begin(std::function<void()> on_start, IdleMode idle, std::vector<Figures*> figures,
                        std::function<void(MetricsPage&)> more) {
   if (!wanted() || worker_) return;
+  if (messages_) messages_->open_file(wall_clock());
+  if (events_) events_->open_file(wall_clock());
   idle_ = idle;
   figures_ = std::move(figures);
   more_ = std::move(more);

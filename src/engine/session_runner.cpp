@@ -203,6 +203,15 @@ bool SessionRunner::can_record_numbers(const LiveSession& session) noexcept {
   return false;
 }
 
+// What opening the journal has changed.
+void SessionRunner::tell_corrections(const LiveSession& session) {
+  if (session.journal_store == nullptr) return;
+  for (const std::string& line : session.journal_store->recovery().corrected) {
+    log_event(session, "message store", line);
+    application_.on_store_alert(session.name + ": " + line);
+  }
+}
+
 // Messages sent again.
 
 void SessionRunner::pump_replays() {

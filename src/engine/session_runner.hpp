@@ -200,6 +200,7 @@ class SessionRunner {
   void start_over_when_due(LiveSession& session);
   void watch_slow(LiveSession& session) noexcept;
   void check_store(LiveSession& session);
+  void tell_corrections(const LiveSession& session);
   void find_store_good(LiveSession& session);
   void flush_last_words(LiveSession& session);
   [[nodiscard]] bool store_is_good(LiveSession& session);

@@ -16,7 +16,10 @@ void SessionRunner::start() {
     if (settings.poll_thread != thread_ || settings.session.role == Role::initiator) continue;
     ensure_listener(settings.listen, settings.socket);
   }
-  sessions_.for_each([this](LiveSession& session) { begin_session(session); });
+  sessions_.for_each([this](LiveSession& session) {
+    tell_corrections(session);
+    begin_session(session);
+  });
 }
 
 void SessionRunner::ensure_listener(const Endpoint& endpoint, const SocketOptions& options) {
@@ -75,6 +78,7 @@ std::optional<std::uint32_t> SessionRunner::obey(LoopCommand& command) {
     case LoopCommand::Kind::add: break;
   }
   LiveSession& session = begin_to_exist(std::move(command.session));
+  tell_corrections(session);
   try {
     if (session.is_acceptor()) ensure_listener(session.settings.listen, session.settings.socket);
   } catch (const ConfigError& error) {
@@ -268,6 +272,7 @@ LiveSession* SessionRunner::opened(LoopCommand& command) {
   }
   NFX_ASSERT(command.session->name == command.name);
   LiveSession& session = begin_to_exist(std::move(command.session));
+  tell_corrections(session);
   // Should the Logon have gone meanwhile.
   session.leave_at = now_.monotonic + config_.pending_logon_timeout;
   if (session.settings.schedule) apply_schedule(session);

@@ -310,9 +310,21 @@ void DeferredLog::tell_missing(std::uint64_t count, UtcTime time, std::string_vi
   write_batch();
 }
 
+void DeferredLog::open_file(UtcTime now) {
+  if (const auto opened = file_.open_now(now); !opened) return fail(opened.error());
+  tell_correction();
+}
+
+// A file that others could read is reported; the log continues.
+void DeferredLog::tell_correction() {
+  const std::string corrected = file_.take_correction();
+  if (!corrected.empty() && options_.on_failure) options_.on_failure(corrected);
+}
+
 void DeferredLog::write_batch() {
   if (batch_.empty()) return;
   const auto result = file_.append(batch_time_, batch_);
+  tell_correction();
   if (result) {
     add(written_, batch_lines_);
   } else {
@@ -347,7 +359,7 @@ void DeferredLog::try_again(UtcTime now) {
   if (now < retry_at_) return;
   failing_ = false;
   retrying_ = true;
-  tell_missing(std::exchange(untold_, 0), std::max(now, last_time_), "the log could not be written");
+  if (untold_ != 0) tell_missing(std::exchange(untold_, 0), std::max(now, last_time_), "the log could not be written");
   retrying_ = false;
   if (failing_) retry_at_ = now + retry_after;
 }

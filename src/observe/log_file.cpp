@@ -1,6 +1,7 @@
 // Log files that are begun each day and at a size, and are removed by count and age.
 #include "nexusfix/observe/log_file.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/private_files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -88,6 +89,8 @@ void make_folder(const fs::path& folder) {
     throw std::runtime_error("log folder " + folder.string() + ": cannot make " + path.string() + ": " +
                              std::generic_category().message(code) + "; make it, or choose another");
   }
+  if (const std::string problem = folder_problem(folder, FolderLink::allowed); !problem.empty())
+    throw std::runtime_error("log folder not used: " + problem);
   const int code = !fs::is_directory(folder) ? ENOTDIR : ::access(folder.c_str(), W_OK | X_OK) != 0 ? errno : 0;
   if (code == 0) return;
   throw std::runtime_error("log folder " + folder.string() + ": " + std::generic_category().message(code) +
@@ -173,7 +176,7 @@ std::expected<void, LogFileError> LogFile::open_for(Day day, std::size_t size) {
 
 std::expected<void, LogFileError> LogFile::open(Day day, std::uint32_t number) {
   const fs::path path = options_.folder / file_name(options_.name, {day, number});
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (fd < 0) return failed("open", path, errno);
   struct stat facts{};
   if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
@@ -181,6 +184,12 @@ std::expected<void, LogFileError> LogFile::open(Day day, std::uint32_t number) {
     ::close(fd);
     return failed("open", path, code);
   }
+  FileCheck check = make_private(fd, path, 0640);
+  if (!check.problem.empty()) {
+    ::close(fd);
+    return std::unexpected(LogFileError{.code = EPERM, .text = "not used: " + check.problem, .written = 0});
+  }
+  corrected_ = std::move(check.corrected);
   close();
   fd_ = fd;
   path_ = path;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 #include "nexusfix/base/assert.hpp"
@@ -56,9 +57,13 @@ void JournalWriter::check_options() const {
   }
 }
 
-void JournalWriter::make_folders() {
+void JournalWriter::make_folders(std::vector<std::string>& corrected) {
   value_or_throw(disk_.make_folder(options_.directory), "make it, or choose another directory for the store");
+  value_or_throw(disk_.secure_folder(options_.directory, FolderKind::configured));
   value_or_throw(disk_.make_folder(folder_), "the store's directory must be writable");
+  corrected = value_or_throw(disk_.secure_folder(folder_, FolderKind::own));
+  std::ranges::move(value_or_throw(disk_.secure_folder(folder_ / archive_folder, FolderKind::own)),
+                    std::back_inserter(corrected));
   value_or_throw(disk_.sync_folder(options_.directory));
   auto lock = disk_.lock(folder_ / lock_name);
   if (!lock && lock.error().code == EWOULDBLOCK) {
@@ -240,15 +245,15 @@ void JournalWriter::make_ring(JournalPosition head) {
 }
 
 OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
+  OpenedJournal opened;
   check_options();
-  make_folders();
+  make_folders(opened.recovery.corrected);
   bool has_segments = false;
   for (const std::string& name : value_or_throw(disk_.list(folder_))) {
     if (name.ends_with(unfinished_suffix)) value_or_throw(disk_.remove(folder_ / name));
     has_segments = has_segments || segment_ordinal(name).has_value();
   }
   begun_here_ = !has_segments && !disk_.exists(folder_ / archive_folder);
-  OpenedJournal opened;
   opened.numbers.creation_time_ns = to_ns(now);
   JournalScan scan;
   JournalPosition last_reset = 0;

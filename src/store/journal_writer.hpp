@@ -94,7 +94,7 @@ class JournalWriter {
  private:
   // journal_open.cpp
   void check_options() const;
-  void make_folders();
+  void make_folders(std::vector<std::string>& corrected);
   void begin_journal(UtcTime now);
   void find_spare(const std::vector<std::filesystem::path>& spares);
   void continue_journal(const JournalScan& scan);

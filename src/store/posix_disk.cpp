@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/private_files.hpp"
 #include "nexusfix/store/disk.hpp"
 
 namespace nfx {
@@ -172,6 +173,16 @@ class PosixDisk final : public Disk {
     if (errno != 0) return error("list", folder);
     std::ranges::sort(names);
     return names;
+  }
+
+  DiskResult<std::vector<std::string>> secure_folder(const fs::path& folder, FolderKind kind) override {
+    FolderCheck check;
+    switch (kind) {
+      case FolderKind::configured: check.problem = folder_problem(folder, FolderLink::allowed); break;
+      case FolderKind::own: check = make_files_private(folder); break;
+    }
+    if (!check.problem.empty()) return std::unexpected(DiskError{EPERM, "not used: " + check.problem});
+    return std::move(check.corrected);
   }
 
   DiskResult<void> make_folder(const fs::path& folder) override {

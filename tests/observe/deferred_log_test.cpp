@@ -162,6 +162,41 @@ TEST(MessageLog, cuts_what_is_too_long_and_says_by_how_much) {
   EXPECT_EQ(log.counters().cut, 1U);
 }
 
+TEST(MessageLog, reports_a_file_that_cannot_be_opened_before_there_is_a_message) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  std::vector<std::string> reports;
+  options.log.on_failure = [&](std::string_view text) { reports.emplace_back(text); };
+  std::string name;
+  {
+    MessageLog log{options};
+    log.open_file(noon);
+    EXPECT_TRUE(reports.empty());
+    ASSERT_EQ(folder.files().size(), 1U);
+    name = folder.files()[0];
+  }
+  std::filesystem::remove(folder.path() / name);
+  std::filesystem::create_directory(folder.path() / name);
+  MessageLog log{options};
+  log.open_file(noon);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_NE(reports[0].find(name), std::string::npos) << reports[0];
+}
+
+TEST(MessageLog, reports_a_file_that_others_could_read) {
+  const LogFolder folder;
+  MessageLogOptions options = messages_in(folder);
+  std::vector<std::string> reports;
+  options.log.on_failure = [&](std::string_view text) { reports.emplace_back(text); };
+  std::make_unique<MessageLog>(options)->open_file(noon);
+  ASSERT_EQ(folder.files().size(), 1U);
+  std::filesystem::permissions(folder.path() / folder.files()[0], std::filesystem::perms{0666});
+  MessageLog log{options};
+  log.open_file(noon);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_NE(reports[0].find("had mode 0666"), std::string::npos) << reports[0];
+}
+
 TEST(MessageLog, reports_a_failing_disk_once_and_says_later_what_is_missing) {
   const LogFolder folder;
   MessageLogOptions options = messages_in(folder);

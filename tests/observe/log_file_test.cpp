@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "log_folder.hpp"
 
@@ -43,6 +44,55 @@ TEST(LogFile, is_for_its_owner_alone) {
   EXPECT_EQ(mode_of(folder.path() / "made"), 0700U);
   EXPECT_EQ(mode_of(folder.path() / "made/here"), 0700U);
   EXPECT_EQ(mode_of(file.path()), 0600U);
+}
+
+TEST(LogFile, refuses_a_folder_that_others_may_write_to_and_names_the_fix) {
+  const LogFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  try {
+    const LogFile file{options_for(folder)};
+    ADD_FAILURE() << "accepted";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string_view{error.what()}.find("chmod go-w " + folder.path().string()), std::string_view::npos)
+        << error.what();
+  }
+}
+
+TEST(LogFile, corrects_the_mode_of_a_file_that_others_could_read_and_says_it_once) {
+  const LogFolder folder;
+  for (const unsigned mode : {0666U, 0604U}) {
+    LogFile file{options_for(folder)};
+    ASSERT_TRUE(file.append(noon, "a\n"));
+    ASSERT_EQ(::chmod(file.path().c_str(), mode), 0);
+    LogFile again{options_for(folder)};
+    ASSERT_TRUE(again.open_now(noon));
+    EXPECT_EQ(mode_of(file.path()), 0600U);
+    EXPECT_NE(again.take_correction().find("could open it"), std::string::npos);
+    EXPECT_EQ(again.take_correction(), "");
+  }
+}
+
+TEST(LogFile, lets_a_group_read_it_that_was_allowed_to) {
+  const LogFolder folder;
+  LogFile file{options_for(folder)};
+  ASSERT_TRUE(file.append(noon, "a\n"));
+  ASSERT_EQ(::chmod(file.path().c_str(), 0640), 0);
+  LogFile again{options_for(folder)};
+  ASSERT_TRUE(again.append(noon, "b\n"));
+  EXPECT_EQ(mode_of(file.path()), 0640U);
+  EXPECT_EQ(again.take_correction(), "");
+}
+
+TEST(LogFile, is_not_appended_to_when_another_user_owns_it) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  const LogFolder folder;
+  LogFile file{options_for(folder)};
+  ASSERT_TRUE(file.append(noon, "a\n"));
+  ASSERT_EQ(::chown(file.path().c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  LogFile again{options_for(folder)};
+  const auto opened = again.open_now(noon);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().text.find("belongs to user 12345"), std::string::npos) << opened.error().text;
 }
 
 TEST(LogFile, begins_a_new_one_when_it_would_grow_beyond_its_size) {

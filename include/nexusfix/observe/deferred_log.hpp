@@ -144,6 +144,8 @@ class DeferredLog {
   void name_session(std::uint32_t session, std::string name);
   void forget_session(std::uint32_t session);
 
+  // Opens the file of that day before there are lines; on_failure hears what is wrong with it. Before the first step().
+  void open_file(UtcTime now);
   // Writes what is in the queues, at most step_records of it, and returns how many records that were. `now` is for
   // trying a failed disk again.
   std::size_t step(UtcTime now);
@@ -192,6 +194,7 @@ class DeferredLog {
   void tell_missing(std::uint64_t count, UtcTime time, std::string_view why);
   void tell_late_gaps(UtcTime now);
   void write_batch();
+  void tell_correction();
   void fail(const LogFileError& error);
   void try_again(UtcTime now);
 

@@ -1,12 +1,14 @@
 // Text files that grow by whole lines, one after the other: a new one each UTC day and whenever one is large enough,
 // the oldest removed. Thread: one owner, a worker's. Cost: one write per append; a new file lists its folder.
 // Names: <folder>/<name>-YYYYMMDD-NNNN.log, so that their order is their age; the last one is being written. Files are
-// made for the owner alone (0600), the folder too (0700), symbolic links are not followed. Nothing is synced: what the
-// kernel has not written when the machine loses power is gone.
-// Errors: the constructor throws std::runtime_error that names the folder and the fix; append() returns what failed
-// and how much was written before, and may be called again: it begins with a new line after a torn one.
+// made for the owner alone (0600), the folder too (0700), symbolic links are not followed. A folder that other users
+// may change is refused, a file of another user too; one that others may open gets 0600, or stays when it has 0640.
+// Nothing is synced: what the kernel has not written when the machine loses power is gone. Errors: the constructor
+// throws std::runtime_error that names the folder and the fix; append() returns what failed and how much was written
+// before, and may be called again: it begins with a new line after a torn one.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "nexusfix/base/time.hpp"
 
@@ -45,6 +48,13 @@ class LogFile {
   // Appends whole lines of the UTC day of `time`. A day before that of the open file counts as its day.
   [[nodiscard]] std::expected<void, LogFileError> append(UtcTime time, std::string_view lines);
 
+  // Opens the file of that day now, so that what is wrong with it is known before there are lines.
+  [[nodiscard]] std::expected<void, LogFileError> open_now(UtcTime time) {
+    return borrowed_ ? std::expected<void, LogFileError>{} : open_for(std::max(day_of(time), day_), 0);
+  }
+  // What was changed when the file was opened, once: other users could read it.
+  [[nodiscard]] std::string take_correction() { return std::exchange(corrected_, {}); }
+
   // Whether lines of `time` belong into a later file than the last ones.
   [[nodiscard]] bool is_later_day(UtcTime time) const noexcept { return !borrowed_ && day_of(time) > day_; }
 
@@ -70,6 +80,7 @@ class LogFile {
   bool torn_ = false;  // the file does not end with a line feed
   std::filesystem::path path_;
   std::uint64_t removals_failed_ = 0;
+  std::string corrected_;
 };
 
 }  // namespace nfx

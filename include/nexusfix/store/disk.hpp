@@ -57,6 +57,11 @@ class SharedMemory {
   [[nodiscard]] virtual bool fresh() const noexcept = 0;       // made now: all zero
 };
 
+enum class FolderKind : std::uint8_t {
+  configured,  // an operator named it: it may be a symbolic link, and its files are not checked
+  own,         // made by us: a symbolic link is refused, and all its files are checked
+};
+
 class Disk {
  public:
   virtual ~Disk() = default;
@@ -65,6 +70,15 @@ class Disk {
   [[nodiscard]] virtual bool exists(const std::filesystem::path& path) = 0;
   // Names, sorted; not the folders "." and "..".
   [[nodiscard]] virtual DiskResult<std::vector<std::string>> list(const std::filesystem::path& folder) = 0;
+  // Refuses (EPERM) a folder that another user but root owns, that others may write to, or that one of the folders
+  // above it lets others replace. A file in it that others may open gets mode 0600; a line for each is returned. What
+  // cannot be made safe is an error that names the fix.
+  [[nodiscard]] virtual DiskResult<std::vector<std::string>> secure_folder(const std::filesystem::path& folder,
+                                                                           FolderKind kind) {
+    static_cast<void>(folder);
+    static_cast<void>(kind);
+    return std::vector<std::string>{};
+  }
   // With its parents, mode 0700; no error when it is there.
   [[nodiscard]] virtual DiskResult<void> make_folder(const std::filesystem::path& folder) = 0;
   [[nodiscard]] virtual DiskResult<void> rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;

@@ -22,6 +22,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/seq_num.hpp"
@@ -49,12 +50,13 @@ enum class StoreCondition : std::uint8_t {
 
 // What opening found, for the log.
 struct JournalRecovery {
-  std::uint64_t records = 0;          // read from the files
-  std::uint64_t taken_from_ring = 0;  // bytes that the files lacked: the last process was killed
-  std::uint64_t cut_bytes = 0;        // of a torn tail, after the last commit mark
-  std::string cut_file;               // ... in this file
-  std::uint64_t cut_offset = 0;       // ... from here on
-  bool clean = true;                  // the last process ended in order, or there was none
+  std::uint64_t records = 0;           // read from the files
+  std::uint64_t taken_from_ring = 0;   // bytes that the files lacked: the last process was killed
+  std::uint64_t cut_bytes = 0;         // of a torn tail, after the last commit mark
+  std::string cut_file;                // ... in this file
+  std::uint64_t cut_offset = 0;        // ... from here on
+  bool clean = true;                   // the last process ended in order, or there was none
+  std::vector<std::string> corrected;  // a line for each file that others could open
 };
 
 struct JournalCounters {

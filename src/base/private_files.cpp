@@ -1,0 +1,144 @@
+#include "nexusfix/base/private_files.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace nfx {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Owns a descriptor.
+class Opened {
+ public:
+  explicit Opened(int fd) noexcept : fd_(fd) {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+[[nodiscard]] std::string octal(unsigned mode) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "%04o", mode & 07777U);
+  return text.data();
+}
+
+[[nodiscard]] std::string because(const fs::path& path, int code) {
+  return path.string() + ": " + std::generic_category().message(code);
+}
+
+[[nodiscard]] bool is_ours(const struct stat& facts) noexcept {
+  return facts.st_uid == ::geteuid() || facts.st_uid == 0;
+}
+
+[[nodiscard]] bool is_sticky(const struct stat& facts) noexcept { return (facts.st_mode & S_ISVTX) != 0; }
+
+[[nodiscard]] std::string owner_problem(const fs::path& path, const struct stat& facts) {
+  return path.string() + " belongs to user " + std::to_string(facts.st_uid) + ", who can change what is in it: chown " +
+         std::to_string(::geteuid()) + " " + path.string() + ", or choose another";
+}
+
+[[nodiscard]] std::string judge(const fs::path& folder, int fd) {
+  struct stat facts{};
+  if (::fstat(fd, &facts) != 0) return because(folder, errno);
+  if (!is_ours(facts)) return owner_problem(folder, facts);
+  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_sticky(facts)) {
+    return folder.string() + " has mode " + octal(facts.st_mode) +
+           ", so that other users can change what is in it: " + "chmod go-w " + folder.string();
+  }
+  return {};
+}
+
+// Who may write to a folder may put another in the place of one in it.
+[[nodiscard]] std::string judge_above(const fs::path& folder) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(folder, error), error);
+  if (error) return {};
+  for (fs::path above = whole.parent_path(); !above.empty(); above = above.parent_path()) {
+    struct stat facts{};
+    if (::stat(above.c_str(), &facts) == 0 && (facts.st_mode & S_IWOTH) != 0 && !is_sticky(facts)) {
+      return above.string() + " has mode " + octal(facts.st_mode) + ", so that every user can replace " +
+             folder.string() + ": chmod o-w " + above.string();
+    }
+    if (above == above.parent_path()) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string folder_problem(const fs::path& folder, FolderLink link) {
+  const int no_link = link == FolderLink::refused ? O_NOFOLLOW : 0;
+  const fs::path path = folder.empty() ? fs::path{"."} : folder;
+  const Opened opened{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | no_link)};
+  if (opened.fd() < 0) {
+    if (errno == ENOENT) return {};
+    struct stat facts{};
+    if (no_link != 0 && ::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode)) {
+      return path.string() +
+             " is a symbolic link: make it a folder, or move the whole store and link the folder that holds it";
+    }
+    return because(path, errno);
+  }
+  if (std::string problem = judge(path, opened.fd()); !problem.empty()) return problem;
+  return judge_above(path);
+}
+
+FileCheck make_private(int fd, const fs::path& path, unsigned most) {
+  struct stat facts{};
+  if (::fstat(fd, &facts) != 0) return {because(path, errno), {}};
+  if (!S_ISREG(facts.st_mode)) return {path.string() + " is not a regular file: remove it", {}};
+  if (!is_ours(facts)) return {owner_problem(path, facts), {}};
+  if ((facts.st_mode & 07777U & ~most) == 0) return {};
+  if (::fchmod(fd, 0600) != 0) return {because(path, errno) + ": chmod 600 " + path.string(), {}};
+  return {{},
+          path.string() + " had mode " + octal(facts.st_mode) + ", so that other users could open it; it is 0600 now"};
+}
+
+FolderCheck make_files_private(const fs::path& folder) {
+  FolderCheck check{folder_problem(folder, FolderLink::refused), {}};
+  if (!check.problem.empty()) return check;
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) {
+    if (errno != ENOENT) check.problem = because(folder, errno);
+    return check;
+  }
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd), ::closedir);
+  if (stream == nullptr) {
+    check.problem = because(folder, errno);
+    ::close(fd);
+    return check;
+  }
+  while (const dirent* const entry = ::readdir(stream.get())) {
+    if (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN) continue;
+    const fs::path path = folder / entry->d_name;
+    const Opened file{::openat(fd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    struct stat facts{};
+    if (file.fd() < 0 || ::fstat(file.fd(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;  // refused when used
+    FileCheck each = make_private(file.fd(), path);
+    if (!each.problem.empty()) {
+      check.problem = std::move(each.problem);
+      return check;
+    }
+    if (!each.corrected.empty()) check.corrected.push_back(std::move(each.corrected));
+  }
+  return check;
+}
+
+}  // namespace nfx
