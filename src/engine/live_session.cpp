@@ -90,7 +90,9 @@ void LiveSession::drop_connection() noexcept {
   switch (journal_store->condition()) {
     case StoreCondition::good:
     case StoreCondition::busy: return std::unexpected(SendError::no_room);
-    case StoreCondition::full: runner.check_stores_soon(); return std::unexpected(SendError::store_full);
+    case StoreCondition::full:
+      if (!store_trouble) runner.check_stores_soon();
+      return std::unexpected(SendError::store_full);
     case StoreCondition::failed: return std::unexpected(SendError::store_failed);
   }
   return std::unexpected(SendError::no_room);

@@ -128,7 +128,7 @@ class Application {
     static_cast<void>(seq);
     static_cast<void>(text);
   }
-  // A session's store could not be opened when its Logon came: the Logon is dropped. On its poll thread.
+  // A store could not be opened, so that a Logon is dropped, or modes of its files were corrected. On its poll thread.
   virtual void on_store_alert(std::string_view text) { static_cast<void>(text); }
   // An accepted connection that was no session's yet failed to be encrypted: the peer's address, and why. On its poll
   // thread. A session's own connection says it in on_notice (connect_failed) or on_logout.
@@ -136,7 +136,7 @@ class Application {
     static_cast<void>(peer);
     static_cast<void>(text);
   }
-  // Logs or metrics cannot be written. Once per outage, on the log's thread.
+  // Logs or metrics cannot be written, once per outage, or a file's mode was corrected. The log's thread, or at start.
   virtual void on_log_alert(std::string_view text) { static_cast<void>(text); }
   // A thread no longer runs as [placement] planned: its mask changed, it was moved, or its CPU was given to others. On
   // a thread of the engine's own, at most once per check_interval_ms and thread.
