@@ -231,7 +231,7 @@ int serve(const ServeOptions& options) {
       print("  {} {}{}\n", to_string(each.session.role), identity(each.session),
             each.dictionary ? "" : ", without a dictionary");
     }
-    for (const std::string& warning : tls_binding_warnings(config)) std::cerr << "nfx: " << warning << '\n';
+    for (const std::string& warning : tls_binding_warnings(config)) print_error("nfx: {}\n", warning);
     return exit_done;
   }
   LineLog log{cli::Stream::out};  // outlives the engine, which prints until its end
