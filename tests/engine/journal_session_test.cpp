@@ -418,6 +418,7 @@ class FormerJournal : public JournalSession {
     bytes.resize(
         *composer.compose({.msg_type = "8", .seq = SeqNum{7}, .body = field(11, "a")}, rig.clock.now().utc, bytes));
     ASSERT_TRUE(journal.append(SeqNum{7}, bytes, rig.clock.now().utc));
+    journal.set_next_outbound(SeqNum{8}, rig.clock.now().utc);
     journal.set_next_inbound(SeqNum{5}, rig.clock.now().utc);
   }
 

@@ -291,7 +291,9 @@ TEST(InvalidMessages, disconnect_a_peer_whose_messages_are_all_rejected) {
 }
 
 TEST(InvalidMessages, at_the_allowed_rate_are_ignored_for_ever) {
-  SessionRig rig{acceptor_config()};
+  SessionConfig config = acceptor_config();
+  config.allow_no_heartbeats = true;
+  SessionRig rig{config};
   log_on_acceptor(rig, 0);
   std::string bytes = peer_message(rig, "35=D|34=2|11=x|");
   bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '0' ? '1' : '0';
