@@ -8,10 +8,13 @@
 namespace nfx {
 namespace {
 
-// U+2028..U+202E and U+2066..U+2069: separators of lines, and what makes a text look like another one.
+// U+061C, U+200E, U+200F, U+2028..U+202E and U+2066..U+2069: separators of lines, and what makes a text look like
+// another one.
 constexpr bool is_format_control(unsigned first, unsigned second, unsigned third) noexcept {
+  if (first == 0xD8) return second == 0x9C;
   if (first != 0xE2) return false;
-  return (second == 0x80 && third >= 0xA8 && third <= 0xAE) || (second == 0x81 && third >= 0xA6 && third <= 0xA9);
+  return (second == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xA8 && third <= 0xAE))) ||
+         (second == 0x81 && third >= 0xA6 && third <= 0xA9);
 }
 
 // The size of the well-formed UTF-8 character at the start, or 0. Control characters count as malformed.
