@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 std::string read_text(const fs::path& file) {
   std::ifstream in{file, std::ios::binary};
   std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
+  // Copying nothing counts as a failure of the stream.
+  const bool empty = in.peek() == std::ifstream::traits_type::eof() && !in.bad();
+  if (!in.is_open() || (!empty && !(text << in.rdbuf()))) {
     throw ConfigError(file.string() + ": cannot read the configuration: give the path of a readable file");
   }
   return std::move(text).str();

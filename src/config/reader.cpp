@@ -282,7 +282,9 @@ EngineConfig load_config(const std::string& name) {
   const std::filesystem::path file{name};
   std::ifstream in{file, std::ios::binary};
   std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
+  // Copying nothing counts as a failure of the stream.
+  const bool empty = in.peek() == std::ifstream::traits_type::eof() && !in.bad();
+  if (!in.is_open() || (!empty && !(text << in.rdbuf()))) {
     throw ConfigError(file.string() + ": cannot read the configuration: give the path of a readable TOML file");
   }
   return parse_config(text.str(), file.string(), file.has_parent_path() ? file.parent_path() : ".");
