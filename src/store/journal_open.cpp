@@ -179,6 +179,12 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
   JournalPosition at = opened.head;
   // When the files go further than the ring, the files win: the ring is of an earlier journal in this folder.
   if (head < at) return;
+  const auto require_continued = [&](bool continued, JournalPosition position) {
+    if (continued) return;
+    throw StoreError(ring_file_.string() + " does not continue where the files of " + folder_.string() +
+                     " end (position " + std::to_string(position) +
+                     "): they were replaced since a process died. Remove it to continue with the files as they are");
+  };
   const auto take_until = [&](JournalPosition limit) {
     JournalPosition unwritten = at;
     while (at < limit) {
@@ -187,17 +193,13 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
       std::memcpy(&header, record, sizeof header);
       const bool fits =
           head - at <= ring.ring_size && header.size >= sizeof header && padded(header.size) <= limit - at;
-      if (!fits || !record_is_whole(at, record, header.size)) {
-        throw StoreError(
-            ring_file_.string() + " does not continue where the files of " + folder_.string() + " end (position " +
-            std::to_string(at) +
-            "): they were replaced since a process died. Remove it to continue with the files as they are");
-      }
+      require_continued(fits && record_is_whole(at, record, header.size), at);
       visit(header, at);
       opened.numbers.apply(header);
       at += padded(header.size);
     }
-    NFX_REQUIRE(base_ <= unwritten && at - base_ <= table_.back().capacity);  // what the ring has fits the file
+    NFX_REQUIRE(base_ <= unwritten);
+    require_continued(at - base_ <= table_.back().capacity, unwritten);  // less when the last files are gone
     while (unwritten < at) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, at - unwritten));
       value_or_throw(
@@ -206,6 +208,7 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
     }
   };
   if (was_cut) {
+    require_continued(at <= ring.cut.position, at);
     take_until(ring.cut.position);
     value_or_throw(file_->sync());
     spare_at_once();
