@@ -10,6 +10,7 @@
 namespace nfx {
 
 std::optional<std::string> canonical_address(std::string_view host) {
+  if (host.contains('\0')) return std::nullopt;  // inet_pton would read what is before it
   const std::string text{host};
   std::array<char, INET6_ADDRSTRLEN> written{};
   in_addr v4{};
