@@ -67,14 +67,14 @@ std::uint64_t sequence_number(const fs::path& path, std::optional<std::uint64_t>
 std::optional<UtcTime> rfc3339(std::string_view text) {
   if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[10] != 'T') return std::nullopt;
   const std::size_t zone = text.find_first_of("Z+-", 19);
-  if (zone == std::string_view::npos) return std::nullopt;
+  if (zone == std::string_view::npos || text.size() != zone + (text[zone] == 'Z' ? 1 : 6)) return std::nullopt;
   std::string fix{text.substr(0, 4)};
   fix.append(text.substr(5, 2)).append(text.substr(8, 2)).append("-").append(text.substr(11, zone - 11));
   const auto local = parse_utc_timestamp(fix);
   if (!local) return std::nullopt;
   if (text[zone] == 'Z') return local->time;
   const auto hours = read_number(text.substr(zone + 1, 2)), minutes = read_number(text.substr(zone + 4));
-  if (text.size() != zone + 6 || !hours || !minutes) return std::nullopt;
+  if (!hours || !minutes) return std::nullopt;
   const auto offset = std::chrono::minutes{*hours * 60 + *minutes};
   return text[zone] == '+' ? local->time - offset : local->time + offset;
 }
@@ -266,9 +266,12 @@ QuickfixBody::QuickfixBody(const QuickfixStore& store) : in_(store.file("body"),
     throw ConfigError(store.file("body").string() + ": cannot be read, though " + store.file("header").string() +
                       " lists messages in it; copy it next to the other files");
   }
+  if (in_ && in_.seekg(0, std::ios::end)) file_size_ = static_cast<std::uint64_t>(in_.tellg());
 }
 
 std::string_view QuickfixBody::read(const QuickfixStore::Message& message) {
+  // A damaged header may name more bytes than there are, and as many once more with each message.
+  if (message.offset > file_size_ || message.size > file_size_ - message.offset) return {};
   bytes_.resize(message.size);
   in_.clear();
   in_.seekg(static_cast<std::streamoff>(message.offset));

@@ -61,6 +61,7 @@ class QuickfixBody {
 
  private:
   std::ifstream in_;
+  std::uint64_t file_size_ = 0;
   std::string bytes_;
 };
 
