@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -102,6 +103,10 @@ PlacementPlan plan_of(const json& object) {
   return plan;
 }
 
+// Thrown for a line that is JSON, and means nothing here: to undo something else than what was done is worse than to
+// stop.
+struct NotARecord {};
+
 constexpr std::array kinds{ChangeKind::write_file,     ChangeKind::make_group,   ChangeKind::move_tasks,
                            ChangeKind::set_affinities, ChangeKind::install_file, ChangeKind::make_directory};
 
@@ -125,9 +130,9 @@ json change_json(const Change& change) {
 
 Change change_of(const json& object) {
   Change change;
-  for (const ChangeKind kind : kinds) {
-    if (object.at("kind") == to_string(kind)) change.kind = kind;
-  }
+  const auto kind = std::ranges::find_if(kinds, [&](ChangeKind each) { return object.at("kind") == to_string(each); });
+  if (kind == kinds.end()) throw NotARecord{};
+  change.kind = *kind;
   change.area = object.at("area");
   change.path = object.at("path");
   change.seen = bytes_of(object, "seen");
@@ -136,7 +141,10 @@ Change change_of(const json& object) {
   change.undo = bytes_of(object, "undo");
   change.from = object.value("from", "");
   change.goes_with_group = object.value("goes_with_group", false);
-  change.compare = static_cast<Compare>(object.value("compare", std::to_underlying(Compare::text)));
+  const auto compare = object.value("compare", unsigned{std::to_underlying(Compare::text)});
+  if (compare > std::to_underlying(Compare::contains_word)) throw NotARecord{};
+  change.compare = static_cast<Compare>(compare);
+  if (change.compare == Compare::contains_word && change.wanted.empty()) throw NotARecord{};
   change.may_refuse = object.value("may_refuse", false);
   change.mode = object.value("mode", 0644U);
   change.seen_mode = object.value("seen_mode", 0U);
@@ -158,9 +166,11 @@ json outcome_json(std::size_t index, const RecordedOutcome& outcome) {
 
 RecordedOutcome outcome_of(const json& object) {
   RecordedOutcome outcome;
-  for (const Outcome known : {Outcome::accepted, Outcome::pending, Outcome::refused}) {
-    if (object.at("outcome") == to_string(known)) outcome.outcome = known;
-  }
+  constexpr std::array outcomes{Outcome::accepted, Outcome::pending, Outcome::refused};
+  const auto found =
+      std::ranges::find_if(outcomes, [&](Outcome each) { return object.at("outcome") == to_string(each); });
+  if (found == outcomes.end()) throw NotARecord{};
+  outcome.outcome = *found;
   outcome.error = object.value("errno", 0);
   outcome.seen = bytes_of(object, "seen");
   if (const auto refused = object.find("refused"); refused != object.end()) {
@@ -174,10 +184,17 @@ void read_line(const json& object, RecordContent& content) {
     content.plan = plan_of(*plan);
     content.boot_id = object.at("boot_id");
   } else if (const auto of = object.find("of"); of != object.end()) {
-    content.outcomes[of->get<std::size_t>()] = outcome_of(object);
+    const auto index = of->get<std::size_t>();
+    if (index >= content.changes.size()) throw NotARecord{};
+    content.outcomes[index] = outcome_of(object);
   } else {
     content.changes.push_back(change_of(object));
   }
+}
+
+[[noreturn]] void refuse_line(const std::filesystem::path& file, std::size_t number) {
+  throw ApplyError(file.string() + ":" + std::to_string(number) +
+                   ": is not a line of a record of changes; move the file away if the host is as it should be");
 }
 
 std::string trimmed(std::string_view text) {
@@ -288,8 +305,9 @@ std::optional<RecordContent> ChangeRecord::load(const std::filesystem::path& fil
     try {
       read_line(json::parse(rest.substr(0, end)), content);
     } catch (const json::exception&) {
-      throw ApplyError(file.string() + ":" + std::to_string(number) +
-                       ": is not a line of a record of changes; move the file away if the host is as it should be");
+      refuse_line(file, number);
+    } catch (const NotARecord&) {
+      refuse_line(file, number);
     }
     content.bytes += end + 1;
     rest.remove_prefix(end + 1);
