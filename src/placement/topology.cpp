@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "nexusfix/base/printable.hpp"
 #include "placement/topology_internal.hpp"
 
 namespace nfx {
@@ -90,8 +91,8 @@ void note_cpus(Topology& topology) {
 namespace detail {
 
 std::string printable(std::string_view text) {
-  std::string out{text.substr(0, max_name)};
-  std::ranges::replace_if(out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  std::string out;
+  append_printable(out, text.substr(0, max_name));
   return out;
 }
 

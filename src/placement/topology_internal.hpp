@@ -12,7 +12,7 @@ struct hwloc_topology;
 
 namespace nfx::detail {
 
-// Text out of files, for terminals and pictures: control characters become '?', and its length has a bound.
+// Text out of files, for terminals and pictures: as append_printable() writes it, of the first 128 bytes.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // What a PCI function of this class and vendor is to us.
