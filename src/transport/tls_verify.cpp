@@ -59,6 +59,7 @@ std::string describe_verification(X509_STORE_CTX* state, const std::string& want
 }
 
 bool set_wanted_name(X509_VERIFY_PARAM* parameters, const std::string& name) {
+  if (name.contains('\0')) return false;  // OpenSSL takes one at the end
   if (canonical_address(name)) return X509_VERIFY_PARAM_set1_ip_asc(parameters, name.c_str()) == 1;
   X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   return X509_VERIFY_PARAM_set1_host(parameters, name.data(), name.size()) == 1;
