@@ -1,29 +1,36 @@
 // Whatever a dictionary file holds, reading it gives a dictionary or one line of explanation, and what is read can be
-// written and read again to the same.
+// written and read again to the same: QuickFIX XML, Orchestra, overlays, and two dictionaries combined.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "fuzz_target.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/dictionary/model.hpp"
 #include "nexusfix/dictionary/model_overlay.hpp"
 
-extern "C" const std::size_t nfx_fuzz_control_size = 0;
+extern "C" const FuzzTarget nfx_fuzz_target{.format = FuzzFormat::text};
 
 namespace {
 
-void require(bool condition, const char* what, const std::string& text) {
-  if (condition) return;
-  std::fprintf(stderr, "broken promise: %s\n%s\n", what, text.c_str());
-  std::abort();
-}
+using nfx::fuzz::require;
 
 void check_error(const nfx::DictionaryError& error) {
   const std::string line = error.what();
   require(line.starts_with("f.xml:"), "an error starts with its place", line);
+}
+
+// What two dictionaries make together can be written and read again.
+void check_combined(const nfx::DictionaryModel& transport, const nfx::DictionaryModel& application) {
+  try {
+    const std::string written = nfx::to_xml(nfx::combine(transport, application));
+    require(nfx::to_xml(nfx::read_dictionary(written, "f.xml")) == written, "a combination reads back", written);
+  } catch (const nfx::DictionaryError& error) {
+    check_error(error);
+  }
 }
 
 // The same over a base: an overlay changes the last dictionary that was read.
@@ -48,6 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string written = nfx::to_xml(model);
     require(nfx::to_xml(nfx::read_dictionary(written, "f.xml")) == written, "a dictionary reads back", written);
     const bool sound = nfx::find_problems(model).empty();
+    check_combined(base, model);
     base = std::move(model);
     try {
       static_cast<void>(nfx::Dictionary::build(base));

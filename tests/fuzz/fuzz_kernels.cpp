@@ -7,10 +7,10 @@
 
 #include "differential/guarded_memory.hpp"
 #include "differential/kernel_comparer.hpp"
+#include "fuzz_target.hpp"
 #include "nexusfix/base/assert.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-extern "C" const std::size_t nfx_fuzz_control_size = 2;
+extern "C" const FuzzTarget nfx_fuzz_target{.control_size = 2};
 
 namespace nfx::test {
 namespace {
@@ -40,8 +40,8 @@ void compare(std::string_view bytes, std::uint8_t first, std::uint8_t second) {
 }  // namespace nfx::test
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < nfx_fuzz_control_size || size - nfx_fuzz_control_size > nfx::test::max_size) return 0;
+  if (size < nfx_fuzz_target.control_size || size - nfx_fuzz_target.control_size > nfx::test::max_size) return 0;
   const std::string_view bytes{reinterpret_cast<const char*>(data), size};
-  nfx::test::compare(bytes.substr(nfx_fuzz_control_size), data[0], data[1]);
+  nfx::test::compare(bytes.substr(nfx_fuzz_target.control_size), data[0], data[1]);
   return 0;
 }

@@ -3,44 +3,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "cli/safe_text.hpp"
+#include "fuzz_target.hpp"
 #include "nexusfix/observe/message_text.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "text.hpp"
+#include "text_check.hpp"
 
-extern "C" const std::size_t nfx_fuzz_control_size = 0;
+extern "C" const FuzzTarget nfx_fuzz_target{};
 
 namespace {
 
-void require(bool condition, const char* what, std::string_view text) {
-  if (condition) return;
-  std::fprintf(stderr, "broken promise: %s\n%.*s\n", what, static_cast<int>(text.size()), text.data());
-  std::abort();
-}
+using nfx::fuzz::require;
 
-// Written apart from the code that it checks: by code points.
-void require_printable(std::string_view text, const char* what) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto byte = [&](std::size_t i) {
-      return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
-    };
-    const std::size_t size = byte(0) < 0x80 ? 1 : byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
-    std::uint32_t code = size == 1 ? byte(0) : byte(0) & (0xFFu >> (size + 1));
-    for (std::size_t i = 1; i < size; ++i) {
-      require((byte(i) & 0xC0) == 0x80, what, text);
-      code = code << 6 | (byte(i) & 0x3F);
-    }
-    require(code >= (size == 1 ? 0x20u : size == 2 ? 0xA0u : size == 3 ? 0x800u : 0x10000u), what, text);
-    require(code != 0x7F && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF), what, text);
-    require((code < 0x2028 || code > 0x202E) && (code < 0x2066 || code > 0x2069), what, text);
-    at += size;
-  }
-}
+void require_printable(std::string_view text, const char* what) { require(nfx::fuzz::is_printable(text), what, text); }
 
 void check_text(const std::string& bytes) {
   nfx::cli::SafeText text;

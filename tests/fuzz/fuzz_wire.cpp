@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuzz_target.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/field_writer.hpp"
@@ -16,8 +17,7 @@
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/scan.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-extern "C" const std::size_t nfx_fuzz_control_size = 0;
+extern "C" const FuzzTarget nfx_fuzz_target{};
 
 namespace nfx {
 namespace {

@@ -1,8 +1,11 @@
 // Runs a fuzz target without libFuzzer: every seed of a corpus folder, then a bounded number of mutations of them.
 // The same target, the same promises, in every build and with every compiler.
-// Usage: <target>_replay CORPUS_FOLDER [MUTATIONS [SEED]]. In text seeds '|' stands for SOH.
+// Usage: <target>_replay CORPUS_FOLDER [MUTATIONS [SEED]]. The number that the target states is the default.
 //        <target>_replay --write-seeds CORPUS_FOLDER TO_FOLDER writes them as the bytes that libFuzzer starts from.
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,18 +14,28 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-// So many bytes at the front of an input steer the target and are no part of the message.
-extern "C" const std::size_t nfx_fuzz_control_size;
+#include "fuzz_target.hpp"
 
 namespace {
 
-constexpr std::size_t max_input_size = 2048;
+// Written to stderr when a promise is broken: as a new seed it shows the defect again.
+const std::string* current = nullptr;
+
+void show_input(int) {
+  if (current == nullptr) return;
+  constexpr std::string_view before = "--- the input:\n", after = "\n--- its end\n";
+  for (const std::string_view part : {before, std::string_view{*current}, after}) {
+    if (::write(STDERR_FILENO, part.data(), part.size()) < 0) return;
+  }
+}
 
 void run(const std::string& input) {
+  current = &input;
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+  current = nullptr;
 }
 
 std::string with_check_sum(std::string bytes) {
@@ -43,7 +56,7 @@ std::string framed(const std::string& body) {
 // Applies f to what is behind the control bytes.
 template <class F>
 std::string behind_control(const std::string& input, F&& f) {
-  const std::size_t size = std::min(input.size(), nfx_fuzz_control_size);
+  const std::size_t size = std::min(input.size(), nfx_fuzz_target.control_size);
   return input.substr(0, size) + f(input.substr(size));
 }
 
@@ -58,10 +71,12 @@ std::vector<std::string> read_seeds(const std::filesystem::path& folder) {
     std::ifstream in{file, std::ios::binary};
     std::string text{std::istreambuf_iterator<char>{in}, {}};
     if (text.ends_with('\n')) text.pop_back();
-    std::ranges::replace(text, '|', '\x01');
+    const bool fix = nfx_fuzz_target.format == FuzzFormat::fix;
+    if (fix) std::ranges::replace(text, '|', '\x01');
     seeds.push_back(text);
+    if (!fix) continue;
     // A seed that starts with MsgType is a body: it also runs as a right message, and as a broken one.
-    if (text.substr(std::min(text.size(), nfx_fuzz_control_size)).starts_with("35=")) {
+    if (text.substr(std::min(text.size(), nfx_fuzz_target.control_size)).starts_with("35=")) {
       seeds.push_back(behind_control(text, framed));
       seeds.push_back(behind_control(text, [](const std::string& body) { return framed(body) + framed(body); }));
       seeds.push_back(behind_control(text, [](const std::string& body) {
@@ -82,12 +97,19 @@ class Mutator {
 
   std::string next() {
     std::string input = any_seed();
-    for (auto n = below(6); n > 0; --n) mutate(input);
+    const bool fix = nfx_fuzz_target.format == FuzzFormat::fix;
+    for (auto n = below(6); n > 0; --n) {
+      if (fix || below(2) == 0) {
+        mutate(input);
+      } else {
+        mutate_text(input);
+      }
+    }
     // Half of the inputs get a right header and trailer, to come past those checks.
-    if (below(2) == 0) {
+    if (fix && below(2) == 0) {
       input = behind_control(input, [](const std::string& body) { return framed("35=" + body + '\x01'); });
     }
-    input.resize(std::min(input.size(), max_input_size));
+    input.resize(std::min(input.size(), nfx_fuzz_target.max_input_size));
     return input;
   }
 
@@ -130,6 +152,61 @@ class Mutator {
     }
   }
 
+  // A piece of a seed between two blanks, quotes, line ends or the like.
+  std::string_view any_piece() {
+    constexpr std::string_view borders = " \t\n=\"<>,:[]";
+    const std::string_view seed = any_seed();
+    const std::size_t begin = below(seed.size() + 1);
+    const std::size_t end = std::min(seed.find_first_of(borders, begin + below(24)), seed.size());
+    const std::size_t border = seed.substr(0, begin).find_last_of(borders);
+    const std::size_t from = border == std::string_view::npos ? 0 : border;
+    return seed.substr(from, std::max(end, from) - from);
+  }
+
+  // Lines and pieces of the seeds change places, and numbers become such as nobody expects.
+  void mutate_text(std::string& input) {
+    static constexpr const char* values[] = {"0",
+                                             "-1",
+                                             "4294967296",
+                                             "9223372036854775807",
+                                             "18446744073709551615",
+                                             "1e308",
+                                             "nan",
+                                             "\x1b[2J",
+                                             "\xc2\x9b",
+                                             "\xe2\x80\xae",
+                                             "\xff",
+                                             "\"",
+                                             "'",
+                                             "\\",
+                                             "\n",
+                                             "\r",
+                                             "[",
+                                             "]",
+                                             "<",
+                                             "&#0;",
+                                             "%s",
+                                             "../../x",
+                                             "$HOME"};
+    const std::size_t at = below(input.size() + 1);
+    const std::size_t line = at == 0 ? 0 : input.rfind('\n', at - 1) + 1;
+    const std::size_t line_end = std::min(input.find('\n', at), input.size());
+    switch (below(6)) {
+      case 0: input.insert(at, values[below(std::size(values))]); break;
+      case 1: input.insert(at, any_piece()); break;
+      case 2: input.erase(line, line_end + 1 - line); break;
+      case 3: input.insert(line, input.substr(line, line_end - line) + '\n'); break;
+      case 4: input.insert(line, std::string{any_piece()} + '\n'); break;
+      default: {
+        const std::size_t digit = input.find_first_of("0123456789", at);
+        if (digit == std::string::npos) break;
+        const std::size_t behind = std::min(input.find_first_not_of("0123456789", digit), input.size());
+        input.replace(digit, behind - digit, values[below(5)]);
+        break;
+      }
+    }
+  }
+
   const std::vector<std::string>& seeds_;
   std::mt19937_64 random_;
 };
@@ -154,7 +231,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s CORPUS_FOLDER [MUTATIONS [SEED]]\n", argv[0]);
     return 2;
   }
-  const std::uint64_t mutations = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 50000;
+  const std::uint64_t mutations = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : nfx_fuzz_target.mutations;
   const std::uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
   const std::vector<std::string> seeds = read_seeds(argv[1]);
   if (seeds.empty()) {
@@ -165,8 +242,11 @@ int main(int argc, char** argv) {
   std::printf("%zu seeds, %llu mutations, seed %llu\n", seeds.size(), static_cast<unsigned long long>(mutations),
               static_cast<unsigned long long>(seed));
   std::fflush(stdout);
+  std::signal(SIGABRT, show_input);
   for (const std::string& input : seeds) {
-    for (std::size_t size = 0; size <= input.size(); ++size) run(input.substr(0, size));
+    // Of a target that takes long, only some of the ends.
+    const std::size_t step = 1 + input.size() * seeds.size() / std::max<std::uint64_t>(nfx_fuzz_target.mutations, 1);
+    for (std::size_t size = input.size() % step; size <= input.size(); size += step) run(input.substr(0, size));
   }
   Mutator mutator{seeds, seed};
   for (std::uint64_t i = 0; i < mutations; ++i) run(mutator.next());
