@@ -192,6 +192,17 @@ void read_line(const json& object, RecordContent& content) {
   }
 }
 
+// No number of a record has a fraction or is larger than 64 bits, which would be read as one with a fraction.
+json parse_line(std::string_view line) {
+  bool fraction = false;
+  json object = json::parse(line, [&fraction](int, json::parse_event_t event, const json& value) {
+    fraction = fraction || (event == json::parse_event_t::value && value.is_number_float());
+    return true;
+  });
+  if (fraction) throw NotARecord{};
+  return object;
+}
+
 [[noreturn]] void refuse_line(const std::filesystem::path& file, std::size_t number) {
   throw ApplyError(file.string() + ":" + std::to_string(number) +
                    ": is not a line of a record of changes; move the file away if the host is as it should be");
@@ -303,7 +314,7 @@ std::optional<RecordContent> ChangeRecord::load(const std::filesystem::path& fil
     // Without its end it was cut off, and what it announces has not been done.
     if (end == std::string_view::npos) break;
     try {
-      read_line(json::parse(rest.substr(0, end)), content);
+      read_line(parse_line(rest.substr(0, end)), content);
     } catch (const json::exception&) {
       refuse_line(file, number);
     } catch (const NotARecord&) {
