@@ -4,8 +4,8 @@
 //   architecture  as CMAKE_SYSTEM_PROCESSOR has it; the file is empty for others
 //   name          of the file, the variable and NFX_ISA
 //   options       of the compiler, for that file alone: cmake/Modules.cmake reads them from here
-//   present       whether this machine can run it; has() queries the compiler's run-time library, which reads cpuid (the
-//                 processor's features) and xgetbv (the registers that the system saves)
+//   present       whether this machine can run it; has() queries the compiler's run-time library, which reads cpuid
+//                 (the processor's features) and xgetbv (the registers that the system saves)
 // In each architecture from the slowest to the fastest: the last one present is chosen.
 #pragma once
 
