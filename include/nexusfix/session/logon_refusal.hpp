@@ -1,0 +1,107 @@
+// Why a connection or its Logon is refused. One row each; the enumeration, to_string, the counters with their metric,
+// the list in docs/metrics.md and what operators read are made from the rows. To add a reason, add its row here and
+// pass it where the refusal happens. Thread: any, no state. Cost: a look-up in an array.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace nfx {
+
+// Enumerator, text in the event log, and what it means for whoever reads the log.
+#define NFX_LOGON_REFUSALS(ROW)                                                                                       \
+  ROW(stopping, "the engine stops", "The connection came, or had not logged on yet, when the engine was stopped.")    \
+  ROW(address_not_allowed, "address not allowed",                                                                     \
+      "No session of the listen address, or not the one that the Logon names, has the peer's address in "             \
+      "allowed_addresses. Without a session for the address the connection is closed before any byte is read.")       \
+  ROW(too_many_connections, "too many connections without a Logon",                                                   \
+      "All places of max_pending_logons were taken by Logons that are being processed.")                              \
+  ROW(evicted, "evicted before its Logon by a newer connection",                                                      \
+      "The limit of max_pending_logons, of the address or of the network was reached. The oldest silent connection "  \
+      "of the address or network that held the most places was closed.")                                              \
+  ROW(tls_handshake, "TLS handshake failed",                                                                          \
+      "A TLS handshake failed, took too long, or gave its place to a newer one.")                                     \
+  ROW(logon_timeout, "no complete Logon in time",                                                                     \
+      "The connection sent no complete Logon within pending_logon_timeout_ms.")                                       \
+  ROW(not_fix, "the first bytes are not a FIX message",                                                               \
+      "Framing, BodyLength or CheckSum of the first message was wrong. A TLS client on a plain port, or another "     \
+      "protocol, does this too.")                                                                                     \
+  ROW(too_long, "the first message is too long",                                                                      \
+      "The first message was longer than pending_logon_bytes. Raise it for Logons with long signatures.")             \
+  ROW(not_a_logon, "the first message is not a Logon", "Another message came before the Logon.")                      \
+  ROW(unknown_session, "no such session",                                                                             \
+      "No session and no template of the listen address has the BeginString, SenderCompID and TargetCompID of the "   \
+      "Logon.")                                                                                                       \
+  ROW(disabled, "the session is logged out by the application",                                                       \
+      "The application logged the session out and has not called logon() since.")                                     \
+  ROW(already_connected, "the session has a connection already",                                                      \
+      "A second connection for a session whose first one has not ended.")                                             \
+  ROW(application, "refused by the application", "Application::on_logon_request returned false.")                     \
+  ROW(outside_schedule, "outside the session's time", "The schedule of the session does not allow a Logon now.")      \
+  ROW(store, "the session's message store takes no messages",                                                         \
+      "The disk is full or has failed, or the store of a new session could not be opened. See docs/store.md.")        \
+  ROW(too_many_sessions, "too many sessions made from templates",                                                     \
+      "max_dynamic_sessions sessions made from templates or added at run time exist.")                                \
+  ROW(credentials, "wrong Username or Password", "Username(553) or Password(554) is not the session's.")              \
+  ROW(malformed, "malformed Logon",                                                                                   \
+      "A required field of the Logon is missing or invalid, or it does not conform to the dictionary.")               \
+  ROW(sending_time, "SendingTime too far from our clock",                                                             \
+      "SendingTime(52) is missing, malformed or differs from our clock by more than max_latency_s.")                  \
+  ROW(terms, "terms not accepted",                                                                                    \
+      "HeartBtInt(108) or EncryptMethod(98) is not accepted here, or TestMessageIndicator(464) is that of another "   \
+      "environment. The peer got a Logout with the text.")                                                            \
+  ROW(sequence_number, "wrong sequence number",                                                                       \
+      "MsgSeqNum(34) is too low, or does not fit ResetSeqNumFlag(141) or NextExpectedMsgSeqNum(789). The peer got a " \
+      "Logout with the text.")                                                                                        \
+  ROW(second_logon, "a second Logon on an open session",                                                              \
+      "A logged-on peer sent another Logon, without ResetSeqNumFlag=Y. It is disconnected.")
+
+#define NFX_ENUMERATOR(name, text, help) name,
+enum class LogonRefusalReason : std::uint8_t { none, NFX_LOGON_REFUSALS(NFX_ENUMERATOR) };
+#undef NFX_ENUMERATOR
+
+#define NFX_COUNTER(name, text, help) std::uint64_t name = 0;
+struct LogonRefusalCounters {
+  NFX_LOGON_REFUSALS(NFX_COUNTER)
+
+  friend bool operator==(const LogonRefusalCounters&, const LogonRefusalCounters&) = default;
+};
+#undef NFX_COUNTER
+
+struct LogonRefusalRow {
+  LogonRefusalReason reason{};
+  std::string_view name;  // as the program and the metric have it: "unknown_session"
+  std::string_view text;  // as the event log has it
+  std::string_view help;
+  std::uint64_t LogonRefusalCounters::* counter = nullptr;
+};
+
+#define NFX_ROW(name, text, help) \
+  LogonRefusalRow{LogonRefusalReason::name, #name, text, help, &LogonRefusalCounters::name},
+inline constexpr std::array logon_refusal_rows{
+    LogonRefusalRow{LogonRefusalReason::none, "none", "", "Not refused.", nullptr}, NFX_LOGON_REFUSALS(NFX_ROW)};
+#undef NFX_ROW
+#undef NFX_LOGON_REFUSALS
+
+[[nodiscard]] constexpr const LogonRefusalRow& row_of(LogonRefusalReason reason) noexcept {
+  return logon_refusal_rows[static_cast<std::size_t>(reason)];
+}
+[[nodiscard]] constexpr std::string_view to_string(LogonRefusalReason reason) noexcept { return row_of(reason).text; }
+
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < logon_refusal_rows.size(); ++i) {
+        const LogonRefusalRow& row = logon_refusal_rows[i];
+        if (static_cast<std::size_t>(row.reason) != i || !row.help.ends_with('.')) return false;
+        if (row.text.empty() != (row.reason == LogonRefusalReason::none)) return false;
+        if ((row.counter == nullptr) != (row.reason == LogonRefusalReason::none)) return false;
+        if (&*std::ranges::find(logon_refusal_rows, row.text, &LogonRefusalRow::text) != &row) return false;
+      }
+      return true;
+    }(),
+    "each reason has its own text and a help");
+
+}  // namespace nfx
