@@ -159,7 +159,8 @@ void EpollTransport::watch_lingering(Connection& connection) noexcept {
 void EpollTransport::serve_lingering(Connection& connection) noexcept {
   NFX_ASSERT(connection.state == State::lingering && connection.fd >= 0);
   const ssize_t received = ::recv(connection.fd, buffer_.get(), options_.receive_buffer_size, MSG_DONTWAIT);
-  if (received == 0 || (received < 0 && !would_block(errno))) free_slot(connection);
+  if (received > 0) return drop_input(connection, static_cast<std::size_t>(received));
+  if (received == 0 || !would_block(errno)) free_slot(connection);
 }
 
 // ---- polling ----

@@ -95,7 +95,10 @@ std::size_t IoUringImpl::serve_receive(const SinkRef& sink, const Completion& co
 }
 
 std::size_t IoUringImpl::serve_bytes(const SinkRef& sink, Connection& connection, std::span<const char> bytes) {
-  if (connection.state == State::lingering) return 0;
+  if (connection.state == State::lingering) {
+    drop_input(connection, bytes.size());
+    return 0;
+  }
   if (connection.tuning.quickack) acknowledge_at_once(connection.fd);
   if (connection.held || !connection.kept.empty()) [[unlikely]] {
     // Bounded by the buffers: nothing more is received once the request to stop has been served.
@@ -121,6 +124,8 @@ std::size_t IoUringImpl::serve_readable(const SinkRef& sink, Connection& connect
                       {buffer_.get(), static_cast<std::size_t>(received.size)});
       received_at_.reset();
       handled = 1;
+    } else {
+      drop_input(connection, static_cast<std::size_t>(received.size));
     }
     if (Connection* still = current(slot, tag)) enqueue(to_start_, *still);
     return handled;

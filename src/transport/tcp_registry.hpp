@@ -199,7 +199,8 @@ SendResult TcpRegistry<Self, Connection, Listener, Options>::try_send(Connection
 }
 
 // Closing a socket with unread input, or input still to come, answers the peer with a reset, which can destroy bytes on
-// their way to it. So only our direction ends here, and input is read and dropped until the peer ends its own.
+// their way to it. So only our direction ends here, and input is read and dropped until the peer ends its own, has sent
+// linger_bytes more, or linger_time is over.
 template <class Self, class Connection, class Listener, class Options>
 void TcpRegistry<Self, Connection, Listener, Options>::close(ConnectionId id) noexcept {
   Connection* connection = connections_.find(id);
@@ -207,7 +208,7 @@ void TcpRegistry<Self, Connection, Listener, Options>::close(ConnectionId id) no
   const bool can_linger = connection->state == ConnectionState::open && !connection->broken &&
                           !self().stream_ended(*connection) && options_.linger_time > Duration::zero();
   if (can_linger && ::shutdown(connection->fd, SHUT_WR) == 0) {
-    connections_.make_lingering(*connection, monotonic_now() + options_.linger_time);
+    connections_.make_lingering(*connection, monotonic_now() + options_.linger_time, options_.linger_bytes);
     self().watch_lingering(*connection);
   } else {
     self().free_slot(*connection);
@@ -221,6 +222,18 @@ std::size_t TcpRegistry<Self, Connection, Listener, Options>::report_close(const
   self().free_slot(connection);
   sink.on_close(sink.sink, id, reason);
   return 1;
+}
+
+template <class Self, class Connection, class Listener, class Options>
+void TcpRegistry<Self, Connection, Listener, Options>::drop_input(Connection& connection, std::size_t bytes) noexcept {
+  NFX_ASSERT(connection.state == ConnectionState::lingering);
+  if (bytes <= connection.linger_bytes) {
+    connection.linger_bytes -= bytes;
+    return;
+  }
+  ++counters_.linger_flooded;
+  reset_when_closed(connection.fd);
+  self().free_slot(connection);
 }
 
 // A closed connection that still lingers gives its slot to a new one.

@@ -214,6 +214,11 @@ int start_connect(TcpConnection& connection, Warnings& warnings) {
   return error;
 }
 
+void reset_when_closed(int fd) noexcept {
+  const linger abort{.l_onoff = 1, .l_linger = 0};
+  (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
+}
+
 void end_and_discard(int fd, char* buffer, std::size_t size) noexcept {
   constexpr int discard_limit = 16;
   ::shutdown(fd, SHUT_WR);

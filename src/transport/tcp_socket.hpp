@@ -48,6 +48,9 @@ struct Route {
 // Begins with the next address that takes a beginning. 0, or the error of the last one.
 [[nodiscard]] int start_connect(TcpConnection& connection, Warnings& warnings);
 
+// Closing it drops what is under way in both directions, and tells the peer by a reset.
+void reset_when_closed(int fd) noexcept;
+
 // Ends both directions' input as far as it has come, so that closing does not turn the end into a reset.
 void end_and_discard(int fd, char* buffer, std::size_t size) noexcept;
 

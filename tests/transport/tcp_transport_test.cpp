@@ -165,6 +165,41 @@ TYPED_TEST(TcpTransport, gives_up_lingering_after_its_time_when_the_peer_never_e
   EXPECT_EQ(server.transport.counters().linger_cut_short, 1U);
 }
 
+TYPED_TEST(TcpTransport, resets_a_closed_connection_whose_peer_goes_on_sending) {
+  constexpr std::size_t most = 64 * 1024;
+  ServerOver<TypeParam> server(typename TypeParam::Options{.linger_time = 1h, .linger_bytes = most});
+  RawClient client(server.port);
+  ASSERT_TRUE(server.poll_until([&] { return !server.sink.accepted.empty(); }));
+  server.transport.close(server.sink.accepted.front());
+  const std::string flood(16 * 1024, 'x');
+  std::size_t sent = 0;
+  ASSERT_TRUE(server.poll_until([&] {
+    const ssize_t taken = ::send(client.fd(), flood.data(), flood.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (taken > 0) sent += static_cast<std::size_t>(taken);
+    return server.transport.lingering() == 0;
+  }));
+  EXPECT_GT(sent, most);
+  EXPECT_EQ(server.transport.counters().linger_flooded, 1U);
+  char byte = 0;
+  errno = 0;
+  while (::recv(client.fd(), &byte, 1, 0) == 0 && ::send(client.fd(), &byte, 1, MSG_NOSIGNAL) == 1) {
+  }
+  EXPECT_TRUE(errno == ECONNRESET || errno == EPIPE) << errno;
+}
+
+TYPED_TEST(TcpTransport, drops_what_a_peer_sends_after_a_close_up_to_the_limit) {
+  ServerOver<TypeParam> server(typename TypeParam::Options{.linger_time = 1h, .linger_bytes = 64 * 1024});
+  RawClient client(server.port);
+  ASSERT_TRUE(server.poll_until([&] { return !server.sink.accepted.empty(); }));
+  server.transport.close(server.sink.accepted.front());
+  client.send(std::string(64 * 1024, 'x'));
+  client.end_sending();
+  ASSERT_TRUE(server.poll_until([&] { return server.transport.lingering() == 0; }));
+  EXPECT_EQ(server.transport.counters().linger_flooded, 0U);
+  char byte = 0;
+  EXPECT_EQ(::recv(client.fd(), &byte, 1, 0), 0) << "an end, not a reset";
+}
+
 TYPED_TEST(TcpTransport, does_not_linger_when_told_so) {
   ServerOver<TypeParam> server(typename TypeParam::Options{.linger_time = 0ns});
   RawClient client(server.port);

@@ -34,6 +34,7 @@ struct EpollOptions {
   std::size_t accept_limit = 16;  // per listener and poll
   int listen_backlog = 128;
   Duration linger_time = std::chrono::seconds(2);         // how long close() continues to deliver in the background
+  std::size_t linger_bytes = 256 * 1024;                  // ... and how much of the peer's it drops before it resets
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 };
 

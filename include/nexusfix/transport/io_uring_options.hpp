@@ -17,6 +17,7 @@ struct IoUringOptions {
   std::size_t completion_limit = 256;  // per poll
   int listen_backlog = 128;
   Duration linger_time = std::chrono::seconds(2);         // how long close() continues to deliver in the background
+  std::size_t linger_bytes = 256 * 1024;                  // ... and how much of the peer's it drops before it resets
   Duration accept_pause = std::chrono::milliseconds(50);  // after accept found no descriptor or memory
 
   // Steps of the ladder that may be taken; each is left out when false, or when the kernel lacks it.

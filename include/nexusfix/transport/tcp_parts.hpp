@@ -98,6 +98,7 @@ struct TcpConnection {
   CloseReason reason = CloseReason::local_error;
   std::uint32_t position = 0;  // in open or lingering
   MonotonicTime linger_until{};
+  std::size_t linger_bytes = 0;        // that may still be received and dropped
   std::vector<SocketAddress> untried;  // further addresses of a connect, last one next
   std::optional<SocketAddress> from;   // and the local one
   SocketTuning tuning;
@@ -170,13 +171,14 @@ class ConnectionTable {
     connection.state = ConnectionState::open;
     enlist(open, connection);
   }
-  void make_lingering(C& connection, MonotonicTime until) noexcept {
+  void make_lingering(C& connection, MonotonicTime until, std::size_t bytes) noexcept {
     NFX_ASSERT(connection.state == ConnectionState::open && !connection.broken);
     unlist(open, connection);
     renew(connection);
     connection.state = ConnectionState::lingering;
     connection.wants_write = connection.held = false;
     connection.linger_until = until;
+    connection.linger_bytes = bytes;
     enlist(lingering, connection);
   }
   void make_broken(C& connection, CloseReason reason) noexcept {

@@ -10,7 +10,7 @@
 //   void watch_connecting(Connection&)        report when its connect has ended
 //   void watch_open(Connection&, bool accepted)
 //   void watch_for_room(Connection&)          a send fell short
-//   void watch_lingering(Connection&)         input is read and dropped until the peer's end
+//   void watch_lingering(Connection&)         input is read and given to drop_input() until the peer's end
 //   bool stream_ended(const Connection&)      the peer has closed, though this was not reported yet
 //   void free_slot(Connection&)               closes it and gives its place back
 #pragma once
@@ -55,6 +55,9 @@ class TcpRegistry {
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
   std::size_t report_close(const SinkRef& sink, Connection& connection, CloseReason reason);
+  // A lingering connection received so much, which is dropped. Beyond linger_bytes it is closed with what is unread,
+  // which resets it: then it is gone when this returns.
+  void drop_input(Connection& connection, std::size_t bytes) noexcept;
 
   [[nodiscard]] bool has_deadlines() const noexcept { return !connections_.lingering.empty() || accepting_paused_; }
   [[nodiscard]] Duration shortened_wait(Duration max_wait) const noexcept;

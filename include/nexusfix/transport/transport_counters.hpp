@@ -13,6 +13,7 @@ struct TransportCounters {
   std::uint64_t refused_full = 0;
   std::uint64_t accept_pauses = 0;
   std::uint64_t linger_cut_short = 0;
+  std::uint64_t linger_flooded = 0;
   std::uint64_t epoll_waits = 0;
   std::uint64_t ring_enters = 0;
   std::uint64_t buffers_empty = 0;
@@ -29,6 +30,8 @@ inline constexpr auto counter_rows<TransportCounters> = std::to_array<CounterRow
      "Times that accepting paused because the process had no file descriptor or memory left."},
     {&TransportCounters::linger_cut_short, "nfx_transport_linger_cut_short_total",
      "Closed connections given up before the peer had closed its side or taken all bytes."},
+    {&TransportCounters::linger_flooded, "nfx_transport_linger_flooded_total",
+     "Closed connections reset because the peer sent more than linger_bytes afterwards."},
     {&TransportCounters::epoll_waits, "nfx_transport_epoll_waits_total", "Calls of epoll_wait."},
     {&TransportCounters::ring_enters, "nfx_transport_ring_enters_total", "io_uring: polls that called the kernel."},
     {&TransportCounters::buffers_empty, "nfx_transport_buffers_empty_total",
