@@ -112,6 +112,7 @@ std::expected<ConnectionId, TransportError> LoopbackTransport::connect(const End
     auto& backlog = other.listeners_[detail::id_slot(place->second.listener)].backlog;
     if (backlog.size() < other.options_.listen_backlog) {
       connection->link = std::make_shared<detail::LoopbackLink>(options_.stream_buffer);
+      connection->link->from = options.from.host.empty() ? "loopback" : to_string(options.from);
       backlog.push_back(connection->link);
     }
   }

@@ -242,17 +242,66 @@ TEST(TlsHandshake, gives_up_handshakes_that_take_too_long) {
 }
 
 TEST(TlsHandshake, bounds_the_handshakes_in_progress) {
-  TlsLoopbackPair pair(TlsTransportOptions{.max_handshakes = 2});
+  TlsLoopbackPair pair(TlsTransportOptions{.handshakes = {.unknown = 2}});
   const auto listener = pair.server.listen({"here", 0}, pair.socket);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(pair.client.connect(*pair.server.local_endpoint(*listener)).has_value());
   pair.turns(5);
   EXPECT_EQ(pair.server.handshakes_in_progress(), 2U);
-  EXPECT_EQ(pair.server.counters().refused_full, 3U);
+  EXPECT_EQ(pair.server.counters().handshakes_evicted, 3U);
   EXPECT_EQ(pair.client_sink.closed.size(), 3U);
   pair.server.close_listener(*listener);
   pair.turns(5);
   EXPECT_EQ(pair.server.handshakes_in_progress(), 0U);
   EXPECT_EQ(pair.client_sink.closed.size(), 5U);
+}
+
+TEST(TlsHandshake, of_a_newcomer_succeeds_while_silent_connections_hold_all_places) {
+  TlsLoopbackPair pair(TlsTransportOptions{.handshakes = {.unknown = 4, .per_address = 2, .per_network = 2}});
+  const auto listener = pair.server.listen({"127.0.0.1", 0}, pair.socket);
+  const Endpoint here = *pair.server.local_endpoint(*listener);
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      SocketOptions silent;  // it sends no ClientHello
+      silent.from = {"10.0." + std::to_string(i % 4) + ".1", 1};
+      ASSERT_TRUE(pair.inner.client.connect(here, silent).has_value());
+    }
+    pair.turns(2);
+    EXPECT_EQ(pair.server.handshakes_in_progress(), 4U);
+    SocketOptions honest = pair.socket;
+    honest.from = {"10.1.0.1", 1};
+    ASSERT_TRUE(pair.client.connect(here, honest).has_value());
+    ASSERT_TRUE(
+        pair.turn_until([&] { return pair.server.counters().handshakes == 1U + static_cast<unsigned>(round); }));
+  }
+}
+
+TEST(TlsHandshake, does_not_begin_for_a_peer_that_the_sink_does_not_allow) {
+  struct DecidingSink : RecordingSink {
+    std::vector<std::string> peers;
+    PeerStanding on_accepting(ListenerId, std::string_view from) {
+      peers.emplace_back(from);
+      return from.starts_with("10.0.0.1:") ? PeerStanding::known : PeerStanding::not_allowed;
+    }
+  };
+  static_assert(AcceptingSink<DecidingSink> && !AcceptingSink<RecordingSink>);
+  TlsLoopbackPair pair;
+  const auto listener = pair.server.listen({"127.0.0.1", 0}, pair.socket);
+  DecidingSink deciding;
+  std::vector<ConnectionId> ids;
+  for (const char* from : {"10.0.0.1", "10.0.0.2"}) {
+    SocketOptions options = pair.socket;
+    options.from = {from, 1};
+    ids.push_back(*pair.client.connect(*pair.server.local_endpoint(*listener), options));
+  }
+  for (int i = 0; i < 20; ++i) {
+    pair.server.poll(deciding, 0ns);
+    pair.client.poll(pair.client_sink, 0ns);
+  }
+  EXPECT_EQ(deciding.peers, (std::vector<std::string>{"10.0.0.1:1", "10.0.0.2:1"}));
+  EXPECT_EQ(deciding.accepted.size(), 1U);
+  EXPECT_TRUE(pair.client_sink.closed.contains(ids[1]));
+  EXPECT_EQ(pair.server.counters().refused, 1U);
+  EXPECT_EQ(pair.server.counters().handshakes_failed, 0U);
 }
 
 TEST(TlsHandshake, takes_no_more_handshake_steps_in_a_poll_than_allowed) {

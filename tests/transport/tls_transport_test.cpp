@@ -159,7 +159,7 @@ TEST(TlsTransport, rejects_options_that_make_no_sense) {
   using T = TlsTransport<EpollTransport>;
   EXPECT_THROW(T(inner, {.send_buffer = 1000}), std::invalid_argument);
   EXPECT_THROW(T(inner, {.receive_buffer = 0}), std::invalid_argument);
-  EXPECT_THROW(T(inner, {.max_handshakes = 0}), std::invalid_argument);
+  EXPECT_THROW(T(inner, {.handshakes = {.unknown = 0}}), std::invalid_argument);
   EXPECT_THROW(T(inner, {.handshake_steps = 0}), std::invalid_argument);
   EXPECT_THROW(T(inner, {.handshake_timeout = 0s}), std::invalid_argument);
 }

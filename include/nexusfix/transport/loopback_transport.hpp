@@ -2,6 +2,7 @@
 // Thread: one for the network and all its ends. Cost: one bounded ring per direction, allocated by connect; poll never
 // waits, whatever max_wait is, because only its own thread could make something happen.
 // Order: fully determined by the calls; listeners first, then connections by slot.
+// A listener is given SocketOptions::from of the connect as the peer's address, and "loopback" when there is none.
 // Lifetime: the network outlives its ends.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -73,6 +75,7 @@ struct LoopbackLink {
   explicit LoopbackLink(std::size_t capacity) : streams{LoopbackStream(capacity), LoopbackStream(capacity)} {}
   LoopbackStream streams[2];  // [side] is what that side writes; the connecting side is 0
   bool reset = false;         // the listener went before it accepted
+  std::string from;           // the connecting side's address, as the listener is given it
 };
 
 }  // namespace detail
@@ -140,7 +143,8 @@ class LoopbackTransport {
       connection->side = 1;
       connection->link = std::move(listeners_[index].backlog.front());
       listeners_[index].backlog.pop_front();
-      sink.on_accept(id, id_of(*connection), std::string_view("loopback"));
+      const std::string from = connection->link->from;  // the callback may close the connection
+      sink.on_accept(id, id_of(*connection), std::string_view(from));
       ++handled;
     }
     return handled;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -27,6 +28,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/admission.hpp"
 #include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
@@ -39,10 +41,11 @@ namespace nfx {
 struct TlsTransportOptions {
   std::size_t send_buffer = 64 * 1024;     // ciphertext waiting, per connection; then try_send falls short
   std::size_t receive_buffer = 64 * 1024;  // shared; the most plaintext that one on_receive brings
-  std::size_t max_handshakes = 64;         // of accepted connections at a time; more are closed immediately
+  AdmissionLimits handshakes{};            // of accepted connections at a time; for more, the oldest end
   std::size_t handshake_steps = 4;         // per poll; the others wait for the next
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration linger_time = std::chrono::seconds(2);  // how long close() continues to send what try_send took
+  std::size_t linger_bytes = 256 * 1024;           // ... and how much of the peer's it drops meanwhile
 };
 
 struct TlsFailure {
@@ -58,6 +61,13 @@ concept HandshakeSink = TransportSink<S> && requires(S& sink, std::string_view p
   sink.on_handshake_failed(peer, why);
 };
 
+// A sink that decides before the handshake of an accepted connection, which costs public-key arithmetic. One that is
+// not allowed is closed without another callback.
+template <class S>
+concept AcceptingSink = TransportSink<S> && requires(S& sink, ListenerId listener, std::string_view peer) {
+  { sink.on_accepting(listener, peer) } -> std::same_as<PeerStanding>;
+};
+
 template <Transport Inner>
 class TlsTransport {
  public:
@@ -67,10 +77,15 @@ class TlsTransport {
   explicit TlsTransport(
       Inner& inner, TlsTransportOptions options = {},
       Clock clock = [] { return MonotonicTime(std::chrono::steady_clock::now()); })
-      : inner_(inner), options_(options), clock_(std::move(clock)) {
+      : inner_(inner),
+        options_(options),
+        clock_(std::move(clock)),
+        shaking_(options.handshakes),
+        shaking_ids_(shaking_.places()) {
     const bool good = options.send_buffer >= detail::TlsStream::min_send_buffer && options.receive_buffer > 0 &&
-                      options.max_handshakes > 0 && options.handshake_steps > 0 &&
-                      options.handshake_timeout > Duration::zero();
+                      options.handshakes.unknown > 0 && options.handshakes.known > 0 &&
+                      options.handshakes.per_address > 0 && options.handshakes.per_network > 0 &&
+                      options.handshake_steps > 0 && options.handshake_timeout > Duration::zero();
     if (!good) throw std::invalid_argument("TlsTransportOptions: 0, or a send_buffer under 24 KiB");
     buffer_ = std::make_unique_for_overwrite<char[]>(options.receive_buffer);
   }
@@ -151,7 +166,8 @@ class TlsTransport {
     const bool known = slot < entries_.size() && entries_[slot] != nullptr && entries_[slot]->id == id;
     return known ? entries_[slot]->certificate.get() : nullptr;
   }
-  [[nodiscard]] std::size_t handshakes_in_progress() const noexcept { return shaking_; }  // of accepted connections
+  // Of accepted connections.
+  [[nodiscard]] std::size_t handshakes_in_progress() const noexcept { return shaking_.used(); }
 
  private:
   // A client's begins connecting, a server's shaking hands. closing: the id is stale for the user, bytes are still
@@ -175,6 +191,8 @@ class TlsTransport {
     bool broken = false;       // nothing can be sent any more; on_close follows
     ListenerId listener = no_listener;
     MonotonicTime deadline{};
+    std::uint32_t place = 0;       // of an accepted one that shakes hands
+    std::size_t linger_bytes = 0;  // of a closing one: that may still be dropped
     std::string peer;
     std::unique_ptr<TlsPeer> certificate;  // of an accepted one
     detail::TlsStream stream;
@@ -242,9 +260,8 @@ class TlsTransport {
   // Forgets a connection that the transport inside has forgotten, or is about to.
   void forget(Entry& entry) noexcept {
     NFX_ASSERT(entries_[detail::id_slot(entry.id)].get() == &entry);
-    NFX_ASSERT(!entry.accepted || entry.state != State::shaking_hands || shaking_ > 0);
     NFX_ASSERT(entry.state != State::closing || closing_ > 0);
-    if (entry.accepted && entry.state == State::shaking_hands) --shaking_;
+    if (entry.accepted && entry.state == State::shaking_hands) shaking_.release(entry.place);
     if (entry.state == State::closing) --closing_;
     if (entry.timed) std::erase(timed_, entry.id);
     if (entry.ready) std::erase(ready_, entry.id);
@@ -290,6 +307,9 @@ class TlsTransport {
   // tls_transport_handshake.hpp: how connections are established.
   template <TransportSink Sink>
   void greet(Sink& sink, ListenerId listener, ConnectionId id, std::string_view peer);
+  // A place for one more handshake. False: the connection has to be closed.
+  template <TransportSink Sink>
+  [[nodiscard]] bool make_place(Sink& sink, const PeerAddress& address, bool known);
   template <TransportSink Sink>
   void begin_handshake(Sink& sink, Entry& entry);
   template <TransportSink Sink>
@@ -312,6 +332,7 @@ class TlsTransport {
   SendResult send(Entry& entry, std::span<const char> bytes) noexcept;
   template <TransportSink Sink>
   void take(Sink& sink, Entry& entry, std::span<const char> bytes);
+  void drop_input(Entry& entry, std::size_t bytes) noexcept;
   // Decrypts what there is and delivers it, until the input is used up or the connection is held.
   template <TransportSink Sink>
   void pump(Sink& sink, ConnectionId id);
@@ -333,8 +354,9 @@ class TlsTransport {
   std::vector<std::shared_ptr<TlsContext>> listeners_;  // by the slot of the listener; null: without TLS
   std::vector<ConnectionId> ready_;                     // to be served by the next poll
   std::vector<ConnectionId> serving_;
-  std::vector<ConnectionId> timed_;  // with a deadline
-  std::size_t shaking_ = 0;
+  std::vector<ConnectionId> timed_;        // with a deadline
+  Admission shaking_;                      // accepted connections that shake hands
+  std::vector<ConnectionId> shaking_ids_;  // by their places
   std::size_t closing_ = 0;
   std::size_t handled_ = 0;
   std::size_t steps_left_ = 0;

@@ -52,8 +52,12 @@ std::expected<ConnectionId, TransportError> TlsTransport<Inner>::connect(const E
 template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::greet(Sink& sink, ListenerId listener, ConnectionId id, std::string_view peer) {
-  if (shaking_ >= options_.max_handshakes) {
-    ++counters_.refused_full;
+  PeerStanding standing = PeerStanding::unknown;
+  if constexpr (AcceptingSink<Sink>) standing = sink.on_accepting(listener, peer);
+  const PeerAddress address = PeerAddress::of_peer(peer);
+  const bool known = standing == PeerStanding::known;
+  if (standing == PeerStanding::not_allowed || !make_place(sink, address, known)) {
+    ++counters_.refused;
     return inner_.close(id);
   }
   std::unique_ptr<Entry> entry;
@@ -69,10 +73,24 @@ void TlsTransport<Inner>::greet(Sink& sink, ListenerId listener, ConnectionId id
   entry->state = State::shaking_hands;
   entry->listener = listener;
   entry->peer = peer;
-  ++shaking_;
+  entry->place = shaking_.take(address, known);
+  shaking_ids_[entry->place] = id;
   Entry& made = *entry;
   adopt(id, std::move(entry));
   set_deadline(made, options_.handshake_timeout);
+}
+
+template <Transport Inner>
+template <TransportSink Sink>
+bool TlsTransport<Inner>::make_place(Sink& sink, const PeerAddress& address, bool known) {
+  const Admission::Decision decision = shaking_.decide(address, known, [](std::uint32_t) { return true; });
+  if (decision.evict) {
+    Entry* oldest = find(shaking_ids_[*decision.evict]);
+    NFX_ASSERT(oldest != nullptr && oldest->accepted && oldest->place == *decision.evict);
+    ++counters_.handshakes_evicted;
+    give_up(sink, *oldest, CloseReason::local_error, "evicted by a newer connection: too many handshakes in progress");
+  }
+  return decision.possible;
 }
 
 template <Transport Inner>
@@ -109,7 +127,7 @@ template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::establish(Sink& sink, Entry& entry) {
   const ConnectionId id = entry.id;
-  if (entry.accepted) --shaking_;
+  if (entry.accepted) shaking_.release(entry.place);
   entry.state = State::open;
   std::erase(timed_, id);
   entry.timed = false;

@@ -20,6 +20,7 @@ void TlsTransport<Inner>::close(ConnectionId id) noexcept {
   if (!flush(*entry) || entry->stream.outgoing().empty()) return drop(*entry);
   entry->state = State::closing;
   entry->stream.drop_input();
+  entry->linger_bytes = options_.linger_bytes;
   hold_inner(*entry, false);
   ++closing_;
   set_deadline(*entry, options_.linger_time);
@@ -61,11 +62,25 @@ bool TlsTransport<Inner>::flush(Entry& entry) noexcept {
 template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::take(Sink& sink, Entry& entry, std::span<const char> bytes) {
-  if (entry.state == State::closing) return;
+  if (entry.state == State::closing) return drop_input(entry, bytes.size());
   entry.stream.feed(bytes);
-  if (entry.state == State::shaking_hands) return shake_hands(sink, entry);
+  if (entry.state == State::shaking_hands) {
+    if (entry.accepted) shaking_.heard(entry.place);
+    return shake_hands(sink, entry);
+  }
   if (entry.parked) return park(entry);
   pump(sink, entry.id);
+}
+
+// A closed connection whose last bytes wait, and whose peer continues to send.
+template <Transport Inner>
+void TlsTransport<Inner>::drop_input(Entry& entry, std::size_t bytes) noexcept {
+  if (bytes <= entry.linger_bytes) {
+    entry.linger_bytes -= bytes;
+    return;
+  }
+  ++counters_.linger_cut_short;
+  drop(entry);
 }
 
 template <Transport Inner>

@@ -43,7 +43,8 @@ struct TlsCounters {
   std::uint64_t handshakes = 0;
   std::uint64_t handshakes_failed = 0;
   std::uint64_t handshakes_late = 0;
-  std::uint64_t refused_full = 0;
+  std::uint64_t handshakes_evicted = 0;
+  std::uint64_t refused = 0;
   std::uint64_t truncated = 0;
   std::uint64_t linger_cut_short = 0;
 
@@ -57,8 +58,11 @@ inline constexpr auto counter_rows<TlsCounters> = std::to_array<CounterRow<TlsCo
      "TLS handshakes that failed, those that took too long included."},
     {&TlsCounters::handshakes_late, "nfx_tls_handshakes_late_total",
      "TLS handshakes that did not finish within their time limit."},
-    {&TlsCounters::refused_full, "nfx_tls_refused_total",
-     "Connections accepted and closed immediately because too many TLS handshakes were under way."},
+    {&TlsCounters::handshakes_evicted, "nfx_tls_handshakes_evicted_total",
+     "TLS handshakes given up for a newer one, because max_tls_handshakes or the limit of the address or network was "
+     "reached; part of nfx_tls_handshakes_failed_total."},
+    {&TlsCounters::refused, "nfx_tls_refused_total",
+     "Connections accepted and closed immediately before a TLS handshake: no session allows the address."},
     {&TlsCounters::truncated, "nfx_tls_truncated_total",
      "TLS connections that ended without the peer's close_notify: bytes may be missing."},
     {&TlsCounters::linger_cut_short, "nfx_tls_linger_cut_short_total",
