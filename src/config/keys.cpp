@@ -29,8 +29,23 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
                 "repeating groups."),
     NFX_INTEGER(
         "max_pending_logons", max_pending_logons, 1, 65536,
-        "Most accepted connections of a poll thread that have not logged on. Further ones are closed immediately. "
-        "Raise it when many peers connect at the same moment."),
+        "Most accepted connections of a poll thread from unknown addresses that have not logged on. For a further one "
+        "the oldest silent connection is closed, of the network and address that hold the most."),
+    NFX_INTEGER("max_pending_logons_per_address", max_pending_logons_per_address, 1, 65536,
+                "Most of max_pending_logons, and of max_tls_handshakes, from one address. Raise it when many clients "
+                "share an address, as those behind a NAT gateway do."),
+    NFX_INTEGER("max_pending_logons_per_network", max_pending_logons_per_network, 1, 65536,
+                "Most of max_pending_logons, and of max_tls_handshakes, from one network: /24 of IPv4, /64 of IPv6."),
+    NFX_INTEGER(
+        "max_pending_known_logons", max_pending_known_logons, 1, 65536,
+        "Most connections, besides max_pending_logons, that have not logged on and come from known addresses: those in "
+        "allowed_addresses, and those that logged on before."),
+    NFX_INTEGER("max_known_addresses", max_known_addresses, 0, 65536,
+                "Most addresses remembered because they logged on. The one that logged on longest ago is forgotten "
+                "first. 0: only those in allowed_addresses are known."),
+    NFX_INTEGER("max_tls_handshakes", max_tls_handshakes, 1, 65536,
+                "Most TLS handshakes of unknown addresses in progress on a poll thread, and as many again of known "
+                "addresses. For a further one the oldest silent connection is closed, as with max_pending_logons."),
     NFX_DURATION("pending_logon_timeout_ms", pending_logon_timeout, std::chrono::milliseconds, 10, day_s * 1000,
                  "Milliseconds that an accepted connection has to send its complete Logon before it is closed."),
     NFX_INTEGER("pending_logon_bytes", pending_logon_bytes, 256, 1024 * 1024,
@@ -42,6 +57,9 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "max_invalid_logons", max_invalid_logons, 0, 1'000'000,
         "Connections of one address per second on average whose first bytes are not a FIX message, ten times as many "
         "in one burst. Beyond that the address is held off. 0: no limit."),
+    NFX_INTEGER("max_refusal_reports", max_refusal_reports, 1, 1000,
+                "Most refused Logons of one reason that a poll thread reports individually in one burst, and one per "
+                "second on average. Further ones are counted, and reported as one number within a second."),
     NFX_INTEGER(
         "max_dynamic_sessions", max_dynamic_sessions, 0, 65536,
         "Most sessions of a poll thread that are made at run time, from templates or by Engine::add_session. 0: "

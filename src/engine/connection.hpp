@@ -3,7 +3,10 @@
 // Thread: one owner. Cost: the memory is allocated once for a session, and used by one connection after the other.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -79,6 +82,22 @@ class ParkedBytes {
   MonotonicTime until_ = MonotonicTime::max();
 };
 
+// The peer's address as text, "192.0.2.7:51234"; cut where it is longer than addresses are.
+class PeerName {
+ public:
+  PeerName() = default;
+  explicit PeerName(std::string_view peer) noexcept : size_(static_cast<std::uint8_t>(std::min(peer.size(), most))) {
+    std::copy_n(peer.begin(), size_, text_.begin());
+  }
+  [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
+
+ private:
+  static constexpr std::size_t most = 71;  // IPv6 with the name of an interface, and a port
+
+  std::uint8_t size_ = 0;
+  std::array<char, most> text_{};
+};
+
 struct Connection {
   explicit Connection(ConnectionMemory& memory) noexcept
       : out(memory.output()), partial(memory.partial()), parked(memory.parked()) {}
@@ -91,6 +110,7 @@ struct Connection {
   PartialMessage partial;
   ParkedBytes parked;
   MonotonicTime connect_deadline = MonotonicTime::max();
+  PeerName peer;  // of an acceptor
 };
 static_assert(std::is_trivially_copyable_v<Connection>);
 

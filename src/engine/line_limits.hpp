@@ -17,6 +17,10 @@ namespace nfx {
 // Lines of one kind.
 class LineLimit {
  public:
+  // One per second on average, and so many in one burst.
+  explicit LineLimit(std::uint32_t burst) noexcept : bucket_(1, burst) {}
+  LineLimit() noexcept : LineLimit(1) {}
+
   // Whether a line may be written now; if not, it is counted as omitted.
   [[nodiscard]] bool take(MonotonicTime now) noexcept {
     if (bucket_.take(now)) return true;
@@ -30,7 +34,7 @@ class LineLimit {
   [[nodiscard]] MonotonicTime due() const noexcept { return omitted_ == 0 ? MonotonicTime::max() : bucket_.ready_at(); }
 
  private:
-  TokenBucket bucket_{1, 1};
+  TokenBucket bucket_;
   std::uint64_t omitted_ = 0;
 };
 

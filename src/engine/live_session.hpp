@@ -99,7 +99,6 @@ class LiveSession final : public SessionHandle {
   JournalStore* const journal_store;  // the store's; null when it is memory
   SessionCounters counts;
   LineLimits line_limits;
-  std::string peer;  // acceptor: address of the connection, "192.0.2.7:51234"
 
   ConnectionMemory memory;
   Connection connection{memory};

@@ -12,10 +12,20 @@ LogonGate::LogonGate(const EngineConfig& config, std::uint32_t thread, Applicati
     : application_(application),
       most_bytes_(config.pending_logon_bytes),
       timeout_(config.pending_logon_timeout),
-      pending_(config.max_pending_logons),
-      bytes_(config.max_pending_logons) {
+      addresses_({.hold_off = config.hold_off,
+                  .max_invalid_logons = config.max_invalid_logons,
+                  .max_known = config.max_known_addresses}),
+      admission_({.unknown = config.max_pending_logons,
+                  .per_address = config.max_pending_logons_per_address,
+                  .per_network = config.max_pending_logons_per_network,
+                  .known = config.max_pending_known_logons}),
+      limit_(config.max_refusal_reports),
+      pending_(admission_.places()),
+      bytes_(admission_.places()) {
   for (const SessionSettings& settings : config.sessions) {
-    if (settings.poll_thread == thread && settings.is_template) templates_.push_back(&settings);
+    if (settings.poll_thread != thread || !settings.is_template) continue;
+    templates_.push_back(&settings);
+    expect(settings);
   }
 }
 
@@ -30,30 +40,70 @@ std::optional<ListenerId> LogonGate::listener_at(const Endpoint& endpoint) const
   return found->id;
 }
 
-std::optional<std::uint32_t> LogonGate::admit(ListenerId listener, ConnectionId id, std::string_view peer,
-                                              MonotonicTime now) {
-  NFX_ASSERT(id != no_connection);
-  const auto free = std::ranges::find(pending_, no_connection, &PendingLogon::id);
-  if (free == pending_.end()) {
-    refuse();
-    return std::nullopt;
+void LogonGate::expect(const SessionSettings& settings) {
+  if (settings.session.role != Role::acceptor) return;
+  auto at = std::ranges::find(allowed_, settings.listen, &Allowed::endpoint);
+  if (at == allowed_.end()) at = allowed_.insert(at, Allowed{.endpoint = settings.listen});
+  ++at->sessions;
+  if (settings.allowed_addresses.empty()) ++at->open;
+  for (const std::string& text : settings.allowed_addresses) {
+    const PeerAddress address = PeerAddress::of_host(text);
+    auto known = std::ranges::find(at->addresses, address, &Allowed::Address::address);
+    if (known == at->addresses.end()) known = at->addresses.insert(known, {.address = address});
+    ++known->sessions;
   }
+}
+
+void LogonGate::forget(const SessionSettings& settings) noexcept {
+  if (settings.session.role != Role::acceptor) return;
+  const auto at = std::ranges::find(allowed_, settings.listen, &Allowed::endpoint);
+  NFX_ASSERT(at != allowed_.end() && at->sessions != 0);
+  --at->sessions;
+  if (settings.allowed_addresses.empty()) --at->open;
+  for (const std::string& text : settings.allowed_addresses) {
+    const auto known = std::ranges::find(at->addresses, PeerAddress::of_host(text), &Allowed::Address::address);
+    NFX_ASSERT(known != at->addresses.end());
+    if (--known->sessions == 0) at->addresses.erase(known);
+  }
+}
+
+PeerStanding LogonGate::standing(ListenerId listener, std::string_view peer) const noexcept {
+  const PeerAddress address = PeerAddress::of_peer(peer);
+  const bool logged_on_before = addresses_.is_known(address);
+  const auto here = std::ranges::find(listening_, listener, &Listening::id);
+  if (here != listening_.end()) {
+    const auto allowed = std::ranges::find(allowed_, here->endpoint, &Allowed::endpoint);
+    if (allowed != allowed_.end() && allowed->sessions != 0) {
+      const auto named = std::ranges::find(allowed->addresses, address, &Allowed::Address::address);
+      if (named != allowed->addresses.end() && !address.is_none()) return PeerStanding::known;
+      if (allowed->open == 0) return PeerStanding::not_allowed;
+    }
+  }
+  return logged_on_before ? PeerStanding::known : PeerStanding::unknown;
+}
+
+std::uint32_t LogonGate::occupy(std::uint32_t index, const IncomingConnection& incoming, MonotonicTime now) {
+  NFX_ASSERT(pending_[index].id == no_connection);
   count_shared(counters_.pending_accepted);
-  const auto index = static_cast<std::uint32_t>(free - pending_.begin());
-  *free = {.id = id, .listener = listener, .deadline = now + timeout_, .peer = std::string{peer}};
+  pending_[index] = {
+      .id = incoming.id, .listener = incoming.listener, .deadline = now + timeout_, .peer = std::string{incoming.peer}};
   if (!bytes_[index]) bytes_[index] = std::make_unique_for_overwrite<char[]>(most_bytes_);
-  deadline_ = std::min(deadline_, free->deadline);
+  deadline_ = std::min(deadline_, pending_[index].deadline);
   return index;
 }
 
-void LogonGate::refuse() noexcept {
-  count_shared(counters_.pending_accepted);
-  count_shared(counters_.pending_refused);
+bool LogonGate::count_refusal(LogonRefusalReason reason, std::string_view peer, MonotonicTime now) {
+  NFX_ASSERT(reason != LogonRefusalReason::none);
+  count_shared(counters_.*row_of(reason).counter);
+  const bool reported = limit_.admit(reason, peer, now);
+  deadline_ = std::min(deadline_, limit_.deadline());
+  return reported;
 }
 
 std::size_t LogonGate::collect(std::uint32_t index, std::span<const char> bytes) noexcept {
   PendingLogon& pending = (*this)[index];
   NFX_ASSERT(pending.size <= most_bytes_);
+  if (!bytes.empty()) admission_.heard(index);
   const std::size_t taken = std::min(bytes.size(), most_bytes_ - pending.size);
   if (taken != 0) std::memcpy(bytes_[index].get() + pending.size, bytes.data(), taken);
   pending.size += taken;
@@ -70,6 +120,7 @@ void LogonGate::release(std::uint32_t index) noexcept {
   NFX_ASSERT(index < pending_.size());
   NFX_ASSERT(pending_[index].id != no_connection);
   pending_[index] = {};
+  admission_.release(index);
 }
 
 std::optional<std::uint32_t> LogonGate::waiting_for(std::size_t session) const noexcept {
@@ -86,8 +137,9 @@ std::optional<SessionKey> LogonGate::key_of(const MessageView& logon, const Pend
                     logon.get_view(Tag::SenderCompID)};
 }
 
-std::optional<SessionSettings> LogonGate::from_template(const MessageView& logon, const PendingLogon& pending,
+std::optional<SessionSettings> LogonGate::from_template(const MessageView& logon, PendingLogon& pending,
                                                         UtcTime now) const {
+  pending.refused = LogonRefusalReason::unknown_session;
   const std::string_view ours = logon.get_view(Tag::TargetCompID);
   const std::string_view peers = logon.get_view(Tag::SenderCompID);
   if (!usable_comp_id(ours) || !usable_comp_id(peers)) return std::nullopt;
@@ -102,26 +154,36 @@ std::optional<SessionSettings> LogonGate::from_template(const MessageView& logon
   settings.is_template = false;
   settings.session.sender_comp_id = ours;
   settings.session.target_comp_id = peers;
-  if (settings.schedule && !settings.schedule->logon_allowed(now)) return std::nullopt;
+  if (settings.schedule && !settings.schedule->logon_allowed(now)) {
+    pending.refused = LogonRefusalReason::outside_schedule;
+    return std::nullopt;
+  }
+  pending.refused = LogonRefusalReason::none;
   return settings;
 }
 
-bool LogonGate::may_come_from(const SessionSettings& settings, const PendingLogon& pending,
-                              const TlsPeer* certificate) {
+bool LogonGate::may_come_from(const SessionSettings& settings, PendingLogon& pending, const TlsPeer* certificate) {
   if (!settings.allowed_addresses.empty()) {
-    const auto endpoint = Endpoint::parse(pending.peer);
-    const auto address = endpoint ? canonical_address(endpoint->host) : std::nullopt;
-    const auto same = [&](const std::string& allowed) { return canonical_address(allowed) == address; };
-    if (!address || std::ranges::none_of(settings.allowed_addresses, same)) return false;
+    const PeerAddress address = PeerAddress::of_peer(pending.peer);
+    const auto same = [&](const std::string& allowed) { return PeerAddress::of_host(allowed) == address; };
+    if (address.is_none() || std::ranges::none_of(settings.allowed_addresses, same)) {
+      pending.refused = LogonRefusalReason::address_not_allowed;
+      return false;
+    }
   }
   if (!settings.tls_enabled || settings.tls.peer_names.empty()) return true;
-  return certificate != nullptr && is_one_of(*certificate, settings.tls.peer_names, settings.session.target_comp_id);
+  if (certificate != nullptr && is_one_of(*certificate, settings.tls.peer_names, settings.session.target_comp_id))
+    return true;
+  pending.refused = LogonRefusalReason::certificate;
+  return false;
 }
 
-bool LogonGate::may_log_on(const SessionSettings& settings, const MessageView& logon, const PendingLogon& pending,
+bool LogonGate::may_log_on(const SessionSettings& settings, const MessageView& logon, PendingLogon& pending,
                            bool is_new, const TlsPeer* certificate) {
-  return may_come_from(settings, pending, certificate) &&
-         application_.on_logon_request({settings.session, logon, pending.peer, is_new, certificate});
+  if (!may_come_from(settings, pending, certificate)) return false;
+  if (application_.on_logon_request({settings.session, logon, pending.peer, is_new, certificate})) return true;
+  pending.refused = LogonRefusalReason::application;
+  return false;
 }
 
 }  // namespace nfx

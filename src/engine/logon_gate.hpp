@@ -1,7 +1,8 @@
 // Who may log on: connections whose Logon has not come yet, bounded in number, bytes and time; where they came in; and
 // what of the configuration and the application has to agree before a session hears of them.
 // Thread: one owner, the poll thread. Cost: each place allocates its small buffer once, when it is first used. Errors:
-// none; refused connections are counted.
+// none; refused connections are counted by their reason. Bounded: see Admission for what happens when all places are
+// taken, and RefusalLimit for how many refusals are reported.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +15,15 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/peer_addresses.hpp"
+#include "engine/refusal_limit.hpp"
 #include "engine/session_index.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/session/logon_refusal.hpp"
+#include "nexusfix/transport/admission.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -36,6 +41,19 @@ struct PendingLogon {
   std::size_t opening = 0;
   std::string rest{};
   bool challenging = false;  // its session is connected, and that peer has time to answer a TestRequest
+  // Why its Logon is refused, once that is known; more than the reason says, a constant; and the session that it names,
+  // where there is one.
+  LogonRefusalReason refused = LogonRefusalReason::none;
+  std::string_view refused_text{};
+  const SessionConfig* names = nullptr;
+};
+
+// A connection that was just accepted.
+struct IncomingConnection {
+  ListenerId listener = no_listener;
+  ConnectionId id = no_connection;
+  std::string_view peer{};
+  PeerStanding standing = PeerStanding::unknown;
 };
 
 class LogonGate {
@@ -47,10 +65,33 @@ class LogonGate {
   void listening(ListenerId listener, const Endpoint& endpoint);
   [[nodiscard]] std::optional<ListenerId> listener_at(const Endpoint& endpoint) const noexcept;
 
-  // Connections that come in. Nothing: there is no place, and the connection has to be closed.
-  [[nodiscard]] std::optional<std::uint32_t> admit(ListenerId listener, ConnectionId id, std::string_view peer,
-                                                   MonotonicTime now);
-  void refuse() noexcept;  // one that came in while the loop ends
+  // An acceptor or a template exists, or is gone: from where its peers may come.
+  void expect(const SessionSettings& settings);
+  void forget(const SessionSettings& settings) noexcept;
+  // An address that no session or template of the listener allows is not allowed; those named in allowed_addresses, and
+  // those that logged on before, are known.
+  [[nodiscard]] PeerStanding standing(ListenerId listener, std::string_view peer) const noexcept;
+  [[nodiscard]] PeerAddresses& addresses() noexcept { return addresses_; }
+
+  // Gives a connection its place. When all are taken that it could have, evict(index) closes the connection of another,
+  // which releases its place. Nothing: there is no place, and the connection has to be closed.
+  template <class Evict>
+  [[nodiscard]] std::optional<std::uint32_t> admit(const IncomingConnection& incoming, MonotonicTime now,
+                                                   Evict&& evict) {
+    NFX_ASSERT(incoming.id != no_connection && incoming.standing != PeerStanding::not_allowed);
+    const PeerAddress address = PeerAddress::of_peer(incoming.peer);
+    const bool known = incoming.standing == PeerStanding::known;
+    // A Logon whose session is being opened, or connected, has passed all checks.
+    const Admission::Decision decision = admission_.decide(address, known, [this](std::uint32_t index) {
+      return pending_[index].opening == 0 && !pending_[index].challenging;
+    });
+    if (!decision.possible) return std::nullopt;
+    if (decision.evict) {
+      evict(*decision.evict);
+      NFX_ASSERT(pending_[*decision.evict].id == no_connection);
+    }
+    return occupy(admission_.take(address, known), incoming, now);
+  }
   [[nodiscard]] PendingLogon& operator[](std::uint32_t index) noexcept {
     NFX_ASSERT(index < pending_.size());
     NFX_ASSERT(pending_[index].id != no_connection);
@@ -67,7 +108,16 @@ class LogonGate {
   // The one that waits for this session to be opened.
   [[nodiscard]] std::optional<std::uint32_t> waiting_for(std::size_t session) const noexcept;
 
-  // When the first of them has waited long enough; MonotonicTime::max() when there is none.
+  // Counts a refusal. Whether it is reported by itself, or later as one of many.
+  [[nodiscard]] bool count_refusal(LogonRefusalReason reason, std::string_view peer, MonotonicTime now);
+  // Calls report(reason, count, last peer) for those that were not reported, where that is due; at the end for all.
+  template <class Report>
+  void report_counts(MonotonicTime now, bool at_end, Report&& report) {
+    limit_.report_counts(now, at_end, report);
+    deadline_ = std::min(deadline_, limit_.deadline());
+  }
+
+  // When the first of them has waited long enough, or a count is due; MonotonicTime::max() when there is nothing.
   [[nodiscard]] MonotonicTime deadline() const noexcept { return deadline_; }
   // Calls drop(index) for those whose time is over.
   template <class Drop>
@@ -76,7 +126,6 @@ class LogonGate {
     for (std::uint32_t i = 0; i < pending_.size(); ++i) {
       if (pending_[i].id == no_connection) continue;
       if (pending_[i].deadline <= now) {
-        count_shared(counters_.pending_timed_out);
         drop(i);
         NFX_ASSERT(pending_[i].id == no_connection);
       } else {
@@ -96,21 +145,20 @@ class LogonGate {
   // Routing. The names in a Logon, as a roster finds the session by them; nothing: it came in nowhere.
   [[nodiscard]] std::optional<SessionKey> key_of(const MessageView& logon, const PendingLogon& pending) const noexcept;
   // The settings of a session that a template makes for this Logon; nothing when none fits, or its time has not come.
-  [[nodiscard]] std::optional<SessionSettings> from_template(const MessageView& logon, const PendingLogon& pending,
+  // `pending` states why.
+  [[nodiscard]] std::optional<SessionSettings> from_template(const MessageView& logon, PendingLogon& pending,
                                                              UtcTime now) const;
-  // Whether the session takes Logons from this address and of this certificate.
-  [[nodiscard]] static bool may_come_from(const SessionSettings& settings, const PendingLogon& pending,
+  // Whether the session takes Logons from this address and of this certificate. `pending` states why not.
+  [[nodiscard]] static bool may_come_from(const SessionSettings& settings, PendingLogon& pending,
                                           const TlsPeer* certificate);
-  // Who it is, before anything of the session is touched: address and certificate, then the application.
-  [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, const PendingLogon& pending,
+  // Who it is, before anything of the session is touched: address and certificate, then the application. `pending`
+  // states why not.
+  [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, PendingLogon& pending,
                                 bool is_new, const TlsPeer* certificate = nullptr);
 
-  void count_rejected() noexcept { count_shared(counters_.pending_rejected); }
-  void count_dynamic_refused() noexcept { count_shared(counters_.dynamic_refused); }
   void count_dynamic_failed() noexcept { count_shared(counters_.dynamic_failed); }
   void count_dynamic_idle() noexcept { count_shared(counters_.dynamic_idle); }
   void count_takeover() noexcept { count_shared(counters_.takeovers); }
-  void count_held_off() noexcept { count_shared(counters_.held_off); }
   // From any thread.
   [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }
 
@@ -120,13 +168,30 @@ class LogonGate {
     Endpoint endpoint;
     std::string name;
   };
+  // From where the peers of the sessions of a listen address may come.
+  struct Allowed {
+    struct Address {
+      PeerAddress address;
+      std::uint32_t sessions = 0;
+    };
+    Endpoint endpoint;
+    std::uint32_t sessions = 0;
+    std::uint32_t open = 0;  // of them, that allow every address
+    std::vector<Address> addresses{};
+  };
+
+  std::uint32_t occupy(std::uint32_t index, const IncomingConnection& incoming, MonotonicTime now);
 
   Application& application_;
   std::size_t most_bytes_;
   Duration timeout_;
   std::vector<const SessionSettings*> templates_;
   std::vector<Listening> listening_;
-  std::vector<PendingLogon> pending_;
+  std::vector<Allowed> allowed_;  // by listen address
+  PeerAddresses addresses_;
+  Admission admission_;
+  RefusalLimit limit_;
+  std::vector<PendingLogon> pending_;           // by the places of admission_
   std::vector<std::unique_ptr<char[]>> bytes_;  // of each pending Logon
   MonotonicTime deadline_ = MonotonicTime::max();
   PollLoopCounters counters_;  // with count_shared()

@@ -89,13 +89,14 @@ void LoopReports::event(const SessionHandle& session, std::string_view what, std
   if (logs_.events) logs_.events->record(static_cast<std::uint32_t>(session.id()), now, what, detail);
 }
 
-void LoopReports::handshake_failed(std::string_view peer, std::string_view why, LineLimit& limit, Instant now) {
-  if (!limit.take(now.monotonic)) return;
-  const std::uint64_t omitted = limit.take_omitted();
-  const OmittedText with_count{why, omitted};
-  const std::string_view text = omitted == 0 ? why : with_count.view();
-  if (logs_.events) logs_.events->record(no_log_session, now.utc, "tls: " + std::string{peer}, text);
-  application_.on_tls_failure(peer, text);
+void LoopReports::refused(const LogonRefusal& refusal) {
+  if (logs_.events) logs_.events->record(no_log_session, refusal.time, "Logon refused", to_string(refusal));
+  application_.on_logon_refused(refusal);
+}
+
+void LoopReports::handshake_failed(std::string_view peer, std::string_view why, UtcTime now) {
+  if (logs_.events) logs_.events->record(no_log_session, now, "tls: " + std::string{peer}, why);
+  application_.on_tls_failure(peer, why);
 }
 
 void LoopReports::added(SessionHandle& session, const std::string& name) {

@@ -50,9 +50,10 @@ class LoopReports {
   void begin_omitted() noexcept { omitted_due_ = MonotonicTime::max(); }
   void omitted(SessionHandle& session, LineLimits& limits, Instant now, bool all = false);
   void event(const SessionHandle& session, std::string_view what, std::string_view detail, UtcTime now) noexcept;
+  // A Logon was refused, or several were.
+  void refused(const LogonRefusal& refusal);
   // A connection that was no session's yet failed to be encrypted.
-  // `limit` is that of its address.
-  void handshake_failed(std::string_view peer, std::string_view why, LineLimit& limit, Instant now);
+  void handshake_failed(std::string_view peer, std::string_view why, UtcTime now);
   // A session began to exist while the loop runs, or ends to.
   void added(SessionHandle& session, const std::string& name);
   void removed(SessionHandle& session);

@@ -78,6 +78,8 @@ class PollLoop {
   void on_receive(ConnectionId id, std::span<const char> bytes);
   void on_writable(ConnectionId id);
   void on_close(ConnectionId id, CloseReason reason);
+  // AcceptingSink: whether a connection may begin its handshake.
+  [[nodiscard]] PeerStanding on_accepting(ListenerId listener, std::string_view peer);
   // HandshakeSink: an accepted connection failed its handshake.
   void on_handshake_failed(std::string_view peer, std::string_view why);
 

@@ -60,8 +60,8 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
     runner_.retire();
   if (runner_.reports().omitted_due() <= now) [[unlikely]]
     runner_.tell_omitted();
-  if (runner_.logons().deadline() <= now)
-    runner_.logons().expire(now, [this](std::uint32_t index) { runner_.drop_pending(index); });
+  if (runner_.logons().deadline() <= now) [[unlikely]]
+    runner_.expire_logons();
   // Read first, carried out last: what was submitted before the request to stop is still sent.
   const bool stop = stop_requested_.load(std::memory_order_acquire);
   submit_pending();
@@ -327,21 +327,23 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
   PendingLogon& pending = logons[index];
   const ConnectionId id = pending.id;
   LiveSession* session = nullptr;
-  if (frame.status == FrameStatus::complete && message_.parse(received.substr(0, frame.size)) == WireError::none) {
+  const bool is_fix =
+      frame.status == FrameStatus::complete && message_.parse(received.substr(0, frame.size)) == WireError::none;
+  if (is_fix) {
     session = runner_.session_for_logon(message_, pending);
   } else {
-    runner_.addresses().count_invalid_logon(pending.peer, runner_.now().monotonic);
+    const bool too_long = frame.status == FrameStatus::need_more || frame.status == FrameStatus::too_large;
+    pending.refused = too_long ? LogonRefusalReason::too_long : LogonRefusalReason::not_fix;
+    logons.addresses().count_invalid_logon(PeerAddress::of_peer(pending.peer), runner_.now().monotonic);
   }
   if (pending.opening != 0 || pending.challenging) {
     pending.rest.assign(rest.data(), rest.size());
     return;
   }
   if (session == nullptr) {
-    logons.count_rejected();
-    return runner_.drop_pending(index);
+    return runner_.refuse_pending(index, pending.refused, is_fix ? &message_ : nullptr, pending.refused_text);
   }
-  session->peer = pending.peer;
-  runner_.attach(*session, id);
+  runner_.attach(*session, id, pending.peer);
   // The small buffer stays whole until its bytes are used: no other connection is accepted in between.
   receive(*session, received);
   logons.release(index);
@@ -355,19 +357,14 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_accept(ListenerId listener, ConnectionId id, std::string_view peer) {
-  NFX_ASSERT(runner_.owners().find(id).kind == ConnectionOwner::Kind::none);
-  if (runner_.stopping()) {
-    runner_.logons().refuse();
-    return transport_.close(id);
-  }
   look_at_clock();
-  if (runner_.addresses().is_held_off(peer, runner_.now().monotonic)) {
-    runner_.logons().count_held_off();
-    return transport_.close(id);
-  }
-  const auto index = runner_.logons().admit(listener, id, peer, runner_.now().monotonic);
-  if (!index) return transport_.close(id);
-  runner_.owners().set(id, {ConnectionOwner::Kind::pending, *index});
+  runner_.accept(listener, id, peer);
+}
+
+template <Transport T, Clock C>
+PeerStanding PollLoop<T, C>::on_accepting(ListenerId listener, std::string_view peer) {
+  look_at_clock();
+  return runner_.standing_of(listener, peer);
 }
 
 template <Transport T, Clock C>
@@ -445,7 +442,7 @@ std::string_view PollLoop<T, C>::words_of(ConnectionId id) const noexcept {
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_handshake_failed(std::string_view peer, std::string_view why) {
   look_at_clock();
-  runner_.tell_handshake_failed(peer, why);
+  runner_.handshake_failed(peer, why);
 }
 
 }  // namespace nfx

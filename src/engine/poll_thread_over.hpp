@@ -11,14 +11,26 @@
 #include "engine/poll_loop_impl.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/poll_thread_makers.hpp"
+#include "nexusfix/transport/admission.hpp"
 #include "nexusfix/transport/tcp_parts.hpp"
 
 namespace nfx {
 
+[[nodiscard]] inline AdmissionLimits handshake_limits(const EngineConfig& config) noexcept {
+  return {.unknown = config.max_tls_handshakes,
+          .per_address = config.max_pending_logons_per_address,
+          .per_network = config.max_pending_logons_per_network,
+          .known = config.max_tls_handshakes};
+}
+
 template <class Options>
 Options transport_options(const EngineConfig& config, Options options) {
   // Every session, everybody who has not logged on yet, and as many again that are delivering their last bytes.
-  options.max_connections = 2 * (config.sessions.size() + config.max_dynamic_sessions + config.max_pending_logons) + 16;
+  const std::size_t pending = std::size_t{config.max_pending_logons} + config.max_pending_known_logons;
+  options.max_connections = 2 * (config.sessions.size() + config.max_dynamic_sessions + pending) + 16;
+  const AdmissionLimits handshakes = handshake_limits(config);
+  if (std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled))
+    options.max_connections += handshakes.unknown + handshakes.known;
   options.max_listeners = std::min<std::size_t>(config.sessions.size() + config.max_dynamic_sessions + 1, 1024);
   return options;
 }
@@ -29,7 +41,7 @@ class Plain {
  public:
   using Outer = Inner;
   template <class Options>
-  explicit Plain(const Options& options) : transport_(options) {}
+  Plain(const EngineConfig& config, const Options& options) : transport_(transport_options(config, options)) {}
   [[nodiscard]] Inner& outer() noexcept { return transport_; }
   [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
   [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return std::nullopt; }
@@ -44,7 +56,7 @@ class PollThreadOver final : public PollThread {
   template <class Options>
   PollThreadOver(const PollThreadOptions& thread, const Options& options)
       : PollThread(thread.config.idle),
-        layers_(transport_options(thread.config, options)),
+        layers_(thread.config, options),
         loop_(thread.config, thread.number, layers_.outer(), clock, thread.application, thread.stores) {}
 
   void start() override { loop_.start(); }

@@ -12,7 +12,8 @@ class Encrypted {
  public:
   using Outer = TlsTransport<Inner>;
   template <class Options>
-  explicit Encrypted(const Options& options) : transport_(options), tls_(transport_) {}
+  Encrypted(const EngineConfig& config, const Options& options)
+      : transport_(transport_options(config, options)), tls_(transport_, {.handshakes = handshake_limits(config)}) {}
   [[nodiscard]] Outer& outer() noexcept { return tls_; }
   [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
   [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return tls_.counters(); }

@@ -22,8 +22,8 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
       now_(options.now),
       reports_(options.application),
       logons_(options.config, options.thread, options.application),
-      addresses_({.hold_off = options.config.hold_off, .max_invalid_logons = options.config.max_invalid_logons}),
-      owners_(most_sessions(options.config) + options.config.max_pending_logons + 1),
+      owners_(most_sessions(options.config) + options.config.max_pending_logons +
+              options.config.max_pending_known_logons + 1),
       deadlines_(most_sessions(options.config)),
       dirty_(most_sessions(options.config)),
       replaying_(most_sessions(options.config)),
@@ -38,6 +38,7 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
     if (settings.poll_thread != thread_ || settings.is_template) continue;
     commands_.configured(identity(settings.session));
     sessions_.add(make_session(settings, number, now_.utc));
+    logons_.expect(settings);
   }
 }
 
@@ -60,6 +61,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       session.up = true;
       session.cancel_at = MonotonicTime::max();
       ++session.counts.logons;
+      if (session.is_acceptor()) logons_.addresses().remember(PeerAddress::of_peer(session.connection.peer.view()));
       log_event(session, "logged on");
       return application_.on_logon(session);
     case ActionKind::logged_out: return logged_out(session, action);
@@ -68,7 +70,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       pump_replay(session);
       if (session.session.replaying()) replaying_.add(session.index);
       return;
-    case ActionKind::disconnect: return disconnect(session);
+    case ActionKind::disconnect: return disconnect(session, action);
     case ActionKind::notice: return note(session, action);
   }
 }
@@ -86,9 +88,19 @@ void SessionRunner::logged_out(LiveSession& session, const Action& action) {
   rearm(session);
 }
 
-void SessionRunner::disconnect(LiveSession& session) {
+void SessionRunner::disconnect(LiveSession& session, const Action& action) {
   Connection& connection = session.connection;
   if (!connection.exists()) return;
+  if (action.refusal != LogonRefusalReason::none && session.is_acceptor()) {
+    report_refusal({.reason = action.refusal,
+                    .peer = connection.peer.view(),
+                    .begin_string = session.config().begin_string,
+                    .sender_comp_id = session.config().target_comp_id,
+                    .target_comp_id = session.config().sender_comp_id,
+                    .text = action.text,
+                    .session = &session.config()});
+    if (!connection.exists()) return;  // the application has dropped it just now
+  }
   flush_last_words(session);
   close_connection(session);
   detach(session);
@@ -107,10 +119,10 @@ void SessionRunner::note(LiveSession& session, const Action& action) {
     ++session.counts.resend_requests;
   if (action.notice == Notice::queue_full) ++session.counts.queue_drops;
   if (action.notice == Notice::throttled) ++session.counts.throttled;
-  if (action.notice == Notice::reset_refused) ++session.counts.resets_refused;
   if (action.notice == Notice::too_many_invalid) {
     ++session.counts.invalid_disconnects;
-    if (session.is_acceptor()) addresses_.hold_off(session.peer, now_.monotonic);
+    if (session.is_acceptor())
+      logons_.addresses().hold_off(PeerAddress::of_peer(session.connection.peer.view()), now_.monotonic);
   }
   tell(session, action.notice, action.seq, action.text);
 }

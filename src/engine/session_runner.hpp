@@ -25,13 +25,13 @@
 #include "engine/loop_commands.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/loop_reports.hpp"
-#include "engine/peer_addresses.hpp"
 #include "engine/reconnect.hpp"
 #include "engine/roster.hpp"
 #include "engine/session_figures.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/session/actions.hpp"
+#include "nexusfix/session/logon_check.hpp"
 
 namespace nfx {
 
@@ -103,13 +103,11 @@ class SessionRunner {
   }
   // Writes how many notices had no line, where that is due.
   void tell_omitted();
-  void tell_handshake_failed(std::string_view peer, std::string_view why) {
-    reports_.handshake_failed(peer, why, addresses_.lines(peer, now_.monotonic), now_);
-  }
 
   // Connections.
-  void attach(LiveSession& session, ConnectionId id);  // it stands, and the session hears of it
-  void detach(LiveSession& session) noexcept;          // it has ended, and the session has heard of that
+  // It stands, and the session hears of it. `peer` is the address of an accepted one.
+  void attach(LiveSession& session, ConnectionId id, std::string_view peer = {});
+  void detach(LiveSession& session) noexcept;  // it has ended, and the session has heard of that
   void close_connection(LiveSession& session) noexcept;
   void begin_connect(LiveSession& session);
   void connect_timed_out(LiveSession& session);
@@ -118,9 +116,16 @@ class SessionRunner {
   // The session that the Logon of a pending connection names, made if a template fits, where it may log on now. Null:
   // the connection has to be closed, unless the pending Logon says that its session is being opened.
   [[nodiscard]] LiveSession* session_for_logon(const MessageView& logon, PendingLogon& pending);
-  void drop_pending(std::uint32_t index) noexcept;
   // The time of a connected peer to show that it is there, after a second Logon of its own.
   void judge_challenge(LiveSession& session);
+  // Connections that have no session yet.
+  void accept(ListenerId listener, ConnectionId id, std::string_view peer);
+  [[nodiscard]] PeerStanding standing_of(ListenerId listener, std::string_view peer);
+  // Closes the connection, with a report. `logon` is its first message, where there is one.
+  void refuse_pending(std::uint32_t index, LogonRefusalReason reason, const MessageView* logon = nullptr,
+                      std::string_view text = {});
+  void expire_logons();
+  void handshake_failed(std::string_view peer, std::string_view why);
 
   // Timers.
   void rearm(LiveSession& session) noexcept { deadlines_.set(session.index, session.next_event()); }
@@ -160,7 +165,6 @@ class SessionRunner {
   [[nodiscard]] Roster& sessions() noexcept { return sessions_; }
   [[nodiscard]] const Roster& sessions() const noexcept { return sessions_; }
   [[nodiscard]] ConnectionOwners& owners() noexcept { return owners_; }
-  [[nodiscard]] PeerAddresses& addresses() noexcept { return addresses_; }
   [[nodiscard]] LogonGate& logons() noexcept { return logons_; }
   [[nodiscard]] const LogonGate& logons() const noexcept { return logons_; }
   [[nodiscard]] DeadlineHeap& deadlines() noexcept { return deadlines_; }
@@ -175,7 +179,16 @@ class SessionRunner {
   void execute(LiveSession& session, const Actions& actions);
   void carry_out(LiveSession& session, const Action& action);
   void logged_out(LiveSession& session, const Action& action);
-  void disconnect(LiveSession& session);
+  void disconnect(LiveSession& session, const Action& action);
+  void report_refusal(LogonRefusal refusal);
+  void report_refusal_counts(bool at_end);
+  // Null, with the reason in `pending`.
+  LiveSession* refuse_logon(PendingLogon& pending, LogonRefusalReason reason,
+                            const LiveSession* names = nullptr) noexcept;
+  static void state_fault(PendingLogon& pending, const LogonFault& fault) noexcept {
+    pending.refused = fault.reason;
+    pending.refused_text = fault.text;
+  }
   void note(LiveSession& session, const Action& action);
 
   void ensure_listener(const Endpoint& endpoint, const SocketOptions& options);
@@ -185,8 +198,7 @@ class SessionRunner {
   void begin_session(LiveSession& session);
   void begin_removal(std::size_t number, std::string_view text);
   [[nodiscard]] LiveSession* make_from_template(const MessageView& logon, PendingLogon& pending);
-  [[nodiscard]] std::optional<SessionSettings> accepted_by_template(const MessageView& logon,
-                                                                    const PendingLogon& pending);
+  [[nodiscard]] std::optional<SessionSettings> accepted_by_template(const MessageView& logon, PendingLogon& pending);
   void answer_refused(const SessionSettings& settings, const MessageView& logon, ConnectionId id);
   [[nodiscard]] std::size_t claim_place(const std::string& name);
   [[nodiscard]] bool make_room();
@@ -217,7 +229,6 @@ class SessionRunner {
   Instant now_;
   LoopReports reports_;
   LogonGate logons_;
-  PeerAddresses addresses_;
   ConnectionOwners owners_;
   DeadlineHeap deadlines_;
   IndexList dirty_;      // with something to flush

@@ -9,7 +9,7 @@
 
 namespace nfx {
 
-void SessionRunner::attach(LiveSession& session, ConnectionId id) {
+void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_view peer) {
   NFX_ASSERT(!session.connection.exists() || (session.connection.id == id && session.connection.connecting));
   NFX_ASSERT(session.session.phase() == Phase::disconnected);
   // Nothing of the last connection is left.
@@ -20,6 +20,7 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id) {
   session.connection = Connection{session.memory};
   session.connection.id = id;
   session.leave_at = session.gone_at = MonotonicTime::max();
+  session.connection.peer = PeerName{peer};
   session.reconnect.connected();
   if (session.settings.session.refresh_on_logon) {
     session.session.restore(session.store.next_inbound(), session.store.next_outbound());
@@ -123,25 +124,22 @@ void SessionRunner::cancel_when_due(LiveSession& session) {
 // Logons.
 
 LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingLogon& pending) {
-  if (logon.msg_type() != msg_type::logon) return nullptr;
+  if (logon.msg_type() != msg_type::logon) return refuse_logon(pending, LogonRefusalReason::not_a_logon);
   const auto key = logons_.key_of(logon, pending);
-  if (!key) return nullptr;
+  if (!key) return refuse_logon(pending, LogonRefusalReason::unknown_session);
   LiveSession* session = sessions_.find(*key);
   if (session == nullptr) return make_from_template(logon, pending);
-  if (!session->enabled) return nullptr;
+  if (!session->enabled) return refuse_logon(pending, LogonRefusalReason::disabled, session);
   if (session->connection.exists()) {
     challenge(*session, logon, pending);
+    if (!pending.challenging) refuse_logon(pending, pending.refused, session);
     return nullptr;
   }
-  if (!logons_.may_log_on(session->settings, logon, pending, false, network_.tls_peer(pending.id))) return nullptr;
-  if (!may_connect_now(*session)) {
-    tell(*session, Notice::logon_refused, SeqNum{}, "outside the session's time");
-    return nullptr;
-  }
-  if (session->journal_store != nullptr && !store_is_good(*session)) {
-    tell(*session, Notice::logon_refused, SeqNum{}, "its store takes nothing more");
-    return nullptr;
-  }
+  if (!logons_.may_log_on(session->settings, logon, pending, false, network_.tls_peer(pending.id)))
+    return refuse_logon(pending, pending.refused, session);
+  if (!may_connect_now(*session)) return refuse_logon(pending, LogonRefusalReason::outside_schedule, session);
+  if (session->journal_store != nullptr && !store_is_good(*session))
+    return refuse_logon(pending, LogonRefusalReason::store, session);
   start_over_when_due(*session);
   return session;
 }
@@ -149,6 +147,7 @@ LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingL
 // A Logon of a session that is connected. It is refused while that connection answers. Where the peer has proved who it
 // is, the one before gets a TestRequest, and the Logon waits for what becomes of it; one at a time.
 void SessionRunner::challenge(LiveSession& session, const MessageView& logon, PendingLogon& pending) {
+  pending.refused = LogonRefusalReason::already_connected;
   const std::chrono::seconds time_to_answer = session.settings.session.takeover_timeout;
   // A message that is parked here may be the answer.
   const bool can_answer = session.session.logged_on() && !session.connection.parked.held();
@@ -159,11 +158,10 @@ void SessionRunner::challenge(LiveSession& session, const MessageView& logon, Pe
   const auto seq = logon.get_seq_num(Tag::MsgSeqNum);
   if (!seq || (*seq < session.next_inbound() && !starts_over)) return;
   ValidationReport scratch;
-  if (logon_sender_fault(session.settings.session, logon, now_, scratch) ||
-      logon_terms_fault(session.settings.session, logon) ||
-      !logons_.may_log_on(session.settings, logon, pending, false, network_.tls_peer(pending.id))) {
-    return;
-  }
+  LogonFault fault = logon_sender_fault(session.settings.session, logon, now_, scratch);
+  if (!fault) fault = logon_terms_fault(session.settings.session, logon);
+  if (fault) return state_fault(pending, fault);
+  if (!logons_.may_log_on(session.settings, logon, pending, false, network_.tls_peer(pending.id))) return;
   session.next_challenge = now_.monotonic + time_to_answer;
   tell(session, Notice::second_logon, SeqNum{}, pending.peer);
   step(session, 0, [&](Actions& out) { session.session.probe(time_to_answer, now_, out); });
@@ -184,8 +182,8 @@ void SessionRunner::judge_challenge(LiveSession& session) {
   }
   const ConnectionOwner owner = owners_.find(std::exchange(session.challenger, no_connection));
   if (owner.kind != ConnectionOwner::Kind::pending) return;
-  logons_.count_rejected();
-  drop_pending(owner.index);
+  logons_[owner.index].names = &session.config();
+  refuse_pending(owner.index, LogonRefusalReason::already_connected);
 }
 
 // The connection that a Logon has waited for is gone.
@@ -193,21 +191,13 @@ std::optional<std::uint32_t> SessionRunner::logon_again(const LoopCommand& comma
   const ConnectionOwner owner = owners_.find(command.connection);
   if (owner.kind != ConnectionOwner::Kind::pending) return std::nullopt;
   if (stopping_) {
-    drop_pending(owner.index);
+    refuse_pending(owner.index, LogonRefusalReason::stopping);
     return std::nullopt;
   }
   logons_.count_takeover();
   logons_[owner.index].challenging = false;
   network_.hold(command.connection, false);
   return owner.index;
-}
-
-void SessionRunner::drop_pending(std::uint32_t index) noexcept {
-  const ConnectionId id = logons_[index].id;
-  NFX_ASSERT((owners_.find(id) == ConnectionOwner{ConnectionOwner::Kind::pending, index}));
-  owners_.clear(id);
-  network_.close(id);
-  logons_.release(index);
 }
 
 // The session's time.

@@ -44,6 +44,7 @@ LiveSession& SessionRunner::begin_to_exist(std::unique_ptr<LiveSession> made) {
   LiveSession& session = sessions_.add(std::move(made));
   NFX_ASSERT(!session.connection.exists());
   NFX_ASSERT(deadlines_.due(session.index) == MonotonicTime::max());
+  logons_.expect(session.settings);
   reports_.added(session, session.name);
   return session;
 }
@@ -119,6 +120,7 @@ void SessionRunner::retire(LiveSession& session) {
     session.journal_store->discard_if_new();
   reports_.omitted(session, session.line_limits, now_, true);
   reports_.removed(session);
+  logons_.forget(session.settings);
   deadlines_.set(index, MonotonicTime::max());
   for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_}) list->erase(index);
   if (commands_.is_dynamic(session.number)) {
@@ -191,20 +193,20 @@ std::size_t SessionRunner::claim_place(const std::string& name) {
       // Another thread was faster.
     }
   }
-  logons_.count_dynamic_refused();
   return 0;
 }
 
 // The settings of the session that a template makes for this Logon. Everything that can be checked without a store is
 // checked before anything of the session exists, the application last. Nothing: the Logon is refused.
-std::optional<SessionSettings> SessionRunner::accepted_by_template(const MessageView& logon,
-                                                                   const PendingLogon& pending) {
+std::optional<SessionSettings> SessionRunner::accepted_by_template(const MessageView& logon, PendingLogon& pending) {
   const TlsPeer* certificate = network_.tls_peer(pending.id);
   auto settings = logons_.from_template(logon, pending, now_.utc);
   if (!settings || !LogonGate::may_come_from(*settings, pending, certificate)) return std::nullopt;
   ValidationReport scratch;
-  if (logon_sender_fault(settings->session, logon, now_, scratch)) return std::nullopt;
-  if (const LogonFault fault = logon_terms_fault(settings->session, logon)) {
+  LogonFault fault = logon_sender_fault(settings->session, logon, now_, scratch);
+  if (!fault) fault = logon_terms_fault(settings->session, logon);
+  if (fault) {
+    state_fault(pending, fault);
     if (fault.answered) answer_refused(*settings, logon, pending.id);
     return std::nullopt;
   }
@@ -234,13 +236,13 @@ void SessionRunner::answer_refused(const SessionSettings& settings, const Messag
 // A session of a template. Memory is reserved here and now: a first Logon costs the other
 // sessions some microseconds. A journal is opened on another thread; the Logon waits.
 LiveSession* SessionRunner::make_from_template(const MessageView& logon, PendingLogon& pending) {
-  if (stopping_) return nullptr;
+  if (stopping_) return refuse_logon(pending, LogonRefusalReason::stopping);
   auto settings = accepted_by_template(logon, pending);
   if (!settings) return nullptr;
   const bool on_disk = settings->store_kind == StoreKind::journal;
   const std::string name = identity(settings->session);
   const std::size_t number = claim_place(name);
-  if (number == 0) return nullptr;
+  if (number == 0) return refuse_logon(pending, LogonRefusalReason::too_many_sessions);
   const auto make = [this, number, name, of = std::make_shared<SessionSettings>(std::move(*settings))] {
     LoopCommand command{.kind = LoopCommand::Kind::opened, .number = number, .name = name};
     try {
@@ -260,7 +262,8 @@ LiveSession* SessionRunner::make_from_template(const MessageView& logon, Pending
     return nullptr;
   }
   LoopCommand command = make();
-  return opened(command);
+  LiveSession* session = opened(command);
+  return session != nullptr ? session : refuse_logon(pending, LogonRefusalReason::store);
 }
 
 // The session of a Logon is there, or could not be made: then its Logon is dropped.
@@ -286,8 +289,8 @@ std::optional<std::uint32_t> SessionRunner::opened_elsewhere(LoopCommand& comman
   const auto asking = logons_.waiting_for(command.number);
   if (!asking) return std::nullopt;
   if (!there || stopping_) {
-    logons_.count_rejected();
-    drop_pending(*asking);
+    refuse_pending(*asking, stopping_ ? LogonRefusalReason::stopping : LogonRefusalReason::store, nullptr,
+                   command.text);
     return std::nullopt;
   }
   logons_[*asking].opening = 0;
@@ -308,7 +311,8 @@ void SessionRunner::log_everyone_out() {
     }
     rearm(session);
   });
-  logons_.for_each([this](std::uint32_t index) { drop_pending(index); });
+  logons_.for_each([this](std::uint32_t index) { refuse_pending(index, LogonRefusalReason::stopping); });
+  report_refusal_counts(true);
 }
 
 }  // namespace nfx

@@ -64,11 +64,11 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
           size == 0 ? std::string_view{"the peer answered Logon with Logout"} : std::string_view{text_.data(), size},
           Ending::failed, out);
     }
-    return disconnect("the first message is not a Logon", Ending::failed, out);
+    return disconnect("the first message is not a Logon", Ending::failed, out, LogonRefusalReason::not_a_logon);
   }
   report_.clear();
   if (const LogonFault fault = logon_sender_fault(config_, message, now, report_)) {
-    return disconnect(fault.text, Ending::failed, out);
+    return disconnect(fault.text, Ending::failed, out, fault.reason);
   }
   const auto seq = message.get_seq_num(Tag::MsgSeqNum);
   NFX_ASSERT(seq.has_value());  // checked just now
@@ -88,9 +88,9 @@ bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Ac
   const LogonFault fault = logon_terms_fault(config_, message);
   if (!fault) return true;
   if (fault.answered) {
-    refuse(fault.text, now, out);
+    refuse(fault.text, now, out, fault.reason);
   } else {
-    disconnect(fault.text, Ending::failed, out);
+    disconnect(fault.text, Ending::failed, out, fault.reason);
   }
   return false;
 }
@@ -98,24 +98,26 @@ bool Session::logon_terms_acceptable(const MessageView& message, Instant now, Ac
 // Each reset costs a journal segment, so that a peer may have so many only.
 bool Session::may_reset(Instant now, Actions& out) noexcept {
   if (resets_.take(now.monotonic)) return true;
-  note(Notice::reset_refused, SeqNum{}, "the peer exceeded max_resets_per_hour", out);
-  refuse("too many resets of the sequence numbers within an hour: try again later", now, out);
+  refuse("too many resets of the sequence numbers within an hour: try again later", now, out,
+         LogonRefusalReason::too_many_resets);
   return false;
 }
 
 bool Session::numbers_acceptable(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   if (seq < next_in_) {
     if (message.get_view(Tag::PossDupFlag) == "Y") {
-      disconnect("Logon is a possible duplicate", Ending::failed, out);
+      disconnect("Logon is a possible duplicate", Ending::failed, out, LogonRefusalReason::sequence_number);
     } else {
-      refuse(format("MsgSeqNum too low, expecting ", next_in_, " but received ", seq), now, out);
+      refuse(format("MsgSeqNum too low, expecting ", next_in_, " but received ", seq), now, out,
+             LogonRefusalReason::sequence_number);
     }
     return false;
   }
   if (config_.send_next_expected_seq_num) {
     const auto expects = message.get_seq_num(Tag::NextExpectedMsgSeqNum);
     if (expects && *expects > next_out_) {
-      refuse(format("NextExpectedMsgSeqNum too high, our next is ", next_out_, " but received ", *expects), now, out);
+      refuse(format("NextExpectedMsgSeqNum too high, our next is ", next_out_, " but received ", *expects), now, out,
+             LogonRefusalReason::sequence_number);
       return false;
     }
   }

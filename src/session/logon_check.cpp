@@ -35,32 +35,37 @@ bool may_have_no_heartbeats(const SessionConfig& config) noexcept {
 
 LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& message, Instant now,
                               ValidationReport& scratch) noexcept {
-  if (message.begin_string() != config.begin_string) return {"Logon with another BeginString"};
+  if (message.begin_string() != config.begin_string)
+    return {LogonRefusalReason::unknown_session, "Logon with another BeginString"};
   if (message.get_view(Tag::SenderCompID) != config.target_comp_id ||
       message.get_view(Tag::TargetCompID) != config.sender_comp_id) {
-    return {"Logon with unknown CompIDs"};
+    return {LogonRefusalReason::unknown_session, "Logon with unknown CompIDs"};
   }
   const auto seq = message.get_seq_num(Tag::MsgSeqNum);
-  if (!seq || *seq >= Session::seq_num_limit) return {"Logon without a usable MsgSeqNum"};
+  if (!seq || *seq >= Session::seq_num_limit)
+    return {LogonRefusalReason::malformed, "Logon without a usable MsgSeqNum"};
   scratch.clear();
   if (config.dictionary != nullptr && !config.validation.is_off() &&
       validate(message, *config.dictionary, config.validation, scratch)) {
-    return {"Logon does not conform to the dictionary"};
+    return {LogonRefusalReason::malformed, "Logon does not conform to the dictionary"};
   }
   const auto sending_time = message.get_utc_timestamp(Tag::SendingTime);
   if (!sending_time || !within_latency(config, sending_time->time, now)) {
-    return {"Logon with a SendingTime missing, malformed or too far from our clock"};
+    return {LogonRefusalReason::sending_time, "Logon with a SendingTime missing, malformed or too far from our clock"};
   }
   if (session_rules(config.begin_string) == SessionRules::fixt11 && !message.has(Tag::DefaultApplVerID)) {
-    return {"Logon without DefaultApplVerID(1137)"};
+    return {LogonRefusalReason::malformed, "Logon without DefaultApplVerID(1137)"};
   }
   // Before anything is reset or counted: an unauthenticated peer must not change the session.
-  if (!credentials_acceptable(config, message)) return {"Logon with a wrong Username(553) or Password(554)"};
+  if (!credentials_acceptable(config, message))
+    return {LogonRefusalReason::credentials, "Logon with a wrong Username(553) or Password(554)"};
   return {};
 }
 
 LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message) noexcept {
-  const auto refuse = [](std::string_view text) { return LogonFault{text, true}; };
+  const auto refuse = [](std::string_view text, LogonRefusalReason reason = LogonRefusalReason::terms) {
+    return LogonFault{reason, text, true};
+  };
   if (message.has(Tag::EncryptMethod) && message.get_view(Tag::EncryptMethod) != "0") {
     return refuse("EncryptMethod not supported: only 0 (none)");
   }
@@ -72,12 +77,12 @@ LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& mes
     }
   }
   const auto interval = message.get_int(Tag::HeartBtInt);
-  if (!interval) return {"Logon without a valid HeartBtInt"};
+  if (!interval) return {LogonRefusalReason::malformed, "Logon without a valid HeartBtInt"};
   if (*interval < 0) return refuse("HeartBtInt must not be negative");
   if (*interval == 0 && !may_have_no_heartbeats(config)) return refuse("HeartBtInt must not be 0 here");
   if (*interval > config.max_heartbeat_interval.count()) return refuse("HeartBtInt is longer than allowed here");
   if (message.get_view(Tag::ResetSeqNumFlag) == "Y" && message.get_seq_num(Tag::MsgSeqNum) != first_seq_num) {
-    return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1");
+    return refuse("ResetSeqNumFlag=Y needs MsgSeqNum 1", LogonRefusalReason::sequence_number);
   }
   return {};
 }

@@ -57,7 +57,7 @@ void Session::on_garbled(WireError error, std::string_view bytes, Instant now, A
   const StepCheck check{*this, out};
   NFX_ASSERT(error != WireError::none);
   if (phase_ == Phase::awaiting_logon)
-    return disconnect("garbled bytes where a Logon was expected", Ending::failed, out);
+    return disconnect("garbled bytes where a Logon was expected", Ending::failed, out, LogonRefusalReason::not_fix);
   if (phase_ == Phase::disconnected) return;
   out.push({.kind = ActionKind::notice, .notice = Notice::garbled_message, .bytes = bytes, .text = to_string(error)});
   count_invalid(now, out);
@@ -129,7 +129,9 @@ void Session::receive_high(const MessageView& message, SeqNum seq, Instant now, 
 void Session::receive_low(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   NFX_ASSERT(seq < next_in_);
   if (!possible_duplicate(message)) {
-    return refuse(format("MsgSeqNum too low, expecting ", next_in_, " but received ", seq), now, out);
+    const bool logon = message.msg_type() == msg_type::logon;
+    return refuse(format("MsgSeqNum too low, expecting ", next_in_, " but received ", seq), now, out,
+                  logon ? LogonRefusalReason::second_logon : LogonRefusalReason::none);
   }
   if (poss_dup_acceptable(message, seq, now, out)) note(Notice::low_possdup_ignored, seq, {}, out);
 }
@@ -227,7 +229,8 @@ void Session::dispatch(const MessageView& message, SeqNum seq, Position position
       case 'A':
         if (phase_ == Phase::logout_sent) return note(Notice::unexpected_message, seq, "Logon after our Logout", out);
         if (message.get_view(Tag::ResetSeqNumFlag) == "Y") return receive_reset_logon(message, seq, now, out);
-        return disconnect("a second Logon without ResetSeqNumFlag on an open session", Ending::failed, out);
+        return disconnect("a second Logon without ResetSeqNumFlag on an open session", Ending::failed, out,
+                          LogonRefusalReason::second_logon);
       default: break;
     }
   }

@@ -186,14 +186,14 @@ void Session::logout(std::string_view text, Instant now, Actions& out) noexcept 
   }
 }
 
-void Session::refuse(std::string_view text, Instant now, Actions& out) noexcept {
+void Session::refuse(std::string_view text, Instant now, Actions& out, LogonRefusalReason reason) noexcept {
   send_logout(text, now, out);
-  if (phase_ != Phase::disconnected) disconnect(text, Ending::failed, out);
+  if (phase_ != Phase::disconnected) disconnect(text, Ending::failed, out, reason);
 }
 
-void Session::disconnect(std::string_view text, Ending ending, Actions& out) noexcept {
+void Session::disconnect(std::string_view text, Ending ending, Actions& out, LogonRefusalReason reason) noexcept {
   NFX_ASSERT(phase_ != Phase::disconnected);  // one end for every connection
-  out.push({.kind = ActionKind::disconnect, .text = text});
+  out.push({.kind = ActionKind::disconnect, .refusal = reason, .text = text});
   // An acceptor's peer that is not authenticated has no session that could end or be reset.
   const bool had_session =
       config_.role == Role::initiator || phase_ == Phase::logged_on || phase_ == Phase::logout_sent;
@@ -207,11 +207,7 @@ void Session::disconnect(std::string_view text, Ending ending, Actions& out) noe
   request_after_replay_ = {};
   test_pending_ = violated_ = reset_sent_ = false;
   replay_held_until_ = MonotonicTime{};
-  if (!had_session) {
-    // The peer gets no answer; the notice tells the operator why the Logon failed.
-    if (ending == Ending::failed) note(Notice::logon_refused, SeqNum{}, text, out);
-    return;
-  }
+  if (!had_session) return;
   out.push({.kind = ActionKind::logged_out, .ending = ending, .text = text});
   if (config_.reset_on_disconnect || (config_.reset_on_error && ending == Ending::failed)) reset_counters(out);
 }

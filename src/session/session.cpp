@@ -135,7 +135,8 @@ void Session::on_timer(Instant now, Actions& out) noexcept {
   const MonotonicTime time = now.monotonic;
   const StepCheck check{*this, out, StepCheck::Step::timer, time};
   if (time >= phase_deadline_) {
-    if (phase_ == Phase::awaiting_logon) return disconnect("no Logon within the timeout", Ending::failed, out);
+    if (phase_ == Phase::awaiting_logon)
+      return disconnect("no Logon within the timeout", Ending::failed, out, LogonRefusalReason::logon_timeout);
     if (phase_ == Phase::logged_on) {
       return disconnect("no answer to ResetSeqNumFlag=Y within the timeout", Ending::failed, out);
     }

@@ -64,8 +64,10 @@ std::string fingerprint(const EngineConfig& e) {
   std::ostringstream out;
   out << e.poll_threads << ' ' << to_string(e.idle) << ' ' << e.max_message_size << ' ' << e.max_fields << ' '
       << e.max_pending_logons << ' ' << e.pending_logon_timeout.count() << ' ' << e.pending_logon_bytes << ' '
-      << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' ' << to_string(e.transport) << ' '
-      << e.hold_off.count() << ' ' << e.max_invalid_logons << '\n';
+      << e.max_pending_logons_per_address << ' ' << e.max_pending_logons_per_network << ' '
+      << e.max_pending_known_logons << ' ' << e.max_known_addresses << ' ' << e.max_tls_handshakes << ' '
+      << e.max_refusal_reports << ' ' << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' '
+      << to_string(e.transport) << ' ' << e.hold_off.count() << ' ' << e.max_invalid_logons << '\n';
   const LogConfig& l = e.log;
   out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << l.rotate_bytes << ' '
       << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' ' << l.metrics_file << ' '

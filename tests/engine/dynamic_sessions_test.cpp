@@ -79,7 +79,7 @@ TEST_F(DynamicSessions, application_decides_who_may_log_on_before_a_session_exis
   EXPECT_TRUE(one.closed);
   EXPECT_TRUE(one.received.empty());
   EXPECT_TRUE(application.added.empty());
-  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().credentials, 1U);
   one.seq = 1;
   log_on(one, field(554, "secret"));
   EXPECT_TRUE(rig.venue.session(1).logged_on());
@@ -111,7 +111,7 @@ TEST_F(DynamicSessions, are_limited_in_number_and_a_removed_one_makes_room) {
   log_on(two);
   log_on(three);
   EXPECT_TRUE(three.closed);
-  EXPECT_EQ(rig.venue.loop->counters().dynamic_refused, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().too_many_sessions, 1U);
   EXPECT_TRUE(rig.venue.loop->remove(1, "good bye"));
   rig.turn(2);
   one.read();
@@ -208,8 +208,8 @@ TEST_F(DynamicSessions, wrong_passwords_make_nothing_and_take_no_place) {
     EXPECT_TRUE(stranger.received.empty());
   }
   EXPECT_TRUE(application.added.empty());
-  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 270U);
-  EXPECT_EQ(rig.venue.loop->counters().dynamic_refused, 0U);
+  EXPECT_EQ(rig.venue.loop->counters().credentials, 270U);
+  EXPECT_EQ(rig.venue.loop->counters().too_many_sessions, 0U);
   RawPeer one{rig.network, rig.clock, "CLIENT-1"};
   log_on(one, field(554, "secret"));
   EXPECT_EQ(application.added, (std::vector<std::size_t>{1}));
@@ -348,7 +348,7 @@ TEST_F(SecondLogon, is_refused_while_the_first_connection_answers) {
   rig.pass(10s);
   EXPECT_TRUE(application.at().logouts.empty());
   EXPECT_EQ(rig.venue.loop->counters().takeovers, 0U);
-  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().already_connected, 1U);
 }
 
 TEST_F(SecondLogon, causes_no_more_than_one_test_request_within_the_time_to_answer) {

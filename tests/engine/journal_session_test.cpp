@@ -306,7 +306,7 @@ TEST_F(JournalSession, refuses_a_second_owner_of_a_template_s_journal_with_a_wor
   EXPECT_TRUE(rig.venue.application.added.empty());
   EXPECT_FALSE(rig.trader.session().logged_on());
   ASSERT_EQ(rig.venue.application.store_alerts.size(), 1u);
-  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1u);
+  EXPECT_EQ(rig.venue.loop->counters().store, 1u);
 }
 
 TEST_F(JournalSession, of_a_template_touches_no_disk_for_a_wrong_password) {
@@ -397,7 +397,7 @@ TEST_F(JournalSession, of_a_template_makes_room_for_another_when_it_is_idle) {
     turn(2);
   }
   EXPECT_EQ(one.seq, 3u);
-  EXPECT_EQ(rig.venue.loop->counters().dynamic_refused, 0u);
+  EXPECT_EQ(rig.venue.loop->counters().too_many_sessions, 0u);
 }
 
 // Journals from before names were escaped.

@@ -172,7 +172,8 @@ TEST_F(Limits, wrong_password_is_told_to_us_and_not_to_the_peer) {
   begin();
   EXPECT_TRUE(peer.closed);
   EXPECT_TRUE(peer.received.empty());
-  EXPECT_EQ(rig.venue.application.count(Notice::logon_refused), 1U);
+  ASSERT_EQ(rig.venue.application.refusals.size(), 1U);
+  EXPECT_EQ(rig.venue.application.refusals[0].reason, LogonRefusalReason::credentials);
 }
 
 TEST_F(Limits, undeclared_tag_is_delivered_with_a_report) {

@@ -72,6 +72,16 @@ class RecordingApplication : public Application {
   bool on_logon_request(const LogonRequest& request) override {
     return !when_logon_requested || when_logon_requested(request);
   }
+  void on_logon_refused(const LogonRefusal& refusal) override {
+    refusals.push_back({.reason = refusal.reason,
+                        .peer = std::string{refusal.peer},
+                        .names = std::string{refusal.begin_string} + ' ' + std::string{refusal.sender_comp_id} + ' ' +
+                                 std::string{refusal.target_comp_id},
+                        .text = std::string{refusal.text},
+                        .count = refusal.count,
+                        .has_session = refusal.session != nullptr,
+                        .time = refusal.time});
+  }
   void on_added(SessionHandle& session) override { added.push_back(session.id()); }
   void on_removed(SessionHandle& session) override {
     removed.push_back(session.id());
@@ -106,6 +116,16 @@ class RecordingApplication : public Application {
   std::function<void(SessionHandle&, Direction)> when_traffic;
   std::function<void()> when_turn;
   std::function<bool(const LogonRequest&)> when_logon_requested;
+  struct Refusal {
+    LogonRefusalReason reason{};
+    std::string peer;
+    std::string names;
+    std::string text;
+    std::uint64_t count = 0;
+    bool has_session = false;
+    UtcTime time{};
+  };
+  std::vector<Refusal> refusals;
   std::vector<std::string> store_alerts;
   std::vector<std::size_t> added;
   std::vector<std::size_t> removed;
@@ -202,10 +222,13 @@ class RawPeer {
         config_(config_of(std::move(name), std::move(venue))),
         composer_(config_) {}
 
-  void connect(std::uint16_t port = 9000) {
+  // From this address; empty: the network has none.
+  void connect(std::uint16_t port = 9000, std::string from = {}) {
     closed = false;
     received.clear();
-    id_ = *transport_.connect({"venue", port});
+    SocketOptions options;
+    if (!from.empty()) options.from = {std::move(from), 4711};
+    id_ = *transport_.connect({"venue", port}, options);
     read();
   }
   [[nodiscard]] std::string message(std::string_view type, std::string_view body, std::uint64_t number) {

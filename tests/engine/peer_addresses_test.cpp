@@ -10,39 +10,50 @@ namespace {
 
 constexpr MonotonicTime start{100h};
 
+PeerAddress at(std::string_view peer) { return PeerAddress::of_peer(peer); }
+
 TEST(PeerAddresses, are_held_off_for_the_time_set_whatever_their_port) {
   PeerAddresses addresses{{.hold_off = 10s, .max_invalid_logons = 10}};
-  EXPECT_FALSE(addresses.is_held_off("192.0.2.7:1", start));
-  addresses.hold_off("192.0.2.7:1", start);
-  EXPECT_TRUE(addresses.is_held_off("192.0.2.7:2", start + 9999ms));
-  EXPECT_FALSE(addresses.is_held_off("192.0.2.70:1", start));
-  EXPECT_FALSE(addresses.is_held_off("192.0.2.7:1", start + 10s));
+  EXPECT_FALSE(addresses.is_held_off(at("192.0.2.7:1"), start));
+  addresses.hold_off(at("192.0.2.7:1"), start);
+  EXPECT_TRUE(addresses.is_held_off(at("192.0.2.7:2"), start + 9999ms));
+  EXPECT_FALSE(addresses.is_held_off(at("192.0.2.70:1"), start));
+  EXPECT_FALSE(addresses.is_held_off(at("192.0.2.7:1"), start + 10s));
 }
 
 TEST(PeerAddresses, are_held_off_for_connections_that_do_not_begin_with_fix) {
   PeerAddresses addresses{{.hold_off = 10s, .max_invalid_logons = 2}};
-  for (int i = 0; i < 20; ++i) addresses.count_invalid_logon("[2001:db8::1]:7", start);
-  EXPECT_FALSE(addresses.is_held_off("[2001:db8::1]:8", start));
-  addresses.count_invalid_logon("[2001:db8::1]:9", start);
-  EXPECT_TRUE(addresses.is_held_off("[2001:db8::1]:8", start));
+  for (int i = 0; i < 20; ++i) addresses.count_invalid_logon(at("[2001:db8::1]:7"), start);
+  EXPECT_FALSE(addresses.is_held_off(at("[2001:db8::1]:8"), start));
+  addresses.count_invalid_logon(at("[2001:db8::1]:9"), start);
+  EXPECT_TRUE(addresses.is_held_off(at("[2001:db8::1]:8"), start));
 }
 
 TEST(PeerAddresses, are_never_held_off_without_a_time) {
   PeerAddresses addresses{{.hold_off = 0s, .max_invalid_logons = 1}};
-  addresses.hold_off("192.0.2.7:1", start);
-  for (int i = 0; i < 100; ++i) addresses.count_invalid_logon("192.0.2.7:1", start);
-  EXPECT_FALSE(addresses.is_held_off("192.0.2.7:1", start));
+  addresses.hold_off(at("192.0.2.7:1"), start);
+  for (int i = 0; i < 100; ++i) addresses.count_invalid_logon(at("192.0.2.7:1"), start);
+  EXPECT_FALSE(addresses.is_held_off(at("192.0.2.7:1"), start));
 }
 
 TEST(PeerAddresses, stay_bounded_and_keep_those_held_off) {
   PeerAddresses addresses{{.hold_off = 1h, .max_invalid_logons = 10}};
-  addresses.hold_off("192.0.2.7:1", start);
+  addresses.hold_off(at("192.0.2.7:1"), start);
   for (std::size_t i = 0; i < 3 * PeerAddresses::capacity; ++i) {
-    addresses.count_invalid_logon("10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":1",
+    addresses.count_invalid_logon(at("10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":1"),
                                   start + Duration{1} * static_cast<std::int64_t>(i));
   }
   EXPECT_EQ(addresses.size(), PeerAddresses::capacity);
-  EXPECT_TRUE(addresses.is_held_off("192.0.2.7:1", start + 1s));
+  EXPECT_TRUE(addresses.is_held_off(at("192.0.2.7:1"), start + 1s));
+}
+
+TEST(PeerAddresses, that_logged_on_stay_known_however_many_misbehave) {
+  PeerAddresses addresses{{.hold_off = 1h, .max_invalid_logons = 1, .max_known = 1}};
+  addresses.remember(at("192.0.2.7:1"));
+  for (std::size_t i = 0; i < 2 * PeerAddresses::capacity; ++i)
+    addresses.hold_off(at("10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":1"), start);
+  EXPECT_TRUE(addresses.is_known(at("192.0.2.7:2")));
+  EXPECT_FALSE(addresses.is_held_off(at("192.0.2.7:2"), start));
 }
 
 class InvalidFlood : public ::testing::Test {
@@ -52,7 +63,7 @@ class InvalidFlood : public ::testing::Test {
     rig.venue.start();
   }
   void log_on() {
-    peer.connect();
+    peer.connect(9000, "192.0.2.7");
     rig.turn();
     peer.send(peer.logon());
     rig.turn(2);
@@ -90,7 +101,7 @@ TEST_F(InvalidFlood, of_garbled_messages_ends_the_connection_and_holds_the_addre
 
 TEST_F(InvalidFlood, of_connections_with_garbage_before_a_logon_holds_their_address_off) {
   for (int i = 0; i < 150; ++i) {
-    peer.connect();
+    peer.connect(9000, "192.0.2.7");
     rig.turn();
     peer.send(garbled());
     rig.turn();

@@ -30,16 +30,17 @@ class PendingLogon : public ::testing::Test {
   RawPeer peer{rig.network, rig.clock};
 };
 
-TEST_F(PendingLogon, beyond_the_limit_connections_are_closed_and_room_comes_back) {
+TEST_F(PendingLogon, beyond_the_limit_the_oldest_silent_connection_is_closed_for_a_new_one) {
   RawPeer first{rig.network, rig.clock}, second{rig.network, rig.clock}, third{rig.network, rig.clock};
   for (RawPeer* each : {&first, &second, &third}) connect(*each);
-  connect(peer);
-  EXPECT_TRUE(closed(peer));
-  EXPECT_EQ(rig.venue.loop->counters().pending_refused, 1U);
-  EXPECT_EQ(rig.venue.loop->counters().pending_accepted, 4U);
-  second.close();
+  first.send("8=FIX");
   rig.turn();
   connect(peer);
+  EXPECT_FALSE(closed(peer));
+  EXPECT_FALSE(closed(first)) << "it has begun its Logon";
+  EXPECT_TRUE(closed(second));
+  EXPECT_EQ(rig.venue.loop->counters().evicted, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().pending_accepted, 4U);
   peer.send(peer.logon());
   EXPECT_FALSE(closed(peer));
   EXPECT_TRUE(rig.venue.session().logged_on());
@@ -56,7 +57,7 @@ TEST_F(PendingLogon, is_closed_exactly_when_its_time_is_over) {
   rig.clock.advance(1ns);
   EXPECT_TRUE(closed(peer));
   EXPECT_FALSE(closed(later));
-  EXPECT_EQ(rig.venue.loop->counters().pending_timed_out, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().logon_timeout, 1U);
   rig.clock.advance(500ms);
   EXPECT_TRUE(closed(later));
   EXPECT_EQ(rig.venue.loop->until_next_deadline(), Duration::max());
@@ -119,7 +120,7 @@ TEST_F(PendingLogon, longer_than_its_buffer_is_closed) {
   peer.send(peer.next(msg_type::logon, field(98, "0") + field(108, "30") + field(58, std::string(600, 'x'))));
   EXPECT_TRUE(closed(peer));
   EXPECT_EQ(peer.received, "");
-  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().too_long, 1U);
 }
 
 TEST_F(PendingLogon, that_fits_its_buffer_to_the_byte_is_taken) {
@@ -149,7 +150,7 @@ TEST_F(PendingLogon, that_is_something_else_is_closed_without_an_answer) {
     peer.send(bytes);
     EXPECT_TRUE(closed(peer)) << bytes;
     EXPECT_EQ(peer.received, "");
-    EXPECT_EQ(rig.venue.loop->counters().pending_rejected, ++rejected);
+    EXPECT_EQ(sum(rig.venue.loop->counters()), ++rejected);
   }
   EXPECT_EQ(rig.venue.application.at().orders.size(), 0U);
 }

@@ -130,7 +130,7 @@ TEST_F(PollLoopTest, an_unknown_identity_is_closed_without_an_answer) {
   stranger.read();
   EXPECT_TRUE(stranger.closed);
   EXPECT_EQ(stranger.received, "");
-  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().unknown_session, 1U);
   EXPECT_FALSE(rig.venue.session().logged_on());
 }
 
@@ -143,7 +143,7 @@ TEST_F(PollLoopTest, a_session_answers_on_its_own_listener_only) {
   rig.turn();
   peer.read();
   EXPECT_TRUE(peer.closed);
-  EXPECT_EQ(rig.venue.loop->counters().pending_rejected, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().unknown_session, 1U);
 }
 
 TEST_F(PollLoopTest, a_second_connection_of_the_same_identity_is_closed_while_the_first_lives) {

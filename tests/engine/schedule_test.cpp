@@ -73,7 +73,8 @@ TEST_F(Scheduled, acceptor_refuses_a_logon_outside_its_time) {
   peer.read();
   EXPECT_TRUE(peer.closed);
   EXPECT_TRUE(peer.received.empty());
-  EXPECT_EQ(rig.venue.application.count(Notice::logon_refused), 1U);
+  ASSERT_EQ(rig.venue.application.refusals.size(), 1U);
+  EXPECT_EQ(rig.venue.application.refusals[0].reason, LogonRefusalReason::outside_schedule);
 }
 
 TEST_F(Scheduled, numbers_start_over_with_the_next_days_session) {

@@ -78,12 +78,12 @@ class SharedAddress : public ::testing::Test {
     session.connect = {*venue_->local_endpoint(0)};
     session.tls.ca = authority_.file();
     Engine client{std::move(config), application_};
-    const std::uint64_t rejected = venue_->counters().pending_rejected;
+    const std::uint64_t rejected = venue_->counters().certificate;
     for (int i = 0; i < 5000; ++i) {
       client.turn(std::chrono::milliseconds{1});
       venue_->turn(std::chrono::milliseconds{1});
       if (client.session(0)->logged_on()) return true;
-      if (venue_->counters().pending_rejected != rejected) return false;
+      if (venue_->counters().certificate != rejected) return false;
     }
     ADD_FAILURE() << "neither accepted nor refused: " << certificate << " as " << comp_id;
     return false;

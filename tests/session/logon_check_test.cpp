@@ -59,6 +59,7 @@ TEST(LogonCheck, finds_what_a_session_finds_and_a_session_does_what_it_says) {
     LogonFault fault = logon_sender_fault(each.config, message, rig.now, scratch);
     if (!fault) fault = logon_terms_fault(each.config, message);
     EXPECT_EQ(fault.text, each.fault);
+    EXPECT_EQ(fault.reason == LogonRefusalReason::none, each.fault.empty());
     EXPECT_EQ(fault.answered, each.answered);
 
     rig.connect();
@@ -66,6 +67,7 @@ TEST(LogonCheck, finds_what_a_session_finds_and_a_session_does_what_it_says) {
     EXPECT_EQ(rig.session.logged_on(), each.fault.empty());
     if (each.fault.empty()) continue;
     EXPECT_TRUE(rig.closed);
+    EXPECT_EQ(rig.refusal, fault.reason);
     EXPECT_EQ(rig.take(), each.answered ? "35=5|34=1|58=" + each.fault + "|" : "nothing");
   }
 }

@@ -233,7 +233,7 @@ TEST(Resets, by_logon_are_refused_with_a_text_beyond_the_limit_and_allowed_again
   say(rig, reset_logon());
   EXPECT_FALSE(rig.session.logged_on());
   EXPECT_EQ(rig.store_resets, 7);
-  EXPECT_TRUE(rig.noticed(Notice::reset_refused));
+  EXPECT_EQ(rig.refusal, LogonRefusalReason::too_many_resets);
   EXPECT_NE(rig.take().find("58=too many resets"), std::string::npos);
   rig.advance(10min);
   rig.connect();
@@ -249,7 +249,7 @@ TEST(Resets, within_a_session_count_too) {
   for (int i = 0; i < 10; ++i) say(rig, reset_logon());
   EXPECT_EQ(rig.store_resets, 6);
   EXPECT_TRUE(rig.closed);
-  EXPECT_TRUE(rig.noticed(Notice::reset_refused));
+  EXPECT_EQ(rig.refusal, LogonRefusalReason::too_many_resets);
 }
 
 TEST(Resets, of_our_own_are_not_limited) {

@@ -175,6 +175,7 @@ class SessionRig {
   std::deque<std::string> rejects;
   std::vector<RigNotice> notices;
   bool closed = true;
+  LogonRefusalReason refusal{};  // of the last disconnect
   std::string close_text;
   std::string logged_out_text;
   int logged_on_count = 0;
@@ -233,6 +234,7 @@ class SessionRig {
         case ActionKind::disconnect:
           closed = true;
           close_text = action.text;
+          refusal = action.refusal;
           break;
         case ActionKind::notice: notices.push_back({action.notice, action.seq, std::string{action.text}}); break;
       }

@@ -123,8 +123,16 @@ struct EngineConfig {
   std::size_t max_message_size = 64 * 1024;
   std::uint32_t max_fields = 512;  // per message
 
-  // Connections that have not logged on yet.
+  // Connections that have not logged on yet. A limit is enforced by closing the oldest silent connection of the address
+  // or network (/24, of IPv6 /64) that has most of them.
   std::uint32_t max_pending_logons = 64;
+  std::uint32_t max_pending_logons_per_address = 32;
+  std::uint32_t max_pending_logons_per_network = 48;
+  // Besides those: of addresses named in allowed_addresses, or that logged on before.
+  std::uint32_t max_pending_known_logons = 64;
+  std::uint32_t max_known_addresses = 1024;  // that logged on before, the latest of them
+  // Handshakes in progress, with the same limits per address and network, and as many again of known addresses.
+  std::uint32_t max_tls_handshakes = 64;
   std::chrono::milliseconds pending_logon_timeout{10000};
   std::size_t pending_logon_bytes = 4096;
   // An address that sent too many invalid messages is not served for this time. 0: it is.
@@ -132,6 +140,8 @@ struct EngineConfig {
   // Connections of one address whose first bytes are not a FIX message, per second on average and ten times as many in
   // one burst, before it is held off. 0: no limit.
   std::uint32_t max_invalid_logons = 10;
+  // Of each reason in one burst, and one per second on average; further refusals are counted and reported as one.
+  std::uint32_t max_refusal_reports = 5;
 
   // Sessions made from templates, or added while the engine runs, per poll thread.
   std::uint32_t max_dynamic_sessions = 256;

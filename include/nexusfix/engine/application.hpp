@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <expected>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/session/logon_refusal.hpp"
 #include "nexusfix/session/notice.hpp"
 #include "nexusfix/session/outgoing.hpp"
 #include "nexusfix/session/session_config.hpp"
@@ -67,6 +69,26 @@ struct LogonRequest {
   const TlsPeer* certificate = nullptr;  // TLS: the names in the peer's certificate (tls_facts.hpp); null: it has none
 };
 
+// A Logon that was refused, or a connection that was closed before its Logon; or several that were not reported
+// individually. The texts come from the network: make them printable before they are written anywhere.
+struct LogonRefusal {
+  LogonRefusalReason reason{};
+  UtcTime time{};
+  std::string_view peer{};  // where it comes from: "192.0.2.7:51234"
+  // As the Logon has them; empty where there was none.
+  std::string_view begin_string{};
+  std::string_view sender_comp_id{};
+  std::string_view target_comp_id{};
+  std::string_view text{};                 // more than the reason says; may be empty
+  const SessionConfig* session = nullptr;  // that the Logon names, where there is one
+  // 1; or how many of this reason were refused within a second and not reported individually. Then `peer` is that of
+  // the last of them, and the names are empty.
+  std::uint64_t count = 1;
+};
+
+// "wrong Username or Password: FIX.4.4 DESK->VENUE from 192.0.2.7:51234", printable.
+[[nodiscard]] std::string to_string(const LogonRefusal& refusal);
+
 class Application {
  public:
   virtual ~Application() = default;
@@ -77,6 +99,10 @@ class Application {
     static_cast<void>(request);
     return true;
   }
+  // A Logon to one of our acceptors was refused, or its connection closed before. Of each reason,
+  // max_refusal_reports in one burst and one per second on average, which may be a number of others. On its poll
+  // thread.
+  virtual void on_logon_refused(const LogonRefusal& refusal) { static_cast<void>(refusal); }
   // A session began to exist after the start: made from a template, or Engine::add_session.
   virtual void on_added(SessionHandle& session) { static_cast<void>(session); }
   // It was removed; the handle is dead when this returns.
@@ -130,8 +156,9 @@ class Application {
   }
   // A store could not be opened, so that a Logon is dropped, or modes of its files were corrected. On its poll thread.
   virtual void on_store_alert(std::string_view text) { static_cast<void>(text); }
-  // An accepted connection that was no session's yet failed to be encrypted: the peer's address, and why. On its poll
-  // thread. A session's own connection says it in on_notice (connect_failed) or on_logout.
+  // An accepted connection that was no session's yet failed to be encrypted: the peer's address, and why. As often as
+  // on_logon_refused, in place of it. On its poll thread. A session's own connection says it in on_notice
+  // (connect_failed) or on_logout.
   virtual void on_tls_failure(std::string_view peer, std::string_view text) {
     static_cast<void>(peer);
     static_cast<void>(text);

@@ -3,10 +3,12 @@
 // count_shared(). Cost: one addition each.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "nexusfix/base/counter_rows.hpp"
+#include "nexusfix/session/logon_refusal.hpp"
 
 namespace nfx {
 
@@ -25,7 +27,6 @@ struct SessionCounters {
   std::uint64_t logons = 0;
   std::uint64_t disconnects = 0;
   std::uint64_t resets = 0;
-  std::uint64_t resets_refused = 0;
   std::uint64_t invalid_disconnects = 0;
   std::uint64_t resends_slowed = 0;
   std::uint64_t notices_omitted = 0;
@@ -57,8 +58,6 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
     {&SessionCounters::logons, "nfx_logons_total", "Logons exchanged."},
     {&SessionCounters::disconnects, "nfx_disconnects_total", "Established connections that ended."},
     {&SessionCounters::resets, "nfx_sequence_resets_total", "Resets of both sequence numbers to 1."},
-    {&SessionCounters::resets_refused, "nfx_sequence_resets_refused_total",
-     "Logons refused because the peer exceeded max_resets_per_hour."},
     {&SessionCounters::invalid_disconnects, "nfx_invalid_disconnects_total",
      "Connections ended because the peer exceeded max_invalid_rate."},
     {&SessionCounters::resends_slowed, "nfx_resends_slowed_total",
@@ -69,35 +68,21 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
 });
 static_assert(rows_are_complete<SessionCounters>());
 
-// Of connections that have not logged on, and of sessions made at run time. One poll thread's, or the sum of all.
-struct PollLoopCounters {
+// Of connections that have not logged on, of Logons refused by their reason, and of sessions made at run time. One poll
+// thread's, or the sum of all.
+struct PollLoopCounters : LogonRefusalCounters {
   std::uint64_t pending_accepted = 0;
-  std::uint64_t pending_refused = 0;
-  std::uint64_t pending_timed_out = 0;
-  std::uint64_t pending_rejected = 0;
-  std::uint64_t dynamic_refused = 0;
   std::uint64_t dynamic_failed = 0;
   std::uint64_t dynamic_idle = 0;
   std::uint64_t takeovers = 0;
-  std::uint64_t held_off = 0;
 
   friend bool operator==(const PollLoopCounters&, const PollLoopCounters&) = default;
 };
 
-template <>
-inline constexpr auto counter_rows<PollLoopCounters> = std::to_array<CounterRow<PollLoopCounters>>({
+namespace detail {
+inline constexpr auto pending_counter_rows = std::to_array<CounterRow<PollLoopCounters>>({
     {&PollLoopCounters::pending_accepted, "nfx_pending_accepted_total",
-     "Connections accepted; each waits for its Logon."},
-    {&PollLoopCounters::pending_refused, "nfx_pending_refused_total",
-     "Connections closed because max_pending_logons others were waiting for their Logon."},
-    {&PollLoopCounters::pending_timed_out, "nfx_pending_timed_out_total",
-     "Connections closed because no complete Logon arrived within pending_logon_timeout_ms."},
-    {&PollLoopCounters::pending_rejected, "nfx_pending_rejected_total",
-     "Connections closed for their first message: not FIX, not a Logon, or a Logon of a session that is unknown, "
-     "connected already, closed at this time or refused by the application."},
-    {&PollLoopCounters::dynamic_refused, "nfx_dynamic_refused_total",
-     "Logons refused because max_dynamic_sessions sessions made from templates existed; part of "
-     "nfx_pending_rejected_total."},
+     "Connections accepted that got a place to wait for their Logon."},
     {&PollLoopCounters::dynamic_failed, "nfx_dynamic_failed_total",
      "Sessions made from templates that were removed again because their first Logon was refused or ended."},
     {&PollLoopCounters::dynamic_idle, "nfx_dynamic_idle_total",
@@ -106,9 +91,21 @@ inline constexpr auto counter_rows<PollLoopCounters> = std::to_array<CounterRow<
     {&PollLoopCounters::takeovers, "nfx_takeovers_total",
      "Second Logons of a connected session whose first connection was closed because it did not answer a "
      "TestRequest."},
-    {&PollLoopCounters::held_off, "nfx_held_off_total",
-     "Connections closed immediately because their address had sent too many invalid messages; see hold_off_s."},
 });
+}  // namespace detail
+
+template <>
+inline constexpr auto counter_rows<PollLoopCounters> = [] {
+  std::array<CounterRow<PollLoopCounters>, detail::pending_counter_rows.size() + logon_refusal_rows.size() - 1> rows{};
+  auto at = std::ranges::copy(detail::pending_counter_rows, rows.begin()).out;
+  for (const LogonRefusalRow& row : logon_refusal_rows) {
+    if (row.counter == nullptr) continue;
+    *at++ = {row.counter, "nfx_logon_refused_total",
+             "Logons refused and connections closed before their Logon, by reason; the reasons are listed below.",
+             "reason", row.name};
+  }
+  return rows;
+}();
 static_assert(rows_are_complete<PollLoopCounters>());
 
 }  // namespace nfx

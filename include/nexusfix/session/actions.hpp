@@ -15,6 +15,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/session/logon_refusal.hpp"
 #include "nexusfix/session/notice.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
@@ -44,9 +45,10 @@ enum class Ending : std::uint8_t {
 struct Action {
   ActionKind kind{};
   Notice notice = Notice::none;
-  bool keep = false;    // of send: the store must persist it
-  bool resent = false;  // of send: the answer to a ResendRequest, other than a gap fill
-  Ending ending{};      // of logged_out
+  bool keep = false;             // of send: the store must persist it
+  bool resent = false;           // of send: the answer to a ResendRequest, other than a gap fill
+  Ending ending{};               // of logged_out
+  LogonRefusalReason refusal{};  // of disconnect: why, when it is for a Logon of the peer
   SeqNum seq{};
   std::string_view bytes{};
   std::string_view text{};

@@ -8,16 +8,18 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/session/logon_refusal.hpp"
 #include "nexusfix/session/session_config.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
 
 struct LogonFault {
-  std::string_view text{};  // empty: there is no fault
-  bool answered = false;    // by a Logout with the text; otherwise the connection is closed without an answer
+  LogonRefusalReason reason{};  // none: there is no fault
+  std::string_view text{};
+  bool answered = false;  // by a Logout with the text; otherwise the connection is closed without an answer
 
-  [[nodiscard]] explicit operator bool() const noexcept { return !text.empty(); }
+  [[nodiscard]] explicit operator bool() const noexcept { return reason != LogonRefusalReason::none; }
 };
 
 // Names, versions, SendingTime, conformance to the dictionary and credentials; in this order. `message` is a Logon;

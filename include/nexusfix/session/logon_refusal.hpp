@@ -11,12 +11,15 @@
 
 namespace nfx {
 
-// Enumerator, text in the event log, and what it means for whoever reads the log.
+// Enumerator, text in the event log, and what it means for the reader of the log.
 #define NFX_LOGON_REFUSALS(ROW)                                                                                       \
   ROW(stopping, "the engine stops", "The connection came, or had not logged on yet, when the engine was stopped.")    \
   ROW(address_not_allowed, "address not allowed",                                                                     \
       "No session of the listen address, or not the one that the Logon names, has the peer's address in "             \
       "allowed_addresses. Without a session for the address the connection is closed before any byte is read.")       \
+  ROW(held_off, "address held off",                                                                                   \
+      "The peer's address exceeded max_invalid_rate or max_invalid_logons. Its connections are closed for "           \
+      "hold_off_s.")                                                                                                  \
   ROW(too_many_connections, "too many connections without a Logon",                                                   \
       "All places of max_pending_logons were taken by Logons that are being processed.")                              \
   ROW(evicted, "evicted before its Logon by a newer connection",                                                      \
@@ -38,13 +41,15 @@ namespace nfx {
   ROW(disabled, "the session is logged out by the application",                                                       \
       "The application logged the session out and has not called logon() since.")                                     \
   ROW(already_connected, "the session has a connection already",                                                      \
-      "A second connection for a session whose first one has not ended.")                                             \
+      "A second connection for a session whose first one has not ended. See takeover_timeout_s.")                     \
+  ROW(certificate, "wrong certificate", "The peer's certificate has none of the names in tls_peer_names.")            \
   ROW(application, "refused by the application", "Application::on_logon_request returned false.")                     \
   ROW(outside_schedule, "outside the session's time", "The schedule of the session does not allow a Logon now.")      \
   ROW(store, "the session's message store takes no messages",                                                         \
       "The disk is full or has failed, or the store of a new session could not be opened. See docs/store.md.")        \
   ROW(too_many_sessions, "too many sessions made from templates",                                                     \
-      "max_dynamic_sessions sessions made from templates or added at run time exist.")                                \
+      "max_dynamic_sessions sessions made from templates or added at run time exist, or another connection's Logon "  \
+      "is making the same session.")                                                                                  \
   ROW(credentials, "wrong Username or Password", "Username(553) or Password(554) is not the session's.")              \
   ROW(malformed, "malformed Logon",                                                                                   \
       "A required field of the Logon is missing or invalid, or it does not conform to the dictionary.")               \
@@ -56,6 +61,8 @@ namespace nfx {
   ROW(sequence_number, "wrong sequence number",                                                                       \
       "MsgSeqNum(34) is too low, or does not fit ResetSeqNumFlag(141) or NextExpectedMsgSeqNum(789). The peer got a " \
       "Logout with the text.")                                                                                        \
+  ROW(too_many_resets, "too many resets of the sequence numbers",                                                     \
+      "The peer exceeded max_resets_per_hour. It got a Logout with the text.")                                        \
   ROW(second_logon, "a second Logon on an open session",                                                              \
       "A logged-on peer sent another Logon, without ResetSeqNumFlag=Y. It is disconnected.")
 
@@ -88,6 +95,13 @@ inline constexpr std::array logon_refusal_rows{
 
 [[nodiscard]] constexpr const LogonRefusalRow& row_of(LogonRefusalReason reason) noexcept {
   return logon_refusal_rows[static_cast<std::size_t>(reason)];
+}
+[[nodiscard]] constexpr std::uint64_t sum(const LogonRefusalCounters& counters) noexcept {
+  std::uint64_t all = 0;
+  for (const LogonRefusalRow& row : logon_refusal_rows) {
+    if (row.counter != nullptr) all += counters.*row.counter;
+  }
+  return all;
 }
 [[nodiscard]] constexpr std::string_view to_string(LogonRefusalReason reason) noexcept { return row_of(reason).text; }
 

@@ -51,8 +51,6 @@ namespace nfx {
   ROW(resend_slowed, "resend slowed",                                                                                  \
       "The peer has had every stored byte resent twice. What it requests beyond that is sent at "                      \
       "repeated_resend_rate. Once per connection.")                                                                    \
-  ROW(reset_refused, "reset of the sequence numbers refused",                                                          \
-      "The peer exceeded max_resets_per_hour. Its Logon is answered with Logout.")                                     \
   ROW(schedule, "session time", "The session's time began or ended, or its sequence numbers were reset for it.")       \
   ROW(store_trouble, "message store",                                                                                  \
       "The store accepts no more messages, or cannot guarantee its durability. See docs/store.md.")                    \
@@ -60,10 +58,7 @@ namespace nfx {
   ROW(slow_consumer, "slow consumer", "The peer has read nothing for slow_consumer_timeout_ms.")                       \
   ROW(second_logon, "second Logon of a connected session",                                                             \
       "The connected peer gets a TestRequest. Without an answer within takeover_timeout_s the second connection "      \
-      "takes "                                                                                                         \
-      "the session over; otherwise the second Logon is refused.")                                                      \
-  ROW(logon_refused, "Logon refused",                                                                                  \
-      "A Logon without valid credentials, from an address that is not allowed, or outside the session's time.")
+      "takes the session over; otherwise the second Logon is refused.")
 
 #define NFX_ENUMERATOR(name, text, help) name,
 enum class Notice : std::uint8_t { NFX_NOTICES(NFX_ENUMERATOR) };

@@ -207,8 +207,9 @@ class Session {
   void reject_and_logout(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, Instant now,
                          Actions& out) noexcept;
   void send_logout(std::string_view text, Instant now, Actions& out) noexcept;
-  void refuse(std::string_view text, Instant now, Actions& out) noexcept;  // Logout with text, then disconnect
-  void disconnect(std::string_view text, Ending ending, Actions& out) noexcept;
+  // Logout with text, then disconnect; both with the reason when it is for a Logon.
+  void refuse(std::string_view text, Instant now, Actions& out, LogonRefusalReason reason = {}) noexcept;
+  void disconnect(std::string_view text, Ending ending, Actions& out, LogonRefusalReason reason = {}) noexcept;
   [[nodiscard]] bool omitted_from_store(const Outgoing& message) const noexcept;
   // The value of LastMsgSeqNumProcessed(369), when the session sends it.
   [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept;

@@ -1,0 +1,97 @@
+// Connections that have no session yet: which are accepted, and what is reported of those that are refused.
+#include <string>
+#include <utility>
+
+#include "engine/session_runner.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
+
+namespace nfx {
+
+// Before the handshake of a connection with TLS, and when a connection may send its Logon.
+PeerStanding SessionRunner::standing_of(ListenerId listener, std::string_view peer) {
+  LogonRefusalReason reason = LogonRefusalReason::stopping;
+  if (logons_.addresses().is_held_off(PeerAddress::of_peer(peer), now_.monotonic)) {
+    reason = LogonRefusalReason::held_off;
+  } else if (!stopping_) {
+    const PeerStanding standing = logons_.standing(listener, peer);
+    if (standing != PeerStanding::not_allowed) return standing;
+    reason = LogonRefusalReason::address_not_allowed;
+  }
+  report_refusal({.reason = reason, .peer = peer});
+  return PeerStanding::not_allowed;
+}
+
+void SessionRunner::accept(ListenerId listener, ConnectionId id, std::string_view peer) {
+  NFX_ASSERT(owners_.find(id).kind == ConnectionOwner::Kind::none);
+  const PeerStanding standing = standing_of(listener, peer);
+  if (standing == PeerStanding::not_allowed) return network_.close(id);
+  const IncomingConnection incoming{.listener = listener, .id = id, .peer = peer, .standing = standing};
+  const auto index = logons_.admit(
+      incoming, now_.monotonic, [this](std::uint32_t oldest) { refuse_pending(oldest, LogonRefusalReason::evicted); });
+  if (!index) {
+    report_refusal({.reason = LogonRefusalReason::too_many_connections, .peer = peer});
+    return network_.close(id);
+  }
+  owners_.set(id, {ConnectionOwner::Kind::pending, *index});
+}
+
+LiveSession* SessionRunner::refuse_logon(PendingLogon& pending, LogonRefusalReason reason,
+                                         const LiveSession* names) noexcept {
+  NFX_ASSERT(reason != LogonRefusalReason::none);
+  pending.refused = reason;
+  pending.names = names == nullptr ? nullptr : &names->config();
+  return nullptr;
+}
+
+void SessionRunner::refuse_pending(std::uint32_t index, LogonRefusalReason reason, const MessageView* logon,
+                                   std::string_view text) {
+  const PendingLogon& pending = logons_[index];
+  const ConnectionId id = pending.id;
+  NFX_ASSERT((owners_.find(id) == ConnectionOwner{ConnectionOwner::Kind::pending, index}));
+  LogonRefusal refusal{.reason = reason, .peer = pending.peer, .text = text, .session = pending.names};
+  if (logon != nullptr) {
+    refusal.begin_string = logon->begin_string();
+    refusal.sender_comp_id = logon->get_view(Tag::SenderCompID);
+    refusal.target_comp_id = logon->get_view(Tag::TargetCompID);
+  } else if (pending.names != nullptr) {
+    refusal.begin_string = pending.names->begin_string;
+    refusal.sender_comp_id = pending.names->target_comp_id;
+    refusal.target_comp_id = pending.names->sender_comp_id;
+  }
+  report_refusal(refusal);
+  owners_.clear(id);
+  network_.close(id);
+  logons_.release(index);
+}
+
+void SessionRunner::report_refusal(LogonRefusal refusal) {
+  refusal.time = now_.utc;
+  if (logons_.count_refusal(refusal.reason, refusal.peer, now_.monotonic)) reports_.refused(refusal);
+}
+
+void SessionRunner::handshake_failed(std::string_view peer, std::string_view why) {
+  if (logons_.count_refusal(LogonRefusalReason::tls_handshake, peer, now_.monotonic))
+    reports_.handshake_failed(peer, why, now_.utc);
+}
+
+// Connections whose time is over, and refusals that were not reported individually.
+void SessionRunner::expire_logons() {
+  logons_.expire(now_.monotonic, [this](std::uint32_t index) {
+    // One that challenges has sent its Logon.
+    refuse_pending(
+        index, logons_[index].challenging ? LogonRefusalReason::already_connected : LogonRefusalReason::logon_timeout);
+  });
+  report_refusal_counts(false);
+}
+
+void SessionRunner::report_refusal_counts(bool at_end) {
+  const auto report = [this](LogonRefusalReason reason, std::uint64_t count, std::string_view peer) {
+    if (reason == LogonRefusalReason::tls_handshake)
+      return reports_.handshake_failed(peer, std::to_string(count) + " more handshakes failed within a second",
+                                       now_.utc);
+    reports_.refused({.reason = reason, .time = now_.utc, .peer = peer, .count = count});
+  };
+  logons_.report_counts(now_.monotonic, at_end, report);
+}
+
+}  // namespace nfx
