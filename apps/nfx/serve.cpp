@@ -61,7 +61,9 @@ bool is_echoed_header(Tag tag) noexcept {
 
 class Server final : public Application {
  public:
-  Server(const ServeOptions& options, LineLog& log) : options_(options), log_(log) {}
+  // `refused` is for Logons that are refused, apart from what happens to sessions.
+  Server(const ServeOptions& options, LineLog& log, LineLog& refused)
+      : options_(options), log_(log), refused_(refused) {}
 
   void on_logon(SessionHandle& session) override {
     line(session, "logged on, next in " + std::to_string(value(session.next_inbound())) + ", next out " +
@@ -114,6 +116,9 @@ class Server final : public Application {
     append_raw(text, view, false);
     line(session, std::string{text.view()});
   }
+  void on_logon_refused(const LogonRefusal& refusal) override {
+    refused_.line(refusal.time, "Logon refused: " + to_string(refusal));
+  }
   void on_store_alert(std::string_view text) override { log_.line(wall_clock(), "store: " + std::string{text}); }
   void on_tls_failure(std::string_view peer, std::string_view text) override {
     log_.line(wall_clock(), "tls: " + std::string{peer} + ": " + std::string{text});
@@ -128,6 +133,7 @@ class Server final : public Application {
   }
   Duration on_turn(Instant) override {
     log_.flush();
+    refused_.flush();
     return Duration::max();
   }
 
@@ -169,6 +175,7 @@ class Server final : public Application {
 
   const ServeOptions& options_;
   LineLog& log_;
+  LineLog& refused_;
   std::mutex violations_mutex_;
   std::set<std::string> violations_;
 };
@@ -235,7 +242,8 @@ int serve(const ServeOptions& options) {
     return exit_done;
   }
   LineLog log{cli::Stream::out};  // outlives the engine, which prints until its end
-  Server server{options, log};
+  LineLog refused{cli::Stream::err};
+  Server server{options, log, refused};
   const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
   std::optional<ReloadOnHangup> reload;  // before the engine, whose threads inherit the blocked signal
   if (encrypted) reload.emplace();
@@ -281,6 +289,7 @@ cli::Command serve_command() {
                    .help = "Show every message in and out, '|' for SOH, passwords masked"}},
       .details =
           R"(Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.
+Each refused Logon is a line on standard error, with its reason, the names it claims and its address: at most max_refusal_reports of a reason within a second, then their number.
 Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists when sessions are encrypted.
 Messages sent and received are stored in journals, in the folder 'store' next to the configuration unless that specifies another; 'nfx store ls store' shows them.
 Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted, and a closed standard output is reported on standard error, once. --messages costs latency.

@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "connect/input.hpp"
+#include "connect/why_silent.hpp"
 #include "line_log.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
@@ -54,6 +55,8 @@ class Client final : public Application {
   }
   void on_logout(SessionHandle& session, std::string_view reason) override {
     const bool was_logged_on = up_;
+    silent_ = !was_logged_on && !answered_;
+    answered_ = false;
     std::string text = was_logged_on ? "logged out" : "no logon";
     if (!reason.empty() && reason != text) text.append(": ").append(reason);
     event(session, text);
@@ -74,6 +77,7 @@ class Client final : public Application {
   }
   void on_reject(SessionHandle& session, const MessageView& reject) override { show(session, reject, Colour::red); }
   void on_traffic(SessionHandle&, Direction direction, std::string_view message) override {
+    (direction == Direction::in ? answered_ : logon_sent_) = true;
     if (direction == Direction::in || view_.parse(message) != WireError::none) return;
     // Resent messages do not answer a submission.
     if (is_session_msg_type(view_.msg_type()) || view_.get_view(Tag::PossDupFlag) == "Y") return;
@@ -86,6 +90,7 @@ class Client final : public Application {
     if (up_ || stopping_) return Duration::max();
     if (logon_deadline_ == MonotonicTime::min()) logon_deadline_ = now.monotonic + seconds(options_.logon_wait_s);
     if (now.monotonic >= logon_deadline_) {
+      silent_ = silent_ || (logon_sent_ && !answered_);
       fail("no logon within the time that --logon-wait allows");
       return Duration::max();
     }
@@ -130,6 +135,12 @@ class Client final : public Application {
     events_.flush();
   }
 
+  // Further lines to that.
+  void explain(const SafeText& lines) {
+    events_.add(lines);
+    events_.flush();
+  }
+
   [[nodiscard]] bool was_up() const {
     const std::lock_guard lock{mutex_};
     return was_up_;
@@ -138,6 +149,8 @@ class Client final : public Application {
     const std::lock_guard lock{mutex_};
     return failure_;
   }
+  // The engine has ended: whether the peer took our last Logon without sending anything.
+  [[nodiscard]] bool peer_was_silent() const { return silent_; }
 
  private:
   template <class Change>
@@ -198,6 +211,9 @@ class Client final : public Application {
   // The poll thread's own.
   MessageView view_{32768};
   MonotonicTime logon_deadline_ = MonotonicTime::min();
+  bool logon_sent_ = false;
+  bool answered_ = false;  // on this connection
+  bool silent_ = false;    // the last connection ended without an answer
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -318,6 +334,7 @@ int connect(const ConnectOptions& options) {
   sending.join();
   if (const std::string failure = client.failure(); !failure.empty()) {
     client.complain(failure);
+    if (client.peer_was_silent()) client.explain(why_silent(settings));
     return exit_failed;
   }
   return client.was_up() && sender.failed_lines() == 0 ? exit_done : exit_failed;
@@ -360,7 +377,7 @@ cli::Command connect_command() {
                   color_option(options.color)},
       .details =
           R"(Reads one message per line: 35=D|11=1|55=IBM|54=1, with '|' or SOH between fields. 35 is needed; 8, 9, 10, 34, 43, 49, 52, 56 and 122 are ignored, as the session sets them. Empty lines and lines that begin with # are skipped.
-Received messages go to standard output, session events to standard error. Passwords are masked. Logs out at the end of the input, or with Ctrl-C.
+Received messages go to standard output, session events to standard error. Passwords are masked. A peer that answers a Logon with nothing does not state why: then the probable causes are listed, and what to check for each. Logs out at the end of the input, or with Ctrl-C.
 
 The least a configuration needs:
   [[session]]
