@@ -22,7 +22,7 @@ namespace nfx {
       "hold_off_s.")                                                                                                  \
   ROW(too_many_connections, "too many connections without a Logon",                                                   \
       "All places of max_pending_logons were taken by Logons that are being processed.")                              \
-  ROW(evicted, "evicted before its Logon by a newer connection",                                                      \
+  ROW(evicted, "closed before its Logon for a newer connection",                                                      \
       "The limit of max_pending_logons, of the address or of the network was reached. The oldest silent connection "  \
       "of the address or network that held the most places was closed.")                                              \
   ROW(tls_handshake, "TLS handshake failed",                                                                          \
