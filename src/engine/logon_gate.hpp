@@ -41,7 +41,7 @@ struct PendingLogon {
   std::size_t opening = 0;
   std::string rest{};
   bool challenging = false;  // its session is connected, and that peer has time to answer a TestRequest
-  // Why its Logon is refused, once that is known; more than the reason says, a constant; and the session that it names,
+  // Why its Logon is refused, once that is known; details, a constant; and the session that it names,
   // where there is one.
   LogonRefusalReason refused = LogonRefusalReason::none;
   std::string_view refused_text{};

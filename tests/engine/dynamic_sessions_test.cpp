@@ -79,7 +79,7 @@ TEST_F(DynamicSessions, application_decides_who_may_log_on_before_a_session_exis
   EXPECT_TRUE(one.closed);
   EXPECT_TRUE(one.received.empty());
   EXPECT_TRUE(application.added.empty());
-  EXPECT_EQ(rig.venue.loop->counters().credentials, 1U);
+  EXPECT_EQ(rig.venue.loop->counters().application, 1U);
   one.seq = 1;
   log_on(one, field(554, "secret"));
   EXPECT_TRUE(rig.venue.session(1).logged_on());
