@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -63,17 +64,25 @@ class Client {
   // Whether anything came back.
   [[nodiscard]] bool answers(const std::string& bytes) const {
     std::array<char, 512> answer;
-    return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == std::ssize(bytes) &&
-           ::recv(fd_, answer.data(), answer.size(), 0) > 0;
+    return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == std::ssize(bytes) && receive(answer) > 0;
   }
   void end() const {
     std::array<char, 512> rest;
     ::shutdown(fd_, SHUT_WR);
-    while (::recv(fd_, rest.data(), rest.size(), 0) > 0) {
+    while (receive(rest) > 0) {
     }
   }
 
  private:
+  // A ring that this thread has begun interrupts its calls.
+  [[nodiscard]] ssize_t receive(std::span<char> bytes) const {
+    ssize_t got = 0;
+    do {
+      got = ::recv(fd_, bytes.data(), bytes.size(), 0);
+    } while (got < 0 && errno == EINTR);
+    return got;
+  }
+
   int fd_;
   bool connected_ = false;
 };
