@@ -77,7 +77,7 @@ class RefusedLogon(unittest.TestCase):
         self.refused("sequence_number")
 
     def test_a_session_that_has_a_connection(self):
-        self.serve()
+        self.serve("takeover_timeout_s = 0\n")
         with socket.create_connection(("127.0.0.1", self.server.port)) as first:
             first.sendall(fix([(35, "A"), (34, 1), (49, "CLIENT"), (56, "NEXUSFIX"), (52, now()), (98, 0), (108, 30)]))
             self.assertIn(b"35=A", first.recv(4096))
