@@ -16,7 +16,7 @@ constexpr std::array<std::uint8_t, 12> mapped_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 
 
 PeerAddress PeerAddress::of_host(std::string_view host) noexcept {
   std::array<char, INET6_ADDRSTRLEN + 1> text{};
-  if (host.size() >= text.size()) return {};
+  if (host.size() >= text.size() || host.contains('\0')) return {};
   std::ranges::copy(host, text.begin());
   PeerAddress address;
   in6_addr v6{};

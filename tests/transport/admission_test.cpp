@@ -40,6 +40,7 @@ TEST(PeerAddress, is_the_same_however_it_is_written_and_has_no_port) {
   EXPECT_EQ(PeerAddress::of_peer("[2001:db8:0:0::7]:1"), host("2001:db8::7"));
   for (const std::string_view none : {"", "loopback", "unknown", "venue:9000", ":1", "1.2.3:4", "[]:5"})
     EXPECT_TRUE(PeerAddress::of_peer(none).is_none()) << none;
+  EXPECT_TRUE(PeerAddress::of_host(std::string_view{"192.0.2.7\0x", 11}).is_none());
   EXPECT_TRUE(host(std::string(1000, '1')).is_none());
 }
 
