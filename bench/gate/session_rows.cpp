@@ -61,6 +61,7 @@ class SessionRow : public GateRow {
     config.sender_comp_id = venue ? "VENUE" : "TRADER";
     config.target_comp_id = venue ? "TRADER" : "VENUE";
     config.dictionary = venue ? inputs.dictionary.get() : nullptr;
+    config.allow_no_heartbeats = true;
     return config;
   }
 

@@ -65,8 +65,16 @@ void JournalWriter::publish_spare() noexcept {
 }
 
 // Whether there is more to do now.
-bool JournalWriter::make_spare(Instant now) noexcept {
-  if (spare_ready_ || now.monotonic < spare_retry_) return false;
+bool JournalWriter::make_spare(MonotonicTime now) noexcept {
+  if (spare_ready_ || now < spare_retry_) return false;
+  const bool more = work_on_spare();
+  if (!more && !spare_ready_) spare_retry_ = now + retry_after;
+  return more;
+}
+
+// Whether there is more to do. False with spare_ready_ still false: the disk is full, or failed.
+bool JournalWriter::work_on_spare() noexcept {
+  NFX_ASSERT(!spare_ready_);
   const auto ready = spare_slice();
   if (ready) {
     if (*ready) {
@@ -80,7 +88,6 @@ bool JournalWriter::make_spare(Instant now) noexcept {
   say(ready.error());
   (void)disk_.remove(segment_path(table_.back().ordinal + 1).string().append(unfinished_suffix));
   ring_->disk_full.store(true, std::memory_order_release);
-  spare_retry_ = now.monotonic + retry_after;
   return false;
 }
 

@@ -64,6 +64,7 @@ struct JournalStore::State {
   bool recovered_message = false;       // since the last reset
   std::uint64_t appended_at_reset = 0;  // counts.appended, as of the last reset
   bool reset_pending = false;           // a reset did not fit: it is recorded before anything else
+  bool number_pending = false;          // a next number did not fit, and may still have no record
   bool closing = false;                 // the last records: closing_reserve is for them
   JournalRecovery recovery;
 
@@ -307,6 +308,7 @@ JournalStore::~JournalStore() {
 void JournalStore::record_rest(UtcTime now) noexcept {
   state_->closing = true;
   if (state_->reset_pending) state_->record_reset(*this);
+  if (!state_->number_pending) return;
   set_next_inbound(next_inbound_, now);
   set_next_outbound(next_outbound_, now);
 }
@@ -373,13 +375,21 @@ SeqNum JournalStore::last_kept() const noexcept {
 void JournalStore::set_next_outbound(SeqNum seq, UtcTime now) noexcept {
   next_outbound_ = seq;
   if (state_->recorded_outbound == value(seq)) return;
-  if (state_->note(*this, RecordKind::next_outbound, value(seq), now)) state_->recorded_outbound = value(seq);
+  if (state_->note(*this, RecordKind::next_outbound, value(seq), now)) {
+    state_->recorded_outbound = value(seq);
+  } else {
+    state_->number_pending = true;
+  }
 }
 
 void JournalStore::set_next_inbound(SeqNum seq, UtcTime now) noexcept {
   next_inbound_ = seq;
   if (state_->recorded_inbound == value(seq)) return;
-  if (state_->note(*this, RecordKind::next_inbound, value(seq), now)) state_->recorded_inbound = value(seq);
+  if (state_->note(*this, RecordKind::next_inbound, value(seq), now)) {
+    state_->recorded_inbound = value(seq);
+  } else {
+    state_->number_pending = true;
+  }
 }
 
 bool JournalStore::set_number(const NumberChange& change, UtcTime now) noexcept {

@@ -159,7 +159,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
     last_sync_ = now.monotonic;
     if (!sync_file() || !mark(now.utc)) return far;
   }
-  const bool more_to_make = make_spare(now);
+  const bool more_to_make = make_spare(now.monotonic);
   if (now.monotonic >= next_tidy_) tidy(now);
   if (more_to_make || is_wanted()) return Duration::zero();
   return options_.durability == Durability::none ? idle : options_.sync_interval;
@@ -170,11 +170,10 @@ bool JournalWriter::sync_here(UtcTime now) noexcept {
   if (!write_all() || !sync_file() || !mark(now)) return false;
   // Without a flusher no other thread makes a segment ahead, so it is made here, all of it, before it is needed.
   const std::uint64_t used = written_ - base_;
-  const Instant instant{now, spare_retry_};
   if (table_.back().capacity - used < used) {
-    while (make_spare(instant)) continue;
+    while (!spare_ready_ && work_on_spare()) continue;
   }
-  tidy(instant);
+  tidy({now, spare_retry_});
   return true;
 }
 

@@ -107,7 +107,8 @@ class JournalWriter {
 
   // journal_segments.cpp
   DiskResult<bool> spare_slice();  // true: the spare is ready
-  bool make_spare(Instant now) noexcept;
+  bool make_spare(MonotonicTime now) noexcept;
+  bool work_on_spare() noexcept;
   void publish_spare() noexcept;
   DiskResult<void> begin_segment(const SegmentCut& cut);
   void tidy(Instant now) noexcept;
