@@ -15,7 +15,7 @@ import unittest
 from support import ENVIRONMENT, PATIENCE_S, PROGRAM, fix
 
 TOML = "".join(f'[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "{name}"\nlisten = "127.0.0.1:{{port}}"\n'
-               'dictionary = "none"\nstore = "memory"\n' for name in ("GOOD", "BAD"))
+               'dictionary = "none"\nstore = "memory"\nmax_invalid_rate = 0\n' for name in ("GOOD", "BAD"))
 ECHOES = 50
 GARBAGE = b"".join(fix([(35, "D"), (34, 2), (49, "BAD"), (56, "NEXUSFIX"), (58, i)], sum_off=1)
                    for i in range(30_000))

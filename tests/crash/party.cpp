@@ -59,6 +59,7 @@ class Party : public Application {
     std::fprintf(stderr, "notice: %s %llu %.*s\n", std::string{to_string(notice)}.c_str(),
                  static_cast<unsigned long long>(value(seq)), static_cast<int>(text.size()), text.data());
     if (notice == Notice::store_trouble) tell(Word::store_trouble);
+    if (notice == Notice::store_recovered) tell(Word::store_recovered);
   }
   void on_reject(SessionHandle&, const MessageView& reject) override {
     const std::string_view text = reject.get_view(Tag::Text);
@@ -226,7 +227,6 @@ SessionSettings party_session(const PartyOptions& options) {
   settings.journal.ring_directory = options.ring;
   settings.journal.durability = options.durability;
   settings.journal.sync_interval = std::chrono::milliseconds{2};
-  settings.journal.full_timeout = std::chrono::seconds{0};  // a full disk shows as a Logout
   settings.journal.segment_size = options.small ? 256 * 1024 : 1024 * 1024;
   settings.journal.ring_size = options.small ? 64 * 1024 : 256 * 1024;
   return settings;

@@ -29,6 +29,7 @@ enum class Word : char {
   logged_on = 'L',
   settled = 'I',  // trader: every order is sent and confirmed, and no more are to come
   store_trouble = 'T',
+  store_recovered = 'R',
   logged_out = 'O',
 };
 
