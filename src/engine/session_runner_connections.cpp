@@ -144,8 +144,9 @@ LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingL
   return session;
 }
 
-// A Logon of a session that is connected. It is refused while that connection answers. Where the peer has proved who it
-// is, the one before gets a TestRequest, and the Logon waits for what becomes of it; one at a time.
+// A Logon of a session that is connected. It is refused while that connection is in use. Where nothing has arrived on
+// it for a time, and the peer has proved who it is, the connection gets a TestRequest, and the Logon waits for its
+// answer; one at a time.
 void SessionRunner::challenge(LiveSession& session, const MessageView& logon, PendingLogon& pending) {
   pending.refused = LogonRefusalReason::already_connected;
   const std::chrono::seconds time_to_answer = session.settings.session.takeover_timeout;
@@ -153,6 +154,7 @@ void SessionRunner::challenge(LiveSession& session, const MessageView& logon, Pe
   const bool can_answer = session.session.logged_on() && !session.connection.parked.held();
   if (time_to_answer.count() == 0 || !can_answer || session.challenger != no_connection) return;
   if (now_.monotonic < session.next_challenge) return;
+  if (now_.monotonic - session.session.last_received() < time_to_answer) return;
   // One that would be refused for its number afterwards.
   const bool starts_over = session.settings.session.reset_on_logon || logon.get_view(Tag::ResetSeqNumFlag) == "Y";
   const auto seq = logon.get_seq_num(Tag::MsgSeqNum);

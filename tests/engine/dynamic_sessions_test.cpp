@@ -299,6 +299,7 @@ class SecondLogon : public ::testing::Test {
     rig.venue.start();
     log_on(first, "secret");
     ASSERT_TRUE(rig.venue.session().logged_on());
+    rig.pass(5s);  // in which nothing arrives
     second.seq = 2;
   }
   void log_on(RawPeer& peer, std::string_view password) {
@@ -364,7 +365,7 @@ TEST_F(SecondLogon, causes_no_more_than_one_test_request_within_the_time_to_answ
   }
   EXPECT_EQ(std::ranges::count(first.all(Tag::MsgType), "1"), 1);
   EXPECT_EQ(application.count(Notice::second_logon), 1U);
-  rig.pass(1s);
+  rig.pass(2s);
   second.seq = 3;
   log_on(second, "secret");
   EXPECT_EQ(application.count(Notice::second_logon), 2U);
@@ -410,6 +411,16 @@ TEST_F(SecondLogon, that_was_closed_while_it_waited_leaves_the_session_to_the_ne
   second.seq = 2;
   log_on(second, "secret");
   EXPECT_TRUE(rig.venue.session().logged_on());
+}
+
+TEST_F(SecondLogon, is_refused_at_once_while_the_first_connection_is_in_use) {
+  start();
+  first.send(first.next("0"));
+  rig.pass(4s);
+  log_on(second, "secret");
+  EXPECT_TRUE(second.closed);
+  first.read();
+  EXPECT_EQ(first.all(Tag::MsgType), (std::vector<std::string>{"A"}));
 }
 
 TEST_F(SecondLogon, is_refused_at_once_where_nothing_is_to_be_taken_over) {

@@ -86,6 +86,9 @@ class Session {
   // A TestRequest is unanswered, and nothing else has arrived since.
   [[nodiscard]] bool probing() const noexcept { return test_pending_; }
 
+  // When a message last arrived, on the connection that is open.
+  [[nodiscard]] MonotonicTime last_received() const noexcept { return last_received_; }
+
   // Answers ResendRequests from the caller's store: read(seq) returns the stored message with that sequence
   // number, or empty for session messages and for those that are not stored. Sends as many as fit the output space;
   // call again while replaying(). `stored` is the size of all stored messages in bytes.
