@@ -242,7 +242,7 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
                  "With HeartBtInt(108)=0: seconds without receiving after which a TestRequest is sent; after as many "
                  "again the connection is closed. 0: a silent peer stays connected."),
     NFX_DURATION("takeover_timeout_s", settings.session.takeover_timeout, std::chrono::seconds, 0, 60,
-                 "Acceptor: when a connected peer from which nothing has arrived for so many seconds logs on a second "
+                 "Acceptor: when a connected peer from which nothing has arrived for this time logs on a second "
                  "time, it has as many to answer a TestRequest; unanswered, the second connection takes the session "
                  "over. 0: the second Logon is always refused."),
     NFX_TEXT("username", settings.session.username,

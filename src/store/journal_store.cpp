@@ -25,6 +25,7 @@ constexpr std::uint64_t reserve_max = 64 * 1024;  // of a segment without a succ
 constexpr std::uint64_t margin_max = 16 * 1024;   // of the ring, for all but messages
 // Of the reserve, for the end of the process alone: a reset, both next sequence numbers and the end itself.
 constexpr std::uint64_t closing_reserve = 4 * sizeof(RecordHeader);
+constexpr std::chrono::minutes reset_cut_interval{1};  // between resets that begin a segment
 constexpr std::size_t chunk_size = 256 * 1024;
 constexpr std::size_t prefetched = 768;  // bytes before the head
 
@@ -61,6 +62,7 @@ struct JournalStore::State {
   std::uint64_t cuts = 0;
   std::uint64_t margin = 0;
   std::size_t refused_size = 0;         // of the last message that did not fit; 0: the last one did
+  UtcTime reset_cut_at{};               // when a reset last began a segment
   bool recovered_message = false;       // since the last reset
   std::uint64_t appended_at_reset = 0;  // counts.appended, as of the last reset
   bool reset_pending = false;           // a reset did not fit: it is recorded before anything else
@@ -408,10 +410,15 @@ void JournalStore::reset(UtcTime now) noexcept {
   constexpr std::uint64_t need = sizeof(RecordHeader);
   state.renew_limits();
   // A segment of its own, so that those before it can be archived. Where there is none yet, or no message since the
-  // last reset that would be worth one, a record like any other.
-  const bool can_cut = state.head > state.segment_base && state.holds_message_since_reset() &&
+  // last reset that would be worth one, a record like any other; and soon after a reset that had a segment, because
+  // making one is a load for the disk that a peer's Logons must not cause at their rate.
+  const bool soon = now >= state.reset_cut_at && now - state.reset_cut_at < reset_cut_interval;
+  const bool can_cut = !soon && state.head > state.segment_base && state.holds_message_since_reset() &&
                        state.next_segment_ready() && state.has_room(need, false);
-  if (can_cut && state.ring->failed.load(std::memory_order_relaxed) == 0) state.cut(*this, now);
+  if (can_cut && state.ring->failed.load(std::memory_order_relaxed) == 0) {
+    state.cut(*this, now);
+    state.reset_cut_at = now;
+  }
   state.index.forget_all(state.head);
   state.recovered_message = false;
   state.appended_at_reset = state.counts.appended;

@@ -143,7 +143,8 @@ std::string what_is_wrong_with(const struct stat& facts) {
 class PosixDisk final : public Disk {
  public:
   DiskResult<std::unique_ptr<DiskFile>> open(const fs::path& path, OpenMode mode) override {
-    int flags = O_CLOEXEC | O_NOFOLLOW;
+    // Not blocking: a FIFO in a file's place would be waited for.
+    int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     switch (mode) {
       case OpenMode::read: flags |= O_RDONLY; break;
       case OpenMode::write: flags |= O_RDWR; break;
@@ -151,6 +152,10 @@ class PosixDisk final : public Disk {
     }
     Descriptor fd(again_when_interrupted([&] { return ::open(path.c_str(), flags, 0600); }));
     if (fd.get() < 0) return error(mode == OpenMode::create ? "create" : "open", path);
+    struct stat facts{};
+    if (::fstat(fd.get(), &facts) != 0) return error("query", path);
+    if (!S_ISREG(facts.st_mode))
+      return std::unexpected(DiskError{EINVAL, "open " + path.string() + " (not a regular file)"});
     return std::make_unique<PosixFile>(std::move(fd), path);
   }
 

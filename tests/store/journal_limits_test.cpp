@@ -227,6 +227,26 @@ TEST_F(JournalLimits, needs_no_segment_for_a_reset_without_messages) {
   EXPECT_EQ(store_->next_inbound(), SeqNum{1});
 }
 
+TEST_F(JournalLimits, begins_a_segment_for_one_reset_in_a_minute) {
+  open();
+  turn();
+  for (int i = 0; i < 50; ++i) {
+    seq_ = 1;
+    ASSERT_TRUE(append(100));
+    store_->reset(now_.utc);
+    turn(1s);
+    turn(200ms);
+  }
+  EXPECT_EQ(files(folder_ / "archive"), 1U);
+  EXPECT_EQ(files(folder_), 2U);
+  seq_ = 1;
+  ASSERT_TRUE(append(100));
+  store_->reset(now_.utc);
+  turn(1s);
+  turn(1s);
+  EXPECT_EQ(files(folder_ / "archive"), 2U);
+}
+
 TEST_F(JournalLimits, deletes_the_oldest_archived_segments_beyond_archive_bytes) {
   options_.archive_bytes = 1024 * 1024;
   open();
@@ -236,7 +256,7 @@ TEST_F(JournalLimits, deletes_the_oldest_archived_segments_beyond_archive_bytes)
     ASSERT_TRUE(append(100));
     store_->reset(now_.utc);
     turn(1s);
-    turn(1s);
+    turn(1min);
   }
   EXPECT_LE(files(folder_ / "archive"), 17U) << "each counts as 64 KiB";
   EXPECT_GE(files(folder_ / "archive"), 14U);
