@@ -34,11 +34,6 @@ class Flood : public ::testing::Test {
     rig.turn(2);
     peer.read();
   }
-  std::string garbled() {
-    std::string bytes = peer.message("D", order(1), 99);
-    bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '0' ? '1' : '0';
-    return bytes;
-  }
   SessionHandle& session() { return rig.venue.session(); }
 
   LoopRig rig;
@@ -49,7 +44,7 @@ TEST_F(Flood, of_garbled_messages_is_one_notice_and_then_one_with_their_number_e
   log_on();
   for (int second = 0; second < 3; ++second) {
     for (int i = 0; i < 50; ++i) {
-      peer.send(garbled());
+      peer.send(peer.garbled("D", order(1)));
       rig.pass(20ms, 20ms);
     }
   }
@@ -62,7 +57,7 @@ TEST_F(Flood, of_garbled_messages_is_one_notice_and_then_one_with_their_number_e
 
 TEST_F(Flood, that_stopped_has_its_number_reported_a_second_later) {
   log_on();
-  for (int i = 0; i < 50; ++i) peer.send(garbled());
+  for (int i = 0; i < 50; ++i) peer.send(peer.garbled("D", order(1)));
   rig.turn(2);
   ASSERT_EQ(rig.venue.application.count(Notice::garbled_message), 1U);
   EXPECT_LE(rig.venue.loop->until_next_deadline(), 1s);

@@ -17,6 +17,7 @@
 #include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/wire/framer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
+#include "wire/wrong_checksum.hpp"
 
 namespace nfx::test {
 
@@ -238,6 +239,10 @@ class RawPeer {
   }
   [[nodiscard]] std::string next(std::string_view type, std::string_view body = {}) {
     return message(type, body, seq++);
+  }
+  // A message with a wrong CheckSum.
+  [[nodiscard]] std::string garbled(std::string_view type, std::string_view body = {}) {
+    return with_wrong_checksum(message(type, body, 99));
   }
   [[nodiscard]] std::string logon(std::string_view more = {}) {
     return next(msg_type::logon, field(98, "0") + field(108, "30") + std::string{more});

@@ -69,11 +69,6 @@ class InvalidFlood : public ::testing::Test {
     rig.turn(2);
     peer.read();
   }
-  std::string garbled() {
-    std::string bytes = peer.message("D", order(1), 99);
-    bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '0' ? '1' : '0';
-    return bytes;
-  }
   SessionHandle& session() { return rig.venue.session(); }
 
   LoopRig rig;
@@ -83,7 +78,7 @@ class InvalidFlood : public ::testing::Test {
 TEST_F(InvalidFlood, of_garbled_messages_ends_the_connection_and_holds_the_address_off) {
   log_on();
   for (int i = 0; i < 1100; ++i) {
-    peer.send(garbled());
+    peer.send(peer.garbled("D", order(1)));
     if (i % 50 == 0) rig.turn();
   }
   rig.turn(2);
@@ -103,7 +98,7 @@ TEST_F(InvalidFlood, of_connections_with_garbage_before_a_logon_holds_their_addr
   for (int i = 0; i < 150; ++i) {
     peer.connect(9000, "192.0.2.7");
     rig.turn();
-    peer.send(garbled());
+    peer.send(peer.garbled("D", order(1)));
     rig.turn();
     peer.read();
     ASSERT_TRUE(peer.closed);

@@ -139,8 +139,7 @@ TEST_F(PendingLogon, that_fits_its_buffer_to_the_byte_is_taken) {
 
 TEST_F(PendingLogon, that_is_something_else_is_closed_without_an_answer) {
   const std::string order_first = peer.message("D", order(1), 1);
-  std::string broken = peer.message(msg_type::logon, field(98, "0") + field(108, "30"), 1);
-  broken[broken.size() - 2] = broken[broken.size() - 2] == '0' ? '1' : '0';  // CheckSum
+  const std::string broken = with_wrong_checksum(peer.message(msg_type::logon, field(98, "0") + field(108, "30"), 1));
   const std::string cases[] = {"GET / HTTP/1.1\r\n\r\n", std::string(600, '\0'), order_first, broken,
                                "8=FIX.4.4\x01"
                                "35=A\x01"};

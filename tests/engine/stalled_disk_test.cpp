@@ -11,6 +11,7 @@
 #include "engine/loop_rig.hpp"
 #include "engine/session_stores.hpp"
 #include "observe/log_folder.hpp"
+#include "store/forwarding_disk.hpp"
 
 namespace nfx::test {
 namespace {
@@ -47,58 +48,31 @@ class Gate {
 };
 
 // The real disk, with a gate in front of the files below one folder.
-class StallingDisk final : public Disk {
+class StallingDisk final : public ForwardingDisk {
  public:
-  StallingDisk(std::filesystem::path slow, Gate& gate) : slow_(std::move(slow)), gate_(gate) {}
+  StallingDisk(std::filesystem::path slow, Gate& gate)
+      : ForwardingDisk(posix_disk()), slow_(std::move(slow)), gate_(gate) {}
 
   DiskResult<std::unique_ptr<DiskFile>> open(const std::filesystem::path& path, OpenMode mode) override {
-    auto file = posix_disk().open(path, mode);
+    auto file = ForwardingDisk::open(path, mode);
     if (!file || !path.string().starts_with(slow_.string())) return file;
     return std::make_unique<File>(*std::move(file), gate_);
   }
-  bool exists(const std::filesystem::path& path) override { return posix_disk().exists(path); }
-  DiskResult<std::vector<std::string>> list(const std::filesystem::path& folder) override {
-    return posix_disk().list(folder);
-  }
-  DiskResult<void> make_folder(const std::filesystem::path& folder) override {
-    return posix_disk().make_folder(folder);
-  }
-  DiskResult<void> rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
-    return posix_disk().rename(from, to);
-  }
-  DiskResult<void> remove(const std::filesystem::path& path) override { return posix_disk().remove(path); }
-  DiskResult<void> sync_folder(const std::filesystem::path& folder) override {
-    return posix_disk().sync_folder(folder);
-  }
-  DiskResult<std::unique_ptr<DiskFile>> lock(const std::filesystem::path& path) override {
-    return posix_disk().lock(path);
-  }
-  DiskResult<std::unique_ptr<SharedMemory>> map_shared(const std::filesystem::path& path, std::size_t size) override {
-    return posix_disk().map_shared(path, size);
-  }
-  DiskResult<bool> is_mapped(const std::filesystem::path& path) override { return posix_disk().is_mapped(path); }
-  std::string boot_id() override { return posix_disk().boot_id(); }
 
  private:
-  class File final : public DiskFile {
+  class File final : public ForwardingFile {
    public:
-    File(std::unique_ptr<DiskFile> inner, Gate& gate) : inner_(std::move(inner)), gate_(gate) {}
-    DiskResult<std::uint64_t> size() override { return inner_->size(); }
-    DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
-      return inner_->read(offset, into);
-    }
+    File(std::unique_ptr<DiskFile> inner, Gate& gate) : ForwardingFile(std::move(inner)), gate_(gate) {}
     DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) override {
       gate_.pass();
-      return inner_->write(offset, bytes);
+      return ForwardingFile::write(offset, bytes);
     }
-    DiskResult<void> truncate(std::uint64_t size) override { return inner_->truncate(size); }
     DiskResult<void> sync() override {
       gate_.pass();
-      return inner_->sync();
+      return ForwardingFile::sync();
     }
 
    private:
-    std::unique_ptr<DiskFile> inner_;
     Gate& gate_;
   };
 

@@ -3,6 +3,7 @@
 
 #include "nexusfix/dictionary/load.hpp"
 #include "session/session_fixture.hpp"
+#include "wire/wrong_checksum.hpp"
 
 namespace nfx::test {
 namespace {
@@ -269,8 +270,7 @@ TEST(Resets, of_our_own_are_not_limited) {
 TEST(InvalidMessages, disconnect_a_peer_that_sends_too_many_garbled_ones) {
   SessionRig rig{acceptor_config()};
   log_on_acceptor(rig);
-  std::string bytes = peer_message(rig, "35=D|34=2|11=x|");
-  bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '0' ? '1' : '0';
+  const std::string bytes = with_wrong_checksum(peer_message(rig, "35=D|34=2|11=x|"));
   for (int i = 0; i < 1000; ++i) rig.receive(bytes);
   EXPECT_FALSE(rig.closed) << "ten seconds' worth at the same moment";
   rig.receive(bytes);
@@ -295,8 +295,7 @@ TEST(InvalidMessages, at_the_allowed_rate_are_ignored_for_ever) {
   config.allow_no_heartbeats = true;
   SessionRig rig{config};
   log_on_acceptor(rig, 0);
-  std::string bytes = peer_message(rig, "35=D|34=2|11=x|");
-  bytes[bytes.size() - 2] = bytes[bytes.size() - 2] == '0' ? '1' : '0';
+  const std::string bytes = with_wrong_checksum(peer_message(rig, "35=D|34=2|11=x|"));
   for (int i = 0; i < 5000; ++i) {
     rig.receive(bytes);
     rig.advance(10ms);

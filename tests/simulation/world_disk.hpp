@@ -30,6 +30,9 @@ class WorldDisk final : public Disk {
   DiskResult<std::vector<std::string>> list(const std::filesystem::path& folder) override {
     return in_world([&] { return inner_.list(folder); });
   }
+  DiskResult<std::vector<std::string>> secure_folder(const std::filesystem::path& folder, FolderKind kind) override {
+    return in_world([&] { return inner_.secure_folder(folder, kind); });
+  }
   DiskResult<void> make_folder(const std::filesystem::path& folder) override {
     return in_world([&] { return inner_.make_folder(folder); });
   }

@@ -13,6 +13,7 @@
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/forwarding_disk.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {
@@ -23,9 +24,9 @@ using test::MemoryDisk;
 namespace fs = std::filesystem;
 
 // A disk on which somebody else acts between the steps of whoever uses it.
-class InterruptedDisk final : public Disk {
+class InterruptedDisk final : public test::ForwardingDisk {
  public:
-  explicit InterruptedDisk(Disk& inner) : inner_(inner) {}
+  using ForwardingDisk::ForwardingDisk;
 
   std::function<void()> before_step;      // an open, a list, a read
   std::function<void()> amid_write;       // half of the bytes are there
@@ -33,55 +34,38 @@ class InterruptedDisk final : public Disk {
 
   DiskResult<std::unique_ptr<DiskFile>> open(const fs::path& path, OpenMode mode) override {
     interrupt();
-    auto opened = inner_.open(path, mode);
-    if (!opened) return std::unexpected(opened.error());
+    auto opened = ForwardingDisk::open(path, mode);
+    if (!opened) return opened;
     return std::make_unique<File>(*this, *std::move(opened));
   }
-  bool exists(const fs::path& path) override { return inner_.exists(path); }
   DiskResult<std::vector<std::string>> list(const fs::path& folder) override {
     interrupt();
-    return inner_.list(folder);
+    return ForwardingDisk::list(folder);
   }
-  DiskResult<void> make_folder(const fs::path& folder) override { return inner_.make_folder(folder); }
-  DiskResult<void> rename(const fs::path& from, const fs::path& to) override { return inner_.rename(from, to); }
-  DiskResult<void> remove(const fs::path& path) override { return inner_.remove(path); }
-  DiskResult<void> sync_folder(const fs::path& folder) override { return inner_.sync_folder(folder); }
-  DiskResult<std::unique_ptr<DiskFile>> lock(const fs::path& path) override { return inner_.lock(path); }
-  DiskResult<std::unique_ptr<SharedMemory>> map_shared(const fs::path& path, std::size_t size) override {
-    return inner_.map_shared(path, size);
-  }
-  DiskResult<bool> is_mapped(const fs::path& path) override { return inner_.is_mapped(path); }
-  std::string boot_id() override { return inner_.boot_id(); }
 
  private:
-  class File final : public DiskFile {
+  class File final : public test::ForwardingFile {
    public:
-    File(InterruptedDisk& disk, std::unique_ptr<DiskFile> inner) : disk_(disk), inner_(std::move(inner)) {}
-    DiskResult<std::uint64_t> size() override { return inner_->size(); }
+    File(InterruptedDisk& disk, std::unique_ptr<DiskFile> inner) : ForwardingFile(std::move(inner)), disk_(disk) {}
     DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
       disk_.interrupt();
-      return inner_->read(offset, into);
+      return ForwardingFile::read(offset, into);
     }
     DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) override {
-      if (!disk_.amid_write) return inner_->write(offset, bytes);
+      if (!disk_.amid_write) return ForwardingFile::write(offset, bytes);
       const std::size_t half = std::min(bytes.size(), disk_.write_at());
-      if (auto done = inner_->write(offset, bytes.first(half)); !done) return done;
+      if (auto done = ForwardingFile::write(offset, bytes.first(half)); !done) return done;
       disk_.amid_write();
-      return inner_->write(offset + half, bytes.subspan(half));
+      return ForwardingFile::write(offset + half, bytes.subspan(half));
     }
-    DiskResult<void> truncate(std::uint64_t size) override { return inner_->truncate(size); }
-    DiskResult<void> sync() override { return inner_->sync(); }
 
    private:
     InterruptedDisk& disk_;
-    std::unique_ptr<DiskFile> inner_;
   };
 
   void interrupt() {
     if (before_step) before_step();
   }
-
-  Disk& inner_;
 };
 
 constexpr std::string_view identity = "FIX.4.4:US->THEM";

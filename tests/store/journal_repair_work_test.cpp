@@ -9,6 +9,7 @@
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/forwarding_disk.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_search.hpp"
 #include "store/memory_disk.hpp"
@@ -23,56 +24,39 @@ namespace fs = std::filesystem;
 constexpr std::string_view identity = "FIX.4.4:US->THEM";
 
 // Counts what is read, written and synced.
-class CountingDisk final : public Disk {
+class CountingDisk final : public test::ForwardingDisk {
  public:
-  explicit CountingDisk(Disk& inner) noexcept : inner_(inner) {}
+  using ForwardingDisk::ForwardingDisk;
   std::uint64_t bytes = 0;
   std::uint64_t syncs = 0;
 
   DiskResult<std::unique_ptr<DiskFile>> open(const fs::path& path, OpenMode mode) override {
-    auto opened = inner_.open(path, mode);
+    auto opened = ForwardingDisk::open(path, mode);
     if (!opened) return opened;
     return std::make_unique<File>(*this, *std::move(opened));
   }
-  bool exists(const fs::path& path) override { return inner_.exists(path); }
-  DiskResult<std::vector<std::string>> list(const fs::path& folder) override { return inner_.list(folder); }
-  DiskResult<void> make_folder(const fs::path& folder) override { return inner_.make_folder(folder); }
-  DiskResult<void> rename(const fs::path& from, const fs::path& to) override { return inner_.rename(from, to); }
-  DiskResult<void> remove(const fs::path& path) override { return inner_.remove(path); }
-  DiskResult<void> sync_folder(const fs::path& folder) override { return inner_.sync_folder(folder); }
-  DiskResult<std::unique_ptr<DiskFile>> lock(const fs::path& path) override { return inner_.lock(path); }
-  DiskResult<std::unique_ptr<SharedMemory>> map_shared(const fs::path& path, std::size_t size) override {
-    return inner_.map_shared(path, size);
-  }
-  DiskResult<bool> is_mapped(const fs::path& path) override { return inner_.is_mapped(path); }
-  std::string boot_id() override { return inner_.boot_id(); }
 
  private:
-  class File final : public DiskFile {
+  class File final : public test::ForwardingFile {
    public:
-    File(CountingDisk& disk, std::unique_ptr<DiskFile> inner) : disk_(disk), inner_(std::move(inner)) {}
-    DiskResult<std::uint64_t> size() override { return inner_->size(); }
+    File(CountingDisk& disk, std::unique_ptr<DiskFile> inner) : ForwardingFile(std::move(inner)), disk_(disk) {}
     DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
-      auto got = inner_->read(offset, into);
+      auto got = ForwardingFile::read(offset, into);
       disk_.bytes += got.value_or(0);
       return got;
     }
     DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) override {
       disk_.bytes += bytes.size();
-      return inner_->write(offset, bytes);
+      return ForwardingFile::write(offset, bytes);
     }
-    DiskResult<void> truncate(std::uint64_t size) override { return inner_->truncate(size); }
     DiskResult<void> sync() override {
       ++disk_.syncs;
-      return inner_->sync();
+      return ForwardingFile::sync();
     }
 
    private:
     CountingDisk& disk_;
-    std::unique_ptr<DiskFile> inner_;
   };
-
-  Disk& inner_;
 };
 
 // A journal of messages and of many sequence-number records.

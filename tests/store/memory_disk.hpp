@@ -114,6 +114,10 @@ class MemoryDisk final : public Disk {
     return found;
   }
 
+  // There are no other users here.
+  DiskResult<std::vector<std::string>> secure_folder(const std::filesystem::path&, FolderKind) override {
+    return std::vector<std::string>{};
+  }
   // Folders are durable at once; none of them is ever empty of meaning.
   DiskResult<void> make_folder(const std::filesystem::path& folder) override {
     for (std::filesystem::path at = folder; !at.empty() && folders_.insert(at.string()).second;) at = at.parent_path();

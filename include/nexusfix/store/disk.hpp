@@ -74,11 +74,7 @@ class Disk {
   // above it lets others replace. A file in it that others may open gets mode 0600; a line for each is returned. What
   // cannot be made safe is an error that names the fix.
   [[nodiscard]] virtual DiskResult<std::vector<std::string>> secure_folder(const std::filesystem::path& folder,
-                                                                           FolderKind kind) {
-    static_cast<void>(folder);
-    static_cast<void>(kind);
-    return std::vector<std::string>{};
-  }
+                                                                           FolderKind kind) = 0;
   // With its parents, mode 0700; no error when it is there.
   [[nodiscard]] virtual DiskResult<void> make_folder(const std::filesystem::path& folder) = 0;
   [[nodiscard]] virtual DiskResult<void> rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
