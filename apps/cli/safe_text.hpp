@@ -140,7 +140,6 @@ class SafeText {
   SafeText& pad_to(std::size_t from, std::size_t width) {
     return size() < from + width ? append_spaces(from + width - size()) : *this;
   }
-  void remove_last() { text_.pop_back(); }
 
   [[nodiscard]] std::string_view view() const noexcept { return text_; }
   [[nodiscard]] std::size_t size() const noexcept { return text_.size(); }

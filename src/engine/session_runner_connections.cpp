@@ -41,7 +41,7 @@ void SessionRunner::detach(LiveSession& session) noexcept {
   if (!session.connection.connecting) ++session.counts.disconnects;
   session.connection = Connection{session.memory};
   if (session.removing) leaving_.add(session.index);
-  if (session.from_template) gone(session);
+  gone(session);
   if (session.challenger != no_connection) {
     session.challenge_at = MonotonicTime::max();
     commands_.push(
