@@ -165,6 +165,10 @@ void SessionRunner::check_store(LiveSession& session) {
     rearm(session);
     tell(session, Notice::store_trouble, SeqNum{}, journal.condition_text());
   }
+  if (condition == StoreCondition::failed) {  // for good, so there is nothing to wait for
+    session.full_until = MonotonicTime::max();
+    rearm(session);
+  }
   if (lost || condition == StoreCondition::failed) return session.drop_connection();
   if (session.full_until <= now_.monotonic) {
     session.full_until = MonotonicTime::max();

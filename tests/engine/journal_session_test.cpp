@@ -253,6 +253,16 @@ TEST_F(JournalSession, ends_the_session_once_when_a_sync_fails) {
   EXPECT_EQ(sent.error(), SendError::store_failed);
 }
 
+TEST_F(JournalSession, whose_store_has_failed_is_due_no_more_when_its_time_for_a_full_disk_has_passed) {
+  start(Durability::interval);
+  disk.fail_sync_after(0);
+  ASSERT_TRUE(report("a"));
+  turn_for(1s);
+  ASSERT_FALSE(rig.venue.session().logged_on());
+  turn_for(rig.venue.config.sessions[0].journal.full_timeout);
+  EXPECT_GT(rig.venue.loop->until_next_deadline(), Duration::zero()) << "the poll thread would never sleep again";
+}
+
 TEST_F(JournalSession, keeps_the_peer_waiting_while_the_ring_is_full_and_loses_nothing) {
   start(Durability::interval);
   // No turn of the flusher: the ring fills with the answers.
