@@ -104,7 +104,10 @@ struct Engine::Parts {
   // Jobs end before the poll threads go, which those that open a store hand it to; stores close with their sessions,
   // and the flushers end after them.
   void end_threads() {
-    logs.end();  // first: it asks the threads for their figures
+    // First: it needs the threads' figures.
+    logs.end([this] {
+      for (const auto& thread : threads) thread->publish();
+    });
     helpers.end_jobs();
     std::vector<std::unique_ptr<PollThread>> ending;
     {

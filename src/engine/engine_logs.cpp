@@ -94,11 +94,14 @@ void EngineLogs::begin(std::function<void()> on_start, IdleMode idle, std::vecto
       std::move(options));
 }
 
-void EngineLogs::end() noexcept {
+void EngineLogs::end(const std::function<void()>& publish) noexcept {
   if (!worker_) return;
   worker_->stop();
   worker_.reset();
-  if (metrics_) static_cast<void>(metrics_->write());
+  if (!metrics_) return;
+  for (Figures* each : figures_) each->ask();
+  publish();
+  static_cast<void>(metrics_->write());
 }
 
 std::size_t EngineLogs::step() {

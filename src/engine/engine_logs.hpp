@@ -32,7 +32,9 @@ class EngineLogs {
   using Figures = SnapshotBox<ThreadFigures>;
 
   EngineLogs(const EngineConfig& config, Alert alert);
-  ~EngineLogs() { end(); }
+  ~EngineLogs() {
+    end([] {});
+  }
   EngineLogs(const EngineLogs&) = delete;
   EngineLogs& operator=(const EngineLogs&) = delete;
 
@@ -47,8 +49,9 @@ class EngineLogs {
   // adds what the engine itself knows.
   void begin(std::function<void()> on_start, IdleMode idle, std::vector<Figures*> figures,
              std::function<void(MetricsPage&)> more);
-  // Writes what is left and ends the thread. The poll threads have ended, or record nothing more.
-  void end() noexcept;
+  // Writes what is left and ends the thread. The poll threads have ended, or record nothing more. The last metrics are
+  // those of the end: `publish` fills the figures that were requested.
+  void end(const std::function<void()>& publish) noexcept;
 
   [[nodiscard]] const HelperWatch& watch() const noexcept { return watch_; }
 

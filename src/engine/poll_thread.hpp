@@ -51,6 +51,8 @@ class PollThread {
   std::size_t turn(Duration max_wait);
   // Turns until stop, then until all sessions are logged out or their time for it is over.
   void run();
+  // Fills the figures, which were requested. The poll thread, or another after its end.
+  void publish();
 
   CounterClock<> clock;
   IdleStrategy idle;
@@ -60,8 +62,6 @@ class PollThread {
   std::chrono::seconds longest_logout{0};
 
  private:
-  void publish();
-
   ThreadFigures gathered_;
 };
 

@@ -52,7 +52,7 @@ class FullLog : public ::testing::Test {
   }
   // Everything is written; what the log has of the reports, in its order.
   std::string written() {
-    logs->end();
+    logs->end([] {});
     logs.reset();
     return folder.text();
   }
