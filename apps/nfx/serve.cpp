@@ -120,9 +120,6 @@ class Server final : public Application {
     refused_.line(refusal.time, "Logon refused: " + to_string(refusal));
   }
   void on_store_alert(std::string_view text) override { log_.line(wall_clock(), "store: " + std::string{text}); }
-  void on_tls_failure(std::string_view peer, std::string_view text) override {
-    log_.line(wall_clock(), "tls: " + std::string{peer} + ": " + std::string{text});
-  }
   void on_log_alert(std::string_view text) override {
     log_.line(wall_clock(), "log: " + std::string{text});
     log_.flush();

@@ -94,11 +94,6 @@ void LoopReports::refused(const LogonRefusal& refusal) {
   application_.on_logon_refused(refusal);
 }
 
-void LoopReports::handshake_failed(std::string_view peer, std::string_view why, UtcTime now) {
-  if (logs_.events) logs_.events->record(no_log_session, now, "tls: " + std::string{peer}, why);
-  application_.on_tls_failure(peer, why);
-}
-
 void LoopReports::added(SessionHandle& session, const std::string& name) {
   if (logs_.name_session) logs_.name_session(session.id(), &name);
   application_.on_added(session);

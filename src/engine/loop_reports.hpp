@@ -53,7 +53,6 @@ class LoopReports {
   // A Logon was refused, or several were.
   void refused(const LogonRefusal& refusal);
   // A connection that was no session's yet failed to be encrypted.
-  void handshake_failed(std::string_view peer, std::string_view why, UtcTime now);
   // A session began to exist while the loop runs, or ends to.
   void added(SessionHandle& session, const std::string& name);
   void removed(SessionHandle& session);

@@ -70,8 +70,7 @@ void SessionRunner::report_refusal(LogonRefusal refusal) {
 }
 
 void SessionRunner::handshake_failed(std::string_view peer, std::string_view why) {
-  if (logons_.count_refusal(LogonRefusalReason::tls_handshake, peer, now_.monotonic))
-    reports_.handshake_failed(peer, why, now_.utc);
+  report_refusal({.reason = LogonRefusalReason::tls_handshake, .peer = peer, .text = why});
 }
 
 // Connections whose time is over, and refusals that were not reported individually.
@@ -86,9 +85,6 @@ void SessionRunner::expire_logons() {
 
 void SessionRunner::report_refusal_counts(bool at_end) {
   const auto report = [this](LogonRefusalReason reason, std::uint64_t count, std::string_view peer) {
-    if (reason == LogonRefusalReason::tls_handshake)
-      return reports_.handshake_failed(peer, std::to_string(count) + " more handshakes failed within a second",
-                                       now_.utc);
     reports_.refused({.reason = reason, .time = now_.utc, .peer = peer, .count = count});
   };
   logons_.report_counts(now_.monotonic, at_end, report);

@@ -290,7 +290,7 @@ std::optional<std::uint32_t> SessionRunner::opened_elsewhere(LoopCommand& comman
   if (!asking) return std::nullopt;
   if (!there || stopping_) {
     refuse_pending(*asking, stopping_ ? LogonRefusalReason::stopping : LogonRefusalReason::store, nullptr,
-                   command.text);
+                   command.name + ": " + command.text);
     return std::nullopt;
   }
   logons_[*asking].opening = 0;

@@ -1,15 +1,37 @@
-"""Every way to be refused by nfx serve: the line on its standard error, the event log, and what nfx connect says."""
+"""Every way to be refused by nfx serve: the line on its standard error (from Application::on_logon_refused), the event
+log, the counter in the metrics file, and what nfx connect says. `-v` prints a line for each. The two ways that need a
+program, and a Logon that is being processed, are in tests/engine/limits_test.cpp."""
 import datetime
 import pathlib
 import re
+import shutil
 import socket
+import sys
 import tempfile
 import unittest
 
-from support import Server, fix, run
+from support import PATIENCE_S, Server, fix, run
+from tls_support import Certificates
 
-SESSION = ('[log]\ndirectory = "log"\n[[session]]\nsender_comp_id = "NEXUSFIX"\n'
-           'target_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\nstore = "memory"\n')
+LOG = '[log]\ndirectory = "log"\nmetrics_file = "metrics.prom"\n'
+SESSION = '[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "{target}"\nlisten = "127.0.0.1:0"\n'
+CAUSES = ("unknown session", "wrong credentials", "address not allowed", "outside the session's time",
+          "connected already", "sequence number", "clock", "TLS", "too many connections")
+
+NEEDS_OPENSSL = unittest.skipUnless(shutil.which("openssl"), "the command openssl is missing")
+
+
+def at(seconds):
+    return datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+
+
+def message(msg_type, *fields, seq=1, seconds=0):
+    return fix([(35, msg_type), (34, seq), (49, "CLIENT"), (56, "NEXUSFIX"),
+                (52, at(seconds).strftime("%Y%m%d-%H:%M:%S")), *fields])
+
+
+def logon(seq=1, seconds=0):
+    return message("A", (98, 0), (108, 30), seq=seq, seconds=seconds)
 
 
 class RefusedLogon(unittest.TestCase):
@@ -17,90 +39,218 @@ class RefusedLogon(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.said = "(a program's connection)"
 
-    def serve(self, more="", engine=""):
-        self.server = Server(self.folder, settings=engine + SESSION + more)
+    def serve(self, session='store = "memory"\n', engine="", template=False):
+        names = SESSION.format(target="*") + "template = true\n" if template else SESSION.format(target="CLIENT")
+        self.server = Server(self.folder, settings=engine + LOG + names + session)
         self.addCleanup(self.server.end)
 
     def connect(self, more="", *options, sender="CLIENT"):
+        """Exit code and standard error of nfx connect."""
         file = self.folder / "connect.toml"
         file.write_text(f'[[session]]\nrole = "initiator"\nsender_comp_id = "{sender}"\ntarget_comp_id = "NEXUSFIX"\n'
                         f'connect = "127.0.0.1:{self.server.port}"\n{more}', encoding="utf-8")
-        return run("connect", str(file), "--wait", "0", *options)
+        code, _, err = run("connect", str(file), "--wait", "0", *options)
+        return code, err
 
-    def refused(self, reason, names="FIX.4.4:CLIENT->NEXUSFIX"):
-        """Ends the server; its line and its event have the reason."""
+    def is_silent(self, more="", *options, **names):
+        """nfx connect got no answer, and lists the probable causes."""
+        code, err = self.connect(more, *options, **names)
+        self.assertEqual(code, 1, err)
+        self.assertIn("received our Logon and sent no answer", err)
+        for cause in CAUSES:
+            self.assertIn(f"  - {cause}: ", err)
+        self.said = "received our Logon and sent no answer; probable causes"
+        return err
+
+    def answers(self, text, more="", *options, **names):
+        """nfx connect prints what the server answered."""
+        code, err = self.connect(more, *options, **names)
+        self.assertEqual(code, 1, err)
+        self.assertIn(text, err)
+        self.assertNotIn("Probable causes", err)
+        self.said = next(line for line in err.splitlines() if text in line)
+
+    def raw(self, *messages):
+        """Sends these and reads until the server closes; what it sent."""
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE_S) as peer:
+            received = b""
+            for message in messages:
+                peer.sendall(message)
+                if message is not messages[-1]:
+                    received += peer.recv(65536)
+            try:
+                while more := peer.recv(65536):
+                    received += more
+            except ConnectionResetError:
+                pass
+            return received
+
+    def refused(self, reason, names="FIX.4.4:CLIENT->NEXUSFIX", count=1):
+        """Ends the server; its line, its event and its counter have the reason."""
         code, out, err = self.server.stop()
         self.assertEqual(code, 0)
-        lines = [line for line in err.splitlines() if "Logon refused: " in line]
-        self.assertEqual(len(lines), 1, err)
-        self.assertRegex(lines[0], rf"^\d{{8}}-[\d:.]+ Logon refused: {reason}: .* from 127\.0\.0\.1:\d+$")
-        self.assertIn(names, lines[0])
+        lines = [line for line in err.splitlines() if f"Logon refused: {reason}: " in line]
+        self.assertEqual(len(lines), count, err)
+        self.assertRegex(lines[-1], rf"^\d{{8}}-[\d:.]+ Logon refused: {reason}: .* from 127\.0\.0\.1:\d+$")
+        self.assertIn(names, lines[-1])
         events = "".join(file.read_text(encoding="utf-8") for file in (self.folder / "log").glob("events*"))
-        self.assertIn(lines[0].split(" ", 1)[1], events)
+        self.assertIn(lines[-1].split(" ", 1)[1], events)
+        metrics = (self.folder / "metrics.prom").read_text(encoding="utf-8")
+        counted = re.findall(rf'^nfx_logon_refused_total{{.*reason="{reason}".*}} (\d+)$', metrics, re.MULTILINE)
+        self.assertEqual(sum(map(int, counted)), count, metrics)
+        if "-v" in sys.argv:
+            print(f"{reason:20} line, event, counter {count}; nfx connect: {self.said}", file=sys.stderr)
         return out
-
-    def says_what_silence_means(self, err):
-        self.assertIn("received our Logon and sent no answer", err)
-        for cause in ("unknown session", "wrong credentials", "address not allowed", "outside the session's time",
-                      "connected already", "sequence number", "clock", "TLS", "too many connections"):
-            self.assertIn(f"  - {cause}: ", err)
 
     def test_unknown_names(self):
         self.serve()
-        code, _, err = self.connect(sender="STRANGER")
-        self.assertEqual(code, 1)
-        self.says_what_silence_means(err)
-        self.assertIn("SenderCompID(49) STRANGER", err)
+        self.assertIn("SenderCompID(49) STRANGER", self.is_silent(sender="STRANGER"))
         self.refused("unknown_session", "FIX.4.4:STRANGER->NEXUSFIX")
 
     def test_a_wrong_password(self):
-        self.serve('password = "right"\n')
-        code, _, err = self.connect('password = "wrong"\n')
-        self.assertEqual(code, 1)
-        self.says_what_silence_means(err)
+        self.serve('store = "memory"\npassword = "right"\n')
+        self.is_silent('password = "wrong"\n')
         self.assertNotIn("wrong\n", self.refused("credentials"))
 
     def test_an_address_that_no_session_allows(self):
-        self.serve('allowed_addresses = "192.0.2.1"\n')
-        code, _, err = self.connect()
-        self.assertEqual(code, 1)
-        self.says_what_silence_means(err)
+        self.serve('store = "memory"\nallowed_addresses = "192.0.2.1"\n')
+        self.is_silent()
         self.refused("address_not_allowed", "from 127.0.0.1")
 
-    def test_a_wrong_sequence_number_is_answered_with_a_text_that_is_shown(self):
-        self.serve("next_inbound = 5\n")
-        code, _, err = self.connect("", "--no-reset")
+    def test_an_address_that_sent_garbage(self):
+        self.serve(engine="[engine]\nmax_invalid_logons = 1\nhold_off_s = 3600\n")
+        for _ in range(11):
+            self.raw(b"GET / HTTP/1.1\r\n\r\n")
+        self.is_silent()
+        self.refused("held_off", "from 127.0.0.1")
+
+    def test_a_silent_connection_that_a_newer_one_needs(self):
+        self.serve(engine="[engine]\nmax_pending_logons = 1\n")
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE_S) as silent:
+            self.assertEqual(self.connect()[0], 0)
+            self.assertEqual(silent.recv(1), b"")
+        self.refused("evicted", "from 127.0.0.1")
+
+    def test_a_connection_that_is_silent_for_too_long(self):
+        self.serve(engine="[engine]\npending_logon_timeout_ms = 10\n")
+        self.assertEqual(self.raw(b"8=FIX"), b"")
+        self.refused("logon_timeout", "from 127.0.0.1")
+
+    def test_a_connection_at_the_end(self):
+        self.serve()
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE_S) as silent:
+            self.assertEqual(self.connect()[0], 0)  # so the silent one was accepted before the end
+            silent.sendall(b"8=FIX")
+            self.refused("stopping", "from 127.0.0.1")
+
+    @NEEDS_OPENSSL
+    def test_a_client_without_tls_where_it_is_needed(self):
+        names = Certificates()
+        self.serve(f'store = "memory"\ntls = true\ntls_certificate = "{names.file("server.crt")}"\n'
+                   f'tls_key = "{names.file("server.key")}"\n')
+        self.is_silent()
+        self.refused("tls_handshake", "from 127.0.0.1")
+
+    @NEEDS_OPENSSL
+    def test_a_certificate_of_another_client(self):
+        names = Certificates()
+        tls = f'tls = true\ntls_ca = "{names.file("ca.pem")}"\n'
+        shared = (f'store = "memory"\n{tls}tls_certificate = "{names.file("server.crt")}"\n'
+                  f'tls_key = "{names.file("server.key")}"\ntls_client_certificate = "require"\n')
+        self.serve(shared + 'tls_peer_names = "other.example"\n' +
+                   SESSION.format(target="DESK") + shared + 'tls_peer_names = "desk.example"\n')
+        self.is_silent(f'{tls}tls_certificate = "{names.file("client.crt")}"\n'
+                       f'tls_key = "{names.file("client.key")}"\n')
+        self.refused("certificate")
+
+    def test_a_client_with_tls_where_there_is_none(self):
+        self.serve()
+        code, err = self.connect("tls = true\ntls_verify = false\n")
         self.assertEqual(code, 1)
-        self.assertIn("nfx: no logon: MsgSeqNum too low, expecting 5 but received 1\n", err)
-        self.assertNotIn("Probable causes", err)
+        self.assertIn("does it speak TLS on this port?", err)
+        self.said = err.splitlines()[0]
+        self.refused("not_fix", "from 127.0.0.1", count=err.count("cannot connect"))
+
+    def test_a_logon_that_is_too_long(self):
+        self.serve(engine="[engine]\npending_logon_bytes = 256\n")
+        self.is_silent(f'username = "{"x" * 64}"\npassword = "{"x" * 256}"\n')
+        self.refused("too_long", "from 127.0.0.1")
+
+    def test_another_message_before_the_logon(self):
+        self.serve()
+        self.assertEqual(self.raw(message("0")), b"")
+        self.refused("not_a_logon")
+
+    def test_a_logon_without_a_required_field(self):
+        self.serve()
+        self.assertEqual(self.raw(message("A", (98, 0))), b"")
+        self.refused("malformed")
+
+    def test_another_clock(self):
+        self.serve()
+        self.assertNotIn(b"35=A", self.raw(logon(seconds=-600)))
+        self.refused("sending_time")
+
+    def test_a_session_outside_its_time(self):
+        begin, end = (at(3600 * hours).strftime("%H:%M:%S") for hours in (2, 3))
+        self.serve(f'store = "memory"\nstart_time = "{begin}"\nend_time = "{end}"\n')
+        self.is_silent()
+        self.refused("outside_schedule")
+
+    def test_terms_that_are_not_accepted(self):
+        self.serve()
+        self.answers("HeartBtInt", "heartbeat_interval_s = 0\nallow_no_heartbeats = true\n")
+        self.refused("terms")
+
+    def test_a_wrong_sequence_number(self):
+        self.serve('store = "memory"\nnext_inbound = 5\n')
+        self.answers("MsgSeqNum too low, expecting 5 but received 1", "", "--no-reset")
         self.refused("sequence_number")
 
+    def test_too_many_resets(self):
+        self.serve('store = "memory"\nmax_resets_per_hour = 1\n')
+        self.assertEqual([self.connect()[0] for _ in range(2)], [0, 0])  # the first one resets nothing
+        self.answers("reset")
+        self.refused("too_many_resets")
+
     def test_a_session_that_has_a_connection(self):
-        self.serve("takeover_timeout_s = 0\n")
-        with socket.create_connection(("127.0.0.1", self.server.port)) as first:
-            first.sendall(fix([(35, "A"), (34, 1), (49, "CLIENT"), (56, "NEXUSFIX"), (52, now()), (98, 0), (108, 30)]))
+        self.serve('store = "memory"\ntakeover_timeout_s = 0\n')
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE_S) as first:
+            first.sendall(logon())
             self.assertIn(b"35=A", first.recv(4096))
-            code, _, err = self.connect()
-            self.assertEqual(code, 1)
-            self.says_what_silence_means(err)
+            self.is_silent()
         self.refused("already_connected")
+
+    def test_a_second_logon(self):
+        self.serve()
+        self.assertIn(b"35=A", self.raw(logon(), logon(2)))
+        self.refused("second_logon")
+
+    def test_more_sessions_than_a_template_may_make(self):
+        self.serve(engine="[engine]\nmax_dynamic_sessions = 1\n", template=True)
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE_S) as first:
+            first.sendall(logon())
+            self.assertIn(b"35=A", first.recv(4096))
+            self.is_silent(sender="SECOND")
+            self.refused("too_many_sessions", "FIX.4.4:SECOND->NEXUSFIX")
+
+    def test_a_store_that_cannot_be_opened(self):
+        self.serve('store = "journal"\nstore_directory = "store"\n', template=True)
+        (self.folder / "store").write_text("")  # where the folder has to be
+        self.is_silent()
+        self.refused("store", "FIX.4.4:NEXUSFIX->CLIENT: make folder ")
 
     def test_a_flood_is_a_few_lines_a_second(self):
         self.serve()
         for _ in range(200):
-            with socket.create_connection(("127.0.0.1", self.server.port)) as peer:
-                peer.sendall(b"GET / HTTP/1.1\r\n\r\n" + b"x" * 5000)
-                self.assertEqual(peer.recv(1), b"")
+            self.assertEqual(self.raw(b"GET / HTTP/1.1\r\n\r\n" + b"x" * 5000), b"")
         _, _, err = self.server.stop()
         lines = [line for line in err.splitlines() if "Logon refused: " in line]
         seconds = {line.split(".")[0] for line in lines}
         self.assertLessEqual(len(lines), 6 * (len(seconds) + 1), err)
         self.assertEqual(sum(int(more.group(1)) if (more := re.search(r", (\d+) more", line)) else 1 for line in lines), 200)
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%d-%H:%M:%S.%f")[:-3]
 
 
 if __name__ == "__main__":

@@ -157,19 +157,24 @@ class ServeTls(unittest.TestCase):
         server = self.serve_with_client_certificates()
         for connect in self.each_client():
             self.assert_no_logon(connect, server)
-            self.assertRegex(server.line_with("tls: 127.0.0.1:"),
-                             r'tls: 127\.0\.0\.1:\d+: the client sent no certificate, and tls_client_certificate is "require"')
+            self.assertIn('the client sent no certificate, and tls_client_certificate is "require"', self.refusal(server))
             peer = connect(server, certificate=self.files(self.made, "client"))
             peer.log_on()
             peer.say("5")
             peer.hear("5")
             server.line_with("CLIENT logged out")
 
+    def refusal(self, server):
+        """The line of the next handshake that failed."""
+        line = server.error_with("Logon refused: ")
+        self.assertRegex(line, r" Logon refused: tls_handshake: TLS handshake failed \(.*\) from 127\.0\.0\.1:\d+$")
+        return line
+
     def assert_each_is_refused(self, server, *words, **how):
         """No client logs on in such a way, and the server's log says so in these words."""
         for connect in self.each_client():
             self.assert_no_logon(connect, server, **how)
-            line = server.line_with("tls: 127.0.0.1:")
+            line = self.refusal(server)
             for each in words:
                 self.assertIn(each, line)
 
@@ -242,12 +247,12 @@ class ServeTls(unittest.TestCase):
         server = self.serve(before=f'[log]\ndirectory = "{self.folder / "log"}"\n')
         with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as plain:
             plain.sendall(fix([(35, "A"), (34, 1), (49, "CLIENT"), (56, "NEXUSFIX")]))
-            stranger = server.line_with("tls: 127.0.0.1:")
+            stranger = self.refusal(server)
         self.assertIn("does not speak TLS on this port", stranger)
         # A record that nobody encrypted, before there is a session and afterwards.
         wrong, words = b"\x17\x03\x03\x00\x20" + b"x" * 32, "a record was changed on its way, or the peer encrypts wrongly"
         os.write(self.python_peer(server).carrier.socket.fileno(), wrong)
-        self.assertIn(words, server.line_with("tls: 127.0.0.1:"))
+        self.assertIn(words, self.refusal(server))
         peer = self.python_peer(server)
         peer.log_on()
         os.write(peer.carrier.socket.fileno(), wrong)
@@ -255,7 +260,7 @@ class ServeTls(unittest.TestCase):
         server.line_with(reason)
         self.assertEqual(server.stop()[0], 0)
         events = "".join(file.read_text() for file in (self.folder / "log").iterdir() if "event" in file.name)
-        self.assertRegex(events, r" tls: 127\.0\.0\.1:\d+: the peer does not speak TLS on this port")
+        self.assertRegex(events, r"Logon refused: tls_handshake: .*the peer does not speak TLS on this port.* from 127\.0\.0\.1:\d+")
         self.assertIn(reason, events)
 
     def client(self, address, *lines):

@@ -46,13 +46,20 @@ class Server:
         self.port = int(re.search(r"listens on 127\.0\.0\.1:(\d+)", self.first_line).group(1))
 
     def line_with(self, part):
-        """The next printed line that contains this; those in front of it are gone."""
+        """The next printed line that contains this; those before it are dropped."""
+        return self.next_line(self.process.stdout, part)
+
+    def error_with(self, part):
+        """The same of standard error."""
+        return self.next_line(self.process.stderr, part)
+
+    def next_line(self, stream, part):
         # Who waits for a line that never comes finds the end of the output instead.
         watchdog = threading.Timer(PATIENCE_S, self.process.kill)
         watchdog.start()
         try:
             skipped = []
-            for line in iter(self.process.stdout.readline, ""):
+            for line in iter(stream.readline, ""):
                 if part in line:
                     return line
                 skipped.append(line)

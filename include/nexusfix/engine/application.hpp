@@ -156,13 +156,6 @@ class Application {
   }
   // A store could not be opened, so that a Logon is dropped, or modes of its files were corrected. On its poll thread.
   virtual void on_store_alert(std::string_view text) { static_cast<void>(text); }
-  // An accepted connection that was no session's yet failed to be encrypted: the peer's address, and why. As often as
-  // on_logon_refused, in place of it. On its poll thread. A session's own connection says it in on_notice
-  // (connect_failed) or on_logout.
-  virtual void on_tls_failure(std::string_view peer, std::string_view text) {
-    static_cast<void>(peer);
-    static_cast<void>(text);
-  }
   // Logs or metrics cannot be written, once per outage, or a file's mode was corrected. The log's thread, or at start.
   virtual void on_log_alert(std::string_view text) { static_cast<void>(text); }
   // A thread no longer runs as [placement] planned: its mask changed, it was moved, or its CPU was given to others. On
