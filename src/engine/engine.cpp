@@ -104,7 +104,7 @@ struct Engine::Parts {
   // Jobs end before the poll threads go, which those that open a store hand it to; stores close with their sessions,
   // and the flushers end after them.
   void end_threads() {
-    // First: it needs the threads' figures.
+    // First, while the poll threads exist.
     logs.end([this] {
       for (const auto& thread : threads) thread->publish();
     });

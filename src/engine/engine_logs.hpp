@@ -49,8 +49,8 @@ class EngineLogs {
   // adds what the engine itself knows.
   void begin(std::function<void()> on_start, IdleMode idle, std::vector<Figures*> figures,
              std::function<void(MetricsPage&)> more);
-  // Writes what is left and ends the thread. The poll threads have ended, or record nothing more. The last metrics are
-  // those of the end: `publish` fills the figures that were requested.
+  // Writes what is left and ends the thread. The poll threads have ended, or record nothing more. `publish` has each of
+  // them copy its counters, so that the metrics file gets the last values.
   void end(const std::function<void()>& publish) noexcept;
 
   [[nodiscard]] const HelperWatch& watch() const noexcept { return watch_; }

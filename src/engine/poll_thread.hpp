@@ -51,7 +51,7 @@ class PollThread {
   std::size_t turn(Duration max_wait);
   // Turns until stop, then until all sessions are logged out or their time for it is over.
   void run();
-  // Fills the figures, which were requested. The poll thread, or another after its end.
+  // Copies the counters for the reader, who has requested them. The poll thread, or another after its end.
   void publish();
 
   CounterClock<> clock;
