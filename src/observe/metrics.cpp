@@ -21,12 +21,6 @@
 namespace nfx {
 namespace {
 
-constexpr std::uint64_t us = 1'000, ms = 1'000'000, s = 1'000'000'000;
-constexpr std::array bounds_ns{
-    1 * us, 2'500 * us / 1000, 5 * us,  10 * us, 25 * us,  50 * us,  100 * us, 250 * us, 500 * us,   1 * ms, 2'500 * us,
-    5 * ms, 10 * ms,           25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms, 1 * s,    2'500 * ms, 5 * s,  10 * s};
-static_assert(std::ranges::is_sorted(bounds_ns));
-
 bool is_name(std::string_view name, bool colons) noexcept {
   const auto fits = [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -85,6 +79,22 @@ void append_sample(std::string& out, std::string_view name, std::string_view suf
   out += '\n';
 }
 
+struct HistogramTotals {
+  std::uint64_t count = 0, sum_ns = 0;
+};
+
+// `count_up_to` is the number of latencies at or below the bound with this index.
+template <class CountUpTo>
+void append_histogram(std::string& out, std::string_view name, MetricsPage::Labels labels,
+                      std::span<const std::uint64_t> bounds_ns, CountUpTo count_up_to, HistogramTotals totals) {
+  for (std::size_t i = 0; i < bounds_ns.size(); ++i) {
+    append_sample(out, name, "_bucket", labels, number(seconds(bounds_ns[i])), std::to_string(count_up_to(i)));
+  }
+  append_sample(out, name, "_bucket", labels, "+Inf", std::to_string(totals.count));
+  append_sample(out, name, "_sum", labels, "", number(seconds(totals.sum_ns)));
+  append_sample(out, name, "_count", labels, "", std::to_string(totals.count));
+}
+
 // Closes the file and, unless it is finished, removes it.
 struct Unfinished {
   std::string path;
@@ -119,8 +129,6 @@ std::string replace_file(const std::filesystem::path& path, std::string_view tex
 
 }  // namespace
 
-std::span<const std::uint64_t> MetricsPage::usual_bounds_ns() noexcept { return bounds_ns; }
-
 std::string& MetricsPage::samples_of(MetricName name, Kind kind) {
   NFX_REQUIRE(is_name(name.name, true));
   const auto found = std::ranges::find(families_, name.name, &Family::name);
@@ -139,17 +147,19 @@ void MetricsPage::gauge(MetricName name, Labels labels, double value) {
   append_sample(samples_of(name, Kind::gauge), name.name, "", labels, "", number(value));
 }
 
+void MetricsPage::histogram(MetricName name, Labels labels, const LatencyCounts& latencies) {
+  // One copy, so that all lines are of the same counts.
+  const LatencyCounts copy = latencies;
+  append_histogram(samples_of(name, Kind::histogram), name.name, labels, LatencyCounts::bounds_ns(),
+                   [&](std::size_t bound) { return copy.count_up_to(bound); }, {copy.count(), copy.sum_ns()});
+}
+
 void MetricsPage::histogram(MetricName name, Labels labels, const LatencyHistogram& latencies,
-                            std::span<const std::uint64_t> bounds) {
-  NFX_REQUIRE(std::ranges::is_sorted(bounds));
-  std::string& out = samples_of(name, Kind::histogram);
-  for (const std::uint64_t bound : bounds) {
-    append_sample(out, name.name, "_bucket", labels, number(seconds(bound)),
-                  std::to_string(latencies.count_up_to(bound)));
-  }
-  append_sample(out, name.name, "_bucket", labels, "+Inf", std::to_string(latencies.count()));
-  append_sample(out, name.name, "_sum", labels, "", number(seconds(latencies.sum())));
-  append_sample(out, name.name, "_count", labels, "", std::to_string(latencies.count()));
+                            std::span<const std::uint64_t> bounds_ns) {
+  NFX_REQUIRE(std::ranges::is_sorted(bounds_ns));
+  append_histogram(samples_of(name, Kind::histogram), name.name, labels, bounds_ns,
+                   [&](std::size_t bound) { return latencies.count_up_to(bounds_ns[bound]); },
+                   {latencies.count(), latencies.sum()});
 }
 
 std::string MetricsPage::text() const {

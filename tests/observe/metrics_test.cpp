@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 
+#include "histogram_text.hpp"
 #include "log_folder.hpp"
 #include "nexusfix/concurrent/snapshot_box.hpp"
 
@@ -54,6 +56,24 @@ TEST(MetricsPage, shows_a_histogram_in_seconds_with_counts_that_add_up) {
             "turn_seconds_bucket{thread=\"poll0\",le=\"+Inf\"} 4\n"
             "turn_seconds_sum{thread=\"poll0\"} 0.0040026\n"
             "turn_seconds_count{thread=\"poll0\"} 4\n");
+}
+
+TEST(MetricsPage, shows_latency_counts_by_their_bounds) {
+  LatencyCounts latencies;
+  for (const auto& latency : {Duration{100}, Duration{101}, Duration{1us}, Duration{11s}}) latencies.record(latency);
+  const MetricLabel labels[] = {{"thread", "poll0"}};
+  MetricsPage page;
+  page.histogram({"turn_seconds", "A turn."}, labels, latencies);
+  const std::string text = page.text();
+  const test::HistogramText histogram = test::read_histogram(text, "turn_seconds", "thread=\"poll0\"");
+  EXPECT_EQ(histogram.buckets.size(), 26U);
+  EXPECT_EQ(histogram.in_bucket(100e-9), 1U);
+  EXPECT_EQ(histogram.in_bucket(250e-9), 1U);
+  EXPECT_EQ(histogram.in_bucket(1e-6), 1U);
+  EXPECT_EQ(histogram.in_bucket(10), 0U);
+  EXPECT_EQ(histogram.in_bucket(HUGE_VAL), 1U);
+  EXPECT_EQ(histogram.sum_s, 11.000001201);
+  EXPECT_NE(text.find("\nturn_seconds_bucket{thread=\"poll0\",le=\"2.5e-07\"} 2\n"), std::string::npos) << text;
 }
 
 TEST(LatencyHistogram, counts_what_is_at_most_a_bound) {

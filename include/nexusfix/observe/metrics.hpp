@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 
@@ -33,15 +34,13 @@ class MetricsPage {
  public:
   using Labels = std::span<const MetricLabel>;
 
-  // 1 us to 10 s, in steps of 1, 2.5 and 5.
-  [[nodiscard]] static std::span<const std::uint64_t> usual_bounds_ns() noexcept;
-
   // Grows only; by convention its name ends in _total.
   void counter(MetricName name, Labels labels, std::uint64_t value);
   void gauge(MetricName name, Labels labels, double value);
   // In seconds, so its name ends in _seconds. Bounds ascend.
+  void histogram(MetricName name, Labels labels, const LatencyCounts& latencies);
   void histogram(MetricName name, Labels labels, const LatencyHistogram& latencies,
-                 std::span<const std::uint64_t> bounds_ns = usual_bounds_ns());
+                 std::span<const std::uint64_t> bounds_ns = LatencyCounts::bounds_ns());
 
   void counter(MetricName name, std::uint64_t value, std::initializer_list<MetricLabel> labels = {}) {
     counter(name, Labels{labels.begin(), labels.size()}, value);
