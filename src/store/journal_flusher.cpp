@@ -106,6 +106,8 @@ void JournalFlusher::remove(JournalStore& store) noexcept { parts_->remove(store
 
 std::size_t JournalFlusher::journals() const noexcept { return parts_->journals.load(std::memory_order_relaxed); }
 
+const LatencyCounts& JournalFlusher::syncs() const noexcept { return parts_->syncs; }
+
 Duration JournalFlusher::turn(Instant now) {
   Duration next = std::chrono::seconds{1};
   bool changed = false;

@@ -109,10 +109,11 @@ bool JournalWriter::sync_file() noexcept {
   NFX_ASSERT(durable_ <= at);
   const auto before = std::chrono::steady_clock::now();
   if (const auto done = file_->sync(); !done) return fail(done.error());
-  const std::int64_t took = Duration{std::chrono::steady_clock::now() - before}.count();
+  const Duration took{std::chrono::steady_clock::now() - before};
+  if (FlusherSide* const side = side_.load(std::memory_order_relaxed); side != nullptr) side->syncs.record(took);
   syncs.fetch_add(1, std::memory_order_relaxed);
-  if (took > longest_sync_ns.load(std::memory_order_relaxed)) {
-    longest_sync_ns.store(took, std::memory_order_relaxed);
+  if (took.count() > longest_sync_ns.load(std::memory_order_relaxed)) {
+    longest_sync_ns.store(took.count(), std::memory_order_relaxed);
   }
   file_dirty_ = false;
   mark_unsynced_ = false;

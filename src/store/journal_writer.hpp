@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "store/journal_scan.hpp"
@@ -31,6 +32,7 @@ class FlusherSide {
   virtual void remove(JournalWriter& writer) noexcept = 0;
   virtual void wake() noexcept = 0;
   std::atomic<bool> sleeping{false};
+  LatencyCounts syncs;  // of all its journals, on its thread
 
  protected:
   ~FlusherSide() = default;

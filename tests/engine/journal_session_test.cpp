@@ -120,6 +120,21 @@ TEST_F(JournalSession, goes_on_with_its_numbers_and_messages_after_a_kill) {
   EXPECT_NE(kept->find("11=b"), std::string_view::npos);
 }
 
+TEST_F(JournalSession, each_sync_is_in_the_counts_of_its_flusher) {
+  open_venue(Durability::group);
+  const JournalFlusher& flusher = stores->flusher();
+  const JournalStore& journal = *rig.venue.session().journal();
+  const std::uint64_t before = journal.counters().syncs;  // made without the flusher
+  EXPECT_EQ(flusher.syncs().count(), 0U);
+  open_trader();
+  turn(6);
+  ASSERT_TRUE(rig.venue.session().logged_on());
+  const JournalCounters after = journal.counters();
+  EXPECT_GT(after.syncs, before);
+  EXPECT_EQ(flusher.syncs().count(), after.syncs - before);
+  EXPECT_GE(flusher.syncs().sum_ns(), static_cast<std::uint64_t>(after.longest_sync.count()));
+}
+
 TEST_F(JournalSession, resends_after_a_kill_what_the_peer_never_got) {
   start(Durability::interval);
   ASSERT_TRUE(report("a"));  // encoded and kept, but the process dies before the turn that would send it

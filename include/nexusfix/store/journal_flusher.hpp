@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 
+#include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/journal_store.hpp"
 
@@ -30,6 +31,8 @@ class JournalFlusher {
   void add(JournalStore& store);
   void remove(JournalStore& store) noexcept;
   [[nodiscard]] std::size_t journals() const noexcept;  // from any thread
+  // How long each sync took that turn() made. From any thread.
+  [[nodiscard]] const LatencyCounts& syncs() const noexcept;
 
   // Writes what has gathered, syncs what is due, makes segments ahead in slices, archives and removes what has had its
   // time. Returns how long until something is due: zero when there is more to do now.
