@@ -170,8 +170,8 @@ constexpr auto log_table = std::to_array<Key<LogConfig>>({
         "Size in bytes of the second queue of each poll thread, with when_full = \"spill\". Raise it for longer "
         "bursts."),
     NFX_PATH("metrics_file", metrics_file,
-             "File for counters and gauges in Prometheus' text format, such as \"/var/lib/node_exporter/nfx.prom\". "
-             "docs/metrics.md lists them. Empty: none is written."),
+             "File for counters, gauges and latency histograms in Prometheus' text format, such as "
+             "\"/var/lib/node_exporter/nfx.prom\". docs/metrics.md lists them. Empty: none is written."),
     NFX_DURATION("metrics_period_s", metrics_period, std::chrono::seconds, 1, day_s,
                  "Seconds between two writes of metrics_file. Use the interval of the collector that reads it."),
 });

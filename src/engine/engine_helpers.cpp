@@ -97,8 +97,12 @@ void EngineHelpers::add_metrics(MetricsPage& page) {
   const std::lock_guard lock{mutex_};
   for (const Helper& helper : helpers_) {
     const std::string name = thread_name(helper.role, helper.index);
-    HelperFigures figures{.longest_turn = helper.watch->longest_turn(), .journals = {}};
-    if (helper.role == ThreadRole::flusher) figures.journals = stores_.flusher(helper.index).journals();
+    HelperFigures figures{.longest_turn = helper.watch->longest_turn(), .journals = {}, .syncs = {}};
+    if (helper.role == ThreadRole::flusher) {
+      const JournalFlusher& flusher = stores_.flusher(helper.index);
+      figures.journals = flusher.journals();
+      figures.syncs = flusher.syncs();
+    }
     add_helper(page, name, figures);
   }
 }

@@ -34,6 +34,15 @@ void add_rows(MetricsPage& page, const std::array<MetricRow<Source>, count>& row
   }
 }
 
+template <class Source, std::size_t count>
+void add_rows(MetricsPage& page, const std::array<HistogramRow<Source>, count>& rows, const Source& of,
+              const MetricLabel& label) {
+  for (const HistogramRow<Source>& row : rows) {
+    if (const LatencyCounts* const latencies = row.value(of); latencies != nullptr)
+      page.histogram({row.metric, row.help}, MetricsPage::Labels{&label, 1}, *latencies);
+  }
+}
+
 std::optional<double> number(const std::optional<std::uint64_t>& count) {
   return count ? std::optional{static_cast<double>(*count)} : std::nullopt;
 }
@@ -87,6 +96,21 @@ constexpr std::array<MetricRow<HelperFigures>, 2> helper_metric_rows{{
      }},
 }};
 
+constexpr std::array<HistogramRow<LoopLatency>, 2> loop_histogram_rows{{
+    {"nfx_poll_handling_seconds",
+     "Time from the first bytes that an iteration received until all that it received is handled and its answers are "
+     "passed to the kernel, except those that wait for the disk or the peer.",
+     [](const LoopLatency& of) { return &of.handling; }},
+    {"nfx_poll_gap_seconds",
+     "Time between two polls of the network by a busy-polling thread, the handling of messages included.",
+     [](const LoopLatency& of) { return of.poll_gap.count() == 0 ? nullptr : &of.poll_gap; }},
+}};
+
+constexpr std::array<HistogramRow<HelperFigures>, 1> helper_histogram_rows{{
+    {"nfx_flusher_sync_seconds", "Duration of each sync of a journal by the flusher thread.",
+     [](const HelperFigures& of) -> const LatencyCounts* { return of.syncs ? &*of.syncs : nullptr; }},
+}};
+
 void add_session(MetricsPage& page, const SessionFigures& of) {
   const MetricLabel session{"session", of.identity};
   add_rows(page, session_metric_rows, of, session);
@@ -97,6 +121,7 @@ void add_session(MetricsPage& page, const SessionFigures& of) {
 void add_poll_thread(MetricsPage& page, std::string_view name, const ThreadFigures& of) {
   const MetricLabel thread{"thread", name};
   add_rows(page, of.loop, thread);
+  add_rows(page, loop_histogram_rows, of.latency, thread);
   add_rows(page, of.transport, thread);
   if (of.tls) add_rows(page, *of.tls, thread);
   for (const SessionFigures& session : of.sessions) add_session(page, session);
@@ -108,6 +133,7 @@ void add_thread(MetricsPage& page, const ThreadReport& of) {
 
 void add_helper(MetricsPage& page, std::string_view thread, const HelperFigures& of) {
   add_rows(page, helper_metric_rows, of, {"thread", thread});
+  add_rows(page, helper_histogram_rows, of, {"thread", thread});
 }
 
 void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters& of) {

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/loop_latency.hpp"
 #include "engine/session_figures.hpp"
+#include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/observe/deferred_log.hpp"
@@ -23,6 +25,7 @@ namespace nfx {
 struct ThreadFigures {
   std::vector<SessionFigures> sessions;
   PollLoopCounters loop;
+  LoopLatency latency;
   TransportCounters transport;
   std::optional<TlsCounters> tls;  // empty: no session is encrypted
 };
@@ -31,6 +34,7 @@ struct ThreadFigures {
 struct HelperFigures {
   Duration longest_turn{};
   std::optional<std::size_t> journals;  // of a flusher
+  std::optional<LatencyCounts> syncs;   // of a flusher
 };
 
 // One value of `Source` that is not a plain counter.
@@ -44,9 +48,19 @@ struct MetricRow {
   std::optional<double> (*value)(const Source&);  // empty: not on the page now
 };
 
+// A distribution that `Source` has, in seconds.
+template <class Source>
+struct HistogramRow {
+  std::string_view metric;  // its name ends in _seconds
+  std::string_view help;
+  const LatencyCounts* (*value)(const Source&);  // null: not on the page now
+};
+
 extern const std::array<MetricRow<SessionFigures>, 5> session_metric_rows;
 extern const std::array<MetricRow<ThreadReport>, 4> thread_metric_rows;
 extern const std::array<MetricRow<HelperFigures>, 2> helper_metric_rows;
+extern const std::array<HistogramRow<LoopLatency>, 2> loop_histogram_rows;
+extern const std::array<HistogramRow<HelperFigures>, 1> helper_histogram_rows;
 
 void add_session(MetricsPage& page, const SessionFigures& of);
 void add_poll_thread(MetricsPage& page, std::string_view thread, const ThreadFigures& of);

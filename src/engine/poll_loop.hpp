@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/clock.hpp"
+#include "engine/loop_latency.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/session_runner.hpp"
 #include "engine/submit_queue.hpp"
@@ -70,7 +71,8 @@ class PollLoop {
   // Of all sessions that are there. Allocates where `into` has not held as many before.
   void figures(std::vector<SessionFigures>& into) const;
   [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
-  [[nodiscard]] PollLoopCounters counters() const noexcept;  // from any thread
+  [[nodiscard]] PollLoopCounters counters() const noexcept;                               // from any thread
+  [[nodiscard]] const LoopLatency& latency() const noexcept { return meter_.latency(); }  // empty without metrics_file
 
   // TransportSink.
   void on_accept(ListenerId listener, ConnectionId id, std::string_view peer);
@@ -138,6 +140,7 @@ class PollLoop {
   C& clock_;
   Network network_;
   SessionRunner runner_;
+  LoopLatencyMeter meter_;
   FrameReader frames_;
   MessageView message_;
   MessageView queued_message_;

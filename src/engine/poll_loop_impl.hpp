@@ -24,6 +24,7 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
                .application = application,
                .stores = stores,
                .now = clock.now()}),
+      meter_(!config.log.metrics_file.empty()),
       frames_(config.max_message_size),
       message_(config.max_fields),
       queued_message_(config.max_fields) {
@@ -47,6 +48,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   NFX_ASSERT(poll_thread_.is_same_thread());
   runner_.set_time(clock_.now());
   const MonotonicTime now = runner_.now().monotonic;
+  meter_.turn_began(now, max_wait > Duration::zero());
   std::size_t work = 0;
   if (runner_.commands().waiting()) [[unlikely]]
     take_commands();
@@ -75,6 +77,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   if (runner_.replay_can_go_on()) max_wait = Duration::zero();
   work += transport_.poll(*this, std::min({max_wait, until_next_deadline(), wanted}));
   runner_.flush_all(transport_);
+  meter_.turn_ended([this] { return clock_.monotonic(); });
   return work;
 }
 
@@ -388,6 +391,7 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
   NFX_ASSERT(!bytes.empty());
   const ConnectionOwner owner = runner_.owners().find(id);
   look_at_clock();
+  meter_.received(runner_.now().monotonic);
   switch (owner.kind) {
     case ConnectionOwner::Kind::none: return;
     case ConnectionOwner::Kind::pending: return receive_pending(owner.index, bytes);

@@ -80,6 +80,7 @@ class PollThreadOver final : public PollThread {
   void gather(ThreadFigures& into) const override {
     loop_.figures(into.sessions);
     into.loop = loop_.counters();
+    into.latency = loop_.latency();
     into.transport = layers_.inner().counters();
     into.tls = layers_.tls_counters();
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "config/doc_table.hpp"
+#include "observe/histogram_text.hpp"
 
 namespace nfx {
 namespace {
@@ -85,6 +86,43 @@ TEST(Metrics, what_a_session_or_thread_does_not_have_is_not_on_the_page) {
   EXPECT_NE(text.find("\nnfx_thread_migrations_total{thread=\"T\"} 3\n"), std::string::npos);
 }
 
+// Records in another bucket for each histogram, so that no two can be taken for each other.
+LatencyCounts one_latency(std::size_t bucket) {
+  LatencyCounts counts;
+  counts.record(Duration{static_cast<Duration::rep>(LatencyCounts::bounds_ns()[bucket])});
+  return counts;
+}
+
+template <class Source, std::size_t count>
+void expect_histograms(const std::string& page, const std::array<HistogramRow<Source>, count>& rows,
+                       std::size_t bucket) {
+  for (const auto& row : rows) {
+    const test::HistogramText text = test::read_histogram(page, std::string{row.metric}, "thread=\"T\"");
+    const double bound = static_cast<double>(LatencyCounts::bounds_ns()[bucket++]) / 1e9;
+    ASSERT_FALSE(text.buckets.empty()) << row.metric << " is not in " << page;
+    EXPECT_EQ(text.in_bucket(bound), 1U) << row.metric;
+    EXPECT_EQ(text.count, 1U) << row.metric;
+    EXPECT_EQ(text.sum_s, bound) << row.metric;
+    EXPECT_NE(page.find("# HELP " + std::string{row.metric} + ' ' + std::string{row.help} + '\n'), std::string::npos);
+  }
+}
+
+TEST(Metrics, every_histogram_reaches_the_page) {
+  ThreadFigures figures;
+  figures.latency.handling = one_latency(3);
+  figures.latency.poll_gap = one_latency(4);
+  HelperFigures flusher;
+  flusher.syncs = one_latency(12);
+  MetricsPage page;
+  add_poll_thread(page, "T", figures);
+  add_helper(page, "T", flusher);
+  add_helper(page, "WORKER", HelperFigures{});
+  const std::string text = page.text();
+  expect_histograms(text, loop_histogram_rows, 3);
+  expect_histograms(text, helper_histogram_rows, 12);
+  EXPECT_EQ(text.find("nfx_flusher_sync_seconds_count{thread=\"WORKER\"}"), std::string::npos);
+}
+
 TEST(Metrics, sums_add_every_counter) {
   auto sum = numbered<PollLoopCounters>(10);
   add_counters(sum, numbered<PollLoopCounters>(1000));
@@ -108,6 +146,13 @@ class Table {
     for (const auto& row : rows)
       add(row.metric, label, row.kind == MetricRow<Source>::Kind::counter ? "counter" : "gauge", row.help);
   }
+  template <class Source, std::size_t count>
+  void add_rows(const std::array<HistogramRow<Source>, count>& rows, const std::string& label) {
+    for (const auto& row : rows) {
+      EXPECT_TRUE(row.metric.ends_with("_seconds")) << row.metric;
+      add(row.metric, label, "histogram", row.help);
+    }
+  }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -129,8 +174,10 @@ TEST(Metrics, the_documentation_has_every_row) {
   table.add_counters<PollLoopCounters>("thread");
   table.add_counters<TransportCounters>("thread");
   table.add_counters<TlsCounters>("thread");
+  table.add_rows(loop_histogram_rows, "thread");
   table.add_rows(thread_metric_rows, "thread");
   table.add_rows(helper_metric_rows, "thread");
+  table.add_rows(helper_histogram_rows, "thread");
   table.add_counters<DeferredLogCounters>("log");
   test::expect_table_in("docs/metrics.md", table.text());
 }

@@ -12,6 +12,7 @@
 #include "engine/engine_helpers.hpp"
 #include "engine/loop_rig.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "observe/histogram_text.hpp"
 #include "observe/log_folder.hpp"
 #include "store/memory_disk.hpp"
 
@@ -202,6 +203,13 @@ TEST(Engine, runs_as_many_flushers_and_workers_as_configured_and_all_of_them_flu
     EXPECT_NE(metrics.find("nfx_helper_longest_turn_seconds{thread=\"" + std::string{name} + "\"} "), std::string::npos)
         << metrics;
   }
+  for (const char* name : {"nfx-flush-0", "nfx-flush-1"}) {
+    const std::string label = "thread=\"" + std::string{name} + '"';
+    EXPECT_GT(read_histogram(metrics, "nfx_flusher_sync_seconds", label).count, 0U) << metrics;
+  }
+  // As the poll thread was when it was last asked, perhaps before the first bytes.
+  EXPECT_FALSE(read_histogram(metrics, "nfx_poll_handling_seconds", "thread=\"nfx-poll-0\"").buckets.empty())
+      << metrics;
 }
 
 TEST(Engine, runs_the_helpers_that_are_asked_for_before_anybody_needs_them) {

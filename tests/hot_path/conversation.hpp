@@ -171,6 +171,7 @@ class Conversation {
     settings.store_kind = around.logs_and_keeps() ? StoreKind::journal : StoreKind::memory;
     settings.prefault = true;
     venue_config_.sessions = {settings};
+    venue_config_.log.metrics_file = "metrics";  // never written; the loop measures its latency for it
     venue_.emplace(venue_config_, 0, venue_transport, clock_, venue_application, around.stores());
     venue_->log_to(around.logs(0));
     venue_->start();
