@@ -25,6 +25,7 @@ if __name__ == "__main__":
     own.add_argument("--seed", type=int, help="of the random choices (another each time)")
     own.add_argument("--only", action="append", metavar="NAME", help="this attack, or all of a category; may be repeated")
     own.add_argument("--variants", default="", help="of the server, separated by commas: plain, uring, threads, tls, all")
+    own.add_argument("--mutations", type=int, default=100, help="damaged stores that are repaired (100)")
     own.add_argument("--tries", type=int, default=3, help="measurements of a latency above its limit (3)")
     own.add_argument("--quick", action="store_true",
                      help="a selection: half a second, one variant, one try, and a coarse limit on latency")
@@ -146,7 +147,7 @@ def main(arguments):
     everything = []
     for number, attack in enumerate(attacks):
         if attack.alone:
-            stage = Stage(random.Random(seed), 8 if arguments.quick else 100)
+            stage = Stage(random.Random(seed), min(8, arguments.mutations) if arguments.quick else arguments.mutations)
             variants, made = ["alone"], {"notes": stage.notes}
             try:
                 made["failures"] = attack.run(stage)
