@@ -52,7 +52,7 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
                 "Longest Logon accepted, in bytes. Raise it for Logons with long signatures in RawData."),
     NFX_DURATION("hold_off_s", hold_off, std::chrono::seconds, 0, day_s,
                  "Seconds for which an address is not served after it exceeded max_invalid_rate or max_invalid_logons: "
-                 "its new connections are closed immediately. 0: it is served."),
+                 "its new connections are closed immediately. An IPv6 address stands for its /64. 0: it is served."),
     NFX_INTEGER(
         "max_invalid_logons", max_invalid_logons, 0, 1'000'000,
         "Connections of one address per second on average whose first bytes are not a FIX message, ten times as many "

@@ -1,37 +1,29 @@
 #include "engine/peer_addresses.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx {
 
-PeerAddresses::PeerAddresses(const PeerAddressLimits& limits) : limits_(limits) {
-  known_.reserve(limits.max_known);
-  entries_.reserve(capacity);
-}
+PeerAddresses::PeerAddresses(const PeerAddressLimits& limits)
+    : limits_(limits), known_(limits.max_known), misbehaved_(capacity), entries_(capacity) {}
 
 bool PeerAddresses::is_known(const PeerAddress& address) const noexcept {
-  return std::ranges::find(known_, address) != known_.end();
+  return known_.find(address.subnet()).has_value();
 }
 
 void PeerAddresses::remember(const PeerAddress& address) noexcept {
   if (address.is_none() || limits_.max_known == 0) return;
-  const auto found = std::ranges::find(known_, address);
-  if (found != known_.end()) {
-    std::rotate(found, found + 1, known_.end());
-    return;
-  }
-  if (known_.size() == limits_.max_known) known_.erase(known_.begin());
-  NFX_ASSERT(known_.size() < known_.capacity());
-  known_.push_back(address);
+  if (const auto found = known_.find(address.subnet())) return known_.use(*found);
+  if (known_.full()) known_.erase(*known_.oldest());
+  known_.insert(address.subnet());
 }
 
 bool PeerAddresses::is_held_off(const PeerAddress& address, MonotonicTime now) const noexcept {
   if (held_until_ <= now) return false;
-  const auto found = std::ranges::find(entries_, address, &Entry::address);
-  return found != entries_.end() && found->held_until > now;
+  const auto found = misbehaved_.find(address.subnet());
+  return found && entries_[*found].held_until > now;
 }
 
 void PeerAddresses::hold_off(const PeerAddress& address, MonotonicTime now) noexcept {
@@ -47,20 +39,20 @@ void PeerAddresses::count_invalid_logon(const PeerAddress& address, MonotonicTim
 }
 
 PeerAddresses::Entry& PeerAddresses::entry(const PeerAddress& address, MonotonicTime now) noexcept {
-  auto found = std::ranges::find(entries_, address, &Entry::address);
-  if (found == entries_.end()) {
-    if (entries_.size() == capacity) {
-      const auto worth = [now](const Entry& each) { return std::tuple{each.held_until > now, each.used}; };
-      found = std::ranges::min_element(entries_, {}, worth);
-      *found = {};
-    } else {
-      found = entries_.insert(entries_.end(), Entry{});
-    }
-    found->address = address;
-    found->invalid_logons = TokenBucket{limits_.max_invalid_logons, std::uint64_t{10} * limits_.max_invalid_logons};
+  const PeerAddress subnet = address.subnet();
+  NFX_ASSERT(!subnet.is_none());
+  if (const auto found = misbehaved_.find(subnet)) {
+    misbehaved_.use(*found);
+    return entries_[*found];
   }
-  found->used = now;
-  return *found;
+  if (misbehaved_.full()) {
+    auto place = misbehaved_.oldest();
+    while (place && entries_[*place].held_until > now) place = misbehaved_.used_after(*place);
+    misbehaved_.erase(place ? *place : *misbehaved_.oldest());
+  }
+  Entry& added = entries_[misbehaved_.insert(subnet)];
+  added = {.invalid_logons = TokenBucket{limits_.max_invalid_logons, std::uint64_t{10} * limits_.max_invalid_logons}};
+  return added;
 }
 
 }  // namespace nfx

@@ -1,16 +1,17 @@
 // What a poll thread remembers of the addresses of its peers. Those that logged on have places before Logon when all
 // others are taken. Those that sent too many invalid messages are held off for a time, their connections closed when
-// they are accepted.
-// Thread: one owner, the poll thread. Cost: reads all entries when a connection is accepted, logs on, or misbehaves;
+// they are accepted. IPv6 addresses of one /64 are the same address here, because one host can use all of them.
+// Thread: one owner, the poll thread. Cost: a hash look-up when a connection is accepted, logs on, or misbehaves;
 // memory for all is reserved at the start. Full: the address that logged on longest ago is forgotten. Of those that
-// misbehaved, the entry that was used least recently is replaced, one that is not held off before one that is. What has
-// no literal address is neither known nor held off. Errors: none.
+// misbehaved, the entry that was used least recently is replaced, one that is not held off before one that is; that
+// search reads those held off. What has no literal address is neither known nor held off. Errors: none.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "engine/address_index.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/session/token_bucket.hpp"
 #include "nexusfix/transport/admission.hpp"
@@ -36,12 +37,10 @@ class PeerAddresses {
   void hold_off(const PeerAddress& address, MonotonicTime now) noexcept;
   // A connection whose first bytes were not a FIX message; beyond the limit its address is held off.
   void count_invalid_logon(const PeerAddress& address, MonotonicTime now) noexcept;
-  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return misbehaved_.size(); }
 
  private:
   struct Entry {
-    PeerAddress address{};
-    MonotonicTime used{};
     MonotonicTime held_until{};
     TokenBucket invalid_logons;
   };
@@ -49,8 +48,9 @@ class PeerAddresses {
   [[nodiscard]] Entry& entry(const PeerAddress& address, MonotonicTime now) noexcept;
 
   PeerAddressLimits limits_;
-  std::vector<PeerAddress> known_;  // the one that logged on last is the last
-  std::vector<Entry> entries_;
+  AddressIndex known_;
+  AddressIndex misbehaved_;
+  std::vector<Entry> entries_;  // by the places of misbehaved_
   MonotonicTime held_until_{};  // the last of them
 };
 

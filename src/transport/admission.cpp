@@ -38,10 +38,19 @@ PeerAddress PeerAddress::of_peer(std::string_view peer) noexcept {
   return of_host(host);
 }
 
+bool PeerAddress::is_v4() const noexcept {
+  return std::ranges::equal(mapped_prefix, std::span{bytes}.first(mapped_prefix.size()));
+}
+
+PeerAddress PeerAddress::subnet() const noexcept {
+  if (is_v4()) return *this;
+  const PeerAddress prefix = network();
+  return prefix.is_none() ? *this : prefix;
+}
+
 PeerAddress PeerAddress::network() const noexcept {
-  const bool v4 = std::ranges::equal(mapped_prefix, std::span{bytes}.first(mapped_prefix.size()));
   PeerAddress network = *this;
-  std::ranges::fill(std::span{network.bytes}.subspan(v4 ? mapped_prefix.size() + 3 : 8), std::uint8_t{0});
+  std::ranges::fill(std::span{network.bytes}.subspan(is_v4() ? mapped_prefix.size() + 3 : 8), std::uint8_t{0});
   return network;
 }
 

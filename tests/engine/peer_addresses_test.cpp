@@ -47,6 +47,20 @@ TEST(PeerAddresses, stay_bounded_and_keep_those_held_off) {
   EXPECT_TRUE(addresses.is_held_off(at("192.0.2.7:1"), start + 1s));
 }
 
+TEST(PeerAddresses, replace_the_one_used_least_recently) {
+  PeerAddresses addresses{{.hold_off = 1s, .max_invalid_logons = 10, .max_known = 2}};
+  for (const char* each : {"192.0.2.1:1", "192.0.2.2:1", "192.0.2.1:1", "192.0.2.3:1"}) addresses.remember(at(each));
+  EXPECT_TRUE(addresses.is_known(at("192.0.2.1:1")));
+  EXPECT_FALSE(addresses.is_known(at("192.0.2.2:1")));
+  for (std::size_t i = 0; i < PeerAddresses::capacity; ++i)
+    addresses.hold_off(at("10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":1"), start);
+  addresses.hold_off(at("10.0.0.0:1"), start);
+  addresses.hold_off(at("192.0.2.7:1"), start);
+  EXPECT_TRUE(addresses.is_held_off(at("10.0.0.0:1"), start));
+  EXPECT_FALSE(addresses.is_held_off(at("10.0.0.1:1"), start));
+  EXPECT_EQ(addresses.size(), PeerAddresses::capacity);
+}
+
 TEST(PeerAddresses, that_logged_on_stay_known_however_many_misbehave) {
   PeerAddresses addresses{{.hold_off = 1h, .max_invalid_logons = 1, .max_known = 1}};
   addresses.remember(at("192.0.2.7:1"));
@@ -54,6 +68,27 @@ TEST(PeerAddresses, that_logged_on_stay_known_however_many_misbehave) {
     addresses.hold_off(at("10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":1"), start);
   EXPECT_TRUE(addresses.is_known(at("192.0.2.7:2")));
   EXPECT_FALSE(addresses.is_held_off(at("192.0.2.7:2"), start));
+}
+
+TEST(PeerAddresses, of_one_ipv6_subnet_are_the_same_address) {
+  PeerAddresses addresses{{.hold_off = 10s, .max_invalid_logons = 2, .max_known = 2}};
+  for (int i = 0; i < 21; ++i) addresses.count_invalid_logon(at("[2001:db8::" + std::to_string(i) + ":1]:7"), start);
+  EXPECT_TRUE(addresses.is_held_off(at("[2001:db8:0:0:ffff::9]:8"), start));
+  EXPECT_FALSE(addresses.is_held_off(at("[2001:db8:0:1::1]:8"), start));
+  EXPECT_EQ(addresses.size(), 1U);
+  addresses.remember(at("192.0.2.7:1"));
+  for (int i = 0; i < 9; ++i) addresses.remember(at("[2001:db8::" + std::to_string(i) + "]:7"));
+  EXPECT_TRUE(addresses.is_known(at("192.0.2.7:2"))) << "one subnet takes one place";
+  EXPECT_TRUE(addresses.is_known(at("[2001:db8::abcd]:7")));
+}
+
+TEST(PeerAddresses, of_ipv4_and_the_ipv6_loopback_are_addresses_of_their_own) {
+  PeerAddresses addresses{{.hold_off = 10s, .max_invalid_logons = 2}};
+  addresses.hold_off(at("[::1]:7"), start);
+  addresses.hold_off(at("[::ffff:192.0.2.7]:7"), start);
+  EXPECT_TRUE(addresses.is_held_off(at("[::1]:8"), start));
+  EXPECT_TRUE(addresses.is_held_off(at("192.0.2.7:8"), start));
+  EXPECT_FALSE(addresses.is_held_off(at("192.0.2.8:8"), start));
 }
 
 class InvalidFlood : public ::testing::Test {

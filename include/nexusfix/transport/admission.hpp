@@ -29,8 +29,14 @@ struct PeerAddress {
   [[nodiscard]] bool is_none() const noexcept { return *this == PeerAddress{}; }
   // The address with what follows the first 24 bits of IPv4, or 64 of IPv6, set to zero.
   [[nodiscard]] PeerAddress network() const noexcept;
+  // What one host can choose its address from: an IPv4 address itself, the /64 of an IPv6 address. ::/64 has no hosts
+  // but ::1, which is itself.
+  [[nodiscard]] PeerAddress subnet() const noexcept;
 
   friend auto operator<=>(const PeerAddress&, const PeerAddress&) = default;
+
+ private:
+  [[nodiscard]] bool is_v4() const noexcept;
 };
 
 enum class PeerStanding : std::uint8_t {
