@@ -30,6 +30,8 @@ struct ConnectionMemoryOptions {
 class ConnectionMemory {
  public:
   static constexpr std::size_t parking_space = 128 * 1024;
+  // So many parked bytes are followed by no more reads, where there are reads at all.
+  static constexpr std::size_t most_parked = 32 * 1024;
 
   explicit ConnectionMemory(const ConnectionMemoryOptions& options)
       : output_size_(options.send_buffer_size),
@@ -51,13 +53,15 @@ class ConnectionMemory {
   std::string parked_;
 };
 
-// Received, but held back by throttle or journal until a time; the transport holds the connection meanwhile.
+// Received, but held back by throttle or journal until a time; the transport holds the connection meanwhile, unless the
+// disk is full and few bytes are parked.
 class ParkedBytes {
  public:
   explicit ParkedBytes(std::string& memory) noexcept : memory_(&memory) {}
 
   [[nodiscard]] bool held() const noexcept { return until_ != MonotonicTime::max(); }
   [[nodiscard]] MonotonicTime until() const noexcept { return until_; }
+  [[nodiscard]] std::size_t size() const noexcept { return memory_->size(); }
 
   void park(std::string_view bytes, MonotonicTime until) {
     NFX_ASSERT(!held());
@@ -109,6 +113,7 @@ struct Connection {
   SendGate out;
   PartialMessage partial;
   ParkedBytes parked;
+  bool resuming = false;  // what was parked is handled again: nothing has arrived
   MonotonicTime connect_deadline = MonotonicTime::max();
   PeerName peer;  // of an acceptor
 };

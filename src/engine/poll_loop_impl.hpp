@@ -203,6 +203,7 @@ void PollLoop<T, C>::fire_timer(LiveSession& session) {
 template <Transport T, Clock C>
 void PollLoop<T, C>::resume(LiveSession& session) {
   session.connection.parked.take(resumed_);
+  session.connection.resuming = true;
   const ConnectionId id = session.connection.id;
   drain_queue(session);
   if (session.connection.parked.held()) {
@@ -211,7 +212,9 @@ void PollLoop<T, C>::resume(LiveSession& session) {
     receive(session, resumed_);
   }
   resumed_.clear();
-  if (session.connection.id == id && !session.connection.parked.held()) transport_.hold(id, false);
+  if (session.connection.id != id) return;
+  session.connection.resuming = false;
+  if (!session.connection.parked.held()) transport_.hold(id, false);
 }
 
 // Bytes to messages.
@@ -398,6 +401,8 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
     case ConnectionOwner::Kind::session: {
       LiveSession& session = runner_.sessions()[owner.index];
       NFX_ASSERT(session.connection.id == id && !session.connection.connecting);
+      if (session.connection.parked.held()) [[unlikely]]
+        return runner_.park_more(session, {bytes.data(), bytes.size()});
       return receive(session, {bytes.data(), bytes.size()});
     }
   }
@@ -433,6 +438,9 @@ void PollLoop<T, C>::on_close(ConnectionId id, CloseReason reason) {
     if (session.connection.id == id) runner_.detach(session);
     return;
   }
+  // What is parked may have room now.
+  if (session.connection.parked.held()) resume(session);
+  if (session.connection.id != id) return;
   // The session's own disconnect action detaches it.
   runner_.step(session, 0, [&](Actions& out) { session.session.on_disconnect(words, runner_.now(), out); });
 }

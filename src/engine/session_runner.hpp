@@ -113,6 +113,7 @@ class SessionRunner {
   void connect_timed_out(LiveSession& session);
   [[nodiscard]] bool may_connect_now(const LiveSession& session) const noexcept;
   void park(LiveSession& session, std::string_view bytes, MonotonicTime until);
+  void park_more(LiveSession& session, std::string_view bytes);  // what was received while others are parked
   // The session that the Logon of a pending connection names, made if a template fits, where it may log on now. Null:
   // the connection has to be closed, unless the pending Logon says that its session is being opened.
   [[nodiscard]] LiveSession* session_for_logon(const MessageView& logon, PendingLogon& pending);

@@ -93,10 +93,24 @@ bool SessionRunner::may_connect_now(const LiveSession& session) const noexcept {
   return !session.settings.schedule || session.settings.schedule->logon_allowed(now_.utc);
 }
 
-// Throttle and journal: a message that came too early waits here, those after it in the network.
+// Throttle and journal: a message that came too early waits here, those after it in the network. A full disk may stay
+// full for long: then the connection is still read, up to most_parked bytes, so that its end and the peer's silence are
+// noticed.
 void SessionRunner::park(LiveSession& session, std::string_view bytes, MonotonicTime until) {
-  network_.hold(session.connection.id, true);
-  session.connection.parked.park(bytes, until);
+  Connection& connection = session.connection;
+  const bool full = session.journal_store != nullptr && session.journal_store->condition() == StoreCondition::full;
+  const bool reads_on = full && bytes.size() <= ConnectionMemory::most_parked;
+  network_.hold(connection.id, !reads_on);
+  connection.parked.park(bytes, until);
+  if (!reads_on || !connection.resuming) session.session.on_held(now_);
+  rearm(session);
+}
+
+void SessionRunner::park_more(LiveSession& session, std::string_view bytes) {
+  NFX_ASSERT(!bytes.empty());
+  Connection& connection = session.connection;
+  connection.parked.add(bytes);
+  if (connection.parked.size() > ConnectionMemory::most_parked) network_.hold(connection.id, true);
   session.session.on_held(now_);
   rearm(session);
 }

@@ -204,6 +204,67 @@ TEST_F(JournalSession, keeps_its_connection_on_a_full_disk_sends_nothing_and_goe
   EXPECT_TRUE(rig.venue.application.at(0).logouts.empty());
 }
 
+// A peer with a short heartbeat, while the disk is full and an order of its waits for it.
+class FullDisk : public JournalSession {
+ protected:
+  void start_and_fill() {
+    rig.trader.config.sessions = {initiator()};
+    rig.trader.config.sessions[0].session.heartbeat_interval = 4s;
+    start(Durability::interval);
+    fill_disk();
+    ASSERT_TRUE(order("waits"));
+    turn(2);
+  }
+  // The trader does nothing meanwhile.
+  void venue_turns_for(Duration time) {
+    for (Duration gone{}; gone < time; gone += 50ms) {
+      rig.clock.advance(50ms);
+      rig.venue.loop->turn(0ns);
+      flush();
+    }
+  }
+  [[nodiscard]] const std::vector<std::string>& logouts() { return rig.venue.application.at(0).logouts; }
+};
+
+TEST_F(FullDisk, does_not_hide_that_the_peer_is_silent) {
+  start_and_fill();
+  venue_turns_for(15s);
+  ASSERT_EQ(logouts().size(), 1U);
+  EXPECT_EQ(logouts().front(), "the peer is silent: TestRequest unanswered");
+}
+
+TEST_F(FullDisk, does_not_hide_that_the_connection_has_ended) {
+  start_and_fill();
+  rig.trader.session().drop_connection();
+  turn(2);
+  ASSERT_EQ(logouts().size(), 1U);
+  EXPECT_EQ(logouts().front(), "connection lost");
+}
+
+TEST_F(FullDisk, does_not_end_the_session_of_a_peer_that_sends_heartbeats) {
+  start_and_fill();
+  turn_for(25s);
+  EXPECT_TRUE(logouts().empty());
+  EXPECT_TRUE(rig.venue.session().logged_on());
+}
+
+TEST_F(FullDisk, leaves_in_the_network_what_the_peer_sends_beyond_a_bound) {
+  start_and_fill();
+  const std::size_t orders = rig.venue.application.at(0).orders.size();
+  std::size_t sent = 0;
+  for (int i = 0; i < 20'000 && order(std::to_string(i)); ++i) {
+    ++sent;
+    if (i % 16 == 0) turn();
+  }
+  EXPECT_LT(sent, 20'000U) << "the network's buffers are full";
+  turn_for(15s);
+  EXPECT_TRUE(logouts().empty()) << "its heartbeats may wait behind orders";
+  disk.fill(MemoryDisk::never);
+  turn_for(5s);
+  EXPECT_EQ(rig.venue.application.at(0).orders.size(), orders + 1 + sent);
+  EXPECT_TRUE(logouts().empty());
+}
+
 TEST_F(JournalSession, logs_out_when_the_disk_stays_full_and_logs_on_again_when_there_is_room) {
   start(Durability::interval);
   fill_disk();

@@ -58,8 +58,8 @@ class Session {
   void on_message(const MessageView& message, Instant now, Actions& out) noexcept;
   // Bytes that are not a message. Ignored, except where a Logon is expected.
   void on_garbled(WireError error, std::string_view bytes, Instant now, Actions& out) noexcept;
-  // The peer has sent a message that is held back (see held_until); nothing after it is read. It counts as received for
-  // the heartbeat timeout.
+  // The peer has sent something that waits, for held_until() or for space in the store. It counts as received for the
+  // heartbeat timeout.
   void on_held(Instant now) noexcept;
   // Call at or after next_deadline(); early calls do no harm.
   void on_timer(Instant now, Actions& out) noexcept;
