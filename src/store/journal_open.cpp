@@ -248,19 +248,31 @@ void JournalWriter::make_ring(JournalPosition head) {
 }
 
 OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
-  OpenedJournal opened;
   check_options();
+  try {
+    return open_files(visit, now);
+  } catch (...) {
+    discard();  // what was begun, on a full disk perhaps
+    throw;
+  }
+}
+
+OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
+  OpenedJournal opened;
   make_folders(opened.recovery.corrected);
   bool has_segments = false;
   for (const std::string& name : value_or_throw(disk_.list(folder_))) {
     if (name.ends_with(unfinished_suffix)) value_or_throw(disk_.remove(folder_ / name));
     has_segments = has_segments || segment_ordinal(name).has_value();
   }
-  begun_here_ = !has_segments && !disk_.exists(folder_ / archive_folder);
+  const bool has_archive = disk_.exists(folder_ / archive_folder);
+  begun_here_ = !has_segments && !has_archive;
   opened.numbers.creation_time_ns = to_ns(now);
   JournalScan scan;
   JournalPosition last_reset = 0;
+  bool stored = false;
   const Visitor see = [&](const RecordHeader& header, JournalPosition position) {
+    stored = stored || (header.kind != RecordKind::opened && header.kind != RecordKind::closed);
     if (header.kind == RecordKind::reset) last_reset = position;
     visit(header, position);
   };
@@ -300,6 +312,9 @@ OpenedJournal JournalWriter::open(const Visitor& visit, UtcTime now) {
       opened.recovery.cut_offset = cut_offset;
     }
   }
+  // What a process leaves that ended before it stored anything.
+  const bool is_new = scan.segments.empty() || (scan.segments.front().header.base == 0 && opened.numbers.is_first());
+  begun_here_ = !stored && !has_archive && is_new;
   value_or_throw(file_->sync());
   value_or_throw(disk_.sync_folder(folder_));
   NFX_REQUIRE(scan.segments.empty() || scan.committed <= opened.head);  // nothing that was synced is given up

@@ -81,6 +81,7 @@ struct StandingNumbers {
   bool closed = false;
 
   void apply(const RecordHeader& record) noexcept;
+  [[nodiscard]] bool is_first() const noexcept { return next_inbound == 1 && next_outbound == 1; }
 };
 
 [[noreturn]] void throw_disk_error(const DiskError& error, std::string_view fix = {});

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -233,19 +234,28 @@ void JournalWriter::remove_surplus(UtcTime now) {
   }
 }
 
+// The last segment first: a journal whose first segments are missing would be a damaged one. The folder goes
+// with its lock when nothing else is in it. What a crash leaves is taken for new by the next open().
 void JournalWriter::discard() noexcept {
   if (!begun_here_) return;
   file_.reset();
   spare_.reset();
-  for (const fs::path& each : {folder_, folder_ / archive_folder}) {
+  const fs::path archive = folder_ / archive_folder;
+  for (const fs::path& each : {archive, folder_}) {
     if (!disk_.exists(each)) continue;
     const auto names = disk_.list(each);
-    if (!names) continue;
-    for (const std::string& name : *names) {
-      if (segment_ordinal(name) || name.ends_with(unfinished_suffix)) (void)disk_.remove(each / name);
+    if (!names) return;
+    for (const std::string& name : std::views::reverse(*names)) {
+      const bool is_segment = segment_ordinal(name) || read_archived_name(name);
+      if (!is_segment && !name.ends_with(unfinished_suffix)) continue;
+      if (!disk_.remove(each / name) || !disk_.sync_folder(each)) return;
     }
-    (void)disk_.sync_folder(each);
   }
+  if (disk_.exists(archive) && !disk_.remove_folder(archive)) return;
+  const auto left = disk_.list(folder_);
+  if (!left || *left != std::vector<std::string>{std::string{lock_name}}) return;
+  if (!disk_.remove(folder_ / lock_name) || !disk_.remove_folder(folder_)) return;
+  (void)disk_.sync_folder(options_.directory);
 }
 
 }  // namespace nfx::detail

@@ -72,7 +72,8 @@ class JournalWriter {
   [[nodiscard]] bool attached() const noexcept { return side_.load(std::memory_order_acquire) != nullptr; }
   bool sync_here(UtcTime now) noexcept;  // without a flusher
   void close(UtcTime now) noexcept;      // ... and after the last record
-  // Removes the files of a journal that open() began, once it is closed; folder and lock stay. Nothing otherwise.
+  // Removes the files of a journal in which nothing was stored when open() was called, once it is closed, with folder
+  // and lock when nothing else is there. Nothing otherwise.
   void discard() noexcept;
   void detach() noexcept;
   [[nodiscard]] std::string error_text() const;
@@ -97,6 +98,7 @@ class JournalWriter {
   // journal_open.cpp
   void check_options() const;
   void make_folders(std::vector<std::string>& corrected);
+  OpenedJournal open_files(const Visitor& visit, UtcTime now);
   void begin_journal(UtcTime now);
   void find_spare(const std::vector<std::filesystem::path>& spares);
   void continue_journal(const JournalScan& scan);
@@ -135,7 +137,7 @@ class JournalWriter {
   const std::filesystem::path ring_file_;
 
   std::unique_ptr<DiskFile> lock_;
-  bool begun_here_ = false;  // there was no journal in the folder
+  bool begun_here_ = false;  // nothing was stored in the folder
   std::unique_ptr<SharedMemory> memory_;
   RingHeader* ring_ = nullptr;
   char* ring_bytes_ = nullptr;

@@ -213,6 +213,11 @@ class PosixDisk final : public Disk {
     return {};
   }
 
+  DiskResult<void> remove_folder(const fs::path& folder) override {
+    if (::rmdir(folder.c_str()) != 0) return error("remove folder", folder);
+    return {};
+  }
+
   DiskResult<void> sync_folder(const fs::path& folder) override {
     const Descriptor fd(again_when_interrupted(
         [&] { return ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
@@ -233,6 +238,10 @@ class PosixDisk final : public Disk {
       const std::string holder = size > 0 ? std::string(pid, static_cast<std::size_t>(size)) : "unknown";
       return error(EWOULDBLOCK, ("held by process " + holder + ": lock").c_str(), path);
     }
+    // The last holder removed the file after it was opened here: the next one to lock it would have another.
+    struct stat facts{};
+    if (::fstat(fd.get(), &facts) != 0) return error("stat", path);
+    if (facts.st_nlink == 0) return error(EWOULDBLOCK, "held by a process that removed it just now: lock", path);
     auto file = std::make_unique<LockFile>(std::move(fd), path);
     const std::string pid = std::to_string(::getpid());
     if (auto emptied = file->truncate(0); !emptied) return std::unexpected(emptied.error());

@@ -427,7 +427,7 @@ TEST_F(JournalSession, of_a_template_leaves_no_journal_when_its_first_logon_fail
   turn(3);
   EXPECT_EQ(rig.venue.application.removed.size(), 1u);
   EXPECT_EQ(disk.used(), used);
-  EXPECT_TRUE(list_sessions(disk, "/venue").empty());
+  EXPECT_TRUE(disk.list("/venue")->empty()) << "neither a folder nor its lock";
 }
 
 TEST_F(JournalSession, of_a_template_leaves_memory_when_idle_and_goes_on_with_its_journal) {

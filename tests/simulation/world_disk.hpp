@@ -42,6 +42,9 @@ class WorldDisk final : public Disk {
   DiskResult<void> remove(const std::filesystem::path& path) override {
     return in_world([&] { return inner_.remove(path); });
   }
+  DiskResult<void> remove_folder(const std::filesystem::path& folder) override {
+    return in_world([&] { return inner_.remove_folder(folder); });
+  }
   DiskResult<void> sync_folder(const std::filesystem::path& folder) override {
     return in_world([&] { return inner_.sync_folder(folder); });
   }

@@ -51,6 +51,7 @@ class ForwardingDisk : public Disk {
     return inner_.rename(from, to);
   }
   DiskResult<void> remove(const std::filesystem::path& path) override { return inner_.remove(path); }
+  DiskResult<void> remove_folder(const std::filesystem::path& folder) override { return inner_.remove_folder(folder); }
   DiskResult<void> sync_folder(const std::filesystem::path& folder) override { return inner_.sync_folder(folder); }
   DiskResult<std::unique_ptr<DiskFile>> lock(const std::filesystem::path& path) override { return inner_.lock(path); }
   DiskResult<std::unique_ptr<SharedMemory>> map_shared(const std::filesystem::path& path, std::size_t size) override {

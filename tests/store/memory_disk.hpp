@@ -140,6 +140,15 @@ class MemoryDisk final : public Disk {
     return {};
   }
 
+  DiskResult<void> remove_folder(const std::filesystem::path& folder) override {
+    const auto names = list(folder);
+    if (!names) return error(ENOENT, "remove folder", folder.string());
+    if (!names->empty()) return error(ENOTEMPTY, "remove folder", folder.string());
+    if (!change()) return error(EIO, "remove folder", folder.string());
+    folders_.erase(folder.string());
+    return {};
+  }
+
   DiskResult<void> sync_folder(const std::filesystem::path& folder) override {
     if (!change()) return error(EIO, "sync", folder.string());
     std::erase_if(journal_, [&](const NameChange& change) {

@@ -79,10 +79,12 @@ class Disk {
   [[nodiscard]] virtual DiskResult<void> make_folder(const std::filesystem::path& folder) = 0;
   [[nodiscard]] virtual DiskResult<void> rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
   [[nodiscard]] virtual DiskResult<void> remove(const std::filesystem::path& path) = 0;
+  // An empty one; the error of one that is not has code ENOTEMPTY.
+  [[nodiscard]] virtual DiskResult<void> remove_folder(const std::filesystem::path& folder) = 0;
   // Makes creations, renames and removals in this folder durable.
   [[nodiscard]] virtual DiskResult<void> sync_folder(const std::filesystem::path& folder) = 0;
   // Takes the lock file `path` until the result is destroyed or the process ends, however it ends. The error of one
-  // that is held already has code EWOULDBLOCK and its text names the holder's pid.
+  // that is held already has code EWOULDBLOCK and its text names the holder's pid. Its holder may remove the file.
   [[nodiscard]] virtual DiskResult<std::unique_ptr<DiskFile>> lock(const std::filesystem::path& path) = 0;
   // Opens or makes it, header page included in `size` (a page and a power of two of pages). One of another size, owner
   // or kind is an error. `unmap` leaves the file; remove() takes it away.

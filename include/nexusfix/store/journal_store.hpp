@@ -130,7 +130,8 @@ class JournalStore {
   void set_next_inbound(SeqNum seq, UtcTime now = {}) noexcept;
   [[nodiscard]] UtcTime creation_time() const noexcept { return creation_time_; }
   void reset(UtcTime now) noexcept;
-  // The destructor removes the journal's files if this opening began them. One that was there before stays.
+  // The destructor removes the journal and its folder if nothing was stored there before this opening. The folder stays
+  // when it has other files.
   void discard_if_new() noexcept { discard_if_new_ = true; }
   [[nodiscard]] StoreCounts counts() const noexcept;
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept;  // of records that can be read
