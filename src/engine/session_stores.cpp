@@ -42,8 +42,8 @@ std::string journal_identity(Disk& disk, const SessionSettings& settings) {
   const std::filesystem::path store = settings.journal.directory;
   std::string name = identity(settings.session);
   const std::string former = former_identity(settings.session);
-  if (former.empty() || disk.exists(session_folder(store, name))) return name;
-  const std::filesystem::path folder = session_folder(store, former);
+  if (former.empty() || disk.exists(find_session_folder(disk, store, name))) return name;
+  const std::filesystem::path folder = find_session_folder(disk, store, former);
   return disk.exists(folder) && holds_messages_of(disk, folder, settings.session) ? former : name;
 }
 

@@ -34,7 +34,7 @@ JournalWriter::JournalWriter(Disk& disk, const JournalOptions& options, std::str
     : disk_(disk),
       options_(options),
       identity_(identity),
-      folder_(session_folder(options.directory, identity)),
+      folder_(find_session_folder(disk, options.directory, identity)),
       ring_file_(ring_path(options.ring_directory, folder_)) {}
 
 void JournalWriter::check_options() const {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/sha256.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_scan.hpp"
 
@@ -18,10 +19,45 @@ using namespace detail;
 
 namespace {
 
-std::string hex(std::uint64_t number) {
-  char digits[16];
-  for (int n = 15; n >= 0; --n, number >>= 4) digits[n] = "0123456789abcdef"[number & 15];
-  return {digits, sizeof digits};
+constexpr std::string_view hex_digits = "0123456789abcdef";
+constexpr std::size_t former_digits = 16;
+constexpr std::size_t digits_of_hash = 32;
+
+std::string digits_of(std::string_view text) {
+  const auto hash = sha256(text);
+  std::string digits(digits_of_hash, '0');
+  for (std::size_t n = 0; n < digits_of_hash; ++n) {
+    const int byte = hash[n / 2];
+    digits[n] = hex_digits[static_cast<std::size_t>(n % 2 == 0 ? byte >> 4 : byte & 15)];
+  }
+  return digits;
+}
+
+// CompIDs can be chosen that have the same: journals of earlier versions have it.
+std::string former_digits_of(std::string_view text) {
+  std::uint64_t number = stable_hash(text);
+  std::string digits(former_digits, '0');
+  for (std::size_t n = former_digits; n-- > 0; number >>= 4) digits[n] = hex_digits[number & 15];
+  return digits;
+}
+
+bool is_folder_name(std::string_view name) {
+  return (name.size() == digits_of_hash || name.size() == former_digits) &&
+         name.find_first_not_of(hex_digits) == std::string_view::npos;
+}
+
+// The identity in the first header of the folder's segments that is whole; nothing when none is.
+std::optional<std::string> stored_identity(Disk& disk, const fs::path& folder, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (!segment_ordinal(name)) continue;
+    const auto file = disk.open(folder / name, OpenMode::read);
+    SegmentHeader header{};
+    const bool whole =
+        file && (*file)->read(0, {reinterpret_cast<char*>(&header), sizeof header}).value_or(0) == sizeof header &&
+        header_is_whole(header);
+    if (whole) return std::string{identity_of(header)};
+  }
+  return std::nullopt;
 }
 
 // One file of the folder, with the content of its header.
@@ -242,11 +278,27 @@ class Scanner {
 
 }  // namespace
 
-fs::path session_folder(const fs::path& store, std::string_view identity) { return store / hex(stable_hash(identity)); }
+fs::path session_folder(const fs::path& store, std::string_view identity) { return store / digits_of(identity); }
+
+fs::path find_session_folder(Disk& disk, const fs::path& store, std::string_view identity) {
+  fs::path folder = session_folder(store, identity);
+  fs::path former = store / former_digits_of(identity);
+  if (disk.exists(folder) || !disk.exists(former)) return folder;
+  const auto names = disk.list(former);
+  const bool has_segments =
+      !names || std::ranges::any_of(*names, [](const std::string& name) { return segment_ordinal(name).has_value(); });
+  // One whose headers are all damaged may be this session's: opening it reports that.
+  return has_segments && (!names || stored_identity(disk, former, *names).value_or(std::string{identity}) == identity)
+             ? former
+             : folder;
+}
 
 fs::path ring_path(const fs::path& ring_directory, const fs::path& folder) {
   // One name however the folder is called, so that the ring of a process that died is found again.
-  return ring_directory / (std::string{ring_prefix} + hex(stable_hash(whole_path(folder))) + std::string{ring_suffix});
+  const std::string path = whole_path(folder);
+  const bool is_former = folder.filename().string().size() == former_digits;
+  const std::string digits = is_former ? former_digits_of(path) : digits_of(path);
+  return ring_directory / (std::string{ring_prefix} + digits + std::string{ring_suffix});
 }
 
 JournalScan scan_journal(Disk& disk, const fs::path& folder, const std::function<bool(const JournalRecord&)>& visit,
@@ -257,22 +309,11 @@ JournalScan scan_journal(Disk& disk, const fs::path& folder, const std::function
 std::vector<StoredSession> list_sessions(Disk& disk, const fs::path& store) {
   std::vector<StoredSession> sessions;
   for (const std::string& name : value_or_throw(disk.list(store))) {
-    const bool is_ours = name.size() == 16 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
-    if (!is_ours) continue;
+    if (!is_folder_name(name)) continue;
     const fs::path folder = store / name;
     const auto files = disk.list(folder);
     if (!files) continue;
-    for (const std::string& file_name : *files) {
-      if (!segment_ordinal(file_name)) continue;
-      const auto file = disk.open(folder / file_name, OpenMode::read);
-      SegmentHeader header{};
-      if (!file || (*file)->read(0, {reinterpret_cast<char*>(&header), sizeof header}).value_or(0) < sizeof header ||
-          !header_is_whole(header)) {
-        continue;
-      }
-      sessions.push_back({folder, std::string{identity_of(header)}});
-      break;
-    }
+    if (auto identity = stored_identity(disk, folder, *files)) sessions.push_back({folder, *std::move(identity)});
   }
   return sessions;
 }

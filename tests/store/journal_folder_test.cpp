@@ -1,4 +1,4 @@
-// The folder of a journal: what is left of it when nothing was stored.
+// The folder of a journal: its name, the name that earlier versions gave it, and what is left when nothing was stored.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view identity = "FIX.4.4:US->THEM";
 const fs::path root = "/store";
+const fs::path former = root / "8dfc14cb50e6ac38";  // what earlier versions called the folder of `identity`
 
 class JournalFolder : public testing::Test {
  protected:
@@ -28,10 +29,17 @@ class JournalFolder : public testing::Test {
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
   }
-  JournalStore open() { return JournalStore(disk_, options_, identity, UtcTime(1s)); }
-  void store_a_message() { ASSERT_TRUE(open().append(SeqNum{1}, "a message")); }
+  JournalStore open(std::string_view name = identity) { return JournalStore(disk_, options_, name, UtcTime(1s)); }
+  void store_a_message(std::string_view name = identity) { ASSERT_TRUE(open(name).append(SeqNum{1}, "a message")); }
   void discard() { open().discard_if_new(); }
 
+  void move_folder(const fs::path& from, const fs::path& to) {
+    ASSERT_TRUE(disk_.make_folder(to));
+    const auto names = disk_.list(from);
+    ASSERT_TRUE(names);
+    for (const std::string& name : *names) ASSERT_TRUE(disk_.rename(from / name, to / name));
+    ASSERT_TRUE(disk_.remove_folder(from));
+  }
   [[nodiscard]] std::vector<std::string> folders() {
     return disk_.exists(root) ? *disk_.list(root) : std::vector<std::string>{};
   }
@@ -39,6 +47,45 @@ class JournalFolder : public testing::Test {
   MemoryDisk disk_;
   JournalOptions options_;
 };
+
+TEST_F(JournalFolder, has_32_digits_of_a_hash_that_does_not_change) {
+  store_a_message();
+  EXPECT_EQ(folders(), std::vector<std::string>{"11e47ec7d163a8407e8a0596e046cc5b"});
+}
+
+TEST_F(JournalFolder, of_a_former_name_is_used_on) {
+  store_a_message();
+  move_folder(session_folder(root, identity), former);
+  {
+    JournalStore store = open();
+    EXPECT_EQ(store.read(SeqNum{1}), "a message");
+    ASSERT_TRUE(store.append(SeqNum{2}, "in the ring"));
+    disk_.die_now();
+  }
+  disk_.kill();
+  EXPECT_EQ(open().read(SeqNum{2}), "in the ring") << "of a killed process";
+  EXPECT_EQ(folders(), std::vector<std::string>{former.filename().string()});
+  ASSERT_EQ(list_sessions(disk_, root).size(), 1U);
+  EXPECT_EQ(list_sessions(disk_, root)[0].identity, identity);
+}
+
+TEST_F(JournalFolder, of_a_former_name_stays_another_session_s) {
+  store_a_message("FIX.4.4:US->OTHER");
+  move_folder(session_folder(root, "FIX.4.4:US->OTHER"), former);
+  EXPECT_EQ(open().read(SeqNum{1}), std::nullopt);
+  EXPECT_EQ(folders().size(), 2U);
+  EXPECT_EQ(list_sessions(disk_, root).size(), 2U);
+}
+
+TEST_F(JournalFolder, of_a_former_name_is_not_passed_over_when_its_header_is_damaged) {
+  store_a_message();
+  move_folder(session_folder(root, identity), former);
+  const auto names = disk_.list(former);
+  for (const std::string& name : *names) {
+    if (name.ends_with(".nfxj")) disk_.bytes(former / name)[20] ^= 1;
+  }
+  EXPECT_THROW(open(), StoreError);
+}
 
 TEST_F(JournalFolder, goes_with_a_journal_in_which_nothing_was_stored) {
   discard();

@@ -63,7 +63,7 @@ std::vector<Transfer> plan(const ImportOptions& options) {
 
 // Nothing is written before all of it can be.
 void check_target(const ImportOptions& options, const Transfer& transfer) {
-  const std::filesystem::path folder = session_folder(options.into, transfer.identity);
+  const std::filesystem::path folder = find_session_folder(posix_disk(), options.into, transfer.identity);
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return;
   const SessionState there = read_state({folder, transfer.identity});
@@ -194,7 +194,7 @@ Tally transfer_one(const ImportOptions& options, const Transfer& transfer) {
     flusher.remove(journal);
     if (!set || !journal.sync(now)) throw StoreError(transfer.identity + ": " + journal.condition_text());
   }
-  check_result(transfer, session_folder(options.into, transfer.identity), tally);
+  check_result(transfer, find_session_folder(posix_disk(), options.into, transfer.identity), tally);
   return tally;
 }
 

@@ -143,7 +143,7 @@ JournalScan scan_session(const StoredSession& session, const std::function<bool(
 JournalStore open_journal(const Place& place, const StoredSession& session, UtcTime now) {
   JournalOptions options;
   options.directory = session.folder.parent_path();
-  if (session_folder(options.directory, session.identity) != session.folder) {
+  if (find_session_folder(posix_disk(), options.directory, session.identity) != session.folder) {
     throw ConfigError(session.folder.string() +
                       ": is a copy of the session's folder, which an engine would not find; set the sequence numbers "
                       "in the store itself");

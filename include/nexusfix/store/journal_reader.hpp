@@ -18,10 +18,14 @@
 
 namespace nfx {
 
-// The folder of a session in a store: 16 hexadecimal digits of a hash of its identity, so that no CompID becomes a
-// file name.
+// The folder of a new session in a store: 32 hexadecimal digits, half of the SHA-256 of its identity. So no CompID
+// becomes a file name, and CompIDs that have the same folder cannot be chosen.
 [[nodiscard]] std::filesystem::path session_folder(const std::filesystem::path& store, std::string_view identity);
-// The ring of the session in this folder.
+// The folder in which the session's journal is, where there is one: also one of 16 digits, of a hash that was used
+// before. Otherwise session_folder().
+[[nodiscard]] std::filesystem::path find_session_folder(Disk& disk, const std::filesystem::path& store,
+                                                        std::string_view identity);
+// The ring of the session in this folder. Its name has as many digits as the folder's.
 [[nodiscard]] std::filesystem::path ring_path(const std::filesystem::path& ring_directory,
                                               const std::filesystem::path& folder);
 

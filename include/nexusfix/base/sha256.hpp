@@ -1,0 +1,13 @@
+// SHA-256 (FIPS 180-4), for names that cannot be chosen to collide. Not for passwords.
+// Thread: any. Cost: about a microsecond for each 64 bytes; no allocation. Errors: none.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace nfx {
+
+[[nodiscard]] std::array<std::uint8_t, 32> sha256(std::string_view bytes) noexcept;
+
+}  // namespace nfx
