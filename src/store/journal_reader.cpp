@@ -90,6 +90,7 @@ class Scanner {
       }
       walk(listed_[i], last ? nullptr : &listed_[i + 1]);
     }
+    if (!scan_.damage && !ended_) check_last();
     scan_.torn = scan_.damage && scan_.damage->position >= scan_.committed && !headers_damaged_;
     scan_.next_inbound = SeqNum{numbers_.next_inbound};
     scan_.next_outbound = SeqNum{numbers_.next_outbound};
@@ -105,6 +106,7 @@ class Scanner {
   bool list() {
     listed_.clear();
     scan_ = {};
+    newest_spare_ = 0;
     std::string spare_identity;
     for (const std::string& name : value_or_throw(disk_.list(folder_))) {
       const auto ordinal = segment_ordinal(name);
@@ -120,6 +122,10 @@ class Scanner {
       const bool unused = listed.header_whole && listed.info.header.base == unset_position;
       no_records = no_records || unused;
       if (unused) spare_identity = identity_of(listed.info.header);
+      if (unused && listed.info.header.ordinal == ordinal) {
+        newest_spare_ = std::max(newest_spare_, *ordinal);
+        scan_.shows_last = true;
+      }
       if (no_records) {
         scan_.spare.push_back(listed.info.path);
         continue;
@@ -184,6 +190,15 @@ class Scanner {
     }
     headers_damaged_ = false;
     return {};
+  }
+
+  // A segment is made ahead of the next one when that before it is in use: it shows which is the last.
+  void check_last() {
+    const std::uint64_t wanted = listed_.empty() ? 1 : listed_.back().ordinal + 1;
+    if (newest_spare_ <= wanted) return;
+    headers_damaged_ = true;
+    scan_.damage = JournalDamage{(folder_ / segment_name(newest_spare_)).string(), 0, scan_.end,
+                                 "it was made after segment " + segment_name(wanted) + ", which is missing"};
   }
 
   void damage(const Listed& listed, std::uint64_t offset, JournalPosition position, std::string_view reason) {
@@ -272,6 +287,7 @@ class Scanner {
   std::vector<Listed> listed_;
   JournalScan scan_;
   StandingNumbers numbers_;
+  std::uint64_t newest_spare_ = 0;
   bool headers_damaged_ = false;
   bool ended_ = false;  // the visitor has seen enough
 };

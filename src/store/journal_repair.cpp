@@ -42,7 +42,7 @@ class Repair {
     JournalDamage last;
     for (int i = 0; i < repairs_max; ++i) {
       scan_ = scan_journal(disk_, folder_, {}, scanned_to_);
-      if (!scan_.damage) return done_.empty() ? "nothing is damaged\n" : done_;
+      if (!scan_.damage) return done_.empty() ? what_was_checked() : done_;
       if (scan_.torn) {
         return done_ + scan_.damage->file + ", offset " + std::to_string(scan_.damage->offset) +
                ": a tail that was never synced; opening the store cuts it\n";
@@ -63,6 +63,8 @@ class Repair {
     const std::uint64_t ordinal = segment_ordinal(path.filename().string()).value_or(0);
     const std::uint64_t wanted = scan_.segments.empty() ? ordinal : scan_.segments.back().header.ordinal + 1;
     if (damage.offset != 0) return repair_records(damage, path);
+    if (std::ranges::find(scan_.spare, path) != scan_.spare.end())
+      return replace_last(scan_.segments.empty() ? ordinal - 1 : wanted, path);
     if (ordinal > wanted && !disk_.exists(folder_ / segment_name(wanted))) return replace_missing(wanted, path);
     repair_header(path, ordinal);
   }
@@ -94,10 +96,7 @@ class Repair {
     value_or_throw(file->sync());
     const Hole& last = holes.back();
     if (copy_ == nullptr && last.end == scan_.committed && path == last_path()) {
-      say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
-          std::to_string(last.standing.next_inbound) + ", next outbound " +
-          std::to_string(last.standing.next_outbound) +
-          "; get the numbers of the counterparty, and set these with nfx store seq");
+      say_numbers(last.standing);
     }
   }
 
@@ -278,6 +277,24 @@ class Repair {
     return header;
   }
 
+  // Segments up to `after`, which was made ahead, had records and are missing.
+  void replace_last(std::uint64_t ordinal, const fs::path& after) {
+    if (copy_ != nullptr) {
+      replace_missing(ordinal, after);
+      return say(
+          "what was recorded after the copy was made is lost: compare the sequence numbers with the "
+          "counterparty's, and set them with nfx store seq");
+    }
+    if (scan_.segments.empty()) {
+      throw StoreError(folder_.string() +
+                       ": no segment with records is left; use --from COPY, or remove the folder to begin at 1");
+    }
+    for (const fs::path& path : scan_.spare) value_or_throw(disk_.remove(path));
+    value_or_throw(disk_.sync_folder(folder_));
+    say((folder_ / segment_name(ordinal)).string() + ": it is missing, and its records are given up");
+    say_numbers({value(scan_.next_inbound), value(scan_.next_outbound), 0, false});
+  }
+
   void replace_missing(std::uint64_t ordinal, const fs::path& after) {
     const fs::path path = folder_ / segment_name(ordinal);
     std::string bytes;
@@ -330,6 +347,24 @@ class Repair {
     value_or_throw(to->sync());
     value_or_throw(disk_.sync_folder(folder_));
     say(path.string() + " is saved as " + kept.filename().string());
+  }
+
+  // After records that are given up.
+  void say_numbers(const StandingNumbers& standing) {
+    say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
+        std::to_string(standing.next_inbound) + ", next outbound " + std::to_string(standing.next_outbound) +
+        "; get the numbers of the counterparty, and set these with nfx store seq");
+  }
+
+  // Where nothing is damaged: no more than what the files show.
+  [[nodiscard]] std::string what_was_checked() const {
+    std::string text = "nothing is damaged: segments " + std::to_string(scan_.segments.size()) + ", records " +
+                       std::to_string(scan_.records) + ", next inbound " + std::to_string(value(scan_.next_inbound)) +
+                       ", next outbound " + std::to_string(value(scan_.next_outbound)) + '\n';
+    if (scan_.shows_last) return text;
+    return text +
+           "whether segments after them were deleted cannot be known: compare the sequence numbers with the "
+           "counterparty's\n";
   }
 
   void say(const std::string& line) { done_ += line + '\n'; }

@@ -47,6 +47,8 @@ class DamagedJournal : public testing::Test {
   JournalStore open() { return JournalStore(disk_, options_, identity, UtcTime(1s)); }
   [[nodiscard]] fs::path segment(int n) const { return folder_ / ("0000000" + std::to_string(n) + ".nfxj"); }
 
+  [[nodiscard]] fs::path last_segment() { return scan_journal(disk_, folder_).segments.back().path; }
+
   // A copy of the folder as it is, for repair_from_copy.
   fs::path copy() {
     const fs::path to = "/copy";
@@ -131,6 +133,44 @@ TEST_F(DamagedJournal, goes_on_behind_a_segment_that_is_missing) {
   const JournalStore store = open();
   EXPECT_GT(lost(store).size(), 100U);
   EXPECT_EQ(store.next_outbound(), SeqNum{messages + 1});
+}
+
+TEST_F(DamagedJournal, is_not_opened_without_its_last_segment_while_the_one_after_it_shows_that) {
+  ASSERT_TRUE(disk_.remove(last_segment()));
+  EXPECT_NE(refusal().find("which is missing"), std::string::npos) << refusal();
+  const std::string said = repair_by_gap_fill(disk_, folder_);
+  EXPECT_NE(said.find("its records are given up"), std::string::npos) << said;
+  EXPECT_NE(said.find("may be too low"), std::string::npos) << said;
+  const JournalStore store = open();
+  EXPECT_FALSE(lost(store).empty());
+  EXPECT_LT(store.next_outbound(), SeqNum{messages + 1});
+}
+
+TEST_F(DamagedJournal, gets_its_last_segment_from_a_copy) {
+  const fs::path from = copy();
+  ASSERT_TRUE(disk_.remove(last_segment()));
+  const std::string said = repair_from_copy(disk_, folder_, from);
+  EXPECT_NE(said.find("after the copy was made"), std::string::npos) << said;
+  const JournalStore store = open();
+  EXPECT_TRUE(lost(store).empty());
+  EXPECT_EQ(store.next_outbound(), SeqNum{messages + 1});
+}
+
+TEST_F(DamagedJournal, is_not_begun_again_when_all_its_segments_are_missing) {
+  const JournalScan whole = scan_journal(disk_, folder_);
+  for (const SegmentInfo& each : whole.segments) ASSERT_TRUE(disk_.remove(each.path));
+  EXPECT_NE(refusal().find("which is missing"), std::string::npos) << refusal();
+  EXPECT_THROW((void)repair_by_gap_fill(disk_, folder_), StoreError);
+}
+
+TEST_F(DamagedJournal, that_is_whole_has_its_numbers_reported_and_what_was_not_checked) {
+  const std::string numbers = "next inbound 77, next outbound " + std::to_string(messages + 1) + "\n";
+  const std::string said = repair_by_gap_fill(disk_, folder_);
+  EXPECT_TRUE(said.starts_with("nothing is damaged: segments ") && said.ends_with(numbers)) << said;
+  const JournalScan whole = scan_journal(disk_, folder_);
+  for (const fs::path& each : whole.spare) ASSERT_TRUE(disk_.remove(each));
+  const std::string less = repair_by_gap_fill(disk_, folder_);
+  EXPECT_NE(less.find(numbers + "whether segments after them were deleted cannot be known"), std::string::npos) << less;
 }
 
 TEST_F(DamagedJournal, is_not_repaired_by_a_copy_that_lacks_the_same_records) {

@@ -67,6 +67,8 @@ struct JournalScan {
   SeqNum next_outbound = first_seq_num;
   UtcTime creation_time{};
   bool closed = false;  // the last record states it
+  // A segment that was made ahead is there: a last segment that was deleted is known as damage. Without one it is not.
+  bool shows_last = false;
 };
 
 // Visits the records in order; the visitor returns false to end the scan early. Throws StoreError when the folder
