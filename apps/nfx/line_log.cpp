@@ -40,7 +40,8 @@ struct LineLog::State {
   void run();
   // Writes lines in pieces that show the progress. Returns 0 or the error.
   int write(const SafeText& lines);
-  void lose(std::uint64_t lines, int error);
+  // A batch could not be written, nor that `missing` lines were dropped before it.
+  void lose(std::uint64_t lines, std::uint64_t missing, int error);
 
   const cli::Stream stream;
 
@@ -56,6 +57,7 @@ struct LineLog::State {
   std::atomic<bool> unflushed{false};
   std::atomic<bool> closed{false};
   std::atomic<std::uint64_t> written{0};    // bytes
+  std::atomic<std::uint64_t> lost{0};       // all lines that are never written
   std::atomic<std::uint64_t> under_way{0};  // lines that the writer has taken and not yet written
   bool failing = false;                     // the writer's: the stream has failed, and this was reported
 };
@@ -70,7 +72,8 @@ int LineLog::State::write(const SafeText& lines) {
   return 0;
 }
 
-void LineLog::State::lose(std::uint64_t lines, int error) {
+void LineLog::State::lose(std::uint64_t lines, std::uint64_t missing, int error) {
+  lost += lines;
   if (is_final(error)) {
     closed.store(true);
     if (stream == cli::Stream::out) {
@@ -84,7 +87,7 @@ void LineLog::State::lose(std::uint64_t lines, int error) {
                 std::generic_category().message(error));
   }
   const std::lock_guard lock{mutex};
-  dropped += lines;
+  dropped += lines + missing;
 }
 
 void LineLog::State::run() {
@@ -111,12 +114,12 @@ void LineLog::State::run() {
     if (missing != 0) {
       batch.add("nfx: {} lines are missing here: {} did not take them in time\n", missing, SafeText{name_of(stream)});
     }
-    if (!closed) {
-      if (const int error = write(batch); error != 0) {
-        lose(lines + missing, error);
-      } else {
-        failing = false;
-      }
+    if (closed) {
+      lost += lines;
+    } else if (const int error = write(batch); error != 0) {
+      lose(lines, missing, error);
+    } else {
+      failing = false;
     }
     under_way.store(0, std::memory_order_relaxed);
     batch.clear();
@@ -164,7 +167,9 @@ void LineLog::add(const SafeText& lines) {
     NFX_ASSERT(!state.ended);
     // Once a line is dropped the later ones are too, until the writer has reported it: the order of lines stays.
     if (state.closed || state.dropped != 0 || state.waiting.size() + lines.size() > queue_bytes) {
-      state.dropped += lines_in(lines);
+      const std::uint64_t count = lines_in(lines);
+      state.dropped += count;
+      state.lost += count;
     } else {
       state.waiting += lines;
     }
@@ -186,5 +191,7 @@ void LineLog::flush() {
 }
 
 bool LineLog::closed() const noexcept { return state_->closed; }
+
+LineCounters LineLog::counters() const noexcept { return {.dropped = state_->lost}; }
 
 }  // namespace nfx::app

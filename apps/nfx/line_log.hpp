@@ -1,8 +1,8 @@
 // Lines for standard output or standard error of threads that must not wait for the reader: a bounded queue,
 // and a thread that writes. A reader that stalls or ends costs lines, never time on a poll thread. Thread: line(),
-// add(), flush() and closed() from any; the destructor from the owner, once no other thread adds. It waits until
-// everything is written, or until the reader has taken nothing for `patience`, and then reports on standard error how
-// many lines were not written. Cost: a copy under a mutex that is never held during a write; flush() makes a system
+// add(), flush(), closed() and counters() from any; the destructor from the owner, once no other thread adds. It waits
+// until everything is written, or until the reader has taken nothing for `patience`, and then reports on standard error
+// how many lines were not written. Cost: a copy under a mutex that is never held during a write; flush() makes a system
 // call only when the writer sleeps and there is something to write, a few hundred times a second at most. Bounds:
 // queue_bytes wait; a line that finds no room is dropped and counted, and the stream reports how many are missing as
 // soon as it is read again. Errors: a stream that is closed is reported on standard error once, and lines are dropped
@@ -10,14 +10,35 @@
 // from the first LineLog on.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
+#include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "output.hpp"
+
+namespace nfx::app {
+
+struct LineCounters {
+  std::uint64_t dropped = 0;
+};
+
+}  // namespace nfx::app
+
+namespace nfx {
+
+template <>
+inline constexpr auto counter_rows<app::LineCounters> = std::to_array<CounterRow<app::LineCounters>>({
+    {&app::LineCounters::dropped, "nfx_serve_lines_dropped_total",
+     "Lines that were not written: the stream is not read in time, is closed, or is a file on a full disk."},
+});
+static_assert(rows_are_complete<app::LineCounters>());
+
+}  // namespace nfx
 
 namespace nfx::app {
 
@@ -37,6 +58,7 @@ class LineLog {
   // Has the writer begin. Lines that are only added wait for this, or until there are many.
   void flush();
   [[nodiscard]] bool closed() const noexcept;
+  [[nodiscard]] LineCounters counters() const noexcept;
 
  private:
   struct State;

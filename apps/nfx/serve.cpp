@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "command.hpp"
 #include "line_log.hpp"
@@ -11,6 +12,7 @@
 #include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/observe/metrics.hpp"
 #include "nexusfix/placement/plan.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/wire/field_text.hpp"
@@ -123,6 +125,13 @@ class Server final : public Application {
   void on_log_alert(std::string_view text) override {
     log_.line(wall_clock(), "log: " + std::string{text});
     log_.flush();
+  }
+  void on_metrics(MetricsPage& page) override {
+    for (const auto& [name, log] : {std::pair{"stdout", &log_}, std::pair{"stderr", &refused_}}) {
+      const LineCounters counters = log->counters();
+      for (const CounterRow<LineCounters>& row : counter_rows<LineCounters>)
+        page.counter({row.metric, row.help}, counters.*row.member, {{"stream", name}});
+    }
   }
   void on_placement_alert(std::string_view text) override {
     log_.line(wall_clock(), "placement: " + std::string{text});
@@ -289,7 +298,7 @@ cli::Command serve_command() {
 Each refused Logon is a line on standard error, with its reason, the names it claims and its address: at most max_refusal_reports of a reason within a second, then their number.
 Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists when sessions are encrypted.
 Messages sent and received are stored in journals, in the folder 'store' next to the configuration unless that specifies another; 'nfx store ls store' shows them.
-Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted, and a closed standard output is reported on standard error, once. --messages costs latency.
+Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted (nfx_serve_lines_dropped_total in the metrics file), and a closed standard output is reported on standard error, once. --messages costs latency.
 Of messages delivered although the dictionary does not expect them, each kind is shown once.
 
 The least a configuration needs:

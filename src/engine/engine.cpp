@@ -84,6 +84,7 @@ struct Engine::Parts {
                [this](MetricsPage& page) {
                  add_threads(page);
                  helpers.add_metrics(page);
+                 application->on_metrics(page);
                });
   }
   void add_threads(MetricsPage& page) {

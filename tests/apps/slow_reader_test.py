@@ -61,7 +61,8 @@ class SlowReader(unittest.TestCase):
 
     def serve(self, *options, stdout):
         config = self.folder / "serve.toml"
-        config.write_text(TOML.format(port=0), encoding="utf-8")
+        log = f'[log]\nmetrics_file = "{self.folder / "nfx.prom"}"\n'
+        config.write_text(log + TOML.format(port=0), encoding="utf-8")
         return self.watch(subprocess.Popen([PROGRAM, "serve", str(config), "--echo", *options], stdout=stdout,
                                            stderr=subprocess.PIPE, env=ENVIRONMENT))
 
@@ -131,6 +132,11 @@ class SlowReader(unittest.TestCase):
         self.assertRegex(self.stop(process), r"^nfx: \d+ lines were not written: standard output did not take them\n$")
         os.close(reader)
 
+    def dropped_lines(self):
+        metrics = (self.folder / "nfx.prom").read_text(encoding="utf-8")
+        return {stream: int(count) for stream, count in
+                re.findall(r'^nfx_serve_lines_dropped_total\{stream="(\w+)"\} (\d+)$', metrics, re.MULTILINE)}
+
     def test_what_was_dropped_is_counted_where_it_is_missing(self):
         reader, writer = self.small_pipe()
         process = self.serve("--messages", stdout=writer)
@@ -157,6 +163,8 @@ class SlowReader(unittest.TestCase):
             self.assertTrue(any(b"logged out" in line for line in stream))
         self.assertEqual(self.stop_quietly(process), "")
         self.assertTrue(all(re.match(rb"\d{8}-\d\d:\d\d:\d\d\.\d{3} ", line) for line in lines[:-1]))
+        # Written once more at the end.
+        self.assertEqual(self.dropped_lines(), {"stdout": int(missing[1]), "stderr": 0})
 
     def stop_quietly(self, process):
         err = process.communicate(timeout=PATIENCE_S)[1].decode()

@@ -152,6 +152,7 @@ class Reporting final : public Application {
     if (session.config().role == Role::acceptor) session.send({.msg_type = "8", .body = "11=1\x01"});
   }
   void on_message(SessionHandle&, const MessageView&) override { all_there.count_down(); }
+  void on_metrics(MetricsPage& page) override { page.counter({"own_total", "Of the program."}, 77); }
   std::latch all_there;
 };
 
@@ -199,6 +200,7 @@ TEST(Engine, runs_as_many_flushers_and_workers_as_configured_and_all_of_them_flu
   }
   const std::string metrics = folder.text("nfx.prom");
   EXPECT_NE(metrics.find("nfx_flusher_journals{thread=\"nfx-flush-0\"} "), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("\nown_total 77\n"), std::string::npos) << metrics;
   for (const char* name : {"nfx-flush-0", "nfx-flush-1", "nfx-defer-0", "nfx-defer-1"}) {
     EXPECT_NE(metrics.find("nfx_helper_longest_turn_seconds{thread=\"" + std::string{name} + "\"} "), std::string::npos)
         << metrics;
