@@ -74,7 +74,7 @@ class ParkedBytes {
     NFX_ASSERT(held());
     memory_->append(bytes);
   }
-  // Copies to `into`, so that both keep the room they have reserved.
+  // Copies to `into`, so that both keep their reserved capacity.
   void take(std::string& into) {
     NFX_ASSERT(held());
     into = *memory_;

@@ -1,6 +1,6 @@
-// Who a connection belongs to: nobody, a Logon that is still to come, or a session. One owner at a time.
+// The owner of each connection: none, a pending Logon, or a session. One owner at a time.
 // Thread: one owner, a poll loop. Cost: find() is a load and a compare; no allocation while no more connections exist
-// at once than were expected. A ConnectionId carries the generation of its slot, so a stale id has no owner.
+// than were expected. A ConnectionId carries the generation of its slot, so a stale id has no owner.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ class ConnectionOwners {
     if (place >= entries_.size() || entries_[place].id != id) return {};
     return entries_[place].owner;
   }
-  // For a connection without an owner, or one that passes from a pending Logon to its session, or to the session that
-  // it has already.
+  // For a connection without an owner, one that passes from a pending Logon to its session, or one that already has
+  // this session.
   void set(ConnectionId id, ConnectionOwner owner) {
     NFX_ASSERT(id != no_connection);
     NFX_ASSERT(owner.kind != ConnectionOwner::Kind::none);

@@ -1,14 +1,14 @@
-// The kernel's clocks, with the processor's counter in between: a reading costs a third of the kernel's.
-// Every `anchor_interval` both are read together; until the next time the counter says how far the kernel's clocks have
-// come since. Its rate is measured while the clock is in use, so that kernel clocks that are slewed or set are followed
-// within an interval.
-// Thread: one owner, for a const reading changes what it remembers; any_thread_now() asks the kernel. Cost: some 10 ns;
-// once in an interval, always where the counter is not trusted, and until its rate is known: up to three readings of
-// the kernel's. Accuracy: within an interval times the error of the rate, some nanoseconds; the processor may read its
-// counter a little before instructions in front of it have ended. monotonic() never goes back; utc is the kernel's,
-// which may. Errors: none. A counter that jumps, or changes its rate by a thousandth (a suspended or migrated guest),
-// is not used until its rate is known again. When the thread is interrupted between the readings of both, they are
-// taken again, and after most_readings of them the kernel's is good enough, alone.
+// The kernel's clocks, extrapolated with the processor's cycle counter: a reading costs a third of the kernel's. Once
+// per `anchor_interval` the kernel's clocks and the counter are read together; in between, the counter gives the time
+// since then. The counter's rate is measured while the clock is in use, so a kernel clock that is slewed or set is
+// followed within one interval.
+// Thread: one owner, since a const reading updates mutable members; any_thread_now() reads the kernel's clocks. Cost:
+// some 10 ns; once per interval, always where the counter is not trusted, and until its rate is known: up to three
+// readings of the kernel's clocks. Accuracy: within an interval times the error of the rate, some nanoseconds; the
+// processor may read its counter a little before preceding instructions have ended. monotonic() never goes back; utc is
+// the kernel's, which may. Errors: none. A counter that jumps, or changes its rate by a thousandth (a suspended or
+// migrated guest), is not used until its rate is known again. When the thread is interrupted between the two readings,
+// they are repeated; after most_readings attempts the kernel's reading alone is used.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ template <Clock Kernel = SystemClock, class Counter = ProcessorCounter>
 class CounterClock {
  public:
   static constexpr Duration anchor_interval{std::chrono::milliseconds{1}};
-  static constexpr Duration first_measure{std::chrono::milliseconds{10}};  // the rate is known after so long, and
-  static constexpr Duration next_measure{std::chrono::seconds{1}};         // measured again each time so long after
+  static constexpr Duration first_measure{std::chrono::milliseconds{10}};  // until the rate is first known
+  static constexpr Duration next_measure{std::chrono::seconds{1}};         // between later measurements of the rate
   static constexpr Duration longest_reading{std::chrono::microseconds{1}};
   static constexpr int most_readings = 4;
 
@@ -92,7 +92,7 @@ class CounterClock {
   [[no_unique_address]] Counter counter_;
   bool trusted_;
   mutable std::uint64_t anchor_count_ = 0;
-  mutable std::uint64_t usable_counts_ = 0;   // behind the anchor; 0: the kernel is asked
+  mutable std::uint64_t usable_counts_ = 0;   // since the anchor; 0: the kernel's clocks are read
   mutable std::uint64_t time_per_count_ = 0;  // in nanoseconds, times 2^32; 0: not known
   mutable Instant anchor_{};
   mutable MonotonicTime latest_{};

@@ -57,7 +57,7 @@ struct Engine::Parts {
   EngineHelpers helpers;
   EngineLogs logs;  // outlives the threads that record
   std::vector<std::unique_ptr<PollThread>> threads;
-  std::mutex threads_mutex;  // of who is woken
+  std::mutex threads_mutex;  // guards `threads` where wake_all() may read it
   std::mutex added_tls_mutex;
   std::vector<std::pair<std::string, std::weak_ptr<TlsContext>>> added_tls;  // of sessions that came later
   bool started = false;
@@ -73,7 +73,7 @@ struct Engine::Parts {
          }});
   }
 
-  // The log's thread, once the poll threads are there to be asked.
+  // Starts the log thread, after the poll threads that it collects statistics from exist.
   void begin_logs() {
     if (!logs.wanted()) return;
     for (std::size_t i = 0; i < config.sessions.size(); ++i) logs.name(i, identity(config.sessions[i].session));
@@ -102,8 +102,8 @@ struct Engine::Parts {
     return reports;
   }
 
-  // Jobs end before the poll threads go, which those that open a store hand it to; stores close with their sessions,
-  // and the flushers end after them.
+  // Jobs end before the poll threads, because a job that opens a store hands it to its poll thread. Stores close with
+  // their sessions, and the flushers end after them.
   void end_threads() {
     // First, while the poll threads exist.
     logs.end([this] {
@@ -123,7 +123,7 @@ struct Engine::Parts {
     for (const auto& thread : threads) thread->wake();
   }
 
-  // Those of sessions that have gone make room.
+  // Entries of removed sessions are dropped.
   void remember_tls(const std::string& session, const std::weak_ptr<TlsContext>& context) {
     const std::lock_guard lock{added_tls_mutex};
     std::erase_if(added_tls, [](const auto& each) { return each.second.expired(); });
@@ -134,7 +134,7 @@ struct Engine::Parts {
     placement.watch([this](const std::string& text) { application->on_placement_alert(text); });
   }
 
-  // The numbers of sessions made later say which thread serves them.
+  // The number of a session that was added later determines the thread that serves it.
   [[nodiscard]] PollThread& thread_of(std::size_t session) const noexcept {
     const std::size_t configured = config.sessions.size();
     return *threads[session < configured ? config.sessions[session].poll_thread

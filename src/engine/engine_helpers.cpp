@@ -22,7 +22,7 @@ void EngineHelpers::begin() {
   const std::lock_guard lock{mutex_};
   const std::uint32_t all = flushers_.threads + workers_.threads;
   helpers_.reserve(all);
-  // Those that could not be had the last time are tried again.
+  // Threads that could not be started the last time are tried again.
   for (auto i = static_cast<std::uint32_t>(helpers_.size()); i < all; ++i) {
     const bool flusher = i < flushers_.threads;
     add(flusher ? ThreadRole::flusher : ThreadRole::deferred, flusher ? i : i - flushers_.threads);
@@ -74,7 +74,7 @@ void EngineHelpers::join(ThreadRole role) noexcept {
 void EngineHelpers::end_jobs() noexcept {
   stores_.end_jobs();
   join(ThreadRole::deferred);
-  // What no thread of its own has done; where there was one, nothing is left.
+  // Runs the jobs of workers that have no thread; a worker with a thread has finished its own.
   for (std::uint32_t i = 0; i < stores_.workers(); ++i) stores_.run_jobs(i);
 }
 

@@ -1,7 +1,7 @@
-// The helper threads of an engine: flushers, which write journals, and workers, which open and
-// close them. As many as [placement] says, one of each where it says nothing.
-// Thread: begin() from any; the ends and the destructor from the owner. Lifetime: jobs end, the poll threads' sessions
-// go, then this ends. Errors: begin() throws std::system_error when no thread can be had.
+// The helper threads of an engine: flushers, which write journals, and workers, which open and close them. [placement]
+// sets how many of each; the default is one.
+// Thread: begin() from any; end_jobs(), end() and the destructor from the owner. Lifetime: end_jobs(), then the poll
+// threads' sessions are destroyed, then end(). Errors: begin() throws std::system_error when no thread can be started.
 #pragma once
 
 #include <atomic>
@@ -31,16 +31,15 @@ class EngineHelpers {
 
   [[nodiscard]] JournalStores& stores() noexcept { return stores_; }
 
-  // Starts the threads that do not run yet, and returns when each is in its place. Journals need them from the moment
-  // they are open.
+  // Starts the threads that do not run yet, and returns when each is in its place. An open journal needs them.
   void begin();
-  // Runs the jobs that wait, and ends the workers. Without begin() the jobs are run here. What comes later is done by
-  // whoever asks for it.
+  // Runs the jobs that wait, and ends the workers. Without begin() the jobs are run here. Jobs that are added
+  // afterwards run on the thread that adds them.
   void end_jobs() noexcept;
   // The same, and ends the flushers.
   void end() noexcept;
 
-  // Of a helper by its thread's name, zero for others.
+  // The worst gap of the helper with this thread name, zero for any other name.
   [[nodiscard]] Duration worst_gap(std::string_view thread) const;
   void add_metrics(MetricsPage& page);
 

@@ -1,5 +1,5 @@
 // What an engine writes for operators and their tools: message log, event log and metrics, all by one housekeeping
-// thread. Thread: made, begun and ended by the owner of the engine; lanes belong to their poll threads; name() and
+// thread. Thread: made, begun and ended by the owner of the engine; log queues belong to their poll threads; name() and
 // forget() from any. Errors: the constructor throws ConfigError for a folder that cannot be used; later failures go to
 // the alert, once per outage.
 #pragma once
@@ -41,12 +41,12 @@ class EngineLogs {
   [[nodiscard]] bool wanted() const noexcept { return messages_ || events_ || metrics_path_; }
   [[nodiscard]] std::optional<MessageLog::Lane> message_lane(std::uint32_t thread);
   [[nodiscard]] std::optional<EventLog::Lane> event_lane(std::uint32_t thread);
-  // Lines and metrics call the session so.
+  // The name of the session in lines and metrics.
   void name(std::size_t session, const std::string& identity);
   void forget(std::size_t session);
 
-  // Starts the thread, which in between sleeps, or spins. `figures` are filled by the poll threads when asked; `more`
-  // adds what the engine itself knows.
+  // Starts the thread, which sleeps or busy-polls when idle, as `idle` specifies. The poll threads fill `figures` on
+  // request; `more` adds the engine's own statistics.
   void begin(std::function<void()> on_start, IdleMode idle, std::vector<Figures*> figures,
              std::function<void(MetricsPage&)> more);
   // Writes what is left and ends the thread. The poll threads have ended, or record nothing more. `publish` has each of

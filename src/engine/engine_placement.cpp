@@ -99,7 +99,7 @@ std::uint32_t EnginePlacement::join_mapping(const SessionSettings& settings) {
   const std::string name = identity(session);
   if (!mapper_) {
     throw ConfigError(name +
-                      " asks for a core, but the poll threads have none of their own: set [placement], and "
+                      " requests a core, but the poll threads have none of their own: set [placement], and "
                       "[engine] idle = \"spin\"");
   }
   const std::lock_guard lock{mapping_mutex_};
@@ -108,7 +108,7 @@ std::uint32_t EnginePlacement::join_mapping(const SessionSettings& settings) {
     if (thread.role == ThreadRole::poll && thread.cpus == CpuSet{cpu}) return thread.index;
   }
   throw ConfigError(name + ": cpu_affinity_core: no poll thread runs on CPU " + std::to_string(cpu) +
-                    "; the plan is made at the start and has them elsewhere");
+                    ". Poll threads are pinned once, at the start; choose a CPU that one of them runs on");
 }
 
 void EnginePlacement::withdraw(const SessionConfig& config) {
@@ -175,7 +175,7 @@ void EnginePlacement::enter(std::uint32_t index) {
 void EnginePlacement::enter_role(ThreadRole role, std::uint32_t index) {
   CpuAffinity::name_thread(thread_name(role, index));
   if (!plan_) return;
-  // A helper that came with a session added later is in no plan: it runs where the process may.
+  // A helper started for a session that was added later is not in the plan: it runs on any CPU of the process.
   if (const ThreadPlacement* thread = find(role, index)) enter_as(*thread);
 }
 
@@ -188,7 +188,7 @@ void EnginePlacement::enter_as(const ThreadPlacement& thread) {
   entered.report.name = thread.name;
   entered.report.planned = thread.cpus;
   CpuAffinity::name_thread(thread.name);
-  // It could be put there when it was built; what has changed since then is the monitor's to see.
+  // Pinning succeeded when the thread was built; the monitor reports what has changed since then.
   static_cast<void>(put_in_place(thread));
   read_thread(entered.tid, entered.report);
   const std::lock_guard lock{mutex_};

@@ -1,6 +1,7 @@
-// Puts an engine's threads where the plan says, before they allocate anything, and holds them against it while they
-// run. Thread: made and asked by whoever owns the engine; enter() and leave() by the thread they are about; the monitor
-// has a thread of its own on the housekeeping CPUs. Errors: ConfigError before anything runs, alerts afterwards.
+// Pins an engine's threads as planned, before they allocate anything, and compares them with the plan while they run.
+// Thread: made and queried by the owner of the engine; enter() and leave() are called by the thread to be placed; the
+// monitor has a thread of its own on the housekeeping CPUs. Errors: ConfigError before anything runs, alerts
+// afterwards.
 #pragma once
 
 #include <condition_variable>
@@ -26,8 +27,8 @@ class EnginePlacement {
  public:
   using Alert = std::function<void(const std::string& text)>;
 
-  // Off when the configuration asks for nothing. Otherwise makes the plan and writes each session's poll thread into
-  // `config`. Throws ConfigError when the plan is refused, or has warnings and on_violation says refuse.
+  // Off when the configuration requests no placement. Otherwise makes the plan and writes each session's poll thread
+  // into `config`. Throws ConfigError when the plan is refused, or has warnings and on_violation is refuse.
   EnginePlacement(EngineConfig& config, const std::function<Topology()>& topology,
                   const std::function<HostFacts()>& host);
   ~EnginePlacement();
@@ -36,29 +37,29 @@ class EnginePlacement {
   // What the plan warns of, and threads that could not be put in place; the text of each.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
-  // The poll thread for a session that joins later; `settings.poll_thread` when it has no wish. Throws ConfigError when
-  // no poll thread has the CPU it asks for. withdraw() and leave_mapping() make its place free again.
+  // The poll thread for a session that joins later; `settings.poll_thread` when it requests no CPU. Throws ConfigError
+  // when no poll thread has the requested CPU. withdraw() and leave_mapping() make its place free again.
   [[nodiscard]] std::uint32_t join_mapping(const SessionSettings& settings);
   void withdraw(const SessionConfig& config);
   void joined_as(std::size_t session, const SessionConfig& config);
   void leave_mapping(std::size_t session);
 
   // Calls `make` on a thread that runs where poll thread `index` will, so that its memory is first touched there.
-  // What `make` throws is thrown here. Throws ConfigError when the CPU cannot be had and on_violation says refuse.
+  // What `make` throws is thrown here. Throws ConfigError when pinning fails and on_violation is refuse.
   void build(std::uint32_t index, const std::function<void()>& make);
 
   // The calling thread becomes helper `index` with this role: name, CPUs and scheduler, until leave().
   void enter_role(ThreadRole role, std::uint32_t index);
 
-  // The calling thread becomes poll thread `index`: name, CPU, scheduler. Its own come back with leave().
+  // The calling thread becomes poll thread `index`: name, CPU, scheduler. leave() restores its former ones.
   void enter(std::uint32_t index);
   void leave();
 
-  // Watches the threads that have entered, and tells `alert`, on a thread of its own.
+  // Watches the threads that have entered; `alert` is called on the monitor's thread.
   void watch(Alert alert);
   void stop_watching();
 
-  // Of the threads that have entered; those that have left, as they were then.
+  // One report for each thread that has entered; for a thread that has ended, its state at that time.
   [[nodiscard]] std::vector<ThreadReport> reports() const;
 
  private:
@@ -76,8 +77,8 @@ class EnginePlacement {
   std::vector<std::string> warnings_;
 
   std::mutex mapping_mutex_;
-  std::optional<SessionCoreMapper> mapper_;  // over the poll threads' CPUs; none when they have none of their own
-  std::map<std::size_t, std::pair<std::string, std::string>> mapped_;  // who has a place in a balanced mapping
+  std::optional<SessionCoreMapper> mapper_;  // over the poll threads' CPUs; empty when no poll thread is pinned
+  std::map<std::size_t, std::pair<std::string, std::string>> mapped_;  // sessions with a place in a balanced mapping
 
   mutable std::mutex mutex_;
   std::vector<Entered> entered_;

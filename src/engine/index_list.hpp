@@ -1,5 +1,5 @@
 // A list of small numbers, each in it at most once: sessions with something to send, a resend under way, and so on.
-// Thread: one owner. Cost: O(1) to add and to ask; no allocation after construction. Order: that of adding, until
+// Thread: one owner. Cost: O(1) to add and to test; no allocation after construction. Order: that of adding, until
 // erase_at() puts the last in the place of the erased.
 #pragma once
 

@@ -40,7 +40,7 @@ static_assert(no_commit_position == unset_position);
 
 struct LiveSessionOptions {
   SessionSettings settings;
-  std::size_t number = 0;  // what the application knows it by
+  std::size_t number = 0;  // the application's id of the session
   std::size_t max_message_size = 0;
   UtcTime now{};
   bool from_template = false;
@@ -73,11 +73,11 @@ class LiveSession final : public SessionHandle {
 
   [[nodiscard]] bool is_acceptor() const noexcept { return settings.session.role == Role::acceptor; }
   [[nodiscard]] bool is_initiator() const noexcept { return settings.session.role == Role::initiator; }
-  // ThrottleAction::delay: messages may have to wait, and so may everything behind them.
+  // ThrottleAction::delay: messages may have to wait, and so may everything after them.
   [[nodiscard]] bool delays() const noexcept {
     return settings.session.throttle_rate != 0 && settings.session.throttle_action == ThrottleAction::delay;
   }
-  // What was received may have to wait: for the throttle, or for room in the journal.
+  // What was received may have to wait: for the throttle, or for space in the journal.
   [[nodiscard]] bool may_park() const noexcept { return delays() || journal_store != nullptr; }
   [[nodiscard]] JournalCommits commits() const noexcept { return {journal_store}; }
   // The earliest time at which something is due.
@@ -104,12 +104,12 @@ class LiveSession final : public SessionHandle {
   Connection connection{memory};
 
   bool enabled = true;
-  bool store_trouble = false;         // told about, until the store is good again
+  bool store_trouble = false;         // reported, until the store is good again
   bool full_too_long = false;         // full_until has passed
   bool looking_on = false;            // in a callback that lends bytes which acting on the session would move
   bool up = false;                    // on_logon was called, and on_logout not yet
   bool removing = false;              // it goes when its connection has ended
-  std::uint64_t records_refused = 0;  // by the journal, of which we know
+  std::uint64_t records_refused = 0;  // by the journal, as far as reported
 
   Reconnect reconnect;
   MonotonicTime schedule_at = MonotonicTime::max();
@@ -117,7 +117,8 @@ class LiveSession final : public SessionHandle {
   MonotonicTime full_until = MonotonicTime::max();  // how long it waits for space on its disk
   std::string cancel_reason;
 
-  // Of one that a template made: it leaves memory at this time unless it has a connection, which it lost at `gone_at`.
+  // For a session that a template made: it is removed from memory at this time unless it is connected; it lost its last
+  // connection at `gone_at`.
   const bool from_template;
   MonotonicTime leave_at = MonotonicTime::max();
   MonotonicTime gone_at = MonotonicTime::max();

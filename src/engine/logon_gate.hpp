@@ -1,5 +1,5 @@
-// Who may log on: connections whose Logon has not come yet, bounded in number, bytes and time; where they came in; and
-// what of the configuration and the application has to agree before a session hears of them.
+// Who may log on: connections whose Logon has not arrived yet, bounded in number, bytes and time; the listener that
+// accepted them; and the checks of configuration and application before a session is given the connection.
 // Thread: one owner, the poll thread. Cost: each place allocates its small buffer once, when it is first used. Errors:
 // none; refused connections are counted by their reason. Bounded: see Admission for what happens when all places are
 // taken, and RefusalLimit for how many refusals are reported.
@@ -97,8 +97,8 @@ class LogonGate {
     NFX_ASSERT(pending_[index].id != no_connection);
     return pending_[index];
   }
-  // Takes from the front of `bytes` what fits; the first message of the connection lies in received(). Returns how much
-  // it took.
+  // Takes from the front of `bytes` what fits; received() is the first message of the connection. Returns the number of
+  // bytes taken.
   std::size_t collect(std::uint32_t index, std::span<const char> bytes) noexcept;
   [[nodiscard]] std::string_view received(std::uint32_t index) const noexcept;
   [[nodiscard]] bool full(std::uint32_t index) const noexcept { return received(index).size() == most_bytes_; }

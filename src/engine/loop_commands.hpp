@@ -1,6 +1,6 @@
-// What other threads ask of a poll loop: a session more, a session less; and which identities and numbers are taken.
-// Thread: any, with a mutex; waiting() and may_exist() are loads. Cost: a loop that nothing is asked of pays one load
-// an iteration. Bounds: sessions count against max_dynamic_sessions from when they are claimed.
+// Requests of other threads to a poll loop: add a session, remove a session; and which identities and session numbers
+// are in use. Thread: any, with a mutex; waiting() and may_exist() are loads. Cost: without requests, one load per
+// iteration. Bounds: sessions count against max_dynamic_sessions from when they are claimed.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct LoopCommand {
     add,          // `session`
     remove,       // the session of `number`, with `text` in its Logout
     logon_again,  // the Logon on `connection`, which has waited for a session that is free now
-    opened,       // asked for by a Logon: `session`, or null when it could not be opened, and `text` says why
+    opened,       // requested by a Logon: `session`, or null when it could not be opened, for the reason in `text`
   };
 
   Kind kind = Kind::add;
@@ -40,8 +40,8 @@ class LoopCommands {
 
   // A session of the configuration.
   void configured(const std::string& name);
-  // Makes sure that there is room for one more of this name, and gives it its number, which is never used again. Throws
-  // ConfigError when there is none, or one of this name.
+  // Reserves a place for a session of this name and returns its number, which is never used again. Throws ConfigError
+  // when all places are taken or a session of this name exists.
   [[nodiscard]] std::size_t claim(const std::string& name);
   [[nodiscard]] bool full();
   // Gives back what claim() took: the session was not made, or is gone.
@@ -51,15 +51,15 @@ class LoopCommands {
   [[nodiscard]] bool knows(const std::string& name);
   // Whether there has ever been a session of this number.
   [[nodiscard]] bool may_exist(std::size_t number) const noexcept;
-  // It was made from a template or added, and is none of the configuration.
+  // It was made from a template or added, and is not a session of the configuration.
   [[nodiscard]] bool is_dynamic(std::size_t number) const noexcept { return number >= config_.sessions.size(); }
 
   void push(LoopCommand command);
-  // Asks for a session's removal, once. False: no such session.
+  // Requests a session's removal, once. False: no such session.
   [[nodiscard]] bool remove(std::size_t number, std::string text);
 
   [[nodiscard]] bool waiting() const noexcept { return waiting_.load(std::memory_order_acquire); }
-  // The poll thread: all that was asked since the last call, in order.
+  // For the poll thread: all requests since the last call, in order.
   [[nodiscard]] std::vector<LoopCommand> take();
 
  private:

@@ -1,5 +1,5 @@
-// What of a transport happens once per connection and not once per message: behind virtual calls, so that what uses it
-// is compiled once. Messages leave and come through the transport itself.
+// The operations of a transport that happen once per connection and not once per message, as virtual functions, so that
+// code that uses them is compiled once. Messages are sent and received through the transport itself.
 // Thread: the poll thread's, but wake() and time_on_any_thread(), which are any thread's. Errors: those of the
 // transport.
 #pragma once
@@ -27,7 +27,7 @@ class LoopNetwork {
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
   virtual void wake() noexcept = 0;
   [[nodiscard]] virtual UtcTime time_on_any_thread() const noexcept = 0;
-  // Who the peer of an accepted connection is by its certificate; null: there is none.
+  // The identity in the certificate of an accepted connection's peer; null: there is none.
   [[nodiscard]] virtual const TlsPeer* tls_peer(ConnectionId) const noexcept { return nullptr; }
 
  protected:

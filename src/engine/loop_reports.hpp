@@ -1,6 +1,7 @@
 // Where a poll loop writes what happens: the application's callbacks, the message log and the event log. Lines that a
 // peer causes are limited to one per kind and second.
-// Thread: the poll thread. Cost: a message is one copy into the log's lane where there is one, and one virtual call.
+// Thread: the poll thread. Cost: a message is one copy into the message log's queue, where that log is on, and one
+// virtual call.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace nfx {
 struct LoopLogs {
   std::optional<MessageLog::Lane> messages;
   std::optional<EventLog::Lane> events;
-  // A session that came while the loop runs, and its name; null when it goes.
+  // Called for a session that is added while the loop runs, with its name; null when it is removed.
   std::function<void(std::size_t session, const std::string* name)> name_session;
 };
 
@@ -52,7 +53,6 @@ class LoopReports {
   void event(const SessionHandle& session, std::string_view what, std::string_view detail, UtcTime now) noexcept;
   // A Logon was refused, or several were.
   void refused(const LogonRefusal& refusal);
-  // A connection that was no session's yet failed to be encrypted.
   // A session began to exist while the loop runs, or ends to.
   void added(SessionHandle& session, const std::string& name);
   void removed(SessionHandle& session);

@@ -1,8 +1,8 @@
 // Encoded messages on their way to one connection: filled at the back, drained at the front, bounded.
-// Thread: one owner. Cost: bytes move only when the free room behind has run short; memory is touched as used.
+// Thread: one owner. Cost: bytes move only when the free space at the end is too small; memory is touched as used.
 // Lifetime: the memory is the caller's and outlives the buffer. A value: a copy of an empty buffer starts over.
 //
-//   memory  | sent already | pending .......... | room ........ |
+//   memory  | sent already | pending .......... | free ........ |
 //           0              head                 tail            capacity
 #pragma once
 
@@ -17,7 +17,7 @@ class OutputBuffer {
  public:
   explicit OutputBuffer(std::span<char> memory) noexcept : bytes_(memory.data()), capacity_(memory.size()) {}
 
-  // Free room in one piece. What is pending moves to the front first when less than `wanted` is free behind it and the
+  // Free space in one piece. Pending bytes move to the front first when less than `wanted` is free after them and the
   // move is worth its cost: never more bytes moved than twice those gained.
   [[nodiscard]] std::span<char> room(std::size_t wanted) noexcept {
     if (capacity_ - tail_ < wanted && head_ >= (tail_ - head_) / 2 && head_ != 0) {
@@ -28,7 +28,7 @@ class OutputBuffer {
     NFX_ASSERT(head_ <= tail_ && tail_ <= capacity_);
     return {bytes_ + tail_, capacity_ - tail_};
   }
-  // The first `size` bytes of room() have been written.
+  // The first `size` bytes of `room()` have been written.
   void append(std::size_t size) noexcept {
     NFX_ASSERT(size <= capacity_ - tail_);
     tail_ += size;

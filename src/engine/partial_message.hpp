@@ -1,5 +1,5 @@
-// The front of a message whose end has not come yet.
-// Thread: one owner. Cost: copies only what belongs to a message that lies in two reads. Lifetime: the memory is the
+// The first part of a message whose end has not been received yet.
+// Thread: one owner. Cost: copies only what belongs to a message that spans two reads. Lifetime: the memory is the
 // caller's. A value: `partial = PartialMessage{memory}` forgets what was there.
 // Bounds: one message of the memory's size.
 #pragma once
@@ -29,7 +29,7 @@ class PartialMessage {
     size_ = bytes.size();
     wanted_ = wanted;
   }
-  // Moves from the front of `bytes` what is wanted, and gives out all there is; nothing is kept afterwards. What of it
+  // Moves the missing bytes from the front of `bytes`, returns everything collected, and is empty afterwards. What
   // cannot be used yet is given back with keep_rest() before the next call.
   [[nodiscard]] std::string_view complete(std::string_view& bytes) noexcept {
     NFX_ASSERT(size_ != 0);

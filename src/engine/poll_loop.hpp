@@ -2,8 +2,8 @@
 // Thread: everything here belongs to the thread that calls turn(), but request_stop(), submit(), add(), remove() and
 // knows(), which any thread may call. Cost: no allocation, lock or throw between a message's bytes and its answer's,
 // once a session has logged on. Errors: start() throws when a listener cannot be opened; afterwards whatever happens
-// becomes a callback or a counter.
-// The bodies are in poll_loop_impl.hpp, which the one file includes that instantiates the loop for its transport.
+// becomes a callback or a counter. The bodies are in poll_loop_impl.hpp, which the one file includes that instantiates
+// the loop for its transport.
 #pragma once
 
 #include <atomic>
@@ -60,7 +60,7 @@ class PollLoop {
   // From any other thread: queues a message for a session. False when the queue is full or the message too long.
   [[nodiscard]] bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept;
 
-  // From any other thread: a session more, checked before (check_session); it is there from the loop's next iteration
+  // From any other thread: adds a session that check_session() has accepted; it exists from the loop's next iteration
   // on. Returns its number. Throws ConfigError when max_dynamic_sessions are there or one of the same identity.
   std::size_t add(SessionSettings settings);
   // From any other thread: logs a session out and forgets it, store included. False: no such session.
@@ -115,13 +115,13 @@ class PollLoop {
     C& clock_;
   };
 
-  // Answers to a read this small leave at once, message by message: there is time, and the next answer need not wait
-  // for the messages behind it. Larger reads mean load, where one send for all answers is worth more.
+  // Answers to a read this small are sent immediately, message by message, so that an answer does not wait for the
+  // messages after it. Larger reads mean load, where one send for all answers costs less.
   static constexpr std::size_t eager_flush_limit = 2048;
   static constexpr std::size_t journal_room = 16 * 1024;  // below which a message waits to be received
 
   void look_at_clock() noexcept { runner_.advance_to(clock_.monotonic()); }
-  // Within on_close: more than the reason says, where the transport knows more.
+  // Within on_close: details beyond the reason, where the transport has them.
   [[nodiscard]] std::string_view words_of(ConnectionId id) const noexcept;
 
   void take_commands();

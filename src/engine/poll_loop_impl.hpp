@@ -52,7 +52,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   std::size_t work = 0;
   if (runner_.commands().waiting()) [[unlikely]]
     take_commands();
-  // Each session once an iteration at most, whatever its deadlines say: no timer can keep the network waiting.
+  // Each session at most once per iteration, whatever its deadlines: timers cannot starve the network.
   const DeadlineHeap& deadlines = runner_.deadlines();
   for (std::size_t left = runner_.sessions().places(); left != 0 && deadlines.earliest() <= now; --left) {
     fire_timer(runner_.sessions()[deadlines.earliest_item()]);
@@ -73,7 +73,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   const Duration wanted = runner_.application().on_turn(runner_.now());
   runner_.pump_replays();
   runner_.flush_all(transport_);
-  // A resend goes on at once, but not while a peer that does not read holds it up: then on_writable wakes the loop.
+  // A resend continues without waiting, except while the peer does not read: then on_writable wakes the loop.
   if (runner_.replay_can_go_on()) max_wait = Duration::zero();
   work += transport_.poll(*this, std::min({max_wait, until_next_deadline(), wanted}));
   runner_.flush_all(transport_);
@@ -151,7 +151,7 @@ void PollLoop<T, C>::take_commands() {
   }
 }
 
-// For those who watch.
+// Statistics, for other threads.
 
 template <Transport T, Clock C>
 SessionHandle* PollLoop<T, C>::find(std::size_t session) noexcept {
@@ -196,7 +196,7 @@ void PollLoop<T, C>::fire_timer(LiveSession& session) {
   } else {
     runner_.step(session, 0, [&](Actions& out) { session.session.on_timer(runner_.now(), out); });
   }
-  // Whatever it did, it must not be due at once again.
+  // Whatever it did, it must not be due again in this iteration.
   runner_.rearm(session);
 }
 
@@ -269,7 +269,7 @@ BatchEnd PollLoop<T, C>::receive_batch(LiveSession& session, std::string_view by
   });
 }
 
-// When the message just read may be handed to the session: in the past for now.
+// When the message just read may be handed to the session: a time in the past means now.
 template <Transport T, Clock C>
 MonotonicTime PollLoop<T, C>::may_receive_at(LiveSession& session) noexcept {
   const MonotonicTime space_at = space_expected_at(session);
@@ -359,7 +359,7 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
   receive(*session, behind);
 }
 
-// What the transport tells.
+// Events of the transport.
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_accept(ListenerId listener, ConnectionId id, std::string_view peer) {
@@ -380,7 +380,7 @@ void PollLoop<T, C>::on_connect(ConnectionId id) {
   look_at_clock();
   LiveSession& session = runner_.sessions()[owner.index];
   NFX_ASSERT(session.connection.id == id && session.connection.connecting);
-  // Out of its time it was not to connect at all: the boundary passed while it did.
+  // The session's time ended while it was connecting.
   if (!runner_.may_connect_now(session)) {
     runner_.close_connection(session);
     return runner_.detach(session);

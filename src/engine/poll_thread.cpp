@@ -10,7 +10,7 @@
 namespace nfx {
 namespace {
 
-// Sessions are told to log out, then given this much longer than their own timeout to be closed.
+// Sessions log out, then get this much longer than their own timeout to be closed.
 constexpr std::chrono::seconds stop_grace{3};
 
 const TransportMakers& makers_of(TransportKind kind) noexcept {

@@ -65,7 +65,7 @@ class PollThread {
   ThreadFigures gathered_;
 };
 
-// What the poll threads' transport will be, and why it is not what was asked for; empty when it is.
+// The transport that the poll threads will use, and why it is not the configured one; empty when it is.
 struct TransportChoice {
   TransportKind kind = TransportKind::epoll;  // never automatic
   bool tls = false;                           // some session is encrypted

@@ -16,13 +16,14 @@ struct PollThreadOptions;
 
 struct TransportProbe {
   bool available = true;
-  std::string text;  // what is used of it, or why it is not available; one line, empty when there is nothing to say
+  std::string text;  // which of its features are used, or why it is not available; one line, may be empty
 };
 
 struct TransportMakers {
   std::unique_ptr<PollThread> (*plain)(const PollThreadOptions& options);
   std::unique_ptr<PollThread> (*with_tls)(const PollThreadOptions& options);
-  // Whether this machine has it; null: every machine has. Throws std::invalid_argument for an option out of range.
+  // Whether this machine supports it; null: every machine does. Throws std::invalid_argument for an option out of
+  // range.
   TransportProbe (*probe)(const EngineConfig& config) = nullptr;
 };
 

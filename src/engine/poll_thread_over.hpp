@@ -25,7 +25,7 @@ namespace nfx {
 
 template <class Options>
 Options transport_options(const EngineConfig& config, Options options) {
-  // Every session, everybody who has not logged on yet, and as many again that are delivering their last bytes.
+  // All sessions, all connections before their Logon, and as many again that are delivering their last bytes.
   const std::size_t pending = std::size_t{config.max_pending_logons} + config.max_pending_known_logons;
   options.max_connections = 2 * (config.sessions.size() + config.max_dynamic_sessions + pending) + 16;
   const AdmissionLimits handshakes = handshake_limits(config);

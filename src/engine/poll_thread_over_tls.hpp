@@ -6,7 +6,7 @@
 
 namespace nfx {
 
-// A transport with TLS around those connections that ask for it.
+// A transport with TLS for the connections that are configured to use it.
 template <Transport Inner>
 class Encrypted {
  public:

@@ -1,5 +1,6 @@
 // Which of an initiator's addresses is tried next, and when: the delay doubles with every failure since the last Logon,
-// up to the maximum, and half of it is random, so that a venue that comes back is not met by all its clients at once.
+// up to the maximum, and half of it is random, so that not all clients of a venue that is back reconnect
+// simultaneously.
 // Thread: one owner. Pure: the time is an argument.
 #pragma once
 
@@ -35,7 +36,7 @@ class Reconnect {
   // Delays begin at the shortest again.
   void forget_failures() noexcept { failures_ = 0; }
 
-  // What happened: an attempt begins; the connection stands, without Logons yet; Logons were exchanged.
+  // Events: an attempt begins; the connection is established, without Logons yet; Logons were exchanged.
   void attempt_begins(MonotonicTime now) noexcept;
   void connected() noexcept { reached_ = false; }
   void logged_on() noexcept {
@@ -51,7 +52,7 @@ class Reconnect {
   std::size_t endpoint_ = 0;
   std::uint32_t failures_ = 0;        // connects since the last Logon
   bool reached_ = false;              // Logons were exchanged on the connection of now, or on the last one
-  MonotonicTime first_host_since_{};  // when the list of addresses was begun from its front
+  MonotonicTime first_host_since_{};  // when the first address of the list was tried
 };
 
 }  // namespace nfx

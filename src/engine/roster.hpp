@@ -1,4 +1,4 @@
-// Which sessions live on a poll loop: found by their place, by their number, and by the names in a Logon.
+// The sessions of a poll loop, found by place, by number, and by the names in a Logon.
 // Thread: one owner, the poll thread. Cost: by place and by number of the configuration O(1); other look-ups hash. A
 // place is reused once its session is gone; a number never is.
 #pragma once
@@ -16,7 +16,7 @@ namespace nfx {
 
 class Roster {
  public:
-  // Numbers below `configured` are those of the configuration; at most `most` sessions at once.
+  // Numbers below `configured` are those of the configuration; at most `most` sessions at a time.
   Roster(std::size_t configured, std::size_t most);
 
   // Gives a session its place.
@@ -51,8 +51,8 @@ class Roster {
  private:
   [[maybe_unused]] std::size_t most_;
   std::vector<std::unique_ptr<LiveSession>> sessions_;  // null where a session was removed
-  std::vector<std::uint32_t> place_of_;                 // by number of the configuration; no_place where it is not ours
-  SessionIndex index_;  // acceptors by the names in a Logon, sessions that came later by their numbers
+  std::vector<std::uint32_t> place_of_;                 // by number of the configuration; no_place: on another loop
+  SessionIndex index_;  // acceptors by the names in a Logon, sessions added later by number
 };
 
 }  // namespace nfx

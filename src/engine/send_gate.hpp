@@ -28,12 +28,12 @@ using CommitPosition = std::uint64_t;
 inline constexpr CommitPosition no_commit_position = UINT64_MAX;
 
 // Reports up to which position encoded messages are committed: a journal that syncs, a replica that acknowledges. Two
-// of them make one: it holds back when either does, its position is the journal's, and committed() is the lower of
-// both.
+// sources can be combined: the result holds back when either does, its position is the journal's, and committed() is
+// the lower of both.
 //   holds_back      nothing may leave before committed() has come to the position() that it was encoded at
 //   position        the end of the last record
 //   committed       everything before it is committed; never beyond position()
-//   request_commit  asks for a commit soon; cheap to repeat
+//   request_commit  requests a commit soon; cheap to repeat
 template <class S>
 concept CommitSource = requires(const S& source) {
   { source.holds_back() } noexcept -> std::same_as<bool>;
@@ -46,7 +46,7 @@ class SendGate {
  public:
   explicit SendGate(std::span<char> memory) noexcept : output_(memory) {}
 
-  // Free room for encoded messages, and the taking of it. See OutputBuffer.
+  // Free space for encoded messages. See OutputBuffer.
   [[nodiscard]] std::span<char> room(std::size_t wanted) noexcept { return output_.room(wanted); }
   void append(std::size_t size) noexcept {
     NFX_TRACE();
@@ -63,7 +63,7 @@ class SendGate {
     if (!source.holds_back()) return output_.pending();
     return committed_part(source);
   }
-  // What the transport made of the `offered` bytes that may_leave gave. What it did not take waits for unblock().
+  // The transport's result for the `offered` bytes that may_leave returned. What it did not take waits for unblock().
   void sent(SendResult result, std::size_t offered) noexcept {
     NFX_TRACE();
     NFX_ASSERT(!blocked_);

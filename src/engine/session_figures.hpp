@@ -1,4 +1,4 @@
-// How a session stands, for those who watch. See SnapshotBox for how it gets to their thread.
+// The state of a session, for monitoring. SnapshotBox passes it to the thread that reads it.
 // Thread: values.
 #pragma once
 

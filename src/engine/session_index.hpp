@@ -13,7 +13,7 @@
 
 namespace nfx {
 
-// What tells acceptors apart: the names on both sides, and where the peer is expected.
+// The key of an acceptor: the names on both sides, and the listen address.
 struct SessionKey {
   std::string_view listen;  // "127.0.0.1:9878"
   std::string_view begin_string;

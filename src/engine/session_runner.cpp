@@ -81,7 +81,7 @@ void SessionRunner::logged_out(LiveSession& session, const Action& action) {
   application_.on_logout(session, action.text);
   const bool wanted =
       action.ending == Ending::logout ? session.settings.cancel_on_logout : session.settings.cancel_on_disconnect;
-  // Called from the timers, so that a handler that sends or connects finds the session at rest.
+  // Called from the timers, so that no step of the session is under way when a handler sends or connects.
   if (!was_up || !wanted) return;
   session.cancel_reason = action.text;
   session.cancel_at = now_.monotonic + session.settings.cancel_delay;
@@ -134,7 +134,7 @@ void SessionRunner::tell_omitted() {
 
 // Stores.
 
-// Also those that have nothing to do: a session whose store takes no more is not left standing until its heartbeat.
+// Idle sessions too: one whose store accepts nothing more must not stay unnoticed until its next heartbeat.
 void SessionRunner::check_stores_when_changed() {
   if (stores_.changes() == store_changes_seen_) return;
   store_changes_seen_ = stores_.changes();
@@ -267,7 +267,7 @@ void SessionRunner::pump_replay(LiveSession& session) {
     session.looking_on = false;
     return wanted ? kept : std::nullopt;
   };
-  // Resent messages leave room for live ones: they wait while much is on its way already.
+  // Resent messages wait while many bytes are pending, so that live ones have space.
   std::size_t sent = 0;
   while (session.session.replaying() && session.connection.out.pending() < replay_batch && sent < replay_batch) {
     const std::size_t before = session.connection.out.pending();

@@ -1,5 +1,5 @@
 // Runs the sessions of one poll thread: an event goes through a session's step, and the actions that come out are
-// carried out: stored, told to the application, sent, connected, closed.
+// carried out: stored, passed to the application, sent, connected, closed.
 //
 //   bytes, timers, requests ─► step ─► execute ─► store ─► application
 //                                        └─► send gate ─► flush ─► transport
@@ -37,7 +37,7 @@ namespace nfx {
 
 struct SessionRunnerOptions {
   const EngineConfig& config;  // this and what follows outlives the runner
-  std::uint32_t thread = 0;    // whose sessions it runs
+  std::uint32_t thread = 0;    // the poll thread whose sessions it runs
   LoopNetwork& network;
   Application& application;
   SessionStores& stores;
@@ -46,7 +46,7 @@ struct SessionRunnerOptions {
 
 class SessionRunner {
  public:
-  static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, kept from the application
+  static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, reserved for session messages
   static constexpr std::size_t replay_batch = 64 * 1024;   // bytes of resent messages per iteration and session
 
   static constexpr Duration challenge_check{std::chrono::milliseconds{100}};  // while a TestRequest is unanswered
@@ -65,8 +65,8 @@ class SessionRunner {
     NFX_ASSERT(now.monotonic >= now_.monotonic);
     now_ = now;
   }
-  // Within an iteration the time of day goes on with the monotonic clock: one reading instead of two for each event.
-  // Somebody who sets the time is heard at the next iteration.
+  // Within an iteration the time of day advances with the monotonic clock: one reading instead of two for each event. A
+  // change of the system time takes effect in the next iteration.
   void advance_to(MonotonicTime now) noexcept {
     NFX_ASSERT(now >= now_.monotonic);
     now_.utc += now - now_.monotonic;
@@ -105,9 +105,9 @@ class SessionRunner {
   void tell_omitted();
 
   // Connections.
-  // It stands, and the session hears of it. `peer` is the address of an accepted one.
+  // The connection is established, and the session is notified. `peer` is the address of an accepted one.
   void attach(LiveSession& session, ConnectionId id, std::string_view peer = {});
-  void detach(LiveSession& session) noexcept;  // it has ended, and the session has heard of that
+  void detach(LiveSession& session) noexcept;  // it has ended, and the session has been notified
   void close_connection(LiveSession& session) noexcept;
   void begin_connect(LiveSession& session);
   void connect_timed_out(LiveSession& session);
@@ -115,7 +115,7 @@ class SessionRunner {
   void park(LiveSession& session, std::string_view bytes, MonotonicTime until);
   void park_more(LiveSession& session, std::string_view bytes);  // what was received while others are parked
   // The session that the Logon of a pending connection names, made if a template fits, where it may log on now. Null:
-  // the connection has to be closed, unless the pending Logon says that its session is being opened.
+  // the connection has to be closed, unless `pending` states that its session is being opened.
   [[nodiscard]] LiveSession* session_for_logon(const MessageView& logon, PendingLogon& pending);
   // The time of a connected peer to show that it is there, after a second Logon of its own.
   void judge_challenge(LiveSession& session);
@@ -145,13 +145,13 @@ class SessionRunner {
 
   // Messages sent again.
   void pump_replays();
-  // One goes on at once, and is not held up by a peer that does not read.
+  // Whether a resend can continue now, with a peer that reads.
   [[nodiscard]] bool replay_can_go_on() const noexcept;
 
   // Sessions that come and go. add() and knows() from any other thread.
   std::size_t add(SessionSettings settings);
   [[nodiscard]] LoopCommands& commands() noexcept { return commands_; }
-  // Does what another thread asked for. Returns the pending Logon whose session has been opened.
+  // Carries out a request of another thread. Returns the pending Logon whose session has been opened.
   std::optional<std::uint32_t> obey(LoopCommand& command);
   // A template's session leaves memory when it has had no connection for long enough.
   void leave_when_idle(LiveSession& session);
@@ -248,7 +248,7 @@ template <class Event>
 auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& event) {
   NFX_TRACE();
   NFX_ASSERT(!session.looking_on);
-  // Asking for the largest message's room as well, so that no send is refused while what is free lies in two pieces.
+  // Requests space for the largest message as well, so that no send is refused while the free space is in two pieces.
   const std::span<char> room = session.connection.out.room(admin_reserve * 2 + config_.max_message_size);
   Actions actions{room.first(room.size() > reserve ? room.size() - reserve : 0)};
   if constexpr (std::is_void_v<decltype(event(actions))>) {

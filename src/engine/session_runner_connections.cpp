@@ -226,7 +226,7 @@ void SessionRunner::start_over_when_due(LiveSession& session) {
   step(session, 0, [&](Actions& out) { session.session.start_over(out); });
 }
 
-// Brings a session to where its schedule wants it now, and says when to look again.
+// Brings a session into the state that its schedule requires now, and sets the time of the next check.
 void SessionRunner::apply_schedule(LiveSession& session) {
   const auto& schedule = session.settings.schedule;
   if (!schedule) return;
@@ -238,7 +238,7 @@ void SessionRunner::apply_schedule(LiveSession& session) {
       tell(session, Notice::schedule, SeqNum{}, "the session's time is over");
       step(session, 0, [&](Actions& out) { session.session.logout("the session's time is over", now_, out); });
     } else if (!time.over && session.is_initiator() && time.starts_over && session.session.logged_on()) {
-      // A reset within the session: the initiator asks for it on the open connection.
+      // A reset within the session: the initiator requests it on the open connection.
       step(session, 0, [&](Actions& out) { session.session.reset_sequence_numbers(now_, out); });
     }
   } else if (time.open && session.is_initiator() && session.enabled && !stopping_ && !connection.exists() &&

@@ -59,7 +59,7 @@ std::size_t SessionRunner::add(SessionSettings settings) {
   const std::string name = identity(settings.session);
   LoopCommand command{.kind = LoopCommand::Kind::add, .number = commands_.claim(name)};
   try {
-    // Its memory is reserved on this thread, not on the one that serves the others.
+    // Its memory is reserved on this thread, not on the poll thread.
     command.session = make_session(std::move(settings), command.number, network_.time_on_any_thread());
   } catch (...) {
     commands_.release(name);
@@ -101,7 +101,7 @@ void SessionRunner::begin_removal(std::size_t number, std::string_view text) {
   if (!session->connection.exists()) leaving_.add(session->index);
 }
 
-// Removes the sessions whose connections have ended. Between events, so that no callback of theirs is running.
+// Removes the sessions whose connections have ended. Between events, so that none of their callbacks is running.
 void SessionRunner::retire() {
   std::vector<std::uint32_t> leaving = leaving_.items();
   leaving_.drain([](std::uint32_t) {});
@@ -184,7 +184,7 @@ bool SessionRunner::make_room() {
   return true;
 }
 
-// The number of a new session; 0: there is no room, or one of this name is being made.
+// The number of a new session; 0: all places are taken, or one of this name is being made.
 std::size_t SessionRunner::claim_place(const std::string& name) {
   if (!commands_.knows(name)) {
     try {
@@ -283,7 +283,7 @@ LiveSession* SessionRunner::opened(LoopCommand& command) {
   return &session;
 }
 
-// A session was opened on another thread; the Logon that asked for it, if it still waits, is handled again.
+// A session was opened on another thread; the Logon that requested it, if it still waits, is handled again.
 std::optional<std::uint32_t> SessionRunner::opened_elsewhere(LoopCommand& command) {
   const bool there = opened(command) != nullptr;
   const auto asking = logons_.waiting_for(command.number);

@@ -72,7 +72,7 @@ struct JournalStores::Worker {
   std::condition_variable changed;
   std::deque<std::function<void()>> jobs;  // bounded by the sessions there may be: each has one at a time
   bool ending = false;
-  std::atomic<bool> look{false};  // something has changed, for a thread that spins
+  std::atomic<bool> look{false};  // something has changed, for a busy-polling thread
 };
 
 JournalStores::JournalStores(Disk& disk, std::function<void()> durable, StoreHelpers helpers) : disk_(disk) {
@@ -87,7 +87,7 @@ JournalStores::JournalStores(Disk& disk, std::function<void()> durable, StoreHel
 
 JournalStores::~JournalStores() = default;
 
-// Each counts a journal before it waits for its turn to end, so two that are opened at once seldom meet.
+// Each counts a journal before it waits for its turn to end, so two journals opened simultaneously seldom get the same.
 JournalFlusher& JournalStores::flusher_for(const SessionSettings& settings) {
   if (settings.flusher >= 0) return flusher(static_cast<std::uint32_t>(settings.flusher));
   return **std::ranges::min_element(flushers_, {}, [](const auto& each) { return each->journals(); });

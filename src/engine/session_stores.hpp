@@ -23,14 +23,15 @@ namespace nfx {
 class SessionStores {
  public:
   virtual ~SessionStores() = default;
-  // With the numbers at which the session begins: those of a journal that has any, otherwise those of the settings.
+  // With the sequence numbers at which the session begins: those of a journal that has any, otherwise those of the
+  // settings.
   [[nodiscard]] virtual SessionStore open(const SessionSettings& settings, UtcTime now) = 0;
   // Brings to disk what is left, which may take as long as the disk does. `session` is its identity().
   virtual void close(std::string_view session, SessionStore store) noexcept = 0;
   // Runs a job on a thread that may wait for disks; the jobs of one session one after the other, in order. False: there
   // is no such thread, run it yourself.
   virtual bool later(std::string_view session, std::function<void()> job) = 0;
-  // Grows when a store may have come into another condition: then it is time to look.
+  // Grows when the condition of a store may have changed and should be checked.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_.load(std::memory_order_acquire); }
 
  protected:
@@ -43,7 +44,7 @@ class SessionStores {
 // The threads that JournalStores uses besides the poll threads.
 struct StoreHelpers {
   std::uint32_t flushers = 1;  // at least one
-  // Threads that call run_jobs(); 0: jobs are left to those who bring them.
+  // Threads that call run_jobs(); 0: jobs run on the thread that adds them.
   std::uint32_t workers = 0;
 };
 
@@ -66,7 +67,8 @@ class JournalStores final : public SessionStores {
   [[nodiscard]] JournalFlusher& flusher(std::uint32_t number = 0) { return *flushers_.at(number); }
   [[nodiscard]] std::uint32_t workers() const noexcept { return static_cast<std::uint32_t>(workers_.size()); }
 
-  // Runs the jobs of one worker until end_jobs(), and tells `watch` of them. In between the thread sleeps, or spins.
+  // Runs the jobs of one worker until end_jobs(), and reports them to `watch`. When idle the thread sleeps or
+  // busy-polls.
   void run_jobs(std::uint32_t worker = 0, IdleMode idle = IdleMode::block, HelperWatch* watch = nullptr);
   void end_jobs();  // those that wait are still run
 

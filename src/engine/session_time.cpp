@@ -23,7 +23,7 @@ SessionTime session_time(const Schedule& schedule, UtcTime since, UtcTime now) {
 MonotonicTime next_schedule_check(const Schedule& schedule, Instant now) {
   const UtcTime boundary = schedule.next_boundary(now.utc);
   if (boundary == UtcTime::max()) return MonotonicTime::max();
-  NFX_ASSERT(boundary > now.utc);  // the check does not come again at once
+  NFX_ASSERT(boundary > now.utc);  // the next check is not due immediately
   return now.monotonic + std::min(schedule_check, Duration{boundary - now.utc});
 }
 

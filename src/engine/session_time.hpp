@@ -1,5 +1,5 @@
-// What a schedule wants of a session at a moment: pure functions of the schedule and two times.
-// Thread: any. Cost: as Schedule's queries; asked at boundaries and once a minute.
+// What a schedule requires of a session at a time: pure functions of the schedule and two times. Thread: any. Cost:
+// that of Schedule's queries; called at boundaries and once a minute.
 #pragma once
 
 #include "nexusfix/base/time.hpp"
@@ -7,23 +7,24 @@
 
 namespace nfx {
 
-// Clocks are set now and then: a boundary further away is looked at again after so long.
+// The longest time between two checks: the system clock may be set meanwhile.
 inline constexpr Duration schedule_check{std::chrono::minutes{1}};
 
 struct SessionTime {
   bool open = false;         // it may log on
-  bool starts_over = false;  // a boundary that resets the numbers lies between the numbering's begin and now
+  bool starts_over = false;  // a boundary that resets the sequence numbers has passed since their epoch began
   bool over = false;         // a connection of it has to end
 };
 
-// `since`: when the numbering began.
+// `since`: when the sequence-number epoch began.
 [[nodiscard]] SessionTime session_time(const Schedule& schedule, UtcTime since, UtcTime now);
 
-// Whether a boundary that resets the numbers lies between `since` and `now`. A clock that is set back in front of the
-// boundary that the numbering began with begins no other; one that was wrong by half a day and more when it began does.
+// Whether a boundary that resets the sequence numbers is between `since` and `now`. A clock that is set back to before
+// the boundary that began the epoch does not begin another, except where it was wrong by half a day or more at that
+// time.
 [[nodiscard]] bool another_session(const Schedule& schedule, UtcTime since, UtcTime now);
 
-// When to look again.
+// When the next check is due.
 [[nodiscard]] MonotonicTime next_schedule_check(const Schedule& schedule, Instant now);
 
 }  // namespace nfx

@@ -1,7 +1,7 @@
 // Messages that other threads hand to a poll thread.
 // Thread: try_push from any (a mutex among the producers, which the poll thread never takes); drain from the poll
-// thread. Cost: drain of an empty queue is one load. Bounds: slots and their size; try_push says no when full or too
-// long.
+// thread. Cost: drain of an empty queue is one load. Bounds: slots and their size; try_push returns false when the
+// queue is full or the message too long.
 #pragma once
 
 #include <cstdint>

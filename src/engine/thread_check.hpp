@@ -1,5 +1,5 @@
 // For assertions: whether a function is always called by one thread, the one that called it first.
-// Thread: its own subject.
+// Thread: any.
 #pragma once
 
 #include <thread>

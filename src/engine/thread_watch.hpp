@@ -9,7 +9,7 @@
 
 namespace nfx {
 
-// The longest iteration of a spinning thread that found nothing to do: time that the host took from it.
+// The longest iteration of a busy-polling thread that found nothing to do: time that the host took from it.
 class IdleGap {
  public:
   void turn_began(MonotonicTime at) noexcept {
@@ -36,7 +36,7 @@ class HelperWatch {
     gap_.turn_began(at);
     began_ = at;
   }
-  // `spins`: it found nothing to do and comes again at once.
+  // `spins`: it busy-polls, and found nothing to do.
   void turn_ended(MonotonicTime at, bool spins) noexcept {
     gap_.turn_ended(spins);
     const Duration took = at - began_;
