@@ -25,7 +25,7 @@ struct CheckOptions {
 };
 
 struct KeysOptions {
-  bool ours = false;
+  bool nexusfix = false;
   bool quickfix = false;
 };
 
@@ -145,16 +145,18 @@ cli::Command keys_command() {
           .run =
               [] {
                 if (!options.quickfix) print(SafeText::lines(config_key_table()));
-                if (options.ours == options.quickfix) print("\n");
-                if (!options.ours) print(SafeText::lines(quickfix_key_table()));
+                if (options.nexusfix == options.quickfix) print("\n");
+                if (!options.nexusfix) print(SafeText::lines(quickfix_key_table()));
                 return exit_done;
               },
-          .options = {{.names = "--ours", .target = &options.ours, .help = "Only the keys of NexusFIX's TOML files"},
+          .options = {{.names = "--nexusfix",
+                       .target = &options.nexusfix,
+                       .help = "Only the keys of NexusFIX's TOML files"},
                       {.names = "--quickfix",
                        .target = &options.quickfix,
                        .help = "Only QuickFIX's keys, and what each becomes in a TOML file",
-                       .excludes = {"--ours"}}},
-          .examples = {{.line = "nfx config keys --ours", .about = "every key of a TOML configuration"},
+                       .excludes = {"--nexusfix"}}},
+          .examples = {{.line = "nfx config keys --nexusfix", .about = "every key of a TOML configuration"},
                        {.line = "nfx config keys --quickfix", .about = "what becomes of QuickFIX's keys"}}};
 }
 

@@ -135,7 +135,7 @@ class Reader {
         std::vector<std::string_view> names;
         for (const auto& each : keys) names.push_back(each.name);
         fail(node, section_name, name.str(),
-             "unknown key" + did_you_mean(name.str(), names) + " ('nfx config keys --ours' lists all keys)");
+             "unknown key" + did_you_mean(name.str(), names) + " ('nfx config keys --nexusfix' lists all keys)");
       }
       try {
         key->read(target, config::Value{node});

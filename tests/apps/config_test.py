@@ -55,7 +55,7 @@ class Config(unittest.TestCase):
         self.assertGreater(out.count("\n"), 150)
         page = (ROOT / "docs/quickfix.md").read_text(encoding="utf-8")
         self.assertTrue(page.endswith("\n" + out), "docs/quickfix.md: its table is not what 'nfx config keys --quickfix' prints")
-        ours = run("config", "keys", "--ours")[1]
+        ours = run("config", "keys", "--nexusfix")[1]
         self.assertIn("\n" + ours, (ROOT / "docs/configuration.md").read_text(encoding="utf-8"))
         self.assertEqual(run("config", "keys"), (0, ours + "\n" + out, ""))
 

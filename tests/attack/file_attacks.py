@@ -265,7 +265,7 @@ def damaged_stores(stage):
 
 def stored_passwords(_):
     """Passwords of UserRequest(35=BE): nowhere in clear but in the journal, and not there where the operator chose so."""
-    _, keys, _ = run("config", "keys", "--ours")
+    _, keys, _ = run("config", "keys", "--nexusfix")
     # The setting that names messages that are not stored: the one of the store's keys whose meaning speaks of gap fills.
     row = re.search(r"(?m)^\| `(\w+)` \|[^|]*list[^|]*\|[^|]*\|[^\n]*(?:not stored|gap.fill)", keys)
     lines = f'{row.group(1)} = ["BE"]\n' if row else ""

@@ -89,7 +89,7 @@ class Settings:
 
     def set_if_known(self, key, value):
         """A line for a key that this nfx has; none for an older one."""
-        known = re.search(f"(?m)^\\| `{key}` ", run("config", "keys", "--ours")[1])
+        known = re.search(f"(?m)^\\| `{key}` ", run("config", "keys", "--nexusfix")[1])
         return [f"{key} = {value}"] if known else []
 
     def mutual(self):

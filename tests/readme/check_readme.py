@@ -68,8 +68,8 @@ def check_text(root, nfx):
 
 def check_configuration(root, nfx):
     page = (root / "docs/configuration.md").read_text()
-    keys = subprocess.run([nfx, "config", "keys", "--ours"], capture_output=True, text=True).stdout
-    check(len(keys) > 10000 and keys in page, "docs/configuration.md: its tables are not what 'nfx config keys --ours' prints")
+    keys = subprocess.run([nfx, "config", "keys", "--nexusfix"], capture_output=True, text=True).stdout
+    check(len(keys) > 10000 and keys in page, "docs/configuration.md: its tables are not what 'nfx config keys --nexusfix' prints")
 
 
 def check_program(root, nfx, desk):
