@@ -1,4 +1,4 @@
-// The program's own row: what `nfx --help` says around the table of commands.
+// The program's own row: the text of `nfx --help` around the table of commands.
 #include "command.hpp"
 
 namespace nfx::app {

@@ -4,10 +4,10 @@
 // until everything is written, or until the reader has taken nothing for `patience`, and then reports on standard error
 // how many lines were not written. Cost: a copy under a mutex that is never held during a write; flush() makes a system
 // call only when the writer sleeps and there is something to write, a few hundred times a second at most. Bounds:
-// queue_bytes wait; a line that finds no room is dropped and counted, and the stream reports how many are missing as
-// soon as it is read again. Errors: a stream that is closed is reported on standard error once, and lines are dropped
-// from then on; one that fails otherwise, as on a full disk, is tried again with the next lines. SIGPIPE is ignored
-// from the first LineLog on.
+// queue_bytes wait; a line that does not fit is dropped and counted, and the number of missing lines is written as soon
+// as the stream is read again. Errors: a stream that is closed is reported on standard error once, and lines are
+// dropped from then on; one that fails otherwise, as on a full disk, is tried again with the next lines. SIGPIPE is
+// ignored from the first LineLog on.
 #pragma once
 
 #include <array>

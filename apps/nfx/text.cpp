@@ -61,7 +61,7 @@ std::string json_text(std::string_view text) {
   std::string out{'"'};
   std::string safe;
   for (std::size_t i = 0; i < text.size();) {
-    // One character at a time: append_printable says which of them are well-formed UTF-8.
+    // One character at a time: append_printable() detects those that are not well-formed UTF-8.
     const char c = text[i];
     if (c == '"' || c == '\\') {
       out += '\\';

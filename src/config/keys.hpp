@@ -55,7 +55,7 @@ template <class Target, std::size_t count>
     if (row.name.empty() || row.read == nullptr || row.show == nullptr) return false;
     if (row.meaning.size() < 25 || row.meaning.size() > 320 || !row.meaning.ends_with('.')) return false;
     if (row.meaning[0] >= 'a' && row.meaning[0] <= 'z' && !row.meaning.starts_with("store = ")) return false;
-    if (row.meaning.contains('|') || row.meaning.contains('\n')) return false;  // it stands in a table of Markdown
+    if (row.meaning.contains('|') || row.meaning.contains('\n')) return false;  // it is written into a Markdown table
     if (row.least > row.most || (row.kind == "integer") != (row.least != row.most)) return false;
     if (row.choices != nullptr && row.kind != "text") return false;
     for (std::size_t k = 0; k < i; ++k) {

@@ -28,7 +28,7 @@ PlacementRequest placement_request(const EngineConfig& config) {
   PlacementRequest request = config.placement;
   RoleRequest& poll = request.role(ThreadRole::poll);
   poll.threads = config.poll_threads;
-  // A yielding thread is runnable all the time, as a spinning one is.
+  // A yielding thread is always runnable, like a busy-polling one.
   poll.wait = config.idle == IdleMode::block ? ThreadWait::block : ThreadWait::spin;
   // Journals need a flusher, and a thread for work that waits for a disk. `nfx serve` makes journals of stores
   // that are not set.

@@ -162,7 +162,7 @@ class Reader {
       entries.push_back(std::move(entry));
       return;
     }
-    warn(entry, "stands in this section already, at line " + std::to_string(old->line) + ": the last one counts");
+    warn(entry, "is in this section already, at line " + std::to_string(old->line) + ": the last one counts");
     *old = std::move(entry);
   }
 

@@ -77,7 +77,7 @@ class ScheduleTranslator {
     const auto first = read_time(start.value), last = read_time(end.value);
     if (!first || !last || zone_origin_ != nullptr || first->zone.empty() == last->zone.empty()) return;
     const Entry& without = first->zone.empty() ? start : end;
-    common_.fail(without, "has no zone, and the other time has one: write it behind both, or as TimeZone");
+    common_.fail(without, "has no zone, and the other time has one: write it after both, or as TimeZone");
   }
 
   void time_zone() {
@@ -85,7 +85,7 @@ class ScheduleTranslator {
     const Entry* local = find_("UseLocalTime");
     const bool is_local = local != nullptr && common_.flag(*local);
     if (zone != nullptr && is_local)
-      common_.fail(*local, "TimeZone stands at line " + std::to_string(zone->line) + ": remove one of them");
+      common_.fail(*local, "TimeZone is set at line " + std::to_string(zone->line) + ": remove one of them");
     if (zone != nullptr) {
       zone_ = same_key(zone->value, "local") ? "local" : zone->value;
       zone_origin_ = zone;

@@ -67,7 +67,7 @@ std::filesystem::path named_by(const OverlayModel& overlay, const std::filesyste
   if (std::filesystem::exists(beside, ignored)) return beside;
   if (const auto shipped = find_shipped_dictionary(name)) return *shipped;
   Problems::fail(overlay.place, "the base " + in_quotes(name) +
-                                    " is neither beside the overlay nor a shipped dictionary; write its path");
+                                    " is neither in the overlay's folder nor a shipped dictionary; write its path");
 }
 
 // `chain` are the overlays that led here, each naming the next as its base.

@@ -141,8 +141,8 @@ class Validation {
   const ValidationChecks& checks_;
   const bool any_order_;  // of the members of an entry
   ValidationReport& report_;
-  // The violation that has to be rejected. A violation of the values in a group is kept until the group is complete: a
-  // wrong count or order replaces it.
+  // The violation that has to be rejected. A violation of the values in a group is retained until the group is
+  // complete: a wrong count or order replaces it.
   std::optional<Violation> found_;
 };
 

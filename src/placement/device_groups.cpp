@@ -1,4 +1,4 @@
-// Which GPUs and network devices belong together, and which cores are theirs.
+// Which GPUs and network devices belong together, and the cores of each group.
 #include <algorithm>
 #include <map>
 #include <string>

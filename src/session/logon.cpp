@@ -186,7 +186,7 @@ void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_ne
   if (expects && *expects != SeqNum{} && *expects < our_next) queue_replay(*expects, previous(our_next), out);
 }
 
-// Logon with ResetSeqNumFlag=Y on an open session: both directions restart at 1; it may be the answer to ours.
+// Logon with ResetSeqNumFlag=Y on an open session: both directions restart at 1; it may be the answer to our own.
 void Session::receive_reset_logon(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   if (std::exchange(reset_answered_, false) && seq != first_seq_num && seq == next_in_) {
     // Some acceptors that begin a reset answer our answer again, in sequence: nothing is left to reset.

@@ -58,7 +58,7 @@ void Session::receive_resend_request(const MessageView& message, SeqNum seq, Pos
   const SeqNum up_to = to_the_end ? last_sent : std::min(*last, last_sent);
   if (config_.max_resent_messages != 0 && *first <= up_to &&
       value(up_to) - value(*first) >= config_.max_resent_messages) {
-    note(Notice::resend_refused, *first, "request at most max_resent_messages at once", out);
+    note(Notice::resend_refused, *first, "request at most max_resent_messages in one ResendRequest", out);
     return reject(message, seq, SessionRejectReason::value_is_incorrect, Tag::EndSeqNo, now, out);
   }
   same_resend_count_ = *first == same_resend_ ? same_resend_count_ + 1 : 1;

@@ -117,7 +117,7 @@ std::optional<ScheduleProblem> find_problem(const ScheduleConfig& c) noexcept {
   if (c.reset_time && distance(*c.start_time, *c.reset_time, day_length) >= session->length) {
     return ScheduleProblem{"reset_time",
                            "is outside the session, where it has no effect: choose a time within, or "
-                           "remove it, as the numbers start over with every session"};
+                           "remove it, as sequence numbers restart with every session"};
   }
   const auto logon = Schedule::logons_of(c);
   if (!logon) return std::nullopt;

@@ -116,7 +116,7 @@ void JournalWriter::continue_journal(const JournalScan& scan) {
   if (const auto mark = last_mark(page)) mark_count_ = mark->count;
 }
 
-// Writes what can be read once more, since a sync that failed may have left it in memory only, marked as written.
+// Rewrites what can be read, since after a failed sync the kernel may hold it in memory only, marked as written.
 void JournalWriter::write_back(JournalPosition from, JournalPosition to) {
   NFX_REQUIRE(base_ <= from && base_ <= to && to - base_ <= table_.back().capacity);
   std::vector<char> piece(scan_piece);
@@ -152,7 +152,7 @@ std::uint64_t JournalWriter::clear_after(JournalPosition end) {
   return cut;
 }
 
-// The ring of a process that died on this boot of the machine, if there is one.
+// The ring of a process that was killed since this boot of the machine, if there is one.
 std::unique_ptr<SharedMemory> JournalWriter::map_left_ring() {
   if (!disk_.exists(ring_file_)) return nullptr;
   const auto file = value_or_throw(disk_.open(ring_file_, OpenMode::read));
@@ -181,9 +181,10 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
   if (head < at) return;
   const auto require_continued = [&](bool continued, JournalPosition position) {
     if (continued) return;
-    throw StoreError(ring_file_.string() + " does not continue where the files of " + folder_.string() +
-                     " end (position " + std::to_string(position) +
-                     "): they were replaced since a process died. Remove it to continue with the files as they are");
+    throw StoreError(
+        ring_file_.string() + " does not continue where the files of " + folder_.string() + " end (position " +
+        std::to_string(position) +
+        "): they were replaced since the last process was killed. Remove it to continue with the files as they are");
   };
   const auto take_until = [&](JournalPosition limit) {
     JournalPosition unwritten = at;

@@ -292,7 +292,7 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.last_time = now;
   state.renew_limits();
   state.note(*this, RecordKind::opened, static_cast<std::uint64_t>(::getpid()), now);
-  state.counts.refused = 0;  // on a full disk nothing says that it was opened
+  state.counts.refused = 0;  // a full disk has no record of the opening
 }
 
 JournalStore::~JournalStore() {

@@ -1,4 +1,4 @@
-// The first page of a session's ring in shared memory: what a process that died leaves to the next one.
+// The first page of a session's ring in shared memory, from which the next process recovers after a kill.
 // Thread: each line has one writer, named next to it; the other side reads. Lifetime: that of the shared memory, which
 // is longer than the process's, so everything here is of a fixed layout and free of pointers.
 #pragma once

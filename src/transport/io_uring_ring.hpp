@@ -43,7 +43,7 @@ class IoUringRing {
   void enable();
   [[nodiscard]] bool enabled() const noexcept { return enabled_; }
 
-  // Room for a request, to be filled before the next call. Calls the kernel when the queue is full.
+  // An entry for a request, to be filled before the next call. Calls the kernel when the queue is full.
   [[nodiscard]] io_uring_sqe* request() noexcept;
   // Hands over what was requested and collects what is done; calls the kernel when there is something of either.
   // Waits up to max_wait when there is nothing. True when it called the kernel.

@@ -48,7 +48,7 @@ struct Route {
 // Begins with the next address that takes a beginning. 0, or the error of the last one.
 [[nodiscard]] int start_connect(TcpConnection& connection, Warnings& warnings);
 
-// Closing it drops what is under way in both directions, and tells the peer by a reset.
+// Closing it drops what is in transit in both directions, and sends the peer a reset.
 void reset_when_closed(int fd) noexcept;
 
 // Ends both directions' input as far as it has come, so that closing does not turn the end into a reset.

@@ -33,7 +33,7 @@ struct TlsStream::Ssl {
   bool certificate_requested = false;
   std::vector<std::string> problems;
 
-  // Where OpenSSL's objects have the pointer to ours.
+  // The slot in OpenSSL's objects that has the pointer to our object.
   static int slot() {
     static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return index;

@@ -47,7 +47,7 @@ std::string_view Encoder::finish() noexcept {
   if (!fields_.ok_ || body_length > HeaderTemplate::max_body_length) [[unlikely]]
     return {};
   NFX_ASSERT(fields_.at_ <= fields_.end_);                      // CheckSum has space after the end
-  NFX_ASSERT(header_->front_size(body_length) <= prefix_size);  // BodyLength lies inside the prefix
+  NFX_ASSERT(header_->front_size(body_length) <= prefix_size);  // BodyLength is inside the prefix
   std::uint32_t sum = fields_.sum_;
   char* const message = header_->write_front(fields_.begin_, body_length, sum);
   NFX_ASSERT(message + header_->front_size(body_length) == fields_.begin_);

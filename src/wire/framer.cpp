@@ -118,7 +118,7 @@ Frame find_frame(std::string_view buffer, std::size_t max_message_size) noexcept
   return search_check_sum(buffer, body_end, max_message_size);
 }
 
-// A whole message and garbage lie inside the buffer; an incomplete message needs more than there is.
+// A whole message and garbage are inside the buffer; an incomplete message needs more than there is.
 bool fits(const Frame& frame, std::string_view buffer) noexcept {
   switch (frame.status) {
     case FrameStatus::need_more: return frame.size > buffer.size();

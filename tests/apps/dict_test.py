@@ -104,7 +104,7 @@ class Learn(Files):
         self.assertNotIn("Tag9810", group)
         self.assert_all_valid(log, path)
 
-    def test_what_an_overlay_does_not_mend_is_named(self):
+    def test_what_an_overlay_does_not_fix_is_named(self):
         log = message("D", ORDER[1:])
         code, out, _, _ = self.learn(log)
         self.assertEqual(code, 1)

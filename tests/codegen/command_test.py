@@ -100,7 +100,7 @@ class Command(unittest.TestCase):
 
     def test_namespace_that_is_none_is_refused(self):
         for name in ("new", "a::", "1st", "a-b", "a::class"):
-            self.refuse(2, f'"{name}" is no C++ namespace', self.fix44, "--namespace", name, "--out", self.scratch / "out")
+            self.refuse(2, f'"{name}" is not a C++ namespace', self.fix44, "--namespace", name, "--out", self.scratch / "out")
 
     def test_missing_dictionary_is_refused(self):
         self.refuse(2, "none.xml", self.scratch / "none.xml", "--out", self.scratch / "out")

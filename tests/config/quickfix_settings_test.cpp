@@ -118,7 +118,7 @@ TEST(QuickFixSettings, first_default_section_wins_and_the_last_of_equal_keys) {
   EXPECT_EQ(value_of(settings, 0, "heartbeat_interval_s"), "30");
   EXPECT_EQ(value_of(settings, 0, "reset_on_logon"), "true");
   EXPECT_EQ(warnings_of(settings),
-            "broker.cfg:12: [SESSION] ResetOnLogon: stands in this section already, at line 11: the last one counts\n"
+            "broker.cfg:12: [SESSION] ResetOnLogon: is in this section already, at line 11: the last one counts\n"
             "broker.cfg:13: [DEFAULT] once more: only the first one counts, at line 1\n");
 }
 
@@ -427,7 +427,7 @@ std::vector<Mistake> mistakes() {
   };
 }
 
-TEST(QuickFixSettings, every_mistake_is_one_line_with_its_place_and_its_mend) {
+TEST(QuickFixSettings, every_mistake_is_one_line_with_its_place_and_its_fix) {
   for (const Mistake& each : mistakes()) {
     const std::string said = complaint(each.text);
     EXPECT_TRUE(said.starts_with(each.begins)) << said << "\nfor\n" << each.text;

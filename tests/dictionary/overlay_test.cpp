@@ -234,7 +234,7 @@ TEST_F(OverlayFiles, reports_when_a_base_is_missing) {
             path("a.xml") + ":1: the overlay names no base; write base=\"FIX44.xml\", or give it together with one");
   EXPECT_EQ(error_of(write("a.xml", R"(<overlay base="Nope.xml"/>)")),
             path("a.xml") +
-                ":1: the base 'Nope.xml' is neither beside the overlay nor a shipped dictionary; write its "
+                ":1: the base 'Nope.xml' is neither in the overlay's folder nor a shipped dictionary; write its "
                 "path");
   EXPECT_THROW(static_cast<void>(Dictionary::parse(R"(<overlay base="FIX44.xml"/>)", "o.xml")), DictionaryError);
 }

@@ -53,7 +53,7 @@ class MessageScanner {
     std::size_t at = std::string_view::npos;
     std::size_t begin_string_size = 0;
     std::size_t separator_size = 0;
-    bool unsure = false;  // more bytes are needed to tell
+    bool unsure = false;  // more bytes are needed to decide
   };
 
   // `before` is the byte before the text; 0: the text is a message itself and another one is searched after its

@@ -30,7 +30,7 @@ struct Options {
   std::uint32_t orders = 50000;
   std::uint32_t rate = 20000;
   std::uint32_t window = 256;
-  std::string idle;  // empty: spin where both sides have a CPU of their own, else block
+  std::string idle;  // empty: "spin" where both sides have a CPU of their own, else "block"
   std::string json;
   std::uint64_t seed = 1;
   bool no_dictionary = false;
@@ -47,7 +47,8 @@ std::vector<PhasePlan> plan_of(const Options& options) {
   };
 }
 
-// Shows progress on stderr, from its own thread, which sleeps nearly all the time: rarely when stderr is no terminal.
+// Shows progress on stderr, from its own thread, which sleeps nearly all the time: rarely when stderr is not a
+// terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(const Trader& trader)

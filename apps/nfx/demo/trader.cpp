@@ -11,7 +11,7 @@ namespace {
 // The callbacks' time is that of the bytes' arrival; a latency ends when the program sees the answer.
 MonotonicTime read_clock() noexcept { return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now()); }
 
-constexpr std::uint32_t most_open_orders = 2000;  // beyond it, cancels keep the books from growing
+constexpr std::uint32_t most_open_orders = 2000;  // beyond it, cancels keep the order books from growing
 
 std::uint32_t total_requests_of(const std::vector<PhasePlan>& plan) {
   std::uint32_t total = 0;

@@ -48,7 +48,7 @@ struct TraderCounts {
   std::uint64_t cancels = 0;
   std::uint64_t fills = 0;
   std::uint64_t rejects = 0;
-  std::uint64_t unexpected = 0;  // reports that fit no request of ours: the demonstration fails then
+  std::uint64_t unexpected = 0;  // reports that match none of our requests: the demonstration fails then
 };
 
 class Trader final : public Application {

@@ -71,7 +71,7 @@ class Venue final : public Application {
   void send(SessionHandle& session, std::string_view type, const FieldWriter& body);
 
   std::vector<Order> orders_;           // by the request that opened it
-  std::vector<BookOrder> book_orders_;  // the same orders as the books see them
+  std::vector<BookOrder> book_orders_;  // the same orders, as the order books have them
   std::vector<std::uint32_t> order_of_request_;
   std::vector<Book> books_;
   std::uint64_t next_exec_id_ = 1;

@@ -168,7 +168,7 @@ cli::Command apply_command() {
                   format_option(options.format)},
       .details =
           "Every old value is on disk before a new one is written, so 'nfx host revert' works also after kill "
-          "-9. With --root, plain files stand in for the kernel's: a rehearsal on a copied host.",
+          "-9. With --root, plain files replace the kernel's: a rehearsal on a copied host.",
       .exit_codes =
           "0 done, 1 done but some interrupts or tasks are pending or refused, 2 failed and undone, 3 needs "
           "root, 4 installed and waits for a reboot, 5 the plan is refused, 6 partly applied",

@@ -66,7 +66,7 @@ cli::Command host_command() {
                    apply_command(), verify_command(), revert_command(), watch_command(), noise_command()},
       .exit_codes =
           "0 ok, 1 warnings, 2 failures or wrong usage, 3 cannot tell, 4 reboot pending, 5 policy invalid, "
-          "6 partly applied; each command's help says which it uses and what they mean",
+          "6 partly applied; each command's help lists those it uses and their meaning",
       .examples = {{.line = "nfx host doctor engine.toml", .about = "what on this machine adds latency jitter"},
                    {.line = "nfx host plan engine.toml",
                     .about = "which thread runs where, and what is wrong with that"},

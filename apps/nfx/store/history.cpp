@@ -139,7 +139,7 @@ void History::add_number(const JournalRecord& record, UtcTime time, bool inbound
     tell(time, "jump",
          step_text(which, now, seq) +
              " in one step: the peer filled a gap or sent SequenceReset, or messages queued "
-             "behind a gap were delivered together");
+             "after a gap were delivered together");
     now = seq;
     return;
   }

@@ -82,14 +82,14 @@ void tell_client_certificate(Report& report, const TlsOptions& options, const At
   const bool given = !options.certificate.empty();
   if (!seen.facts->certificate_requested) {
     return report.add(Result::good, "client certificate",
-                      given ? "the server requests none; ours was not needed" : "the server requests none");
+                      given ? "the server requests none; the configured one was not used" : "the server requests none");
   }
   if (!seen.tls_error.empty()) return report.add(Result::failure, "client certificate", seen.tls_error);
   if (seen.seen.closed) {
-    return report.add(Result::failure, "client certificate",
-                      "the server requested one and then ended the connection (" +
-                          std::string(to_string(*seen.seen.closed)) + ")" +
-                          (given ? "; ask its operator why" : "; give --cert and --key"));
+    return report.add(
+        Result::failure, "client certificate",
+        "the server requested one and then ended the connection (" + std::string(to_string(*seen.seen.closed)) + ")" +
+            (given ? "; its operator can find the reason in the server's log" : "; give --cert and --key"));
   }
   report.add(given ? Result::good : Result::warning, "client certificate",
              given ? "the server requested and accepted it"

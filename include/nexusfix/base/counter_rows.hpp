@@ -26,7 +26,7 @@ template <class Counters>
 inline constexpr std::array<CounterRow<Counters>, 0> counter_rows{};
 
 // Whether every member has a row of its own, and no two rows are the same on the page. `others` are the bytes of
-// members that are no counters.
+// members that are not counters.
 template <class Counters>
 [[nodiscard]] consteval bool rows_are_complete(std::size_t others = 0) {
   const auto& rows = counter_rows<Counters>;

@@ -14,7 +14,7 @@ namespace nfx {
 // In the order of declaration, from `first` on.
 template <class Enum>
 [[nodiscard]] std::vector<Enum> enum_values(Enum first = Enum{}) {
-  constexpr std::size_t bound = 64;  // more than any enumeration of ours has
+  constexpr std::size_t bound = 64;  // more than any enumeration here has
   std::vector<Enum> values;
   for (auto i = static_cast<std::size_t>(first); i < bound; ++i) {
     const auto value = static_cast<Enum>(i);

@@ -1,8 +1,8 @@
 // Passes a copy of a value from the thread that changes it to another that reads it occasionally.
-// Thread: wanted() and publish() from the writer, ask() and look() from the reader. Cost: wanted() is one load; a copy
-// only when the reader requested one. Neither waits: the copy is available after the writer's next publish().
+// Thread: wanted() and publish() from the writer, `ask()` and look() from the reader. Cost: wanted() is one load; a
+// copy only when the reader requested one. Neither waits: the copy is available after the writer's next publish().
 //
-//   reader: ask ─► writer: wanted, publish ─► reader: look (valid until the next ask)
+//   reader: `ask` ─► writer: wanted, publish ─► reader: look (valid until the next `ask`)
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // Which thread owns something that only one thread at a time may use, such as the producer's side of a ring: for
-// assertions. The first thread that asks is the owner. Ownership passes on with hand_over(), or once the owner has
-// ended.
+// assertions. The first thread that calls is_mine() is the owner. Ownership passes on with hand_over(), or once the
+// owner has ended.
 // Thread: is_mine() from any; hand_over() from the owner, or while no thread uses what is owned.
 // Cost: none in release builds, where nothing calls is_mine(); otherwise one load of a line that the owner writes. The
 // object has the same size in every build, so that programs and libraries of both kinds can be linked.
@@ -21,7 +21,7 @@ class ThreadOwner {
 
   // Whether the calling thread is the owner, which it becomes when there is none that still runs.
   [[nodiscard]] bool is_mine() noexcept { return thread_.load(std::memory_order_relaxed) == this_thread() || take(); }
-  // The next thread that asks becomes the owner. The caller orders the memory between the two threads.
+  // The next thread that calls is_mine() becomes the owner. The caller orders the memory between the two threads.
   void hand_over() noexcept { thread_.store(none, std::memory_order_relaxed); }
 
  private:

@@ -3,7 +3,7 @@
 // Thread: any, no state. Cost: allocates; part of loading. Lifetime: a model owns everything it holds.
 // Errors: DictionaryError, one line "file:line: what (other place); fix". Where a function takes `problems`, and that
 // is not null, errors are added there instead and the wrong element is omitted, so that a file's author sees all of
-// them at once; only an error after which it cannot continue is thrown.
+// them together; only an error after which it cannot continue is thrown.
 #pragma once
 
 #include <cstdint>

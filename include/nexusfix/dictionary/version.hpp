@@ -19,7 +19,7 @@ struct FixVersion {
   std::string_view label;               // "FIX 5.0 SP2": in prose
   std::string_view appl_ver_id;         // ApplVerID(1128), "9"; empty: it defines no application messages
   std::string_view file;                // in dictionaries/
-  std::optional<SessionRules> session;  // empty: it is no BeginString(8), its messages are sent over FIXT.1.1
+  std::optional<SessionRules> session;  // empty: not a BeginString(8), its messages are sent over FIXT.1.1
 };
 
 inline constexpr std::array fix_versions{

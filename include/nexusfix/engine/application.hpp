@@ -1,8 +1,8 @@
-// What the engine and the user's program say to each other.
-// Thread: every callback of a session runs on that session's poll thread; with one poll thread (the default) no two
-// ever run at once. A SessionHandle is used on that thread only; from others, Engine::submit. Cost: one virtual call
-// per message. Lifetime: a handle lives until on_removed, or as long as the engine; a message until its callback
-// returns. Errors: send says what is wrong at once and never blocks. Callbacks must not throw.
+// The interface between the engine and the user's program: callbacks of the engine, and requests to a session. Thread:
+// every callback of a session runs on that session's poll thread; with one poll thread (the default) no two ever run
+// simultaneously. A SessionHandle is used on that thread only; from others, Engine::submit. Cost: one virtual call per
+// message. Lifetime: a handle lives until on_removed, or as long as the engine; a message until its callback returns.
+// Errors: send() returns its error immediately and never blocks. Callbacks must not throw.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +39,13 @@ class SessionHandle {
   [[nodiscard]] virtual Instant now() const noexcept = 0;  // the time of the event being handled
   // Where sent messages are stored; null: in memory. JournalStore is in nexusfix/store/journal_store.hpp.
   [[nodiscard]] virtual const JournalStore* journal() const noexcept = 0;
-  // Within on_message: when the kernel or the network card got the bytes, where the session asks for `timestamps`.
+  // Within on_message: when the kernel or the network card got the bytes, where the session has `timestamps`.
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
 
-  // Encodes and queues the message; it leaves at the end of this iteration of the poll loop. Returns its number.
+  // Encodes and queues the message; it is sent at the end of this iteration of the poll loop. Returns its sequence
+  // number.
   virtual std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept = 0;
-  // Tells the peer that its application message is refused.
+  // Sends the peer a BusinessMessageReject for its application message.
   virtual std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                            std::string_view text) noexcept = 0;
   // Logs out and stays so: an initiator reconnects only after logon().
@@ -63,9 +64,9 @@ enum class Direction : std::uint8_t { in, out };
 
 // A Logon that names one of our acceptors, before the session has seen it and before anything is stored or reset.
 struct LogonRequest {
-  const SessionConfig& session;          // whom it names; of a template, with the CompIDs that its session would have
-  const MessageView& message;            // framing, BodyLength and CheckSum are right; nothing else has been looked at
-  std::string_view peer;                 // where it comes from: "192.0.2.7:51234"
+  const SessionConfig& session;          // the one it names; of a template, with its session's CompIDs
+  const MessageView& message;            // framing, BodyLength and CheckSum are right; not validated further
+  std::string_view peer;                 // its address: "192.0.2.7:51234"
   bool is_new;                           // the session does not exist yet: a template's
   const TlsPeer* certificate = nullptr;  // TLS: the names in the peer's certificate (tls_facts.hpp); null: it has none
 };
@@ -75,13 +76,13 @@ struct LogonRequest {
 struct LogonRefusal {
   LogonRefusalReason reason{};
   UtcTime time{};
-  std::string_view peer{};  // where it comes from: "192.0.2.7:51234"
+  std::string_view peer{};  // its address: "192.0.2.7:51234"
   // As the Logon has them; empty where there was none.
   std::string_view begin_string{};
   std::string_view sender_comp_id{};
   std::string_view target_comp_id{};
-  std::string_view text{};                 // more than the reason says; may be empty
-  const SessionConfig* session = nullptr;  // that the Logon names, where there is one
+  std::string_view text{};                 // details of the reason; may be empty
+  const SessionConfig* session = nullptr;  // the one the Logon names; null: none
   // 1; or how many of this reason were refused within a second and not reported individually. Then `peer` is that of
   // the last of them, and the names are empty.
   std::uint64_t count = 1;
@@ -94,8 +95,8 @@ class Application {
  public:
   virtual ~Application() = default;
 
-  // Whether whoever sent this Logon may be that session: Username, Password, address, a client list. False closes the
-  // connection without an answer. Only looks on.
+  // Whether the sender of this Logon may use that session: Username, Password, address, a client list. False closes the
+  // connection without an answer. Must not use the session.
   virtual bool on_logon_request(const LogonRequest& request) {
     static_cast<void>(request);
     return true;
@@ -119,12 +120,12 @@ class Application {
     static_cast<void>(message);
     static_cast<void>(report);
   }
-  // The peer's session-level Reject of a message of ours.
+  // The peer's session-level Reject of one of our messages.
   virtual void on_reject(SessionHandle& session, const MessageView& reject) {
     static_cast<void>(session);
     static_cast<void>(reject);
   }
-  // The session ended, or its Logon was refused; `reason` is the peer's Text or ours.
+  // The session ended, or its Logon was refused; `reason` is the Text of the Logout, received or sent.
   virtual void on_logout(SessionHandle& session, std::string_view reason) {
     static_cast<void>(session);
     static_cast<void>(reason);
@@ -135,20 +136,20 @@ class Application {
     static_cast<void>(session);
     static_cast<void>(reason);
   }
-  // Whether a kept message may be sent again; false puts a gap fill in its place. Only looks on, as on_traffic does.
+  // Whether a stored message may be sent again; false sends a gap fill in its place. Observes only, as on_traffic does.
   virtual bool on_resend(SessionHandle& session, const MessageView& message) {
     static_cast<void>(session);
     static_cast<void>(message);
     return true;
   }
-  // Every message in and out, session messages included, as its bytes. Only looks on: the bytes lie where the session
-  // would write, so within this call it sends nothing (no_room) and ignores the other requests.
+  // Every message in and out, session messages included, as its bytes. Observes only: the bytes are in the session's
+  // output buffer, so within this call send() returns no_room, and the other requests are ignored.
   virtual void on_traffic(SessionHandle& session, Direction direction, std::string_view message) {
     static_cast<void>(session);
     static_cast<void>(direction);
     static_cast<void>(message);
   }
-  // Something out of the ordinary that the session dealt with.
+  // Something unusual that the session has handled.
   virtual void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) {
     static_cast<void>(session);
     static_cast<void>(notice);

@@ -20,7 +20,7 @@ namespace nfx {
 
 struct PlacementPlan;
 
-// Where a poll thread should run, and how the kernel has run it. What the kernel does not tell is empty.
+// Where a poll thread should run, and how the kernel has run it. What the kernel does not report is empty.
 struct ThreadReport {
   std::string name;  // "nfx-poll-0"
   CpuSet planned;
@@ -28,7 +28,8 @@ struct ThreadReport {
   std::optional<std::uint64_t> migrations;            // between CPUs, since the thread began
   std::optional<std::uint64_t> voluntary_switches;    // it waited
   std::optional<std::uint64_t> involuntary_switches;  // its CPU was given to another task
-  // The longest iteration of a spinning thread that found nothing to do: time that the host took. Zero: no spinning.
+  // The longest iteration of a busy-polling thread that found nothing to do: time that the host took. Zero: it does not
+  // busy-poll.
   Duration worst_idle_gap{};
 };
 
@@ -57,17 +58,17 @@ class Engine {
   // For the thread that calls turn(), or for any once run() has returned.
   [[nodiscard]] bool finished() const noexcept;
 
-  // Queues a message from a thread that is no poll thread. False: queue full, message too long or no such session.
+  // Queues a message; not for poll threads. False: queue full, message too long or no such session.
   [[nodiscard]] bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept;
 
-  // A session more while the engine runs, and one less: from any thread. What is added is checked as at start; its
-  // callbacks begin with Application::on_added. What is removed logs out first; its store goes with it. Throws
-  // ConfigError naming what to change; remove_session says false when there is no such session.
+  // Add or remove a session while the engine runs, from any thread. A new session is checked as at start; its callbacks
+  // begin with Application::on_added. A removed session logs out first; its store is closed with it. Throws ConfigError
+  // naming what to change; remove_session returns false when there is no such session.
   std::size_t add_session(SessionSettings settings);
   bool remove_session(std::size_t session, std::string_view text);
 
-  // Where a session's acceptor really listens: the port when the configuration says 0. Valid after start(). From any
-  // thread, but not during add_session() of an acceptor.
+  // Where a session's acceptor listens, with the actual port where the configured one is 0. Valid after start(). From
+  // any thread, but not during add_session() of an acceptor.
   [[nodiscard]] std::optional<Endpoint> local_endpoint(std::size_t session) const;
 
   // Where the threads run, and why (nexusfix/placement/plan.hpp). Null: nothing was configured, nothing is pinned.
@@ -77,12 +78,12 @@ class Engine {
   // Of the poll threads, from any thread, while they run or afterwards. Empty without a plan. Reads /proc.
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
 
-  // What became of a wish for another transport than epoll, in a line; empty when there was none.
+  // The transport in use, and why, in one line; empty when the configuration names epoll.
   [[nodiscard]] const std::string& transport_text() const noexcept;
   // Socket options that this host refused. Once run() has returned, or before it begins.
   [[nodiscard]] std::vector<std::string> transport_warnings() const;
-  // Loads certificates, keys and revocation lists anew, for connections that begin from now on. From any thread. What
-  // cannot be loaded stays as it is, and says why.
+  // Reloads certificates, keys and revocation lists, for connections that begin from now on. From any thread. What
+  // cannot be loaded stays as it is; the result has one text for each, with the reason.
   [[nodiscard]] std::vector<std::string> reload_tls();
 
   [[nodiscard]] const EngineConfig& config() const noexcept;

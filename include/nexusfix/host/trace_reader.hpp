@@ -53,7 +53,7 @@ class TraceParser {
  public:
   explicit TraceParser(TickClock clock) : clock_(std::move(clock)) {}
 
-  // One line without its end. Events of other kinds are skipped; lines that are none are counted.
+  // One line without its end. Events of other kinds are skipped; lines that are not events are counted.
   void line(std::string_view text);
   void text(std::string_view text);
 
@@ -85,9 +85,9 @@ struct AttributionContext {
   std::uint64_t steal_resolution_ns = 10'000'000;
 };
 
-// One cause per stall: what took most of it. Time that no event accounts for is laid on the events in the stall as
-// their entry and exit, unless it is more than theirs and more than the overhead; then, and where there is no event at
-// all, it is the hypervisor's as far as the stolen time goes, largest stalls first.
+// One cause per stall: what took most of it. Time that no event accounts for is added to the events in the stall, as
+// their entry and exit, unless it exceeds both their own time and the overhead. Then, and where there is no event at
+// all, it counts as the hypervisor's, up to the stolen time, largest stalls first.
 [[nodiscard]] std::vector<NoiseCause> attribute(std::span<const HiccupGap> gaps, std::span<const TraceEvent> events,
                                                 const AttributionContext& context);
 

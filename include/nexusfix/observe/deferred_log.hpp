@@ -83,7 +83,7 @@ class LogLane {
   void record(std::uint8_t kind, std::uint32_t session, UtcTime time, std::string_view first,
               std::string_view second) noexcept;
 
-  // The next thread that records is the lane's: see SpscIndexes.
+  // The next thread that records becomes the producer of this queue: see SpscIndexes.
   void hand_over() noexcept {
     queue_.hand_over_producer();
     if (spill_) spill_->hand_over_producer();

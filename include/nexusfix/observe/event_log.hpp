@@ -31,7 +31,7 @@ class EventLog final : public DeferredLog {
     LogLane* lane_;
   };
 
-  // options.lanes are for threads that serve sessions; there is one more for all others.
+  // `options.lanes` is for threads that serve sessions; there is one more queue for all others.
   explicit EventLog(DeferredLogOptions options);
   ~EventLog() override { finish(); }
 

@@ -40,7 +40,7 @@ class MessageLog final : public DeferredLog {
   explicit MessageLog(MessageLogOptions options);
   ~MessageLog() override { finish(); }
 
-  // For the thread with this number, below options.log.lanes; throws std::out_of_range beyond.
+  // For the thread with this number, below `options.log.lanes`; throws std::out_of_range beyond.
   [[nodiscard]] Lane lane(std::uint32_t thread) { return Lane{lane_at(thread)}; }
 
  private:

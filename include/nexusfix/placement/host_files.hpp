@@ -26,7 +26,7 @@ class HostFiles {
   // The whole content; `text` without blanks and line ends after it.
   [[nodiscard]] std::expected<std::string, int> read(std::string_view file) const;
   [[nodiscard]] std::expected<std::string, int> text(std::string_view file) const;
-  [[nodiscard]] std::expected<long long, int> integer(std::string_view file) const;  // EINVAL: is none
+  [[nodiscard]] std::expected<long long, int> integer(std::string_view file) const;  // EINVAL: not an integer
 
   [[nodiscard]] bool exists(std::string_view file) const;
   // Names in a directory, without "." and "..", sorted with numbers as numbers (cpu2 before cpu10); empty when none.

@@ -62,8 +62,8 @@ struct Topology {
   std::string cpu_model;
   CpuSet online;
   CpuSet offline;  // present but not online
-  CpuSet allowed;  // what this process's control groups let it use; all online ones for other machines. Its own mask is
-                   // no limit: it can be widened, and isolcpus= makes it narrow.
+  CpuSet allowed;  // what this process's control groups let it use; all online ones for other machines. Its own mask
+                   // does not limit this: it can be widened, and isolcpus= makes it narrow.
   std::vector<Core> cores;  // by their lowest CPU
   std::vector<NumaNode> nodes;
   std::vector<CacheDomain> caches;

@@ -35,7 +35,7 @@ enum class ActionKind : std::uint8_t {
 
 // How a session ended.
 enum class Ending : std::uint8_t {
-  logout,  // Logouts were exchanged, or the peer did not answer ours
+  logout,  // Logouts were exchanged, or the peer did not answer
   lost,    // the connection broke
   failed,  // one side violated the protocol, refused the other, or sent nothing for too long
 };
@@ -80,7 +80,7 @@ class Actions {
   [[nodiscard]] bool nearly_full() const noexcept { return count_ + 6 > capacity; }
 
   [[nodiscard]] std::span<char> room() const noexcept { return output_.subspan(used_); }
-  // Takes the first `size` bytes of room(), where a message has been written.
+  // Takes the first `size` bytes of `room()`, where a message has been written.
   std::string_view take(std::size_t size) noexcept {
     NFX_ASSERT(size <= output_.size() - used_);
     const std::string_view taken{output_.data() + used_, size};

@@ -11,7 +11,7 @@
 
 namespace nfx {
 
-// Enumerator, text in the event log, and what it means for whoever reads the log.
+// Enumerator, text in the event log, and its meaning for operators.
 #define NFX_NOTICES(ROW)                                                                                               \
   ROW(none, "", "No notice.")                                                                                          \
   ROW(garbled_message, "garbled message ignored",                                                                      \

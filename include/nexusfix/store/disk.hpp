@@ -36,8 +36,8 @@ class DiskFile {
   // All or an error; after an error any part may have been written.
   [[nodiscard]] virtual DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) = 0;
   [[nodiscard]] virtual DiskResult<void> truncate(std::uint64_t size) = 0;
-  // fdatasync: what was written before is on the medium when this returns without an error. After an error that is
-  // unknown, and a second sync does not tell: the kernel forgets what failed.
+  // fdatasync: what was written before is on the medium when this returns without an error. After an error its state is
+  // unknown, and a second sync does not report it: the kernel does not remember what failed.
   [[nodiscard]] virtual DiskResult<void> sync() = 0;
 };
 

@@ -1,5 +1,5 @@
-// What a reset of the sequence numbers has archived: the segments in archive/ of a session's folder, read one by one.
-// Thread: any; also while a process works with the session, which may put further ones away and remove the oldest.
+// What a reset of the sequence numbers has archived: the segments in archive/ of a session's folder, read individually.
+// Thread: any; also while a process works with the session, which may archive further ones and remove the oldest.
 // Cost: listing reads a page of each file; a scan reads the file in pieces. Errors: damage is a value; what cannot be
 // read at all, or went meanwhile, is a StoreError.
 #pragma once
@@ -24,7 +24,8 @@ struct ArchivedSegment {
   std::uint64_t size = 0;     // of the file
   // None when it cannot be read.
   std::optional<SegmentHeader> header;
-  // That of the segment that followed, when it is still there: it states where this one ends, and the numbers there.
+  // That of the segment that followed, when it still exists: it has the end of this one, and the sequence numbers
+  // there.
   std::optional<SegmentHeader> next;
 };
 

@@ -19,7 +19,7 @@ namespace nfx {
 
 class JournalFlusher {
  public:
-  // `durable` is called on the flusher's thread after a turn() that moved what is durable of a journal that holds
+  // `durable` is called on the flusher's thread after an iteration that moved what is durable of a journal that holds
   // messages back, or changed a journal's condition: to wake the poll threads.
   explicit JournalFlusher(std::function<void()> durable = {});
   ~JournalFlusher();

@@ -1,4 +1,4 @@
-// Where a journal is, how large its parts are, and what it promises.
+// Where a journal is, how large its parts are, and its durability.
 // Thread: values.
 #pragma once
 

@@ -16,8 +16,8 @@ namespace nfx {
 
 struct StoreCounts {
   std::uint64_t appended = 0;
-  std::uint64_t evicted = 0;  // stored once, given up to make room
-  std::uint64_t refused = 0;  // messages never stored, for append returned false, and sequence numbers not recorded
+  std::uint64_t evicted = 0;  // stored before, removed to free space
+  std::uint64_t refused = 0;  // messages not stored, because append returned false, and sequence numbers not recorded
 
   friend bool operator==(const StoreCounts&, const StoreCounts&) = default;
 };

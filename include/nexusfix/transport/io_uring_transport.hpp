@@ -72,7 +72,7 @@ class IoUringTransport {
   std::size_t poll(Sink& sink, Duration max_wait) {
     return poll_with(detail::SinkRef::to(sink), max_wait);
   }
-  // Connections with SocketOptions::timestamps are received from one by one: a ring of buffers has no space for time
+  // Connections with SocketOptions::timestamps are received from individually: a ring of buffers has no space for time
   // stamps.
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept;
   void wake() noexcept;

@@ -24,8 +24,8 @@ struct Endpoint {
 // The text that parse reads: an IPv6 host is in brackets.
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 
-// A literal IPv4 or IPv6 address (without brackets) in the one way it is written here, so that texts can be compared;
-// an IPv4 address mapped into IPv6 becomes the former. Empty when it is none.
+// A literal IPv4 or IPv6 address (without brackets) in canonical form, so that texts can be compared; an IPv4 address
+// mapped into IPv6 becomes an IPv4 address. Empty when `host` is not an address.
 [[nodiscard]] std::optional<std::string> canonical_address(std::string_view host);
 
 class TlsContext;  // tls_context.hpp

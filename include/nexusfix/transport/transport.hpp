@@ -24,7 +24,7 @@ namespace nfx {
 
 // One connection's whole life, from connect or on_accept on. The low half is a slot, a small number that is reused
 // (below the transport's limit, so it can index an array); the high half counts the uses of that slot, so a stale id
-// never names another connection. 0 is no connection.
+// never names another connection. 0 means none.
 enum class ConnectionId : std::uint64_t {};
 enum class ListenerId : std::uint64_t {};
 

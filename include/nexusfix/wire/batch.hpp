@@ -27,7 +27,7 @@ struct BatchEnd {
 };
 
 // Calls on_item(const BatchItem&) -> bool for every whole message and for garbage between messages, until it returns
-// false, the buffer has no whole message left, or a message is too large, which consumes everything.
+// false, the buffer has no further whole message, or a message is too large, which consumes everything.
 template <class OnItem>
 BatchEnd read_batch(std::string_view buffer, FrameReader& reader, MessageView& view, OnItem&& on_item) {
   NFX_TRACE();

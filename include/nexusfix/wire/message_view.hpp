@@ -183,7 +183,7 @@ class MessageView {
   [[nodiscard]] std::expected<std::int64_t, FieldError> any_int_at(std::uint32_t index) const noexcept;
   [[nodiscard]] std::expected<Decimal, FieldError> any_decimal_at(std::uint32_t index) const noexcept;
 
-  // A value lies inside the message, and so does the SOH after it.
+  // A value is inside the message, and so is the SOH after it.
   [[nodiscard]] bool value_lies_inside(std::uint32_t index) const noexcept {
     return wide_ ? wide_begins_[index] <= wide_ends_[index] && wide_ends_[index] < size_
                  : begins_[index] <= ends_[index] && ends_[index] < size_;

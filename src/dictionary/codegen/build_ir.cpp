@@ -358,7 +358,7 @@ class Builder {
 
 Ir build_ir(const Dictionary& dictionary, const CodegenOptions& options) {
   if (!is_namespace(options.name_space)) {
-    throw DictionaryError("\"" + options.name_space + "\" is no C++ namespace; name one like fix44 or venue::fix44");
+    throw DictionaryError("\"" + options.name_space + "\" is not a C++ namespace; name one like fix44 or venue::fix44");
   }
   return Builder{dictionary, options}.build(options.messages);
 }

@@ -43,7 +43,7 @@ void emit_builder_members(std::string& out, const Ir& ir, const std::vector<Memb
                           std::string_view class_name);
 void emit_required(std::string& out, const std::vector<Member>& members);
 [[nodiscard]] std::size_t count_required(const std::vector<Member>& members);
-// #include lines for the groups among the members; `folder` leads from the including file to theirs.
+// #include lines for the groups among the members; `folder` is the path from the including file to them.
 void emit_group_includes(std::string& out, const Ir& ir, const std::vector<Member>& members, std::string_view folder);
 
 }  // namespace nfx::codegen

@@ -1,4 +1,4 @@
-// The only code that writes to a host, and its stand-in that writes to a copy: everything else computes what to
+// The only code that writes to a host, and its replacement that writes to a copy: all other code computes what to
 // write.
 #include <dirent.h>
 #include <fcntl.h>

@@ -23,7 +23,7 @@ struct Task {
 [[nodiscard]] std::optional<Task> read_task(const HostFiles& files, int pid, int tid);
 // Those that end while it looks are left out.
 [[nodiscard]] std::vector<Task> read_tasks(const HostFiles& files);
-// The numbers in a group's `tasks` or `cgroup.procs`.
+// The task or process ids in a group's `tasks` or `cgroup.procs`.
 [[nodiscard]] std::set<int> read_group(const HostFiles& files, const std::string& list);
 
 // Threads of the engine: they have masks of their own and stay where they are.

@@ -28,7 +28,7 @@ std::string without_former_function() {
   # In a subshell, where set -f keeps a * among the words from being taken for file names.
   (
     set -f
-    kept=
+    remaining=
     # The words are meant to be split.
     # shellcheck disable=SC2086
     for word in $1; do
@@ -36,10 +36,10 @@ std::string without_former_function() {
         )" +
          patterns() +
          R"() ;;
-        *) kept="${kept:+$kept }$word" ;;
+        *) remaining="${remaining:+$remaining }$word" ;;
       esac
     done
-    printf %s "$kept"
+    printf %s "$remaining"
   )
 }
 )";

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_points = 2000;  // per line
 constexpr std::size_t most_lines = 6;      // more cannot be distinguished
 
-// The noisiest in the order of their numbers.
+// The noisiest CPUs, in the order of their ids.
 std::vector<const CpuNoise*> shown(const NoiseReport& report) {
   std::vector<const CpuNoise*> cpus;
   for (const CpuNoise& cpu : report.cpus) {

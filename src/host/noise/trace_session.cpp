@@ -57,7 +57,7 @@ void for_each_line(const std::string& file, Function function) {
 }
 
 // Instances outlive processes that were killed. Those in use are held open by their process, and the kernel then
-// refuses to remove them; process numbers are no help, as they are used again and differ between containers.
+// refuses to remove them; process ids do not help, as they are used again and differ between containers.
 void remove_left_behind(const std::string& tracefs) {
   for (const std::string& name : HostFiles{}.list(tracefs + "/instances")) {
     if (name.starts_with(instance_prefix)) ::rmdir((tracefs + "/instances/" + name).c_str());
@@ -80,7 +80,7 @@ std::expected<int, std::string> make_instance(const std::string& folder) {
   return std::unexpected(reason(file, error));
 }
 
-// Room for some thousand events per second, which take 20 to 70 bytes each.
+// Space for some thousand events per second, which take 20 to 70 bytes each.
 std::uint64_t buffer_kib(double seconds, std::size_t cpus) {
   const double wanted = 512 + 768 * seconds;
   const auto most = max_trace_bytes / 1024 / std::max<std::size_t>(cpus, 1);

@@ -7,7 +7,7 @@
 //   digits  w     0  5  4  1  0  0       zero outside of tags
 //   pairs   w(p) + 10 w(p-1)             low = pair(p-1) = 41, high = pair(p-3) = 5: the tag is 100 high + low
 //
-// Tags of five digits are fixed up one by one. Empty values (the digits of two tags would be adjacent), length fields
+// Tags of five digits are fixed up individually. Empty values (the digits of two tags would be adjacent), length fields
 // whose data differs, and malformed messages are left to the sequential indexer.
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -13,7 +13,8 @@
 namespace nfx::kernels {
 namespace {
 
-// 64 zero bytes, then 64 of all ones: loaded at offset n, the last n of 64 bytes are kept and those before become zero.
+// 64 zero bytes, then 64 of all ones: loaded at offset n, the last n of 64 bytes are preserved and those before become
+// zero.
 struct TailMask {
   alignas(64) std::uint8_t bytes[128];
 };
@@ -67,7 +68,7 @@ template <class Vector, class F>
 }
 
 [[gnu::always_inline]] inline std::uint32_t lowest_bit(std::uint64_t bits) noexcept {
-  // Without bits it is 63 or 64: what is written with it is overwritten, or lies after the last field.
+  // Without bits it is 63 or 64: what is written with it is overwritten, or is after the last field.
 #if defined(__BMI__)
   return static_cast<std::uint32_t>(__builtin_ia32_tzcnt_u64(bits));
 #else
