@@ -22,7 +22,7 @@ std::string sentence(const PlanFinding& finding) {
   std::string text = finding.id + ": ";
   if (!finding.subject.empty()) text += finding.subject + ": ";
   text += finding.text;
-  if (!finding.mend.empty()) text += "; " + finding.mend;
+  if (!finding.fix.empty()) text += "; " + finding.fix;
   return text;
 }
 
@@ -255,7 +255,7 @@ void EnginePlacement::run_monitor() {
         alerts.push_back(now.name + " was moved between CPUs " +
                          std::to_string(*now.migrations - *each.report.migrations) + " times");
       }
-      if (now.planned.size() == 1 && plan_->quiet.contains_all(now.planned) && now.involuntary_switches &&
+      if (now.planned.size() == 1 && plan_->isolated_cpus.contains_all(now.planned) && now.involuntary_switches &&
           each.report.involuntary_switches && *now.involuntary_switches > *each.report.involuntary_switches) {
         alerts.push_back(now.name + " lost CPU " + now.planned.to_list() + " to other tasks " +
                          std::to_string(*now.involuntary_switches - *each.report.involuntary_switches) + " times");

@@ -270,8 +270,8 @@ HostFacts read_host_facts(const HostFiles& files) {
   return facts;
 }
 
-int wanted_timer_migration(const HostFacts& facts, const CpuSet& quiet) {
-  return !quiet.empty() && facts.nohz_full.contains_all(quiet) ? 1 : 0;
+int wanted_timer_migration(const HostFacts& facts, const CpuSet& isolated_cpus) {
+  return !isolated_cpus.empty() && facts.nohz_full.contains_all(isolated_cpus) ? 1 : 0;
 }
 
 }  // namespace nfx

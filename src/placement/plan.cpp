@@ -59,7 +59,7 @@ std::string hash_of(const PlacementPlan& plan) {
   for (const ThreadPlacement& thread : plan.threads) {
     text += thread.name + ' ' + thread.cpus.to_list() + ' ' + std::to_string(thread.priority) + '\n';
   }
-  text += "quiet " + plan.quiet.to_list() + "\nhousekeeping " + plan.housekeeping.to_list() + '\n';
+  text += "quiet " + plan.isolated_cpus.to_list() + "\nhousekeeping " + plan.housekeeping.to_list() + '\n';
   constexpr std::string_view digits = "0123456789abcdef";
   std::string hash;
   const std::uint64_t value = fnv_1a(text);
@@ -99,9 +99,9 @@ void place_spinners(PlacementPlan& plan, const Problem& problem, const std::vect
     NFX_REQUIRE(plan.threads[i].cpus.empty() && plan.threads[i].wait == ThreadWait::spin);
     plan.threads[i].cpus = {chosen[i]};
     plan.threads[i].numa_node = machine.at(chosen[i]).node;
-    plan.quiet |= machine.core_of(chosen[i]);
+    plan.isolated_cpus |= machine.core_of(chosen[i]);
   }
-  plan.quiet -= problem.reserved;
+  plan.isolated_cpus -= problem.reserved;
   if (!problem.request.housekeeping.empty()) {
     plan.housekeeping = problem.reserved;
     return;
@@ -109,7 +109,7 @@ void place_spinners(PlacementPlan& plan, const Problem& problem, const std::vect
   // What the host was booted to leave alone gets no load balancing: a thread that is not pinned would stay on one of
   // them.
   const CpuSet booted_apart = problem.host.isolcpus.cpus & problem.host.isolated;
-  plan.housekeeping = (machine.online - plan.quiet - booted_apart) | problem.reserved;
+  plan.housekeeping = (machine.online - plan.isolated_cpus - booted_apart) | problem.reserved;
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ void place_blockers(PlacementPlan& plan, const Problem& problem) {
       thread.reason = "session " + want.session + " requests it";
     } else if (want.only.intersects(machine.available)) {
       const CpuSet wanted = want.only & machine.available;
-      thread.cpus = wanted - plan.quiet;
+      thread.cpus = wanted - plan.isolated_cpus;
       if (thread.cpus.empty()) thread.cpus = wanted;
       thread.reason = "from " + role_key(thread.role, "cpus");
     } else {
@@ -139,8 +139,8 @@ void place_blockers(PlacementPlan& plan, const Problem& problem) {
                                           : "blocks: not pinned, runs on the housekeeping CPUs near what it works with";
     }
     thread.numa_node = machine.node_of(thread.cpus);
-    if (!plan.quiet.empty() && !thread.cpus.intersects(plan.quiet)) {
-      thread.refused.push_back({plan.quiet, "isolated for busy-polling threads"});
+    if (!plan.isolated_cpus.empty() && !thread.cpus.intersects(plan.isolated_cpus)) {
+      thread.refused.push_back({plan.isolated_cpus, "isolated for busy-polling threads"});
     }
   }
 }
@@ -246,7 +246,8 @@ PlacementPlan make_plan(const Topology& topology, const HostFacts& host, const P
   }
   for (const ThreadPlacement& thread : plan.threads) NFX_REQUIRE(!thread.cpus.empty() || machine.available.empty());
   NFX_REQUIRE(plan.session_threads.size() == request.sessions.size());
-  NFX_REQUIRE(!plan.quiet.intersects(plan.housekeeping));  // a CPU is either for one thread or for everything else
+  NFX_REQUIRE(
+      !plan.isolated_cpus.intersects(plan.housekeeping));  // a CPU is either for one thread or for everything else
   planning::sort_findings(plan);
   plan.hash = planning::hash_of(plan);
   return plan;

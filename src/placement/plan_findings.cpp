@@ -42,15 +42,14 @@ void check_room(PlacementPlan& plan, const Problem& problem, const std::vector<i
       text += ", of which housekeeping reserves " + cpus_text(from & problem.reserved);
     text += ": no core is left for " + std::to_string(wanted - placed) +
             "; two threads that busy-poll on one core stop each other for milliseconds at a time";
-    std::string mend = placed > 0 ? "set " + role_key(role, "threads") + " = " + std::to_string(placed) + ", or " : "";
-    mend +=
+    std::string fix = placed > 0 ? "set " + role_key(role, "threads") + " = " + std::to_string(placed) + ", or " : "";
+    fix +=
         role == ThreadRole::poll ? "set [engine] idle = \"block\"" : "set " + role_key(role, "wait") + " = \"block\"";
-    if (!listed.empty()) mend += ", or widen " + role_key(role, "cpus");
+    if (!listed.empty()) fix += ", or widen " + role_key(role, "cpus");
     if (machine.cores.size() < machine.online.size() && !problem.request.share_smt) {
-      mend += ", or set [placement] share_smt = true";
+      fix += ", or set [placement] share_smt = true";
     }
-    add(plan, Severity::refusal, "oversubscribed-spinners", role_key(role, "threads"), std::move(text),
-        std::move(mend));
+    add(plan, Severity::refusal, "oversubscribed-spinners", role_key(role, "threads"), std::move(text), std::move(fix));
   }
 }
 
@@ -91,7 +90,7 @@ void check_siblings(PlacementPlan& plan, const Problem& problem, const std::vect
         "allow the whole cores in the process's control group (cpuset.cpus)");
   }
   for (const Core& core : machine.topology.cores) {
-    if (core.cpus.intersects(plan.quiet)) offline |= (core.cpus & machine.topology.offline) - machine.online;
+    if (core.cpus.intersects(plan.isolated_cpus)) offline |= (core.cpus & machine.topology.offline) - machine.online;
   }
   if (offline.empty()) return;
   add(plan, Severity::note, "offline-sibling", cpus_text(offline),
@@ -106,15 +105,15 @@ void check_blockers(PlacementPlan& plan, const Problem& problem) {
     const Want& want = problem.wants[i];
     if (spins(thread) || (want.only.empty() && want.session_cpu < 0)) continue;
     const bool pinned = thread.cpus.size() == 1;
-    const bool on_spinners = thread.cpus.intersects(plan.quiet);
+    const bool on_spinners = thread.cpus.intersects(plan.isolated_cpus);
     if (!pinned && !on_spinners) continue;
     std::string text = thread.name + " blocks, and may only run on " + cpus_text(thread.cpus);
     if (on_spinners) text += ", where threads busy-poll and leave it no time";
     text += "; the scheduler cannot run it on another CPU when this one is busy, and each wake-up crosses CPUs";
-    std::string mend = want.session_cpu >= 0
-                           ? "set [engine] idle = \"spin\", or leave cpu_affinity_core out of session " + want.session
-                           : "leave " + role_key(thread.role, "cpus") + " out, or name more housekeeping CPUs there";
-    add(plan, Severity::warning, "pinned-but-blocking", thread.name, std::move(text), std::move(mend));
+    std::string fix = want.session_cpu >= 0
+                          ? "set [engine] idle = \"spin\", or leave cpu_affinity_core out of session " + want.session
+                          : "leave " + role_key(thread.role, "cpus") + " out, or name more housekeeping CPUs there";
+    add(plan, Severity::warning, "pinned-but-blocking", thread.name, std::move(text), std::move(fix));
   }
 }
 
@@ -230,18 +229,18 @@ void check_sessions(PlacementPlan& plan, const Problem& problem) {
 
 // The host's settings.
 
-constexpr std::string_view apply_mend =
+constexpr std::string_view apply_fix =
     "run `nfx host apply CONFIG --runtime`, or `nfx host apply CONFIG --boot` and reboot";
 
 void check_isolation(PlacementPlan& plan, const Problem& problem, const CpuSet& spinners) {
   const HostFacts& host = problem.host;
-  const CpuSet apart = host.quiet() & problem.machine.online;
+  const CpuSet apart = host.isolated_cpus() & problem.machine.online;
   const CpuSet open = spinners - apart;
   if (!open.empty()) {
     add(plan, Severity::warning, "not-isolated", cpus_text(open),
         "other tasks may run on " + cpus_text(open) +
             ", where threads busy-poll; a pinned thread cannot move away, and waits while they run",
-        std::string{apply_mend});
+        std::string{apply_fix});
   }
   if (apart.empty()) return;
   if (!open.empty()) {
@@ -255,9 +254,9 @@ void check_isolation(PlacementPlan& plan, const Problem& problem, const CpuSet& 
         cpus_text(apart) + " are isolated from the scheduler, but threads busy-poll on " + cpus_text(open) + " outside";
     if (!sessions.empty()) text += ", and serve " + join(sessions) + " there";
     add(plan, Severity::warning, "isolated-elsewhere", cpus_text(open), std::move(text),
-        "set cpus within " + apart.to_list() + ", or isolate the plan's own CPUs: " + std::string{apply_mend});
+        "set cpus within " + apart.to_list() + ", or isolate the plan's own CPUs: " + std::string{apply_fix});
   }
-  const CpuSet unused = apart - plan.quiet;
+  const CpuSet unused = apart - plan.isolated_cpus;
   if (!unused.empty()) {
     add(plan, Severity::note, "isolated-elsewhere", cpus_text(unused),
         cpus_text(unused) + " isolated from the scheduler and used by no busy-polling thread: they stay idle",
@@ -269,10 +268,10 @@ void check_interrupts(PlacementPlan& plan, const Problem& problem) {
   Names seen, leaving;
   CpuSet where, left;
   for (const Interrupt& interrupt : problem.host.interrupts) {
-    const CpuSet hit = arrival(interrupt) & plan.quiet;
+    const CpuSet hit = arrival(interrupt) & plan.isolated_cpus;
     if (hit.empty()) continue;
     // Already steered elsewhere, which takes effect at its next arrival.
-    const bool leaves = interrupt.allowed && !interrupt.allowed->intersects(plan.quiet);
+    const bool leaves = interrupt.allowed && !interrupt.allowed->intersects(plan.isolated_cpus);
     (leaves ? left : where) |= hit;
     std::string name = std::to_string(interrupt.number) + " (" + join(interrupt.actions, 2);
     if (!interrupt.device.empty()) name += " of " + interrupt.device;
@@ -282,7 +281,7 @@ void check_interrupts(PlacementPlan& plan, const Problem& problem) {
     add(plan, Severity::warning, "interrupt-on-spinner", cpus_text(where),
         count_of(seen.size(), "interrupt") + " where threads busy-poll, or on their SMT siblings: " + join(seen) +
             "; each stops the thread for microseconds",
-        std::string{apply_mend} + "; an affinity that is set takes effect at the next interrupt");
+        std::string{apply_fix} + "; an affinity that is set takes effect at the next interrupt");
   }
   if (!leaving.empty()) {
     add(plan, Severity::note, "interrupt-pending", cpus_text(left),
@@ -320,13 +319,13 @@ void check_ticks(PlacementPlan& plan, const Problem& problem, const CpuSet& spin
   if (!ticking.empty()) {
     add(plan, Severity::note, "nohz-full-missing", cpus_text(ticking),
         "the periodic tick interrupts " + cpus_text(ticking) + " 100 to 1,000 times a second",
-        "boot with nohz_full=" + plan.quiet.to_list() + ": `nfx host apply CONFIG --boot` writes it");
+        "boot with nohz_full=" + plan.isolated_cpus.to_list() + ": `nfx host apply CONFIG --boot` writes it");
   }
   const CpuSet callbacks = spinners - problem.host.rcu_nocbs - problem.host.nohz_full;
   if (!callbacks.empty()) {
     add(plan, Severity::note, "rcu-callbacks", cpus_text(callbacks),
         "the kernel runs RCU callbacks on " + cpus_text(callbacks),
-        "boot with rcu_nocbs=" + plan.quiet.to_list() + ": `nfx host apply CONFIG --boot` writes it");
+        "boot with rcu_nocbs=" + plan.isolated_cpus.to_list() + ": `nfx host apply CONFIG --boot` writes it");
   }
 }
 
@@ -352,7 +351,8 @@ void check_host(PlacementPlan& plan, const Problem& problem) {
   }
   CpuSet spinners;
   for (const ThreadPlacement& thread : plan.threads) {
-    if (spins(thread) && thread.cpus.size() == 1 && plan.quiet.contains_all(thread.cpus)) spinners |= thread.cpus;
+    if (spins(thread) && thread.cpus.size() == 1 && plan.isolated_cpus.contains_all(thread.cpus))
+      spinners |= thread.cpus;
   }
   check_isolation(plan, problem, spinners);
   check_interrupts(plan, problem);

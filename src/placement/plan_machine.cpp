@@ -127,8 +127,8 @@ std::string role_key(ThreadRole role, std::string_view key) {
 bool host_seen(const HostFacts& host) noexcept { return !host.command_line.empty() || !host.kernel_release.empty(); }
 
 void add(PlacementPlan& plan, Severity severity, std::string_view id, std::string subject, std::string text,
-         std::string mend) {
-  plan.findings.push_back({severity, std::string{id}, std::move(subject), std::move(text), std::move(mend)});
+         std::string fix) {
+  plan.findings.push_back({severity, std::string{id}, std::move(subject), std::move(text), std::move(fix)});
 }
 
 }  // namespace nfx::planning

@@ -135,13 +135,13 @@ std::string to_text(const PlacementPlan& plan, const Topology& topology) {
   out += "\n\n";
   print_threads(out, plan);
   print_sessions(out, plan);
-  out +=
-      "\nisolated CPUs " + short_list(plan.quiet, 100) + "\nhousekeeping  " + short_list(plan.housekeeping, 100) + '\n';
+  out += "\nisolated CPUs " + short_list(plan.isolated_cpus, 100) + "\nhousekeeping  " +
+         short_list(plan.housekeeping, 100) + '\n';
   print_refused(out, plan);
   if (!plan.findings.empty()) out += '\n';
   for (const PlanFinding& finding : plan.findings) {
     out += std::string{to_string(finding.severity)} + " [" + finding.id + "] " + one_line(finding.text) +
-           "\n  fix: " + one_line(finding.mend) + '\n';
+           "\n  fix: " + one_line(finding.fix) + '\n';
   }
   return out;
 }
@@ -149,7 +149,7 @@ std::string to_text(const PlacementPlan& plan, const Topology& topology) {
 std::string to_json(const PlacementPlan& plan) {
   Json json{{"hash", plan.hash},
             {"refused", plan.refused()},
-            {"isolated", plan.quiet.to_list()},
+            {"isolated", plan.isolated_cpus.to_list()},
             {"housekeeping", plan.housekeeping.to_list()},
             {"threads", Json::array()},
             {"sessions", Json::array()},
@@ -166,7 +166,7 @@ std::string to_json(const PlacementPlan& plan) {
                                 {"id", finding.id},
                                 {"subject", finding.subject},
                                 {"text", finding.text},
-                                {"fix", finding.mend}});
+                                {"fix", finding.fix}});
   }
   // Names may hold bytes that are not UTF-8; they must not make the rest unreadable.
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';

@@ -91,7 +91,7 @@ struct HostView {
 [[nodiscard]] std::string role_key(ThreadRole role, std::string_view key);     // "[placement.poll] cpus"
 
 void add(PlacementPlan& plan, Severity severity, std::string_view id, std::string subject, std::string text,
-         std::string mend);
+         std::string fix);
 
 // Whether anything is known about the host's settings; not when planning for a machine from its topology alone.
 [[nodiscard]] bool host_seen(const HostFacts& host) noexcept;

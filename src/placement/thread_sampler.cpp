@@ -41,7 +41,7 @@ class Sampler {
       : files_(files), target_(target), sample_(sample) {}
 
   void threads() {
-    if (target_.pid != 0 && target_.quiet.empty()) {
+    if (target_.pid != 0 && target_.isolated_cpus.empty()) {
       process(std::to_string(target_.pid));
       return;
     }
@@ -133,7 +133,7 @@ class Sampler {
     if (watched) {
       details(seen, folder);
       sample_.threads.push_back(std::move(seen));
-    } else if (target_.quiet.contains(seen.cpu)) {
+    } else if (target_.isolated_cpus.contains(seen.cpu)) {
       run_times(seen, folder);
       const bool kernel = (stat->flags & TaskStat::kernel_thread) != 0;
       sample_.others.push_back({.pid = pid,
@@ -207,7 +207,7 @@ WatchSample sample_host(const HostFiles& files, const WatchTarget& target, std::
 }
 
 std::optional<ThreadSample> sample_thread(const HostFiles& files, int pid, int tid) {
-  const WatchTarget target{.pid = pid, .quiet = {}};
+  const WatchTarget target{.pid = pid, .isolated_cpus = {}};
   WatchSample sample;
   Sampler{files, target, sample}.one(pid, tid);
   if (sample.threads.empty()) return std::nullopt;

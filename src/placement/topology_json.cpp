@@ -69,7 +69,7 @@ Json plan_of(const PlacementPlan& plan) {
                        {"cpus", thread.cpus.to_list()}});
   }
   return {{"hash", plan.hash},
-          {"isolated", plan.quiet.to_list()},
+          {"isolated", plan.isolated_cpus.to_list()},
           {"housekeeping", plan.housekeeping.to_list()},
           {"threads", std::move(threads)}};
 }

@@ -373,7 +373,7 @@ class Picture {
     if (names_.contains(cpu)) return "spin";
     if (!topology_.allowed.contains(cpu)) return "barred";
     if (plan_ == nullptr) return "pu";
-    if (plan_->quiet.contains(cpu)) return "isolated";
+    if (plan_->isolated_cpus.contains(cpu)) return "isolated";
     return plan_->housekeeping.contains(cpu) ? "housekeeping" : "pu";
   }
 

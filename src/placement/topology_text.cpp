@@ -250,7 +250,7 @@ void print_groups(std::string& out, const Topology& topology) {
 
 void print_plan(std::string& out, const PlacementPlan& plan) {
   out += "Plan " + plan.hash + '\n';
-  out += "  isolated: CPU " + (plan.quiet.empty() ? "none" : plan.quiet.to_list()) + '\n';
+  out += "  isolated: CPU " + (plan.isolated_cpus.empty() ? "none" : plan.isolated_cpus.to_list()) + '\n';
   out += "  housekeeping: CPU " + (plan.housekeeping.empty() ? "none" : plan.housekeeping.to_list()) + '\n';
   std::size_t width = 0;
   for (const ThreadPlacement& thread : plan.threads) width = std::max(width, thread.name.size());

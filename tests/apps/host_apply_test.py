@@ -136,7 +136,7 @@ class HostApply(unittest.TestCase):
         self.put("proc/irq/10/effective_affinity_list", "0\n")
         self.assertEqual(self.host("verify")[0], 0)
 
-    def test_verify_names_who_is_back_on_the_quiet_cpu(self):
+    def test_verify_names_who_is_back_on_the_isolated_cpu(self):
         self.apply("--runtime")
         self.task(77, "intruder")
         code, out, _ = self.host("verify", str(self.config))

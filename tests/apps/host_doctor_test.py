@@ -21,7 +21,7 @@ class HostDoctor(unittest.TestCase):
         self.assertEqual(err, "")
         return code, json.loads(out)
 
-    def test_text_names_what_was_seen_and_wanted_and_the_mends(self):
+    def test_text_names_what_was_seen_and_wanted_and_the_fixes(self):
         code, out, err = run("host", "doctor", "--root", str(HOSTS / "clocksource_hpet"))
         self.assertEqual((code, err), (2, ""))
         self.assertRegex(out, r"failure +power\.clocksource +hpet; available: hpet acpi_pm\n +wanted: tsc\n +now: .*\n +boot: ")

@@ -102,8 +102,8 @@ class Plan(unittest.TestCase):
         for finding in plan["findings"]:
             self.assertTrue(all(finding[key] for key in ("severity", "id", "subject", "text", "fix")), finding)
 
-    def test_prints_the_quiet_cpus_alone(self):
-        self.assertEqual(self.plan("--quiet-only", polls=2)[1], "1-2\n")
+    def test_prints_the_isolated_cpus_alone(self):
+        self.assertEqual(self.plan("--isolated-only", polls=2)[1], "1-2\n")
 
     def test_pins_nobody_without_a_placement_section(self):
         code, out, err = self.plan(idle="block", placement="")

@@ -106,13 +106,13 @@ class HostWatch(unittest.TestCase):
         code, out, _ = self.between("--alerts-only")
         self.assertEqual((code, out), (1, "involuntary-switches  nfx-poll-0: was preempted 30/s\n"))
 
-    def test_quiet_cpus_can_be_named(self):
+    def test_isolated_cpus_can_be_named(self):
         host(self.after)
-        code, out, _ = self.between("--quiet-cpus", "0", "--format", "json")
+        code, out, _ = self.between("--isolated-cpus", "0", "--format", "json")
         self.assertEqual((code, [cpu["role"] for cpu in json.loads(out)["cpus"]]), (0, ["isolated", "housekeeping"]))
-        code, _, err = self.between("--quiet-cpus", "1-")
+        code, _, err = self.between("--isolated-cpus", "1-")
         self.assertEqual(code, 2)
-        self.assertIn("--quiet-cpus", err)
+        self.assertIn("--isolated-cpus", err)
 
     def test_metrics_follow_the_exposition_format(self):
         host(self.after, involuntary=30)

@@ -1,4 +1,4 @@
-"""nfx store: what it shows, checks, mends and sets of journals that JournalStore made."""
+"""nfx store: what it shows, checks, repairs and sets of journals that JournalStore made."""
 import os
 import pathlib
 import re

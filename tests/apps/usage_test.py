@@ -206,7 +206,7 @@ class Usage(unittest.TestCase):
         self.assertIn("ok, 1 session", out)
         self.assertIn("acceptor FIX.4.4:A->B", out)
 
-    def test_a_configuration_error_names_file_line_and_mend(self):
+    def test_a_configuration_error_names_file_line_and_fix(self):
         self.assert_one_line(self.check_config(SESSION + "heartbeat_intervall_s = 5\n"), "engine.toml:5:",
                              "did you mean heartbeat_interval_s?")
         self.assert_one_line(self.check_config(SESSION + 'role = "client"\n', ["serve"]), "engine.toml:5:",

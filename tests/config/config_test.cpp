@@ -50,7 +50,7 @@ std::string complaint(std::string_view toml) {
 struct Mistake {
   std::string toml;
   std::string place;  // how the line begins
-  std::string mend;   // what it says further on
+  std::string fix;    // what it says further on
 };
 
 const std::string good = document({}, acceptor_keys).substr(std::string{"[engine]\n"}.size());
@@ -226,11 +226,11 @@ std::vector<Mistake> mistakes() {
   };
 }
 
-TEST(Config, every_mistake_is_one_line_with_its_place_and_its_mend) {
+TEST(Config, every_mistake_is_one_line_with_its_place_and_its_fix) {
   for (const Mistake& each : mistakes()) {
     const std::string said = complaint(each.toml);
     EXPECT_TRUE(said.starts_with(each.place)) << said << "\nfor\n" << each.toml;
-    EXPECT_NE(said.find(each.mend), std::string::npos) << said << "\nfor\n" << each.toml;
+    EXPECT_NE(said.find(each.fix), std::string::npos) << said << "\nfor\n" << each.toml;
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
   }
 }

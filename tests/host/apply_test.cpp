@@ -38,7 +38,7 @@ struct Apply : ::testing::Test {
   }
 };
 
-TEST_F(Apply, takes_everything_but_bound_kernel_threads_off_the_quiet_cpu) {
+TEST_F(Apply, takes_everything_but_bound_kernel_threads_off_the_isolated_cpu) {
   for (const Groups groups : all_groups) {
     const Host host{groups};
     const ApplyReport report = apply(host);
@@ -122,17 +122,17 @@ TEST_F(Apply, is_refused_while_an_engine_trades) {
 
 TEST_F(Apply, a_plan_without_housekeeping_is_invalid_and_touches_nothing) {
   const Host host;
-  plan.quiet = {0, 1, 2, 3};
+  plan.isolated_cpus = {0, 1, 2, 3};
   plan.housekeeping = {};
   FaultyWriter writer{host};
   EXPECT_EQ(apply(host, writer).exit, HostExit::policy_invalid);
   plan.housekeeping = {7};
   EXPECT_EQ(apply(host, writer).exit, HostExit::policy_invalid);
   plan.housekeeping = {0, 3};
-  plan.quiet = {3};
+  plan.isolated_cpus = {3};
   EXPECT_EQ(apply(host, writer).exit, HostExit::policy_invalid);
   plan.housekeeping = {0};
-  plan.quiet = {9};
+  plan.isolated_cpus = {9};
   EXPECT_EQ(apply(host, writer).exit, HostExit::policy_invalid);
   EXPECT_EQ(writer.operations, 0U);
 }
@@ -153,7 +153,7 @@ TEST_F(Apply, a_plan_without_spinners_changes_nothing) {
   EXPECT_EQ(writer.operations, 0U);
 }
 
-TEST_F(Apply, an_interrupt_that_still_goes_to_the_quiet_cpu_is_pending) {
+TEST_F(Apply, an_interrupt_that_still_goes_to_the_isolated_cpu_is_pending) {
   const Host host;
   const ApplyReport report = apply(host);
   EXPECT_EQ(report.exit, HostExit::warnings);
@@ -382,7 +382,7 @@ TEST_F(Verify, installed_files_wait_for_the_reboot) {
   EXPECT_EQ(report.exit, HostExit::reboot_pending);
 }
 
-TEST_F(Verify, a_sibling_that_is_not_quiet_is_seen) {
+TEST_F(Verify, a_sibling_that_is_not_isolated_is_seen) {
   const Host host;
   (void)apply(host);
   settle(host);

@@ -63,7 +63,7 @@ struct Machine {
     topology.devices.back().kind = DeviceKind::storage;
     facts.interrupts = {interrupt(40, "0000:01:00.0", "eth0-rx-0"), interrupt(41, "0000:01:00.0", "eth0-rx-1"),
                         interrupt(42, "0000:01:00.0", "eth0-rx-2"), interrupt(50, "0000:82:00.0", "nvme0q1")};
-    plan.quiet = {2, 3, 6, 7};
+    plan.isolated_cpus = {2, 3, 6, 7};
     plan.housekeeping = {0, 1, 4, 5};
     plan.hash = "0123456789abcdef";
     add_thread("nfx-poll-0", {2}, ThreadWait::spin);
@@ -167,9 +167,9 @@ std::vector<std::string> values(const std::string& text, const std::string& patt
   return found;
 }
 
-TEST(BootArtefacts, a_plan_without_quiet_cpus_asks_for_nothing) {
+TEST(BootArtefacts, a_plan_without_isolated_cpus_asks_for_nothing) {
   Machine machine;
-  machine.plan.quiet = {};
+  machine.plan.isolated_cpus = {};
   EXPECT_EQ(boot_parameters(machine.plan, machine.topology, machine.facts), "");
   EXPECT_TRUE(machine.artefacts().empty());
 }
@@ -187,7 +187,7 @@ TEST(BootArtefacts, a_refused_plan_is_not_written) {
   EXPECT_TRUE(machine.artefacts().empty());
 }
 
-TEST(BootParameters, name_the_quiet_cpus_and_the_plan) {
+TEST(BootParameters, name_the_isolated_cpus_and_the_plan) {
   const Machine machine;
   EXPECT_EQ(boot_parameters(machine.plan, machine.topology, machine.facts),
             "isolcpus=managed_irq,domain,2-3,6-7 nohz_full=2-3,6-7 rcu_nocbs=2-3,6-7 irqaffinity=0-1,4-5 skew_tick=1 "
@@ -210,9 +210,9 @@ TEST(BootParameters, are_read_back_by_the_host_facts_as_the_plan_has_them) {
   }
   const std::string isolcpus = parameters["isolcpus"];
   EXPECT_EQ(parse_boot_cpus(isolcpus.substr(isolcpus.find_first_of("0123456789")), machine.facts.online),
-            machine.plan.quiet);
-  EXPECT_EQ(parse_boot_cpus(parameters["nohz_full"], machine.facts.online), machine.plan.quiet);
-  EXPECT_EQ(parse_boot_cpus(parameters["rcu_nocbs"], machine.facts.online), machine.plan.quiet);
+            machine.plan.isolated_cpus);
+  EXPECT_EQ(parse_boot_cpus(parameters["nohz_full"], machine.facts.online), machine.plan.isolated_cpus);
+  EXPECT_EQ(parse_boot_cpus(parameters["rcu_nocbs"], machine.facts.online), machine.plan.isolated_cpus);
   EXPECT_EQ(parse_boot_cpus(parameters["irqaffinity"], machine.facts.online), machine.plan.housekeeping);
   EXPECT_EQ(parameters[std::string{plan_parameter}], machine.plan.hash);
 }
@@ -222,7 +222,7 @@ TEST(BootParameters, do_not_touch_mitigations) {
   EXPECT_FALSE(boot_parameters(machine.plan, machine.topology, machine.facts).contains("mitigations"));
 }
 
-// What is said where: quiet, housekeeping, or both with the engine's own.
+// Which CPUs each file names: isolated, housekeeping, or both with the engine's own.
 struct Said {
   std::set<std::string> patterns;
   CpuSet cpus;
@@ -230,15 +230,16 @@ struct Said {
 
 TEST(BootArtefacts, all_name_the_cpus_of_the_plan) {
   const Machine machine;
-  const CpuSet quiet = machine.plan.quiet, house = machine.plan.housekeeping, engine = house | CpuSet{2, 6};
+  const CpuSet isolated_cpus = machine.plan.isolated_cpus, house = machine.plan.housekeeping,
+               engine = house | CpuSet{2, 6};
   const std::string units = "/etc/systemd/system/";
   const std::string allowed = "AllowedCPUs=([0-9].*)", affinity = "CPUAffinity=([0-9].*)";
   const std::map<std::string, std::vector<Said>> expected{
       {grub,
-       {{{"domain,([0-9,-]+)", "nohz_full=([0-9,-]+)", "rcu_nocbs=([0-9,-]+)"}, quiet},
+       {{{"domain,([0-9,-]+)", "nohz_full=([0-9,-]+)", "rcu_nocbs=([0-9,-]+)"}, isolated_cpus},
         {{"irqaffinity=([0-9,-]+)"}, house}}},
       {entry,
-       {{{"domain,([0-9,-]+)", "nohz_full=([0-9,-]+)", "rcu_nocbs=([0-9,-]+)"}, quiet},
+       {{{"domain,([0-9,-]+)", "nohz_full=([0-9,-]+)", "rcu_nocbs=([0-9,-]+)"}, isolated_cpus},
         {{"irqaffinity=([0-9,-]+)"}, house}}},
       {entries, {}},
       {"/etc/systemd/system.conf.d/50-nexusfix.conf", {{{affinity}, house}}},
@@ -249,9 +250,9 @@ TEST(BootArtefacts, all_name_the_cpus_of_the_plan) {
       {units + "machine.slice.d/50-nexusfix.conf", {{{allowed}, house}}},
       {units + "init.scope.d/50-nexusfix.conf", {{{allowed}, house}}},
       {"/etc/sysctl.d/50-nexusfix.conf", {{{"watchdog_cpumask = (.*)"}, house}}},
-      {"/etc/tuned/profiles/nexusfix/tuned.conf", {{{"isolated_cores=(.*)"}, quiet}}},
-      {"/etc/tuned/nexusfix/tuned.conf", {{{"isolated_cores=(.*)"}, quiet}}},
-      {"/etc/nexusfix/irqbalance.env", {{{"CPULIST=(.*)"}, quiet}}},
+      {"/etc/tuned/profiles/nexusfix/tuned.conf", {{{"isolated_cores=(.*)"}, isolated_cpus}}},
+      {"/etc/tuned/nexusfix/tuned.conf", {{{"isolated_cores=(.*)"}, isolated_cpus}}},
+      {"/etc/nexusfix/irqbalance.env", {{{"CPULIST=(.*)"}, isolated_cpus}}},
       {units + "irqbalance.service.d/50-nexusfix.conf", {}},
       {"/etc/nexusfix/kubelet.yaml", {{{"reservedSystemCPUs: \"(.*)\""}, house}}},
       {steer, {{{"^housekeeping='(.*)'"}, house}}},
@@ -282,14 +283,14 @@ TEST(BootArtefacts, masks_and_ranges_in_scripts_are_the_lists_of_the_plan) {
     const auto found = values(machine.content(path), pattern);
     return found.size() == 1 ? CpuSet::parse_mask(found.front()).value_or(CpuSet{}) : CpuSet{};
   };
-  EXPECT_EQ(mask("/etc/nexusfix/irqbalance.env", "BANNED_CPUS=(.*)"), machine.plan.quiet);
+  EXPECT_EQ(mask("/etc/nexusfix/irqbalance.env", "BANNED_CPUS=(.*)"), machine.plan.isolated_cpus);
   EXPECT_EQ(mask(steer, "^housekeeping_mask='(.*)'"), machine.plan.housekeeping);
   EXPECT_EQ(mask("/etc/udev/rules.d/50-nexusfix.rules", "rps_cpus\\}=\"(.*)\""), machine.plan.housekeeping);
   const auto ranges = values(machine.content(steer), "^isolated='(.*)'");
   ASSERT_EQ(ranges.size(), 1U);
   std::string list = ranges.front();
   std::ranges::replace(list, ' ', ',');
-  EXPECT_EQ(CpuSet::parse_list(list), machine.plan.quiet);
+  EXPECT_EQ(CpuSet::parse_list(list), machine.plan.isolated_cpus);
 }
 
 TEST(BootArtefacts, real_time_settings_come_with_real_time_threads_only) {
@@ -402,7 +403,7 @@ TEST_F(SteerInterrupts, finds_them_by_device_and_handler) {
   EXPECT_TRUE(result.output.contains("irq 141 (0000:01:00.0 eth0-rx-1): 2 -> 1")) << result.output;
 }
 
-TEST_F(SteerInterrupts, moves_others_only_when_they_may_reach_a_quiet_cpu) {
+TEST_F(SteerInterrupts, moves_others_only_when_they_may_reach_a_isolated_cpu) {
   EXPECT_EQ(host.run(std::string{"."} + steer).exit, 0);
   EXPECT_EQ(cpus(9), "0-1,4-5\n");
   EXPECT_EQ(cpus(10), "1\n");

@@ -50,7 +50,7 @@ TEST_F(Record, gives_back_what_was_written) {
   const auto content = ChangeRecord::load(file);
   ASSERT_TRUE(content);
   EXPECT_EQ(content->boot_id, "a boot");
-  EXPECT_EQ(content->plan.quiet, CpuSet{3});
+  EXPECT_EQ(content->plan.isolated_cpus, CpuSet{3});
   EXPECT_EQ(content->plan.threads.at(0).name, "nfx-poll-0");
   ASSERT_EQ(content->changes.size(), 2U);
   EXPECT_EQ(content->changes[0].seen.size(), 258U);

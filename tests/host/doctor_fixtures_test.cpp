@@ -19,7 +19,7 @@ using enum CheckResult;
 fs::path hosts() { return fs::path{NFX_SOURCE_DIR} / "tests/host/hosts"; }
 
 struct PlanOfHost {
-  std::string_view quiet;  // "": examined without a plan
+  std::string_view isolated_cpus;  // "": examined without a plan
   int priority = 0;
 };
 
@@ -33,13 +33,13 @@ struct Case {
 void PrintTo(const Case& c, std::ostream* out) { *out << c.host; }
 
 std::optional<PlacementPlan> plan_of(const Case& c) {
-  if (c.plan.quiet.empty()) return std::nullopt;
+  if (c.plan.isolated_cpus.empty()) return std::nullopt;
   PlacementPlan plan;
-  plan.quiet = CpuSet::parse_list(c.plan.quiet).value();
+  plan.isolated_cpus = CpuSet::parse_list(c.plan.isolated_cpus).value();
   plan.hash = "0123456789abcdef";
   ThreadPlacement thread;
   thread.name = "nfx-poll-0";
-  thread.cpus = {plan.quiet.first()};
+  thread.cpus = {plan.isolated_cpus.first()};
   thread.priority = c.plan.priority;
   plan.threads.push_back(thread);
   return plan;
@@ -165,7 +165,7 @@ std::vector<Case> cases() {
         {"memory.zone_reclaim", warning},
         {"interrupts.nic_node", warning},
         {"network.numa_node", good}}},
-      {"rps_on_quiet",
+      {"rps_on_isolated",
        {"2-3", 0},
        HostExit::failures,
        {{"network.rps", failure},
@@ -178,7 +178,7 @@ std::vector<Case> cases() {
         {"network.lro", warning},
         {"network.time_stamps", info},
         {"network.numa_node", info}}},
-      {"interrupts_on_quiet",
+      {"interrupts_on_isolated",
        {"2-3", 0},
        HostExit::failures,
        {{"interrupts.effective_affinity", failure},
@@ -263,7 +263,7 @@ TEST_P(DoctorOnHosts, says_the_same_of_a_copy) {
 
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   std::string name{info.param.host};
-  if (!info.param.plan.quiet.empty()) name += "_planned_" + std::string{info.param.plan.quiet};
+  if (!info.param.plan.isolated_cpus.empty()) name += "_planned_" + std::string{info.param.plan.isolated_cpus};
   if (info.param.plan.priority > 0) name += "_realtime";
   std::ranges::replace(name, '-', '_');
   return name;

@@ -9,7 +9,7 @@
 namespace nfx {
 namespace {
 
-// Two CPUs, CPU 1 quiet, one busy-polling thread there; a second passes and nothing happens unless a test says so.
+// Two CPUs, CPU 1 isolated, one busy-polling thread there; a second passes and nothing happens unless a test says so.
 class DriftTest : public testing::Test {
  protected:
   DriftTest() {
@@ -26,7 +26,7 @@ class DriftTest : public testing::Test {
     plan_.threads[0].name = "nfx-poll-0";
     plan_.threads[0].wait = ThreadWait::spin;
     plan_.threads[0].cpus = {1};
-    plan_.quiet = {1};
+    plan_.isolated_cpus = {1};
     plan_.housekeeping = {0};
   }
 
@@ -51,7 +51,7 @@ class DriftTest : public testing::Test {
     return find_drift({.before = before_,
                        .after = after_,
                        .plan = planned_ ? &plan_ : nullptr,
-                       .quiet = quiet_,
+                       .isolated_cpus = isolated_,
                        .tickless = tickless_},
                       options);
   }
@@ -65,12 +65,12 @@ class DriftTest : public testing::Test {
   using Lines = std::vector<std::string>;
 
   ThreadSample& poll() { return after_.threads[0]; }
-  CpuCounters& quiet_cpu() { return after_.counters.cpus[1]; }
+  CpuCounters& isolated_cpu() { return after_.counters.cpus[1]; }
 
   WatchSample before_, after_;
   PlacementPlan plan_;
   bool planned_ = true;
-  CpuSet quiet_{1};
+  CpuSet isolated_{1};
   CpuSet tickless_;
 };
 
@@ -116,7 +116,7 @@ TEST_F(DriftTest, thread_that_was_started_again_is_not_compared_with_the_one_bef
   EXPECT_EQ(alerts(), Lines{});
 }
 
-TEST_F(DriftTest, thread_that_the_plan_does_not_know_is_unplanned_on_quiet_cpus) {
+TEST_F(DriftTest, thread_that_the_plan_does_not_know_is_unplanned_on_isolated_cpus) {
   ThreadSample other = thread("nfx-x", 12);
   other.allowed = {0};
   after_.threads.push_back(other);
@@ -143,7 +143,7 @@ TEST_F(DriftTest, sleeping_thread_is_not_off_plan_because_of_where_it_slept) {
 TEST_F(DriftTest, priority_is_compared_with_the_plan_and_with_before) {
   poll().policy = 1;
   poll().priority = 5;
-  EXPECT_EQ(alerts(), (Lines{"priority-changed nfx-poll-0: runs with SCHED_FIFO 5, planned is no real-time priority",
+  EXPECT_EQ(alerts(), (Lines{"priority-changed nfx-poll-0: runs with SCHED_FIFO 5; planned: no real-time priority",
                              "priority-changed nfx-poll-0: SCHED_OTHER became SCHED_FIFO 5"}));
 }
 
@@ -195,7 +195,7 @@ TEST_F(DriftTest, major_faults_always_count_and_minor_ones_when_there_are_many) 
   EXPECT_EQ(alerts(), (Lines{"page-faults nfx-poll-0: minor faults 11/s", "page-faults nfx-poll-0: major faults 1/s"}));
 }
 
-TEST_F(DriftTest, other_task_that_ran_on_a_quiet_cpu_raises_an_alert) {
+TEST_F(DriftTest, other_task_that_ran_on_a_isolated_cpu_raises_an_alert) {
   before_.others = {task("backup", 1000)};
   after_.others = {task("backup", 1000)};
   EXPECT_EQ(alerts(), Lines{});
@@ -203,7 +203,7 @@ TEST_F(DriftTest, other_task_that_ran_on_a_quiet_cpu_raises_an_alert) {
   EXPECT_EQ(alerts(), Lines{"other-task-on-isolated-cpu cpu1: backup (tid 90) ran 500 us/s"});
   before_.others.clear();
   EXPECT_EQ(alerts(), Lines{"other-task-on-isolated-cpu cpu1: backup (tid 90) came and ran"});
-  quiet_ = {};
+  isolated_ = {};
   EXPECT_EQ(alerts(), Lines{});
 }
 
@@ -216,42 +216,42 @@ TEST_F(DriftTest, kernel_thread_that_belongs_to_the_cpu_has_a_little_time) {
   EXPECT_EQ(alerts(), Lines{"other-task-on-isolated-cpu cpu1: ksoftirqd/1 (kernel thread 90) ran 2000 us/s"});
 }
 
-TEST_F(DriftTest, device_interrupt_on_a_quiet_cpu_is_named) {
+TEST_F(DriftTest, device_interrupt_on_a_isolated_cpu_is_named) {
   after_.counters.interrupts[0].per_cpu = {500, 8};
-  quiet_cpu().devices = 3;
+  isolated_cpu().devices = 3;
   EXPECT_EQ(alerts(), Lines{"interrupts-on-isolated-cpu cpu1: interrupt 36, virtio1-req.0, 3/s"});
 }
 
 TEST_F(DriftTest, tick_is_wrong_only_where_it_should_be_off) {
-  quiet_cpu().timer = 1000;
+  isolated_cpu().timer = 1000;
   EXPECT_EQ(alerts(), Lines{});
   tickless_ = {1};
   EXPECT_EQ(alerts(), Lines{"interrupts-on-isolated-cpu cpu1: timer interrupts, where the tick should be off, 1000/s"});
 }
 
-TEST_F(DriftTest, softirqs_on_a_quiet_cpu_are_named_but_for_those_of_the_tick) {
+TEST_F(DriftTest, softirqs_on_a_isolated_cpu_are_named_but_for_those_of_the_tick) {
   before_.counters.cpus[1].softirqs = {{"NET_RX", 0}, {"TIMER", 0}};
-  quiet_cpu().softirqs = {{"NET_RX", 101}, {"TIMER", 5000}};
+  isolated_cpu().softirqs = {{"NET_RX", 101}, {"TIMER", 5000}};
   EXPECT_EQ(alerts(), Lines{"interrupts-on-isolated-cpu cpu1: softirq NET_RX 101/s"});
 }
 
 TEST_F(DriftTest, interrupts_from_other_cpus_are_told_by_kind) {
-  quiet_cpu().rescheduling = 11;
-  quiet_cpu().function_calls = 12;
-  quiet_cpu().tlb_shootdowns = 10;
+  isolated_cpu().rescheduling = 11;
+  isolated_cpu().function_calls = 12;
+  isolated_cpu().tlb_shootdowns = 10;
   EXPECT_EQ(alerts(), (Lines{"ipis cpu1: rescheduling interrupts 11/s", "ipis cpu1: function calls 12/s"}));
 }
 
 TEST_F(DriftTest, steal_counts_where_a_thread_spins) {
   after_.counters.cpus[0].steal = 50;
   EXPECT_EQ(alerts(), Lines{});
-  quiet_cpu().steal = 25;
+  isolated_cpu().steal = 25;
   EXPECT_EQ(alerts(), Lines{"steal cpu1: 20% of the time"});
 }
 
 TEST_F(DriftTest, steal_counts_everywhere_when_no_thread_has_a_cpu_of_its_own) {
   planned_ = false;
-  quiet_ = {};
+  isolated_ = {};
   before_.threads.clear();
   after_.threads.clear();
   after_.counters.cpus[0].steal = 50;

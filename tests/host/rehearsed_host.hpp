@@ -45,7 +45,7 @@ class TemporaryFolder {
 
 enum class Groups { v1, v2, none };
 
-// Four CPUs; CPU 3 is to be quiet.
+// Four CPUs; CPU 3 is to be isolated.
 class Host {
  public:
   explicit Host(Groups groups = Groups::v1) {
@@ -157,9 +157,9 @@ class Host {
   TemporaryFolder folder_;
 };
 
-inline PlacementPlan plan_for(CpuSet quiet, int priority = 0) {
+inline PlacementPlan plan_for(CpuSet isolated_cpus, int priority = 0) {
   PlacementPlan plan;
-  for (const int cpu : quiet.members()) {
+  for (const int cpu : isolated_cpus.members()) {
     ThreadPlacement thread;
     thread.name = "nfx-poll-" + std::to_string(plan.threads.size());
     thread.index = static_cast<std::uint32_t>(plan.threads.size());
@@ -168,8 +168,8 @@ inline PlacementPlan plan_for(CpuSet quiet, int priority = 0) {
     thread.priority = priority;
     plan.threads.push_back(std::move(thread));
   }
-  plan.housekeeping = CpuSet{0, 1, 2, 3} - quiet;
-  plan.quiet = std::move(quiet);
+  plan.housekeeping = CpuSet{0, 1, 2, 3} - isolated_cpus;
+  plan.isolated_cpus = std::move(isolated_cpus);
   plan.hash = "00000000000000" + std::to_string(10 + plan.threads.size());
   return plan;
 }

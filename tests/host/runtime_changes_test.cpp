@@ -32,7 +32,7 @@ TEST(RuntimeChanges, say_what_is_there_what_is_wanted_and_why) {
   EXPECT_EQ(interval->wanted, "120");
 }
 
-TEST(RuntimeChanges, keep_the_part_of_an_interrupts_cpus_that_is_not_quiet) {
+TEST(RuntimeChanges, keep_the_part_of_an_interrupts_cpus_that_is_not_isolated) {
   const Host host;
   host.interrupt(20, "1,3", "1");
   const auto changes = changes_of(host, plan_for({3}));
@@ -87,7 +87,7 @@ TEST(RuntimeChanges, shrink_other_cpusets_from_the_inside_out) {
   EXPECT_EQ(outer->wanted, "2");
 }
 
-TEST(RuntimeChanges, leave_an_empty_cpuset_of_quiet_cpus_to_whom_it_was_made_for) {
+TEST(RuntimeChanges, leave_an_empty_cpuset_of_isolated_cpus_to_whom_it_was_made_for) {
   const Host host;
   host.put("/sys/fs/cgroup/cpuset/engine/cpuset.cpus", "3\n");
   host.put("/sys/fs/cgroup/cpuset/engine/tasks", "");
@@ -124,7 +124,7 @@ TEST(RuntimeChanges, warn_of_irqbalance) {
   EXPECT_TRUE(std::ranges::any_of(notes, [](const std::string& note) { return note.contains("irqbalance"); }));
 }
 
-TEST(RuntimeChanges, are_none_for_a_plan_that_keeps_nothing_quiet) {
+TEST(RuntimeChanges, are_none_for_a_plan_that_isolates_nothing) {
   EXPECT_TRUE(changes_of(Host{}, plan_for({})).empty());
 }
 

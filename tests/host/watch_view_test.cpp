@@ -24,7 +24,7 @@ std::size_t count(std::string_view text, std::string_view part) {
   return found;
 }
 
-// `cpus` CPUs, the last of them quiet, with one engine thread on it that moved once and was preempted twice.
+// `cpus` CPUs, the last of them isolated, with one engine thread on it that moved once and was preempted twice.
 struct Host {
   explicit Host(int cpus = 2) {
     for (int cpu = 0; cpu < cpus; ++cpu) {
@@ -58,14 +58,15 @@ struct Host {
     thread.wait_ns = 12000000;
     after.threads = {thread};
     after.time = std::chrono::seconds{1};
-    quiet = {cpus - 1};
+    isolated_cpus = {cpus - 1};
   }
   WatchInterval interval() const {
-    return summarize({.before = before, .after = after, .plan = nullptr, .quiet = quiet, .tickless = {}});
+    return summarize(
+        {.before = before, .after = after, .plan = nullptr, .isolated_cpus = isolated_cpus, .tickless = {}});
   }
 
   WatchSample before, after;
-  CpuSet quiet;
+  CpuSet isolated_cpus;
 };
 
 TEST(WatchInterval, turns_counters_into_rates_per_cpu_and_thread) {
@@ -75,7 +76,7 @@ TEST(WatchInterval, turns_counters_into_rates_per_cpu_and_thread) {
   EXPECT_DOUBLE_EQ(interval.seconds, 2);
   ASSERT_EQ(interval.cpus.size(), 2U);
   const CpuActivity& cpu = interval.cpus[1];
-  EXPECT_EQ(cpu.role, CpuRole::quiet);
+  EXPECT_EQ(cpu.role, CpuRole::isolated);
   EXPECT_EQ(interval.cpus[0].role, CpuRole::housekeeping);
   EXPECT_DOUBLE_EQ(cpu.busy_percent, 75);
   EXPECT_DOUBLE_EQ(cpu.timer, 125);
@@ -91,18 +92,18 @@ TEST(WatchInterval, turns_counters_into_rates_per_cpu_and_thread) {
 TEST(WatchInterval, roles_come_from_the_plan) {
   Host host{3};
   PlacementPlan plan;
-  plan.quiet = {2};
+  plan.isolated_cpus = {2};
   plan.housekeeping = {0};
-  const WatchInterval interval =
-      summarize({.before = host.before, .after = host.after, .plan = &plan, .quiet = plan.quiet, .tickless = {}});
+  const WatchInterval interval = summarize(
+      {.before = host.before, .after = host.after, .plan = &plan, .isolated_cpus = plan.isolated_cpus, .tickless = {}});
   EXPECT_EQ(interval.cpus[0].role, CpuRole::housekeeping);
   EXPECT_EQ(interval.cpus[1].role, CpuRole::other);
-  EXPECT_EQ(interval.cpus[2].role, CpuRole::quiet);
+  EXPECT_EQ(interval.cpus[2].role, CpuRole::isolated);
 }
 
-TEST(WatchInterval, without_quiet_cpus_and_plan_there_are_no_roles) {
+TEST(WatchInterval, without_isolated_cpus_and_plan_there_are_no_roles) {
   Host host;
-  host.quiet = {};
+  host.isolated_cpus = {};
   EXPECT_EQ(host.interval().cpus[1].role, CpuRole::other);
 }
 
@@ -159,7 +160,7 @@ TEST(WatchView, is_never_wider_or_higher_than_asked_for) {
   }
 }
 
-TEST(WatchView, keeps_quiet_cpus_when_there_is_no_room_for_all) {
+TEST(WatchView, keeps_isolated_cpus_when_there_is_no_room_for_all) {
   const std::string text = to_text(Host{384}.interval(), {.title = "t", .width = 80, .height = 24});
   EXPECT_NE(text.find("\n 383 isol"), std::string::npos) << text;
   EXPECT_NE(text.find("CPUs, which do not fit the screen"), std::string::npos);

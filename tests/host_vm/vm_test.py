@@ -62,8 +62,8 @@ class PlannedMachine(unittest.TestCase):
         planned_hash = words(cls.parameters)["nexusfix.plan"]
         cls.other_hash = ("f" if planned_hash[0] != "f" else "0") + planned_hash[1:]
         cls.other = cls.boot("other", cls.parameters.replace(planned_hash, cls.other_hash))
-        cls.quiet = cpus(words(cls.parameters)["isolcpus"].split("domain,")[1])
-        cls.housekeeping = set(range(8)) - cls.quiet
+        cls.isolated = cpus(words(cls.parameters)["isolcpus"].split("domain,")[1])
+        cls.housekeeping = set(range(8)) - cls.isolated
 
     @classmethod
     def base_archive(cls):
@@ -152,20 +152,20 @@ class PlannedMachine(unittest.TestCase):
         text = json.dumps(plan)
         self.assertIn(words(self.parameters)["nexusfix.plan"], text)
 
-    def test_the_kernel_has_isolated_the_quiet_cpus(self):
+    def test_the_kernel_has_isolated_the_isolated_cpus(self):
         seen = settings(self.planned.output["cpus"])
-        self.assertTrue(self.quiet)
-        self.assertEqual(cpus(seen["/sys/devices/system/cpu/isolated"]), self.quiet)
-        self.assertEqual(cpus(seen["/sys/devices/system/cpu/nohz_full"]), self.quiet)
+        self.assertTrue(self.isolated)
+        self.assertEqual(cpus(seen["/sys/devices/system/cpu/isolated"]), self.isolated)
+        self.assertEqual(cpus(seen["/sys/devices/system/cpu/nohz_full"]), self.isolated)
         self.assertEqual(cpus(seen["/proc/sys/kernel/watchdog_cpumask"]), self.housekeeping)
         self.assertEqual(mask(seen["/proc/irq/default_smp_affinity"]), self.housekeeping)
         self.assertEqual(mask(seen["init"]), self.housekeeping)
 
-    def test_smt_siblings_of_quiet_cpus_are_quiet(self):
+    def test_smt_siblings_of_isolated_cpus_are_isolated(self):
         seen = settings(self.planned.output["cpus"])
-        for cpu in self.quiet:
+        for cpu in self.isolated:
             siblings = cpus(seen[f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"])
-            self.assertLessEqual(siblings, self.quiet)
+            self.assertLessEqual(siblings, self.isolated)
 
     def test_threads_are_on_the_nodes_that_the_plan_names(self):
         if not self.knows("plan"):
@@ -199,25 +199,25 @@ class PlannedMachine(unittest.TestCase):
         self.assertTrue(lines, f"nothing about {item} in:\n{text}")
         self.assertTrue(all(line.startswith("ok") for line in lines), text)
 
-    def test_managed_interrupts_avoid_the_quiet_cpus_where_a_queue_has_others(self):
+    def test_managed_interrupts_avoid_the_isolated_cpus_where_a_queue_has_others(self):
         queues = self.interrupts("nvme0q")
         self.assertGreaterEqual(len(queues), 3)  # two for data, one for administration
         for name, (_, effective) in queues.items():
-            self.assertFalse(effective & self.quiet, f"{name} goes to {effective}")
+            self.assertFalse(effective & self.isolated, f"{name} goes to {effective}")
 
-    def test_managed_interrupts_of_quiet_cpus_alone_are_named(self):
-        stay = [name for name, (allowed, _) in self.interrupts("nvme1q").items() if allowed <= self.quiet]
-        self.assertEqual(len(stay), len(self.quiet))
+    def test_managed_interrupts_of_isolated_cpus_alone_are_named(self):
+        stay = [name for name, (allowed, _) in self.interrupts("nvme1q").items() if allowed <= self.isolated]
+        self.assertEqual(len(stay), len(self.isolated))
         for name in stay:
             self.assertRegex(self.planned.output["steer"], rf"{name}\) stays on CPUs")
         self.assertEqual(self.planned.exit["steer"], 1, self.planned.output["steer"])
         if self.knows("doctor"):
             self.assertTrue(any(name in self.planned.output["doctor"] for name in stay))
 
-    def test_other_interrupts_are_away_from_the_quiet_cpus(self):
+    def test_other_interrupts_are_away_from_the_isolated_cpus(self):
         for name, (allowed, effective) in self.interrupts("").items():
             if not name.startswith("nvme"):
-                self.assertFalse((effective or allowed) & self.quiet, f"{name} goes to {effective or allowed}")
+                self.assertFalse((effective or allowed) & self.isolated, f"{name} goes to {effective or allowed}")
 
     def test_a_boot_with_another_plan_is_seen(self):
         self.assertIn(self.other.exit["verify"], (2, 4), self.other.output["verify"])

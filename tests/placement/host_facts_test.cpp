@@ -104,7 +104,7 @@ TEST_F(Facts, cpus_outside_the_housekeeping_group_are_shielded) {
   put("/cg/cpuset/nexusfix_housekeeping/cpuset.cpus", "0-5\n");
   EXPECT_EQ(find_cpusets(HostFiles{root_}).version, CpusetHierarchy::Version::v1);
   EXPECT_EQ(read().shielded.to_list(), "6-7");
-  EXPECT_EQ(read().quiet().to_list(), "6-7");
+  EXPECT_EQ(read().isolated_cpus().to_list(), "6-7");
 }
 
 TEST_F(Facts, an_empty_folder_is_a_host_that_says_nothing) {

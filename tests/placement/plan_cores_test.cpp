@@ -49,7 +49,7 @@ TEST(Plan, pins_nobody_when_placement_is_off) {
   request.enabled = false;
   const PlacementPlan plan = unseen(machines::small_vm(), request);
   EXPECT_EQ(plan.threads[0].cpus.to_list(), "0-1");
-  EXPECT_TRUE(plan.quiet.empty());
+  EXPECT_TRUE(plan.isolated_cpus.empty());
   EXPECT_EQ(plan.housekeeping.to_list(), "0-1");
   EXPECT_TRUE(finding(plan, "placement-off"));
   EXPECT_FALSE(plan.refused() || plan.has_warnings());
@@ -58,14 +58,14 @@ TEST(Plan, pins_nobody_when_placement_is_off) {
 TEST(Plan, leaves_cpu_0_to_housekeeping) {
   const PlacementPlan plan = unseen(machines::small_vm(), spinning(1));
   EXPECT_EQ(polls(plan), std::vector{1});
-  EXPECT_EQ(plan.quiet.to_list(), "1");
+  EXPECT_EQ(plan.isolated_cpus.to_list(), "1");
   EXPECT_EQ(plan.housekeeping.to_list(), "0");
 }
 
 TEST(Plan, gives_whole_cores_and_leaves_their_siblings_idle) {
   const PlacementPlan plan = unseen(machines::two_sockets(), spinning(3));
   EXPECT_EQ(polls(plan), (std::vector{1, 2, 3}));
-  EXPECT_EQ(plan.quiet.to_list(), "1-3,17-19");
+  EXPECT_EQ(plan.isolated_cpus.to_list(), "1-3,17-19");
   EXPECT_EQ(plan.housekeeping.to_list(), "0,4-16,20-31");
   EXPECT_FALSE(plan.refused());
 }
@@ -266,10 +266,10 @@ TEST(Plan, is_the_same_once_it_is_applied) {
   for (const int cpu : {1, 3}) host.interrupts.push_back(machines::interrupt(30 + cpu, "eth0-rx", cpu));
   const PlacementPlan before = make_plan(machine, host, request);
   HostFacts applied = host;
-  applied.shielded = before.quiet;
+  applied.shielded = before.isolated_cpus;
   applied.interrupts.clear();
   EXPECT_EQ(make_plan(machine, applied, request).hash, before.hash);
-  EXPECT_EQ(make_plan(machine, machines::isolating_host(machine, before.quiet), request).hash, before.hash);
+  EXPECT_EQ(make_plan(machine, machines::isolating_host(machine, before.isolated_cpus), request).hash, before.hash);
 }
 
 TEST(Plan, tells_what_was_not_taken_and_why) {

@@ -23,7 +23,7 @@ const PlanFinding* finding(const PlacementPlan& plan, std::string_view id) {
 }
 
 bool says(const PlanFinding* found, std::string_view text) {
-  return found != nullptr && (found->text + '\n' + found->mend).find(text) != std::string::npos;
+  return found != nullptr && (found->text + '\n' + found->fix).find(text) != std::string::npos;
 }
 
 PlacementPlan plain(const Topology& topology, const PlacementRequest& request) {
@@ -266,14 +266,14 @@ TEST(PlanFindings, are_none_on_a_host_that_is_set_up_for_the_plan) {
   EXPECT_TRUE(plan.findings.empty()) << to_text(plan, machine);
 }
 
-TEST(PlanFindings, come_with_the_worst_first_and_each_with_a_mend) {
+TEST(PlanFindings, come_with_the_worst_first_and_each_with_a_fix) {
   PlacementRequest request = spinning(3);
   request.role(ThreadRole::poll).priority = 1;
   const PlacementPlan plan = plain(machines::small_vm(), request);
   ASSERT_GT(plan.findings.size(), 3U);
   for (std::size_t i = 0; i < plan.findings.size(); ++i) {
     EXPECT_GE(plan.findings[i == 0 ? 0 : i - 1].severity, plan.findings[i].severity);
-    EXPECT_FALSE(plan.findings[i].mend.empty() || plan.findings[i].subject.empty()) << plan.findings[i].id;
+    EXPECT_FALSE(plan.findings[i].fix.empty() || plan.findings[i].subject.empty()) << plan.findings[i].id;
   }
 }
 

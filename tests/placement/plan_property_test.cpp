@@ -68,7 +68,7 @@ void check(const PlacementPlan& plan, const Topology& machine, const PlacementRe
   const CpuSet available = machine.allowed & machine.online;
   EXPECT_FALSE(plan.housekeeping.empty());
   EXPECT_TRUE(plan.housekeeping.intersects(available));
-  EXPECT_FALSE(plan.housekeeping.intersects(plan.quiet));
+  EXPECT_FALSE(plan.housekeeping.intersects(plan.isolated_cpus));
   EXPECT_EQ(plan.session_threads.size(), request.sessions.size());
   CpuSet spinners;
   for (const ThreadPlacement& thread : plan.threads) {
@@ -79,7 +79,7 @@ void check(const PlacementPlan& plan, const Topology& machine, const PlacementRe
     if (thread.wait != ThreadWait::spin || !request.enabled) continue;
     EXPECT_EQ(thread.cpus.size(), 1U) << thread.name;
     EXPECT_FALSE(spinners.intersects(thread.cpus)) << thread.name;
-    EXPECT_TRUE(plan.quiet.contains_all(thread.cpus)) << thread.name;
+    EXPECT_TRUE(plan.isolated_cpus.contains_all(thread.cpus)) << thread.name;
     spinners |= thread.cpus;
   }
   const std::uint32_t polls = request.role(ThreadRole::poll).threads;
@@ -118,8 +118,9 @@ TEST(PlanProperty, an_applied_plan_is_planned_again) {
     const PlacementPlan plan = make_plan(machine, host, request);
     if (plan.refused()) continue;
     ++usable;
-    host.shielded = plan.quiet;
-    std::erase_if(host.interrupts, [&](const Interrupt& each) { return each.effective->intersects(plan.quiet); });
+    host.shielded = plan.isolated_cpus;
+    std::erase_if(host.interrupts,
+                  [&](const Interrupt& each) { return each.effective->intersects(plan.isolated_cpus); });
     if (make_plan(machine, host, request).hash != plan.hash) ++differ;
   }
   EXPECT_EQ(differ, 0) << "of " << usable;

@@ -63,7 +63,7 @@ class ThreadSampler : public testing::Test {
 
 TEST_F(ThreadSampler, reads_what_the_kernel_tells_about_a_thread) {
   write(Task{.pid = 40, .tid = 41, .name = "nfx-poll-0", .cpu = 1});
-  const WatchSample seen = sample({.pid = 40, .quiet = {}});
+  const WatchSample seen = sample({.pid = 40, .isolated_cpus = {}});
   EXPECT_EQ(seen.time, std::chrono::seconds{7});
   ASSERT_EQ(seen.threads.size(), 1U);
   const ThreadSample& thread = seen.threads[0];
@@ -106,18 +106,18 @@ TEST_F(ThreadSampler, takes_all_threads_of_a_named_process) {
   write(Task{.pid = 50, .tid = 50, .name = "main"});
   write(Task{.pid = 50, .tid = 51, .name = "worker"});
   write(Task{.pid = 70, .tid = 71, .name = "nfx-flush"});
-  EXPECT_EQ(sample({.pid = 50, .quiet = {}}).threads.size(), 2U);
+  EXPECT_EQ(sample({.pid = 50, .isolated_cpus = {}}).threads.size(), 2U);
 }
 
 TEST_F(ThreadSampler, sees_a_process_that_does_not_exist_as_no_threads) {
-  EXPECT_TRUE(sample({.pid = 99, .quiet = {}}).threads.empty());
+  EXPECT_TRUE(sample({.pid = 99, .isolated_cpus = {}}).threads.empty());
 }
 
 TEST_F(ThreadSampler, leaves_unknown_what_the_kernel_does_not_tell) {
   const Task task{.pid = 40, .tid = 40, .name = "nfx-log"};
   write(task);
   for (const char* file : {"sched", "schedstat", "status"}) std::filesystem::remove(root_ / (folder(task) + file));
-  const WatchSample seen = sample({.pid = 40, .quiet = {}});
+  const WatchSample seen = sample({.pid = 40, .isolated_cpus = {}});
   ASSERT_EQ(seen.threads.size(), 1U);
   EXPECT_FALSE(seen.threads[0].migrations);
   EXPECT_FALSE(seen.threads[0].run_ns);
@@ -128,7 +128,7 @@ TEST_F(ThreadSampler, leaves_unknown_what_the_kernel_does_not_tell) {
 TEST_F(ThreadSampler, survives_names_made_to_confuse) {
   write(Task{.pid = 40, .tid = 41, .name = "a) R 1 (b"});
   write(Task{.pid = 40, .tid = 42, .name = "\033[2J\xC3\xA4"});
-  const WatchSample seen = sample({.pid = 40, .quiet = {}});
+  const WatchSample seen = sample({.pid = 40, .isolated_cpus = {}});
   ASSERT_EQ(seen.threads.size(), 2U);
   EXPECT_EQ(seen.threads[0].name, "a) R 1 (b");
   EXPECT_EQ(seen.threads[0].minor_faults, 111U);
@@ -140,15 +140,15 @@ TEST_F(ThreadSampler, leaves_out_what_is_no_thread) {
   write("proc/40/task/42/stat", "42 (short) R 1 1\n");
   write("proc/40/task/43/stat", "");
   write("proc/40/task/x/stat", "44 (odd) R\n");
-  EXPECT_TRUE(sample({.pid = 40, .quiet = {}}).threads.empty());
+  EXPECT_TRUE(sample({.pid = 40, .isolated_cpus = {}}).threads.empty());
 }
 
-TEST_F(ThreadSampler, lists_other_tasks_only_where_it_should_be_quiet) {
+TEST_F(ThreadSampler, lists_other_tasks_only_on_isolated_cpus) {
   write(Task{.pid = 40, .tid = 41, .name = "nfx-poll-0", .cpu = 1});
   write(Task{.pid = 60, .tid = 60, .name = "bash", .cpu = 1});
   write(Task{.pid = 61, .tid = 61, .name = "bash", .cpu = 0});
   write(Task{.pid = 2, .tid = 2, .name = "ksoftirqd/1", .cpu = 1, .flags = 0x04200040});
-  const WatchSample seen = sample({.pid = 40, .quiet = {1}});
+  const WatchSample seen = sample({.pid = 40, .isolated_cpus = {1}});
   ASSERT_EQ(seen.others.size(), 2U);
   EXPECT_EQ(seen.others[0].name, "ksoftirqd/1");
   EXPECT_TRUE(seen.others[0].kernel);
@@ -156,7 +156,7 @@ TEST_F(ThreadSampler, lists_other_tasks_only_where_it_should_be_quiet) {
   EXPECT_EQ(seen.others[1].tid, 60);
   EXPECT_FALSE(seen.others[1].kernel);
   EXPECT_EQ(seen.others[1].run_ns, 5000000U);
-  EXPECT_TRUE(sample({.pid = 40, .quiet = {}}).others.empty());
+  EXPECT_TRUE(sample({.pid = 40, .isolated_cpus = {}}).others.empty());
 }
 
 TEST_F(ThreadSampler, reads_throttling_of_a_group_and_those_above_it) {
@@ -168,7 +168,7 @@ TEST_F(ThreadSampler, reads_throttling_of_a_group_and_those_above_it) {
   write("sys/fs/cgroup/pod/cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 4\nthrottled_usec 900\n");
   write("sys/fs/cgroup/cpu.stat", "usage_usec 5\n");
   write("sys/fs/cgroup/cpu,cpuacct/old/cpu.stat", "nr_periods 1\nnr_throttled 1\nthrottled_time 5000\n");
-  const WatchSample seen = sample({.pid = 40, .quiet = {}});
+  const WatchSample seen = sample({.pid = 40, .isolated_cpus = {}});
   ASSERT_EQ(seen.groups.size(), 3U);
   EXPECT_EQ(seen.groups[0].group, "/sys/fs/cgroup/cpu,cpuacct/old");
   EXPECT_EQ(seen.groups[0].throttled_us, 5U);
@@ -191,7 +191,7 @@ TEST_F(ThreadSampler, reads_clocks_and_cpus) {
 }
 
 TEST_F(ThreadSampler, sees_this_process_on_this_host) {
-  const WatchSample seen = sample_host(HostFiles{}, {.pid = getpid(), .quiet = {}}, {});
+  const WatchSample seen = sample_host(HostFiles{}, {.pid = getpid(), .isolated_cpus = {}}, {});
   if (seen.counters.cpus.empty()) GTEST_SKIP() << "/proc is not to be read here";
   ASSERT_FALSE(seen.threads.empty());
   EXPECT_EQ(seen.threads[0].pid, getpid());

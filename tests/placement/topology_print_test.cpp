@@ -30,7 +30,7 @@ PlacementPlan two_threads() {
   log.role = ThreadRole::log;
   log.cpus = {0, 2};
   plan.threads = {poll, log};
-  plan.quiet = {1, 13};
+  plan.isolated_cpus = {1, 13};
   plan.housekeeping = {0, 2};
   plan.hash = "0123456789abcdef";
   return plan;

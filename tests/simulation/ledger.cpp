@@ -335,7 +335,7 @@ void Ledger::reopened(Side at, const Reopened& found,
   party.kept_in = in;
 }
 
-void Ledger::mended(Side at, SeqNum next_inbound, SeqNum next_outbound) {
+void Ledger::repaired(Side at, SeqNum next_inbound, SeqNum next_outbound) {
   Party& party = parties_[index(at)];
   trace_.add(at, "operator sets next out", value(next_outbound));
   trace_.add(at, "operator sets next in", value(next_inbound));

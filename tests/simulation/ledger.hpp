@@ -89,7 +89,7 @@ class Ledger {
   // A store was opened again; `read` looks into it.
   void reopened(Side at, const Reopened& found, const std::function<std::optional<std::string_view>(SeqNum)>& read);
   // An operator set the numbers of a session that had lost some.
-  void mended(Side at, SeqNum next_inbound, SeqNum next_outbound);
+  void repaired(Side at, SeqNum next_inbound, SeqNum next_outbound);
   // The first numbers that cannot contradict what the peer may know.
   [[nodiscard]] SeqNum safe_inbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_in}; }
   [[nodiscard]] SeqNum safe_outbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_left}; }

@@ -206,7 +206,7 @@ SessionStore Party::open(const SessionSettings& settings, UtcTime now) {
       store.set_next_outbound(previous(store.next_outbound()), now);
     }
     compare(store);
-    mend(store, now);
+    repair(store, now);
   }
   opened_before_ = true;
   creation_time_ = store.creation_time();
@@ -237,7 +237,7 @@ void Party::compare(const JournalStore& store) {
 }
 
 // What an operator does after a machine has died and numbers went with it: no number is below one that has left.
-void Party::mend(JournalStore& store, UtcTime now) {
+void Party::repair(JournalStore& store, UtcTime now) {
   const bool forgot_reset = store.creation_time() < creation_time_;
   if (end_ != End::crashed) return;
   SeqNum outbound = store.next_outbound();
@@ -254,7 +254,7 @@ void Party::mend(JournalStore& store, UtcTime now) {
   store.set_number({false, outbound, RecordFlag::by_operator, "the machine died"}, now);
   store.set_number({true, inbound, RecordFlag::by_operator, "the machine died"}, now);
   const Holding world{Holder::world};
-  ledger_.mended(side_, inbound, outbound);
+  ledger_.repaired(side_, inbound, outbound);
 }
 
 bool Party::logged_on() const noexcept { return loop_ != nullptr && handle().logged_on(); }

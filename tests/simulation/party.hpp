@@ -101,7 +101,7 @@ class Party final : public Application, public SessionStores {
   void close(std::string_view session, SessionStore store) noexcept override;
   bool later(std::string_view session, std::function<void()> job) override;
   void compare(const JournalStore& store);
-  void mend(JournalStore& store, UtcTime now);
+  void repair(JournalStore& store, UtcTime now);
   [[nodiscard]] const JournalStore* journal() const noexcept;
 
   [[nodiscard]] SessionHandle& handle() const noexcept { return *loop_->find(0); }

@@ -59,8 +59,8 @@ int explain(const std::string& id) {
   SafeText out = made("{}: {}\n\n", check->id, check->title);
   out.add("reads        {}\n", check->source);
   out.add("why          {}\n", check->why);
-  out.add("fix now      {}\n", or_none(check->mend_runtime, "not possible: needs a reboot"));
-  out.add("fix at boot  {}\n", or_none(check->mend_boot, "not needed"));
+  out.add("fix now      {}\n", or_none(check->fix_runtime, "not possible: needs a reboot"));
+  out.add("fix at boot  {}\n", or_none(check->fix_boot, "not needed"));
   out.add("risk         {}\n", check->risk);
   print(out);
   return exit_done;

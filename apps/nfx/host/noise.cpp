@@ -68,7 +68,7 @@ CpuSet chosen_cpus(const Options& options, const HostFacts& facts) {
                         "; online are " + facts.online.to_list());
     return *std::move(cpus);
   }
-  if (CpuSet quiet = facts.quiet() & facts.online; !quiet.empty()) return quiet;
+  if (CpuSet isolated_cpus = facts.isolated_cpus() & facts.online; !isolated_cpus.empty()) return isolated_cpus;
   CpuSet cpus = CpuAffinity::get();
   if (cpus.size() > 1) cpus.erase(cpus.first());
   return cpus;

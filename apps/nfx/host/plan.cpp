@@ -12,14 +12,14 @@ namespace {
 struct PlanOptions {
   Place place;
   std::string format = "text";
-  bool quiet_only = false;
+  bool isolated_only = false;
 };
 
 int show_plan(const PlanOptions& options) {
   const Situation seen = look(options.place);
   const PlacementPlan& plan = *seen.plan;
-  if (options.quiet_only) {
-    print("{}\n", plan.quiet.to_list());
+  if (options.isolated_only) {
+    print("{}\n", plan.isolated_cpus.to_list());
   } else {
     print(SafeText::lines(options.format == "json" ? to_json(plan) : to_text(plan, seen.topology)));
   }
@@ -41,8 +41,8 @@ cli::Command plan_command() {
                   topology_option(options.place),
                   root_option(options.place),
                   format_option(options.format),
-                  {.names = "--quiet-only",
-                   .target = &options.quiet_only,
+                  {.names = "--isolated-only",
+                   .target = &options.isolated_only,
                    .help = "Only the CPUs to isolate, as a kernel's list such as 2-5,8"}},
       .details = "Changes nothing.",
       .exit_codes = "0 the plan has no warnings, 1 it has warnings, 5 it is refused, 2 wrong usage or configuration",

@@ -37,7 +37,7 @@ struct WatchCommand {
   bool once = false;
   std::string root_before;
   std::string root_after;
-  std::string quiet;
+  std::string isolated_cpus;
   std::string format = "text";
   bool alerts_only = false;
   std::string html;
@@ -209,7 +209,8 @@ struct Subject {
 Subject find_subject(const WatchCommand& command) {
   Place place = command.place;
   place.root = command.root_after;
-  Subject subject{HostFiles{place.root.empty() ? "/" : place.root}, {}, {.pid = command.pid, .quiet = {}}, {}, {}};
+  Subject subject{
+      HostFiles{place.root.empty() ? "/" : place.root}, {}, {.pid = command.pid, .isolated_cpus = {}}, {}, {}};
   HostFacts facts;
   if (place.config.empty()) {
     facts = read_host_facts(subject.files);
@@ -219,12 +220,12 @@ Subject find_subject(const WatchCommand& command) {
     subject.plan = std::move(seen.plan);
     subject.title = place.config + ' ';
   }
-  const bool planned = subject.plan && !subject.plan->quiet.empty();
-  subject.target.quiet = planned ? subject.plan->quiet : facts.quiet();
-  if (!command.quiet.empty()) {
-    const auto quiet = CpuSet::parse_list(command.quiet);
-    if (!quiet) throw cli::UsageError("--quiet-cpus: " + quiet.error());
-    subject.target.quiet = *quiet;
+  const bool planned = subject.plan && !subject.plan->isolated_cpus.empty();
+  subject.target.isolated_cpus = planned ? subject.plan->isolated_cpus : facts.isolated_cpus();
+  if (!command.isolated_cpus.empty()) {
+    const auto given = CpuSet::parse_list(command.isolated_cpus);
+    if (!given) throw cli::UsageError("--isolated-cpus: " + given.error());
+    subject.target.isolated_cpus = *given;
   }
   subject.tickless = facts.nohz_full;
   subject.title += command.pid != 0 ? "process " + std::to_string(command.pid)
@@ -250,7 +251,7 @@ class Watch {
 
   int run() {
     if (!command_.root_after.empty()) return between_roots();
-    keep_off_quiet_cpus();
+    keep_off_isolated_cpus();
     WatchSample before = sample();
     if (const std::string why = blind(subject_, before); !why.empty()) return give_up(why, HostExit::cannot_tell);
     Events events;
@@ -288,9 +289,9 @@ class Watch {
 
  private:
   // Its own work would be noise on the CPUs that it watches.
-  void keep_off_quiet_cpus() const {
-    const CpuSet rest = CpuAffinity::get() - subject_.target.quiet;
-    if (!subject_.target.quiet.empty() && !rest.empty()) (void)CpuAffinity::set(rest);
+  void keep_off_isolated_cpus() const {
+    const CpuSet rest = CpuAffinity::get() - subject_.target.isolated_cpus;
+    if (!subject_.target.isolated_cpus.empty() && !rest.empty()) (void)CpuAffinity::set(rest);
   }
 
   int between_roots() {
@@ -308,7 +309,7 @@ class Watch {
     const DriftInput input{.before = before,
                            .after = after,
                            .plan = subject_.plan ? &*subject_.plan : nullptr,
-                           .quiet = subject_.target.quiet,
+                           .isolated_cpus = subject_.target.isolated_cpus,
                            .tickless = subject_.tickless};
     WatchInterval interval = summarize(input);
     if (command_.root_after.empty())
@@ -404,8 +405,8 @@ cli::Command watch_command() {
                    .help = "The same, copied one interval later",
                    .kind = cli::Kind::existing_folder,
                    .needs = {"--root-before"}},
-                  {.names = "--quiet-cpus",
-                   .target = &options.quiet,
+                  {.names = "--isolated-cpus",
+                   .target = &options.isolated_cpus,
                    .help = "CPUs that no other task or interrupt should use",
                    .value = "LIST",
                    .default_text = "the plan's, or the host's isolated ones"},

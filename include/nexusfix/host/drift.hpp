@@ -80,7 +80,7 @@ struct DriftInput {
   const WatchSample& before;
   const WatchSample& after;
   const PlacementPlan* plan = nullptr;  // null: threads are checked by their own masks
-  CpuSet quiet;                         // to be free of other tasks and interrupts
+  CpuSet isolated_cpus;                 // to be free of other tasks and interrupts
   CpuSet tickless;                      // without the periodic tick
 };
 

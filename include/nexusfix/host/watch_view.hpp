@@ -18,7 +18,7 @@
 
 namespace nfx {
 
-enum class CpuRole : std::uint8_t { quiet, housekeeping, other };
+enum class CpuRole : std::uint8_t { isolated, housekeeping, other };
 
 [[nodiscard]] std::string_view to_string(CpuRole role) noexcept;
 

@@ -57,14 +57,14 @@ struct HostFacts {
   std::vector<std::string> unreadable;  // files that exist but may not be read, with the reason
 
   // What no other task may run on unless it is pinned there.
-  [[nodiscard]] CpuSet quiet() const { return isolated | shielded; }
+  [[nodiscard]] CpuSet isolated_cpus() const { return isolated | shielded; }
 };
 
 [[nodiscard]] HostFacts read_host_facts(const HostFiles& files);
 
 // What kernel.timer_migration should be. 1 lets timers leave sleeping CPUs for those that are awake, as a busy-polling
 // thread's always is; of nohz_full CPUs, though, they leave for the others, and none comes.
-[[nodiscard]] int wanted_timer_migration(const HostFacts& facts, const CpuSet& quiet);
+[[nodiscard]] int wanted_timer_migration(const HostFacts& facts, const CpuSet& isolated_cpus);
 
 // Words of a kernel command line, as the kernel splits them: blanks inside double quotes are part of the word.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> split_command_line(std::string_view text);

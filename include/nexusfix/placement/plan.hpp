@@ -25,7 +25,7 @@ struct PlanFinding {
   std::string id;
   std::string subject;  // the thread, session, CPU or device
   std::string text;     // what was seen and why it matters
-  std::string mend;     // what to change, and where
+  std::string fix;      // what to change, and where
 };
 
 // A CPU or set of CPUs that was not taken, and why.
@@ -50,7 +50,7 @@ struct PlacementPlan {
   std::vector<ThreadPlacement> threads;        // roles in order, then index
   std::vector<std::uint32_t> session_threads;  // per session of the request: its poll thread
   std::vector<std::string> session_names;      // and its name, "SENDER->TARGET"
-  CpuSet quiet;                                // to be isolated: the busy-polling threads' CPUs and their SMT siblings
+  CpuSet isolated_cpus;                        // to be isolated: the busy-polling threads' CPUs and their SMT siblings
   // As configured; otherwise everything else that is online, but for CPUs that the host was booted to leave alone.
   // Never empty in a plan that is not refused.
   CpuSet housekeeping;

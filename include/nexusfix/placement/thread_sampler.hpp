@@ -86,8 +86,8 @@ struct WatchSample {
 };
 
 struct WatchTarget {
-  int pid = 0;   // this process; 0: every thread of the host that is named like the engine's
-  CpuSet quiet;  // the CPUs of which other tasks are sampled; empty: none
+  int pid = 0;           // this process; 0: every thread of the host that is named like the engine's
+  CpuSet isolated_cpus;  // the CPUs of which other tasks are sampled; empty: none
 };
 
 [[nodiscard]] WatchSample sample_host(const HostFiles& files, const WatchTarget& target, std::chrono::nanoseconds now);

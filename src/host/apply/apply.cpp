@@ -126,7 +126,7 @@ class Applier {
       if (outcome.outcome == Outcome::accepted && change.path.ends_with(allowed)) {
         const std::string folder = change.path.substr(0, change.path.size() - allowed.size());
         const auto effective = CpuSet::parse_list(files_.text(folder + "/effective_affinity_list").value_or(""));
-        if (effective && effective->intersects(plan_.quiet)) outcome.outcome = Outcome::pending;
+        if (effective && effective->intersects(plan_.isolated_cpus)) outcome.outcome = Outcome::pending;
       }
     }
     return finish(std::move(change), index, error, std::move(outcome));
@@ -135,7 +135,7 @@ class Applier {
   bool may_move(const Task& task) const {
     if (task.bound || refused_.contains({task.state.tid, task.state.start})) return false;
     if (host::is_engine_thread(task.state.name)) return false;
-    return !task.kernel || task.state.mask.intersects(plan_.quiet);
+    return !task.kernel || task.state.mask.intersects(plan_.isolated_cpus);
   }
 
   void refuse(const Task& task, int error, RecordedOutcome& outcome) {
@@ -190,7 +190,8 @@ class Applier {
       std::vector<Task> chosen;
       for (const Task& task : host::read_tasks(files_)) {
         if (task.bound || (only_kernel && !task.kernel) || host::is_engine_thread(task.state.name)) continue;
-        if (!task.state.mask.intersects(plan_.quiet) || !tried.insert({task.state.tid, task.state.start}).second)
+        if (!task.state.mask.intersects(plan_.isolated_cpus) ||
+            !tried.insert({task.state.tid, task.state.start}).second)
           continue;
         chosen.push_back(task);
         batch.tasks.push_back(task.state);
@@ -269,18 +270,20 @@ std::optional<Objection> objection(const PlacementPlan& plan, const HostFacts& f
     }
     return Objection{HostExit::policy_invalid, text + " ('nfx host plan' explains)"};
   }
-  if (plan.quiet.empty()) return std::nullopt;
+  if (plan.isolated_cpus.empty()) return std::nullopt;
   const bool known = !facts.online.empty();
   if (plan.housekeeping.empty() || (known && !facts.online.intersects(plan.housekeeping)))
     return Objection{
         HostExit::policy_invalid,
         "the plan leaves no CPU for the rest of the host, so that no login would be possible; configure fewer "
         "busy-polling threads, or name housekeeping CPUs in [placement] that are online"};
-  if (plan.quiet.intersects(plan.housekeeping))
-    return Objection{HostExit::policy_invalid, "the plan wants CPUs " + (plan.quiet & plan.housekeeping).to_list() +
+  if (plan.isolated_cpus.intersects(plan.housekeeping))
+    return Objection{HostExit::policy_invalid, "the plan wants CPUs " +
+                                                   (plan.isolated_cpus & plan.housekeeping).to_list() +
                                                    " both among the isolated and among the housekeeping CPUs"};
-  if (known && !facts.online.contains_all(plan.quiet | plan.housekeeping))
-    return Objection{HostExit::policy_invalid, "CPUs " + ((plan.quiet | plan.housekeeping) - facts.online).to_list() +
+  if (known && !facts.online.contains_all(plan.isolated_cpus | plan.housekeeping))
+    return Objection{HostExit::policy_invalid, "CPUs " +
+                                                   ((plan.isolated_cpus | plan.housekeeping) - facts.online).to_list() +
                                                    " of the plan are not online here; make the plan on this host"};
   if (while_trading) return std::nullopt;
   for (const Task& task : host::read_tasks(files)) {
@@ -296,7 +299,7 @@ ApplyReport apply_runtime(const PlacementPlan& plan, const HostFacts& facts, con
                           const ApplyOptions& options) {
   if (const auto against = objection(plan, facts, files, options.while_trading)) return object(*against);
   ApplyReport report;
-  if (plan.quiet.empty()) {
+  if (plan.isolated_cpus.empty()) {
     report.notes.push_back("the plan isolates no CPU: no thread busy-polls, so there is nothing to change");
     return report;
   }

@@ -80,7 +80,7 @@ json plan_json(const PlacementPlan& plan) {
                        {"numa_node", thread.numa_node}});
   }
   return {{"hash", plan.hash},
-          {"quiet", plan.quiet.to_list()},
+          {"quiet", plan.isolated_cpus.to_list()},
           {"housekeeping", plan.housekeeping.to_list()},
           {"threads", std::move(threads)}};
 }
@@ -88,7 +88,7 @@ json plan_json(const PlacementPlan& plan) {
 PlacementPlan plan_of(const json& object) {
   PlacementPlan plan;
   plan.hash = object.at("hash");
-  plan.quiet = cpus_of(object.at("quiet"));
+  plan.isolated_cpus = cpus_of(object.at("quiet"));
   plan.housekeeping = cpus_of(object.at("housekeeping"));
   for (const json& row : object.at("threads")) {
     ThreadPlacement thread;
@@ -262,7 +262,8 @@ RecordLock::RecordLock(const std::filesystem::path& folder) : file_(folder / "lo
   made_ = std::filesystem::create_directories(folder, error);
   if (error) throw ApplyError(folder.string() + ": cannot be made: " + error.message() + "; --state names another");
   if (made_) ::chmod(folder.c_str(), 0700);
-  // The holder removes the file at the end: a lock on a file that is gone, or another's by now, is none.
+  // The holder removes the file at the end: a lock on a file that was removed, or replaced by another process, is
+  // worthless.
   for (int attempt = 0; attempt < 100; ++attempt) {
     fd_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd_ < 0) throw ApplyError(file_.string() + ": " + text_of(errno) + "; --state names another folder");

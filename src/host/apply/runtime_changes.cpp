@@ -111,7 +111,7 @@ class Planner {
   // Kernel threads are moved only where they may run on an isolated CPU; all others always, for what they will start.
   bool to_be_moved(const Task& task) const {
     if (task.bound || known_as_refused(task) || host::is_engine_thread(task.state.name)) return false;
-    return !task.kernel || task.state.mask.intersects(plan_.quiet);
+    return !task.kernel || task.state.mask.intersects(plan_.isolated_cpus);
   }
 
   void move(const std::string& group, const std::string& root, std::string_view list, bool shrinks) {
@@ -136,7 +136,8 @@ class Planner {
   // Kernel threads that cannot be moved may still take another mask, above all the one that starts the others.
   void affinities(bool only_kernel_threads) {
     const bool needed = std::ranges::any_of(tasks_, [&](const Task& task) {
-      return to_be_moved(task) && task.state.mask.intersects(plan_.quiet) && (task.kernel || !only_kernel_threads);
+      return to_be_moved(task) && task.state.mask.intersects(plan_.isolated_cpus) &&
+             (task.kernel || !only_kernel_threads);
     });
     if (!needed) return;
     Change change;
@@ -180,7 +181,9 @@ class Planner {
       const auto cpus = CpuSet::parse_list(files_.text(other + "/cpuset.cpus").value_or(""));
       // A group that is empty, such as one that was made for the engine, disturbs no CPU.
       const std::set<int> members = read_group(files_, other + "/tasks");
-      if (!cpus || !cpus->intersects(plan_.quiet) || (members.empty() && plan_.quiet.contains_all(*cpus))) continue;
+      if (!cpus || !cpus->intersects(plan_.isolated_cpus) ||
+          (members.empty() && plan_.isolated_cpus.contains_all(*cpus)))
+        continue;
       if (Change* change = want("tasks", other + "/cpuset.cpus", kept(*cpus).to_list(), Compare::cpu_list,
                                 "its tasks stay in their group and leave the isolated CPUs"))
         change->may_refuse = true;
@@ -211,7 +214,7 @@ class Planner {
         continue;
       }
       const auto cpus = CpuSet::parse_list(files_.text(other + "/cpuset.cpus").value_or(""));
-      if (!cpus || (!cpus->empty() && !cpus->intersects(plan_.quiet))) continue;
+      if (!cpus || (!cpus->empty() && !cpus->intersects(plan_.isolated_cpus))) continue;
       want_in_group(other, "cpuset.cpus", kept(*cpus).to_list(), false);
     }
     std::vector<Change> shrink(std::make_move_iterator(changes_.begin() + static_cast<std::ptrdiff_t>(before)),
@@ -226,10 +229,10 @@ class Planner {
 
   void interrupts() {
     if (std::ranges::any_of(tasks_, [](const Task& task) { return task.state.name == "irqbalance"; }))
-      note("irqbalance runs and will spread the interrupts again: stop it, or ban CPUs " + plan_.quiet.to_list() +
-           " in its configuration ('nfx host apply --boot' writes it)");
+      note("irqbalance runs and will spread the interrupts again: stop it, or ban CPUs " +
+           plan_.isolated_cpus.to_list() + " in its configuration ('nfx host apply --boot' writes it)");
     for (const Interrupt& interrupt : facts_.interrupts) {
-      if (!interrupt.allowed || !interrupt.allowed->intersects(plan_.quiet)) continue;
+      if (!interrupt.allowed || !interrupt.allowed->intersects(plan_.isolated_cpus)) continue;
       const std::string who = interrupt.actions.empty() ? "no handler at the moment" : interrupt.actions.front();
       if (Change* change = want("interrupts", "/proc/irq/" + std::to_string(interrupt.number) + "/smp_affinity_list",
                                 kept(*interrupt.allowed).to_list(), Compare::cpu_list, "handled by " + who))
@@ -237,7 +240,7 @@ class Planner {
     }
     const std::string file = "/proc/irq/default_smp_affinity";
     const auto allowed = CpuSet::parse_mask(files_.text(file).value_or("0"));
-    if (allowed && allowed->intersects(plan_.quiet))
+    if (allowed && allowed->intersects(plan_.isolated_cpus))
       want("interrupts", file, mask(kept(*allowed)), Compare::cpu_mask, "interrupts that are set up from now on");
   }
 
@@ -249,7 +252,7 @@ class Planner {
     }
     for (const std::string& file : masks) {
       const auto allowed = CpuSet::parse_mask(files_.text(file).value_or("0"));
-      if (!allowed || !allowed->intersects(plan_.quiet)) continue;
+      if (!allowed || !allowed->intersects(plan_.isolated_cpus)) continue;
       if (Change* change = want("workqueues", file, mask(kept(*allowed)), Compare::cpu_mask,
                                 "work that the kernel puts off may run on any CPU of this mask"))
         change->may_refuse = file != masks.front();
@@ -264,7 +267,7 @@ class Planner {
       want("scheduler", "/proc/sys/kernel/sched_rt_runtime_us", "-1", Compare::text,
            "a busy-polling real-time thread is stopped for 50 ms of every second otherwise");
       const std::string base = "/sys/kernel/debug/sched/fair_server/";
-      for (const int cpu : plan_.quiet.members())
+      for (const int cpu : plan_.isolated_cpus.members())
         want("scheduler", base + "cpu" + std::to_string(cpu) + "/runtime", "0", Compare::text,
              "gives 5% of the CPU to ordinary tasks even if a real-time thread busy-polls there");
       if (facts_.kernel >= KernelVersion{6, 12} && !files_.exists(base))
@@ -272,7 +275,7 @@ class Planner {
             "the fair server cannot be turned off: /sys/kernel/debug is not mounted here; it acts only while an "
             "ordinary task waits on the CPU of a real-time thread");
     }
-    if (wanted_timer_migration(facts_, plan_.quiet) == 1) {
+    if (wanted_timer_migration(facts_, plan_.isolated_cpus) == 1) {
       want("scheduler", "/proc/sys/kernel/timer_migration", "1", Compare::text,
            "timers leave nohz_full CPUs for the others only then");
     } else {
@@ -290,7 +293,7 @@ class Planner {
            "wakes a worker on every CPU to add up counters of memory");
     const std::string file = "/proc/sys/kernel/watchdog_cpumask";
     const auto watched = CpuSet::parse_list(files_.text(file).value_or(""));
-    if (watched && watched->intersects(plan_.quiet))
+    if (watched && watched->intersects(plan_.isolated_cpus))
       want("scheduler", file, kept(*watched).to_list(), Compare::cpu_list,
            "the watchdog wakes a real-time thread on every CPU of this list");
   }
@@ -303,7 +306,7 @@ class Planner {
       for (const std::string& queue : files_.list(base + device + "/queues")) {
         const std::string file = base + device + "/queues/" + queue + "/rps_cpus";
         const auto cpus = CpuSet::parse_mask(files_.text(file).value_or("0"));
-        if (cpus && cpus->intersects(plan_.quiet))
+        if (cpus && cpus->intersects(plan_.isolated_cpus))
           want("network", file, mask(kept(*cpus)), Compare::cpu_mask, "received packets are handed on to these CPUs");
       }
     }
@@ -315,7 +318,7 @@ class Planner {
       std::string cpus = files_.text(base + policy + "/affected_cpus").value_or("");
       std::ranges::replace(cpus, ' ', ',');
       const auto affected = CpuSet::parse_list(cpus);
-      if (!affected || !affected->intersects(plan_.quiet)) continue;
+      if (!affected || !affected->intersects(plan_.isolated_cpus)) continue;
       const std::string known = ' ' + files_.text(base + policy + "/scaling_available_governors").value_or("") + ' ';
       if (!known.contains(" performance ")) continue;
       want("power", base + policy + "/scaling_governor", "performance", Compare::text,
@@ -337,7 +340,7 @@ class Planner {
 
 std::vector<Change> runtime_changes(const PlacementPlan& plan, const HostFacts& facts, const HostFiles& files,
                                     const RecordContent* record, std::vector<std::string>* notes) {
-  if (plan.quiet.empty()) return {};
+  if (plan.isolated_cpus.empty()) return {};
   return Planner{plan, facts, files, record, notes}.run();
 }
 

@@ -44,7 +44,7 @@ class Verifier {
   }
 
   VerifyReport run() {
-    if (!plan_.quiet.empty()) {
+    if (!plan_.isolated_cpus.empty()) {
       group();
       tasks();
       interrupts();
@@ -73,10 +73,10 @@ class Verifier {
   }
 
   void group() {
-    const std::string wanted = "CPUs " + plan_.quiet.to_list() + " are isolated";
-    if (in_.facts.quiet().contains_all(plan_.quiet)) {
+    const std::string wanted = "CPUs " + plan_.isolated_cpus.to_list() + " are isolated";
+    if (in_.facts.isolated_cpus().contains_all(plan_.isolated_cpus)) {
       add("tasks.group", VerifyResult::ok,
-          in_.facts.isolated.contains_all(plan_.quiet)
+          in_.facts.isolated.contains_all(plan_.isolated_cpus)
               ? "isolated by the scheduler: " + in_.facts.isolated.to_list()
               : "all groups but the engine's have CPUs " + (in_.facts.online - in_.facts.shielded).to_list(),
           wanted);
@@ -84,7 +84,8 @@ class Verifier {
       add("tasks.group", VerifyResult::ok, "no cpusets here, masks alone", wanted);
     } else {
       add("tasks.group", VerifyResult::violated,
-          in_.facts.quiet().empty() ? "no CPU is isolated" : "isolated: " + in_.facts.quiet().to_list(), wanted);
+          in_.facts.isolated_cpus().empty() ? "no CPU is isolated" : "isolated: " + in_.facts.isolated_cpus().to_list(),
+          wanted);
     }
   }
 
@@ -92,7 +93,7 @@ class Verifier {
     Names user, kernel, refused;
     std::size_t bound = 0;
     for (const Task& task : host::read_tasks(in_.files)) {
-      if (!task.state.mask.intersects(plan_.quiet) || host::is_engine_thread(task.state.name)) continue;
+      if (!task.state.mask.intersects(plan_.isolated_cpus) || host::is_engine_thread(task.state.name)) continue;
       if (task.bound) {
         ++bound;
       } else if (refused_tasks_.contains({task.state.tid, task.state.start})) {
@@ -101,7 +102,7 @@ class Verifier {
         (task.kernel ? kernel : user).add(task.state);
       }
     }
-    const std::string wanted = "none may run on CPUs " + plan_.quiet.to_list();
+    const std::string wanted = "none may run on CPUs " + plan_.isolated_cpus.to_list();
     add("tasks.user", user.empty() ? VerifyResult::ok : VerifyResult::violated, user.empty() ? "none" : user.text(),
         wanted);
     add("tasks.kernel", kernel.empty() ? VerifyResult::ok : VerifyResult::violated,
@@ -115,13 +116,13 @@ class Verifier {
     for (const Interrupt& interrupt : in_.facts.interrupts) {
       const std::string number = std::to_string(interrupt.number);
       const std::string name = number + (interrupt.actions.empty() ? "" : " " + interrupt.actions.front());
-      if (interrupt.allowed && interrupt.allowed->intersects(plan_.quiet)) {
+      if (interrupt.allowed && interrupt.allowed->intersects(plan_.isolated_cpus)) {
         (refused_files_.contains("/proc/irq/" + number + "/smp_affinity_list") ? refused : allowed).add(name);
-      } else if (interrupt.effective && interrupt.effective->intersects(plan_.quiet)) {
+      } else if (interrupt.effective && interrupt.effective->intersects(plan_.isolated_cpus)) {
         pending.add(name);
       }
     }
-    const std::string wanted = "none goes to CPUs " + plan_.quiet.to_list();
+    const std::string wanted = "none goes to CPUs " + plan_.isolated_cpus.to_list();
     add("interrupts.allowed", allowed.empty() ? VerifyResult::ok : VerifyResult::violated,
         allowed.empty() ? "none" : allowed.text(), wanted);
     if (!refused.empty()) add("interrupts.refused", VerifyResult::refused, refused.text(), wanted);
@@ -152,8 +153,8 @@ class Verifier {
 
   void siblings() {
     CpuSet awake;
-    for (const int cpu : plan_.quiet.members()) awake |= in_.topology.siblings_of(cpu) & in_.facts.online;
-    awake -= plan_.quiet;
+    for (const int cpu : plan_.isolated_cpus.members()) awake |= in_.topology.siblings_of(cpu) & in_.facts.online;
+    awake -= plan_.isolated_cpus;
     if (!in_.topology.has_smt()) return;
     add("smt.siblings", awake.empty() ? VerifyResult::ok : VerifyResult::violated,
         awake.empty() ? "idle or offline"
@@ -226,9 +227,9 @@ class Verifier {
     const std::array<std::pair<const char*, const CpuSet*>, 3> sets{
         {{"isolcpus", &in_.facts.isolated}, {"nohz_full", &in_.facts.nohz_full}, {"rcu_nocbs", &in_.facts.rcu_nocbs}}};
     for (const auto& [name, cpus] : sets) {
-      const bool holds = cpus->contains_all(plan_.quiet);
+      const bool holds = cpus->contains_all(plan_.isolated_cpus);
       add(std::string{"boot."} + name, holds ? VerifyResult::ok : VerifyResult::violated,
-          cpus->empty() ? "none" : cpus->to_list(), "contains " + plan_.quiet.to_list());
+          cpus->empty() ? "none" : cpus->to_list(), "contains " + plan_.isolated_cpus.to_list());
     }
   }
 

@@ -21,25 +21,26 @@ std::string plain_word(std::string_view text) {
 
 // A plan that isolates no CPU needs nothing from the kernel, and one that must not be used gets nothing either.
 bool asks_nothing(const PlacementPlan& plan) {
-  return plan.quiet.empty() || plan.housekeeping.empty() || plan.quiet.intersects(plan.housekeeping) || plan.refused();
+  return plan.isolated_cpus.empty() || plan.housekeeping.empty() || plan.isolated_cpus.intersects(plan.housekeeping) ||
+         plan.refused();
 }
 
 Context make_context(const PlacementPlan& plan, const Topology& topology, const HostFacts& facts) {
-  const CpuSet all = plan.quiet | plan.housekeeping | topology.online;
+  const CpuSet all = plan.isolated_cpus | plan.housekeeping | topology.online;
   const int width = all.last() + 1;
   Context context{.plan = plan,
                   .topology = topology,
                   .hash = plain_word(plan.hash),
                   .parameters = boot_parameters(plan, topology, facts),
-                  .quiet = plan.quiet.to_list(),
+                  .isolated_cpus = plan.isolated_cpus.to_list(),
                   .housekeeping = plan.housekeeping.to_list(),
-                  .quiet_mask = plan.quiet.to_mask(width),
+                  .isolated_mask = plan.isolated_cpus.to_mask(width),
                   .housekeeping_mask = plan.housekeeping.to_mask(width),
                   .spinners = {},
                   .engine = plan.housekeeping};
   for (const ThreadPlacement& thread : plan.threads) {
     context.engine |= thread.cpus;
-    if (thread.wait == ThreadWait::spin) context.spinners |= thread.cpus & plan.quiet;
+    if (thread.wait == ThreadWait::spin) context.spinners |= thread.cpus & plan.isolated_cpus;
   }
   return context;
 }
@@ -54,7 +55,8 @@ CpuSet cpus_beside(const Device& device, const Topology& topology) {
 }  // namespace
 
 std::string heading(const Context& context) {
-  return "# Plan " + context.hash + ": isolated CPUs " + context.quiet + ", housekeeping CPUs " + context.housekeeping +
+  return "# Plan " + context.hash + ": isolated CPUs " + context.isolated_cpus + ", housekeeping CPUs " +
+         context.housekeeping +
          ".\n# Written by 'nfx host apply --boot'; a change here is lost when that runs again.\n";
 }
 
@@ -97,14 +99,14 @@ std::vector<NearNic> near_nics(const Context& context) {
 
 std::string boot_parameters(const PlacementPlan& plan, const Topology&, const HostFacts& facts) {
   if (boot::asks_nothing(plan)) return {};
-  const std::string quiet = plan.quiet.to_list();
+  const std::string isolated_cpus = plan.isolated_cpus.to_list();
   // Kernels before 5.6 drop the whole of isolcpus= when they do not know a flag.
   const bool knows_managed = facts.kernel.major == 0 || facts.kernel >= KernelVersion{5, 6};
   std::string text = "isolcpus=";
   text += knows_managed ? "managed_irq,domain," : "domain,";
-  text += quiet;
-  text += " nohz_full=" + quiet;
-  text += " rcu_nocbs=" + quiet;
+  text += isolated_cpus;
+  text += " nohz_full=" + isolated_cpus;
+  text += " rcu_nocbs=" + isolated_cpus;
   text += " irqaffinity=" + plan.housekeeping.to_list();
   // Spreads the ticks, which otherwise come on all CPUs at the same time and queue for the same locks; costs some
   // power.

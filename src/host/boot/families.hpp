@@ -15,9 +15,9 @@ struct Context {
   const Topology& topology;
   std::string hash;
   std::string parameters;
-  std::string quiet;              // "2-7"
+  std::string isolated_cpus;      // "2-7"
   std::string housekeeping;       // "0-1"
-  std::string quiet_mask;         // "fc"
+  std::string isolated_mask;      // "fc"
   std::string housekeeping_mask;  // "3"
   CpuSet spinners;
   CpuSet engine;  // where the engine's threads may run, those that sleep included

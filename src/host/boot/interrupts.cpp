@@ -1,5 +1,5 @@
-// Where interrupts go: a script that looks them up by device and handler, since their numbers change from boot to boot,
-// and what runs it.
+// Interrupt affinities: a script that finds interrupts by device and handler, since interrupt numbers change from boot
+// to boot, and the unit that runs it.
 #include <algorithm>
 #include <map>
 
@@ -20,7 +20,7 @@ CpuSet local_housekeeping(const Context& context, const std::string& address) {
   return local & context.plan.housekeeping;
 }
 
-// The branches of a case over "DEVICE HANDLER": the queues of the NICs near busy-polling threads one by one over the
+// The branches of a case over "DEVICE HANDLER": the queues of the NICs near busy-polling threads in turn over the
 // housekeeping CPUs of their node, other devices to all of those, and nothing for those that may go anywhere.
 std::string branches(const Context& context, const HostFacts& facts) {
   const std::vector<NearNic> nics = near_nics(context);
@@ -186,7 +186,7 @@ echo "$moved moved, $there away from the isolated CPUs before, $refused refused"
 std::string steer_script(const Context& context, const HostFacts& facts) {
   return "#!/bin/sh\n" + heading(context) + script_contract + "root=${NEXUSFIX_ROOT-}\nhousekeeping='" +
          context.housekeeping + "'\nhousekeeping_mask='" + context.housekeeping_mask + "'\nisolated='" +
-         ranges_of(context.plan.quiet) + R"('
+         ranges_of(context.plan.isolated_cpus) + R"('
 
 # Where the interrupt of a device and handler has to go, "" for any housekeeping CPU.
 cpus_for() {

@@ -37,7 +37,8 @@ void add_tuned(const Context& context, Artefacts& artefacts) {
       "arguments\n# are derived from isolated_cores and thus name the same CPUs; isolcpus= and the plan's hash come "
       "with the boot\n# loader's configuration.\n"
       "[main]\nsummary=NexusFIX: CPUs " +
-      context.quiet + " isolated\ninclude=cpu-partitioning\n\n[variables]\nisolated_cores=" + context.quiet + '\n';
+      context.isolated_cpus +
+      " isolated\ninclude=cpu-partitioning\n\n[variables]\nisolated_cores=" + context.isolated_cpus + '\n';
   for (const auto& [folder, versions] :
        {std::pair{"/etc/tuned/profiles/nexusfix", "from 2.23 on"}, std::pair{"/etc/tuned/nexusfix", "before 2.23"}}) {
     artefacts.push_back({.path = std::string{folder} + "/tuned.conf",
@@ -54,7 +55,7 @@ void add_irqbalance(const Context& context, Artefacts& artefacts) {
        .content = heading(context) +
                   "# By CPU, so that it holds for whatever interrupts there are. The list is read by irqbalance from "
                   "1.8 on, the\n# mask by older ones.\nIRQBALANCE_BANNED_CPULIST=" +
-                  context.quiet + "\nIRQBALANCE_BANNED_CPUS=" + context.quiet_mask + '\n',
+                  context.isolated_cpus + "\nIRQBALANCE_BANNED_CPUS=" + context.isolated_mask + '\n',
        .mode = 0644,
        .purpose = "The CPUs that irqbalance gives no interrupts.",
        .next = ""});
@@ -74,7 +75,7 @@ std::string kubelet(const Context& context) {
       "# For hosts that are Kubernetes nodes: put these keys into the kubelet's configuration, or this file into the "
       "folder\n# of --config-dir under a name that ends in .conf. The static policy gives the isolated CPUs to "
       "containers "
-      "that ask for\n# whole CPUs (requests equal to limits) and runs everything else on the reserved ones. Before "
+      "that request\n# whole CPUs (requests equal to limits) and runs everything else on the reserved ones. Before "
       "the "
       "kubelet starts\n# with another list, its /var/lib/kubelet/cpu_manager_state has to be removed.\n"
       "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncpuManagerPolicy: static\n";

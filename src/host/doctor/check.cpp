@@ -146,7 +146,7 @@ Examination::Examination(const DoctorInput& in)
       facts(in.facts),
       plan(in.plan),
       files(in.files),
-      quiet(in.plan != nullptr ? in.plan->quiet : in.facts.quiet()),
+      isolated_cpus(in.plan != nullptr ? in.plan->isolated_cpus : in.facts.isolated_cpus()),
       has_cpus(!in.facts.online.empty()),
       virtual_machine(in_virtual_machine(files)),
       real_time_priority(0),
@@ -208,7 +208,7 @@ bool Report::set_apart(const Examination& e, CheckResult otherwise) {
     not_here("no CPUs are described");
     return false;
   }
-  if (!e.quiet.empty()) return true;
+  if (!e.isolated_cpus.empty()) return true;
   if (e.plan != nullptr) {
     info("the plan has no busy-polling thread, so no CPU needs to be isolated");
   } else {

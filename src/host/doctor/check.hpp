@@ -65,7 +65,7 @@ struct Examination {
   const HostFacts& facts;
   const PlacementPlan* plan;
   Probe files;
-  CpuSet quiet;  // the CPUs that the checks are about
+  CpuSet isolated_cpus;  // the CPUs that the checks are about
   bool has_cpus;
   bool virtual_machine;
   int real_time_priority;  // the highest of the plan; 0: none of its threads is real-time

@@ -46,7 +46,7 @@ std::string words(CheckResult result) {
   return text;
 }
 
-bool wants_a_mend(CheckResult result) { return result == CheckResult::warning || result == CheckResult::failure; }
+bool wants_a_fix(CheckResult result) { return result == CheckResult::warning || result == CheckResult::failure; }
 
 std::string padded(std::string text, std::size_t width) {
   text.resize(std::max(text.size(), width), ' ');
@@ -113,7 +113,7 @@ HostExit exit_of(std::span<const DoctorFinding> findings) noexcept {
 std::string to_text(std::span<const DoctorFinding> findings, bool everything) {
   std::string text;
   for (const CheckResult result : results) {
-    const bool shown = everything || wants_a_mend(result) || result == CheckResult::cannot_tell;
+    const bool shown = everything || wants_a_fix(result) || result == CheckResult::cannot_tell;
     for (const DoctorFinding& finding : findings) {
       if (!shown || finding.result != result) continue;
       text += padded(words(result), 11) + "  " + padded(std::string{finding.check->id}, 31) + "  ";
@@ -121,10 +121,10 @@ std::string to_text(std::span<const DoctorFinding> findings, bool everything) {
       text += one_line(finding.seen) + '\n';
       const std::string indent(13, ' ');
       if (!finding.wanted.empty()) text += indent + "wanted: " + one_line(finding.wanted) + '\n';
-      if (!wants_a_mend(result)) continue;
-      if (!finding.check->mend_runtime.empty())
-        text += indent + "now: " + std::string{finding.check->mend_runtime} + '\n';
-      if (!finding.check->mend_boot.empty()) text += indent + "boot: " + std::string{finding.check->mend_boot} + '\n';
+      if (!wants_a_fix(result)) continue;
+      if (!finding.check->fix_runtime.empty())
+        text += indent + "now: " + std::string{finding.check->fix_runtime} + '\n';
+      if (!finding.check->fix_boot.empty()) text += indent + "boot: " + std::string{finding.check->fix_boot} + '\n';
     }
   }
   text += std::to_string(doctor_checks().size()) + " checks";
@@ -132,7 +132,7 @@ std::string to_text(std::span<const DoctorFinding> findings, bool everything) {
   for (const CheckResult result : results) {
     if (const std::size_t number = count(findings, result); number != 0) {
       text += separator + std::to_string(number) + ' ' + words(result);
-      if (wants_a_mend(result) && number != 1) text += 's';
+      if (wants_a_fix(result) && number != 1) text += 's';
       separator = ", ";
     }
   }
@@ -155,8 +155,8 @@ std::string to_json(std::span<const DoctorFinding> findings) {
                     {"wanted", finding.wanted},
                     {"source", check.source},
                     {"why", check.why},
-                    {"fix_runtime", check.mend_runtime},
-                    {"fix_boot", check.mend_boot},
+                    {"fix_runtime", check.fix_runtime},
+                    {"fix_boot", check.fix_boot},
                     {"risk", check.risk}});
   }
   nlohmann::ordered_json summary;

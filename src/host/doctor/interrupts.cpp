@@ -20,9 +20,10 @@ std::string name_of(const Interrupt& interrupt) {
 void default_affinity(const Examination& e, Report& report) {
   const auto mask = report.mask(e, "/proc/irq/default_smp_affinity");
   if (!mask || !report.set_apart(e)) return;
-  const CpuSet shared = *mask & e.quiet & e.facts.online;
+  const CpuSet shared = *mask & e.isolated_cpus & e.facts.online;
   if (shared.empty()) return report.good("interrupts that come later go to " + mask->to_list());
-  report.warning("interrupts that come later may go to " + shared.to_list(), "a mask without " + e.quiet.to_list());
+  report.warning("interrupts that come later may go to " + shared.to_list(),
+                 "a mask without " + e.isolated_cpus.to_list());
 }
 
 // The kernel does not show the masks of managed interrupts; see managed().
@@ -33,12 +34,12 @@ void affinity(const Examination& e, Report& report) {
   if (!report.set_apart(e)) return;
   std::vector<std::string> near;
   for (const Interrupt& interrupt : e.facts.interrupts) {
-    if (handled(interrupt) && interrupt.allowed && (*interrupt.allowed & e.facts.online).intersects(e.quiet))
+    if (handled(interrupt) && interrupt.allowed && (*interrupt.allowed & e.facts.online).intersects(e.isolated_cpus))
       near.push_back(name_of(interrupt));
   }
-  if (near.empty()) return report.good("no interrupt may go to " + e.quiet.to_list());
-  report.warning(std::to_string(near.size()) + " may go to " + e.quiet.to_list() + ": " + join(near),
-                 "masks without " + e.quiet.to_list());
+  if (near.empty()) return report.good("no interrupt may go to " + e.isolated_cpus.to_list());
+  report.warning(std::to_string(near.size()) + " may go to " + e.isolated_cpus.to_list() + ": " + join(near),
+                 "masks without " + e.isolated_cpus.to_list());
 }
 
 void effective_affinity(const Examination& e, Report& report) {
@@ -48,14 +49,14 @@ void effective_affinity(const Examination& e, Report& report) {
     if (!interrupt.effective) continue;
     known = true;
     // One that is to move with its next interrupt is reported by `pending`.
-    const bool leaving = interrupt.allowed && !interrupt.allowed->intersects(e.quiet);
-    if (handled(interrupt) && !leaving && interrupt.effective->intersects(e.quiet))
+    const bool leaving = interrupt.allowed && !interrupt.allowed->intersects(e.isolated_cpus);
+    if (handled(interrupt) && !leaving && interrupt.effective->intersects(e.isolated_cpus))
       there.push_back(name_of(interrupt) + " on " + interrupt.effective->to_list());
   }
   if (!known) return report.not_here("the kernel does not show where interrupts go");
   if (!report.set_apart(e)) return;
-  if (there.empty()) return report.good("no interrupt goes to " + e.quiet.to_list());
-  report.failure(std::to_string(there.size()) + " go to " + e.quiet.to_list() + ": " + join(there),
+  if (there.empty()) return report.good("no interrupt goes to " + e.isolated_cpus.to_list());
+  report.failure(std::to_string(there.size()) + " go to " + e.isolated_cpus.to_list() + ": " + join(there),
                  "all of them elsewhere");
 }
 
@@ -77,7 +78,7 @@ void managed(const Examination& e, Report& report) {
   if (!report.set_apart(e)) return;
   const auto& flags = e.facts.isolcpus.flags;
   const bool kept_off =
-      std::ranges::find(flags, "managed_irq") != flags.end() && e.facts.isolcpus.cpus.contains_all(e.quiet);
+      std::ranges::find(flags, "managed_irq") != flags.end() && e.facts.isolcpus.cpus.contains_all(e.isolated_cpus);
   std::vector<std::string> there, perhaps;
   bool looked = false;
   for (const Interrupt& interrupt : e.facts.interrupts) {
@@ -85,7 +86,7 @@ void managed(const Examination& e, Report& report) {
                                                                               : interrupt.allowed.value_or(CpuSet{});
     const auto text = e.files.text("/sys/kernel/debug/irq/irqs/" + std::to_string(interrupt.number));
     looked = looked || text.has_value();
-    const bool close = where.intersects(e.quiet);
+    const bool close = where.intersects(e.isolated_cpus);
     if (text && text->contains("IRQD_AFFINITY_MANAGED") && close) there.push_back(name_of(interrupt));
     const bool queue = std::ranges::any_of(interrupt.actions, [](const std::string& action) {
       return action.starts_with("nvme") && action.contains('q');
@@ -95,17 +96,18 @@ void managed(const Examination& e, Report& report) {
     if (!text && queue && !first && close) perhaps.push_back(name_of(interrupt));
   }
   if (!there.empty()) {
-    const std::string seen = join(there) + " on " + e.quiet.to_list() + ", and refuse to be moved";
+    const std::string seen = join(there) + " on " + e.isolated_cpus.to_list() + ", and refuse to be moved";
     return kept_off ? report.info(seen + "; managed_irq keeps them there only for work from these CPUs")
                     : report.warning(seen, "isolcpus=managed_irq,... at boot");
   }
   if (!perhaps.empty()) {
-    return kept_off ? report.info(join(perhaps) + ": storage queues on " + e.quiet.to_list() + " despite managed_irq")
+    return kept_off ? report.info(join(perhaps) + ": storage queues on " + e.isolated_cpus.to_list() +
+                                  " despite managed_irq")
                     : report.warning(join(perhaps) + " by their names; they refuse to be moved",
                                      "isolcpus=managed_irq,... at boot");
   }
-  if (looked) return report.good("no managed interrupt on " + e.quiet.to_list());
-  if (kept_off) return report.good("isolcpus=managed_irq keeps them off " + e.quiet.to_list());
+  if (looked) return report.good("no managed interrupt on " + e.isolated_cpus.to_list());
+  if (kept_off) return report.good("isolcpus=managed_irq keeps them off " + e.isolated_cpus.to_list());
   report.cannot_tell("only debugfs shows which interrupts are managed, and /sys/kernel/debug/irq cannot be read");
 }
 
@@ -149,9 +151,9 @@ void irqbalance(const Examination& e, Report& report) {
     banned = e.facts.isolated | e.facts.nohz_full;
     seen = "runs, and leaves out isolated and tickless CPUs by itself: " + (banned.empty() ? "none" : banned.to_list());
   }
-  const CpuSet open = e.quiet - banned;
+  const CpuSet open = e.isolated_cpus - banned;
   if (open.empty()) return report.good(seen);
-  report.failure(seen, "IRQBALANCE_BANNED_CPULIST=" + e.quiet.to_list());
+  report.failure(seen, "IRQBALANCE_BANNED_CPULIST=" + e.isolated_cpus.to_list());
 }
 
 void irqbalance_by_number(const Examination& e, Report& report) {
@@ -174,9 +176,9 @@ void machine_check_poll(const Examination& e, Report& report) {
     if (*interval != 0) polled.insert(static_cast<int>(number(cpu.substr(12)).value_or(-1)));
   }
   if (!seen) return report.not_here("no " + base);
-  const CpuSet shared = e.quiet.empty() ? polled : polled & e.quiet;
+  const CpuSet shared = e.isolated_cpus.empty() ? polled : polled & e.isolated_cpus;
   if (shared.empty()) return report.good("corrected errors are not polled for");
-  if (e.quiet.empty()) return report.info("corrected errors are polled for on " + shared.to_list());
+  if (e.isolated_cpus.empty()) return report.info("corrected errors are polled for on " + shared.to_list());
   report.warning("corrected errors are polled for on " + shared.to_list(), "check_interval 0");
 }
 
@@ -215,8 +217,8 @@ constexpr std::array table{
            .source = "/proc/irq/default_smp_affinity",
            .why = "A device that is started later, or a driver that is loaded again, takes the mask in "
                   "default_smp_affinity (core-api/irq/irq-affinity.rst).",
-           .mend_runtime = shield,
-           .mend_boot = "irqaffinity=: nfx host apply --boot CONFIG",
+           .fix_runtime = shield,
+           .fix_boot = "irqaffinity=: nfx host apply --boot CONFIG",
            .risk = "The other CPUs handle all interrupts."},
           default_affinity},
     Check{{.id = "interrupts.affinity",
@@ -224,8 +226,8 @@ constexpr std::array table{
            .source = "/proc/irq/*/smp_affinity_list",
            .why = "Each interrupt stops the thread on its CPU for some microseconds, with its softirq for longer. Not "
                   "measured here.",
-           .mend_runtime = shield,
-           .mend_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
+           .fix_runtime = shield,
+           .fix_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
            .risk = "The other CPUs handle all interrupts."},
           affinity},
     Check{{.id = "interrupts.effective_affinity",
@@ -233,35 +235,34 @@ constexpr std::array table{
            .source = "/proc/irq/*/effective_affinity_list",
            .why = "smp_affinity_list is where an interrupt may go, effective_affinity_list is where it goes. Each "
                   "stops the thread on its CPU for some microseconds, with its softirq for longer. Not measured here.",
-           .mend_runtime = shield,
-           .mend_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
+           .fix_runtime = shield,
+           .fix_boot = "irqaffinity=, and the interrupt script of nfx host apply --boot CONFIG",
            .risk = "The other CPUs handle all interrupts."},
           effective_affinity},
     Check{{.id = "interrupts.pending",
            .title = "Interrupts go where their masks allow",
            .source = "/proc/irq/*/smp_affinity_list, effective_affinity_list",
            .why = "A write to smp_affinity_list is accepted immediately and takes effect only at the next interrupt.",
-           .mend_runtime = "wait for the next interrupt, then look again",
-           .mend_boot = "",
+           .fix_runtime = "wait for the next interrupt, then look again",
+           .fix_boot = "",
            .risk = "None."},
           pending},
-    Check{
-        {.id = "interrupts.managed",
-         .title = "Managed interrupts stay off the CPUs",
-         .source = "/sys/kernel/debug/irq/irqs/*; names of NVMe queues where debugfs cannot be read",
-         .why = "For drivers with a queue per CPU the kernel chooses the CPU; writing smp_affinity_list of such an "
-                "interrupt fails with EIO.",
-         .mend_runtime = "",
-         .mend_boot = "isolcpus=managed_irq,...: nfx host apply --boot CONFIG, or fewer queues by the driver's module "
-                      "parameter",
-         .risk = "Work from several CPUs shares a queue."},
-        managed},
+    Check{{.id = "interrupts.managed",
+           .title = "Managed interrupts stay off the CPUs",
+           .source = "/sys/kernel/debug/irq/irqs/*; names of NVMe queues where debugfs cannot be read",
+           .why = "For drivers with a queue per CPU the kernel chooses the CPU; writing smp_affinity_list of such an "
+                  "interrupt fails with EIO.",
+           .fix_runtime = "",
+           .fix_boot = "isolcpus=managed_irq,...: nfx host apply --boot CONFIG, or fewer queues by the driver's module "
+                       "parameter",
+           .risk = "Work from several CPUs shares a queue."},
+          managed},
     Check{{.id = "interrupts.irqbalance",
            .title = "irqbalance leaves the CPUs out, or does not run",
            .source = "/proc/*/status, /etc/default/irqbalance, /etc/sysconfig/irqbalance",
            .why = "irqbalance writes smp_affinity_list again every 10 s, and so undoes what was steered by hand.",
-           .mend_runtime = "systemctl stop irqbalance, or set IRQBALANCE_BANNED_CPULIST and start it again",
-           .mend_boot = "IRQBALANCE_BANNED_CPULIST in its settings: nfx host apply --boot CONFIG",
+           .fix_runtime = "systemctl stop irqbalance, or set IRQBALANCE_BANNED_CPULIST and start it again",
+           .fix_boot = "IRQBALANCE_BANNED_CPULIST in its settings: nfx host apply --boot CONFIG",
            .risk = "Without it interrupts stay where they were first."},
           irqbalance},
     Check{{.id = "interrupts.irqbalance_by_number",
@@ -269,8 +270,8 @@ constexpr std::array table{
            .source = "/etc/default/irqbalance, /etc/sysconfig/irqbalance",
            .why = "--banirq names an interrupt by its number. Numbers change with a reboot or a new device, and then "
                   "the ban is for another interrupt.",
-           .mend_runtime = "IRQBALANCE_BANNED_CPULIST, then restart irqbalance",
-           .mend_boot = "the same file: nfx host apply --boot CONFIG",
+           .fix_runtime = "IRQBALANCE_BANNED_CPULIST, then restart irqbalance",
+           .fix_boot = "the same file: nfx host apply --boot CONFIG",
            .risk = "None."},
           irqbalance_by_number},
     Check{{.id = "interrupts.nic_node",
@@ -278,16 +279,16 @@ constexpr std::array table{
            .source = "/sys/class/net/*/device/numa_node, /proc/irq/*/effective_affinity_list",
            .why = "Packets are written into memory of the device's node; another node reads them over the link "
                   "between the processors. Not measured here.",
-           .mend_runtime = "write CPUs of that node into smp_affinity_list",
-           .mend_boot = "the interrupt script of nfx host apply --boot CONFIG",
+           .fix_runtime = "write CPUs of that node into smp_affinity_list",
+           .fix_boot = "the interrupt script of nfx host apply --boot CONFIG",
            .risk = "None."},
           nic_node},
     Check{{.id = "interrupts.machine_check_poll",
            .title = "Machine checks are not polled for on the CPUs",
            .source = "/sys/devices/system/machinecheck/machinecheck*/check_interval",
            .why = "A timer on each CPU looks for corrected errors, every 300 s by default. Not measured here.",
-           .mend_runtime = "echo 0 > /sys/devices/system/machinecheck/machinecheck0/check_interval",
-           .mend_boot = "mce=ignore_ce",
+           .fix_runtime = "echo 0 > /sys/devices/system/machinecheck/machinecheck0/check_interval",
+           .fix_boot = "mce=ignore_ce",
            .risk = "Corrected memory errors are no longer counted; uncorrected ones still are reported."},
           machine_check_poll},
 };

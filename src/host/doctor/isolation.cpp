@@ -9,8 +9,8 @@
 namespace nfx::doctor {
 namespace {
 
-constexpr std::string_view isolation_mend = "nfx host apply --runtime CONFIG (control groups; gone after a reboot)";
-constexpr std::string_view boot_mend = "nfx host apply --boot CONFIG, then reboot";
+constexpr std::string_view isolation_fix = "nfx host apply --runtime CONFIG (control groups; gone after a reboot)";
+constexpr std::string_view boot_fix = "nfx host apply --boot CONFIG, then reboot";
 constexpr std::string_view isolation_risk =
     "The CPUs are lost to everything that is not placed on them by name; at least one CPU must stay for the rest.";
 
@@ -18,14 +18,14 @@ std::string cpus(const CpuSet& set) { return set.empty() ? "none" : set.to_list(
 
 void isolcpus(const Examination& e, Report& report) {
   if (!report.set_apart(e, CheckResult::warning)) return;
-  const CpuSet missing = e.quiet - e.facts.quiet();
+  const CpuSet missing = e.isolated_cpus - e.facts.isolated_cpus();
   if (missing.empty()) {
-    const CpuSet shielded = e.quiet - e.facts.isolated;
-    report.good(shielded.empty() ? "the scheduler leaves " + cpus(e.quiet) + " alone"
+    const CpuSet shielded = e.isolated_cpus - e.facts.isolated;
+    report.good(shielded.empty() ? "the scheduler leaves " + cpus(e.isolated_cpus) + " alone"
                                  : cpus(shielded) + " isolated by control groups until the next reboot");
   } else {
-    report.failure("not isolated: " + cpus(missing) + "; isolated: " + cpus(e.facts.quiet()),
-                   "all of " + cpus(e.quiet) + " isolated");
+    report.failure("not isolated: " + cpus(missing) + "; isolated: " + cpus(e.facts.isolated_cpus()),
+                   "all of " + cpus(e.isolated_cpus) + " isolated");
   }
 }
 
@@ -38,25 +38,25 @@ void isolcpus_flags(const Examination& e, Report& report) {
   const std::string seen = "isolcpus=" + *parameter;
   if (!flags.empty() && !has("domain"))
     return report.failure(seen + ": with flags but without \"domain\" the scheduler balances onto these CPUs",
-                          "isolcpus=domain,managed_irq," + cpus(e.quiet));
+                          "isolcpus=domain,managed_irq," + cpus(e.isolated_cpus));
   if (!has("managed_irq"))
     return report.warning(seen + ": managed interrupts may still go to these CPUs",
-                          "isolcpus=domain,managed_irq," + cpus(e.quiet));
+                          "isolcpus=domain,managed_irq," + cpus(e.isolated_cpus));
   report.good(seen);
 }
 
 void nohz_full(const Examination& e, Report& report) {
   if (!report.set_apart(e, CheckResult::warning)) return;
-  const CpuSet missing = e.quiet - e.facts.nohz_full;
+  const CpuSet missing = e.isolated_cpus - e.facts.nohz_full;
   if (missing.empty()) return report.good("nohz_full=" + cpus(e.facts.nohz_full));
-  report.warning("periodic tick on " + cpus(missing), "nohz_full=" + cpus(e.quiet));
+  report.warning("periodic tick on " + cpus(missing), "nohz_full=" + cpus(e.isolated_cpus));
 }
 
 void rcu_nocbs(const Examination& e, Report& report) {
   if (!report.set_apart(e, CheckResult::warning)) return;
-  const CpuSet missing = e.quiet - e.facts.rcu_nocbs;
-  if (missing.empty()) return report.good("no RCU callbacks on " + cpus(e.quiet));
-  report.warning("RCU callbacks run on " + cpus(missing), "rcu_nocbs=" + cpus(e.quiet));
+  const CpuSet missing = e.isolated_cpus - e.facts.rcu_nocbs;
+  if (missing.empty()) return report.good("no RCU callbacks on " + cpus(e.isolated_cpus));
+  report.warning("RCU callbacks run on " + cpus(missing), "rcu_nocbs=" + cpus(e.isolated_cpus));
 }
 
 void boot_sets_agree(const Examination& e, Report& report) {
@@ -77,16 +77,16 @@ void plan_and_boot_agree(const Examination& e, Report& report) {
   if (e.plan == nullptr) return report.info("no configuration was given");
   const CpuSet& isolated = e.facts.isolcpus.cpus;
   if (isolated.empty()) return report.info("no isolcpus= to compare the plan with");
-  const CpuSet outside = e.quiet - isolated;
-  const CpuSet unused = isolated - e.quiet;
+  const CpuSet outside = e.isolated_cpus - isolated;
+  const CpuSet unused = isolated - e.isolated_cpus;
   if (!outside.empty())
-    return report.failure("the kernel was booted with isolcpus for " + cpus(isolated) +
-                              ", but busy-polling threads are to run on " + cpus(e.quiet) + ": " + cpus(outside) +
-                              " have no protection",
-                          "isolcpus= for exactly " + cpus(e.quiet) + ", or the roles' cpus within " + cpus(isolated));
+    return report.failure(
+        "the kernel was booted with isolcpus for " + cpus(isolated) + ", but busy-polling threads are to run on " +
+            cpus(e.isolated_cpus) + ": " + cpus(outside) + " have no protection",
+        "isolcpus= for exactly " + cpus(e.isolated_cpus) + ", or the roles' cpus within " + cpus(isolated));
   if (!unused.empty())
     return report.warning(cpus(unused) + " are isolated, but no thread of the plan uses them",
-                          "isolcpus= for exactly " + cpus(e.quiet));
+                          "isolcpus= for exactly " + cpus(e.isolated_cpus));
   report.good("isolcpus and the plan both name " + cpus(isolated));
 }
 
@@ -102,9 +102,9 @@ void plan_hash(const Examination& e, Report& report) {
 
 void offline(const Examination& e, Report& report) {
   if (!e.has_cpus) return report.not_here("no CPUs are described");
-  const CpuSet named = e.quiet | e.facts.isolcpus.cpus;
+  const CpuSet named = e.isolated_cpus | e.facts.isolcpus.cpus;
   const CpuSet missing = named - e.facts.online;
-  const CpuSet planned = e.quiet - e.facts.online;
+  const CpuSet planned = e.isolated_cpus - e.facts.online;
   if (missing.empty()) return report.good(named.empty() ? "no CPU is named" : "all of " + cpus(named) + " are online");
   report.add(planned.empty() ? CheckResult::warning : CheckResult::failure, "not online: " + cpus(missing),
              "only CPUs that are online: " + cpus(e.facts.online));
@@ -112,7 +112,7 @@ void offline(const Examination& e, Report& report) {
 
 void housekeeping(const Examination& e, Report& report) {
   if (!e.has_cpus) return report.not_here("no CPUs are described");
-  const CpuSet rest = e.facts.online - e.quiet - e.facts.quiet();
+  const CpuSet rest = e.facts.online - e.isolated_cpus - e.facts.isolated_cpus();
   if (rest.empty()) return report.failure("no CPU is left for the rest of the host", "at least one whole core");
   report.good(cpus(rest) + " left for the rest of the host");
 }
@@ -132,8 +132,8 @@ CpuSet siblings(const Examination& e, int cpu) {
 void smt_siblings(const Examination& e, Report& report) {
   if (!report.set_apart(e)) return;
   std::vector<std::string> shared;
-  for (const int cpu : e.quiet.members()) {
-    const CpuSet others = (siblings(e, cpu) & e.facts.online) - e.quiet;
+  for (const int cpu : e.isolated_cpus.members()) {
+    const CpuSet others = (siblings(e, cpu) & e.facts.online) - e.isolated_cpus;
     if (!others.empty()) shared.push_back(std::to_string(cpu) + " with " + cpus(others));
   }
   if (shared.empty()) return report.good("no core is shared with other work");
@@ -167,11 +167,12 @@ void own_cpuset(const Examination& e, Report& report) {
       const auto text = e.files.text(folder + file);
       if (!text || text->empty()) continue;
       const CpuSet allowed = CpuSet::parse_list(*text).value_or(CpuSet{});
-      const CpuSet missing = (e.quiet & e.facts.online) - allowed;
+      const CpuSet missing = (e.isolated_cpus & e.facts.online) - allowed;
       const std::string seen = "this process's group may use " + cpus(allowed);
       if (missing.empty()) return report.good(seen);
-      if (e.facts.quiet().contains_all(missing)) return report.info(seen + "; the engine must start in another group");
-      return report.failure(seen, "a group that may use " + cpus(e.quiet));
+      if (e.facts.isolated_cpus().contains_all(missing))
+        return report.info(seen + "; the engine must start in another group");
+      return report.failure(seen, "a group that may use " + cpus(e.isolated_cpus));
     }
   }
   report.not_here("no cpuset file in the control group " + group.folders.front());
@@ -184,8 +185,8 @@ constexpr std::array table{
            .why = "On a CPU that is not isolated the scheduler runs other tasks too; a pinned thread cannot move away "
                   "and waits while they run. To measure it on this host: './dev bench cpu_affinity', rows \"pinned, "
                   "load\" and \"isolated, load\".",
-           .mend_runtime = isolation_mend,
-           .mend_boot = boot_mend,
+           .fix_runtime = isolation_fix,
+           .fix_boot = boot_fix,
            .risk = isolation_risk},
           isolcpus},
     Check{{.id = "isolation.isolcpus_flags",
@@ -194,8 +195,8 @@ constexpr std::array table{
            .why = "Flags replace the default \"domain\": isolcpus=nohz,2-3 isolates nothing. Without managed_irq the "
                   "kernel spreads managed interrupts of storage and network queues onto the isolated CPUs, and refuses "
                   "to move them later. Not measured here.",
-           .mend_runtime = "",
-           .mend_boot = boot_mend,
+           .fix_runtime = "",
+           .fix_boot = boot_fix,
            .risk = "managed_irq is a best effort: a queue whose CPUs are all isolated keeps its interrupt there."},
           isolcpus_flags},
     Check{
@@ -204,8 +205,8 @@ constexpr std::array table{
          .source = "/sys/devices/system/cpu/nohz_full",
          .why = "The periodic tick interrupts a CPU 100 to 1,000 times a second (CONFIG_HZ), for some microseconds "
                 "each time. Not measured here.",
-         .mend_runtime = "",
-         .mend_boot = boot_mend,
+         .fix_runtime = "",
+         .fix_boot = boot_fix,
          .risk = "System calls on these CPUs become slower, since time is accounted at each of them. A kernel without "
                  "CONFIG_NO_HZ_FULL ignores it."},
         nohz_full},
@@ -214,8 +215,8 @@ constexpr std::array table{
            .source = "/proc/cmdline, /sys/devices/system/cpu/nohz_full",
            .why = "Callbacks of RCU run in a softirq of the CPU that queued them; rcu_nocbs= gives them to kernel "
                   "threads (kernel-parameters.txt). Not measured here.",
-           .mend_runtime = "",
-           .mend_boot = boot_mend,
+           .fix_runtime = "",
+           .fix_boot = boot_fix,
            .risk = "The threads rcuo* need CPU time on the housekeeping CPUs."},
           rcu_nocbs},
     Check{{.id = "isolation.boot_sets_agree",
@@ -223,8 +224,8 @@ constexpr std::array table{
            .source = "/proc/cmdline, /sys/devices/system/cpu/nohz_full",
            .why = "A CPU that is in one list but not in the others has part of the protection only, and pays for it. "
                   "Not measured here.",
-           .mend_runtime = "",
-           .mend_boot = boot_mend,
+           .fix_runtime = "",
+           .fix_boot = boot_fix,
            .risk = isolation_risk},
           boot_sets_agree},
     Check{{.id = "isolation.plan_and_boot_agree",
@@ -232,8 +233,8 @@ constexpr std::array table{
            .source = "/proc/cmdline, the configuration",
            .why = "A thread that is pinned outside the isolated CPUs shares its CPU with every other task: './dev "
                   "bench cpu_affinity' measures that as \"pinned, load\". Isolated CPUs without a thread stay idle.",
-           .mend_runtime = "change [placement] so that the roles' cpus are the isolated ones",
-           .mend_boot = boot_mend,
+           .fix_runtime = "change [placement] so that the roles' cpus are the isolated ones",
+           .fix_boot = boot_fix,
            .risk = isolation_risk},
           plan_and_boot_agree},
     Check{{.id = "isolation.plan_hash",
@@ -241,16 +242,16 @@ constexpr std::array table{
            .source = "/proc/cmdline (nexusfix.plan=)",
            .why = "nexusfix.plan= is the hash of the plan that the boot files were made from. When the configuration "
                   "was changed since, threads run on CPUs that were prepared for something else.",
-           .mend_runtime = "",
-           .mend_boot = boot_mend,
+           .fix_runtime = "",
+           .fix_boot = boot_fix,
            .risk = "None but the reboot."},
           plan_hash},
     Check{{.id = "isolation.offline",
            .title = "The CPUs that are named are online",
            .source = "/sys/devices/system/cpu/online, /proc/cmdline",
            .why = "A thread cannot be pinned to a CPU that is offline: sched_setaffinity fails with EINVAL.",
-           .mend_runtime = "echo 1 > /sys/devices/system/cpu/cpuN/online, or name other CPUs",
-           .mend_boot = "",
+           .fix_runtime = "echo 1 > /sys/devices/system/cpu/cpuN/online, or name other CPUs",
+           .fix_boot = "",
            .risk = "None."},
           offline},
     Check{{.id = "isolation.housekeeping",
@@ -258,8 +259,8 @@ constexpr std::array table{
            .source = "/sys/devices/system/cpu/online, isolated; control groups",
            .why = "Other tasks, logins and services among them, cannot run on a CPU whose thread never sleeps. Not "
                   "measured here.",
-           .mend_runtime = "name fewer CPUs in [placement]",
-           .mend_boot = "nfx host apply --boot CONFIG with fewer CPUs, then reboot",
+           .fix_runtime = "name fewer CPUs in [placement]",
+           .fix_boot = "nfx host apply --boot CONFIG with fewer CPUs, then reboot",
            .risk = "None."},
           housekeeping},
     Check{{.id = "isolation.smt_siblings",
@@ -267,8 +268,8 @@ constexpr std::array table{
            .source = "/sys/devices/system/cpu/cpu*/topology/thread_siblings_list",
            .why = "Two hardware threads of a core share its execution units and its first and second level caches. "
                   "Not measured here.",
-           .mend_runtime = "echo off > /sys/devices/system/cpu/smt/control, or give the siblings to the plan",
-           .mend_boot = "nosmt",
+           .fix_runtime = "echo off > /sys/devices/system/cpu/smt/control, or give the siblings to the plan",
+           .fix_boot = "nosmt",
            .risk = "Half of the hardware threads are lost when SMT is turned off."},
           smt_siblings},
     Check{{.id = "isolation.cpusets",
@@ -276,16 +277,16 @@ constexpr std::array table{
            .source = "cpuset.cpus, cpuset.cpus.partition below the control groups' mount",
            .why = "A cgroup v2 partition that became invalid, after a CPU went offline for example, isolates nothing; "
                   "only cpuset.cpus.partition shows it (cgroup-v2.rst).",
-           .mend_runtime = isolation_mend,
-           .mend_boot = "",
+           .fix_runtime = isolation_fix,
+           .fix_boot = "",
            .risk = isolation_risk},
           cpusets},
     Check{{.id = "isolation.own_cpuset",
            .title = "The control group that we are in may use the CPUs",
            .source = "/proc/self/cgroup, cpuset.cpus.effective",
            .why = "A container or a service's slice may be limited to other CPUs: pinning then fails with EINVAL.",
-           .mend_runtime = "widen the group's cpuset.cpus (AllowedCPUs= of the slice, --cpuset-cpus of the container)",
-           .mend_boot = "",
+           .fix_runtime = "widen the group's cpuset.cpus (AllowedCPUs= of the slice, --cpuset-cpus of the container)",
+           .fix_boot = "",
            .risk = "None for the host; others in the group may use these CPUs too."},
           own_cpuset},
 };

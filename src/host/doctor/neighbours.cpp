@@ -8,7 +8,7 @@
 namespace nfx::doctor {
 namespace {
 
-constexpr std::string_view shield_mend = "nfx host apply --runtime CONFIG";
+constexpr std::string_view shield_fix = "nfx host apply --runtime CONFIG";
 
 void pid1_mask(const Examination& e, Report& report) {
   const auto status = report.text(e, "/proc/1/status");
@@ -17,7 +17,7 @@ void pid1_mask(const Examination& e, Report& report) {
   const auto allowed = list ? CpuSet::parse_list(*list) : std::unexpected{std::string{}};
   if (!allowed) return report.cannot_tell("/proc/1/status: no Cpus_allowed_list");
   if (!report.set_apart(e, CheckResult::warning)) return;
-  const CpuSet shared = *allowed & e.quiet & e.facts.online;
+  const CpuSet shared = *allowed & e.isolated_cpus & e.facts.online;
   // The shield moves everything away by its group, whatever the masks were.
   if (shared.empty()) return report.good("PID 1 may use " + allowed->to_list());
   report.warning("PID 1 may use " + allowed->to_list() + ", and all that it starts inherits that",
@@ -40,17 +40,18 @@ void other_tasks(const Examination& e, Report& report) {
   if (!report.set_apart(e, CheckResult::warning)) return;
   std::vector<const Task*> runnable, sleeping;
   for (const Task& task : e.tasks) {
-    if (task.kernel || ours(task) || !task.allowed.intersects(e.quiet)) continue;
+    if (task.kernel || ours(task) || !task.allowed.intersects(e.isolated_cpus)) continue;
     // Onto isolated CPUs come only tasks whose mask has no other CPU: the scheduler does not balance onto them.
-    if (e.facts.isolated.contains_all(task.allowed & e.quiet) && !e.quiet.contains_all(task.allowed)) continue;
+    if (e.facts.isolated.contains_all(task.allowed & e.isolated_cpus) && !e.isolated_cpus.contains_all(task.allowed))
+      continue;
     (task.state == 'R' ? runnable : sleeping).push_back(&task);
   }
-  const std::string wanted = "no other task that may use " + e.quiet.to_list();
+  const std::string wanted = "no other task that may use " + e.isolated_cpus.to_list();
   if (!runnable.empty())
     report.failure(std::to_string(runnable.size()) + " running now: " + join(names_of(runnable)), wanted);
   if (!sleeping.empty())
     report.warning(std::to_string(sleeping.size()) + " asleep now: " + join(names_of(sleeping)), wanted);
-  if (runnable.empty() && sleeping.empty()) report.good("no other task may run on " + e.quiet.to_list());
+  if (runnable.empty() && sleeping.empty()) report.good("no other task may run on " + e.isolated_cpus.to_list());
 }
 
 void kernel_threads(const Examination& e, Report& report) {
@@ -59,34 +60,34 @@ void kernel_threads(const Examination& e, Report& report) {
   std::vector<const Task*> movable;
   std::size_t bound = 0;
   for (const Task& task : e.tasks) {
-    if (!task.kernel || !task.allowed.intersects(e.quiet)) continue;
+    if (!task.kernel || !task.allowed.intersects(e.isolated_cpus)) continue;
     if (task.allowed.size() == 1) {
       ++bound;
-    } else if (!e.facts.isolated.contains_all(task.allowed & e.quiet)) {
+    } else if (!e.facts.isolated.contains_all(task.allowed & e.isolated_cpus)) {
       movable.push_back(&task);
     }
   }
   const std::string also = "; " + std::to_string(bound) + " are bound to their CPU and stay";
   if (movable.empty()) return report.good("no kernel thread that could run elsewhere" + also);
-  report.warning(std::to_string(movable.size()) + " kernel threads may use " + e.quiet.to_list() + ": " +
+  report.warning(std::to_string(movable.size()) + " kernel threads may use " + e.isolated_cpus.to_list() + ": " +
                      join(names_of(movable)) + also,
-                 "masks without " + e.quiet.to_list() + " for those that allow it");
+                 "masks without " + e.isolated_cpus.to_list() + " for those that allow it");
 }
 
 void workqueues(const Examination& e, Report& report) {
   const std::string base = "/sys/devices/virtual/workqueue/";
   const auto all = report.mask(e, base + "cpumask");
   if (!all || !report.set_apart(e)) return;
-  const CpuSet shared = *all & e.quiet & e.facts.online;
+  const CpuSet shared = *all & e.isolated_cpus & e.facts.online;
   if (!shared.empty())
     return report.warning("unbound work may run on " + shared.to_list(),
-                          "/sys/devices/virtual/workqueue/cpumask without " + e.quiet.to_list());
+                          "/sys/devices/virtual/workqueue/cpumask without " + e.isolated_cpus.to_list());
   // A queue's own mask counts only where it meets the general one, but that one can be widened again.
   std::vector<std::string> wide;
   for (const std::string& queue : e.files.list(base)) {
     const auto text = e.files.text(base + queue + "/cpumask");
     const auto mask = text ? CpuSet::parse_mask(*text) : std::unexpected{std::string{}};
-    if (mask && (*mask & *all).intersects(e.quiet)) wide.push_back(queue);
+    if (mask && (*mask & *all).intersects(e.isolated_cpus)) wide.push_back(queue);
   }
   if (!wide.empty()) return report.warning("queues with masks of their own: " + join(wide), "masks without these CPUs");
   report.good("unbound work runs on " + all->to_list());
@@ -98,8 +99,8 @@ void writeback_workqueue(const Examination& e, Report& report) {
   const auto text = e.files.text("/sys/devices/virtual/workqueue/cpumask");
   CpuSet effective = *mask & e.facts.online;
   if (const auto all = text ? CpuSet::parse_mask(*text) : std::unexpected{std::string{}}) effective &= *all;
-  if (!effective.intersects(e.quiet)) return report.good("pages are written back on " + effective.to_list());
-  report.warning("pages are written back on " + effective.to_list(), "a mask without " + e.quiet.to_list());
+  if (!effective.intersects(e.isolated_cpus)) return report.good("pages are written back on " + effective.to_list());
+  report.warning("pages are written back on " + effective.to_list(), "a mask without " + e.isolated_cpus.to_list());
 }
 
 constexpr std::array table{
@@ -108,8 +109,8 @@ constexpr std::array table{
            .source = "/proc/1/status",
            .why = "A task inherits its parent's Cpus_allowed mask: services may run wherever PID 1 may. To measure "
                   "what other tasks cost a pinned thread on this host: './dev bench cpu_affinity'.",
-           .mend_runtime = shield_mend,
-           .mend_boot = "CPUAffinity= in /etc/systemd/system.conf.d: nfx host apply --boot CONFIG",
+           .fix_runtime = shield_fix,
+           .fix_boot = "CPUAffinity= in /etc/systemd/system.conf.d: nfx host apply --boot CONFIG",
            .risk = "Services have fewer CPUs."},
           pid1_mask},
     Check{{.id = "isolation.other_tasks",
@@ -117,8 +118,8 @@ constexpr std::array table{
            .source = "/proc/*/task/*/status",
            .why = "Each other task that may run on the CPU takes it for a slice of milliseconds at a time. To measure "
                   "it on this host: './dev bench cpu_affinity', rows \"pinned, load\" and \"isolated, load\".",
-           .mend_runtime = shield_mend,
-           .mend_boot = "isolcpus=: nfx host apply --boot CONFIG, then reboot",
+           .fix_runtime = shield_fix,
+           .fix_boot = "isolcpus=: nfx host apply --boot CONFIG, then reboot",
            .risk = "The other tasks share the CPUs that are left."},
           other_tasks},
     Check{{.id = "isolation.kernel_threads",
@@ -126,8 +127,8 @@ constexpr std::array table{
            .source = "/proc/*/status",
            .why = "Kernel threads run on any CPU of their mask when the kernel has work for them; those bound to one "
                   "CPU cannot be moved. Not measured here.",
-           .mend_runtime = shield_mend,
-           .mend_boot = "isolcpus=domain keeps unbound ones off: nfx host apply --boot CONFIG, then reboot",
+           .fix_runtime = shield_fix,
+           .fix_boot = "isolcpus=domain keeps unbound ones off: nfx host apply --boot CONFIG, then reboot",
            .risk = "None known for unbound threads; those that refuse are left alone."},
           kernel_threads},
     Check{
@@ -136,8 +137,8 @@ constexpr std::array table{
          .source = "/sys/devices/virtual/workqueue/cpumask, .../*/cpumask",
          .why =
              "Unbound kernel work runs on any CPU of this mask, and takes it from the thread there. Not measured here.",
-         .mend_runtime = shield_mend,
-         .mend_boot = "isolcpus=domain or workqueue.unbound_cpus=",
+         .fix_runtime = shield_fix,
+         .fix_boot = "isolcpus=domain or workqueue.unbound_cpus=",
          .risk = "None known; bound work stays on its CPU."},
         workqueues},
     Check{{.id = "isolation.writeback_workqueue",
@@ -145,8 +146,8 @@ constexpr std::array table{
            .source = "/sys/devices/virtual/workqueue/writeback/cpumask",
            .why = "kernel-per-CPU-kthreads.rst lists this queue among what disturbs a CPU, and its cpumask as the fix. "
                   "Not measured here.",
-           .mend_runtime = shield_mend,
-           .mend_boot = "",
+           .fix_runtime = shield_fix,
+           .fix_boot = "",
            .risk = "None known."},
           writeback_workqueue},
 };

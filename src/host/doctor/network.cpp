@@ -55,17 +55,18 @@ void rps(const Examination& e, Report& report) {
       report.not_here("no rps_cpus", device.name);
     } else if (masks.cpus.empty()) {
       report.good("packets stay where their interrupt was", device.name);
-    } else if (const CpuSet shared = masks.cpus & e.quiet; !shared.empty()) {
-      report.failure("packets are handed to " + shared.to_list(), "rps_cpus without " + e.quiet.to_list(), device.name);
+    } else if (const CpuSet shared = masks.cpus & e.isolated_cpus; !shared.empty()) {
+      report.failure("packets are handed to " + shared.to_list(), "rps_cpus without " + e.isolated_cpus.to_list(),
+                     device.name);
     } else {
       report.good("packets are handed to " + masks.cpus.to_list(), device.name);
     }
   }
   if (const auto text = e.files.text("/proc/sys/net/core/rps_default_mask")) {
     const auto mask = CpuSet::parse_mask(*text);
-    if (mask && mask->intersects(e.quiet))
+    if (mask && mask->intersects(e.isolated_cpus))
       report.warning("devices that come later start with " + mask->to_list(),
-                     "net.core.rps_default_mask without " + e.quiet.to_list());
+                     "net.core.rps_default_mask without " + e.isolated_cpus.to_list());
   }
 }
 
@@ -77,10 +78,10 @@ void xps(const Examination& e, Report& report) {
       report.not_here("no xps_cpus", device.name);
     } else if (masks.cpus.empty()) {
       report.info("transmit queues are chosen by flow", device.name);
-    } else if (e.quiet.empty() || masks.cpus.contains_all(e.quiet)) {
+    } else if (e.isolated_cpus.empty() || masks.cpus.contains_all(e.isolated_cpus)) {
       report.good("each CPU has its transmit queue", device.name);
     } else {
-      report.info((e.quiet - masks.cpus).to_list() + " have no transmit queue of their own", device.name);
+      report.info((e.isolated_cpus - masks.cpus).to_list() + " have no transmit queue of their own", device.name);
     }
   }
 }
@@ -89,7 +90,7 @@ void rfs(const Examination& e, Report& report) {
   const auto entries = report.integer(e, "/proc/sys/net/core/rps_sock_flow_entries");
   if (!entries) return;
   if (*entries == 0) return report.good("packets do not follow their reader's CPU");
-  if (e.quiet.empty()) return report.info("packets follow their reader's CPU");
+  if (e.isolated_cpus.empty()) return report.info("packets follow their reader's CPU");
   report.warning("packets follow their reader's CPU, the busy-polling threads' too",
                  "net.core.rps_sock_flow_entries = 0");
 }
@@ -103,13 +104,13 @@ void flow_limit(const Examination& e, Report& report) {
 
 void queues(const Examination& e, Report& report) {
   if (no_device(e, report)) return;
-  const std::size_t cpus = (e.facts.online - e.quiet).size();
+  const std::size_t cpus = (e.facts.online - e.isolated_cpus).size();
   for (const NetworkDevice& device : e.network) {
     const auto combined = asked(device, "channels_combined", "channels", report);
     if (!combined) continue;
     const auto receive = *combined + device.setting("channels_rx").value_or(0);
     const std::string seen = std::to_string(receive) + " receive queues for " + std::to_string(cpus) + " CPUs";
-    if (e.quiet.empty() || cpus == 0) {
+    if (e.isolated_cpus.empty() || cpus == 0) {
       report.info(seen, device.name);
     } else if (static_cast<std::size_t>(receive) > cpus) {
       report.warning(seen + " that are not isolated", "at most " + std::to_string(cpus) + " queues", device.name);
@@ -154,7 +155,7 @@ void busy_poll(const Examination& e, Report& report) {
   const auto poll = report.integer(e, "/proc/sys/net/core/busy_poll");
   if (!poll) return;
   const long long read = e.files.integer("/proc/sys/net/core/busy_read").value_or(0);
-  if (*poll == 0 && read == 0) return report.info("off for all sockets; one by one with SO_BUSY_POLL");
+  if (*poll == 0 && read == 0) return report.info("off for all sockets; individual ones may use SO_BUSY_POLL");
   report.info("busy_poll " + std::to_string(*poll) + " us, busy_read " + std::to_string(read) + " us for all sockets");
 }
 
@@ -236,10 +237,10 @@ void numa_node(const Examination& e, Report& report) {
     const auto text = e.files.text("/sys/devices/system/node/node" + std::to_string(device.numa_node) + "/cpulist");
     const auto local = text ? CpuSet::parse_list(*text) : std::unexpected{std::string{}};
     const std::string node = "node " + std::to_string(device.numa_node);
-    if (!local || e.quiet.empty() || local->contains_all(e.quiet)) {
+    if (!local || e.isolated_cpus.empty() || local->contains_all(e.isolated_cpus)) {
       report.good("on " + node, device.name);
     } else {
-      report.info("on " + node + "; on other nodes: " + (e.quiet - *local).to_list(), device.name);
+      report.info("on " + node + "; on other nodes: " + (e.isolated_cpus - *local).to_list(), device.name);
     }
   }
 }
@@ -250,8 +251,8 @@ constexpr std::array steering_table{
            .source = "/sys/class/net/*/queues/rx-*/rps_cpus, /proc/sys/net/core/rps_default_mask",
            .why = "RPS sends an interrupt to these CPUs and processes the packets of all connections there, in a "
                   "softirq (networking/scaling.rst). Not measured here.",
-           .mend_runtime = "write a mask without these CPUs into rps_cpus",
-           .mend_boot = "the udev rule of nfx host apply --boot CONFIG",
+           .fix_runtime = "write a mask without these CPUs into rps_cpus",
+           .fix_boot = "the udev rule of nfx host apply --boot CONFIG",
            .risk = "Fewer CPUs process packets."},
           rps},
     Check{{.id = "network.xps",
@@ -259,8 +260,8 @@ constexpr std::array steering_table{
            .source = "/sys/class/net/*/queues/tx-*/xps_cpus",
            .why = "A CPU with a queue of its own does not wait for others' locks when it sends "
                   "(networking/scaling.rst). Not measured here.",
-           .mend_runtime = "write the masks into xps_cpus",
-           .mend_boot = "the udev rule of nfx host apply --boot CONFIG",
+           .fix_runtime = "write the masks into xps_cpus",
+           .fix_boot = "the udev rule of nfx host apply --boot CONFIG",
            .risk = "None known."},
           xps},
     Check{{.id = "network.rfs",
@@ -268,16 +269,16 @@ constexpr std::array steering_table{
            .source = "/proc/sys/net/core/rps_sock_flow_entries",
            .why = "RFS processes packets in a softirq on the CPU where the socket was last read, which is the "
                   "busy-polling thread's. Not measured here.",
-           .mend_runtime = "sysctl net.core.rps_sock_flow_entries=0",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "sysctl net.core.rps_sock_flow_entries=0",
+           .fix_boot = sysctl_boot,
            .risk = "Other programs may read from a colder cache."},
           rfs},
     Check{{.id = "network.flow_limit",
            .title = "One flow cannot fill the backlog",
            .source = "/proc/sys/net/core/flow_limit_cpu_bitmap",
            .why = "With RPS, a flood of one flow drops packets of that flow first (networking/scaling.rst).",
-           .mend_runtime = "write the mask of the CPUs that process packets",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "write the mask of the CPUs that process packets",
+           .fix_boot = sysctl_boot,
            .risk = "A single large flow loses packets."},
           flow_limit},
     Check{{.id = "network.queues",
@@ -285,8 +286,8 @@ constexpr std::array steering_table{
            .source = "ethtool channels (ETHTOOL_GCHANNELS)",
            .why = "Each queue has an interrupt, and drivers spread them over all CPUs when they start "
                   "(networking/scaling.rst).",
-           .mend_runtime = "ethtool -L DEVICE combined N",
-           .mend_boot = ethtool_boot,
+           .fix_runtime = "ethtool -L DEVICE combined N",
+           .fix_boot = ethtool_boot,
            .risk = "The link goes down for a moment with many drivers; less throughput."},
           queues},
     Check{{.id = "network.numa_node",
@@ -294,8 +295,8 @@ constexpr std::array steering_table{
            .source = "/sys/class/net/*/device/numa_node, /sys/devices/system/node/node*/cpulist",
            .why = "A packet that is read on another node comes over the link between the processors. Not measured "
                   "here.",
-           .mend_runtime = "near = \"DEVICE\" in [placement]",
-           .mend_boot = "",
+           .fix_runtime = "near = \"DEVICE\" in [placement]",
+           .fix_boot = "",
            .risk = "None."},
           numa_node},
 };
@@ -306,8 +307,8 @@ constexpr std::array waiting_table{
            .source = "ethtool coalescing (ETHTOOL_GCOALESCE)",
            .why = "The device may hold a packet for up to rx_usecs before it raises an interrupt. A thread that polls "
                   "the device does not wait for it.",
-           .mend_runtime = "ethtool -C DEVICE adaptive-rx off rx-usecs 0",
-           .mend_boot = ethtool_boot,
+           .fix_runtime = "ethtool -C DEVICE adaptive-rx off rx-usecs 0",
+           .fix_boot = ethtool_boot,
            .risk = "More interrupts for the CPUs that handle them."},
           coalescing},
     Check{{.id = "network.ring_sizes",
@@ -315,8 +316,8 @@ constexpr std::array waiting_table{
            .source = "ethtool rings (ETHTOOL_GRINGPARAM)",
            .why = "A full receive ring drops packets. TCP sends them again, at the end of a burst only after its "
                   "retransmission timeout (tcp_rto_min, 200 ms by default).",
-           .mend_runtime = "ethtool -G DEVICE rx N",
-           .mend_boot = ethtool_boot,
+           .fix_runtime = "ethtool -G DEVICE rx N",
+           .fix_boot = ethtool_boot,
            .risk = "The link goes down for a moment; large rings take cache and memory."},
           ring_sizes},
     Check{{.id = "network.busy_poll",
@@ -324,8 +325,8 @@ constexpr std::array waiting_table{
            .source = "/proc/sys/net/core/busy_poll, busy_read",
            .why = "A thread that waits for a socket polls the device itself instead of waiting for its interrupt "
                   "(sysctl/net.rst names 50 us as a good value). Not measured here.",
-           .mend_runtime = "sysctl net.core.busy_poll=50 net.core.busy_read=50",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "sysctl net.core.busy_poll=50 net.core.busy_read=50",
+           .fix_boot = sysctl_boot,
            .risk = "CPU time, for every program that polls sockets."},
           busy_poll},
     Check{{.id = "network.napi",
@@ -333,8 +334,8 @@ constexpr std::array waiting_table{
            .source = "/sys/class/net/*/gro_flush_timeout, napi_defer_hard_irqs, threaded",
            .why = "With busy polling these settings keep interrupts off while the application polls. Without it a "
                   "packet waits for up to gro_flush_timeout.",
-           .mend_runtime = "echo 0 > /sys/class/net/DEVICE/gro_flush_timeout",
-           .mend_boot = "the udev rule of nfx host apply --boot CONFIG",
+           .fix_runtime = "echo 0 > /sys/class/net/DEVICE/gro_flush_timeout",
+           .fix_boot = "the udev rule of nfx host apply --boot CONFIG",
            .risk = "More interrupts."},
           napi},
     Check{{.id = "network.time_stamps",
@@ -342,8 +343,8 @@ constexpr std::array waiting_table{
            .source = "ethtool time stamping (ETHTOOL_GET_TS_INFO)",
            .why = "A time stamp of the kernel (SOF_TIMESTAMPING_RX_SOFTWARE) includes the time that the packet waited "
                   "in the device and for its interrupt.",
-           .mend_runtime = "another device or driver",
-           .mend_boot = "",
+           .fix_runtime = "another device or driver",
+           .fix_boot = "",
            .risk = "None."},
           time_stamps},
     Check{{.id = "network.gro",
@@ -351,16 +352,16 @@ constexpr std::array waiting_table{
            .source = "ethtool generic receive offload (ETHTOOL_GGRO)",
            .why = "Packets of one connection are joined within one poll of the device; small single messages are "
                   "hardly held up. Not measured here.",
-           .mend_runtime = "ethtool -K DEVICE gro off",
-           .mend_boot = ethtool_boot,
+           .fix_runtime = "ethtool -K DEVICE gro off",
+           .fix_boot = ethtool_boot,
            .risk = "More CPU time at high rates."},
           gro},
     Check{{.id = "network.lro",
            .title = "The device does not join packets",
            .source = "ethtool large receive offload (ETHTOOL_GFLAGS)",
            .why = "The device delays packets to join them with later ones. Not measured here.",
-           .mend_runtime = "ethtool -K DEVICE lro off",
-           .mend_boot = ethtool_boot,
+           .fix_runtime = "ethtool -K DEVICE lro off",
+           .fix_boot = ethtool_boot,
            .risk = "More CPU time at high rates."},
           lro},
     Check{{.id = "network.idle_window",
@@ -368,8 +369,8 @@ constexpr std::array waiting_table{
            .source = "/proc/sys/net/ipv4/tcp_slow_start_after_idle",
            .why = "After a pause TCP starts over with a small window: the first burst takes more round trips "
                   "(ip-sysctl.rst). Not measured here.",
-           .mend_runtime = "sysctl net.ipv4.tcp_slow_start_after_idle=0",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "sysctl net.ipv4.tcp_slow_start_after_idle=0",
+           .fix_boot = sysctl_boot,
            .risk = "A burst after a pause may meet a path that has become narrower."},
           idle_window},
 };

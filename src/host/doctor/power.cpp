@@ -29,9 +29,9 @@ CpuSet policy_cpus(const Examination& e, const std::string& policy) {
 }
 
 // One setting of every policy: all must be "performance".
-void every_policy(const Examination& e, Report& report, const char* file, CheckResult on_quiet) {
+void every_policy(const Examination& e, Report& report, const char* file, CheckResult on_isolated) {
   std::vector<std::string> differ;
-  bool seen = false, quiet = false;
+  bool seen = false, isolated = false;
   for (const std::string& policy : policies(e)) {
     const auto value = e.files.text(policy_base + policy + file);
     if (!value) continue;
@@ -39,11 +39,11 @@ void every_policy(const Examination& e, Report& report, const char* file, CheckR
     if (*value == "performance") continue;
     const CpuSet cpus = policy_cpus(e, policy);
     differ.push_back(policy + ' ' + *value + " (CPUs " + cpus.to_list() + ')');
-    quiet = quiet || cpus.intersects(e.quiet);
+    isolated = isolated || cpus.intersects(e.isolated_cpus);
   }
   if (!seen) return report.not_here("no policy in " + policy_base + " has it");
   if (differ.empty()) return report.good("performance on every policy");
-  report.add(quiet ? on_quiet : CheckResult::warning, join(differ, 16), "performance on every policy");
+  report.add(isolated ? on_isolated : CheckResult::warning, join(differ, 16), "performance on every policy");
 }
 
 void governor(const Examination& e, Report& report) {
@@ -58,7 +58,7 @@ void idle_states(const Examination& e, Report& report) {
   constexpr long long enough_us = 10;
   std::map<std::string, CpuSet> deep;
   bool seen = false;
-  const CpuSet judged = e.quiet.empty() ? e.facts.online : e.quiet & e.facts.online;
+  const CpuSet judged = e.isolated_cpus.empty() ? e.facts.online : e.isolated_cpus & e.facts.online;
   for (const int cpu : judged.members()) {
     const std::string base = cpu_base + "cpu" + std::to_string(cpu) + "/cpuidle/";
     for (const std::string& state : e.files.list(base)) {
@@ -181,8 +181,8 @@ constexpr std::array frequency_table{
            .source = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
            .why = "Other governors lower the frequency of a CPU that sleeps between messages; the first message after "
                   "a pause is then slower. One policy that differs is enough. Not measured here.",
-           .mend_runtime = "nfx host apply --runtime CONFIG, or cpupower frequency-set -g performance",
-           .mend_boot = "cpufreq.default_governor=performance, or the tuned profile of nfx host apply --boot CONFIG",
+           .fix_runtime = "nfx host apply --runtime CONFIG, or cpupower frequency-set -g performance",
+           .fix_boot = "cpufreq.default_governor=performance, or the tuned profile of nfx host apply --boot CONFIG",
            .risk = "Power and heat; with little cooling less turbo."},
           governor},
     Check{{.id = "power.energy_preference",
@@ -190,8 +190,8 @@ constexpr std::array frequency_table{
            .source = "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
            .why = "Where the processor chooses frequencies itself this hint weighs power against speed. Not measured "
                   "here.",
-           .mend_runtime = "echo performance into each policy's file",
-           .mend_boot = "the tuned profile of nfx host apply --boot CONFIG",
+           .fix_runtime = "echo performance into each policy's file",
+           .fix_boot = "the tuned profile of nfx host apply --boot CONFIG",
            .risk = "Power and heat."},
           energy_preference},
     Check{{.id = "power.idle_states",
@@ -199,8 +199,8 @@ constexpr std::array frequency_table{
            .source = "/sys/devices/system/cpu/cpu*/cpuidle/state*/latency, disable",
            .why = "Leaving an idle state takes its latency, the number in the state's file. A busy-polling thread "
                   "never enters one; threads that block do. Not measured here.",
-           .mend_runtime = "cpupower idle-set -D 10, or hold a request in /dev/cpu_dma_latency",
-           .mend_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
+           .fix_runtime = "cpupower idle-set -D 10, or hold a request in /dev/cpu_dma_latency",
+           .fix_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
            .risk = "Power and heat; less turbo for the neighbours."},
           idle_states},
     Check{{.id = "power.cpu_dma_latency",
@@ -208,16 +208,16 @@ constexpr std::array frequency_table{
            .source = "/dev/cpu_dma_latency",
            .why = "A program's request holds only as long as the program keeps /dev/cpu_dma_latency open "
                   "(pm_qos_interface.rst).",
-           .mend_runtime = "a program that keeps a request open, such as tuned",
-           .mend_boot = "the tuned profile of nfx host apply --boot CONFIG",
+           .fix_runtime = "a program that keeps a request open, such as tuned",
+           .fix_boot = "the tuned profile of nfx host apply --boot CONFIG",
            .risk = "Power and heat."},
           cpu_dma_latency},
     Check{{.id = "power.max_cstate",
            .title = "Kernel parameters for idling",
            .source = "/proc/cmdline, /sys/devices/system/cpu/cpuidle/current_driver",
            .why = "intel_idle ignores processor.max_cstate and has a parameter of its own.",
-           .mend_runtime = "",
-           .mend_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
+           .fix_runtime = "",
+           .fix_boot = "processor.max_cstate=1 intel_idle.max_cstate=1",
            .risk = "Power and heat. idle=poll also takes execution units from SMT siblings."},
           max_cstate},
     Check{{.id = "power.turbo",
@@ -225,8 +225,8 @@ constexpr std::array frequency_table{
            .source = "/sys/devices/system/cpu/intel_pstate/no_turbo, cpufreq/boost",
            .why = "With turbo code runs faster, but the frequency depends on how many other cores work: measure on "
                   "this machine which is better. Not measured here.",
-           .mend_runtime = "echo 1 > no_turbo, or echo 0 > boost",
-           .mend_boot = "",
+           .fix_runtime = "echo 1 > no_turbo, or echo 0 > boost",
+           .fix_boot = "",
            .risk = "Slower on average."},
           turbo},
     Check{{.id = "power.smt",
@@ -234,16 +234,16 @@ constexpr std::array frequency_table{
            .source = "/sys/devices/system/cpu/smt/active, control",
            .why = "Siblings share a core's execution units and caches. Harmless where the siblings of busy-polling "
                   "threads' CPUs stay idle. Not measured here.",
-           .mend_runtime = "echo off > /sys/devices/system/cpu/smt/control",
-           .mend_boot = "nosmt",
+           .fix_runtime = "echo off > /sys/devices/system/cpu/smt/control",
+           .fix_boot = "nosmt",
            .risk = "Half of the hardware threads are lost."},
           smt},
     Check{{.id = "power.pcie_aspm",
            .title = "PCIe links do not sleep",
            .source = "/sys/module/pcie_aspm/parameters/policy",
            .why = "A link in a low power state takes microseconds to wake up for the next packet. Not measured here.",
-           .mend_runtime = "echo performance > /sys/module/pcie_aspm/parameters/policy",
-           .mend_boot = "pcie_aspm.policy=performance",
+           .fix_runtime = "echo performance > /sys/module/pcie_aspm/parameters/policy",
+           .fix_boot = "pcie_aspm.policy=performance",
            .risk = "Power."},
           aspm},
 };
@@ -254,8 +254,8 @@ constexpr std::array clock_table{
            .source = "/sys/devices/system/clocksource/clocksource0/current_clocksource",
            .why = "hpet and acpi_pm are read by a system call and a slow device register, a microsecond and more each "
                   "time; tsc is one instruction. Not measured here.",
-           .mend_runtime = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
-           .mend_boot = "clocksource=tsc tsc=reliable",
+           .fix_runtime = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+           .fix_boot = "clocksource=tsc tsc=reliable",
            .risk = "The kernel left tsc because it saw it drift: find out why first (dmesg)."},
           clocksource},
     Check{{.id = "power.tsc",
@@ -263,8 +263,8 @@ constexpr std::array clock_table{
            .source = "/proc/cpuinfo",
            .why = "Without constant_tsc the counter follows the frequency, without nonstop_tsc it stops in idle "
                   "states: clocks that are derived from it are wrong.",
-           .mend_runtime = "",
-           .mend_boot = "another processor, or the hypervisor's setting that passes the flags on",
+           .fix_runtime = "",
+           .fix_boot = "another processor, or the hypervisor's setting that passes the flags on",
            .risk = "None."},
           tsc},
     Check{{.id = "power.tsc_watchdog",
@@ -272,8 +272,8 @@ constexpr std::array clock_table{
            .source = "/proc/cmdline, /proc/cpuinfo",
            .why = "The watchdog of clocks is a timer that hops over all CPUs, isolated ones too. Recent kernels leave "
                   "it out on most machines by themselves. Not measured here.",
-           .mend_runtime = "",
-           .mend_boot = "tsc=reliable, or tsc=nowatchdog",
+           .fix_runtime = "",
+           .fix_boot = "tsc=reliable, or tsc=nowatchdog",
            .risk = "A counter that drifts goes unnoticed."},
           tsc_watchdog},
     Check{{.id = "power.clock_sync",
@@ -282,8 +282,8 @@ constexpr std::array clock_table{
            .why = "The peer checks SendingTime against its own clock (max_latency_s here), and MiFID II RTS 25 "
                   "requires clocks "
                   "that are right to 100 us or 1 ms.",
-           .mend_runtime = "start chronyd, or ptp4l with phc2sys, on housekeeping CPUs",
-           .mend_boot = "enable the service",
+           .fix_runtime = "start chronyd, or ptp4l with phc2sys, on housekeeping CPUs",
+           .fix_boot = "enable the service",
            .risk = "None; in a container the host does it, unseen from here."},
           clock_sync},
 };

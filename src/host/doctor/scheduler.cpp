@@ -119,8 +119,8 @@ void timer_migration(const Examination& e, Report& report) {
   if (!on) return;
   const std::string seen =
       *on != 0 ? "timers leave sleeping CPUs for those that are awake" : "timers stay on the CPU that set them";
-  if (e.quiet.empty()) return report.info(seen);
-  const int wanted = wanted_timer_migration(e.facts, e.quiet);
+  if (e.isolated_cpus.empty()) return report.info(seen);
+  const int wanted = wanted_timer_migration(e.facts, e.isolated_cpus);
   if ((*on != 0) == (wanted != 0)) return report.good(seen);
   report.warning(seen, "kernel.timer_migration = " + std::to_string(wanted));
 }
@@ -141,11 +141,12 @@ void watchdog(const Examination& e, Report& report) {
   const auto text = e.files.text("/proc/sys/kernel/watchdog_cpumask");
   const auto watched = text ? CpuSet::parse_list(*text) : std::unexpected{std::string{}};
   const CpuSet where = watched ? *watched & e.facts.online : e.facts.online;
-  const CpuSet shared = e.quiet.empty() ? where : where & e.quiet;
+  const CpuSet shared = e.isolated_cpus.empty() ? where : where & e.isolated_cpus;
   if (shared.empty()) return report.good("watches " + where.to_list() + " only");
   const std::string seen = "wakes a thread of highest priority every few seconds on " + shared.to_list();
-  if (e.quiet.empty()) return report.info(seen);
-  report.warning(seen, "kernel.watchdog_cpumask without " + e.quiet.to_list() + ", or kernel.soft_watchdog = 0");
+  if (e.isolated_cpus.empty()) return report.info(seen);
+  report.warning(seen,
+                 "kernel.watchdog_cpumask without " + e.isolated_cpus.to_list() + ", or kernel.soft_watchdog = 0");
 }
 
 void nmi_watchdog(const Examination& e, Report& report) {
@@ -197,8 +198,8 @@ constexpr std::array realtime_table{
            .source = "/proc/sys/kernel/sched_rt_runtime_us",
            .why = "By default real-time threads may use 950 ms of each second: sched_rt_runtime_us=950000, "
                   "sched_rt_period_us=1000000. A busy-polling thread with real-time priority is stopped for the rest.",
-           .mend_runtime = "nfx host apply --runtime CONFIG, or sysctl kernel.sched_rt_runtime_us=-1",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "nfx host apply --runtime CONFIG, or sysctl kernel.sched_rt_runtime_us=-1",
+           .fix_boot = sysctl_boot,
            .risk = "A real-time thread that never sleeps starves everything else on its CPU, kernel threads too: only "
                    "with CPUs that are isolated."},
           rt_throttling},
@@ -208,16 +209,16 @@ constexpr std::array realtime_table{
          .source = "/sys/kernel/debug/sched/fair_server/cpu*/runtime",
          .why = "Kernels from 6.12 reserve CPU time for ordinary tasks (fair_server/cpu*/runtime, 50 ms of each second "
                 "by default), which a busy-polling thread with real-time priority loses when such a task waits.",
-         .mend_runtime = "nfx host apply --runtime CONFIG, or echo 0 into every runtime file",
-         .mend_boot = "",
+         .fix_runtime = "nfx host apply --runtime CONFIG, or echo 0 into every runtime file",
+         .fix_boot = "",
          .risk = "Ordinary tasks on that CPU may starve."},
         fair_server},
     Check{{.id = "scheduler.rt_group",
            .title = "Our control group may run real-time threads",
            .source = "/proc/self/cgroup, cpu.rt_runtime_us (cgroup v1 with CONFIG_RT_GROUP_SCHED)",
            .why = "In a group with cpu.rt_runtime_us 0 sched_setscheduler fails with EPERM, for root too.",
-           .mend_runtime = "move the engine into the root group, or give the group time",
-           .mend_boot = "",
+           .fix_runtime = "move the engine into the root group, or give the group time",
+           .fix_boot = "",
            .risk = "Time given to one group is not there for others."},
           rt_group},
     Check{{.id = "scheduler.cgroup_quota",
@@ -225,8 +226,8 @@ constexpr std::array realtime_table{
            .source = "/proc/self/cgroup, cpu.max or cpu.cfs_quota_us of the group and those around it",
            .why = "A thread that busy-polls uses up any quota and then stops until the end of the period, 100 ms by "
                   "default. Not measured here.",
-           .mend_runtime = "echo max > cpu.max; in Kubernetes: whole CPUs in a Guaranteed pod with the static policy",
-           .mend_boot = "",
+           .fix_runtime = "echo max > cpu.max; in Kubernetes: whole CPUs in a Guaranteed pod with the static policy",
+           .fix_boot = "",
            .risk = "The group may use all CPU time that its masks allow."},
           cgroup_quota},
     Check{{.id = "scheduler.autogroup",
@@ -234,8 +235,8 @@ constexpr std::array realtime_table{
            .source = "/proc/sys/kernel/sched_autogroup_enabled",
            .why = "sched_autogroup_enabled groups tasks by terminal before nice values apply. No effect on a thread "
                   "that has its CPU alone.",
-           .mend_runtime = "sysctl kernel.sched_autogroup_enabled=0",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "sysctl kernel.sched_autogroup_enabled=0",
+           .fix_boot = sysctl_boot,
            .risk = "Interactive work may feel slower under load."},
           autogroup},
     Check{
@@ -243,8 +244,8 @@ constexpr std::array realtime_table{
          .title = "The slice of a task of the ordinary scheduler",
          .source = "/sys/kernel/debug/sched/base_slice_ns or min_granularity_ns",
          .why = "base_slice_ns is the slice of an ordinary task: a thread that shares its CPU waits at least as long.",
-         .mend_runtime = "isolate the CPUs instead",
-         .mend_boot = "",
+         .fix_runtime = "isolate the CPUs instead",
+         .fix_boot = "",
          .risk = "Short slices cost context switches everywhere."},
         granularity},
     Check{{.id = "scheduler.preemption",
@@ -252,8 +253,8 @@ constexpr std::array realtime_table{
            .source = "/sys/kernel/realtime, /sys/kernel/debug/sched/preempt, /proc/sys/kernel/version",
            .why = "Decides how long the kernel may work on one thing before a thread that is woken can run; it "
                   "matters for threads that block. Not measured here.",
-           .mend_runtime = "",
-           .mend_boot = "preempt=full",
+           .fix_runtime = "",
+           .fix_boot = "preempt=full",
            .risk = "Less throughput."},
           preemption},
 };
@@ -266,8 +267,8 @@ constexpr std::array background_table{
                   "thread's always "
                   "is. CPUs with nohz_full are spared, and give their own timers away: there, and only there, 1 is "
                   "right. Not measured here.",
-           .mend_runtime = "sysctl kernel.timer_migration=0, or 1 where all of them are nohz_full",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "sysctl kernel.timer_migration=0, or 1 where all of them are nohz_full",
+           .fix_boot = sysctl_boot,
            .risk = "None known."},
           timer_migration},
     Check{{.id = "scheduler.skew_tick",
@@ -275,8 +276,8 @@ constexpr std::array background_table{
            .source = "/proc/cmdline",
            .why = "Offsets the tick of each CPU, so that they do not wait for the same locks (kernel-parameters.txt). "
                   "Of no effect where there is no tick. Not measured here.",
-           .mend_runtime = "",
-           .mend_boot = "skew_tick=1",
+           .fix_runtime = "",
+           .fix_boot = "skew_tick=1",
            .risk = "More power: CPUs are awake at different times."},
           skew_tick},
     Check{{.id = "scheduler.watchdog",
@@ -284,8 +285,8 @@ constexpr std::array background_table{
            .source = "/proc/sys/kernel/soft_watchdog, watchdog, watchdog_cpumask",
            .why = "A timer and a thread of the highest priority on each watched CPU every 4 s with the default "
                   "threshold of 10 s (lockup-watchdogs.rst). Not measured here.",
-           .mend_runtime = runtime,
-           .mend_boot = "nosoftlockup, or watchdog_cpumask in a file of /etc/sysctl.d; nohz_full= does it by itself",
+           .fix_runtime = runtime,
+           .fix_boot = "nosoftlockup, or watchdog_cpumask in a file of /etc/sysctl.d; nohz_full= does it by itself",
            .risk = "A CPU that hangs in the kernel is not reported."},
           watchdog},
     Check{{.id = "scheduler.nmi_watchdog",
@@ -293,8 +294,8 @@ constexpr std::array background_table{
            .source = "/proc/sys/kernel/nmi_watchdog",
            .why = "Non-maskable interrupts on each watched CPU, and one hardware counter less for profiling "
                   "(lockup-watchdogs.rst). Not measured here.",
-           .mend_runtime = "sysctl kernel.nmi_watchdog=0",
-           .mend_boot = "nmi_watchdog=0",
+           .fix_runtime = "sysctl kernel.nmi_watchdog=0",
+           .fix_boot = "nmi_watchdog=0",
            .risk = "A CPU that hangs with interrupts off is not reported."},
           nmi_watchdog},
     Check{{.id = "scheduler.stat_interval",
@@ -302,8 +303,8 @@ constexpr std::array background_table{
            .source = "/proc/sys/vm/stat_interval",
            .why = "Each CPU adds up its counters by bound work at this interval, 1 s by default (sysctl/vm.rst). Not "
                   "measured here.",
-           .mend_runtime = "nfx host apply --runtime CONFIG, or sysctl vm.stat_interval=120",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "nfx host apply --runtime CONFIG, or sysctl vm.stat_interval=120",
+           .fix_boot = sysctl_boot,
            .risk = "Counters in /proc/vmstat are older."},
           stat_interval},
     Check{{.id = "scheduler.tracing",
@@ -311,25 +312,25 @@ constexpr std::array background_table{
            .source = "/sys/kernel/tracing/current_tracer, set_event",
            .why = "Function tracers run at every function of the kernel, and each traced event costs time when it "
                   "happens. Not measured here.",
-           .mend_runtime = "echo nop > /sys/kernel/tracing/current_tracer; echo > /sys/kernel/tracing/set_event",
-           .mend_boot = "",
+           .fix_runtime = "echo nop > /sys/kernel/tracing/current_tracer; echo > /sys/kernel/tracing/set_event",
+           .fix_boot = "",
            .risk = "A trace that is being taken is lost."},
           tracing},
     Check{{.id = "scheduler.audit",
            .title = "System calls are not audited",
            .source = "/proc/cmdline, /proc/*/status",
            .why = "With rules loaded each system call is checked on entry and exit. Not measured here.",
-           .mend_runtime = "auditctl -D, where your policy allows it",
-           .mend_boot = "audit=0",
-           .risk = "An audit trail may be an obligation: ask those responsible for it first."},
+           .fix_runtime = "auditctl -D, where your policy allows it",
+           .fix_boot = "audit=0",
+           .risk = "An audit trail may be an obligation: consult those responsible for it first."},
           audit},
     Check{{.id = "scheduler.perf_events",
            .title = "Whether kernel events can be counted",
            .source = "/proc/sys/kernel/perf_event_paranoid",
            .why = "perf_event_paranoid has no effect on latency; with a high value 'nfx host noise' cannot attribute "
                   "stalls to causes.",
-           .mend_runtime = "sysctl kernel.perf_event_paranoid=1",
-           .mend_boot = sysctl_boot,
+           .fix_runtime = "sysctl kernel.perf_event_paranoid=1",
+           .fix_boot = sysctl_boot,
            .risk = "Local users see more of what the kernel does."},
           perf_events},
 };

@@ -48,7 +48,7 @@ Ticks ticks_of(const std::string& line) {
 void steal(const Examination& e, Report& report) {
   const auto text = report.text(e, "/proc/stat");
   if (!text) return;
-  const CpuSet judged = e.quiet.empty() ? e.facts.online : e.quiet;
+  const CpuSet judged = e.isolated_cpus.empty() ? e.facts.online : e.isolated_cpus;
   Ticks worst;
   std::string where;
   for (const std::string& line : split(*text, '\n')) {
@@ -109,8 +109,8 @@ constexpr std::array table{
            .source = "/proc/cpuinfo, /sys/hypervisor/type, /sys/class/dmi/id",
            .why = "Interrupts, timers and some instructions leave the guest, for some microseconds each time. Not "
                   "measured here.",
-           .mend_runtime = "",
-           .mend_boot = "bare metal, or a host that is tuned like one",
+           .fix_runtime = "",
+           .fix_boot = "bare metal, or a host that is tuned like one",
            .risk = "None."},
           hypervisor},
     Check{{.id = "virtualisation.vcpu_pinning",
@@ -118,8 +118,8 @@ constexpr std::array table{
            .source = "not visible from inside",
            .why = "A guest's CPU is a thread of the host: what the host runs in its place is seen in the guest as "
                   "steal at best. Not measured here.",
-           .mend_runtime = "on the host: vcpupin of libvirt, dedicated CPU placement of the cloud's flavour",
-           .mend_boot = "",
+           .fix_runtime = "on the host: vcpupin of libvirt, dedicated CPU placement of the cloud's flavour",
+           .fix_boot = "",
            .risk = "The host's CPUs are lost to other guests."},
           vcpu_pinning},
     Check{{.id = "virtualisation.steal",
@@ -127,8 +127,8 @@ constexpr std::array table{
            .source = "/proc/stat",
            .why = "Steal is time in which the guest wanted to run and did not: a busy-polling thread stops for "
                   "slices of the host's scheduler. Not measured here.",
-           .mend_runtime = "",
-           .mend_boot = "another kind of virtual machine, with CPUs of its own",
+           .fix_runtime = "",
+           .fix_boot = "another kind of virtual machine, with CPUs of its own",
            .risk = "None."},
           steal},
     Check{{.id = "virtualisation.halt_polling",
@@ -136,8 +136,8 @@ constexpr std::array table{
            .source = "/sys/module/haltpoll/parameters/guest_halt_poll_ns",
            .why = "Waking a CPU that was given back to the hypervisor takes tens of microseconds. Only for threads "
                   "that block. Not measured here.",
-           .mend_runtime = "echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns",
-           .mend_boot = "haltpoll.guest_halt_poll_ns=200000",
+           .fix_runtime = "echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns",
+           .fix_boot = "haltpoll.guest_halt_poll_ns=200000",
            .risk = "CPU time of the host."},
           halt_polling},
     Check{{.id = "virtualisation.container",
@@ -145,8 +145,8 @@ constexpr std::array table{
            .source = "/.dockerenv, /run/.containerenv, /proc/1/cgroup",
            .why = "In a container other tasks are hidden (pid_namespaces) and settings of the host are read-only: run "
                   "the doctor on the host.",
-           .mend_runtime = "run 'nfx host doctor' on the host, or 'nfx host collect' there",
-           .mend_boot = "",
+           .fix_runtime = "run 'nfx host doctor' on the host, or 'nfx host collect' there",
+           .fix_boot = "",
            .risk = "None."},
           container},
     Check{{.id = "virtualisation.mitigations",
@@ -154,8 +154,8 @@ constexpr std::array table{
            .source = "/sys/devices/system/cpu/vulnerabilities/*",
            .why = "They make system calls and indirect calls slower. Reported, never changed: whether this machine "
                   "needs them is a question of security. Not measured here.",
-           .mend_runtime = "",
-           .mend_boot = "",
+           .fix_runtime = "",
+           .fix_boot = "",
            .risk = "Turning them off opens the machine to programs that read others' memory."},
           mitigations},
 };

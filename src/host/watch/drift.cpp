@@ -103,7 +103,7 @@ class Finder {
     std::map<TaskKey, const OtherTask*> known;
     for (const OtherTask& task : input_.before.others) known.emplace(task.key(), &task);
     for (const OtherTask& task : input_.after.others) {
-      if (!input_.quiet.contains(task.cpu)) continue;
+      if (!input_.isolated_cpus.contains(task.cpu)) continue;
       const auto found = known.find(task.key());
       const std::string what =
           task.name + " (" + (task.kernel ? "kernel thread " : "tid ") + std::to_string(task.tid) + ')';
@@ -121,11 +121,11 @@ class Finder {
 
   void counters() {
     const CounterSample d = difference(input_.before.counters, input_.after.counters);
-    const CpuSet relevant = input_.quiet | busy_;
+    const CpuSet relevant = input_.isolated_cpus | busy_;
     for (std::size_t i = 0; i < d.cpus.size(); ++i) {
       const CpuCounters& c = d.cpus[i];
       if (relevant.empty() || relevant.contains(c.cpu)) steal(c);
-      if (!input_.quiet.contains(c.cpu)) continue;
+      if (!input_.isolated_cpus.contains(c.cpu)) continue;
       interrupts(c);
       for (const InterruptCounter& interrupt : d.interrupts) {
         if (i >= interrupt.per_cpu.size()) continue;
@@ -159,7 +159,7 @@ class Finder {
     }
     if (after.online.empty()) return;
     CpuSet wanted = before.online;
-    if (input_.plan != nullptr) wanted |= input_.plan->quiet | input_.plan->housekeeping;
+    if (input_.plan != nullptr) wanted |= input_.plan->isolated_cpus | input_.plan->housekeeping;
     for (const int cpu : (wanted - after.online).members())
       add(Drift::cpu_offline, cpu_name(cpu),
           before.online.contains(cpu) ? "went offline" : "is offline and planned for");
@@ -182,11 +182,11 @@ class Finder {
     if (input_.plan == nullptr) return;
     const ThreadPlacement* place = placement(thread);
     if (place == nullptr) {
-      const CpuSet quiet = thread.allowed & input_.quiet;
+      const CpuSet isolated_cpus = thread.allowed & input_.isolated_cpus;
       // Helpers on the housekeeping CPUs raise no alert.
-      if (!quiet.empty())
+      if (!isolated_cpus.empty())
         add(Drift::thread_unplanned, label(thread),
-            "is not in the plan and may run on the isolated CPUs " + quiet.to_list());
+            "is not in the plan and may run on the isolated CPUs " + isolated_cpus.to_list());
       return;
     }
     if (place->cpus.empty()) return;  // the plan leaves it to the scheduler
@@ -200,7 +200,7 @@ class Finder {
     }
     if (place->priority != thread.priority)
       add(Drift::priority_changed, label(thread),
-          "runs with " + scheduling(thread.policy, thread.priority) + ", planned is " +
+          "runs with " + scheduling(thread.policy, thread.priority) + "; planned: " +
               (place->priority == 0 ? std::string{"no real-time priority"} : scheduling(1, place->priority)));
   }
 

@@ -127,7 +127,7 @@ void cpu_metrics(Exposition& out, const WatchSample& sample, const WatchInterval
   });
   out.metric("nexusfix_cpu_isolated", "gauge", "1 for CPUs that are to be free of everything but their thread.");
   for (const CpuActivity& cpu : interval.cpus)
-    out.value(label("cpu", std::to_string(cpu.cpu)), std::uint64_t{cpu.role == CpuRole::quiet ? 1U : 0U});
+    out.value(label("cpu", std::to_string(cpu.cpu)), std::uint64_t{cpu.role == CpuRole::isolated ? 1U : 0U});
 }
 
 void thread_metrics(Exposition& out, const WatchSample& sample) {

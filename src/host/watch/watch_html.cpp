@@ -192,7 +192,7 @@ std::string WatchHistory::html(std::string_view title) const {
       return thinned(values, points);
     };
     out += "<section><div><strong>CPU " + std::to_string(cpu) + "</strong><span";
-    out += role == CpuRole::quiet ? " class=\"isolated\">" : ">";
+    out += role == CpuRole::isolated ? " class=\"isolated\">" : ">";
     ((out += to_string(role)) += "</span></div>\n");
     out += figure({"interrupts", "/s", 10}, series(&Point::interrupts));
     out += figure({"involuntary switches", "/s", 2}, series(&Point::involuntary));

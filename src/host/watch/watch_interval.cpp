@@ -12,10 +12,10 @@ double rate(std::uint64_t before, std::uint64_t after, double seconds) noexcept 
 }
 
 CpuRole role_of(int cpu, const DriftInput& input) noexcept {
-  if (input.quiet.contains(cpu)) return CpuRole::quiet;
+  if (input.isolated_cpus.contains(cpu)) return CpuRole::isolated;
   if (input.plan != nullptr) return input.plan->housekeeping.contains(cpu) ? CpuRole::housekeeping : CpuRole::other;
   // Without a plan, but with CPUs isolated, all the others are housekeeping CPUs.
-  return input.quiet.empty() ? CpuRole::other : CpuRole::housekeeping;
+  return input.isolated_cpus.empty() ? CpuRole::other : CpuRole::housekeeping;
 }
 
 CpuActivity activity(const CpuCounters& c, const DriftInput& input, double seconds) {
@@ -60,7 +60,7 @@ ThreadActivity activity(const ThreadSample* before, const ThreadSample& after, d
 
 std::string_view to_string(CpuRole role) noexcept {
   switch (role) {
-    case CpuRole::quiet: return "isolated";
+    case CpuRole::isolated: return "isolated";
     case CpuRole::housekeeping: return "housekeeping";
     case CpuRole::other: return "other";
   }

@@ -120,7 +120,7 @@ class Frame {
     // Rows that may be left out are those without a thread of the engine.
     std::vector<const CpuActivity*> rows;
     for (const CpuActivity& cpu : interval_.cpus) rows.push_back(&cpu);
-    const auto ours = [](const CpuActivity* cpu) { return cpu->role == CpuRole::quiet || !cpu->threads.empty(); };
+    const auto ours = [](const CpuActivity* cpu) { return cpu->role == CpuRole::isolated || !cpu->threads.empty(); };
     if (cpu_rows_ < rows.size()) {
       std::ranges::sort(rows, {}, [&](const CpuActivity* cpu) { return std::pair{!ours(cpu), cpu->cpu}; });
       const std::size_t kept = cpu_rows_ == 0 ? 0 : cpu_rows_ - 1;
@@ -135,24 +135,27 @@ class Frame {
   }
 
   void cpu_row(const CpuActivity& cpu) {
-    const bool quiet = cpu.role == CpuRole::quiet;
+    const bool isolated = cpu.role == CpuRole::isolated;
     Line line{options_};
     line.right(std::to_string(cpu.cpu), 4, c_.bold);
     line.text(" ");
-    line.left(cpu.role == CpuRole::other ? "other" : quiet ? "isol" : "hkeep", 5, quiet ? c_.cyan : std::string_view{});
+    line.left(cpu.role == CpuRole::other ? "other"
+              : isolated                 ? "isol"
+                                         : "hkeep",
+              5, isolated ? c_.cyan : std::string_view{});
     line.right(fixed(cpu.busy_percent, 0) + '%', 6);
     line.right(percent(cpu.steal_percent), 6, cpu.steal_percent > 1 ? c_.red : std::string_view{});
-    line.right(compact_us(cpu.stall_us), 6, warn(quiet && cpu.stall_us > 100));
+    line.right(compact_us(cpu.stall_us), 6, warn(isolated && cpu.stall_us > 100));
     // What should not happen on an isolated CPU is shown where it does.
-    number(line, cpu.migrations, quiet);
+    number(line, cpu.migrations, isolated);
     number(line, cpu.voluntary_switches, false);
-    number(line, cpu.involuntary_switches, quiet);
+    number(line, cpu.involuntary_switches, isolated);
     number(line, cpu.timer, false);
-    number(line, cpu.devices, quiet);
-    number(line, cpu.ipis(), quiet);
-    number(line, cpu.tlb_shootdowns, quiet);
+    number(line, cpu.devices, isolated);
+    number(line, cpu.ipis(), isolated);
+    number(line, cpu.tlb_shootdowns, isolated);
     number(line, cpu.softirqs, false);
-    number(line, cpu.faults, quiet);
+    number(line, cpu.faults, isolated);
     line.text(" ");
     line.text(names(cpu));
     put(line);
