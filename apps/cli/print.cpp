@@ -1,3 +1,4 @@
+// The only writes to standard output and standard error: whole texts, repeated after a partial write or a signal.
 #include "cli/print.hpp"
 
 #include <poll.h>

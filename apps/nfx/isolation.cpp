@@ -1,3 +1,4 @@
+// Isolates CPUs with the code of nfx host apply --runtime; restores them at the end, also after Ctrl-C and SIGTERM.
 #include "isolation.hpp"
 
 #include <unistd.h>

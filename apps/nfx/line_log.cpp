@@ -1,3 +1,4 @@
+// The queue and the writer thread of a LineLog: a stalled reader of the output costs lines, never a poll thread's time.
 #include "line_log.hpp"
 
 #include <pthread.h>

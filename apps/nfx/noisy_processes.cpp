@@ -1,3 +1,4 @@
+// Forks processes that compute, walk memory and call the kernel: the load that the demonstration and tests run under.
 #include "noisy_processes.hpp"
 
 #include <fcntl.h>

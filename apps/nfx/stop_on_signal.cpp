@@ -1,3 +1,4 @@
+// Signal handlers for SIGINT and SIGTERM: the first stops the engine, the second has its default effect.
 #include "stop_on_signal.hpp"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// Colours, JSON escapes, masked secrets and times for the commands' output.
 #include "text.hpp"
 
 #include <cstdlib>

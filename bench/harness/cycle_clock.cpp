@@ -1,3 +1,4 @@
+// Calibrates the cycle counter against the kernel's clock, and finds the counter's smallest step.
 #include "harness/cycle_clock.hpp"
 
 #include <time.h>

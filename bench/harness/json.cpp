@@ -1,3 +1,4 @@
+// Writes JSON piece by piece: commas, quotes and escapes follow from the calls.
 #include "harness/json.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Describes the CPU, kernel and compiler of a measurement, and pins the calling thread to a core.
 #include "harness/machine.hpp"
 
 #include <sys/utsname.h>

@@ -1,3 +1,4 @@
+// Checks and times the rows of a group in alternation, and computes medians and spreads over the passes.
 #include "harness/measure.hpp"
 
 #include <algorithm>

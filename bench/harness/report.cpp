@@ -1,3 +1,4 @@
+// Prints the results of a run as tables and as JSON, with the machine and each row's ratio to the baseline.
 #include "harness/report.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Makes and removes the folder of a run, and names its file system: on tmpfs a sync costs nothing.
 #include "harness/scratch_folder.hpp"
 
 #include <linux/magic.h>

@@ -1,3 +1,4 @@
+// Commits of several sessions under each durability: one writer syncs alone, or one sync serves all that wait.
 #include "store/commit_rows.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// QuickFIX's FileStore for comparison, compiled as C++14 because QuickFIX's headers do not compile as C++23.
 #include "store/quickfix_store.hpp"
 
 #include <quickfix/FileStore.h>

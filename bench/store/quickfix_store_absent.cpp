@@ -1,3 +1,4 @@
+// Replaces quickfix_store.cpp in builds without QuickFIX: its rows are left out.
 #include "store/quickfix_store.hpp"
 
 namespace nfx {

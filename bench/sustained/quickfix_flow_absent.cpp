@@ -1,3 +1,4 @@
+// Replaces quickfix_flow.cpp in builds without QuickFIX: its rows are left out.
 #include "sustained/flow.hpp"
 
 namespace nfx::bench {

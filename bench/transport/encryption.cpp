@@ -1,3 +1,4 @@
+// Issues the certificates of the rows with TLS, once per process.
 #include "transport/ping_pong.hpp"
 #include "transport/tls_certificates.hpp"
 

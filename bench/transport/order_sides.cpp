@@ -1,3 +1,4 @@
+// The trader and the venue of the session rows: orders and reports with the byte counts of the raw rows, checked.
 #include "transport/order_sides.hpp"
 
 #include <algorithm>

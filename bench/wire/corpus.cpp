@@ -1,3 +1,4 @@
+// Generates the benchmark's messages from a seed, with values as varied as a session's.
 #include "wire/corpus.hpp"
 
 #include <array>

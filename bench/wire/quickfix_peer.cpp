@@ -1,3 +1,4 @@
+// Reads and writes the benchmark's messages with QuickFIX, compiled as C++14, which its headers require.
 #include "wire/quickfix_peer.hpp"
 
 #include <quickfix/DataDictionary.h>

@@ -1,3 +1,4 @@
+// Which certificate names a handshake accepts when sessions share an address, and warnings where any client may log on.
 #include "nexusfix/config/tls_names.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads from /sys whether the kernel keeps its own time by the processor's counter.
 #include "engine/counter_clock.hpp"
 
 #include <fstream>

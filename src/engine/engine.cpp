@@ -1,3 +1,4 @@
+// Assembles an engine from its configuration: placement, helpers, logs and poll threads, started and ended in order.
 #include "nexusfix/engine/engine.hpp"
 
 #include <algorithm>

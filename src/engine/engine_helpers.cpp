@@ -1,3 +1,4 @@
+// Starts the flusher and worker threads, each in its place, and ends them in order: workers before flushers.
 #include "engine/engine_helpers.hpp"
 
 #include <chrono>

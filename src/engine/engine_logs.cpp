@@ -1,3 +1,4 @@
+// Opens the configured logs, and runs the thread that drains their queues and rewrites the metrics file.
 #include "engine/engine_logs.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Pins threads as planned, restores them on leave(), and compares mask, migrations and switches with the plan.
 #include "engine/engine_placement.hpp"
 
 #include <sched.h>

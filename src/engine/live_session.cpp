@@ -1,3 +1,4 @@
+// The requests of an application to its session, each a step of the session that the runner carries out.
 #include "engine/live_session.hpp"
 
 #include <utility>

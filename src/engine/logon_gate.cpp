@@ -1,3 +1,4 @@
+// Places and buffers of connections before their Logon, and the checks that a Logon passes before a session has it.
 #include "engine/logon_gate.hpp"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Requests to a poll loop guarded by a mutex, and the names and numbers of sessions that are claimed.
 #include "engine/loop_commands.hpp"
 
 #include <algorithm>

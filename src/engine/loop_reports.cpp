@@ -1,3 +1,4 @@
+// Passes a loop's events to the application and the logs, with one line per kind and second where a peer causes them.
 #include "engine/loop_reports.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The loop of a poll thread until all sessions are logged out, and the choice of its transport.
 #include "engine/poll_thread.hpp"
 
 #include <algorithm>

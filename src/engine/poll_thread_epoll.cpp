@@ -1,3 +1,4 @@
+// Instantiates the poll loop for epoll, so that one unit compiles its templates.
 #include "engine/poll_thread_over.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
 

@@ -1,3 +1,4 @@
+// Instantiates the poll loop for TLS over epoll.
 #include "engine/poll_thread_over_tls.hpp"
 #include "nexusfix/transport/epoll_transport.hpp"
 

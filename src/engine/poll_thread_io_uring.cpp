@@ -1,3 +1,4 @@
+// Instantiates the poll loop for io_uring, with the probe whether this kernel has it.
 #include "engine/poll_thread_over.hpp"
 #include "nexusfix/transport/io_uring_transport.hpp"
 

@@ -1,3 +1,4 @@
+// The order of an initiator's addresses, and the delay before each attempt: doubled per failure, half of it random.
 #include "engine/reconnect.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Gives sessions their places on a poll loop; a place is reused when its session is removed, a number never.
 #include "engine/roster.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The Abseil hash tables of SessionIndex, so that programs that include its header need no Abseil.
 #include "engine/session_index.hpp"
 
 #include <absl/container/flat_hash_map.h>

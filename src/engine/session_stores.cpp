@@ -1,3 +1,4 @@
+// Opens journals, named after their session, with a flusher each, and runs jobs that wait for a disk on worker threads.
 #include "engine/session_stores.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Whether a session is open, over, or due for a reset at a time, and when to check again.
 #include "engine/session_time.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks a Logon's sender and terms before anything of a session changes; secrets are compared in constant time.
 #include "nexusfix/session/logon_check.hpp"
 
 #include "nexusfix/dictionary/dictionary.hpp"

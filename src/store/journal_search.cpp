@@ -1,3 +1,4 @@
+// Finds the next whole record after damaged bytes, and the position that a record was written for, from its checksum.
 #include "store/journal_search.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Gives and takes the bounded places of connections, and picks the one that ends when a limit is reached.
 #include "nexusfix/transport/admission.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// Confirms every order, with its parties, through readers and builders made from a dictionary.
 #include <nexusfix/engine/engine.hpp>
 
 #include "fix44/execution_report.hpp"
@@ -5,7 +6,6 @@
 
 namespace fix = nfx::fix44;
 
-// Confirms every order, with its parties.
 struct Desk : nfx::Application {
   void on_message(nfx::SessionHandle& session, const nfx::MessageView& message) override {
     if (message.msg_type() != fix::NewOrderSingle::msg_type) return;

@@ -1,3 +1,4 @@
+// Plays the steps of a scenario: sends what the peer sends, and compares what the session answers field by field.
 #include "run_scenario.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parses scenario files into settings and steps; a mistake is an error with file and line.
 #include "scenario.hpp"
 
 #include <algorithm>

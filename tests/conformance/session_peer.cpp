@@ -1,3 +1,4 @@
+// Plays scenarios against a Session alone, with a clock that only the scenario moves.
 #include "session_peer.hpp"
 
 #include <map>

@@ -1,3 +1,4 @@
+// Plays scenarios against the engine over loopback TCP, with a plain socket as the peer.
 #include "tcp_peer.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// Appends events to a party's account with one write each, and reads an account after a kill.
 #include "account.hpp"
 
 #include <fcntl.h>

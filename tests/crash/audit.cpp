@@ -1,3 +1,4 @@
+// Compares both journals with both accounts: every order and report exactly once, stored and with its sequence number.
 #include "audit.hpp"
 
 #include <charconv>

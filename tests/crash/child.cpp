@@ -1,3 +1,4 @@
+// Starts a party as a child process, reads its words from a pipe with a deadline, and kills it.
 #include "child.hpp"
 
 #include <fcntl.h>

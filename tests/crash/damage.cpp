@@ -1,3 +1,4 @@
+// Flips a bit of a journal: verify must find it, repair must lose only what it reports, and both parties continue.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

@@ -1,3 +1,4 @@
+// Fills the disk of one party: orders are refused, none is lost, and trading resumes when there is space again.
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <unistd.h>

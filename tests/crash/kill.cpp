@@ -1,3 +1,4 @@
+// Kills a party at random moments, also during recovery, and audits both journals after each restart.
 #include <cstdio>
 
 #include "modes.hpp"

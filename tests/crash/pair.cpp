@@ -1,3 +1,4 @@
+// Starts, kills and settles the exchange and the trader of the crash test, with a durability drawn for each start.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// The two programs of the crash test: an exchange that executes each order once, and a trader with unique ClOrdIDs.
 #include "party.hpp"
 
 #include <unistd.h>

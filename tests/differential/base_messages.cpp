@@ -1,3 +1,4 @@
+// The valid messages that the differential fuzzer starts from: usual ones, and unusual ones that kernels must read.
 #include "differential/base_messages.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Runs generated messages through all kernels on several threads, and prints the first difference with its message.
 #include "differential/differential_run.hpp"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+// Compares a kernel's results with the scalar kernel's, in arrays that end at a guard page.
 #include "differential/kernel_comparer.hpp"
 
 #include <cstring>

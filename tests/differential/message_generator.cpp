@@ -1,3 +1,4 @@
+// Mutates valid messages by inserting, deleting and replacing pieces, a few steps each, from a seed.
 #include "differential/message_generator.hpp"
 
 #include <algorithm>

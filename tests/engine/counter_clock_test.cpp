@@ -1,3 +1,4 @@
+// The counter clock follows a kernel clock that the test moves, and ignores a counter that cannot be trusted.
 #include "engine/counter_clock.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Look-ups by names and by number, with keys that differ in one name only.
 #include "engine/session_index.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Traps every system call of a thread by syscall user dispatch (prctl), whichever library makes it.
 #include "system_calls.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)

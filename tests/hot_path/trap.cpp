@@ -1,3 +1,4 @@
+// Replaces allocation, locking and throwing functions by ones that count, while a Trap lives on the calling thread.
 #include "trap.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

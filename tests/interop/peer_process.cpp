@@ -1,3 +1,4 @@
+// Starts a counterparty's program, sends it commands, and waits for its event lines with a limit.
 #include "peer_process.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// The application of the interoperability tests, on either side: sends or confirms orders, and records what it saw.
 #include "trading_application.hpp"
 
 #include <algorithm>

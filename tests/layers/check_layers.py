@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the rules of the source tree that a compiler does not: who includes whom, what pure modules leave alone, and
-how long a file is. Prints file:line, the rule and the mend; exit status 1 when a rule is broken, 2 when misused.
+"""Checks the rules of the source tree that a compiler does not: who includes whom, what pure modules leave alone, how a
+file begins, and how long it is. Prints file:line, the rule and the fix; exit status 1 when a rule is broken, 2 when misused.
 
     check_layers.py [--root DIR]
 """
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 # These compute from their arguments alone. What reads dictionary files is the one exception.
-PURE_MODULES = ("wire", "dictionary", "session", "market")
+PURE_MODULES = ("wire", "dictionary", "session")
 PURE_EXCEPTIONS = re.compile(r"dictionary/load\.")
 
 LINES_ADVISED = 600
@@ -160,6 +160,8 @@ class Checker:
             self.report(path, LINES_MAX + 1, f"{len(lines)} lines, at most {LINES_MAX}; split off a second idea")
         elif len(lines) > LINES_ADVISED:
             self.notes.append(f"{path.relative_to(self.root).as_posix()}: {len(lines)} lines; does it hold one idea?")
+        if not lines or not lines[0].startswith("// "):
+            self.report(path, 1, "no opening; begin with a comment that states what the file does and why it exists")
         relative = path.relative_to(self.root).as_posix()
         if relative.startswith(tuple(f"{top}/" for top in PRINT_FOLDERS)) and relative not in PRINT_EXCEPTIONS:
             self.check_prints(path, lines)

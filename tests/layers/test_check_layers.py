@@ -24,14 +24,22 @@ GOOD = {
 }
 
 
+OPENING = "// What it does.\n"
+
+
+def lacks_opening(name: str, text: str) -> bool:
+    return name.endswith((".hpp", ".cpp")) and not text.startswith("//")
+
+
 class CheckLayers(unittest.TestCase):
-    def output_of(self, status: int, **changes: str) -> str:
-        """Runs the checker on the good tree with these files changed (path with __ for / and _DOT_ for .)."""
+    def output_of(self, status: int, openings: bool = True, **changes: str) -> str:
+        """Runs the checker on the good tree with these files changed (path with __ for / and _DOT_ for .). Files without
+        an opening get one before their first line, unless `openings` is false."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in {**GOOD, **{self.path_of(key): text for key, text in changes.items()}}.items():
                 path = pathlib.Path(folder, name)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
+                path.write_text(OPENING + text if openings and lacks_opening(name, text) else text)
             output = io.StringIO()
             with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
                 result = check_layers.main(["--root", folder])
@@ -43,6 +51,10 @@ class CheckLayers(unittest.TestCase):
         return key.replace("__", "/").replace("_DOT_", ".")
 
     def assert_reports(self, where: str, what: str, **changes: str) -> None:
+        """The line number in `where` does not count an opening that output_of() adds."""
+        name, number = where.rsplit(":", 1)
+        text = {self.path_of(key): text for key, text in changes.items()}.get(name, OPENING)
+        where = f"{name}:{int(number) + lacks_opening(name, text)}"
         lines = [line for line in self.output_of(1, **changes).splitlines() if line.startswith(where + ": ")]
         self.assertEqual(len(lines), 1, changes)
         self.assertIn(what, lines[0])
@@ -112,8 +124,17 @@ class CheckLayers(unittest.TestCase):
                             src__dictionary__validate_DOT_cpp="#include <fstream>\n")
 
     def test_file_of_701_lines_is_reported_and_of_601_noted(self):
-        self.assert_reports("src/wire/scan.hpp:701", "701 lines", src__wire__scan_DOT_hpp="\n" * 701)
-        self.assertIn("note: src/wire/scan.hpp: 601 lines", self.output_of(0, src__wire__scan_DOT_hpp="\n" * 601))
+        self.assert_reports("src/wire/scan.hpp:701", "701 lines", src__wire__scan_DOT_hpp=OPENING + "\n" * 700)
+        self.assertIn("note: src/wire/scan.hpp: 601 lines",
+                      self.output_of(0, src__wire__scan_DOT_hpp=OPENING + "\n" * 600))
+
+    def test_file_without_an_opening_is_reported(self):
+        good = {name.replace("/", "__").replace(".", "_DOT_"): OPENING for name in GOOD if lacks_opening(name, "")}
+        for text in ("#include <string>\n", "\n// What it does.\n", ""):
+            with self.subTest(text):
+                output = self.output_of(1, openings=False, **{**good, "src__wire__scan_DOT_hpp": text})
+                self.assertIn("src/wire/scan.hpp:1: no opening", output)
+                self.assertIn("1 broken rules", output)
 
     def test_unfinished_work_is_reported(self):
         for word in ("TO" "DO", "FIX" "ME"):

@@ -1,3 +1,4 @@
+// Replaces operator new and delete to count the bytes held by engines and networks of the simulation.
 #include "simulation/holdings.hpp"
 
 #include <algorithm>

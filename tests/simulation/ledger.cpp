@@ -1,3 +1,4 @@
+// Checks each event of the simulation against what both engines guaranteed, and records the first violation.
 #include "simulation/ledger.hpp"
 
 #include <algorithm>

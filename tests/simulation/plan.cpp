@@ -1,3 +1,4 @@
+// Draws the settings of both sides and the rates of the faults from a seed.
 #include "simulation/plan.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Hashes all events of a simulation, for comparison of runs, and formats the last ones.
 #include "simulation/trace.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Runs both engines, their disks and their network event by event, with faults drawn from the seed.
 #include "simulation/world.hpp"
 
 #include <algorithm>

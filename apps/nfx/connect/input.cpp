@@ -1,3 +1,4 @@
+// Reads lines from a terminal or pipe with poll(), so that stop() can end the wait, and turns a line into a message.
 #include "connect/input.hpp"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+// Lists the likely causes when a peer accepts the connection but does not answer the Logon, from the settings.
 #include "connect/why_silent.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Pairs the fields of a message with a dictionary's names and groups, and explains what cannot be read.
 #include "decode/decoder.hpp"
 
 #include <algorithm>

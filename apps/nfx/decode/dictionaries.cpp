@@ -1,3 +1,4 @@
+// Chooses and caches the dictionary of a message; FIXT.1.1 needs the session's and the application's combined.
 #include "decode/dictionaries.hpp"
 
 #include "nexusfix/dictionary/load.hpp"

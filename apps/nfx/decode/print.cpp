@@ -1,3 +1,4 @@
+// Formats decoded messages as text or JSON, with secrets masked and values from the network escaped.
 #include "decode/print.hpp"
 
 #include "nexusfix/wire/standard_fields.hpp"

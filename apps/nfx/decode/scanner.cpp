@@ -1,3 +1,4 @@
+// Finds FIX messages in text by "8=FIX", BodyLength and CheckSum, and recognises the separator of each.
 #include "decode/scanner.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Measures the round trip of the demonstration's bytes over plain TCP: what its latencies are compared with.
 #include "demo/floor.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// Formats the results of the demonstration as a table and as JSON, and compares what both sides counted.
 #include "demo/report.hpp"
 #include "output.hpp"
 

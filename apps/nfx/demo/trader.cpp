@@ -1,3 +1,4 @@
+// Sends the demonstration's orders, replaces and cancels by schedule or window, and records the latency of each answer.
 #include "demo/trader.hpp"
 
 #include <chrono>

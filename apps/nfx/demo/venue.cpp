@@ -1,3 +1,4 @@
+// Turns the demonstration's requests into orders of the order book, and its results into ExecutionReports.
 #include "demo/venue.hpp"
 
 #include "nexusfix/wire/standard_fields.hpp"

@@ -1,3 +1,4 @@
+// Forks the demonstration's venue and passes its port, counters and histograms to the parent through a pipe.
 #include "demo/venue_process.hpp"
 
 #include <sys/prctl.h>

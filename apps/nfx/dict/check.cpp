@@ -1,3 +1,4 @@
+// nfx dict check: loads a dictionary with its overlays and lists every problem, or a summary when there is none.
 #include <algorithm>
 
 #include "command.hpp"

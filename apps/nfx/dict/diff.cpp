@@ -1,3 +1,4 @@
+// nfx dict diff: lists the differences between two dictionaries in fields, values, messages and groups.
 #include <algorithm>
 #include <string>
 #include <vector>

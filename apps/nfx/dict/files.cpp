@@ -1,3 +1,4 @@
+// Finds a dictionary by path or shipped name, and reads the messages of a log for the dict commands.
 #include "dict/files.hpp"
 
 #include <cerrno>

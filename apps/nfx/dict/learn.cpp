@@ -1,3 +1,4 @@
+// nfx dict learn: reads a log twice, to write an overlay and to count the violations that remain with it.
 #include <fstream>
 #include <map>
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// Collects the fields, values, messages and groups of a log that a dictionary lacks, and writes them as an overlay.
 #include "dict/learner.hpp"
 
 #include <algorithm>

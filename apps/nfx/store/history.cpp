@@ -1,3 +1,4 @@
+// Builds the history of sequence numbers record by record: ordinary traffic is summarised, resets and jumps are listed.
 #include "store/history.hpp"
 
 #include "store/store.hpp"

@@ -1,3 +1,4 @@
+// Parses the files of the three QuickFIX implementations: body, header, sequence numbers and creation time.
 #include "store/quickfix_store.hpp"
 
 #include <algorithm>

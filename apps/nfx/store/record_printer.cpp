@@ -1,3 +1,4 @@
+// Formats journal records for nfx store cat and tail.
 #include "store/record_printer.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// The report of the nfx tls commands: findings with a result each, certificates, and the exit code.
 #include "tls/tls.hpp"
 
 #include <algorithm>
