@@ -11,7 +11,7 @@ What is counted
   documents  README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md docs/ bench/README.md tests/README.md
              tests/conformance/README.md: the text outside code blocks and `code`. docs/quickfix.md ends at its table,
              which is a copy of texts in src/config.
-  code       apps/nfx src include/nexusfix examples: comments and string literals, but not identifiers, #include lines
+  code       apps bench src include/nexusfix examples: comments and string literals, but not identifiers, #include lines
              and strings of one word. The script ./dev: all of it.
   Each match of a row's pattern counts once, unless the row's exception matches around it. A space in a pattern also
   matches one line break.
@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 DOCUMENTS = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "tests/README.md", "bench/README.md",
              "tests/conformance/README.md")
-CODE = ("apps/nfx", "src", "include/nexusfix", "dev", "examples")
+CODE = ("apps", "bench", "src", "include/nexusfix", "dev", "examples")
 CODE_SUFFIXES = (".hpp", ".cpp")
 GENERATED_FROM = {"docs/quickfix.md": "## All keys"}
 
@@ -54,7 +54,7 @@ WORDS = (
     Word("ask", 0, 0, r"\b(asks?|asked|asking)\b", "requests, queries, requires, reads"),
     Word("numbers", 0, 0, r"\b(both|the|its|their|new|our) numbers\b|\bnumbering\b", "sequence numbers; sequence-number epoch"),
     Word("spin", 0, 0, r"\b(spins?|spinning|spinners?)\b", "busy-polls, busy-polling thread",
-         r"[\"'\\]spin[\"'\\]|\w-spinners?|spin \(busy-polling|--idle spin|spin; block when"),
+         r"[\"'\\]spin[\"'\\]|\w-spinners?|spin \(busy-polling|--idle spin|spin; block when|raw (ring )?spin"),
     Word("stand", 0, 0, r"\b(stands?|stood|standing)\b", "is, appears, is established", r"stands? for\b"),
     Word("tell", 0, 0, r"\b(tells?|told|telling)\b", "indicates, notifies, distinguishes", r"cannot tell"),
     Word("is no", 0, 0, r"\b(is|are|was|were) (no|none)\b", "is not a; is invalid",
@@ -73,7 +73,7 @@ WORDS = (
     Word("lane", 0, 1, r"\blanes?\b", "per-thread log queue",
          r"(vector|SIMD|byte|bit|each) lanes?|lanes? of (the|a) (vector|register)"),
     Word("at once", 0, 0, r"\bat once\b", "immediately; simultaneously, in a burst"),
-    Word("floor", 0, 0, r"\bfloors?\b", "baseline (raw TCP)", r"floor of|\\\"floor\\\""),
+    Word("floor", 0, 0, r"\bfloors?\b", "baseline (raw TCP)", r"floor of|\\\"floor\\\"|floor: sum of bytes"),
     Word("lie", 0, 0, r"\b(lies|lie|lay|lying)\b", "is located, is stored; is wrong"),
     Word("books", 0, 0, r"\b(Tcp|Epoll|Ring)?Books\b", "connection table (a book is an order book)",
          r"(order|price-time) books"),

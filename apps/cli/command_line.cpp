@@ -52,7 +52,7 @@ std::string check_number(const Option& option, const std::string& text) {
   return check_range(option, text, static_cast<double>(number));
 }
 
-// The number type behind a target, optional or not.
+// The number type of a target, optional or not.
 template <class T>
 struct NumberOf {
   using type = T;
@@ -197,7 +197,7 @@ std::string unexpected(const CLI::App& app, const Path& path) {
   return "unknown option " + word.substr(0, word.find('=')) + did_you_mean(word, names);
 }
 
-// CLI11 counts values where people ask what to write instead.
+// CLI11's message counts values; this one states what to write instead.
 std::string wrong_count(std::string_view text) {
   const std::string name{text.substr(0, text.find_first_of(": "))};
   if (text.ends_with("flag override")) return (name.size() == 1 ? "-" : "--") + name + " takes no value";

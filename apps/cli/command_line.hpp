@@ -1,5 +1,5 @@
 // A program's command line as a table of plain structs. Parsing, help, shell completion, the manual page and a
-// machine-readable list all come from it, so that an option or a command is said once.
+// machine-readable list all come from it, so that an option or a command is stated once.
 // Thread: one, at the start of a program. Cost: allocates. Lifetime: texts are borrowed (they are literals), and what
 // targets point to must outlive parse() and run().
 // Errors: wrong usage is one line on standard error and exit code 2. What a command throws passes through run(), except
@@ -19,7 +19,7 @@ namespace nfx::cli {
 
 inline constexpr int exit_wrong_usage = 2;
 
-// Where an option's value goes, which also says how it is read. bool is a flag without a value; a vector takes an
+// Where an option's value goes, which also determines how it is read. bool is a flag without a value; a vector takes an
 // option given several times, or all further arguments.
 using Target =
     std::variant<bool*, std::string*, std::vector<std::string>*, double*, int*, std::uint16_t*, std::uint32_t*,
@@ -69,7 +69,7 @@ struct Command {
   bool hidden = false;                 // left out of help and completion
 };
 
-// Wrong usage that only a command can find; the message stands alone.
+// Wrong usage that only a command can find; the message has to be clear by itself.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -79,7 +79,7 @@ class UsageError : public std::runtime_error {
 // version, `--version` and `-V` print and return 0. A program of commands that is called without one shows its help.
 [[nodiscard]] int run(const Command& program, int argc, const char* const* argv);
 
-// For a program without commands: reads its options. Returns the exit code to end with, or nothing to go on.
+// For a program without commands: reads its options. Returns the exit code to end with, or nothing to continue.
 [[nodiscard]] std::optional<int> parse(const Command& program, int argc, const char* const* argv);
 
 // The command that these words choose below `program`, program first. Throws UsageError when there is none.

@@ -1,4 +1,4 @@
-// What help, the manual page and completion all say of an option: its names, its value, its limits.
+// What help, the manual page and completion all state of an option: its names, its value, its limits.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ namespace nfx::cli {
 [[nodiscard]] std::string value_name(const Option& option);
 // "-n, --last N".
 [[nodiscard]] std::string heading(const Option& option);
-// What help says of it: the text, then limits and default in brackets.
+// Its text in the help: the meaning, then limits and default in brackets.
 [[nodiscard]] std::string explanation(const Option& option);
 // "100 to 5000", "at least 1"; empty without a range.
 [[nodiscard]] std::string range_text(const Option& option);

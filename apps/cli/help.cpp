@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t line_width = 100;
 constexpr std::size_t widest_heading = 28;
 
-// Appends words, with line breaks in front of those that would go beyond the line. `column` is where the text stands.
+// Appends words, with a line break before each that would exceed the line. `column` is the current column of the text.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent, std::size_t column) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());

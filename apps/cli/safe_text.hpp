@@ -1,6 +1,6 @@
 // Text that a terminal or a log may receive. Everything that is printed is one of these, so that a raw string cannot be
 // printed by mistake: what a peer, a file or the command line contains is escaped as it is appended, line feeds too;
-// only what stands in this program's source is appended as it is, which the compiler checks.
+// only literals of this program's source are appended as they are, which the compiler checks.
 // Thread: a value. Cost: allocates; no part of a hot path.
 #pragma once
 
@@ -40,7 +40,7 @@ class LiteralCharacter {
   char c_;
 };
 
-// What this program tells a terminal to do: a literal too, so that nothing from outside can be part of it.
+// A control sequence of this program for a terminal: a literal too, so that nothing from outside can be part of it.
 class TerminalControl {
  public:
   constexpr TerminalControl() = default;  // nothing

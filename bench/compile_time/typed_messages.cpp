@@ -1,5 +1,5 @@
-// Reads and builds ten messages with generated classes: what compile_time.py compiles beside quickfix_messages.cpp,
-// which does the same.
+// Reads and builds ten messages with generated classes: compile_time.py compares its compilation with that of
+// quickfix_messages.cpp, which does the same.
 #include <array>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// What pinning and isolating a CPU does to parsing, to an order's round trip and to a thread that spins, on a quiet and
-// on a busy host: bench_cpu_affinity --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
+// What pinning and isolating a CPU does to parsing, to an order's round trip and to a busy-polling thread, on an idle
+// and on a busy host: bench_cpu_affinity --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -98,8 +98,8 @@ Figures time_parsing(const Corpus& corpus, const Options& options, const CycleCl
   return figures_of(picoseconds, 1000);
 }
 
-// Both engines on the calling thread, in turn, over TCP on loopback: the time is theirs and the kernel's, without the
-// wake-up of another CPU.
+// Both engines on the calling thread, in turn, over TCP on loopback: the time is that of both engines and the kernel,
+// without the wake-up of another CPU.
 Figures time_round_trips(const Options& options, std::uint64_t seed, const Isolation* isolation) {
   using namespace app::demo;
   Trader trader{{{.name = "warm-up", .requests = options.warm_up, .window = 1, .reported = false},
@@ -141,7 +141,7 @@ Figures time_round_trips(const Options& options, std::uint64_t seed, const Isola
   return figures_of(trader.phases()[1].round_trip, 1000);
 }
 
-// What a thread that only reads a clock is kept from.
+// The gaps of a thread that only reads a clock.
 void measure_gaps(Repeat& repeat, Placing placing, const Options& options, int cpu) {
   HiccupOptions how;
   how.cpus = {cpu};
@@ -236,7 +236,7 @@ int run(const Options& options) {
   }
   print("parsing an ExecutionReport", "ns", all, &Repeat::parse_ns);
   print("order round trip, both engines on one thread, TCP on loopback", "us", all, &Repeat::round_trip_us);
-  print("worst gap per millisecond of a spinning thread", "us", all, &Repeat::hiccup_us);
+  print("worst gap per millisecond of a busy-polling thread", "us", all, &Repeat::hiccup_us);
   std::printf("\nCPU time lost, %%: median of the repeats\n");
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     if (all[i].empty()) continue;

@@ -1,4 +1,4 @@
-// What it saves to defer work, what the queue under it costs beside two others, and which table finds a session
+// What it saves to defer work, what the queue under it costs compared with two others, and which table finds a session
 // fastest: bench_deferred --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
 #include <cstdio>
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// The same work on the thread that receives, and behind a DeferredProcessor: parse an ExecutionReport, make a log line
-// of it and append that to a buffer. Timed is what the receiving thread spends on each message.
+// The same work on the thread that receives, and by a DeferredProcessor: parse an ExecutionReport, make a log line of
+// it and append that to a buffer. Timed is what the receiving thread spends on each message.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 using Buffer = DeferredBuffer<496>;
 using Deferred = DeferredProcessor<Buffer, 4096>;
 
-// Parse, format, append; and a sum that tells whether every message has been through.
+// Parse, format, append; and a sum that shows whether every message was processed.
 class Work {
  public:
   void operator()(std::span<const char> bytes, std::uint64_t stamp) {
@@ -124,10 +124,10 @@ void run_defer(const Options& options, const CycleClock& clock, double own_cost)
   }
   std::array<Figures, 6> rows{
       Figures{.name = "inline: parse, format, append", .p50 = {}, .p99 = {}, .p999 = {}, .max = {}},
-      Figures{.name = "deferred, worker spins", .p50 = {}, .p99 = {}, .p999 = {}, .max = {}},
+      Figures{.name = "deferred, worker busy-polls", .p50 = {}, .p99 = {}, .p999 = {}, .max = {}},
       Figures{.name = "deferred, worker yields", .p50 = {}, .p99 = {}, .p999 = {}, .max = {}},
       Figures{.name = "deferred, worker sleeps", .p50 = {}, .p99 = {}, .p999 = {}, .max = {}},
-      Figures{.name = "deferred, nobody reads meanwhile", .p50 = {}, .p99 = {}, .p999 = {}, .max = {}},
+      Figures{.name = "deferred, no reader meanwhile", .p50 = {}, .p99 = {}, .p999 = {}, .max = {}},
       Figures{.name = "the copy alone", .p50 = {}, .p99 = {}, .p999 = {}, .max = {}}};
   const auto copies = std::make_unique<std::array<Buffer, 4096>>();
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {

@@ -1,5 +1,5 @@
 // From a session's identity, or from the connection that its bytes came on, to the session: two hash tables by
-// identity, and the dense table by connection that serves every message behind the Logon.
+// identity, and the dense table by connection that serves every message after the Logon.
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Our ring beside two others', all in one run: what a record costs from one thread to another, and what a push costs
-// while nobody reads. All rings hold 1,024 records, and a full or empty one is tried again at once.
+// SpscRing compared with two other rings in one run: the cost of a record from one thread to another, and of a push
+// without a reader. All rings hold 1,024 records; a full or empty one is tried again immediately.
 #ifdef NFX_BENCH_ATOMIC_QUEUE
 #include <atomic_queue/atomic_queue.h>
 #endif
@@ -54,7 +54,7 @@ struct AtomicQueueTry {
   atomic_queue::AtomicQueueB2<T, std::allocator<T>, true, false, true> queue{capacity};
 };
 
-// Its push and pop wait for their slot instead of asking first.
+// Its push and pop wait for their slot instead of testing it first.
 template <class T>
 struct AtomicQueueWait {
   static constexpr const char* name = "atomic_queue B2, SPSC, waits";
@@ -117,7 +117,7 @@ double time_through(const Options& options, const CycleClock& clock) {
   return clock.to_ns(static_cast<double>(end - begin.load())) / static_cast<double>(records);
 }
 
-// Nanoseconds per push into a queue that has room, on one thread.
+// Nanoseconds per push into a queue that is not full, on one thread.
 template <template <class> class Queue, class T>
 double time_push(const Options& options, const CycleClock& clock) {
   constexpr std::uint64_t batch = capacity / 2;

@@ -1,4 +1,4 @@
-// What the groups of bench_deferred share: their options, and figures as medians of interleaved repeats.
+// What the groups of bench_deferred share: their options, and results as medians of interleaved repeats.
 #pragma once
 
 #include <cstdint>

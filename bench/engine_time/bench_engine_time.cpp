@@ -213,7 +213,7 @@ class Condition {
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t item = static_cast<std::uint32_t>(random_.below(corpus_size));
       bytes_ = composed(*composer_, "D", orders_[item], seq_++);
-      // Every step of the real engine looks at the clock when bytes come, and so does this one.
+      // The engine reads the clock when bytes arrive, and so does this one.
       due += pace;
       while (ticks_before() < due) {
       }

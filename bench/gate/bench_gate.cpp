@@ -1,4 +1,4 @@
-// The speed gate: one row for each part of the path of a message, beside a reference timed in turn with it.
+// The speed gate: one row for each part of the path of a message, and a reference timed in alternation with it.
 // bench_gate --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
 #include <array>
 #include <cmath>
@@ -255,7 +255,8 @@ int main(int argc, char** argv) {
   bench::Options options;
   const cli::Command program{
       .name = "bench_gate",
-      .summary = "The speed gate: each part of the path of a message beside a reference that is timed in turn with it",
+      .summary =
+          "The speed gate: each part of the path of a message, and a reference that is timed in alternation with it",
       .options = {{.names = "--rows",
                    .target = &options.rows,
                    .help = "These rows alone; --list names them",
@@ -263,11 +264,11 @@ int main(int argc, char** argv) {
                    .separator = ','},
                   {.names = "--rounds",
                    .target = &options.rounds,
-                   .help = "How often each row has its turn",
+                   .help = "How often each row is timed",
                    .range = {{1, 1'000'000}}},
                   {.names = "--json",
                    .target = &options.json,
-                   .help = "Write the figures there as well",
+                   .help = "Write the results there as well",
                    .kind = cli::Kind::file},
                   {.names = "--folder",
                    .target = &options.folder,
@@ -278,7 +279,7 @@ int main(int argc, char** argv) {
                   {.names = "--list", .target = &options.list, .help = "Print the rows"},
                   {.names = "--serve",
                    .target = &options.serve,
-                   .help = "Measure what the standard input asks for: lines of a row and a number of batches"}},
+                   .help = "Measure what the standard input requests: lines with a row and a number of batches"}},
       .exit_codes = "0 done, 1 an answer is wrong, 2 the run cannot be done",
   };
   return bench::run_program(program, argc, argv, [&] { return bench::run(options); });

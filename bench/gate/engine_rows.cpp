@@ -1,5 +1,6 @@
-// engine: a turn of the poll loop, from an order's bytes to its report's, over the loopback transport. round_trip: two
-// poll loops on two threads of one CPU, over TCP, each waiting in the kernel; its reference is bare send and recv.
+// engine: an iteration of the poll loop, from an order's bytes to its report's, over the loopback transport.
+// round_trip: two poll loops on two threads of one CPU, over TCP, each waiting in the kernel; its reference is bare
+// send and recv.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -140,7 +141,7 @@ class EngineRow final : public GateRow {
     out.resize(size.value());
     return out;
   }
-  // Bytes at the end of the transport's ring come in two pieces, in two turns.
+  // Bytes at the end of the transport's ring come in two pieces, in two iterations.
   void exchange(const std::string& bytes) {
     const std::size_t before = received_.size;
     peer_transport_.try_send(peer_, bytes);

@@ -1,5 +1,5 @@
-// The rows of the speed gate. Each does the work of one part of the library on 1,024 different messages, and beside it
-// a reference: plain code of the same kind, compiled into the benchmark, which no change of the library touches.
+// The rows of the speed gate. Each does the work of one part of the library on 1,024 different messages, and has a
+// reference: plain code of the same kind, compiled into the benchmark, which no change of the library touches.
 // Thread: the calling one; rows with a second thread own it. Errors: WrongAnswerError.
 #pragma once
 
@@ -29,7 +29,7 @@ struct GateInputs {
   explicit GateInputs(std::uint64_t seed);
 
   Corpus orders, reports;
-  std::vector<std::string> order_bodies, report_bodies;  // the fields behind the header, without CheckSum
+  std::vector<std::string> order_bodies, report_bodies;  // the fields after the header, without CheckSum
   std::shared_ptr<const Dictionary> dictionary;          // FIX 4.4
   std::filesystem::path folder;                          // for files
 };
@@ -70,7 +70,7 @@ struct GateEntry {
 [[nodiscard]] std::vector<GateEntry> network_gate_entries();
 [[nodiscard]] std::vector<GateEntry> engine_gate_entries();
 
-// The numbers 0 to count - 1 in random order, dealt in blocks; reshuffled when all were dealt.
+// 0 to count - 1 in random order, dealt in blocks; reshuffled when all were dealt.
 class Deal {
  public:
   explicit Deal(std::uint32_t count) : order_(count), at_(count) { std::iota(order_.begin(), order_.end(), 0U); }
@@ -89,7 +89,7 @@ class Deal {
   Random random_{3};
 };
 
-// Copies the bytes and hashes them one by one: a chain of multiplications as long as the message.
+// Copies the bytes and hashes them individually: a chain of multiplications as long as the message.
 [[nodiscard]] inline std::uint64_t reference_by_bytes(std::string_view bytes, std::span<char> copy) noexcept {
   std::memcpy(copy.data(), bytes.data(), bytes.size());
   std::uint64_t hash = 0xCBF29CE484222325;

@@ -1,5 +1,5 @@
-// What generated readers and builders cost beside the same look-ups and appends written by hand: bench_generated
-// --help. Exit status 1 when a row gives a wrong answer, 2 when the run cannot be done as asked.
+// What generated readers and builders cost compared with the same look-ups and appends written by hand: bench_generated
+// --help. Exit status 1 when a row gives a wrong answer, 2 when the run cannot be done.
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -189,7 +189,7 @@ Group updates_group(std::uint64_t seed) {
 
 UtcTime time_of(std::int64_t ms) { return UtcTime{std::chrono::milliseconds{ms}}; }
 
-// Kept from message to message, as a program would: the writer remembers the text of the last second.
+// Reused for all messages, as in a program: the writer caches the text of the last second.
 struct OrderByHand {
   std::array<char, 512> space{};
   FieldWriter writer{space};

@@ -15,7 +15,7 @@ namespace nfx::bench {
 
 #if defined(__x86_64__)
 
-// Everything before has ended, and nothing behind has begun.
+// Everything before has ended, and nothing after it has begun.
 [[gnu::always_inline]] inline std::uint64_t ticks_before() noexcept {
   _mm_lfence();
   const std::uint64_t ticks = __rdtsc();

@@ -1,4 +1,4 @@
-// The figures that a latency is told by, and what is made of those of several repeats.
+// The percentiles that summarise a latency, and their medians over several repeats.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Figures {
   double mean = 0, p50 = 0, p99 = 0, p999 = 0, max = 0;
 };
 
-// In units of so many of what the histogram counts.
+// Divided by `unit`, which is in the histogram's unit.
 [[nodiscard]] inline Figures figures_of(const LatencyHistogram& histogram, double unit) {
   const auto at = [&](double percent) { return static_cast<double>(histogram.percentile(percent)) / unit; };
   return {histogram.mean() / unit, at(50), at(99), at(99.9), static_cast<double>(histogram.max()) / unit};

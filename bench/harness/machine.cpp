@@ -14,7 +14,7 @@ namespace {
 std::string cpu_model() {
   std::ifstream in{"/proc/cpuinfo"};
   for (std::string line; std::getline(in, line);) {
-    // x86 and some ARM kernels say "model name"; other ARM kernels only number the part.
+    // x86 and some ARM kernels have "model name"; other ARM kernels have only the part number.
     if (!line.starts_with("model name") && !line.starts_with("CPU part")) continue;
     const std::size_t colon = line.find(": ");
     if (colon != std::string::npos) return line.substr(colon + 2);

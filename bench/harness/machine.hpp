@@ -1,4 +1,4 @@
-// Where and with what a figure was measured, and the core it was measured on.
+// The machine and the build of a measurement, and the core it ran on.
 #pragma once
 
 #include <expected>
@@ -12,17 +12,17 @@ struct Machine {
   std::string architecture;
   std::string kernel;
   std::string compiler;
-  std::string flags;  // what the optimiser was told
+  std::string flags;  // of the optimiser
   unsigned cores = 0;
-  bool assertions = false;  // such figures are not worth quoting
+  bool assertions = false;  // then the results must not be quoted
 };
 
 [[nodiscard]] Machine this_machine();
 // In a line, with a warning where assertions are on.
 [[nodiscard]] std::string describe(const Machine& machine);
 
-// Confines the calling thread to one core: the given one, or the last that it may use. Gives that core, or says why
-// it cannot.
+// Confines the calling thread to one core: the given one, or the last that it may use. Returns that core, or the reason
+// why it cannot.
 [[nodiscard]] std::expected<unsigned, std::string> pin_to_core(std::optional<unsigned> core);
 
 }  // namespace nfx::bench

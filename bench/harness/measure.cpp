@@ -33,7 +33,7 @@ struct Timed {
 struct State {
   std::vector<std::uint64_t> expected;  // by item
   std::uint32_t batch = 1;              // items
-  std::uint32_t slice = 1;              // items of one turn
+  std::uint32_t slice = 1;              // items timed in a row
   std::vector<double> samples;          // ns per message, of the running repeat
 
   [[nodiscard]] std::uint64_t sum_of(Order items) const noexcept {
@@ -61,7 +61,7 @@ std::optional<WrongAnswer> check_row(const Group& group, const Row& row, State& 
   return {};
 }
 
-// Chooses how many items make a batch and how many a turn, from a short trial.
+// Chooses the sizes of a batch and of a slice, from a short trial.
 void choose_sizes(const Group& group, const Row& row, const MeasureOptions& options, const CycleClock& clock,
                   Order order, State& state) {
   row.prepare();
@@ -77,15 +77,15 @@ void choose_sizes(const Group& group, const Row& row, const MeasureOptions& opti
     state.slice = group.items;
     return;
   }
-  const auto turn = static_cast<std::uint32_t>(std::min(options.slice_ns / ns, static_cast<double>(group.items)));
-  state.slice = std::max(state.batch, turn / state.batch * state.batch);
+  const auto slice = static_cast<std::uint32_t>(std::min(options.slice_ns / ns, static_cast<double>(group.items)));
+  state.slice = std::max(state.batch, slice / state.batch * state.batch);
 }
 
-// One turn of one row; false when the sum of the answers is wrong.
-bool take_turn(const Row& row, State& state, RowResult& result, const CycleClock& clock, double own_cost, Order order) {
+// One slice of one row; false when the sum of the answers is wrong.
+bool run_slice(const Row& row, State& state, RowResult& result, const CycleClock& clock, double own_cost, Order order) {
   std::uint64_t sum = 0;
-  const Order turn = order.first(state.slice);
-  for (Order rest = turn; !rest.empty();) {
+  const Order slice = order.first(state.slice);
+  for (Order rest = slice; !rest.empty();) {
     const Order batch = rest.first(std::min<std::size_t>(state.batch, rest.size()));
     rest = rest.subspan(batch.size());
     const Timed timed = time_batch(row.run, batch);
@@ -95,7 +95,7 @@ bool take_turn(const Row& row, State& state, RowResult& result, const CycleClock
     state.samples.push_back(ns);
     result.ps.record(static_cast<std::uint64_t>(ns * 1000 + 0.5));
   }
-  return sum == state.sum_of(turn);
+  return sum == state.sum_of(slice);
 }
 
 std::vector<RowResult> empty_results(const Group& group) {
@@ -167,9 +167,9 @@ std::expected<GroupResult, WrongAnswer> measure(const Group& group, const Measur
       for (std::size_t i = 0; i < states.size(); ++i) {
         const Row& row = group.rows[i];
         row.prepare();
-        // The row before has left its own code and data in the caches.
+        // The caches hold the code and data of the previous row.
         keep(row.run(Order{warm_up}.first(group.shuffled ? states[i].slice : states[i].batch)));
-        if (!take_turn(row, states[i], result.rows[i], clock, own_cost, order)) {
+        if (!run_slice(row, states[i], result.rows[i], clock, own_cost, order)) {
           return std::unexpected(WrongAnswer{full_name(group, row), order[0], "gave another answer while timed"});
         }
       }

@@ -47,9 +47,9 @@ struct Group {
 };
 
 struct MeasureOptions {
-  std::uint32_t repeats = 5;  // figures are medians over these
-  std::uint32_t rounds = 10;  // turns of every row in a repeat
-  double slice_ns = 500'000;  // a turn ends after this time even when the corpus is not through
+  std::uint32_t repeats = 5;  // results are medians over these
+  std::uint32_t rounds = 10;  // slices of every row in a repeat
+  double slice_ns = 500'000;  // a slice ends after this time even when the corpus is not finished
   std::uint64_t seed = 1;     // of the order
 };
 

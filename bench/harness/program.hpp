@@ -1,4 +1,4 @@
-// How every benchmark begins and ends: its command line, and its verdict as an exit status.
+// How every benchmark begins and ends: its command line, and its result as an exit status.
 #pragma once
 
 #include <cstdio>

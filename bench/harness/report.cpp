@@ -23,7 +23,7 @@ const RowResult* baseline_of(const GroupResult& group, const std::string& sectio
   return nullptr;
 }
 
-// Half of what lies between the slowest and the fastest repeat, in percent.
+// Half of the difference between the slowest and the fastest repeat, in percent.
 double spread_percent(const RowResult& row) noexcept {
   if (row.ns_of_repeats.empty() || row.ns_median <= 0) return 0;
   const auto [least, most] = std::ranges::minmax(row.ns_of_repeats);
@@ -108,8 +108,8 @@ void print_facts(std::FILE* out, const RunFacts& facts) {
   }
   for (const std::string& note : facts.notes) std::fprintf(out, "note       %s\n", note.c_str());
   std::fputs(
-      "columns    ns per message; +-% is half the span of the repeats; p99, p99.9 and max are of batches of so many "
-      "messages\n",
+      "columns    ns per message; +-% is half the span of the repeats; p99, p99.9 and max are of batches, \"batch\" "
+      "messages each\n",
       out);
 }
 

@@ -1,4 +1,4 @@
-// What a run shows: a header that says where it was measured, one table per group, and all of it as JSON.
+// The output of a run: a header with the machine, one table per group, and all of it as JSON.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ constexpr FileSystem known_ones[] = {
     {xfs_magic, "xfs"},
     {BTRFS_SUPER_MAGIC, "btrfs"},
     {OVERLAYFS_SUPER_MAGIC, "overlay"},
-    {TMPFS_MAGIC, "tmpfs: NO DISK, so nothing here says what a sync costs"},
+    {TMPFS_MAGIC, "tmpfs: NO DISK: the times of syncs mean nothing"},
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  // Where figures of a disk come from: "/tmp/nexusfix-store-4711 (btrfs)". Says so where no disk is behind it.
+  // The folder and its file system: "/tmp/nexusfix-store-4711 (btrfs)"; for tmpfs with a warning that there is no disk.
   [[nodiscard]] std::string describe() const;
 
  private:

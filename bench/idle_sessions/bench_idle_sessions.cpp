@@ -50,7 +50,7 @@ void allow_descriptors(std::size_t wanted) {
   if (limit.rlim_max < wanted) limit.rlim_max = wanted;
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
     throw std::runtime_error("needs " + std::to_string(wanted) + " file descriptors: run 'ulimit -n " +
-                             std::to_string(wanted) + "' with the right to do so, or ask for fewer --sessions");
+                             std::to_string(wanted) + "' with the right to do so, or choose fewer --sessions");
   }
 }
 
@@ -85,7 +85,7 @@ nfx::EngineConfig config_for(const Options& options, nfx::Role role, const nfx::
 
 nfx::Engine* counterparty = nullptr;
 
-// The other process: learns the port, then serves until it is told to stop.
+// The other process: receives the port, then serves until it is stopped.
 int run_counterparty(const Options& options, int port_pipe) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   nfx::Endpoint endpoint{"127.0.0.1", 0};
@@ -156,7 +156,7 @@ void print_memory(const char* when, const Memory& before, const Memory& after, s
               each(before.pss_kib, after.pss_kib), when);
 }
 
-// Prints the result; false when it is none because sessions or heartbeats were lost.
+// Prints the result; false when it is invalid because sessions or heartbeats were lost.
 bool report(const Options& options, const Reading& begin, const Reading& end, std::size_t up) {
   const double elapsed = std::chrono::duration<double>(end.time - begin.time).count();
   const double user = seconds_of(end.usage.ru_utime) - seconds_of(begin.usage.ru_utime);

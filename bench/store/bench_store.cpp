@@ -1,5 +1,5 @@
-// What keeping a message costs the thread that sends it, by each store, message by message: bench_store --help.
-// Exit status 1 when a store gives back anything but what it was given, 2 when the run cannot be done as asked.
+// What storing a message costs the thread that sends it, for each store, message by message: bench_store --help. Exit
+// status 1 when a store returns anything but what was stored, 2 when the run cannot be done.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ std::vector<std::string> make_messages(std::uint64_t seed) {
   return messages;
 }
 
-// A store that is measured: made anew for each repeat, in a folder of its own.
+// A store that is measured: a new one for each repeat, in a folder of its own.
 class Subject {
  public:
   Subject() = default;
@@ -95,7 +95,7 @@ class Journal final : public Subject {
         flusher_(options.other_cores) {
     store_.prefault();
     flusher_.add(store_);
-    // The segment behind the first is made before the measurement, as in a session's night.
+    // The second segment is made before the measurement, as it would be overnight.
     while (!store_.accepts(1)) std::this_thread::yield();
   }
   ~Journal() override { flusher_.remove(store_); }
@@ -224,7 +224,7 @@ void run_once(Row& row, const Options& options, const std::vector<std::string>& 
     kept[seq] = taken;
     const double ticks = std::max(0.0, static_cast<double>(after - before) - own_cost);
     histogram.record(static_cast<std::uint64_t>(clock.to_ns(ticks)));
-    // After a stall the schedule goes on from now: what came late is one figure, not many.
+    // After a stall the schedule continues from now: a stall is one sample, not many.
     if (after > due) due = std::max(due, after - static_cast<std::uint64_t>(pace));
   }
   row.ns.merge(histogram);

@@ -27,7 +27,7 @@ class Session {
         flusher_(flusher) {
     store_.prefault();
     flusher_.add(store_);
-    // The segment behind the first is made before the measurement, as in a session's night.
+    // The second segment is made before the measurement, as it would be overnight.
     while (!store_.accepts(1)) std::this_thread::yield();
   }
   ~Session() { flusher_.remove(store_); }
@@ -41,7 +41,7 @@ class Session {
   // False: the ring is full, which passes.
   bool append() {
     if (!store_.append(SeqNum{taken_ + 1}, message(taken_ + 1), now_)) {
-      const StoreCondition condition = store_.condition();  // good: room has come meanwhile
+      const StoreCondition condition = store_.condition();  // good: there is space meanwhile
       if (condition == StoreCondition::full || condition == StoreCondition::failed)
         throw std::runtime_error("the journal takes no more: " + store_.condition_text());
       return false;
@@ -103,8 +103,8 @@ class Session {
 
 using Sessions = std::vector<std::unique_ptr<Session>>;
 
-// Fills the places of those that wait, has them synced, and takes out who is through: as a poll thread does. Whoever
-// waits at the end is waited for.
+// As a poll thread does: appends until `waiting` messages wait in each session, requests a sync, and removes those that
+// are durable. Messages that wait at the end are waited for.
 std::uint64_t commit_in_groups(CommitRow& row, Sessions& sessions, Clock::time_point end) {
   std::uint64_t committed = 0;
   for (bool waiting = true; waiting;) {

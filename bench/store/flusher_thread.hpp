@@ -21,7 +21,7 @@ class FlusherThread {
  public:
   explicit FlusherThread(const CpuSet& cores)
       : thread_([this, cores] {
-          // Where it may not, it runs where its maker does, which costs figures and no correctness.
+          // Where it may not, it runs on the CPUs of the thread that made it: results are worse, but correct.
           static_cast<void>(CpuAffinity::set(cores));
           while (!stop_.load(std::memory_order_relaxed)) {
             const Duration next = flusher_.turn(read_clocks());

@@ -1,4 +1,4 @@
-// QuickFIX's FileStore from the distribution's package, behind an interface that C++14 and C++23 both read.
+// QuickFIX's FileStore from the distribution's package, with an interface that compiles as C++14 and as C++23.
 // Thread: one owner. Errors: its exceptions end the benchmark.
 #pragma once
 

@@ -1,5 +1,5 @@
-// How many messages a second two engines exchange over loopback TCP with their stores on, beside QuickFIX with its
-// FileStore and FileLog in the same run; and whether a long flow at a part of that stays as it is: bench_sustained
+// How many messages a second two engines exchange over loopback TCP with their stores on, compared with QuickFIX with
+// its FileStore and FileLog in the same run; and whether a long flow at a part of that rate is stable: bench_sustained
 // --help. Exit status 1 when an answer is wrong or the long flow does not keep its rate and its memory, 2 when the run
 // cannot be done.
 #include <sys/wait.h>
@@ -140,7 +140,7 @@ void print_side(const char* name, const FlowResult& side) {
 // Whether a long flow at `orders` a second stays as it is.
 bool run_long(const Options& options, Runs& runs, std::uint64_t orders) {
   const double due = 2 * static_cast<double>(orders);
-  std::printf("\n%.0f s at %.0f%% of the figure with store %s: %llu orders a second\n", options.long_seconds,
+  std::printf("\n%.0f s at %.0f%% of the maximum with store %s: %llu orders a second\n", options.long_seconds,
               options.load * 100, options.stores.back().c_str(), static_cast<unsigned long long>(orders));
   std::fflush(stdout);
   const Both both = runs.run(options.stores.back(), options.long_seconds, orders);
@@ -152,7 +152,7 @@ bool run_long(const Options& options, Runs& runs, std::uint64_t orders) {
   print_side("venue", both.venue);
   const std::vector<std::string> failures = what_failed(both.trader, both.venue, due);
   for (const std::string& failure : failures) std::printf("FAILED     %s\n", failure.c_str());
-  if (failures.empty()) std::printf("kept       its rate, its memory, and no allocation\n");
+  if (failures.empty()) std::printf("stable     rate and memory, and no allocation\n");
   return failures.empty();
 }
 

@@ -1,6 +1,6 @@
-// One side of a flow of orders and reports between two processes: what it is told, and what it found.
-// The trader keeps `window` orders unanswered, or sends `rate` a second; the venue answers each with one report. Both
-// check every message: the orders are numbered, and a number that is not the next one is a wrong answer.
+// One side of a flow of orders and reports between two processes: its plan and its result. The trader has `window`
+// unanswered orders, or sends `rate` a second; the venue answers each with one report. Both check every message: the
+// orders are numbered, and a number that is not the next one is a wrong answer.
 // Thread: a side runs in a process of its own. C++14, so that a peer's headers can be used with it.
 #pragma once
 

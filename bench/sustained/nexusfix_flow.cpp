@@ -1,4 +1,4 @@
-// The flow with two engines of ours.
+// The flow with two NexusFIX engines.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -169,7 +169,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Turns the engine for so long, or until the session ends.
+// Runs the engine for this duration, or until the session ends.
 void turn_for(Engine& engine, const Side& side, double seconds) {
   const auto begin = std::chrono::steady_clock::now();
   while (!side.ended && seconds_since(begin) < seconds) engine.turn(std::chrono::milliseconds{20});
@@ -201,8 +201,7 @@ FlowResult run_nexusfix_venue(const FlowPlan& plan) {
     Engine engine{config_of(plan, true), venue};
     engine.start();
     const std::uint16_t port = engine.local_endpoint(0)->port;
-    if (::write(plan.port_pipe, &port, sizeof port) != sizeof port)
-      throw std::runtime_error("the port could not be told");
+    if (::write(plan.port_pipe, &port, sizeof port) != sizeof port) throw std::runtime_error("cannot pass on the port");
     const auto begin = std::chrono::steady_clock::now();
     while (venue.handle == nullptr && seconds_since(begin) < 10) engine.turn(std::chrono::milliseconds{20});
     turn_for(engine, venue, plan.warm_up_s);

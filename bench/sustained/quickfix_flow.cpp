@@ -84,7 +84,7 @@ class Trader final : public Flow {
     messages += 2;
     if (!stop) send();
   }
-  // On the session's own thread, like all that follows: orders that two threads number leave in another order.
+  // On the session's own thread, like all that follows: orders numbered by two threads would be sent in another order.
   void onLogon(const FIX::SessionID& id) override {
     Flow::onLogon(id);
     for (std::uint32_t i = 0; i < plan_.window; ++i) send();
@@ -150,7 +150,7 @@ FlowResult run(const FlowPlan& plan, bool venue, During during) {
     connector.start();
     if (venue) {
       const std::uint16_t port = plan.port;
-      if (::write(plan.port_pipe, &port, sizeof port) != sizeof port) note(result, "the port could not be told");
+      if (::write(plan.port_pipe, &port, sizeof port) != sizeof port) note(result, "cannot pass on the port");
     }
     wait_until(side.up, true, 10);
     if (!side.up) note(result, "no Logon within ten seconds");

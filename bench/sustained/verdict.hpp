@@ -10,15 +10,15 @@
 namespace nfx::bench {
 
 constexpr double least_rate = 0.99;  // of what was due
-// Pages may still come behind the warm-up, where buffers fill for the first time: so much, and a hundredth. A leak of
-// a byte a message passes that within seconds.
+// The growth that is allowed after the warm-up, where buffers fill for the first time: this much, and a hundredth. A
+// leak of a byte per message exceeds it within seconds.
 constexpr std::uint64_t most_growth_kib = 1024;
 
 [[nodiscard]] inline double rate_of(const FlowResult& side) {
   return side.seconds > 0 ? static_cast<double>(side.messages) / side.seconds : 0;
 }
 
-// One sentence for each promise that was broken; empty when all were kept. `due` is in messages a second.
+// One sentence for each requirement that was not met; empty when all were. `due` is in messages a second.
 [[nodiscard]] inline std::vector<std::string> what_failed(const FlowResult& trader, const FlowResult& venue,
                                                           double due) {
   std::vector<std::string> failures;
@@ -32,7 +32,7 @@ constexpr std::uint64_t most_growth_kib = 1024;
     if (side.allocations != 0)
       failures.push_back(name + ": " + text(side.allocations) + " allocations on the poll thread instead of none");
     if (side.rss_begin_kib == 0 || side.rss_middle_kib == 0 || side.rss_end_kib == 0)
-      failures.push_back(name + ": /proc/self/statm does not tell the resident memory");
+      failures.push_back(name + ": /proc/self/statm does not have the resident memory");
     if (grew(side.rss_begin_kib, side.rss_middle_kib))
       failures.push_back(name + ": resident memory grew in the first half from " + text(side.rss_begin_kib) + " to " +
                          text(side.rss_middle_kib) + " KiB");

@@ -1,7 +1,7 @@
 // What each way to a socket costs: round trips of a 176-byte request and a 253-byte answer over TCP on this host, each
-// side a thread on its own core. All rows run in turn, several times (A B C A B C ...), and each is compared with the
-// raw sockets of the same repeat that wait the same way. Engines have a journal, synced every 10 ms, where the row does
-// not say memory. Exit status 1 when an answer is wrong, 2 when it cannot run.
+// side a thread on its own core. All rows run in alternation, several times (A B C A B C ...), and each is compared
+// with the raw sockets of the same repeat that wait the same way. Engines have a journal, synced every 10 ms, except in
+// rows with "memory". Exit status 1 when an answer is wrong, 2 when it cannot run.
 #include <cmath>
 #include <cstdio>
 #include <map>

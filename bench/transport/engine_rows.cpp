@@ -51,7 +51,7 @@ EngineConfig config_of(const PingPong& plan, const EngineChoice& choice, Role ro
   return config;
 }
 
-// An engine whose own threads run beside the two sides, where the machine has cores for that.
+// An engine whose helper threads run on other cores than the two sides, where the machine has them.
 class PlacedEngine {
  public:
   PlacedEngine(EngineConfig config, const PingPong& plan, unsigned own_core, Application& application) {
@@ -61,7 +61,7 @@ class PlacedEngine {
     const auto pinned = pin_to_core(own_core);
     if (!moved || !pinned) throw std::runtime_error(!pinned ? pinned.error() : moved.message());
     engine_->start();
-    // The segment behind the first is made before the measurement, as in a session's night.
+    // The second segment is made before the measurement, as it would be overnight.
     const JournalStore* journal = engine_->session(0)->journal();
     while (journal != nullptr && !journal->accepts(1)) std::this_thread::yield();
   }

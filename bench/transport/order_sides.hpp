@@ -1,6 +1,6 @@
 // A trader and a venue that make an order and its report exactly as long as the raw rows' request and answer, one at a
 // time. IDs and terms of a message follow from its number, and each side checks them.
-// Thread: each on its engine's poll thread. Cost: no allocation per message. Errors: `problem` says what was wrong.
+// Thread: each on its engine's poll thread. Cost: no allocation per message. Errors: `problem` states what was wrong.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ class OrderSide : public Application {
     Decimal price;
   };
   [[nodiscard]] Terms terms_of(std::uint64_t number) const noexcept;
-  // Whether a message says these terms.
+  // Whether a message has these terms.
   [[nodiscard]] static bool says(const MessageView& message, const Terms& terms);
   static void append(FieldWriter& body, const Terms& terms);
   // Fills up with Text and sends.

@@ -42,7 +42,8 @@ struct PingPong {
   bool dictionary = false;       // engines validate against FIX44.xml
 };
 
-// A row of the table. `run` gives the round trips of one repeat, or throws; empty: `why_not` says why there are none.
+// A row of the table. `run` gives the round trips of one repeat, or throws; empty: `why_not` is the reason why there
+// are none.
 struct Condition {
   std::string name;
   std::string baseline;  // the row it is compared with; empty for one that others are
@@ -116,8 +117,8 @@ LatencyHistogram ask(End& end, const PingPong& plan) {
   return times;
 }
 
-// Runs both sides, each pinned before it makes what it owns. `serve` is given a function that tells the port to the
-// other side, which has been told it when `trade` begins.
+// Runs both sides, each pinned before it makes what it owns. `serve` is given a function that passes the port to the
+// other side, which has it when `trade` begins.
 template <class Serve, class Trade>
 LatencyHistogram run_both(const PingPong& plan, const Serve& serve, const Trade& trade) {
   std::atomic<std::uint32_t> port{0};

@@ -1,4 +1,5 @@
-// The floor: send and recv, nothing else. Blocking, the kernel wakes the thread; spinning, it asks without end.
+// The baseline: send and recv, nothing else. Blocking: the kernel wakes the thread; busy-polling: it receives in a
+// loop.
 #include "transport/ping_pong.hpp"
 #include "transport/raw_socket.hpp"
 

@@ -39,7 +39,7 @@ inline sockaddr_in here(std::uint16_t port) {
   return address;
 }
 
-// Listens on any port, tells it, and takes one connection.
+// Listens on any port, reports the port, and accepts one connection.
 template <class Tell>
 int accept_one(const Tell& tell) {
   const RawSocket listener{new_socket()};

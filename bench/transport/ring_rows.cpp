@@ -1,6 +1,6 @@
-// How to send with io_uring: beside it, with send(2), or through the ring, which for a caller that reuses its bytes at
-// once means a copy first; and without the kernel's copy, which means an extra completion. Receiving is the same in
-// all: one request at a time into one buffer, spinning.
+// How to send with io_uring: past the ring with send(2); through the ring, where a caller that reuses its bytes has to
+// copy them first; or without the kernel's copy, which costs an extra completion. Receiving is the same in all: one
+// request at a time into one buffer, busy-polling.
 #include <liburing.h>
 
 #include "transport/ping_pong.hpp"

@@ -80,7 +80,7 @@ class TransportEnd {
     if (taken == bytes.size()) return;
     // With TLS the first request may come in the very poll that announces its connection.
     early_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(taken), bytes.end());
-    if (early_.size() > request_size) throw WrongAnswerError("more bytes than were asked for");
+    if (early_.size() > request_size) throw WrongAnswerError("more bytes than were requested");
   }
   void on_writable(ConnectionId) {}
   void on_close(ConnectionId, CloseReason) { gone_ = true; }
@@ -148,7 +148,7 @@ std::vector<RingChoice> ring_choices() {
          .options = options,
          .in_engine = in_engine,
          .why_not = there ? "" : features.text,
-         .why_not_spin = crowded ? "two spinning sides and two spinning kernel threads need four cores" : ""});
+         .why_not_spin = crowded ? "two busy-polling sides and two busy-polling kernel threads need four cores" : ""});
   };
   IoUringOptions options;
   add("io_uring, DEFER_TASKRUN", options, &IoUringFeatures::defer_taskrun, true);

@@ -1,5 +1,5 @@
-// What the wire layer costs, beside its floor and beside others, in one run: bench_wire --help.
-// Exit status 1 when a row gives a wrong answer, 2 when the run cannot be done as asked.
+// What the wire layer costs, compared with its baseline and with other libraries, in one run: bench_wire --help. Exit
+// status 1 when a row gives a wrong answer, 2 when the run cannot be done.
 #include <cstdio>
 #include <fstream>
 
@@ -76,7 +76,7 @@ RunFacts make_facts(const Options& options, const Inputs& inputs, unsigned core)
   facts.notes.emplace_back(
       inputs.quickfix
           ? "QuickFIX verifies BodyLength, CheckSum and the dictionary's rules, and its prices are doubles; "
-            "\"no verdict\" leaves the dictionary's rules out"
+            "\"not validated\" leaves the dictionary's rules out"
           : "QuickFIX was not found when this was built (package libquickfix-dev): its rows are left out");
   if (index_peer_available()) {
     facts.notes.emplace_back(
@@ -84,7 +84,7 @@ RunFacts make_facts(const Options& options, const Inputs& inputs, unsigned core)
   }
   facts.notes.emplace_back("each corpus is one busy second of a session, in random order");
   facts.notes.emplace_back(
-      "the floor reads every byte once and finds nothing; no parser that verifies CheckSum is faster");
+      "the baseline reads every byte once and finds nothing; no parser that verifies CheckSum is faster");
   return facts;
 }
 

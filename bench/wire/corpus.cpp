@@ -155,7 +155,7 @@ std::string market_data(Random& random, const OrderValues& values) {
 }
 
 std::string wide(Random& random, const OrderValues& values) {
-  constexpr std::size_t fields_wanted = 300 - 8;  // beside header and trailer
+  constexpr std::size_t fields_wanted = 300 - 8;  // without header and trailer
   static constexpr std::array standard{37, 11,  17, 150, 39, 1,   55,  54,  38,  40,  44,  59,  32,
                                        31, 151, 14, 6,   60, 526, 528, 100, 207, 120, 167, 200, 63};
   std::set<int> used{standard.begin(), standard.end()};

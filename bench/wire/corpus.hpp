@@ -26,7 +26,7 @@ enum class Kind : std::uint8_t {
 
 struct Corpus {
   Kind kind{};
-  std::string bytes;                   // one message behind the other
+  std::string bytes;                   // one message after the other
   std::vector<std::uint32_t> offsets;  // one more than there are messages
   std::vector<OrderValues> values;     // of orders and reports; empty otherwise
 
@@ -44,7 +44,7 @@ struct Corpus {
 
 [[nodiscard]] std::uint64_t digest(std::string_view bytes) noexcept;
 
-// Where the session's own header fields stand: venues differ, and an encoder of ours sorts them by tag.
+// The order of the session's header fields: venues differ, and NexusFIX's encoder sorts them by tag.
 enum class HeaderOrder : std::uint8_t { comp_ids_first, by_tag };
 
 [[nodiscard]] std::string plain_new_order(const OrderValues& values, HeaderOrder order);

@@ -50,7 +50,7 @@ template <const Reading (&readings)[reading_count]>
                                                 : fold.unreadable(place);
 }
 
-// An entry starts at MDUpdateAction; its fields may come in any order behind that.
+// An entry starts at MDUpdateAction; its other fields may follow in any order.
 [[gnu::always_inline]] inline std::uint64_t read_entries(const char* message, PeerReadTime) noexcept {
   Fold fold;
   const int count = fl::find(fields, 268);

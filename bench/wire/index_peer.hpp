@@ -1,5 +1,5 @@
-// An experimental index in a header outside of this tree (CMake: NFX_BENCH_INDEX_PEER), behind plain functions: the
-// file that includes it is compiled for an instruction set that the rest of the program must not use.
+// An experimental index in a header outside of this tree (CMake: NFX_BENCH_INDEX_PEER), with an interface of plain
+// functions: the file that includes it is compiled for an instruction set that the rest of the program must not use.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Stands in for index_peer.cpp where no header was given.
+// Replaces index_peer.cpp where no header was given.
 #include "wire/index_peer.hpp"
 
 namespace nfx::bench {

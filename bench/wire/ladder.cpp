@@ -1,6 +1,6 @@
 // Five techniques, each of which can be switched off: what one small parser gains from each on this machine. All
 // parsers do the same: verify BodyLength and CheckSum of an ExecutionReport, find every field, read eight of them by
-// the same functions. The product's own parser stands beside them.
+// the same functions. NexusFIX's own parser is a row too.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -187,7 +187,7 @@ class LadderParser {
 
 constexpr std::size_t line = 64;
 
-// Where the parser lies: at the start of a cache line, or so that its first members lie in two.
+// The parser's address: at the start of a cache line, or with its first members in two lines.
 template <Techniques on>
 class Place {
  public:

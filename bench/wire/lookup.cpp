@@ -1,5 +1,5 @@
-// Four ways to find a field by its tag, each built from the tags of a parsed message and then asked 0 to 16 times. What
-// it costs to build counts as much as what it costs to ask: most messages are asked a few times.
+// Four ways to find a field by its tag, each built from the tags of a parsed message and then queried 0 to 16 times.
+// Building it matters as much as querying it: most messages are queried a few times.
 
 #include "harness/random.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -88,8 +88,8 @@ class Hash {
   std::array<Slot, mask + 1> slots_{};
 };
 
-// Nothing but the tags as 16-bit numbers, eight of which are compared at once. Tags above 65535 are searched one by
-// one.
+// Nothing but the tags as 16-bit numbers, eight of which are compared with one instruction. Tags above 65535 are
+// searched individually.
 class VectorCompare {
  public:
   static constexpr const char* name = "vector compare, 32 tags a step";
@@ -107,7 +107,7 @@ class VectorCompare {
     if (has_large_ || static_cast<std::uint32_t>(tag) > 0xFFFF) return find_linearly(tags_, tag);
     const std::uint32_t place =
         tag_scan::find_far(narrow_.data(), static_cast<std::uint32_t>(tags_.size()), static_cast<std::uint16_t>(tag));
-    // Behind the last tag lie those of an earlier message.
+    // After the last tag are those of an earlier message.
     if (place < tags_.size()) return place;
     return npos;
   }
@@ -129,16 +129,16 @@ class Linear {
   Tags tags_;
 };
 
-// The tags of every message of a corpus, and what each is asked for.
+// The tags of every message of a corpus, and those that are looked up.
 struct Questions {
   std::vector<std::vector<std::int32_t>> tags;
   std::vector<std::array<std::int32_t, 16>> asked;
 };
 
-// One of the first four questions about each message is for a field that is not there: so one of four, eight or sixteen
-// questions, and where only one is asked, that of a quarter of the messages.
+// One of the first four look-ups in each message is of a field that is not there: one of four, eight or sixteen; where
+// there is only one look-up, that of a quarter of the messages.
 std::shared_ptr<const Questions> make_questions(const Inputs& inputs, Kind kind) {
-  constexpr std::int32_t missing_tag = 58;  // Text: often asked for, seldom there
+  constexpr std::int32_t missing_tag = 58;  // Text: often looked up, seldom there
   const Corpus& corpus = inputs.of(kind);
   Random random{inputs.seed + static_cast<unsigned char>(kind)};
   MessageView view;
@@ -161,7 +161,7 @@ std::uint64_t ask(Method& method, const Questions& questions, Order order) noexc
   std::uint64_t sum = 0;
   for (const std::uint32_t m : order) {
     method.build(questions.tags[m]);
-    keep(&method);  // what is built must be in memory even when nobody asks
+    keep(&method);  // what is built must be in memory even when nothing is looked up
     for (std::size_t i = 0; i < asked; ++i) sum += method.find(questions.asked[m][i]) + std::uint64_t{1};
   }
   return sum;
@@ -213,7 +213,7 @@ std::string fields_of(const Questions& questions) {
 }  // namespace
 
 Group lookup_group(const Inputs& inputs) {
-  Group group{"lookup", "ways to find fields by tag, built once a message and asked", corpus_messages, true, {}};
+  Group group{"lookup", "ways to find fields by tag, built once a message and queried", corpus_messages, true, {}};
   const Methods methods;
   for (const Kind kind : {Kind::heartbeat, Kind::execution_report, Kind::market_data, Kind::wide}) {
     const auto questions = make_questions(inputs, kind);

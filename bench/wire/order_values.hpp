@@ -1,5 +1,5 @@
-// What an order or a report says, before it becomes text: every encoder starts from these.
-// Also read by code that must compile as C++14.
+// The values of an order or a report, before they become text: every encoder starts from these. Also read by code that
+// must compile as C++14.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class ShortText {
   unsigned char size_ = 0;
 };
 
-// What every message has stands in front, what only reports have behind, for the same reason.
+// What every message has comes first, what only reports have last, for the same reason.
 struct OrderValues {
   std::uint64_t seq_num = 0;
   std::int64_t sending_time_ms = 0;  // since 1970, UTC

@@ -1,4 +1,4 @@
-// QuickFIX from the distribution's package, behind an interface that C++14 and C++23 both read: its own headers need
+// QuickFIX from the distribution's package, with an interface that compiles as C++14 and as C++23: its own headers need
 // the former. Thread: one owner. Lifetime: messages and values are copied in, before anything is timed.
 #pragma once
 
@@ -27,7 +27,7 @@ class QuickFixPeer {
   // Reads a message into the one message object, which is reused: BodyLength and CheckSum verified, groups found by the
   // dictionary. False when QuickFIX refuses it.
   virtual bool parse(std::uint32_t number) noexcept = 0;
-  // parse(), and the dictionary's verdict: required fields, types, enumerations.
+  // parse(), and validation by the dictionary: required fields, types, enumerations.
   virtual bool parse_and_validate(std::uint32_t number) noexcept = 0;
   virtual const char* complaint() const noexcept = 0;
 

@@ -1,4 +1,4 @@
-// QuickFIX's rows. It judges by its dictionary too, which the index does not: the row without that verdict is shown as
+// QuickFIX's rows. It validates by its dictionary too, which the index does not: the row without validation is shown as
 // well, so that both comparisons can be made.
 #include "wire/readings.hpp"
 #include "wire/rows.hpp"
@@ -98,7 +98,7 @@ void add_quickfix_index_rows(std::vector<Row>& rows, const Inputs& inputs, Kind 
   if (!inputs.quickfix) return;
   const std::uint32_t first = keep_messages(*inputs.quickfix, inputs.of(kind));
   rows.push_back(parse_row(inputs, kind, first, &QuickFixPeer::parse));
-  rows.back().name = "QuickFIX parse, no verdict";
+  rows.back().name = "QuickFIX parse, not validated";
   rows.push_back(parse_row(inputs, kind, first, &QuickFixPeer::parse_and_validate));
   rows.back().name = "QuickFIX";
   rows.back().baseline = true;
@@ -108,7 +108,7 @@ void add_quickfix_read_rows(std::vector<Row>& rows, const Inputs& inputs, Kind k
   if (!inputs.quickfix) return;
   const std::uint32_t first = keep_messages(*inputs.quickfix, inputs.of(kind));
   rows.push_back(read_row(inputs, kind, first, &QuickFixPeer::parse));
-  rows.back().name = "QuickFIX parse + reads, no verdict";
+  rows.back().name = "QuickFIX parse + reads, not validated";
   rows.push_back(read_row(inputs, kind, first, &QuickFixPeer::parse_and_validate));
   rows.back().name = "QuickFIX";
   rows.back().baseline = true;
