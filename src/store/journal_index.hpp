@@ -1,4 +1,5 @@
-// Which messages of a journal can be resent, and where they begin in the stream: the last ones, without holes.
+// Which messages of a journal can be resent, and where they begin in the stream: those of the last `retain` sequence
+// numbers.
 // Thread: the poll thread. Cost: put and has read one entry; forgetting walks over what is forgotten.
 // Lifetime: pages of its own, mapped once. Errors: map() throws StoreError.
 #pragma once

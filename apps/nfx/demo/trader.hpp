@@ -1,7 +1,7 @@
 // The demonstration's trader: an initiator that sends new orders, replaces and cancels, first at a set rate, then as
-// fast as answers come, and records the result of each. Thread: the engine's poll thread; progress() and
-// failed_sends() from any. Cost: no allocation after construction. Latency is counted from the moment a request was
-// due, not from when it was sent: a stall shows in every request it delays.
+// fast as answers come, and records the result of each. Thread: the engine's poll thread; progress() from any. Cost: no
+// allocation after construction. Latency is counted from the moment a request was due, not from when it was sent: a
+// stall shows in every request it delays.
 #pragma once
 
 #include <atomic>

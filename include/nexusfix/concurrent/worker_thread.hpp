@@ -1,8 +1,8 @@
 // A thread that calls a step function repeatedly: it runs deferred work on a housekeeping CPU.
-// Thread: constructor, stop() and destructor from the owner; stop_requested() from any. Cost: one call through a
-// std::function per step, so a step should handle many items. Lifetime: what the functions refer to outlives the
-// thread. Errors: the constructor throws std::system_error when no thread can be created, and what on_start throws;
-// exceptions of a step are counted, and the next step follows.
+// Thread: constructor, stop() and destructor from the owner. Cost: one call through a std::function per step, so a step
+// should handle many items. Lifetime: what the functions refer to outlives the thread. Errors: the constructor throws
+// std::system_error when no thread can be created, and what on_start throws; exceptions of a step are counted, and the
+// next step follows.
 #pragma once
 
 #include <atomic>
