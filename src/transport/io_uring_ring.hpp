@@ -51,7 +51,6 @@ class IoUringRing {
   [[nodiscard]] bool next(Completion& completion) noexcept;
 
   [[nodiscard]] char* buffer(std::uint16_t number) const noexcept { return buffers_.get() + number * buffer_size_; }
-  [[nodiscard]] std::size_t buffer_count() const noexcept { return buffer_count_; }
   void give_back(std::uint16_t number) noexcept;
 
   // Ends all requests before their buffers go.

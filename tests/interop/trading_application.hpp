@@ -62,7 +62,6 @@ class TradingApplication final : public Application {
   [[nodiscard]] const std::vector<Received>& received() const noexcept { return received_; }
   [[nodiscard]] std::size_t orders_in() const noexcept { return orders_in_; }
   [[nodiscard]] std::size_t reports_in() const noexcept { return reports_in_; }
-  [[nodiscard]] std::size_t orders_out() const noexcept { return orders_out_; }
   [[nodiscard]] bool idle() const noexcept { return orders_left_ == 0 && answers_.empty(); }
   // Orders, or reports, that came exactly once: of each id one order, or one New and one Filled.
   [[nodiscard]] bool every_order_came_once(std::size_t count) const;

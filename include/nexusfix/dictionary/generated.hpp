@@ -69,11 +69,6 @@ template <Enumeration E>
   return false;
 }
 
-template <Enumeration E>
-[[nodiscard]] constexpr bool is_listed(E value) noexcept {
-  return is_listed_number<E>(std::to_underlying(value));
-}
-
 // The value with this name in the dictionary: the inverse of to_text.
 template <Enumeration E>
 [[nodiscard]] constexpr std::optional<E> from_text(std::string_view name) noexcept {
