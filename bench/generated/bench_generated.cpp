@@ -39,8 +39,7 @@ std::shared_ptr<Input> make_input(Kind kind, std::uint64_t seed) {
   return input;
 }
 
-// --- What is read of each message, and how it adds up
-// ------------------------------------------------------------------
+// What is read of each message, and how it adds up.
 
 template <typename Value>
 [[gnu::always_inline]] inline void add_decimal(Fold& fold, std::size_t place, const Value& value) noexcept {
@@ -184,8 +183,7 @@ Group updates_group(std::uint64_t seed) {
   return group;
 }
 
-// --- Building an order
-// ------------------------------------------------------------------------------------------------
+// Building an order.
 
 UtcTime time_of(std::int64_t ms) { return UtcTime{std::chrono::milliseconds{ms}}; }
 

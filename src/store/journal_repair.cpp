@@ -69,7 +69,7 @@ class Repair {
     repair_header(path, ordinal);
   }
 
-  // --- Records ---
+  // Records.
 
   [[noreturn]] static void give_up(const JournalDamage& damage) {
     throw StoreError(damage.file + ", offset " + std::to_string(damage.offset) + ": " + damage.reason +
@@ -230,7 +230,7 @@ class Repair {
     return copies;
   }
 
-  // --- Headers and whole files ---
+  // Headers and whole files.
 
   void repair_header(const fs::path& path, std::uint64_t ordinal) {
     save_damaged(path);

@@ -89,7 +89,7 @@ struct JournalStore::State {
 
   void forget_unreadable() noexcept { index.forget_in_front_of(ring->oldest.load(std::memory_order_acquire)); }
 
-  // --- Space and records ---
+  // Space and records.
 
   void renew_limits() noexcept {
     const JournalPosition now_written = ring->written.load(std::memory_order_acquire);
@@ -200,7 +200,7 @@ struct JournalStore::State {
     return true;
   }
 
-  // --- Reading ---
+  // Reading.
 
   [[nodiscard]] std::optional<std::string_view> message_at(const char* record, std::uint64_t seq) const noexcept {
     RecordHeader header;

@@ -84,7 +84,7 @@ SendResult EpollTransport::try_send(ConnectionId id, std::span<const char> bytes
 }
 void EpollTransport::close(ConnectionId id) noexcept { Registry::close(id); }
 
-// ---- accepting ----
+// Accepting.
 
 int EpollTransport::watch_listener(const Listener& listener) noexcept {
   epoll_event event{};
@@ -132,7 +132,7 @@ void EpollTransport::resume_accepting() noexcept {
   }
 }
 
-// ---- holding and closing ----
+// Holding and closing.
 
 // Bytes stay in the kernel's buffer while a connection is held, and then in the peer's.
 void EpollTransport::hold(ConnectionId id, bool held) noexcept {
@@ -163,7 +163,7 @@ void EpollTransport::serve_lingering(Connection& connection) noexcept {
   if (received == 0 || !would_block(errno)) free_slot(connection);
 }
 
-// ---- polling ----
+// Polling.
 
 void EpollTransport::wake() noexcept { detail::raise_wake_event(wake_); }
 
@@ -320,7 +320,7 @@ std::size_t EpollTransport::receive(const detail::SinkRef& sink, ConnectionId id
   return report_close(sink, connection, connection.broken ? connection.reason : reason);
 }
 
-// ---- watches ----
+// Watches.
 
 void EpollTransport::free_slot(Connection& connection) noexcept {
   if (connection.fd >= 0) ::close(connection.fd);

@@ -62,7 +62,7 @@ std::size_t IoUringImpl::serve(const SinkRef& sink, const Completion& completion
   return 0;
 }
 
-// ---- receiving ----
+// Receiving.
 
 std::size_t IoUringImpl::serve_receive(const SinkRef& sink, const Completion& completion, std::uint32_t slot,
                                        std::uint32_t tag) {
@@ -190,7 +190,7 @@ std::size_t IoUringImpl::serve_broken(const SinkRef& sink) {
   return handled;
 }
 
-// ---- writing and connecting ----
+// Writing and connecting.
 
 std::size_t IoUringImpl::serve_writable(const SinkRef& sink, Connection& connection) {
   NFX_ASSERT(connection.writing);  // one request at a time
@@ -201,7 +201,7 @@ std::size_t IoUringImpl::serve_writable(const SinkRef& sink, Connection& connect
   return 1;
 }
 
-// ---- accepting ----
+// Accepting.
 
 std::size_t IoUringImpl::serve_accept(const SinkRef& sink, const Completion& completion, std::uint32_t slot,
                                       std::uint32_t tag) {

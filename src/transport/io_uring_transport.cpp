@@ -113,7 +113,7 @@ std::uint64_t IoUringImpl::name(Kind kind, std::uint32_t slot, std::uint32_t tag
   return (std::uint64_t{tag} << 32) | (std::uint64_t{std::to_underlying(kind)} << 24) | slot;
 }
 
-// ---- listening, connecting and closing ----
+// Listening, connecting and closing.
 
 int IoUringImpl::watch_listener(Listener& listener) noexcept {
   let_it_wait(listener.fd);
@@ -149,7 +149,7 @@ void IoUringImpl::hold(ConnectionId id, bool held) noexcept {
 
 void IoUringImpl::wake() noexcept { raise_wake_event(wake_); }
 
-// ---- requests to the kernel ----
+// Requests to the kernel.
 
 bool IoUringImpl::fills_buffers(const Connection& connection) const noexcept {
   return features().multishot_receive && !connection.tuning.timestamps;
@@ -238,7 +238,7 @@ void IoUringImpl::start_receive(Connection& connection) noexcept {
   connection.fed = false;
 }
 
-// ---- slots ----
+// Slots.
 
 IoUringImpl::Connection* IoUringImpl::current(std::uint32_t slot, std::uint32_t tag) noexcept {
   if (slot >= connections_.all.size()) return nullptr;

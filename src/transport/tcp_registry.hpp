@@ -45,7 +45,7 @@ TcpRegistry<Self, Connection, Listener, Options>::TcpRegistry(const Options& opt
       connections_(options.max_connections),
       listeners_(options.max_listeners) {}
 
-// ---- listening ----
+// Listening.
 
 template <class Self, class Connection, class Listener, class Options>
 std::expected<ListenerId, TransportError> TcpRegistry<Self, Connection, Listener, Options>::listen(
@@ -128,7 +128,7 @@ void TcpRegistry<Self, Connection, Listener, Options>::accept_later() noexcept {
   accept_again_ = monotonic_now() + options_.accept_pause;
 }
 
-// ---- connecting ----
+// Connecting.
 
 template <class Self, class Connection, class Listener, class Options>
 std::expected<ConnectionId, TransportError> TcpRegistry<Self, Connection, Listener, Options>::connect(
@@ -178,7 +178,7 @@ std::size_t TcpRegistry<Self, Connection, Listener, Options>::finish_connect(con
   return 1;
 }
 
-// ---- sending and closing ----
+// Sending and closing.
 
 template <class Self, class Connection, class Listener, class Options>
 SendResult TcpRegistry<Self, Connection, Listener, Options>::try_send(ConnectionId id,
@@ -246,7 +246,7 @@ Connection* TcpRegistry<Self, Connection, Listener, Options>::take_slot() noexce
   return connections_.take();
 }
 
-// ---- deadlines ----
+// Deadlines.
 
 template <class Self, class Connection, class Listener, class Options>
 Duration TcpRegistry<Self, Connection, Listener, Options>::shortened_wait(Duration max_wait) const noexcept {
@@ -273,7 +273,7 @@ void TcpRegistry<Self, Connection, Listener, Options>::keep_deadlines() noexcept
   }
 }
 
-// ---- the end ----
+// The end.
 
 template <class Self, class Connection, class Listener, class Options>
 void TcpRegistry<Self, Connection, Listener, Options>::end_connections() noexcept {

@@ -41,7 +41,7 @@ struct Modes {
   std::string one_version;  // "FIX.4.4": its session alone, with a peer called TW
 };
 
-// One field outside any group, or a group: its count and everything that belongs to it, kept in wire order.
+// One field outside any group, or a group: its count and everything that belongs to it, in wire order.
 struct Item {
   nfx::Tag tag;
   std::string text;

@@ -4,13 +4,13 @@
 //
 //   message N TYPE TEXT   append a FIX message of this type under N, with Text(58)
 //   bytes N TEXT          append TEXT as it is, '|' standing for SOH
-//   in N, out N           set a number, as the engine does
-//   reset                 reset the numbers
+//   in N, out N           set a sequence number, as the engine does
+//   reset                 reset the sequence numbers
 //   sync                  write and sync
-//   kill                  die at once, by SIGKILL
+//   kill                  end by SIGKILL
 //
-// Answers each line with "done" or "refused". The end of the input closes the journal in order. The clock is one that
-// begins at 20260102-10:00:00 and goes on by a second per line, so that all output is known beforehand.
+// Answers each line with "done" or "refused". The end of the input closes the journal in order. The clock begins at
+// 20260102-10:00:00 and advances by a second per line, so that all output is known beforehand.
 #include <algorithm>
 #include <csignal>
 #include <exception>

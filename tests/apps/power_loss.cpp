@@ -1,6 +1,6 @@
-// Preloaded into a program: keeps beside each file what of it was synced, so that a test can take from the file what
-// was not, as a machine does that loses its power. After fdatasync(fd) has succeeded, the file NFX_SYNCED/<inode> holds
-// what fd's file held when it was called; what was written behind that call may be in it or not, and is not.
+// Preloaded into a program: records for each file what was synced, so that a test can remove from the file what was
+// not, as a power loss does. After fdatasync(fd) has succeeded, the file NFX_SYNCED/<inode> holds what fd's file held
+// when it was called; what was written after that call is not in it.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 //
 //   quickfix_store_maker DIR BEGIN_STRING SENDER TARGET QUALIFIER NEXT_OUT NEXT_IN NUMBER:TYPE...
 //
-// Keeps a message of each TYPE under its NUMBER, then sets both numbers.
+// Stores a message of each TYPE under its NUMBER, then sets both sequence numbers.
 #include <quickfix/FileStore.h>
 #include <quickfix/Message.h>
 #include <quickfix/SessionID.h>

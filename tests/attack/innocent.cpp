@@ -329,7 +329,7 @@ int main(int argc, char** argv) {
   static Options options;
   const cli::Command command{
       .name = "attack_innocent",
-      .summary = "The session beside which `./dev attack` attacks: sends orders and measures their echoes",
+      .summary = "The innocent session during the attacks of `./dev attack`: sends orders and measures their echoes",
       .options = {
           {.names = "--host", .target = &options.host, .help = "Address of the server"},
           {.names = "--port", .target = &options.port, .help = "Port of the server", .required = true},

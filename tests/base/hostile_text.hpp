@@ -1,5 +1,5 @@
-// Texts for testing parsers that read many characters at once: next to guard pages, with every byte in every place, and
-// random ones.
+// Texts for testing parsers that read several characters with one load: next to guard pages, with every byte in every
+// place, and random ones.
 #pragma once
 
 #include <sys/mman.h>

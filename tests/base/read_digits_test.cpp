@@ -1,4 +1,4 @@
-// Digits read a word at a time, compared with reading them one by one.
+// Digits read a word at a time, compared with reading single digits.
 #include "nexusfix/base/read_digits.hpp"
 
 #include <gtest/gtest.h>

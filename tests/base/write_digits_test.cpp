@@ -35,7 +35,7 @@ template <std::size_t room, typename Write>
 std::string written_by(Write write) {
   std::string out(room + 16, '#');
   const WrittenText written = write(out.data());
-  EXPECT_EQ(out.substr(room), std::string(16, '#')) << "written behind the room asked for";
+  EXPECT_EQ(out.substr(room), std::string(16, '#')) << "written after the space that was requested";
   EXPECT_EQ(written.sum, sum_of(std::string_view{out}.substr(0, written.size)));
   return out.substr(0, written.size);
 }

@@ -1,4 +1,4 @@
-// Figures of several repeats, and the folder that a benchmark's files lie in.
+// Medians over several repeats, and the folder of a benchmark's files.
 #include "harness/figures.hpp"
 
 #include <gtest/gtest.h>

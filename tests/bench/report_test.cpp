@@ -1,4 +1,4 @@
-// What a run prints and writes says what was measured.
+// What a run prints and writes identifies what was measured.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The verdict over a long flow names every promise that was broken, and none that was kept.
+// The result of a long flow names every requirement that was not met, and no other.
 #include <gtest/gtest.h>
 
 #include "sustained/verdict.hpp"

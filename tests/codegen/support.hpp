@@ -15,7 +15,7 @@
 
 namespace nfx::codegen_test {
 
-// A received message: `body` is what stands behind the header, each field ended by '|' or SOH.
+// A received message: `body` is what follows the header, each field ended by '|' or SOH.
 class Received {
  public:
   Received(std::string_view msg_type, std::string_view body, std::string_view header = {}) {
@@ -50,7 +50,7 @@ inline const Dictionary& venue_dictionary() {
   return dictionary;
 }
 
-// What the strictest validation says of a message with this body; empty when nothing is wrong.
+// The violation that the strictest validation finds in a message with this body; empty when there is none.
 inline std::string complaint(std::string_view msg_type, std::string_view body) {
   const Received message{msg_type, body};
   ValidationReport report;

@@ -1,4 +1,5 @@
-// Which thread owns a side of a ring: the first that asks, then the one it is handed over to, or any once it has ended.
+// Which thread owns a side of a ring: the first that uses it, then the one it is handed over to, or any once it has
+// ended.
 #include "nexusfix/concurrent/thread_owner.hpp"
 
 #include <gtest/gtest.h>

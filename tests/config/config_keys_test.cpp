@@ -237,7 +237,7 @@ std::vector<Documented> documented_keys() {
   return result;
 }
 
-// Of a section of its own beside the sessions'.
+// Of a section of its own, not of a session.
 bool has_own_section(const Documented& each) {
   return each.section.starts_with("[placement") || each.section == "[log]";
 }

@@ -1,4 +1,4 @@
-// Configuration files and what is wrong with them: every mistake is one line that says where and what.
+// Configuration files and what is wrong with them: every mistake is one line with the place and the fault.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -50,7 +50,7 @@ std::string complaint(std::string_view toml) {
 struct Mistake {
   std::string toml;
   std::string place;  // how the line begins
-  std::string fix;    // what it says further on
+  std::string fix;    // a later part of it
 };
 
 const std::string good = document({}, acceptor_keys).substr(std::string{"[engine]\n"}.size());

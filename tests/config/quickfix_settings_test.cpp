@@ -1,4 +1,5 @@
-// QuickFIX settings files: every key has a treatment, values become ours, and what is wrong or without effect is said.
+// QuickFIX settings files: every key has a treatment, values become NexusFIX's, and what is wrong or without effect is
+// reported.
 #include "nexusfix/config/quickfix_settings.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-// --- The table of keys
+// The table of keys.
 
 TEST(QuickFixKeys, every_listed_key_has_a_row) {
   std::istringstream lines{text_of(data_folder / "quickfix_keys.txt")};
@@ -71,7 +72,7 @@ TEST(QuickFixKeys, documented_table_is_that_of_the_code) {
   test::expect_table_in("docs/quickfix.md", quickfix_key_table());
 }
 
-// --- How a file is read
+// How a file is read.
 
 TEST(QuickFixSettings, file_is_told_by_its_sections) {
   EXPECT_TRUE(looks_like_quickfix(initiator));
@@ -142,7 +143,7 @@ TEST(QuickFixSettings, environment_variables_are_put_in) {
   EXPECT_EQ(value_of(translated(initiator + "SenderSubID=${NAME}\n"), 0, "sender_sub_id"), "\"${NAME}\"");
 }
 
-// --- What values become
+// What values become.
 
 TEST(QuickFixSettings, session_keys_become_ours) {
   expect_cases(initiator, {
@@ -317,7 +318,7 @@ TEST(QuickFixSettings, setting_that_two_keys_make_is_taken_from_the_session) {
             "broker.cfg:2: [DEFAULT] SocketNodelay: has no effect: SocketTcpNoDelay sets the same\n");
 }
 
-// --- Secrets
+// Secrets.
 
 TEST(QuickFixSettings, logon_tags_become_username_password_and_fields) {
   const TranslatedSettings settings =
@@ -344,7 +345,7 @@ TEST(QuickFixSettings, no_warning_or_error_shows_a_secret) {
     EXPECT_EQ(complaint(initiator + line).find("hidden"), std::string::npos) << line;
 }
 
-// --- Mistakes and warnings
+// Mistakes and warnings.
 
 struct Mistake {
   std::string text;
@@ -508,7 +509,7 @@ TEST(QuickFixSettings, silence_on_unknown_fields_is_noted_once) {
   EXPECT_EQ(translated(initiator + "UseDataDictionary=N\n").notes.size(), 0U);
 }
 
-// --- Where things come from
+// Where things come from.
 
 TEST(QuickFixSettings, origins_name_line_key_and_section) {
   const TranslatedSettings settings = translated(initiator);

@@ -1,4 +1,4 @@
-// QuickFIX's keys for stores, logs and TLS: each becomes the setting of ours that does what it asks for.
+// QuickFIX's keys for stores, logs and TLS: each becomes the setting of NexusFIX with the same effect.
 #include "config/quickfix_text.hpp"
 
 namespace nfx {

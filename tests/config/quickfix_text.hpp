@@ -52,7 +52,7 @@ inline TranslatedSettings translated(const std::string& text) {
   return translate_quickfix_settings(text, "broker.cfg");
 }
 
-// The value of our key in the TOML, found through where it is said to have come from.
+// The value of our key in the TOML, found through the origin that is reported for it.
 inline std::string value_of(const TranslatedSettings& settings, std::size_t session, std::string_view key) {
   for (const SettingOrigin& each : settings.origins) {
     if (each.session != session || each.key != key) continue;

@@ -182,7 +182,7 @@ TEST(ScheduleTexts, utc_needs_no_database) {
 TEST(ScheduleTexts, local_is_the_zone_of_this_machine) {
   const TimeZone zone = load_time_zone("local");
   EXPECT_EQ(zone.name(), "local");
-  if (std::getenv("TZ") != nullptr) GTEST_SKIP() << "TZ is set, and may hold what is no name of a zone";
+  if (std::getenv("TZ") != nullptr) GTEST_SKIP() << "TZ is set, and may not be the name of a zone";
   const std::time_t moment = 1'790'000'000;
   std::tm here{};
   ASSERT_NE(localtime_r(&moment, &here), nullptr);

@@ -1,4 +1,4 @@
-// Which names a handshake asks for where sessions share an address, and who is warned of.
+// Which certificate names a handshake accepts where sessions share an address, and which sessions have a warning.
 #include "nexusfix/config/tls_names.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// What a scenario is played against: the wire as the counterparty sees it, the application behind the session, and
-// time. An implementation holds the session under test, alone or inside a whole engine behind a socket. What the
-// session has not done yet when next_message, delivered or closed is called, the implementation waits for within its
-// own patience; so only what is expected is asked for, and quiet() tells that nothing comes.
+// What a scenario is played against: the wire as the counterparty sees it, the application of the session, and time. An
+// implementation has the session under test, alone or inside a whole engine with a socket. What the session has not
+// done yet when next_message, delivered or closed is called, the implementation waits for, up to a limit; so only what
+// is expected is requested, and quiet() checks that nothing comes.
 #pragma once
 
 #include <deque>
@@ -32,7 +32,7 @@ class Peer {
 
   // The application.
   [[nodiscard]] virtual std::optional<std::string> delivered() = 0;  // the next message it got
-  [[nodiscard]] virtual std::optional<std::string> reported() = 0;   // the next Reject it was told of
+  [[nodiscard]] virtual std::optional<std::string> reported() = 0;   // the next Reject it received
   [[nodiscard]] virtual bool app_send(const Outgoing& message) = 0;
   [[nodiscard]] virtual bool app_reject(std::string_view refused, BusinessRejectReason reason,
                                         std::string_view text) = 0;

@@ -108,8 +108,7 @@ class Run {
     return value.starts_with('@') ? tag_of(field) + '=' + with_time(value) : field;
   }
 
-  // The peer's message: 49, 52 and 56 are put behind 34 unless given or forbidden with "!tag"; 8, 9 and 10 unless
-  // given.
+  // The peer's message: 49, 52 and 56 are put after 34 unless given or forbidden with "!tag"; 8, 9 and 10 unless given.
   std::string whole_message(std::string_view text) {
     const SessionConfig& config = scenario_.setup.config;
     const std::vector<std::string> given = split(text);
@@ -146,7 +145,7 @@ class Run {
     return message + sum + '\x01';
   }
 
-  // Bytes as given, but "9=*" and "10=*" become the right BodyLength and CheckSum of the message they stand in.
+  // Bytes as given, but "9=*" and "10=*" become the right BodyLength and CheckSum of their message.
   std::string raw_bytes(std::string_view text) {
     std::string bytes;
     std::size_t message_begin = 0, length_at = std::string::npos;
@@ -187,7 +186,7 @@ class Run {
     if (!same) fail("expected " + std::string{text} + "\n  but the session sent " + test_text(*message));
   }
 
-  // 8 9 49 52 56 10 need not be written; they are held against what they have to be.
+  // 8 9 49 52 56 10 need not be written; they are compared with what they have to be.
   bool implied(const Field& field, const std::vector<std::string>& expected) {
     const std::string tag = std::to_string(value(field.tag));
     const SessionConfig& config = scenario_.setup.config;
@@ -244,7 +243,7 @@ class Run {
     }
   }
 
-  // "35=D|97=Y|11=x": the header fields in front are handed over as such.
+  // "35=D|97=Y|11=x": leading header fields are passed as such.
   void app_sends(std::string_view text) {
     std::string header, body;
     const std::vector<std::string> fields = split(text);

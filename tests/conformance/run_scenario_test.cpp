@@ -1,4 +1,4 @@
-// The runner itself: a scenario that says something untrue must fail, and say where.
+// The runner itself: a scenario that is wrong must fail, with the line.
 #include <gtest/gtest.h>
 
 #include "run_scenario.hpp"

@@ -29,7 +29,7 @@ enum class StepKind : std::uint8_t {
   silence,      // nothing was sent and nothing delivered since the last step
   disconnects,  // the session closes the connection
   delivers,     // the application gets this message
-  reports,      // the application is told of this Reject
+  reports,      // the application gets this Reject
   advance,      // time passes
   app_sends,
   app_rejects,
@@ -46,7 +46,7 @@ struct Step {
 
 // How the session under test is set up.
 struct Setup {
-  SessionConfig config;    // ours: US, the peer's: PEER
+  SessionConfig config;    // our CompID: US, the peer's: PEER
   std::string dictionary;  // "FIX44" or "FIXT11+FIX50SP2", or empty for none
   ValidationChecks checks;
   ValidationMode validation = ValidationMode::strict;

@@ -18,9 +18,9 @@
 namespace nfx::conformance {
 namespace {
 
-// A turn may wait this long for the kernel to move bytes between the two sockets of one host.
+// An iteration may wait this long for the kernel to move bytes between the two sockets of one host.
 constexpr Duration one_wait = std::chrono::milliseconds{1};
-// So many turns without anything happening mean that nothing will: the bytes of loopback are there when send returns.
+// After this many iterations without an event there will be none: the bytes of loopback are there when send returns.
 constexpr int quiet_turns = 3;
 // And so many mean that what a scenario waits for does not come, however busy the machine.
 constexpr int patient_turns = 5000;

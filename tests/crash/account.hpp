@@ -29,7 +29,7 @@ struct AccountLine {
   bool poss_resend = false;
 };
 
-// Lines as they stand in the file; an unfinished last one is left out.
+// The lines of the file; an unfinished last one is left out.
 [[nodiscard]] std::vector<AccountLine> read_account(const std::filesystem::path& file);
 
 class Account {

@@ -89,9 +89,9 @@ class Check {
  public:
   Check(const Ledger& own, const Ledger& peer, bool repaired) : own_(own), peer_(peer), repaired_(repaired) {}
 
-  // What we say to have sent lies in our journal under that number.
+  // What the account lists as sent is in the own journal under that sequence number.
   void sent(const AccountLine& line) const { lies_in(own_, line, "sent"); }
-  // What came lies in the peer's journal under the number that it came with.
+  // What was received is in the peer's journal under the sequence number that it came with.
   void came(const AccountLine& line) const { lies_in(peer_, line, "got"); }
   void again(const AccountLine& line) const {
     if (!line.poss_dup && !line.poss_resend)

@@ -1,5 +1,5 @@
-// Holds what both journals say against what both parties wrote into their accounts. Both parties have ended in order.
-// Errors: AuditFailure, one line that says what is wrong and with which order and number.
+// Compares both journals with what both parties wrote into their accounts. Both parties have ended in order. Errors:
+// AuditFailure, one line with the fault, the order and the sequence number.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct AuditCounts {
   std::uint64_t orders = 0;
   std::uint64_t refused = 0;           // sends that the session did not take
   std::uint64_t seen_again = 0;        // orders and reports that came once more, marked as such
-  std::uint64_t sent_again = 0;        // by the applications, which could not know whether they had left
+  std::uint64_t sent_again = 0;        // by the applications, which could not know whether they were sent
   std::uint64_t messages = 0;          // in both journals
   std::uint64_t outbound[2] = {0, 0};  // next number of exchange and trader
 };
 
 struct AuditOptions {
-  // Numbers whose messages a repair may have left out: they are not looked for.
+  // Sequence numbers whose messages a repair may have left out: they are not required.
   bool repaired = false;
 };
 

@@ -1,4 +1,4 @@
-// A party as a child process: started, listened to, killed, and never left behind.
+// A party as a child process: started, read from, killed, and never left running.
 // Thread: one. Errors: std::runtime_error.
 #pragma once
 
@@ -44,7 +44,7 @@ class Child {
   int output_ = -1;
 };
 
-// Sleeps until one of them says something or the deadline has passed.
+// Sleeps until one of them writes something or the deadline has passed.
 void wait_for_words(const Child& one, const Child& other, Deadline deadline);
 
 }  // namespace nfx::crash

@@ -32,7 +32,7 @@ class SmallDisk {
     if (::statvfs(folder_.c_str(), &facts) != 0) throw std::system_error{errno, std::generic_category(), "statvfs"};
     return (facts.f_blocks - facts.f_bfree) * facts.f_frsize;
   }
-  // Leaves so much room from now on.
+  // The free space from now on.
   void leave(std::uint64_t room) {
     const std::string size = wish(used() + room);
     if (::mount("nfx-crash", folder_.c_str(), "tmpfs", MS_REMOUNT | MS_NOSUID | MS_NODEV, size.c_str()) != 0)

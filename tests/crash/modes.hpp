@@ -1,4 +1,4 @@
-// What the crash test does to two parties, each a function that throws when a promise was broken.
+// What the crash test does to two parties, each a function that throws when a guarantee was broken.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using Random = std::mt19937_64;
 struct CrashOptions {
   std::uint32_t cycles = 0;
   std::uint64_t seed = 1;
-  std::filesystem::path folder;  // everything the run leaves behind
+  std::filesystem::path folder;  // of all files of the run
   bool quiet = false;
 };
 
@@ -33,7 +33,7 @@ class Pair {
 
   // Starts those that do not run, each with a durability and a seed of its own.
   void start();
-  // Until the trader has logged on since it was last asked, or a word of trouble has come.
+  // Until the trader has logged on since the last call, or trouble was reported.
   void wait_for_logon();
   // Every order confirmed, both ended in order, everything audited. Starts them if need be.
   AuditCounts settle_and_audit(AuditOptions options = {});
@@ -53,9 +53,9 @@ class Pair {
 
 // Kills either or both at random moments, starts them again, and audits now and then.
 void run_kill(const CrashOptions& options);
-// Fills the disks of both, makes room, and goes on. False: this host does not let us (not root, no tmpfs).
+// Fills the disks of both, frees space, and continues. False: not possible on this host (not root, no tmpfs).
 [[nodiscard]] bool run_full(const CrashOptions& options, std::string& why_not);
-// Flips bytes of closed journals, opens them, repairs them and goes on.
+// Flips bytes of closed journals, opens them, repairs them and continues.
 void run_damage(const CrashOptions& options);
 
 }  // namespace nfx::crash

@@ -50,7 +50,7 @@ Pair::Pair(const CrashOptions& options, Random& random, bool small) : random_(ra
     party->role = is_exchange ? Role::acceptor : Role::initiator;
     party->folder = options.folder / (is_exchange ? "exchange" : "trader");
     party->store = party->folder / "store";
-    // Rings lie in memory, or every sync of the disk would write them too; one folder, removed with the run.
+    // Rings are in memory, or every sync of the disk would write them too; one folder, removed with the run.
     party->ring = std::filesystem::path{"/dev/shm"} / ("nfx-crash-" + std::to_string(::getpid()));
     party->small = small;
     std::filesystem::create_directories(party->folder);
@@ -79,7 +79,7 @@ void Pair::start() {
 
 void Pair::kill(Child& child) {
   if (child.running()) child.kill();
-  // What it said before it died counts no more, and the trader's session ends with the exchange's.
+  // What it reported before the kill is out of date, and the trader's session ends with the exchange's.
   while (trader.running() && trader.word()) {
   }
   logged_on_ = settled_ = false;

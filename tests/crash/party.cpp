@@ -24,7 +24,7 @@ constexpr Duration soon = std::chrono::milliseconds{2};
 
 void tell(Word word) {
   const char byte = static_cast<char>(word);
-  // A driver that is gone takes us with it, so there is nobody to complain to.
+  // When the driver has ended, this process ends too: there is no one to report to.
   static_cast<void>(::write(STDOUT_FILENO, &byte, 1) == 1);
 }
 
@@ -68,7 +68,7 @@ class Party : public Application {
   }
 
  protected:
-  // Writes a line of what came, and says whether it came for the first time.
+  // Writes a line for what came, and returns whether it came for the first time.
   bool first_time(const MessageView& message, std::set<std::uint64_t>& known, Entry entry) {
     const std::uint64_t order = order_of(message);
     const bool first = known.insert(order).second;
@@ -109,7 +109,7 @@ class Trader final : public Party {
       if (line.entry == Entry::sent) sent.insert(line.order);
       if (line.entry == Entry::confirmed) confirmed_.insert(line.order);
     }
-    // Of these nobody knows whether they left before the kill.
+    // It is unknown whether these were sent before the kill.
     for (std::uint64_t order = 1; order <= last_; ++order) {
       if (!sent.contains(order) && !confirmed_.contains(order)) unknown_.push_back(order);
     }
@@ -183,7 +183,7 @@ class Exchange final : public Party {
  private:
   struct Owed {
     std::uint64_t order;
-    bool again;  // a report may have left before the kill
+    bool again;  // a report may have been sent before the kill
   };
 
   bool report() {

@@ -24,7 +24,7 @@ struct PartyOptions {
   bool small = false;           // segments of 256 KiB and a ring of 64 KiB
 };
 
-// What a party tells its driver through standard output, one byte each.
+// What a party reports to its driver through standard output, one byte each.
 enum class Word : char {
   logged_on = 'L',
   settled = 'I',  // trader: every order is sent and confirmed, and no more are to come

@@ -99,7 +99,7 @@ std::string BaseMessages::data_field(bool right) {
   }
   std::string text = std::string(random_.one_in(16) ? 1 + random_.below(4) : 0, '0') + std::to_string(tag.length);
   text.append(1, '=').append(length).append(1, soh);
-  // Alone, or in front of another field, a length field means nothing.
+  // Alone, or before another field, a length field means nothing.
   if (random_.one_in(16)) return text + with_soh("58=no data|");
   return text.append(std::to_string(tag.data)).append(1, '=').append(data).append(1, soh);
 }

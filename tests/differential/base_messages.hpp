@@ -18,9 +18,9 @@ class BaseMessages {
   // A message of many market data entries and exactly that many bytes.
   [[nodiscard]] std::string of_size(std::size_t size);
 
-  // One or several fields, each with the SOH behind it.
+  // One or several fields, each with the SOH after it.
   [[nodiscard]] std::string tiny_fields(std::uint32_t count);         // "1=a|22=|3=c|"
-  [[nodiscard]] std::string data_field(bool right);                   // or with a length that lies
+  [[nodiscard]] std::string data_field(bool right);                   // or with a wrong length
   [[nodiscard]] std::string field_with_long_tag(bool beyond_narrow);  // of five digits and more
   [[nodiscard]] std::string field_without_value();
 

@@ -1,4 +1,4 @@
-// Compares every kernel that this machine can run with the scalar one, for as long as asked.
+// Compares every kernel that this machine can run with the scalar one, for the given time or count.
 //   build/release/tests/differential/differential --executions 500000000
 // Exits with 1 at a difference, with 77 when the machine has the scalar kernel only.
 #include <algorithm>

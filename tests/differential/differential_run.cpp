@@ -34,7 +34,7 @@ struct Counts {
   std::uint64_t needs_wide = 0;
   std::uint64_t fields = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t in_front = 0;                       // of the inputs, those that lie right behind an untouchable page
+  std::uint64_t in_front = 0;                       // of the inputs, those directly after an inaccessible page
   std::array<std::uint64_t, error_kinds> errors{};  // WireError::none: accepted
 
   void add(const Counts& other) {

@@ -1,4 +1,4 @@
-// Compares kernels with the scalar one on generated messages that lie against untouchable pages, and reports.
+// Compares kernels with the scalar one on generated messages next to inaccessible pages, and reports.
 // Thread: starts its own and waits for them. Cost: all of them busy until the number or the time is reached.
 // The same seed, number of executions and number of threads do the same again.
 #pragma once

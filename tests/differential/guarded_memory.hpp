@@ -13,12 +13,12 @@
 
 namespace nfx::test {
 
-// Which of the two untouchable pages the bytes lie against.
+// Which of the two inaccessible pages the bytes are next to.
 enum class Against { page_in_front, page_behind };
 
 class GuardedMemory {
  public:
-  // Room for `size` bytes at least: the size is rounded up to whole pages.
+  // Space for `size` bytes at least: the size is rounded up to whole pages.
   explicit GuardedMemory(std::size_t size) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     usable_ = (size + page - 1) / page * page;
@@ -36,7 +36,7 @@ class GuardedMemory {
   [[nodiscard]] std::span<char> first(std::size_t count) noexcept { return {first_, count}; }
   [[nodiscard]] std::span<char> last(std::size_t count) noexcept { return {first_ + usable_ - count, count}; }
 
-  // A copy that touches the page in front or the one behind.
+  // A copy directly after the first page or before the last one.
   [[nodiscard]] std::string_view place(std::string_view bytes, Against against) noexcept {
     const std::span<char> room = against == Against::page_in_front ? first(bytes.size()) : last(bytes.size());
     if (!bytes.empty()) std::memcpy(room.data(), bytes.data(), bytes.size());

@@ -1,6 +1,6 @@
-// Gives the same bytes to the scalar kernel and to others, and says in what they differ.
+// Gives the same bytes to the scalar kernel and to others, and reports the difference.
 // Thread: one per comparer. Cost: the kernels' own, one comparison of memory per array, no allocation.
-// What kernels write lies in front of an untouchable page, so writing behind the arrays' padding ends the program.
+// What kernels write is before an inaccessible page, so writing after the arrays' padding ends the program.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct KernelDifference {
 // "avx2 index_fields: end of field 3 is 18, scalar says 17"
 [[nodiscard]] std::string to_string(const KernelDifference& difference);
 
-// What to ask the kernels about some bytes.
+// What the kernels compute for some bytes.
 struct KernelQuestion {
   std::uint32_t capacity = 64;  // at most KernelComparer::max_capacity
   std::size_t part_from = 0;    // check_sum and scan_soh also get the bytes from here on; at most their number
@@ -54,7 +54,7 @@ class KernelComparer {
   [[nodiscard]] std::optional<KernelDifference> compare(std::string_view bytes,
                                                         const KernelQuestion& question) noexcept;
 
-  // What the scalar kernel said last: of index_fields where the bytes are few enough, else of index_wide_fields.
+  // The scalar kernel's last result: of index_fields where the bytes are few enough, else of index_wide_fields.
   [[nodiscard]] const kernels::IndexResult& expected() const noexcept { return expected_; }
 
   // What ran last: for who must explain a fault.

@@ -56,7 +56,7 @@ void MessageGenerator::insert(std::size_t at, std::string_view piece) {
   if (walk_.size() + piece.size() <= max_walk_size_) walk_.insert(at, piece);
 }
 
-// The place behind any SOH, or the start of the message.
+// The position after any SOH, or the start of the message.
 std::size_t MessageGenerator::any_field_start() noexcept {
   const std::size_t from = random_.below(walk_.size() + 1);
   const std::size_t at = walk_.find(soh, from);
@@ -74,7 +74,7 @@ void MessageGenerator::step() {
       "A value with = and 0123456789, of any length, that moves what follows it.";
   switch (random_.below(8)) {
     case 0:
-    case 1:  // everything behind lies elsewhere in its block
+    case 1:  // everything after it is elsewhere in its block
       insert(any_value_start(), filling.substr(0, 1 + random_.below(64)));
       break;
     case 2: {
@@ -97,7 +97,7 @@ void MessageGenerator::step() {
       if (at < walk_.size() && walk_[at] != soh) walk_[at] = random_.one_in(2) ? '=' : digits[random_.below(10)];
       break;
     }
-    case 5: {  // zeros do not change a tag, other digits in front of it do
+    case 5: {  // leading zeros do not change a tag, other digits do
       char front[8];
       const std::size_t size = 1 + random_.below(random_.one_in(4) ? 8 : 3);
       const bool zeros = !random_.one_in(3);
@@ -129,7 +129,7 @@ std::string MessageGenerator::any_piece() {
   }
 }
 
-// From what may be a message to what probably is none, in the copy that leaves the generator.
+// From what may be a message to what probably is not, in the generator's output.
 void MessageGenerator::damage() {
   if (out_.empty()) return;
   const std::size_t at = random_.below(out_.size());
@@ -152,7 +152,7 @@ void MessageGenerator::damage() {
     }
     case 5: out_.erase(at, 1 + random_.below(4)); break;
     case 6: out_.insert(at, 1, any_of(telling)); break;
-    case 7: {  // cut anywhere, or behind a field
+    case 7: {  // cut anywhere, or after a field
       const std::size_t end = random_.one_in(2) ? out_.find(soh, at) : std::string::npos;
       out_.resize(end == std::string::npos ? at : end + 1);
       break;

@@ -29,8 +29,8 @@ class BadNeighbour : public ::testing::Test {
     EXPECT_TRUE(rig.venue.session(0).logged_on());
   }
 
-  // The good session's round trip takes four turns at most, whatever its neighbour does: each message may lie across
-  // the end of a stream's ring.
+  // The good session's round trip takes four iterations at most, whatever its neighbour does: each message may wrap
+  // around the end of a stream's ring.
   void expect_prompt_echo() {
     const std::size_t before = rig.trader.application.at().orders.size();
     ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(before)}).has_value());
@@ -156,7 +156,7 @@ TEST_F(PeerThatDoesNotRead, gets_everything_in_order_once_it_reads_again) {
 TEST_F(PeerThatDoesNotRead, takes_large_messages_as_soon_as_there_is_room_for_them) {
   const std::string large = order(1) + field(58, std::string(50'000, 'x'));
   fill();
-  // Half is read: what is free lies in front of what waits and behind it.
+  // Half is read: the free space is before and after what waits.
   for (int i = 0; i < 12; ++i) {
     bad.read();
     rig.turn();

@@ -166,7 +166,7 @@ inline std::string short_name(std::string_view pretty) {
   return name;
 }
 
-// Of a file as the compiler was told of it: absolute, or relative to the build folder.
+// Of a file as the compiler got it: absolute, or relative to the build folder.
 inline std::string path_in_tree(std::string_view file, std::string_view root) {
   if (file.starts_with(root) && file.size() > root.size()) file.remove_prefix(root.size() + 1);
   while (file.starts_with("../")) file.remove_prefix(3);

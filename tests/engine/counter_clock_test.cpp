@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A kernel and a counter that pass as the test says.
+// A kernel clock and a counter that the test advances.
 struct World {
   Instant kernel{UtcTime{1'000'000s}, MonotonicTime{500s}};
   std::uint64_t count = 1'000'000;

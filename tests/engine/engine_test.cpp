@@ -47,7 +47,7 @@ class Echo final : public Application {
   }
 };
 
-// Sends the next number with each answer; says when the last one has come back.
+// Sends the next number with each answer; signals when the last one has come back.
 class Counting final : public Application {
  public:
   Counting(std::size_t sessions, std::int64_t last)
@@ -120,7 +120,7 @@ TEST(Engine, serves_sessions_on_two_poll_threads_and_stops_cleanly) {
   }
 }
 
-// Tells when the poll thread has reached its loop.
+// Signals when the poll thread has reached its loop.
 class FirstTurn final : public Application {
  public:
   void on_message(SessionHandle&, const MessageView&) override {}

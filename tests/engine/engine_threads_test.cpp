@@ -20,7 +20,7 @@ class Silent : public Application {
   void on_message(SessionHandle&, const MessageView&) override {}
 };
 
-// Says when a Logon has come, just before the journal of its session is asked for.
+// Signals when a Logon has come, just before the journal of its session is opened.
 class Doorman final : public Silent {
  public:
   bool on_logon_request(const LogonRequest&) override {

@@ -1,5 +1,4 @@
-// A network that only writes down what it is told, and Logons as their bytes: for the parts of a poll loop by
-// themselves.
+// A network that only records its calls, and Logons as bytes: for tests of single parts of a poll loop.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A log's queue that is full while sessions go on: what [log] when_full says becomes of the next line.
+// A log's queue that is full while sessions continue: [log] when_full determines what happens to the next line.
 #include <gtest/gtest.h>
 
 #include <latch>
@@ -15,7 +15,7 @@
 namespace nfx::test {
 namespace {
 
-// A venue whose log is configured by a file; its thread begins when the test says so.
+// A venue whose log is configured by a file; its thread begins when the test starts it.
 class FullLog : public ::testing::Test {
  protected:
   void start(const std::string& keys) {

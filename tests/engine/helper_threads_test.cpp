@@ -1,5 +1,5 @@
-// The threads behind the poll threads, as many as configured: which journal goes to which flusher, in what order jobs
-// are run, and that an engine has them all.
+// The helper threads, as many as configured: which journal goes to which flusher, in what order jobs are run, and that
+// an engine has them all.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -144,7 +144,7 @@ std::set<std::string> names_of_threads() {
   return names;
 }
 
-// Sends one report to everybody who logs on, and counts what comes.
+// Sends one report to every session that logs on, and counts what comes.
 class Reporting final : public Application {
  public:
   explicit Reporting(std::ptrdiff_t expected = 0) : all_there(expected) {}
@@ -184,7 +184,7 @@ TEST(Engine, runs_as_many_flushers_and_workers_as_configured_and_all_of_them_flu
     Engine trader{trader_config, at_trader};
     std::jthread venue_thread{[&] { venue.run(); }};
     std::jthread trader_thread{[&] { trader.run(); }};
-    at_trader.all_there.wait();  // nothing leaves before it is synced: both were flushed
+    at_trader.all_there.wait();  // nothing is sent before it is synced: both were flushed
     const std::set<std::string> names = names_of_threads();
     std::set<std::string> reported;
     for (const ThreadReport& each : venue.thread_reports()) reported.insert(each.name);

@@ -1,5 +1,5 @@
 // Sessions whose store is a journal: what survives a restart, what waits for the disk, and what happens when the disk
-// fails. The disk is in memory and the flusher turns when the test says so.
+// fails. The disk is in memory, and the test runs the flusher.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -85,7 +85,7 @@ class JournalSession : public ::testing::Test {
     return rig.venue.session().send({.msg_type = "8", .body = field(11, id), .header_fields = {}});
   }
   [[nodiscard]] std::size_t reports_received() { return rig.trader.application.at(0).orders.size(); }
-  // The venue's process dies without a word, and another begins.
+  // The venue's process is killed, and another begins.
   void restart_venue(Durability durability) {
     disk.die_now();
     const EngineConfig config = rig.venue.config;
@@ -137,7 +137,7 @@ TEST_F(JournalSession, each_sync_is_in_the_counts_of_its_flusher) {
 
 TEST_F(JournalSession, resends_after_a_kill_what_the_peer_never_got) {
   start(Durability::interval);
-  ASSERT_TRUE(report("a"));  // encoded and kept, but the process dies before the turn that would send it
+  ASSERT_TRUE(report("a"));  // encoded and stored, but the process is killed before the iteration that would send it
   restart_venue(Durability::interval);
   rig.pass(3s);
   turn(20);
@@ -529,7 +529,7 @@ TEST_F(FormerJournal, of_another_session_stays_that_one_s) {
   EXPECT_EQ(list_sessions(disk, "/venue").size(), 2u);
 }
 
-// Stores on a disk that takes its time: meanwhile another thread asks something of the loop.
+// Stores on a slow disk: meanwhile another thread has a request for the loop.
 class SlowStores final : public SessionStores {
  public:
   explicit SlowStores(std::function<void()> their_meanwhile) : meanwhile(std::move(their_meanwhile)) {}

@@ -1,5 +1,5 @@
 // Two poll loops, a venue's and a trader's, on a network without a network and a clock that the test moves; and a peer
-// that says byte for byte what the test tells it to.
+// that sends the bytes of the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline std::string field(int tag, std::string_view value) {
 }
 inline std::string order(std::size_t number) { return field(11, std::to_string(number)); }
 
-// Writes down what it is told; what it does besides is up to the test.
+// Records its callbacks; what it does besides is up to the test.
 class RecordingApplication : public Application {
  public:
   struct Session {

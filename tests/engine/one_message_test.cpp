@@ -34,7 +34,7 @@ std::string text_of(const fs::path& path) {
 
 std::string architecture_page() { return text_of(NFX_SOURCE_DIR "/docs/architecture.md"); }
 
-// ---- the page and the comparison, in every build ----
+// The page and the comparison, in every build.
 
 constexpr std::string_view sample_page =
     "# A page\n\n"
@@ -146,7 +146,7 @@ TEST(ArchitecturePage, lists_every_function_that_is_recorded) {
   EXPECT_EQ(listed.size() - 1, recorded);
 }
 
-// ---- an engine's calls, in builds that record them ----
+// An engine's calls, in builds that record them.
 
 #ifdef NDEBUG
 

@@ -1,4 +1,4 @@
-// The small parts of a poll loop, each against what it promises.
+// The small parts of a poll loop, each compared with its contract.
 #include <gtest/gtest.h>
 
 #include <map>

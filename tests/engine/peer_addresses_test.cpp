@@ -1,4 +1,4 @@
-// Addresses that misbehave are held off, and resends that go on are slowed.
+// Addresses that misbehave are held off, and resends without end are slowed.
 #include "engine/peer_addresses.hpp"
 
 #include <gtest/gtest.h>

@@ -30,7 +30,7 @@ EngineConfig one_acceptor() {
   return config;
 }
 
-// Says from inside a callback where it runs, then stops the engine.
+// Records from inside a callback where it runs, then stops the engine.
 class WhereAmI final : public Application {
  public:
   Duration on_turn(Instant) override {

@@ -66,7 +66,7 @@ TEST_F(PollLoopTest, what_callbacks_send_leaves_in_the_order_of_its_numbers) {
     session.send({.msg_type = "8", .body = field(11, message.get_view(Tag::ClOrdID))});
   };
   rig.venue.config.sessions[0].session.resend_chunk_size = 1;
-  peer.seq = 4;  // a gap of three in front of the Logon, asked for in chunks of one
+  peer.seq = 4;  // a gap of three before the Logon, requested in chunks of one
   log_raw_peer_on();
   peer.seq = 1;
   for (int i = 1; i <= 4; ++i) exchange([&] { peer.send(peer.next("D", order(static_cast<std::size_t>(i)))); });
@@ -189,7 +189,7 @@ TEST_F(PollLoopTest, what_was_sent_while_the_connection_was_lost_arrives_after_i
   rig.start_both();
   rig.trader.session().send({.msg_type = "D", .body = order(1)});
   rig.trader.session().send({.msg_type = "D", .body = order(2)});
-  rig.trader.session().drop_connection();  // before the bytes have left
+  rig.trader.session().drop_connection();  // before the bytes were sent
   rig.pass(2s);
   EXPECT_EQ(rig.venue.application.at().orders, numbers(1, 2));
   EXPECT_EQ(rig.venue.application.at().duplicates, numbers(1, 2));

@@ -15,7 +15,7 @@ class Reconnect : public ::testing::Test {
     rig.trader.config.sessions[0].reconnect_delay_max = 1000ms;
   }
 
-  // Times between the next tries, each of which fails because nobody listens.
+  // Times between the next tries, each of which fails because no process listens.
   std::vector<Duration> gaps_of(std::size_t tries) {
     constexpr Duration step = 1ms;
     std::vector<Duration> gaps;

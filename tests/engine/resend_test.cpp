@@ -1,4 +1,4 @@
-// Answering ResendRequests: everything asked for, at a pace that leaves room for everybody else.
+// Answering ResendRequests: everything requested, at a rate that does not delay other sessions.
 #include <gtest/gtest.h>
 
 #include "engine/loop_rig.hpp"

@@ -1,4 +1,4 @@
-// Which sessions live on a loop, what becomes of their connections, and what other threads ask for.
+// The sessions of a loop, the owners of their connections, and the requests of other threads.
 #include "engine/roster.hpp"
 
 #include <gtest/gtest.h>

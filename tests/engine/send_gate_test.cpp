@@ -13,7 +13,7 @@
 namespace nfx {
 namespace {
 
-// A stream of records that somebody commits.
+// A stream of records that the test commits.
 struct Commits {
   bool holding = true;
   CommitPosition written = 0;
@@ -164,7 +164,7 @@ TEST_F(SendGateTest, an_assignment_drops_what_was_pending_and_all_that_was_known
   EXPECT_EQ(leaving(), "xyz");
 }
 
-// Whatever the order: what has left was committed, and all leaves in order once everything is.
+// Whatever the order: what was sent was committed, and all is sent in order once everything is.
 TEST_F(SendGateTest, nothing_leaves_before_its_commit_in_any_order_of_events) {
   test::Seeded random;
   SCOPED_TRACE(random.trace());

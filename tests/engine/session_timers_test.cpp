@@ -83,7 +83,7 @@ TEST(ReconnectDelay, priority_begins_from_the_first_after_a_logon_or_when_the_li
   EXPECT_EQ(reconnect.endpoint(), 0U);
 }
 
-// Open from 8 to 17 hours, every day, with numbers that begin anew each day.
+// Open from 8 to 17 hours, every day, with sequence numbers that restart each day.
 Schedule day_schedule() {
   ScheduleConfig config;
   config.start_time = 8h;

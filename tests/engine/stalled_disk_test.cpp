@@ -1,4 +1,4 @@
-// Two sessions on one poll thread, each with a journal on a disk of its own, when one of the disks stands still.
+// Two sessions on one poll thread, each with a journal on a disk of its own, when one of the disks stalls.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 namespace nfx::test {
 namespace {
 
-// While it is closed, who writes or syncs waits in front of it.
+// While it is closed, threads that write or sync wait.
 class Gate {
  public:
   void close() {
@@ -47,7 +47,7 @@ class Gate {
   int waiting_ = 0;
 };
 
-// The real disk, with a gate in front of the files below one folder.
+// The real disk, with a gate before each operation on files below one folder.
 class StallingDisk final : public ForwardingDisk {
  public:
   StallingDisk(std::filesystem::path slow, Gate& gate)
@@ -80,7 +80,7 @@ class StallingDisk final : public ForwardingDisk {
   Gate& gate_;
 };
 
-// Session 0 has its journal on the disk that stalls, session 1 beside it. Their peers answer nothing.
+// Session 0 has its journal on the disk that stalls, session 1 on the other. Their peers answer nothing.
 class StalledDisk : public ::testing::Test {
  protected:
   void start(std::uint32_t flushers, Durability neighbours) {
@@ -105,7 +105,7 @@ class StalledDisk : public ::testing::Test {
     ASSERT_TRUE(stalled().logged_on());
     ASSERT_TRUE(good().logged_on());
   }
-  // From here on flusher 0 stands in front of the disk of session 0.
+  // From here on flusher 0 waits for the disk of session 0.
   void stall() {
     gate.close();
     ASSERT_TRUE(report(stalled(), 0));
@@ -127,7 +127,7 @@ class StalledDisk : public ::testing::Test {
     return session.send(
         {.msg_type = "8", .body = order(number) + field(58, std::string(400, 'x')), .header_fields = {}});
   }
-  // Sends until the ring is full, and says how many were taken.
+  // Sends until the ring is full, and returns how many were accepted.
   std::size_t fill(SessionHandle& session) {
     std::size_t taken = 0;
     while (taken < 1000 && report(session, taken + 1)) {

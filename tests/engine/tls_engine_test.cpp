@@ -1,4 +1,4 @@
-// Certificates of an engine that stands: which sessions' are loaded anew.
+// Certificates of a running engine: which sessions' are reloaded.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -54,7 +54,8 @@ TEST(TlsEngine, loads_the_files_of_sessions_anew_that_were_added_later_as_long_a
   EXPECT_TRUE(engine.reload_tls().empty());
 }
 
-// A venue for C1, C2 and whoever a template takes, all on one address, and clients with certificates of their own.
+// A venue for C1, C2 and every peer that a template accepts, all on one address, and clients with certificates of their
+// own.
 class SharedAddress : public ::testing::Test {
  protected:
   SharedAddress() {

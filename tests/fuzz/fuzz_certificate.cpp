@@ -104,7 +104,7 @@ void read_all(const X509* certificate) {
   require(facts.names == nfx::detail::names_of(certificate), "the facts have the certificate's names", facts.subject);
 }
 
-// What TlsOptions::peer_names say besides a name.
+// What TlsOptions::peer_names contain besides names.
 bool is_special(std::string_view pattern) {
   return pattern.starts_with("sha256:") || pattern.contains(nfx::comp_id_placeholder);
 }

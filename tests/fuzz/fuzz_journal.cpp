@@ -106,7 +106,7 @@ const Whole& whole() {
   return journal;
 }
 
-// A line's words as numbers; those that are none are 0.
+// A line's words as numbers; 0 for those that are not numbers.
 struct Edit {
   std::string_view verb;
   std::array<std::uint64_t, 4> numbers{};

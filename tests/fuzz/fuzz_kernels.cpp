@@ -1,5 +1,5 @@
-// Fuzz target over the kernels: on any bytes every one must equal the scalar one and stay inside of its memory.
-// The first byte chooses the capacity, the second the page that the bytes lie against and where a second scan begins.
+// Fuzz target over the kernels: on any bytes every one must equal the scalar one and stay inside its memory. The first
+// byte chooses the capacity, the second the page that the bytes are next to and where a second scan begins.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,7 @@
-// Whatever the files of a QuickFIX store hold, importing finds a store whose numbers are possible and whose messages
-// lie in its body, or says in one error which file is wrong. The input is the files, one after the other, each after a
-// line
-// "%% EXTENSION" ("%% name STEM" changes the name of those that follow); '|' stands for SOH, '~' for a zero byte.
+// Whatever the files of a QuickFIX store contain, importing finds a store with possible sequence numbers and with
+// messages inside its body, or names the wrong file in one error. The input is the files, one after the other, each
+// after a line "%% EXTENSION" ("%% name STEM" changes the name of those that follow); '|' stands for SOH, '~' for a
+// zero byte.
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ void check_store(const QuickfixStore& store, const std::map<std::string, std::st
     require(reader.read(message) == expected, "a message is the bytes that the header names", expected);
   }
   const std::string identity = nfx::app::store::identity_of(store);
-  // QuickFIX/J spells names with few characters: a name with others is none of its own.
+  // QuickFIX/J spells names with few characters: a name with others was not written by it.
   const bool java = store.kind == nfx::app::store::QuickfixKind::quickfixj;
   require(java || nfx::app::store::may_be(store, identity), "the store may be that of its own identity", identity);
 }

@@ -1,5 +1,5 @@
-// What a fuzz target states of itself for the replay, and what the targets share. Thread: one. Errors: a promise that
-// does not hold prints what and the input's text, and aborts.
+// What a fuzz target states of itself for the replay, and what the targets share. Thread: one. Errors: a requirement
+// that is not met prints its name and the input's text, and aborts.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ enum class FuzzFormat : std::uint8_t {
 
 struct FuzzTarget {
   FuzzFormat format = FuzzFormat::fix;
-  std::size_t control_size = 0;     // bytes at the front that steer the target and are no part of the message
+  std::size_t control_size = 0;     // bytes at the front that steer the target and are not part of the message
   std::uint64_t mutations = 50000;  // of a replay: less for a target that takes long
   std::size_t max_input_size = 2048;
 };

@@ -1,5 +1,5 @@
 // Fuzz target over everything that reads a peer's bytes: framer, parser, typed reads, groups.
-// Whatever the bytes are, nothing is read outside them and the promises of the headers hold; a broken one aborts.
+// Whatever the bytes are, nothing is read outside them and the contracts of the headers hold; a violation aborts.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

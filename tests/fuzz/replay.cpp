@@ -1,6 +1,6 @@
 // Runs a fuzz target without libFuzzer: every seed of a corpus folder, then a bounded number of mutations of them.
-// The same target, the same promises, in every build and with every compiler.
-// Usage: <target>_replay CORPUS_FOLDER [MUTATIONS [SEED]]. The number that the target states is the default.
+// The same target and the same requirements, in every build and with every compiler. Usage: <target>_replay
+// CORPUS_FOLDER [MUTATIONS [SEED]]. The number that the target states is the default.
 //        <target>_replay --write-seeds CORPUS_FOLDER TO_FOLDER writes them as the bytes that libFuzzer starts from.
 #include <unistd.h>
 
@@ -21,7 +21,7 @@
 
 namespace {
 
-// Written to stderr when a promise is broken: as a new seed it shows the defect again.
+// Written to stderr when a requirement is not met: as a new seed it shows the defect again.
 const std::string* current = nullptr;
 
 void show_input(int) {
@@ -53,7 +53,7 @@ std::string framed(const std::string& body) {
       std::to_string(body.size()) + '\x01' + body);
 }
 
-// Applies f to what is behind the control bytes.
+// Applies f to what follows the control bytes.
 template <class F>
 std::string behind_control(const std::string& input, F&& f) {
   const std::size_t size = std::min(input.size(), nfx_fuzz_target.control_size);
@@ -163,7 +163,7 @@ class Mutator {
     return seed.substr(from, std::max(end, from) - from);
   }
 
-  // Lines and pieces of the seeds change places, and numbers become such as nobody expects.
+  // Lines and pieces of the seeds change places, and numbers become unusual ones.
   void mutate_text(std::string& input) {
     static constexpr const char* values[] = {"0",
                                              "-1",
@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: no seeds\n", argv[1]);
     return 2;
   }
-  // Printed first: a broken promise aborts, and the seed says how to see it again.
+  // Printed first: a failure aborts, and the seed repeats it.
   std::printf("%zu seeds, %llu mutations, seed %llu\n", seeds.size(), static_cast<unsigned long long>(mutations),
               static_cast<unsigned long long>(seed));
   std::fflush(stdout);

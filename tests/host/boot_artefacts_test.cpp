@@ -155,7 +155,7 @@ bool have(const char* program) {
   return std::system((std::string{"command -v "} + program + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-// Every value behind `pattern` in the text, without the comments.
+// Every value after `pattern` in the text, without the comments.
 std::vector<std::string> values(const std::string& text, const std::string& pattern) {
   std::istringstream lines{text};
   std::vector<std::string> found;

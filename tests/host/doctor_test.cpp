@@ -80,7 +80,7 @@ TEST(DoctorChecks, are_at_least_45_and_each_is_described) {
 }
 
 // A reason that a reader can look up or repeat: a setting, a file, an error code, a page of the kernel's documentation,
-// or a command of ours. What has none of these must be marked as not measured.
+// or a command of nfx. A text with none of these must be marked as not measured.
 TEST(DoctorChecks, give_a_reason_that_can_be_looked_up_or_say_that_it_was_not_measured) {
   const std::regex named{R"([A-Z]{2,}_[A-Z_]+|\bE[A-Z]{3,}\b|[a-z]+[a-z0-9]*[._=][a-z0-9]+|--[a-z]+|\./dev bench)"};
   const std::regex figure{"p99|percentile|[0-9],[0-9]{3} us|was measured|[0-9] %"};

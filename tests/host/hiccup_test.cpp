@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t us = 1'000, ms = 1'000'000;
 
-// Readings in the order given, then one far behind the end.
+// Readings in the order given, then one far after the end.
 struct ScriptedClock {
   std::vector<TickReading> readings;
   std::size_t next = 0;

@@ -184,7 +184,7 @@ class FaultyWriter final : public HostWriter {
   explicit FaultyWriter(const Host& host) : under_(host.files()) {}
 
   std::size_t die_before = never;  // the process is gone, and the operation was not done
-  std::size_t die_after = never;   // it was done, and nobody heard of it
+  std::size_t die_after = never;   // it was done, and not reported
   std::size_t fail_at = never;
   int error = EIO;
   std::string refused_file;  // by its end

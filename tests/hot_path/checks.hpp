@@ -54,7 +54,7 @@ class TemporaryFolder {
   std::filesystem::path path;
 };
 
-// What lies beside the way from a message to its answer, each by itself; in side_paths.cpp.
+// The work next to the path from a message to its answer, each part by itself; in side_paths.cpp.
 void check_side_paths();
 
 }  // namespace nfx::test

@@ -1,6 +1,5 @@
 // Both ends of a conversation in one thread, each a poll loop over a transport of its own, so that the acceptor's and
-// the initiator's paths are both in the trap. What lies around the loops: nothing, or journals and logs whose worker is
-// another thread.
+// the initiator's paths are both in the trap. The loops may have journals and logs, whose worker is another thread.
 // Thread: one, but Around's own worker. Lifetime: transports outlive Around, which outlives the Conversation.
 #pragma once
 
@@ -94,7 +93,7 @@ inline bool send_order(SessionHandle& session, std::uint64_t number) {
   return session.send({.msg_type = msg_type::new_order_single, .body = body.view()}).has_value();
 }
 
-// What lies around the loops of both sides: nothing, or journals and logs with a thread of their own behind them.
+// What the loops of both sides have besides: nothing, or journals and logs with a thread of their own.
 class Around {
  public:
   Around() = default;
@@ -104,7 +103,7 @@ class Around {
     journal.durability = durability;
     journal.directory = folder / "store";
     journal.ring_directory = folder / "ring";
-    // Room for all of it, however long the disk takes: a loop whose journal is full waits, which is no part of this.
+    // Space for all of it, however slow the disk: a loop whose journal is full waits, which is not tested here.
     journal.segment_size = 16 * 1024 * 1024;
     journal.ring_size = 16 * 1024 * 1024;
     LogFileOptions file;

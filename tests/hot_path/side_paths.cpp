@@ -1,5 +1,5 @@
-// What a poll thread does beside answering: keeping, logging, handing over, counting. Each by itself, at its limits
-// too.
+// What a poll thread does besides answering: storing, logging, handing over, counting. Each by itself, also at its
+// limits.
 #include <array>
 #include <memory>
 #include <string>
@@ -57,7 +57,7 @@ void check_journal() {
         "thousands of messages are kept over many segments, the oldest evicted, the newest read back");
   check_counts(counts, "journal, synced at intervals: append, numbers, eviction, next segment, reading back");
 
-  // Nobody writes the ring: it fills, and says so.
+  // Without a flusher the ring fills, and reports that.
   flusher.remove(store);
   std::uint64_t refused = 0;
   TrapCounts full;
@@ -109,7 +109,7 @@ void check_logs() {
   for (int round = 0; round < 20; ++round) {
     {
       Trap trap;
-      // More than a lane takes: the last of them are counted and dropped.
+      // More than a log queue takes: the last of them are counted and dropped.
       for (int i = 0; i < 1000; ++i) message_lane.record(1, LogDirection::out, UtcTime{Duration{i}}, text);
       for (int i = 0; i < 10; ++i) event_lane.record(1, UtcTime{Duration{i}}, "logged on", "next in 1");
       event_lane.record(1, UtcTime{1s}, "too long", longer);

@@ -89,7 +89,7 @@ void on_call(int, siginfo_t*, void* context) {
   registers[REG_RAX] = nfx_watch_call(number, arguments);
 }
 
-// The C library would put its own return in the place of ours.
+// The C library would replace our return function by its own.
 bool install() noexcept {
   struct KernelAction {
     void (*handler)(int, siginfo_t*, void*);

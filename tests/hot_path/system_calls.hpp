@@ -1,5 +1,5 @@
-// Sees every system call of the calling thread, whoever makes it: the kernel hands each one over before it is done
-// (syscall user dispatch), and it is done then.
+// Sees every system call of the calling thread, from any library: the kernel passes each one to a handler before it is
+// done (syscall user dispatch), and the handler does it.
 // Thread: each for itself. Cost: a signal per call. Lifetime: from the first watch() on the thread stays prepared.
 // Errors: available() is false on other processors than x86-64, and where the kernel cannot (Linux before 5.11).
 #pragma once

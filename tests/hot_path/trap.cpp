@@ -89,7 +89,7 @@ void note_release() noexcept {
 }
 void note_lock() noexcept { counted.locks += armed ? 1 : 0; }
 
-// The function of this name that stands behind ours.
+// The function that ours of this name replaces.
 template <class Function>
 Function* behind(const char* name) noexcept {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

@@ -1,6 +1,5 @@
-// What has to hold with every counterparty, whoever wrote it: sessions, orders and their content, heartbeats, resets,
-// and that nothing is lost across a connection that breaks. Linked with the program of each counterparty
-// (peer_tests.cmake).
+// What has to hold with every counterparty's engine: sessions, orders and their content, heartbeats, resets, and that
+// nothing is lost across a connection that breaks. Linked with the program of each counterparty (peer_tests.cmake).
 #include <array>
 
 #include "engine_rig.hpp"
@@ -95,7 +94,7 @@ TEST_P(AnyPeer, orders_of_both_sides_and_their_reports_carry_what_was_sent) {
   for (std::size_t n = 1; n <= count; ++n) {
     const Content sent(n);
     std::string line = "ORDER our-" + std::to_string(n) + ' ';
-    line += std::to_string(1 + 2 * count + n) + " N ";  // behind our Logon and our reports
+    line += std::to_string(1 + 2 * count + n) + " N ";  // after our Logon and our reports
     line += sent.symbol + ' ' + sent.side + ' ' + sent.quantity + ' ' + sent.price + ' ';
     line += sent.parties[0] + ',' + sent.parties[1] + ' ' + data_text("ours", n, '|');
     EXPECT_EQ(orders[n - 1], line);
@@ -220,7 +219,7 @@ TEST_P(AnyPeer, reset_on_logon_starts_over_with_every_connection) {
   EXPECT_EQ(rig.ours().resent(Direction::in) + rig.ours().resent(Direction::out), 0U);
 }
 
-// An initiator says so with its Logon; an acceptor's reset needs an initiator that does the same.
+// An initiator resets with its Logon; an acceptor's reset needs an initiator that does the same.
 TEST_P(AnyPeer, a_reset_between_two_sessions_by_the_peer_starts_both_sides_at_one) {
   EngineRig rig(GetParam(), {.peer = {}, .adjust = [](SessionConfig& config) {
                                config.reset_on_logon = config.role == Role::initiator;
@@ -266,7 +265,7 @@ TEST_P(AnyPeer, what_the_peer_sent_while_we_were_away_arrives_in_order_as_possib
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * all; })) << rig.story();
   expect_in_order(orders_at_ours(rig), "id-", all);
   for (const TradingApplication::Received& one : rig.ours().received()) {
-    EXPECT_EQ(one.poss_dup, one.seq > before + 1) << one.id;  // behind the Logon
+    EXPECT_EQ(one.poss_dup, one.seq > before + 1) << one.id;  // after the Logon
   }
   EXPECT_EQ(rig.peer().count("EXEC"), 2 * all);
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
@@ -277,7 +276,7 @@ TEST_P(AnyPeer, orders_of_ours_that_a_cut_kept_back_arrive_in_order_as_possible_
   constexpr std::size_t count = 200;
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  // The cut leaves encoded orders behind that never saw the network.
+  // At the cut there are encoded orders that were never sent.
   rig.ours().ask_orders(count, count / 2);
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("ORDER") >= count; })) << rig.story();
   ASSERT_TRUE(rig.pump_until([&] { return rig.ours().reports_in() >= 2 * count; })) << rig.story();

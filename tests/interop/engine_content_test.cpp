@@ -1,4 +1,4 @@
-// What stands in the messages: rejects both ways, data fields with SOH inside, nested groups.
+// The contents of messages: rejects both ways, data fields with SOH inside, nested groups.
 #include "engine_rig.hpp"
 
 namespace nfx::interop {

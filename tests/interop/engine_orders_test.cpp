@@ -85,7 +85,7 @@ TEST_P(EngineOrders, of_a_burst_that_the_peer_cuts_none_is_lost_and_none_comes_t
 TEST_P(EngineOrders, of_a_burst_that_we_cut_the_unsent_rest_goes_out_as_possible_duplicates) {
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  // The cut leaves encoded orders behind that never saw the network.
+  // At the cut there are encoded orders that were never sent.
   rig.ours().ask_orders(thousand, 400);
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("ORDER") >= thousand; })) << rig.story();
   ASSERT_TRUE(rig.pump_until([&] { return rig.ours().reports_in() >= 2 * thousand; })) << rig.story();

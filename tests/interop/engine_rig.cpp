@@ -65,7 +65,7 @@ EngineRig::EngineRig(const Matchup& matchup, const RigOptions& options)
   if (options.we_validate) settings.dictionary = dictionary_;
   if (options.adjust) options.adjust(settings.session);
   if (we_connect()) {
-    // A free port can be taken by somebody else before the peer opens it: then another is tried.
+    // Another process can open a free port before the peer does: then another is tried.
     for (int attempt = 0; attempt < 3; ++attempt) {
       const std::uint16_t port = free_port();
       start_peer("--acceptor", std::to_string(port), options);
@@ -122,7 +122,7 @@ std::optional<std::string> EngineRig::peer_says_while_we_are_silent(std::string_
 }
 
 bool EngineRig::pause_peer() {
-  // Commands that arrive together are carried out without a look at the network in between.
+  // Commands that arrive together are carried out without a poll of the network in between.
   tell("seq\npause");
   return peer_says("SEQ").has_value();
 }

@@ -44,7 +44,7 @@ class EngineRig {
   [[nodiscard]] bool pump_until(const std::function<bool()>& done, std::chrono::milliseconds limit = limit_);
   // The next event of the peer that starts with `prefix`.
   [[nodiscard]] std::optional<std::string> peer_says(std::string_view prefix);
-  // The engine stands still meanwhile, as a stopped process would.
+  // The engine does nothing meanwhile, like a stopped process.
   [[nodiscard]] std::optional<std::string> peer_says_while_we_are_silent(std::string_view prefix);
 
   [[nodiscard]] bool logged_on();
@@ -67,7 +67,7 @@ class EngineRig {
   [[nodiscard]] TradingApplication& ours() noexcept { return *application_; }
   [[nodiscard]] PeerProcess& peer() { return *peer_; }
   void tell(std::string_view command) { peer_->tell(command); }
-  // From here on the peer neither reads nor sends, until told to resume.
+  // From here on the peer neither reads nor sends, until it is resumed.
   [[nodiscard]] bool pause_peer();
   [[nodiscard]] std::string story() const { return application_->tail() + peer_->tail(); }
 

@@ -120,7 +120,7 @@ TEST_P(EngineSequence, a_reset_inside_the_session_by_the_peer_starts_both_sides_
   ASSERT_TRUE(rig.peer_says("ADMIN-IN A 1 N heartbeat=30 reset=Y")) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
   EXPECT_EQ(value(rig.session().next_outbound()), 2U);
-  // QuickFIX as acceptor sends one more Logon behind our answer.
+  // QuickFIX as acceptor sends one more Logon after our answer.
   EXPECT_EQ(value(rig.session().next_inbound()), we_connect() ? 3U : 2U);
   EXPECT_EQ(rig.ours().noticed(Notice::unexpected_message), we_connect());
   ASSERT_TRUE(rig.trade(5)) << rig.story();
@@ -159,7 +159,7 @@ TEST_P(EngineSequence, nothing_of_before_a_reset_is_resent_after_it) {
   EXPECT_EQ(rig.peer().count("ORDER our-1 "), 1U) << rig.story();
 }
 
-// An initiator says so with its Logon; an acceptor's reset needs an initiator that does the same.
+// An initiator resets with its Logon; an acceptor's reset needs an initiator that does the same.
 TEST_P(EngineSequence, a_reset_between_two_sessions_by_the_peer_starts_both_sides_at_one) {
   EngineRig rig(GetParam(), {.peer = {}, .adjust = [](SessionConfig& config) {
                                config.reset_on_logon = config.role == Role::initiator;

@@ -31,7 +31,7 @@ std::size_t different(const std::vector<std::string>& lines) {
   return ids.size();
 }
 
-// Orders from both sides, a burst cut by each, numbers left out, a reset by each, Logout.
+// Orders from both sides, a burst cut by each, a sequence gap, a reset by each, Logout.
 bool run(EngineRig& rig, std::size_t& cuts) {
   const auto numbers_after_reset = [&] {
     return value(rig.session().next_outbound()) <= 3 && value(rig.session().next_inbound()) <= 3 && rig.numbers_agree();

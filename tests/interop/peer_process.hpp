@@ -22,7 +22,7 @@ inline constexpr std::chrono::seconds event_limit{20};
 
 class PeerProcess {
  public:
-  // Starts the program at `path`. Its standard error goes to ours.
+  // Starts the program at `path`. It inherits standard error.
   PeerProcess(std::string path, std::vector<std::string> arguments);
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
@@ -35,15 +35,15 @@ class PeerProcess {
   [[nodiscard]] std::optional<std::string> wait_for(std::string_view prefix,
                                                     std::chrono::milliseconds limit = event_limit);
 
-  // Halts the whole process where it stands, and lets it go on.
+  // Stops the whole process, and lets it continue.
   void freeze();
   void thaw();
 
-  // Reads what it has said by now, without waiting: a process whose output nobody reads would stand still.
+  // Reads its output so far, without waiting: a process whose output is not read would block.
   void read_available();
 
-  // Closes its input, reads what it still says and returns its exit code; nothing when it does not end in time or was
-  // ended by a signal.
+  // Closes its input, reads the rest of its output and returns its exit code; nothing when it does not end in time or
+  // was ended by a signal.
   [[nodiscard]] std::optional<int> finish(std::chrono::milliseconds limit = event_limit);
 
   // Every line read so far that starts with `prefix`, whether waited for or passed over.
@@ -62,7 +62,7 @@ class PeerProcess {
   int output_ = -1;  // we read
   std::string partial_;
   std::vector<std::string> lines_;
-  std::size_t next_ = 0;  // first line not yet looked at by wait_for
+  std::size_t next_ = 0;  // first line not yet checked by wait_for
 };
 
 // The word at `index` of an event line, the event's name being 0; empty when there are fewer.

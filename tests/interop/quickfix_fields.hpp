@@ -1,4 +1,4 @@
-// Fields of QuickFIX messages: the tags the peer uses, and what its event lines say of a message.
+// Fields of QuickFIX messages: the tags the peer uses, and the text of a message in its event lines.
 // Cost: copies; nothing here is hot.
 #pragma once
 

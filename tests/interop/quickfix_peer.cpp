@@ -1,6 +1,6 @@
-// A FIX counterparty built on QuickFIX for interoperability tests: it does what standard input says, one command a
+// A FIX counterparty built on QuickFIX for interoperability tests: it carries out commands from standard input, one a
 // line, and reports every event as one line on standard output. One thread does everything, so that a command never
-// races with a callback: between two turns of QuickFIX's own poll (at most 2 ms each) waiting commands run, in their
+// races with a callback: between two calls of QuickFIX's own poll (at most 2 ms each) waiting commands run, in their
 // order. Options: --help. Exit code: 0 clean, 1 a command failed, 2 it could not start. End of input means `quit`.
 //
 // Commands
@@ -16,13 +16,13 @@
 //   seq                report SEQ
 //   skip N             raise the own next number by N without sending: the other side sees a gap
 //   set-out N          set the own next number; lower than true means "sequence number too low" at the other side
-//   set-in N           set the expected number; lower than true means that QuickFIX asks for a resend
-//   sequence-reset N   send SequenceReset-Reset with NewSeqNo N and go on from N
-//   gap-fill N         send SequenceReset-GapFill with NewSeqNo N and go on from N
+//   set-in N           set the expected number; lower than true means that QuickFIX requests a resend
+//   sequence-reset N   send SequenceReset-Reset with NewSeqNo N and continue from N
+//   gap-fill N         send SequenceReset-GapFill with NewSeqNo N and continue from N
 //   test-request ID    send TestRequest
-//   pause / resume     do not touch the connection at all / go on
+//   pause / resume     do not touch the connection at all / continue
 //   status             report STATUS
-//   quit               leave at once, without Logout
+//   quit               end immediately, without Logout
 //
 // Events (POSSDUP is Y or N; an absent field is -)
 //   READY                                          started; an acceptor listens
@@ -111,7 +111,7 @@ class TraceLogFactory final : public FIX::LogFactory {
 };
 
 // QuickFIX's own memory store returns nothing for a range whose first number it does not hold, as after `skip`; the
-// messages behind it would then be gap-filled away.
+// messages after it would then be replaced by a gap fill.
 class MemoryStore final : public FIX::MemoryStore {
  public:
   void get(int begin, int end, std::vector<std::string>& messages) const noexcept override {
@@ -128,12 +128,12 @@ struct MemoryStoreFactory final : FIX::MemoryStoreFactory {
   FIX::MessageStore* create(const FIX::SessionID&) override { return new MemoryStore; }
 };
 
-// The FIX side: what QuickFIX calls back, and what the commands ask of the session.
+// The FIX side: QuickFIX's callbacks, and the commands for the session.
 class Peer final : public FIX::Application {
  public:
   Peer(const Options& options, FIX::SessionID id) : options_(options), id_(std::move(id)) {}
 
-  // Orders that were asked for and not yet handed to QuickFIX.
+  // Orders that were requested and not yet passed to QuickFIX.
   bool orders_waiting() const { return orders_left_ > 0; }
 
   void ask_orders(int count, int cut_after) {
@@ -356,7 +356,7 @@ class Peer final : public FIX::Application {
   const Options& options_;
   const FIX::SessionID id_;
   int orders_left_ = 0;
-  int orders_left_at_cut_ = -1;  // -1: no cut asked for
+  int orders_left_at_cut_ = -1;  // -1: no cut requested
   long orders_out_ = 0;
   long orders_in_ = 0;
   long execs_in_ = 0;
@@ -366,7 +366,7 @@ class Peer final : public FIX::Application {
   std::string logout_text_;
 };
 
-// Standard input as lines, never blocking longer than asked for.
+// Standard input as lines, with a limit to the time that it blocks.
 class CommandInput {
  public:
   // True with a line; false when none is complete yet or the input has ended.

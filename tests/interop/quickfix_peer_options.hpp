@@ -23,7 +23,7 @@ struct Options {
   bool trace = false;
 };
 
-// Returns null to go on, else what to exit with: 0 after --help, 2 after an error message.
+// Returns null to continue, else the exit status: 0 after --help, 2 after an error message.
 const int* read_options(Options& options, int argc, const char* const* argv);
 
 }  // namespace quickfix_peer

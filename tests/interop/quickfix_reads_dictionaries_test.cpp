@@ -1,4 +1,4 @@
-// The dictionaries in dictionaries/ promise QuickFIX's own format: QuickFIX must load them and judge messages by them.
+// The dictionaries in dictionaries/ have QuickFIX's own format: QuickFIX must load them and validate messages by them.
 #include <gtest/gtest.h>
 #include <quickfix/DataDictionary.h>
 #include <quickfix/Message.h>

@@ -1,4 +1,4 @@
-// QuickFIX against QuickFIX: what the peer program promises must hold before anything else is measured against it.
+// QuickFIX against QuickFIX: the peer program must work as documented before anything else is compared with it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // Our side's program: a venue that answers every order with New and Filled, and a client that sends orders, in one.
-// It keeps what it saw, for the tests to look at. Thread: that which turns the engine.
+// It records what it saw, for the tests. Thread: the one that runs the engine.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class TradingApplication final : public Application {
     friend bool operator==(const Refusal&, const Refusal&) = default;
   };
 
-  // Rich orders carry a nested group, which FIX 4.2 does not have, and behind it a data field with SOH inside. Plain
+  // Rich orders carry a nested group, which FIX 4.2 does not have, and after it a data field with SOH inside. Plain
   // data has '|' instead and goes ahead of the group, for engines that would misread the other.
   struct Orders {
     bool rich = false;
@@ -99,11 +99,11 @@ class TradingApplication final : public Application {
   SessionHandle* session_ = nullptr;
 
   std::size_t orders_left_ = 0;
-  std::size_t orders_until_own_cut_ = 0;  // 0: no cut asked for
+  std::size_t orders_until_own_cut_ = 0;  // 0: no cut requested
   std::size_t orders_until_cut_ = 0;
   std::size_t orders_out_ = 0;
   std::size_t executions_ = 0;
-  std::deque<std::string> answers_;  // not sent yet: there was no session, or no room
+  std::deque<std::string> answers_;  // not sent yet: no session, or its buffer was full
 
   std::vector<Received> received_;
   std::size_t orders_in_ = 0;

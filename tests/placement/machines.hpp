@@ -130,7 +130,7 @@ inline Interrupt interrupt(int number, std::string action, int cpu) {
           .effective = CpuSet{cpu}};
 }
 
-// Anything a broken or odd machine may say.
+// Anything a broken or odd machine may report.
 inline Topology random_machine(std::mt19937_64& random) {
   const auto up_to = [&random](int most) { return static_cast<int>(random() % static_cast<std::uint64_t>(most + 1)); };
   Topology t = make({.nodes = 1 + up_to(3),

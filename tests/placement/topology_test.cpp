@@ -243,7 +243,7 @@ TEST(Topology, xml_of_hwloc_1_is_read_too) {
   EXPECT_EQ(topology.core_of(1)->package, 0);
 }
 
-// Files that are no topology.
+// Files that do not contain a topology.
 
 TEST(TopologyError, names_the_file_that_is_not_there) {
   EXPECT_NE(refusal("/nowhere/at/all.xml").find("/nowhere/at/all.xml: No such file"), std::string::npos);
@@ -399,7 +399,7 @@ TEST(TopologyRoot, hybrid_cores_are_told_by_their_performance_units) {
   EXPECT_EQ(topology.core_of(7)->kind, 0);
 }
 
-// A switch with a GPU and a network card behind a root port, and a card alone behind another.
+// A switch with a GPU and a network card behind a root port, and a single card behind another switch.
 void add_devices(const Folder& root) {
   const auto add = [&root](const std::string& address, const std::string& bridges, const std::string& pci_class,
                            const std::string& vendor) {

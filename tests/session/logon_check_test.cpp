@@ -1,4 +1,4 @@
-// What is judged of a Logon before there is a session, and that a session judges the same.
+// The checks of a Logon before there is a session, and that a session checks the same.
 #include "nexusfix/session/logon_check.hpp"
 
 #include <gtest/gtest.h>

@@ -115,7 +115,7 @@ struct State {
   bool logon = false;
   sys_seconds begin{};        // of the session, while it is open
   sys_seconds logon_begin{};  // of the logon window, while it is open
-  sys_seconds since{};        // when the numbers last started over, as far as it was observed
+  sys_seconds since{};        // when the sequence numbers last restarted, as far as it was observed
 
   friend bool operator==(const State&, const State&) = default;
   friend std::ostream& operator<<(std::ostream& out, const State& s) {

@@ -19,7 +19,7 @@ inline SessionConfig acceptor_config(std::string_view begin_string = "FIX.4.4") 
   return config;
 }
 
-// A peer may log on with HeartBtInt 0, and is then never asked whether it is there.
+// A peer may log on with HeartBtInt 0, and then gets no TestRequest.
 inline SessionConfig quiet_config() {
   SessionConfig config = acceptor_config();
   config.allow_no_heartbeats = true;

@@ -12,7 +12,7 @@ namespace {
 constinit Holder current = Holder::world;
 constinit std::array<Holdings, holder_count> holdings{};
 
-// In front of every allocation.
+// Before every allocation.
 struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) Label {
   std::size_t size;
   std::uint32_t offset;  // from where the memory begins to what the program was given

@@ -11,7 +11,7 @@
 
 namespace nfx::simulation {
 
-// Whoever asked for the memory, and has to give it back.
+// The owner of the memory, which has to free it.
 enum class Holder : std::uint8_t {
   world,  // the test itself: ledger, trace, disks
   venue_engine,

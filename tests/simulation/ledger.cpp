@@ -95,7 +95,7 @@ void Ledger::begin_numbering(Side at) {
   ++party.numbering;
   trace_.add(at, "numbers begin", party.numbering);
   if (!party.may_reset) violate(at, "the numbers started over, and nobody asked for it");
-  // What the peer has not got by now comes no more: its number is gone.
+  // What the peer has not received by now will not come: its sequence number is gone.
   for (const std::uint32_t id : party.numbers) {
     Message& each = party.messages[id];
     if (id == 0 || each.delivered || each.excused != nullptr) continue;
@@ -184,7 +184,7 @@ void Ledger::left(Side from, std::uint64_t connection, std::string_view bytes) {
   const std::uint64_t seq = number_of(view_, Tag::MsgSeqNum);
   Party& party = parties_[index(from)];
   if (view_.msg_type() == msg_type::logon) party.logons[hash_bytes(bytes)] = connection;
-  if (seq >= party.next_out) return;  // of a numbering that has ended meanwhile
+  if (seq >= party.next_out) return;  // of an epoch that has ended meanwhile
   party.next_left = std::max(party.next_left, seq + 1);
 }
 
@@ -257,7 +257,7 @@ void Ledger::stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool sto
 
 void Ledger::synced(Side at) { parties_[index(at)].next_synced = parties_[index(at)].next_out; }
 
-// Numbers from `seq` on are lost with a dying machine, and so is what was sent under them.
+// Sequence numbers from `seq` on are lost in a power loss, and so is what was sent with them.
 void Ledger::forget_from(Side at, std::uint64_t seq) {
   Party& party = parties_[index(at)];
   for (std::uint64_t number = seq; number <= party.numbers.size(); ++number) {
@@ -289,14 +289,14 @@ void Ledger::reopened(Side at, const Reopened& found,
   if (in > party.next_in && found.between_turns) {
     return violate(at, "its store expects number " + text(in) + ", which was never reached");
   }
-  // In the middle of a turn session messages may have moved it further; but no message may count that nobody has seen.
+  // Within an iteration session messages may have moved it further, but only messages that were seen may count.
   for (std::uint64_t number = party.next_in; number < in; ++number) {
     const Message* each = under(other(at), number);
     if (each != nullptr && !each->delivered && each->excused == nullptr) {
       return violate(at, "its store counts number " + text(number) + ", which the application has not seen");
     }
   }
-  // A store that fails loses what comes behind that, and none of it leaves; what it took before is still there.
+  // A store that fails loses what follows, and none of it is sent; what it stored before is still there.
   const bool may_lose = found.end == End::crashed;
   std::uint64_t must = may_lose ? party.next_synced : std::max(party.next_left, party.kept_out);
   if (found.durability >= Durability::group) must = std::max(must, party.next_left);

@@ -1,9 +1,9 @@
-// What both engines promised each other, kept outside of them: every number that was used and for which bytes, every
-// message that send() took, every delivery. It is told what happens and holds the first broken promise.
-// It excuses what a fault explains, and asks for that fault each time: it knows both clocks, which connection a Logon
-// left on, and when a disk was full.
-// Thread: one owner. Memory: some 64 bytes for each message of the run, 4 for each number of a numbering, and a few
-// dozen for each Logon.
+// What both engines guaranteed, recorded outside of them: every sequence number with its bytes, every message that
+// send() accepted, every delivery. It is notified of events and has the first violation. It excuses what a fault
+// explains, and requires that fault each time: it knows both clocks, the connection that a Logon was sent on, and when
+// a disk was full.
+// Thread: one owner. Memory: some 64 bytes for each message of the run, 4 for each sequence number of an epoch, and a
+// few dozen for each Logon.
 #pragma once
 
 #include <array>
@@ -40,8 +40,8 @@ struct Reopened {
   Durability durability = Durability::interval;  // of the process that ended
   bool between_turns = true;                     // it was not in the middle of something
   bool same_numbering = true;                    // the store still knows of the last reset
-  bool new_numbering = false;                    // ... and of one that we have not heard of
-  bool failed = false;                           // the store had said that its promise is over
+  bool new_numbering = false;                    // ... and of an epoch that the ledger does not know
+  bool failed = false;                           // the store had reported that it failed
   SeqNum next_inbound{};
   SeqNum next_outbound{};
 };
@@ -55,15 +55,15 @@ struct LedgerCounts {
   std::uint64_t session_messages = 0;
   std::uint64_t resets = 0;  // numberings begun, of one side
   std::uint64_t given_up_at_reset = 0;
-  std::uint64_t lost_tail = 0;  // a dying machine took them, as its durability allows
-  std::uint64_t rejected = 0;   // refused by the peer's session, which said so
+  std::uint64_t lost_tail = 0;  // in a power loss, as the durability allows
+  std::uint64_t rejected = 0;   // refused by the peer's session, with a Reject
   std::uint64_t refusals = 0;   // Logouts with a text
   std::uint64_t overtaken = 0;  // Logons refused because a newer connection had been used before they came
 };
 
 // What the ledger has to know of the world besides what happens in it.
 struct LedgerFacts {
-  Instant begin{};                                             // of both clocks, before anybody sets one
+  Instant begin{};                                             // of both clocks, before one is set
   Duration max_latency = Duration::max();                      // SendingTime may be so far off
   std::array<std::shared_ptr<const Schedule>, 2> schedules{};  // by side; null: none
   Duration retain_age{};                                       // a store may forget what is older; 0: nothing
@@ -86,25 +86,25 @@ class Ledger {
   void stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool store_works = true);
   // Everything numbered below is on the medium.
   void synced(Side at);
-  // A store was opened again; `read` looks into it.
+  // A store was opened again; `read` returns its messages.
   void reopened(Side at, const Reopened& found, const std::function<std::optional<std::string_view>(SeqNum)>& read);
-  // An operator set the numbers of a session that had lost some.
+  // An operator set the sequence numbers of a session that had lost some.
   void repaired(Side at, SeqNum next_inbound, SeqNum next_outbound);
   // The first numbers that cannot contradict what the peer may know.
   [[nodiscard]] SeqNum safe_inbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_in}; }
   [[nodiscard]] SeqNum safe_outbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_left}; }
 
-  // Nothing happens any more: both sides agree, and everything that was promised has come.
+  // Nothing happens any more: both sides agree, and everything that was sent has been delivered.
   void quiet(SeqNum venue_in, SeqNum venue_out, SeqNum trader_in, SeqNum trader_out);
   // What is missing until then.
   [[nodiscard]] std::uint64_t missing() const noexcept;
 
-  // Time goes on, and an operator sets the clock of a side.
+  // Time passes, and an operator sets the clock of a side.
   void at(MonotonicTime now) noexcept { now_ = now; }
   void set_clock(Side side, Duration offset) { parties_[index(side)].clock.push_back({now_, offset}); }
-  // The disk of a side has no room from here on, or has room again.
+  // The disk of a side is full from here on, or has space again.
   void disk_full(Side side, bool full) noexcept;
-  // Whether a boundary of the schedule allows this side to start its numbers over.
+  // Whether a boundary of the schedule allows this side to reset its sequence numbers.
   void may_reset(Side side, bool may) noexcept { parties_[index(side)].may_reset = may; }
   [[nodiscard]] std::uint32_t numbering(Side side) const noexcept { return parties_[index(side)].numbering; }
 
@@ -133,7 +133,7 @@ class Ledger {
     MonotonicTime since;
     Duration offset;
   };
-  // A message that came and whose number the session has not left behind yet.
+  // A message that was received and whose sequence number the session has not passed yet.
   struct Receipt {
     std::uint64_t seq;
     UtcTime came;  // by the receiver's clock
@@ -145,7 +145,7 @@ class Ledger {
   };
   struct Party {
     std::vector<Message> messages;       // by id, from 1
-    std::vector<std::uint32_t> numbers;  // of this numbering, from 1: the id under each, 0 for the session's own
+    std::vector<std::uint32_t> numbers;  // of this epoch, from 1: the id under each, 0 for the session's own
     std::uint32_t numbering = 0;
     std::uint64_t next_out = 1;
     std::uint64_t next_in = 1;
@@ -153,12 +153,12 @@ class Ledger {
     std::uint64_t next_synced = 1;  // beyond the last number on the medium
     bool may_reset = false;
     std::uint64_t on_connection = 0;  // the last number received as no duplicate
-    std::uint64_t kept_out = 1;       // both numbers when its store last worked
+    std::uint64_t kept_out = 1;       // both sequence numbers when its store last worked
     std::uint64_t kept_in = 1;
     std::vector<ClockSetting> clock;
     std::optional<MonotonicTime> room_since = MonotonicTime::min();  // on its disk; empty while there is none
     std::vector<Receipt> receipts;
-    std::vector<Rejection> rejections;                        // that this side sent in the turn under way
+    std::vector<Rejection> rejections;                        // that this side sent in the current iteration
     std::unordered_map<std::uint64_t, std::uint64_t> logons;  // that left: on which connection, by a hash of the bytes
     std::uint64_t newest_heard = 0;                           // of the peer's connections that brought a Logon
     bool overtaken = false;                                   // the last message was a Logon of an older one

@@ -1,4 +1,4 @@
-// What a session says when it refuses its peer's messages, and which fault explains it.
+// The reason that a session gives when it refuses its peer's messages, and the fault that explains it.
 #include <algorithm>
 #include <utility>
 
@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A message is on its way for less: the network's delays, and what waits for a peer that reads slowly.
+// A message takes less to arrive: the network's delays, and the wait for a peer that reads slowly.
 constexpr Duration longest_way = 60s;
-// A journal that found no room asks the disk again after so long; the flusher may be late by some more.
+// The time after which a journal on a full disk tries again; the flusher may be later by some more.
 constexpr Duration room_is_noticed = 10s;
 
 [[nodiscard]] Duration distance(UtcTime a, UtcTime b) noexcept { return a < b ? b - a : a - b; }
@@ -37,7 +37,7 @@ void Ledger::disk_full(Side side, bool full) noexcept {
   }
 }
 
-// The clock of the machine, to the millisecond: everything that is said about times rests on it.
+// The clock of the machine, to the millisecond: all checks of times depend on it.
 void Ledger::check_sending_time(Side from, const MessageView& made) {
   const auto sent = made.get_utc_timestamp(Tag::SendingTime);
   if (!sent || sent->time != std::chrono::floor<std::chrono::milliseconds>(utc(from))) {
@@ -67,7 +67,7 @@ bool Ledger::times_explain_reject(Side at, std::uint64_t seq) const {
   });
 }
 
-// A session that refuses what its peer sent, although both are ours, needs a reason.
+// A session that refuses what its peer sent, although both are NexusFIX, needs a reason.
 void Ledger::note_refusal(Side from, const MessageView& made) {
   const std::string_view type = made.msg_type();
   const std::string_view why = made.get_view(Tag::Text);
@@ -87,7 +87,7 @@ void Ledger::note_reject(Side from, const MessageView& reject, std::string_view 
   parties_[index(from)].rejections.push_back({refused, peer.numbers[refused - 1]});
 }
 
-// A rejected message is done with when its number counts; one from beyond a gap is still asked for.
+// A rejected message is finished when its sequence number counts; one from beyond a gap is still requested.
 void Ledger::settle_rejections(Side at, std::uint64_t next_inbound) {
   Party& party = parties_[index(at)];
   for (const Rejection& each : std::exchange(party.rejections, {})) {
@@ -117,8 +117,8 @@ void Ledger::note_logout(Side from, std::string_view why) {
   if (!explained) violate(from, "logged out: " + std::string{why});
 }
 
-// A network may bring a Logon behind those of newer connections, which its sender opened because it gave the older one
-// up. Its number is low then, and the session that has gone on meanwhile has to say so.
+// A network may deliver a Logon after those of newer connections, which its sender opened because it gave up the older
+// one. Its sequence number is low then, and the session, which has continued meanwhile, has to refuse it.
 void Ledger::note_logon_received(Side at, std::string_view bytes) {
   Party& party = parties_[index(at)];
   party.on_connection = 0;

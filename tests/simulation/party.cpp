@@ -129,7 +129,7 @@ void Party::stop_in_order() {
   loop_->request_stop();
 }
 
-// From here on nothing that the process does reaches anybody.
+// From here on nothing that the process does has an effect outside.
 void Party::strike() noexcept {
   if (std::exchange(struck_, true)) return;
   disk_.die_at(0);
@@ -236,7 +236,7 @@ void Party::compare(const JournalStore& store) {
                    });
 }
 
-// What an operator does after a machine has died and numbers went with it: no number is below one that has left.
+// What an operator does after a power loss that lost sequence numbers: no number may be below one that was sent.
 void Party::repair(JournalStore& store, UtcTime now) {
   const bool forgot_reset = store.creation_time() < creation_time_;
   if (end_ != End::crashed) return;

@@ -18,10 +18,10 @@
 
 namespace nfx::simulation {
 
-// Where in a turn a process can be struck dead, besides between two turns.
+// Where in an iteration a process can be killed, besides between two iterations.
 enum class Moment : std::uint8_t {
   none,
-  made_message,   // it is in the store and has not left
+  made_message,   // it is in the store and was not sent
   takes_message,  // the application is about to see it
   took_message,   // the application has seen it, the store does not know
   logged_on,
@@ -30,8 +30,8 @@ enum class Moment : std::uint8_t {
 // A defect put in on purpose, to prove that it is seen.
 enum class Defect : std::uint8_t {
   none,
-  delivers_twice,    // the application is told twice
-  resends_nothing,   // gap fills instead of kept messages
+  delivers_twice,    // the application gets it twice
+  resends_nothing,   // gap fills instead of stored messages
   forgets_a_number,  // the store of the next process has lost its last counter record
   hoards,            // the process keeps a buffer for each message, for ever
   leaves_memory,     // ... and one when it ends
@@ -56,20 +56,20 @@ class Party final : public Application, public SessionStores {
   [[nodiscard]] bool running() const noexcept { return loop_ != nullptr; }
   std::size_t turn();
   [[nodiscard]] MonotonicTime next_event() const;
-  void kill(End end, std::uint64_t seed = 0);        // between two turns
-  void kill_at(Moment moment) { moment_ = moment; }  // in the next turn that comes to it
+  void kill(End end, std::uint64_t seed = 0);        // between two iterations
+  void kill_at(Moment moment) { moment_ = moment; }  // in the next iteration that comes to it
   void stop_in_order();                              // logs out; the process ends when that is done
-  // Set when a turn ended with the process dead: the owner decides when it comes back.
+  // Set when an iteration ended with the process killed: the owner decides when it comes back.
   [[nodiscard]] bool died() const noexcept { return died_; }
 
-  // The disk behind it. flush() writes and syncs, and says how long until that is due again.
+  // Its disk. flush() writes and syncs, and returns how long until that is due again.
   Duration flush();
   [[nodiscard]] bool unflushed() const noexcept;  // something was appended since
   [[nodiscard]] bool durable() const noexcept;
   [[nodiscard]] bool holds_back() const noexcept;
   [[nodiscard]] bool disk_full() const noexcept;  // the store waits for space for its next file
   [[nodiscard]] bool store_failed() const noexcept;
-  void leave_room_on_disk(std::uint64_t bytes);  // test::MemoryDisk::never: all that anybody wants
+  void leave_room_on_disk(std::uint64_t bytes);  // test::MemoryDisk::never: unlimited
   void fail_sync_after(std::uint64_t syncs) { disk_.fail_sync_after(syncs); }
 
   [[nodiscard]] ProcessTransport* transport() noexcept { return transport_.get(); }
@@ -127,7 +127,7 @@ class Party final : public Application, public SessionStores {
   std::unique_ptr<ProcessTransport> ghost_;
   FaultCounters faults_of_the_dead_;  // networks of processes that are gone
   ConnectionId last_left_by_ = no_connection;
-  std::uint64_t connections_used_ = 0;  // that messages left by, through all processes
+  std::uint64_t connections_used_ = 0;  // that messages were sent on, through all processes
   std::vector<std::unique_ptr<char[]>> hoard_;
   Moment moment_ = Moment::none;
   Defect defect_ = Defect::none;
@@ -145,7 +145,7 @@ class Party final : public Application, public SessionStores {
   bool stopping_ = false;
   UtcTime numbers_since_{};
   std::uint32_t numbering_ = 0;
-  std::vector<std::size_t> wanted_;  // sizes of the texts of messages to be sent with the next turn
+  std::vector<std::size_t> wanted_;  // sizes of the texts of messages to be sent in the next iteration
   std::uint64_t next_id_ = 1;
   std::uint64_t refused_ = 0;
 };

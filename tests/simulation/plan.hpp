@@ -24,7 +24,7 @@ enum class Fault : std::uint8_t {
   lose,     // one side loses the connection, the other does not hear of it
   kill,     // a process ends, files and shared memory stay
   crash,    // a machine ends, what was not synced may be gone
-  full,     // the disk is full, and has room again later
+  full,     // the disk is full, and has space again later
   sync,     // a sync fails
   slow,     // the flusher is late
   clock,    // a side's UTC is set
@@ -38,7 +38,7 @@ class FaultSet {
  public:
   [[nodiscard]] static FaultSet all() noexcept { return FaultSet{(1U << fault_count) - 1}; }
   [[nodiscard]] static FaultSet none() noexcept { return FaultSet{0}; }
-  // "all", "none", or names with commas between; otherwise the name that is none.
+  // "all", "none", or names with commas between; otherwise the name that is wrong.
   [[nodiscard]] static std::expected<FaultSet, std::string> parse(std::string_view text);
 
   [[nodiscard]] bool has(Fault fault) const noexcept { return (bits_ >> static_cast<unsigned>(fault) & 1) != 0; }

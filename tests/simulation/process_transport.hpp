@@ -1,7 +1,7 @@
 // The network as one process has it: a faulty loopback that shows every message that leaves, and that goes dumb and
 // deaf in the middle of whatever happens when its process is struck dead.
 // Its memory is the network's, not that of the engine which calls it.
-// Thread: one owner. Cost: a look at every byte that leaves.
+// Thread: one owner. Cost: reads every byte that is sent.
 #pragma once
 
 #include <functional>
@@ -88,10 +88,10 @@ class ProcessTransport {
     return faulty_.poll(watching, max_wait);
   }
 
-  // From here on nothing leaves and nothing is heard.
+  // From here on nothing is sent and nothing received.
   void strike_dead() noexcept { dead_ = true; }
-  // A machine that has crashed does not answer connects either: nobody listens, or (with `answers`) its kernel seems to
-  // until somebody waits in vain.
+  // A machine that has crashed does not answer connects either: no process listens, or (with `answers`) its kernel
+  // seems to until somebody waits in vain.
   void stop_listening() noexcept {
     if (listener_ != no_listener) inner_.close_listener(std::exchange(listener_, no_listener));
   }
@@ -176,7 +176,7 @@ class ProcessTransport {
   LoopbackTransport inner_;
   FaultyLoopback faulty_;
   OnLeft on_left_;
-  std::map<ConnectionId, std::string> part_of_;  // the front of a message whose end has not left yet
+  std::map<ConnectionId, std::string> part_of_;  // the first part of a message whose end was not sent yet
   ListenerId listener_ = no_listener;
   ConnectionId newest_ = no_connection;
   BrokenLink broken_ = BrokenLink::none;

@@ -1,5 +1,5 @@
-// Runs simulated worlds by seed, and stops at the first broken promise. Several seeds fail also when a fault that was
-// asked for has never happened.
+// Runs simulated worlds by seed, and stops at the first violation. Several seeds fail also when a requested fault has
+// never happened.
 //   build/release/tests/simulation/simulate --seeds 1..500 --hours 24
 //   build/release/tests/simulation/simulate --seed 17 --trace
 #include <algorithm>
@@ -61,7 +61,7 @@ void add(Totals& totals, const RunResult& result) {
   sum.overtaken += each.overtaken;
 }
 
-// A fault that was asked for and never happened would make a clean run say more than it can.
+// A requested fault that never happened would make a clean run look like a test of it.
 bool all_happened(const Totals& totals, const FaultSet& faults) {
   bool all = true;
   for (std::size_t i = 0; i < fault_count; ++i) {

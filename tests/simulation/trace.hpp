@@ -1,5 +1,5 @@
 // What happened in a simulated world: a hash of all of it, and the last events to read.
-// Thread: one owner. Cost: a copy into a ring per event; text is made when somebody reads it.
+// Thread: one owner. Cost: a copy into a ring per event; text is made when it is read.
 #pragma once
 
 #include <array>

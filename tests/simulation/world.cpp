@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 constexpr MonotonicTime never = MonotonicTime::max();
 constexpr std::size_t mebibyte = 1024 * 1024;
 
-// 2024-02-26 00:00 UTC, a Monday in front of a leap day, at some time of the day that the seed says.
+// 2024-02-26 00:00 UTC, a Monday before a leap day, at a time of the day drawn from the seed.
 [[nodiscard]] Instant begin_of(Dice& dice) {
   const UtcTime day{std::chrono::sys_days{std::chrono::year{2024} / 2 / 26}};
   return {day + dice.between(1h, 23h), MonotonicTime{100h}};
@@ -128,7 +128,7 @@ void World::step(MonotonicTime until) {
         {next, order_at_[i], start_at_[i], clock_back_at_[i], flush_at_[i], room_at_[i], party(side).next_event()});
   }
   for (const Ghost& ghost : ghosts_) next = std::min(next, ghost.until);
-  next = std::max(next, now_ + 1us);  // whatever is due at once again has to wait for a moment
+  next = std::max(next, now_ + 1us);  // what is immediately due again has to wait for a moment
   if (party(Side::venue).logged_on() && party(Side::trader).logged_on()) logged_on_ += next - now_;
   now_ = next;
   trace_.at(now_);
@@ -223,7 +223,7 @@ void World::flush(Side side) {
 void World::start(Side side) {
   start_at_[index(side)] = never;
   if (party(side).running()) return;
-  // A store cannot be opened on a disk without room, or that fails: an operator sees to that first.
+  // A store cannot be opened on a full or failing disk: an operator repairs that first.
   party(side).leave_room_on_disk(test::MemoryDisk::never);
   party(side).fail_sync_after(test::MemoryDisk::never);
   room_at_[index(side)] = never;

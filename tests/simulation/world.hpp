@@ -2,10 +2,10 @@
 // Time goes from event to event: an hour in which nothing happens costs its heartbeats.
 //
 //   storm     faults every few seconds, orders all the time
-//   calm      no faults, no orders: both sides must come to agree, and everything promised must have come
+//   calm      no faults, no orders: both sides must agree in the end, and everything sent must be delivered
 //   weather   hours with an order and a fault now and then; heartbeats, schedules, day boundaries
 //
-// Thread: one owner. Errors: a broken promise ends the run and is part of the result.
+// Thread: one owner. Errors: a violation ends the run and is part of the result.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct RunResult {
   std::map<std::string, std::uint64_t> refusal_texts;
   std::array<std::uint64_t, fault_count> injected{};
   std::uint64_t refused_sends = 0;
-  std::size_t engine_bytes = 0;       // the most that one held between two turns
+  std::size_t engine_bytes = 0;       // the most that one held between two iterations
   std::size_t engine_bytes_most = 0;  // ... and at any time
   std::size_t network_bytes_most = 0;
 };

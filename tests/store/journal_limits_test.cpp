@@ -1,4 +1,4 @@
-// What a journal does at its limits: the ring, the segment, the disk, and what is to be put away.
+// What a journal does at its limits: the ring, the segment, the disk, and what is to be archived.
 #include <gtest/gtest.h>
 
 #include <optional>

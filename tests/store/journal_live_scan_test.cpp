@@ -1,5 +1,5 @@
 // A journal is read while it is written: at every step of its writer, in the middle of a write too, and with the writer
-// going on between any two steps of the reader. What is half there is never taken for damage or for a message.
+// continuing between any two steps of the reader. A half-written record is never reported as damage or as a message.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using test::MemoryDisk;
 namespace fs = std::filesystem;
 
-// A disk on which somebody else acts between the steps of whoever uses it.
+// A disk that calls the test between the operations of its user.
 class InterruptedDisk final : public test::ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;
@@ -74,7 +74,7 @@ std::string text(std::uint64_t number) {
   return "message " + std::to_string(number) + std::string(100 + number * 37 % 900, 'x');
 }
 
-// A session that goes on a step at a time. Messages say how many were sent in all, since numbers begin again.
+// A session that advances step by step. Messages contain how many were sent in all, since sequence numbers restart.
 class Writer {
  public:
   Writer(Disk& disk, std::uint64_t seed) : random_(seed) {
@@ -100,7 +100,7 @@ class Writer {
     } else if (sent_ > 0 && store_->position() > 100'000) {
       store_->reset(now_.utc);
       next_ = 1;
-      now_.monotonic += 2s;  // so that what lies in front is put away at the next turn
+      now_.monotonic += 2s;  // so that earlier segments are archived in the next iteration
       now_.utc += 2s;
     }
   }
@@ -236,7 +236,7 @@ TEST(JournalArchive, has_every_message_that_was_put_away_in_order) {
     EXPECT_EQ(value(scan.next_outbound), segment.next->next_outbound);
   }
   EXPECT_GT(last, 100U);
-  // ... and the journal goes on where the archive ends.
+  // ... and the journal continues where the archive ends.
   std::uint64_t first_left = 0;
   (void)scan_journal(memory, writer.folder(), [&](const JournalRecord& record) {
     if (record.header.kind != RecordKind::message) return true;
@@ -261,7 +261,7 @@ TEST(JournalArchive, names_file_and_offset_of_what_is_damaged_or_cut_off) {
   EXPECT_EQ(scan.damage->file, archived[1].path.string());
   EXPECT_GT(scan.damage->offset, 18'000U);
   EXPECT_LE(scan.damage->offset, 20'000U);
-  // The last record is gone, with zeros in its place: nothing but the next segment tells.
+  // The last record is gone, with zeros in its place: only the next segment shows that.
   memory.bytes(archived[1].path) = whole;
   JournalPosition last = 0;
   std::uint64_t at = 0;

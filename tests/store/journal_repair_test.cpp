@@ -71,7 +71,7 @@ class DamagedJournal : public testing::Test {
     return "opened";
   }
 
-  // The numbers that cannot be read though they were sent, once all that can be is compared.
+  // The sequence numbers that were sent and cannot be read, after all readable ones were compared.
   std::vector<std::uint64_t> lost(const JournalStore& store) {
     std::vector<std::uint64_t> numbers;
     for (std::uint64_t seq = 1; seq <= messages; ++seq) {

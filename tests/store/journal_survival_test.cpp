@@ -1,4 +1,5 @@
-// What a journal has after its process or machine died, at every change of the disk, against a model of what was done.
+// What a journal has after a kill of its process or a power loss, at every change of the disk, against a model of what
+// was done.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -31,7 +32,7 @@ JournalOptions small_options(Durability durability) {
   return options;
 }
 
-// What a store says of a session, by the model or by itself.
+// The state of a session, by the model or by the store.
 struct Standing {
   std::map<std::uint64_t, std::string> messages;
   std::uint64_t next_inbound = 1;
@@ -53,13 +54,13 @@ Standing standing_of(const JournalStore& store) {
   return standing;
 }
 
-// A session that does at random what sessions do, and remembers where it stood at every position of its journal.
+// A session that does at random what sessions do, and remembers its state at every position of its journal.
 class Life {
  public:
   Life(MemoryDisk& disk, Durability durability, std::uint64_t seed)
       : disk_(disk), options_(small_options(durability)), random_(seed) {}
 
-  // False: the process died while it opened the store.
+  // False: the process was killed while it opened the store.
   bool open() {
     try {
       store_.emplace(disk_, options_, identity, UtcTime(1s));
@@ -103,7 +104,7 @@ class Life {
     store_.reset();
   }
 
-  // Where the session stood when its journal had come to `position`; empty when it never was there.
+  // The session's state when its journal ended at `position`; empty when it never did.
   [[nodiscard]] std::optional<Standing> at(JournalPosition position) const {
     const auto found = past_.find(position);
     return found == past_.end() ? std::nullopt : std::optional{found->second};
@@ -171,7 +172,7 @@ void check_survivor(MemoryDisk& disk, Life& life, End how) {
   } else {
     ASSERT_GE(position, life.durable());
     const auto then = life.at(position);
-    // A reopening by which the process died may have left its own record.
+    // A reopening during which the process was killed may have written its own record.
     ASSERT_TRUE(then || life.at(position - opened_record)) << "at a position where nobody stood: " << position;
     ASSERT_EQ(found, then ? *then : *life.at(position - opened_record));
   }

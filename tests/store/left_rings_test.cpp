@@ -30,7 +30,7 @@ class LeftRings : public testing::Test {
     folder_ = session_folder(options_.directory, identity);
   }
   void open() { store_.emplace(disk_, options_, identity, UtcTime(1s)); }
-  // The process dies, and its memory with it.
+  // The process is killed, and its memory is gone.
   void die() {
     disk_.die_now();
     store_.reset();

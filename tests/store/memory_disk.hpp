@@ -7,7 +7,7 @@
 //   kill()       a new process: locks are free, files and shared memory are as at its death
 //   crash(keep)  a new boot: shared memory is gone, and of what was not synced nothing, all or a part is there; a part
 //                may end within a write, at 512 bytes
-//   fill(bytes)  the room left for new bytes; ENOSPC beyond. fail_sync_after(n), fail_write_after(n): EIO, once
+//   fill(bytes)  the space for new bytes; ENOSPC beyond. fail_sync_after(n), fail_write_after(n): EIO, once
 #pragma once
 
 #include <sys/mman.h>
@@ -35,7 +35,7 @@ class MemoryDisk final : public Disk {
 
   static constexpr std::uint64_t never = UINT64_MAX;
 
-  // --- What goes wrong ---
+  // What goes wrong.
 
   void die_at(std::uint64_t changes) { life_ = changes; }
   [[nodiscard]] bool dead() const noexcept { return dead_; }
@@ -77,7 +77,7 @@ class MemoryDisk final : public Disk {
     return sum;
   }
 
-  // --- Disk ---
+  // Disk.
 
   DiskResult<std::unique_ptr<DiskFile>> open(const std::filesystem::path& path, OpenMode mode) override {
     const std::string name = path.string();
@@ -118,7 +118,7 @@ class MemoryDisk final : public Disk {
   DiskResult<std::vector<std::string>> secure_folder(const std::filesystem::path&, FolderKind) override {
     return std::vector<std::string>{};
   }
-  // Folders are durable at once; none of them is ever empty of meaning.
+  // Folders are durable immediately.
   DiskResult<void> make_folder(const std::filesystem::path& folder) override {
     for (std::filesystem::path at = folder; !at.empty() && folders_.insert(at.string()).second;) at = at.parent_path();
     return {};
@@ -229,7 +229,7 @@ class MemoryDisk final : public Disk {
     }
   };
 
-  // A memory file, mapped as SharedMemory promises.
+  // A memory file, mapped as SharedMemory requires.
   class Pages {
    public:
     explicit Pages(std::size_t size) : size_(size) {

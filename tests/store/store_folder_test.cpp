@@ -35,7 +35,7 @@ class StoreFolder : public testing::Test {
   }
   ~StoreFolder() override { fs::remove_all(path_); }
 
-  // What is said when the store is opened; "" when nothing is.
+  // The error when the store is opened; "" when there is none.
   std::string open() {
     try {
       JournalStore store(posix_disk(), options_, identity, UtcTime(1s));

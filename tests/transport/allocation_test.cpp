@@ -1,4 +1,4 @@
-// The promise of the receive and send path: once connections stand, no poll and no send allocates.
+// The guarantee of the receive and send path: once connections are established, no poll and no send allocates.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

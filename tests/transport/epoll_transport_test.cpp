@@ -1,4 +1,4 @@
-// What is particular to epoll: when it is asked, and which options make sense.
+// What is particular to epoll: when it is called, and which options are valid.
 #include "nexusfix/transport/epoll_transport.hpp"
 
 #include <fcntl.h>
@@ -83,7 +83,7 @@ int watched_descriptors() {
   return watched;
 }
 
-// A server with two connections that has polled without a pause for so long that it asks them alone.
+// A server with two connections that has busy-polled until it reads only these two.
 class SpinningServer : public ::testing::Test {
  protected:
   void SetUp() override {

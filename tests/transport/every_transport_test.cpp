@@ -125,7 +125,7 @@ TYPED_TEST(EveryTransport, echoes_ten_megabytes_with_short_sends) {
       at += result.sent;
       if (at < sent.size()) {
         ++short_sends;
-        return;  // on_writable goes on
+        return;  // on_writable continues
       }
     }
   };

@@ -176,7 +176,7 @@ TEST(FaultyTransport, stops_reading_while_its_receive_buffer_is_full_of_late_byt
   const std::string text = pattern(100);
   ASSERT_EQ(client.try_send(*id, bytes_of(text)).sent, 100U);
   for (int i = 0; i < 20; ++i) server.poll(server_sink, 0ns);
-  EXPECT_EQ(client.try_send(*id, bytes_of(text)).sent, 30U);  // only what was read made room
+  EXPECT_EQ(client.try_send(*id, bytes_of(text)).sent, 30U);  // only what was read freed space
   for (int i = 0; i < 20; ++i) {
     now += 10ms;
     server.poll(server_sink, 0ns);

@@ -126,7 +126,7 @@ TYPED_TEST(TunedSocket, knows_when_bytes_came_in_if_asked_and_only_while_they_ar
   pair.server_sink.when_received = [&](ConnectionId, std::span<const char>) {
     stamps.push_back(pair.server.received_at());
   };
-  // The kernel begins to stamp a moment after the first socket asks.
+  // The kernel begins to stamp a moment after the first socket requests it.
   UtcTime before{};
   ASSERT_TRUE(pair.turn_until([&] {
     before = std::chrono::system_clock::now();
@@ -140,7 +140,7 @@ TYPED_TEST(TunedSocket, knows_when_bytes_came_in_if_asked_and_only_while_they_ar
   EXPECT_EQ(pair.server.received_at(), std::nullopt);
 }
 
-// Of several segments read at once the stamp is the last one's.
+// Of several segments in one read the stamp is the last one's.
 TYPED_TEST(TunedSocket, stamps_the_last_of_the_bytes) {
   PairOver<TypeParam> pair;
   pair.socket.timestamps = true;

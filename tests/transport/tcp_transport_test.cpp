@@ -229,7 +229,7 @@ TYPED_TEST(TcpTransport, hands_on_at_most_one_receive_buffer_at_a_time) {
   EXPECT_GE(pair.server_sink.receive_calls, 10U);
 }
 
-// The kernel doubles what it is asked for; what counts is that a small buffer fills sooner than a large one.
+// The kernel doubles the requested size; what counts is that a small buffer fills sooner than a large one.
 TYPED_TEST(TcpTransport, sizes_its_socket_buffers_as_told) {
   const auto room = [](int size) {
     PairOver<TypeParam> pair;

@@ -1,5 +1,5 @@
 // Authorities and certificates for tests and benchmarks of TLS, made on the spot: nothing in the repository can expire.
-// Thread: one. Errors: std::runtime_error saying what could not be made.
+// Thread: one. Errors: std::runtime_error with what could not be made.
 #pragma once
 
 #include <openssl/pem.h>
@@ -77,7 +77,7 @@ class Authority {
     long serial = 0;
   };
 
-  // `between` stands after the certificate in its file.
+  // `between` follows the certificate in its file.
   [[nodiscard]] Files issue(const CertificateWish& wish, const Authority* between = nullptr) {
     EVP_PKEY* key = EVP_EC_gen("P-256");
     X509* certificate = sign(wish, key, false);

@@ -1,4 +1,4 @@
-// What can be wrong with files, and that one line says so; loading anew while connections go on.
+// What can be wrong with files, reported in one line; reloading while connections continue.
 #include "nexusfix/transport/tls_context.hpp"
 
 #include <gtest/gtest.h>
@@ -151,7 +151,7 @@ TEST(TlsContext, reads_authorities_from_a_folder) {
   EXPECT_EQ(load_error(options), "loaded");
 }
 
-// A pair in one thread over the loopback network; the client's name for the server's certificate is told.
+// A pair in one thread over the loopback network; the client's name for the server's certificate is an argument.
 std::string subject_seen(const std::shared_ptr<TlsContext>& server_context) {
   TlsTcpPair pair;
   pair.socket.tls = server_context;

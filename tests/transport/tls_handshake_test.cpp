@@ -231,7 +231,7 @@ TEST(TlsHandshake, gives_up_handshakes_that_take_too_long) {
   EXPECT_EQ(pair.server.counters().handshakes_late, 1U);
   EXPECT_TRUE(pair.server_sink.log.empty());
 
-  // The other way round: a server that accepts and says nothing.
+  // The other way round: a server that accepts and sends nothing.
   const auto plain = pair.server.listen({"here", 0});
   const auto waiting = pair.client.connect(*pair.server.local_endpoint(*plain), pair.socket);
   pair.turns(5);

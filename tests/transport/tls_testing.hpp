@@ -30,7 +30,7 @@ struct TestCertificates {
     static TestCertificates made;
     return made;
   }
-  // What a server and a client say that have nothing special to say.
+  // The options of an ordinary server and client.
   [[nodiscard]] TlsOptions server_options() const {
     TlsOptions options;
     options.certificate = server.certificate;
@@ -89,7 +89,7 @@ struct TlsEnds {
   void advance() { inner.advance(); }
 };
 
-// Sockets are encrypted unless a test says otherwise.
+// Sockets are encrypted by default.
 template <class InnerEnds>
 struct TlsPair : Pair<TlsEnds<InnerEnds>> {
   template <class... Args>

@@ -1,4 +1,4 @@
-// What TLS adds to a transport whose connections stand: encryption, goodbyes, bounds, rough networks.
+// What TLS adds to a transport with established connections: encryption, goodbyes, bounds, rough networks.
 #include "nexusfix/transport/tls_transport.hpp"
 
 #include <gtest/gtest.h>

@@ -67,7 +67,7 @@ static_assert(TransportSink<RecordingSink>);
 
 inline std::span<const char> bytes_of(std::string_view text) { return {text.data(), text.size()}; }
 
-// Bytes that tell their own position.
+// Bytes whose values follow from their position.
 inline std::string pattern(std::size_t size) {
   std::string text(size, '\0');
   for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('A' + (i * 31 + i / 251) % 57);
@@ -82,7 +82,7 @@ class Pair : public Ends {
   RecordingSink server_sink;
   RecordingSink client_sink;
 
-  // One turn of both ends.
+  // One iteration of both ends.
   void turn() {
     this->advance();
     this->client.poll(client_sink, 0ns);

@@ -26,7 +26,7 @@ namespace nfx::generated {
 template <typename Value>
 using Result = std::expected<Value, FieldError>;
 
-// --- Enumerated values ---
+// Enumerated values.
 
 // Every generated enumeration has its values on the wire as enumerators, values_of(E) with all listed ones, and
 // to_text(E) with the dictionary's name of one, empty for others.
@@ -91,7 +91,7 @@ template <Enumeration E>
   return std::unexpected(FieldError::bad_format);
 }
 
-// --- Readers ---
+// Readers.
 
 // `View` is a MessageView or a GroupEntry.
 
@@ -176,7 +176,7 @@ class Group {
   GroupView view_;
 };
 
-// --- Builders ---
+// Builders.
 
 // Required fields that were not set: a range of tags in the dictionary's order.
 template <std::size_t required_count>

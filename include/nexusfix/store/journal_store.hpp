@@ -164,8 +164,8 @@ class JournalStore {
   [[nodiscard]] const JournalRecovery& recovery() const noexcept;
   [[nodiscard]] JournalCounters counters() const noexcept;
 
-  // Sets a number by hand, and stores the reason in the record: `nfx store seq explain` shows
-  // it. False: it did not fit.
+  // Sets a sequence number by hand, and stores the reason in the record: `nfx store seq explain` shows it. False: it
+  // did not fit.
   bool set_number(const NumberChange& change, UtcTime now) noexcept;
   // append() of a message that another engine has sent; `nfx store cat` shows it.
   bool append_imported(SeqNum seq, std::string_view bytes, UtcTime now) noexcept;

@@ -1,4 +1,4 @@
-// What somebody who installed NexusFIX writes first: load a dictionary, parse a message, name what it is.
+// A first program with an installed NexusFIX: load a dictionary, parse a message, name what it is.
 #include <cstdio>
 #include <nexusfix/dictionary/load.hpp>
 #include <nexusfix/host/doctor.hpp>
