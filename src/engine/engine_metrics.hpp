@@ -1,6 +1,6 @@
 // What of an engine is on the metrics page: counters from the rows next to their structs, other values from the rows
 // here. docs/metrics.md is made from the same rows.
-// Thread: the log's, which has copies of what other threads count. Cost: allocates; no part of a hot path.
+// Thread: the log's, with copies of other threads' counters. Cost: allocates; not part of a hot path.
 #pragma once
 
 #include <array>

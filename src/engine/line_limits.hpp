@@ -17,7 +17,7 @@ namespace nfx {
 // Lines of one kind.
 class LineLimit {
  public:
-  // One per second on average, and so many in one burst.
+  // One per second on average, and `burst` in one burst.
   explicit LineLimit(std::uint32_t burst) noexcept : bucket_(1, burst) {}
   LineLimit() noexcept : LineLimit(1) {}
 
@@ -28,9 +28,9 @@ class LineLimit {
     return false;
   }
   [[nodiscard]] std::uint64_t omitted() const noexcept { return omitted_; }
-  // For the line that has their number.
+  // For the line that reports the number of omitted ones.
   [[nodiscard]] std::uint64_t take_omitted() noexcept { return std::exchange(omitted_, 0); }
-  // When the number of those omitted has to be written; MonotonicTime::max() when there are none.
+  // When the number of omitted lines has to be written; MonotonicTime::max() when none were omitted.
   [[nodiscard]] MonotonicTime due() const noexcept { return omitted_ == 0 ? MonotonicTime::max() : bucket_.ready_at(); }
 
  private:
@@ -38,9 +38,9 @@ class LineLimit {
   std::uint64_t omitted_ = 0;
 };
 
-// Those of a session.
+// The limits of one session, by kind of line.
 struct LineLimits {
-  // Null: not limited, as only this side causes it, at intervals that are configured.
+  // Null: not limited, since only this side causes the notice, at configured intervals.
   [[nodiscard]] LineLimit* of(Notice notice) noexcept {
     if (notice == Notice::connect_failed || notice == Notice::store_trouble || notice == Notice::schedule)
       return nullptr;

@@ -81,11 +81,11 @@ void LiveSession::drop_connection() noexcept {
   if (looking_on || !connection.exists()) return;
   connection.out = SendGate{memory.output()};
   runner.close_connection(*this);
-  if (connection.connecting) return runner.detach(*this);  // the session has not heard of this connection
+  if (connection.connecting) return runner.detach(*this);  // the session was not given this connection yet
   runner.step(*this, 0, [&](Actions& out) { session.on_disconnect({}, runner.now(), out); });
 }
 
-// The journal does not take a message now.
+// The journal does not accept a message now.
 [[gnu::cold, gnu::noinline]] std::unexpected<SendError> LiveSession::refuse_send() noexcept {
   ++counts.send_refused;
   switch (journal_store->condition()) {

@@ -65,7 +65,7 @@ class LogonGate {
   void listening(ListenerId listener, const Endpoint& endpoint);
   [[nodiscard]] std::optional<ListenerId> listener_at(const Endpoint& endpoint) const noexcept;
 
-  // An acceptor or a template exists, or is gone: from where its peers may come.
+  // An acceptor or a template was added, or removed: updates the addresses that are allowed.
   void expect(const SessionSettings& settings);
   void forget(const SessionSettings& settings) noexcept;
   // An address that no session or template of the listener allows is not allowed; those named in allowed_addresses, and
@@ -105,7 +105,7 @@ class LogonGate {
   [[nodiscard]] std::size_t most_bytes() const noexcept { return most_bytes_; }
   // The place is free again; the connection has ended or is a session's.
   void release(std::uint32_t index) noexcept;
-  // The one that waits for this session to be opened.
+  // The pending Logon that waits for this session to be opened.
   [[nodiscard]] std::optional<std::uint32_t> waiting_for(std::size_t session) const noexcept;
 
   // Counts a refusal. Whether it is reported by itself, or later as one of many.
@@ -119,7 +119,7 @@ class LogonGate {
 
   // When the first of them has waited long enough, or a count is due; MonotonicTime::max() when there is nothing.
   [[nodiscard]] MonotonicTime deadline() const noexcept { return deadline_; }
-  // Calls drop(index) for those whose time is over.
+  // Calls drop(index) for those whose time limit has passed.
   template <class Drop>
   void expire(MonotonicTime now, Drop&& drop) {
     deadline_ = MonotonicTime::max();
@@ -142,16 +142,16 @@ class LogonGate {
     }
   }
 
-  // Routing. The names in a Logon, as a roster finds the session by them; nothing: it came in nowhere.
+  // Routing. The key of the session that a Logon names, for Roster::find; nothing: its listener is unknown.
   [[nodiscard]] std::optional<SessionKey> key_of(const MessageView& logon, const PendingLogon& pending) const noexcept;
-  // The settings of a session that a template makes for this Logon; nothing when none fits, or its time has not come.
-  // `pending` states why.
+  // The settings of a session that a template makes for this Logon; nothing when no template fits, or the session is
+  // not open now. `pending` states why.
   [[nodiscard]] std::optional<SessionSettings> from_template(const MessageView& logon, PendingLogon& pending,
                                                              UtcTime now) const;
   // Whether the session takes Logons from this address and of this certificate. `pending` states why not.
   [[nodiscard]] static bool may_come_from(const SessionSettings& settings, PendingLogon& pending,
                                           const TlsPeer* certificate);
-  // Who it is, before anything of the session is touched: address and certificate, then the application. `pending`
+  // Checks the peer's identity before the session changes: address and certificate, then the application. `pending`
   // states why not.
   [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, PendingLogon& pending,
                                 bool is_new, const TlsPeer* certificate = nullptr);
@@ -168,7 +168,7 @@ class LogonGate {
     Endpoint endpoint;
     std::string name;
   };
-  // From where the peers of the sessions of a listen address may come.
+  // The addresses that the sessions on a listen address allow for their peers.
   struct Allowed {
     struct Address {
       PeerAddress address;
@@ -176,7 +176,7 @@ class LogonGate {
     };
     Endpoint endpoint;
     std::uint32_t sessions = 0;
-    std::uint32_t open = 0;  // of them, that allow every address
+    std::uint32_t open = 0;  // number of sessions that allow every address
     std::vector<Address> addresses{};
   };
 

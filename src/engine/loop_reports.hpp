@@ -40,7 +40,7 @@ class LoopReports {
     }
     application_.on_traffic(session, direction, bytes);
   }
-  // `limits` are the session's. False: it has no line of its own, and counts for the next one.
+  // `limits` are the session's. False: no line was written; the next line of this kind includes it in its count.
   bool notice(SessionHandle& session, LineLimits& limits, Notice notice, SeqNum seq, std::string_view text,
               Instant now);
   // The peer's Reject of one of our messages, for the event log alone.
@@ -53,7 +53,7 @@ class LoopReports {
   void event(const SessionHandle& session, std::string_view what, std::string_view detail, UtcTime now) noexcept;
   // A Logon was refused, or several were.
   void refused(const LogonRefusal& refusal);
-  // A session began to exist while the loop runs, or ends to.
+  // A session was added or removed while the loop runs.
   void added(SessionHandle& session, const std::string& name);
   void removed(SessionHandle& session);
 

@@ -26,9 +26,9 @@ class Jitter {
 
 class Reconnect {
  public:
-  // When to connect; MonotonicTime::max() when not by itself.
+  // When to connect; MonotonicTime::max() when no attempt is planned.
   [[nodiscard]] MonotonicTime at() const noexcept { return at_; }
-  // In SessionSettings::connect: the one to try next.
+  // The index in SessionSettings::connect of the address to try next.
   [[nodiscard]] std::size_t endpoint() const noexcept { return endpoint_; }
 
   void connect_at(MonotonicTime at) noexcept { at_ = at; }

@@ -6,7 +6,7 @@
 //   pending   | may leave now | waits for commit_at | encoded since |
 //             ^               ^ released            ^ gated         ^
 //
-// What waits leaves together once the source has committed up to commit_at; what is encoded meanwhile is the next
+// What waits is sent together once the source has committed up to commit_at; what is encoded meanwhile is the next
 // group, with one commit for all of it.
 #pragma once
 
@@ -94,7 +94,7 @@ class SendGate {
   }
   // When the peer has to have read; MonotonicTime::max() without a limit.
   [[nodiscard]] MonotonicTime reader_deadline() const noexcept { return reader_deadline_; }
-  // False when it was given one already.
+  // False when there is a deadline already.
   bool give_deadline(MonotonicTime deadline) noexcept {
     NFX_ASSERT(blocked_);
     if (reader_deadline_ != MonotonicTime::max()) return false;

@@ -37,8 +37,8 @@ bool holds_messages_of(Disk& disk, const std::filesystem::path& folder, const Se
   return ours;
 }
 
-// What the journal of a session is called: identity(), or what that was when the journal was begun. The former name
-// may have been another session's too, so what is in the journal decides.
+// What the journal of a session is called: identity(), or what that was when the journal was begun. Another session may
+// have had the same former name, so the contents of the journal decide.
 std::string journal_identity(Disk& disk, const SessionSettings& settings) {
   const std::filesystem::path store = settings.journal.directory;
   std::string name = identity(settings.session);
@@ -164,7 +164,7 @@ void JournalStores::run_jobs(std::uint32_t number, IdleMode idle, HelperWatch* w
     lock.unlock();
     watching.turn_began(clock.monotonic());
     job();
-    job = nullptr;  // what it held, a store perhaps, is closed before the next one begins
+    job = nullptr;  // a store that it held is closed before the next job begins
     watching.turn_ended(clock.monotonic(), false);
     lock.lock();
   }

@@ -26,10 +26,10 @@ class SessionStores {
   // With the sequence numbers at which the session begins: those of a journal that has any, otherwise those of the
   // settings.
   [[nodiscard]] virtual SessionStore open(const SessionSettings& settings, UtcTime now) = 0;
-  // Brings to disk what is left, which may take as long as the disk does. `session` is its identity().
+  // Writes the rest to disk and waits for it. `session` is its identity().
   virtual void close(std::string_view session, SessionStore store) noexcept = 0;
   // Runs a job on a thread that may wait for disks; the jobs of one session one after the other, in order. False: there
-  // is no such thread, run it yourself.
+  // is no such thread, and the caller has to run it.
   virtual bool later(std::string_view session, std::function<void()> job) = 0;
   // Grows when the condition of a store may have changed and should be checked.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_.load(std::memory_order_acquire); }
@@ -50,9 +50,9 @@ struct StoreHelpers {
 
 // Stores in memory, and journals that flushers write to disk.
 // A journal goes to the flusher that its settings name, and otherwise to the one with the fewest journals, the first of
-// them when several have as few. Opened in the same order they so come to the same flushers. It stays there until it is
-// closed. Thread: each flusher's turn() and wait() from a thread of its own, which may wait for disks; run_jobs() from
-// one thread for each worker.
+// them when several have as few. So journals that are opened in the same order get the same flushers. It stays there
+// until it is closed. Thread: each flusher's turn() and wait() from a thread of its own, which may wait for disks;
+// run_jobs() from one thread for each worker.
 class JournalStores final : public SessionStores {
  public:
   // `durable` as JournalFlusher calls it, from all flushers. `disk` outlives this; stores are closed before it goes.
