@@ -148,11 +148,11 @@ void note_clocks(Row& row, const ScheduleConfig& config) {
         before.abbreviation + " to " + after.abbreviation);
   }
   const local_seconds skipped{row.time.time_since_epoch() + before.offset};
-  std::vector<seconds> told;
+  std::vector<seconds> noted;
   for (const EventKind kind : row.events) {
     const auto time = configured_time(config, kind);
-    if (!time || std::ranges::find(told, *time) != told.end()) continue;
-    told.push_back(*time);
+    if (!time || std::ranges::find(noted, *time) != noted.end()) continue;
+    noted.push_back(*time);
     const local_seconds nominal = floor<days>(skipped - *time) + *time;
     const bool leapt_over = nominal == skipped || nominal + days{1} < skipped + leap;
     if (leap > seconds{0} && leapt_over) add(time_of_day(*time) + " does not exist on this day");

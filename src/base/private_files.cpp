@@ -55,7 +55,7 @@ class Opened {
          std::to_string(::geteuid()) + " " + path.string() + ", or choose another";
 }
 
-[[nodiscard]] std::string judge(const fs::path& folder, int fd) {
+[[nodiscard]] std::string mode_problem(const fs::path& folder, int fd) {
   struct stat facts{};
   if (::fstat(fd, &facts) != 0) return because(folder, errno);
   if (!is_ours(facts)) return owner_problem(folder, facts);
@@ -67,7 +67,7 @@ class Opened {
 }
 
 // Who may write to a folder may put another in the place of one in it.
-[[nodiscard]] std::string judge_above(const fs::path& folder) {
+[[nodiscard]] std::string parents_problem(const fs::path& folder) {
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(fs::absolute(folder, error), error);
   if (error) return {};
@@ -97,8 +97,8 @@ std::string folder_problem(const fs::path& folder, FolderLink link) {
     }
     return because(path, errno);
   }
-  if (std::string problem = judge(path, opened.fd()); !problem.empty()) return problem;
-  return judge_above(path);
+  if (std::string problem = mode_problem(path, opened.fd()); !problem.empty()) return problem;
+  return parents_problem(path);
 }
 
 FileCheck make_private(int fd, const fs::path& path, unsigned most) {

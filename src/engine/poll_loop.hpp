@@ -68,7 +68,7 @@ class PollLoop {
   [[nodiscard]] bool knows(const std::string& identity);
 
   [[nodiscard]] SessionHandle* find(std::size_t session) noexcept;
-  // Of all sessions that are there. Allocates where `into` has not held as many before.
+  // The statistics of all sessions. Allocates when `into` is too small.
   void figures(std::vector<SessionFigures>& into) const;
   [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
   [[nodiscard]] PollLoopCounters counters() const noexcept;                               // from any thread
@@ -120,7 +120,7 @@ class PollLoop {
   static constexpr std::size_t eager_flush_limit = 2048;
   static constexpr std::size_t journal_room = 16 * 1024;  // below which a message waits to be received
 
-  void look_at_clock() noexcept { runner_.advance_to(clock_.monotonic()); }
+  void read_clock() noexcept { runner_.advance_to(clock_.monotonic()); }
   // Within on_close: details beyond the reason, where the transport has them.
   [[nodiscard]] std::string_view words_of(ConnectionId id) const noexcept;
 
@@ -144,7 +144,7 @@ class PollLoop {
   FrameReader frames_;
   MessageView message_;
   MessageView queued_message_;
-  std::string resumed_;  // what resume() hands on
+  std::string resumed_;  // what resume() passes to the session
   SubmitQueue submissions_;
   std::atomic<bool> stop_requested_{false};
   [[maybe_unused]] ThreadCheck poll_thread_;

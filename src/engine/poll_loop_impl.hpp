@@ -278,7 +278,7 @@ MonotonicTime PollLoop<T, C>::may_receive_at(LiveSession& session) noexcept {
   return session.delays() ? session.session.held_until(message_) : MonotonicTime{};
 }
 
-// Until when a message waits for space in the journal: for what an answer may need, several times over.
+// Until when a message waits for space in the journal: several times the space that an answer may need.
 template <Transport T, Clock C>
 inline MonotonicTime PollLoop<T, C>::space_expected_at(LiveSession& session) noexcept {
   if (session.journal_store == nullptr || session.journal_store->accepts(journal_room)) [[likely]]
@@ -350,7 +350,7 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
     return runner_.refuse_pending(index, pending.refused, is_fix ? &message_ : nullptr, pending.refused_text);
   }
   runner_.attach(*session, id, pending.peer);
-  // The small buffer stays whole until its bytes are used: no other connection is accepted in between.
+  // The small buffer is not reused before its bytes are: no other connection is accepted in between.
   receive(*session, received);
   logons.release(index);
   if (session->connection.id != id) return;
@@ -363,13 +363,13 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_accept(ListenerId listener, ConnectionId id, std::string_view peer) {
-  look_at_clock();
+  read_clock();
   runner_.accept(listener, id, peer);
 }
 
 template <Transport T, Clock C>
 PeerStanding PollLoop<T, C>::on_accepting(ListenerId listener, std::string_view peer) {
-  look_at_clock();
+  read_clock();
   return runner_.standing_of(listener, peer);
 }
 
@@ -377,7 +377,7 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::on_connect(ConnectionId id) {
   const ConnectionOwner owner = runner_.owners().find(id);
   if (owner.kind != ConnectionOwner::Kind::session) return;
-  look_at_clock();
+  read_clock();
   LiveSession& session = runner_.sessions()[owner.index];
   NFX_ASSERT(session.connection.id == id && session.connection.connecting);
   // The session's time ended while it was connecting.
@@ -393,7 +393,7 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
   NFX_TRACE();
   NFX_ASSERT(!bytes.empty());
   const ConnectionOwner owner = runner_.owners().find(id);
-  look_at_clock();
+  read_clock();
   meter_.received(runner_.now().monotonic);
   switch (owner.kind) {
     case ConnectionOwner::Kind::none: return;
@@ -422,7 +422,7 @@ template <Transport T, Clock C>
 void PollLoop<T, C>::on_close(ConnectionId id, CloseReason reason) {
   const ConnectionOwner owner = runner_.owners().find(id);
   if (owner.kind == ConnectionOwner::Kind::none) return;
-  look_at_clock();
+  read_clock();
   runner_.owners().clear(id);
   const std::string_view words = words_of(id);
   if (owner.kind == ConnectionOwner::Kind::pending) {
@@ -453,7 +453,7 @@ std::string_view PollLoop<T, C>::words_of(ConnectionId id) const noexcept {
 
 template <Transport T, Clock C>
 void PollLoop<T, C>::on_handshake_failed(std::string_view peer, std::string_view why) {
-  look_at_clock();
+  read_clock();
   runner_.handshake_failed(peer, why);
 }
 

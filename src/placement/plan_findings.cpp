@@ -205,14 +205,14 @@ void check_sessions(PlacementPlan& plan, const Problem& problem) {
   const auto idle = static_cast<std::size_t>(std::ranges::count(serves, std::size_t{0}));
   if (idle == 0) return;
   constexpr std::size_t most = 8;
-  std::size_t told = 0, untold = 0;
+  std::size_t listed = 0, unlisted = 0;
   for (std::size_t thread = 0; thread < polls; ++thread) {
     if (automatic[thread].size() < 2) continue;
-    if (told == most) {
-      ++untold;
+    if (listed == most) {
+      ++unlisted;
       continue;
     }
-    ++told;
+    ++listed;
     Names names;
     for (const std::size_t i : automatic[thread]) names.push_back(plan.session_names[i]);
     add(plan, Severity::warning, "session-collision", names[0] + ", " + names[1],
@@ -221,9 +221,9 @@ void check_sessions(PlacementPlan& plan, const Problem& problem) {
             std::string{to_string(problem.request.mapping)} + "\" chooses by CompIDs alone",
         "set [placement] mapping = \"balanced\"");
   }
-  if (untold > 0) {
-    add(plan, Severity::warning, "session-collision", count_of(untold, "poll thread"),
-        "the same on " + count_of(untold, "more poll thread"), "set [placement] mapping = \"balanced\"");
+  if (unlisted > 0) {
+    add(plan, Severity::warning, "session-collision", count_of(unlisted, "poll thread"),
+        "the same on " + count_of(unlisted, "more poll thread"), "set [placement] mapping = \"balanced\"");
   }
 }
 

@@ -79,12 +79,12 @@ std::string refused_line(const RefusedAlternative& refused) {
 // What is the same for all threads is printed once, and threads with the same lines share them. Where other threads
 // busy-poll is in the table already.
 void print_refused(std::string& out, const PlacementPlan& plan) {
-  std::map<std::string, std::size_t> told;
+  std::map<std::string, std::size_t> counts;
   std::size_t threads = 0;
   for (const ThreadPlacement& thread : plan.threads) {
     if (thread.refused.empty() || thread.wait != ThreadWait::spin) continue;
     ++threads;
-    for (const RefusedAlternative& refused : thread.refused) ++told[refused_line(refused)];
+    for (const RefusedAlternative& refused : thread.refused) ++counts[refused_line(refused)];
   }
   if (threads == 0) return;
   std::vector<std::pair<std::vector<std::string>, std::string>> blocks;
@@ -94,7 +94,7 @@ void print_refused(std::string& out, const PlacementPlan& plan) {
     std::string lines, shared;
     for (const RefusedAlternative& refused : thread.refused) {
       const std::string line = refused_line(refused);
-      if (threads > 1 && told[line] == threads) {
+      if (threads > 1 && counts[line] == threads) {
         shared += line;
       } else if (refused.why != planning::why_spinning) {
         lines += line;

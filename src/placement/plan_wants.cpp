@@ -173,23 +173,23 @@ bool session_cpu_usable(PlacementPlan& plan, const Problem& problem, const Sessi
   const int cpu = session.cpu_affinity_core;
   const std::string name = session_name(session);
   const RoleRequest& poll = problem.request.role(ThreadRole::poll);
-  const std::string wish = name + " has cpu_affinity_core = " + std::to_string(cpu);
+  const std::string request = name + " has cpu_affinity_core = " + std::to_string(cpu);
   if (!problem.machine.available.contains(cpu)) {
     const std::string why = cpu >= CpuSet::max_cpus ? "CPU " + std::to_string(cpu) + " does not exist here"
                                                     : unavailable(problem.machine, {cpu});
-    add(plan, Severity::refusal, "cpu-not-available", name, wish + ": " + why,
+    add(plan, Severity::refusal, "cpu-not-available", name, request + ": " + why,
         "set cpu_affinity_core of this [[session]] to one of " + problem.machine.available.to_list());
     return false;
   }
   if (!poll.cpus.empty() && !poll.cpus.contains(cpu)) {
     add(plan, Severity::refusal, "session-core-conflict", name,
-        wish + ", but [placement.poll] cpus = \"" + poll.cpus.to_list() + "\" has no such CPU",
+        request + ", but [placement.poll] cpus = \"" + poll.cpus.to_list() + "\" has no such CPU",
         "set cpu_affinity_core to one of " + poll.cpus.to_list() + ", or widen [placement.poll] cpus");
     return false;
   }
   if (poll.wait == ThreadWait::spin && problem.request.housekeeping.contains(cpu)) {
     add(plan, Severity::refusal, "session-core-conflict", name,
-        wish + ", which [placement] housekeeping reserves for everything that does not busy-poll",
+        request + ", which [placement] housekeeping reserves for everything that does not busy-poll",
         "set cpu_affinity_core to a CPU outside " + problem.request.housekeeping.to_list());
     return false;
   }

@@ -35,10 +35,10 @@ void drop_lonely_switches(Topology& topology) {
 void name_devices(Topology& topology) {
   constexpr std::string_view nvidia = "10de:";
   const auto named = [](const Device& d) { return d.name.starts_with("cuda"); };
-  const bool told = std::ranges::any_of(topology.devices, named);
+  const bool cuda_is_named = std::ranges::any_of(topology.devices, named);
   int cuda = 0;
   for (Device& device : topology.devices) {
-    if (device.kind == DeviceKind::gpu && !told && device.description.find(nvidia) != std::string::npos) {
+    if (device.kind == DeviceKind::gpu && !cuda_is_named && device.description.find(nvidia) != std::string::npos) {
       detail::add_name(device, "cuda" + std::to_string(cuda++), true);
     }
     if (device.name.empty()) device.name = device.pci_address;

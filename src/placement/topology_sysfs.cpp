@@ -79,14 +79,14 @@ class SysfsReader {
   void read_cores() {
     CpuSet seen;
     std::map<std::pair<int, int>, std::size_t> by_id;  // package and core_id
-    bool told = false;
+    bool known = false;
     for (const int cpu : topology_.online.members()) {
       if (seen.contains(cpu)) continue;
       const int package = integer(cpu_file(cpu, "topology/physical_package_id"));
       const int id = integer(cpu_file(cpu, "topology/core_id"));
       CpuSet siblings = cpus(cpu_file(cpu, "topology/thread_siblings_list"));
       if (siblings.empty()) siblings = cpus(cpu_file(cpu, "topology/core_cpus_list"));
-      told = told || id >= 0 || !siblings.empty();
+      known = known || id >= 0 || !siblings.empty();
       if (siblings.empty() && id >= 0) {
         const auto [at, first] = by_id.try_emplace({package, id}, topology_.cores.size());
         if (!first) {
@@ -99,7 +99,7 @@ class SysfsReader {
       seen |= siblings;
       topology_.cores.push_back({.cpus = siblings, .package = package, .numa_node = -1, .cache = -1, .kind = -1});
     }
-    if (!told) topology_.notes.emplace_back("Which CPUs share a core is not there; each was taken to have its own.");
+    if (!known) topology_.notes.emplace_back("Which CPUs share a core is not there; each was taken to have its own.");
   }
 
   void read_nodes() {

@@ -112,26 +112,26 @@ int translate(const std::string& xml, int out, int complaints) {
 std::string complaint(int fd) {
   ::lseek(fd, 0, SEEK_SET);
   const std::string text = read_all(fd, 65536);
-  std::string said;
-  for (std::size_t from = 0; from < text.size() && said.size() < 300;) {
+  std::string found;
+  for (std::size_t from = 0; from < text.size() && found.size() < 300;) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
     std::string_view line{text.data() + from, end - from};
     from = end + 1;
     while (!line.empty() && (line.front() == '*' || line.front() == ' ')) line.remove_prefix(1);
     if (line.size() < 4 || line.find("HWLOC_") != std::string_view::npos) continue;
-    said += (said.empty() ? "" : "; ") + detail::printable(line);
+    found += (found.empty() ? "" : "; ") + detail::printable(line);
   }
-  return said;
+  return found;
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, int status, int complaints) {
-  const std::string said = complaint(complaints);
+  const std::string found = complaint(complaints);
   std::string why = file.string() + ": is not a topology that hwloc can read";
   if (WIFSIGNALED(status)) why += " (it stopped with: " + std::string{::strsignal(WTERMSIG(status))} + ')';
   if (WIFEXITED(status) && WEXITSTATUS(status) == child_too_many_cpus) {
     why += ": it has CPUs above " + std::to_string(CpuSet::max_cpus - 1) + ", the highest that any kernel knows";
   }
-  throw TopologyError(said.empty() ? why : why + ": " + said);
+  throw TopologyError(found.empty() ? why : why + ": " + found);
 }
 
 }  // namespace

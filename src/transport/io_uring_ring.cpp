@@ -49,7 +49,7 @@ void IoUringRing::FreeDeleter::operator()(void* memory) const noexcept { std::fr
 IoUringRing::IoUringRing(const IoUringOptions& options) : buffer_size_(options.receive_buffer_size) {
   choose_flags(options);
   try {
-    look_for_multishot(options);
+    detect_multishot(options);
     describe(options);
   } catch (...) {
     io_uring_queue_exit(&ring_);
@@ -121,7 +121,7 @@ void IoUringRing::choose_flags(const IoUringOptions& options) {
   fail(error);
 }
 
-void IoUringRing::look_for_multishot(const IoUringOptions& options) {
+void IoUringRing::detect_multishot(const IoUringOptions& options) {
   struct ProbeDeleter {
     void operator()(io_uring_probe* probe) const noexcept { io_uring_free_probe(probe); }
   };

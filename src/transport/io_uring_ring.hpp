@@ -63,7 +63,7 @@ class IoUringRing {
 
   [[nodiscard]] int try_flags(const IoUringOptions& options, unsigned flags) noexcept;
   void choose_flags(const IoUringOptions& options);
-  void look_for_multishot(const IoUringOptions& options);
+  void detect_multishot(const IoUringOptions& options);
   [[nodiscard]] int make_buffers(const IoUringOptions& options);
   void describe(const IoUringOptions& options);
 

@@ -113,14 +113,14 @@ OwnedKey load_key(const TlsOptions& o, const std::string& file) {
     bool asked = false;
   } answer{password_of(o), false};
   // Without this OpenSSL would prompt on the terminal.
-  const auto tell = [](char* out, int size, int /*writing*/, void* user) {
+  const auto give = [](char* out, int size, int /*writing*/, void* user) {
     auto& known = *static_cast<Answer*>(user);
     known.asked = true;
     if (known.password.empty() || known.password.size() > static_cast<std::size_t>(size)) return -1;
     std::memcpy(out, known.password.data(), known.password.size());
     return static_cast<int>(known.password.size());
   };
-  OwnedKey key{PEM_read_bio_PrivateKey(bio.get(), nullptr, tell, &answer)};
+  OwnedKey key{PEM_read_bio_PrivateKey(bio.get(), nullptr, give, &answer)};
   const bool had_password = !answer.password.empty();
   OPENSSL_cleanse(answer.password.data(), answer.password.size());
   if (key) return key;

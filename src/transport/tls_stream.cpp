@@ -247,7 +247,7 @@ std::size_t TlsStream::write(std::span<const char> plaintext) noexcept {
   return written;
 }
 
-void TlsStream::say_goodbye() noexcept {
+void TlsStream::send_close_notify() noexcept {
   if (!ssl_->established || failed_) return;
   ERR_clear_error();
   SSL_shutdown(ssl_->handle.get());

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "command.hpp"
-#include "demo/floor.hpp"
+#include "demo/baseline.hpp"
 #include "demo/report.hpp"
 #include "demo/trader.hpp"
 #include "demo/venue_process.hpp"
@@ -184,8 +184,8 @@ int run(Options options) {
   outcome.trader_next_outbound = value(session.next_outbound());
   // Among noisy processes, or on one CPU, two threads that busy-poll sockets measure the scheduler.
   if (!noise && !isolation)
-    outcome.floor =
-        measure_floor({.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});
+    outcome.baseline =
+        measure_baseline({.request_bytes = trader.mean_request_bytes(), .answer_bytes = trader.mean_answer_bytes()});
 
   const std::vector<std::string> problems = disagreements(outcome);
   print(table(outcome, problems));

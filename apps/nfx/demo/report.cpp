@@ -159,7 +159,7 @@ SafeText table(const Outcome& outcome, const std::vector<std::string>& problems)
   for (const PhaseResult& phase : outcome.trader->phases()) {
     if (phase.plan.reported) append_latencies(out, phase.plan.name, phase.round_trip, phase.messages_per_s());
   }
-  if (outcome.floor) append_latencies(out, "raw TCP, same bytes, no FIX", *outcome.floor, std::nullopt);
+  if (outcome.baseline) append_latencies(out, "raw TCP, same bytes, no FIX", *outcome.baseline, std::nullopt);
   out += '\n';
   append_thread(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session,
                 overall_rate(*outcome.trader, outcome.trader_session));
@@ -194,9 +194,9 @@ void write_json(const std::filesystem::path& file, const Outcome& outcome, const
     separator = ",\n";
   }
   std::fprintf(out, "\n  ],\n");
-  if (outcome.floor) {
+  if (outcome.baseline) {
     std::fprintf(out, "  \"floor\": {");
-    json_histogram(out, *outcome.floor);
+    json_histogram(out, *outcome.baseline);
     std::fprintf(out, "},\n");
   }
   json_side(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session);

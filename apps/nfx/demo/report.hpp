@@ -18,7 +18,7 @@ struct Outcome {
   SessionCounters trader_session;
   std::uint64_t trader_next_inbound = 0;
   std::uint64_t trader_next_outbound = 0;
-  std::optional<LatencyHistogram> floor;
+  std::optional<LatencyHistogram> baseline;
   std::string idle;
   unsigned noise = 0;         // noisy processes started
   std::string isolated_cpus;  // empty: nothing was isolated

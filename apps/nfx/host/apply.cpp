@@ -54,8 +54,8 @@ int apply_now(const ApplyCommand& command, const Situation& seen) {
                        .while_trading = command.while_trading,
                        .keep_going = command.keep_going};
   if (command.dry_run) {
-    if (const auto against = objection(plan, seen.facts, seen.files, command.while_trading))
-      return refuse(against->exit, against->text);
+    if (const auto problem = find_apply_problem(plan, seen.facts, seen.files, command.while_trading))
+      return refuse(problem->exit, problem->text);
     std::optional<RecordContent> record;
     // Only its owner may read it; without it, changes refused before are listed again.
     if (may_change(seen.files)) record = ChangeRecord::load(options.record);
@@ -74,9 +74,9 @@ int apply_now(const ApplyCommand& command, const Situation& seen) {
 
 std::string next_steps(const std::vector<BootArtefact>& artefacts) {
   std::string text;
-  std::set<std::string> told;
+  std::set<std::string> printed;
   for (const BootArtefact& artefact : artefacts) {
-    if (!artefact.next.empty() && told.insert(artefact.next).second) text += "run: " + artefact.next + '\n';
+    if (!artefact.next.empty() && printed.insert(artefact.next).second) text += "run: " + artefact.next + '\n';
   }
   return text;
 }
@@ -100,7 +100,8 @@ int apply_at_boot(const ApplyCommand& command, const Situation& seen) {
   const PlacementPlan& plan = *seen.plan;
   const bool json = command.format == "json";
   // Files for the next boot do not affect an engine that trades now.
-  if (const auto against = objection(plan, seen.facts, seen.files, true)) return refuse(against->exit, against->text);
+  if (const auto problem = find_apply_problem(plan, seen.facts, seen.files, true))
+    return refuse(problem->exit, problem->text);
   const std::vector<BootArtefact> artefacts = boot_artefacts(plan, seen.topology, seen.facts);
   if (!command.output.empty() && !command.dry_run) return write_below(command.output, artefacts);
   if (!command.install || command.dry_run) {

@@ -272,7 +272,7 @@ class Watch {
       if (wake == Wake::quit) break;
       if (wake == Wake::due) {
         WatchSample after = sample();
-        last = judge(before, after);
+        last = evaluate(before, after);
         const bool gone = subject_.target.pid != 0 && after.threads.empty();
         if (!screen && !print(after, *last)) break;
         before = std::move(after);
@@ -299,13 +299,13 @@ class Watch {
     const WatchSample before = sample_host(HostFiles{command_.root_before}, subject_.target, nanoseconds{0});
     const WatchSample after = sample_host(subject_.files, subject_.target, milliseconds{command_.interval_ms});
     if (const std::string why = blind(subject_, before); !why.empty()) return give_up(why, HostExit::cannot_tell);
-    print(after, judge(before, after));
+    print(after, evaluate(before, after));
     return finish();
   }
 
   WatchSample sample() const { return sample_host(subject_.files, subject_.target, Clock::now().time_since_epoch()); }
 
-  WatchInterval judge(const WatchSample& before, const WatchSample& after) {
+  WatchInterval evaluate(const WatchSample& before, const WatchSample& after) {
     const DriftInput input{.before = before,
                            .after = after,
                            .plan = subject_.plan ? &*subject_.plan : nullptr,

@@ -18,12 +18,12 @@ History::History(const SegmentHeader& oldest, std::size_t most)
   if (in_ == 0) in_ = 1;
   if (out_ == 0) out_ = 1;
   if (oldest.base == 0 || oldest.base == unset_position) return;
-  tell(UtcTime{Duration{oldest.begun_ns}}, "begin",
-       "the oldest segment here begins: next in " + std::to_string(in_) + ", next out " + std::to_string(out_) +
-           "; earlier segments are archived");
+  add_entry(UtcTime{Duration{oldest.begun_ns}}, "begin",
+            "the oldest segment here begins: next in " + std::to_string(in_) + ", next out " + std::to_string(out_) +
+                "; earlier segments are archived");
 }
 
-void History::tell(UtcTime time, std::string kind, std::string text) {
+void History::add_entry(UtcTime time, std::string kind, std::string text) {
   end_traffic();
   entries_.push_back({time, std::move(kind), std::move(text)});
   if (entries_.size() > most_) {
@@ -71,23 +71,23 @@ void History::add(const JournalRecord& record) {
     case RecordKind::next_inbound: add_number(record, time, true); return;
     case RecordKind::next_outbound: add_number(record, time, false); return;
     case RecordKind::reset:
-      tell(time, "reset",
-           "sequence numbers reset: next in was " + std::to_string(in_) + ", next out was " + std::to_string(out_) +
-               "; both begin at 1");
+      add_entry(time, "reset",
+                "sequence numbers reset: next in was " + std::to_string(in_) + ", next out was " +
+                    std::to_string(out_) + "; both begin at 1");
       in_ = out_ = 1;
       kept_ = not_kept_ = 0;
       last_message_ = {};
       return;
     case RecordKind::opened:
       if (open_by_) {
-        tell(time, "killed",
-             "process " + std::to_string(*open_by_) + " did not close it: it was killed, or the machine crashed");
+        add_entry(time, "killed",
+                  "process " + std::to_string(*open_by_) + " did not close it: it was killed, or the machine crashed");
       }
       open_by_ = record.header.seq;
-      tell(time, "opened", "opened by process " + std::to_string(*open_by_));
+      add_entry(time, "opened", "opened by process " + std::to_string(*open_by_));
       return;
     case RecordKind::closed:
-      tell(time, "closed", open_by_ ? "closed by process " + std::to_string(*open_by_) : "closed");
+      add_entry(time, "closed", open_by_ ? "closed by process " + std::to_string(*open_by_) : "closed");
       open_by_.reset();
       return;
   }
@@ -101,8 +101,9 @@ void History::pass_over(std::uint64_t numbers) {
 void History::add_message(const JournalRecord& record, UtcTime time) {
   const std::uint64_t seq = record.header.seq;
   if (seq < out_) {
-    tell(time, "back",
-         step_text("next out went back", out_, seq) + ": a message was stored under a sequence number already sent");
+    add_entry(
+        time, "back",
+        step_text("next out went back", out_, seq) + ": a message was stored under a sequence number already sent");
     out_ = seq;
   }
   step(time);
@@ -127,20 +128,20 @@ void History::add_number(const JournalRecord& record, UtcTime time, bool inbound
       text += ": ";
       append_printable(text, record.body);
     }
-    tell(time, "set", std::move(text));
+    add_entry(time, "set", std::move(text));
     now = seq;
     return;
   }
   if (seq < now) {
-    tell(time, "back", step_text(std::string{which} + " went back", now, seq));
+    add_entry(time, "back", step_text(std::string{which} + " went back", now, seq));
     now = seq;
     return;
   }
   if (inbound && seq > now + 1) {
-    tell(time, "jump",
-         step_text(which, now, seq) +
-             " in one step: the peer filled a gap or sent SequenceReset, or messages queued "
-             "after a gap were delivered together");
+    add_entry(time, "jump",
+              step_text(which, now, seq) +
+                  " in one step: the peer filled a gap or sent SequenceReset, or messages queued "
+                  "after a gap were delivered together");
     now = seq;
     return;
   }

@@ -51,7 +51,7 @@ class History {
     bool any = false;
   };
 
-  void tell(UtcTime time, std::string kind, std::string text);
+  void add_entry(UtcTime time, std::string kind, std::string text);
   void step(UtcTime time);
   void end_traffic();
   void add_message(const JournalRecord& record, UtcTime time);

@@ -70,7 +70,7 @@ Attempt attempt(const Endpoint& endpoint, const std::shared_ptr<TlsContext>& con
   return result;
 }
 
-void tell_agreement(Report& report, const TlsFacts& facts, Duration took) {
+void report_agreement(Report& report, const TlsFacts& facts, Duration took) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
   report.add(Result::good, "handshake", facts.version + " with " + facts.cipher + " in " + std::to_string(ms) + " ms");
   for (std::size_t i = 0; i < facts.chain.size(); ++i) {
@@ -78,7 +78,7 @@ void tell_agreement(Report& report, const TlsFacts& facts, Duration took) {
   }
 }
 
-void tell_client_certificate(Report& report, const TlsOptions& options, const Attempt& seen) {
+void report_client_certificate(Report& report, const TlsOptions& options, const Attempt& seen) {
   const bool given = !options.certificate.empty();
   if (!seen.facts->certificate_requested) {
     return report.add(Result::good, "client certificate",
@@ -104,7 +104,7 @@ void look_closer(Report& report, const DoctorOptions& options, const Endpoint& e
   const Attempt again = attempt(endpoint, std::make_shared<TlsContext>(lenient), timeout);
   if (!again.facts) return;
   report.add(Result::note, "without verifying", "the handshake succeeds; the server presents:");
-  tell_agreement(report, *again.facts, again.took);
+  report_agreement(report, *again.facts, again.took);
   for (const std::string& problem : again.facts->problems) report.add(Result::failure, "verification", problem);
 }
 
@@ -144,11 +144,11 @@ int run_doctor(const DoctorOptions& options) {
   } else {
     const std::string name = options.tls.server_name.empty() ? endpoint->host : options.tls.server_name;
     report.add(Result::good, "connection", "TCP connects");
-    tell_agreement(report, *first.facts, first.took);
+    report_agreement(report, *first.facts, first.took);
     report.add(Result::good, "verification", "signed by a trusted authority, and issued for " + name);
     report.add(options.tls.crl.empty() ? Result::note : Result::good, "revocation",
                options.tls.crl.empty() ? "not checked: no --crl" : "nothing in the chain is revoked");
-    tell_client_certificate(report, options.tls, first);
+    report_client_certificate(report, options.tls, first);
   }
   const KernelTls kernel = kernel_tls();
   report.add(Result::note, "kernel TLS", (kernel.offered ? "offered, not used: " : "not offered: ") + kernel.why);

@@ -61,12 +61,12 @@ struct ApplyReport {
 
 // Why the plan must not be applied to this host now, and the exit code for it: a refused plan, no housekeeping
 // CPU, a trading engine.
-struct Objection {
+struct ApplyProblem {
   HostExit exit = HostExit::ok;
   std::string text;
 };
-[[nodiscard]] std::optional<Objection> objection(const PlacementPlan& plan, const HostFacts& facts,
-                                                 const HostFiles& files, bool while_trading);
+[[nodiscard]] std::optional<ApplyProblem> find_apply_problem(const PlacementPlan& plan, const HostFacts& facts,
+                                                             const HostFiles& files, bool while_trading);
 
 [[nodiscard]] ApplyReport apply_runtime(const PlacementPlan& plan, const HostFacts& facts, const HostFiles& files,
                                         HostWriter& writer, const ApplyOptions& options);

@@ -59,7 +59,7 @@ class TlsStream {
   // Encrypts as much as fits the buffer and returns how much that was.
   [[nodiscard]] std::size_t write(std::span<const char> plaintext) noexcept;
   // Sends close_notify.
-  void say_goodbye() noexcept;
+  void send_close_notify() noexcept;
 
   // Ciphertext to be sent; sent() takes off what was.
   [[nodiscard]] std::span<const char> outgoing() const noexcept {

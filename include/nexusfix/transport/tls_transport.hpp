@@ -320,7 +320,7 @@ class TlsTransport {
   void give_up(Sink& sink, Entry& entry, CloseReason reason, const std::string& why);
   void note_failure(ConnectionId id, bool accepted, std::string_view peer, std::string_view why);
   template <TransportSink Sink>
-  void tell_failed_handshake(Sink& sink);
+  void report_failed_handshake(Sink& sink);
   // Few connections have a deadline, and only for a moment: those that begin or end.
   template <TransportSink Sink>
   void keep_deadlines(Sink& sink);

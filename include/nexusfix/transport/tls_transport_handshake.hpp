@@ -67,7 +67,7 @@ void TlsTransport<Inner>::greet(Sink& sink, ListenerId listener, ConnectionId id
   } catch (const TlsError& error) {
     note_failure(id, true, peer, error.what());
     inner_.close(id);
-    return tell_failed_handshake(sink);
+    return report_failed_handshake(sink);
   }
   entry->accepted = true;
   entry->state = State::shaking_hands;
@@ -153,7 +153,7 @@ void TlsTransport<Inner>::give_up(Sink& sink, Entry& entry, CloseReason reason, 
   note_failure(id, !was_announced, entry.peer, why);
   flush(entry);  // the alert
   drop(entry);
-  if (!was_announced) return tell_failed_handshake(sink);
+  if (!was_announced) return report_failed_handshake(sink);
   ++handled_;
   sink.on_close(id, reason);
 }
@@ -168,7 +168,7 @@ void TlsTransport<Inner>::note_failure(ConnectionId id, bool accepted, std::stri
 
 template <Transport Inner>
 template <TransportSink Sink>
-void TlsTransport<Inner>::tell_failed_handshake(Sink& sink) {
+void TlsTransport<Inner>::report_failed_handshake(Sink& sink) {
   if constexpr (HandshakeSink<Sink>) {
     ++handled_;
     sink.on_handshake_failed(std::string_view(failure_.peer), std::string_view(failure_.text));

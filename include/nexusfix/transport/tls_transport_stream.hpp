@@ -16,7 +16,7 @@ void TlsTransport<Inner>::close(ConnectionId id) noexcept {
   if (entry == nullptr) return inner_.close(id);
   if (entry->state == State::closing) return;
   if (entry->state != State::open || entry->broken) return drop(*entry);
-  entry->stream.say_goodbye();
+  entry->stream.send_close_notify();
   if (!flush(*entry) || entry->stream.outgoing().empty()) return drop(*entry);
   entry->state = State::closing;
   entry->stream.drop_input();
@@ -157,7 +157,7 @@ template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::end(Sink& sink, Entry& entry, CloseReason reason) {
   const ConnectionId id = entry.id;
-  entry.stream.say_goodbye();
+  entry.stream.send_close_notify();
   flush(entry);
   drop(entry);
   ++handled_;

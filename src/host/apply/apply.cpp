@@ -241,10 +241,10 @@ class Applier {
   std::vector<RefusedTask> user_tasks_refused_;
 };
 
-ApplyReport object(const Objection& objection) {
+ApplyReport problem_report(const ApplyProblem& problem) {
   ApplyReport report;
-  report.exit = objection.exit;
-  report.error = objection.text;
+  report.exit = problem.exit;
+  report.error = problem.text;
   return report;
 }
 
@@ -261,43 +261,44 @@ std::optional<RecordContent> record_of_this_boot(const HostFiles& files, const s
 
 }  // namespace
 
-std::optional<Objection> objection(const PlacementPlan& plan, const HostFacts& facts, const HostFiles& files,
-                                   bool while_trading) {
+std::optional<ApplyProblem> find_apply_problem(const PlacementPlan& plan, const HostFacts& facts,
+                                               const HostFiles& files, bool while_trading) {
   if (plan.refused()) {
     std::string text = "the plan is refused";
     for (const PlanFinding& finding : plan.findings) {
       if (finding.severity == Severity::refusal) text += "; " + finding.id + ": " + finding.text;
     }
-    return Objection{HostExit::policy_invalid, text + " ('nfx host plan' explains)"};
+    return ApplyProblem{HostExit::policy_invalid, text + " ('nfx host plan' explains)"};
   }
   if (plan.isolated_cpus.empty()) return std::nullopt;
   const bool known = !facts.online.empty();
   if (plan.housekeeping.empty() || (known && !facts.online.intersects(plan.housekeeping)))
-    return Objection{
+    return ApplyProblem{
         HostExit::policy_invalid,
         "the plan leaves no CPU for the rest of the host, so that no login would be possible; configure fewer "
         "busy-polling threads, or name housekeeping CPUs in [placement] that are online"};
   if (plan.isolated_cpus.intersects(plan.housekeeping))
-    return Objection{HostExit::policy_invalid, "the plan wants CPUs " +
-                                                   (plan.isolated_cpus & plan.housekeeping).to_list() +
-                                                   " both among the isolated and among the housekeeping CPUs"};
+    return ApplyProblem{HostExit::policy_invalid, "the plan wants CPUs " +
+                                                      (plan.isolated_cpus & plan.housekeeping).to_list() +
+                                                      " both among the isolated and among the housekeeping CPUs"};
   if (known && !facts.online.contains_all(plan.isolated_cpus | plan.housekeeping))
-    return Objection{HostExit::policy_invalid, "CPUs " +
-                                                   ((plan.isolated_cpus | plan.housekeeping) - facts.online).to_list() +
-                                                   " of the plan are not online here; make the plan on this host"};
+    return ApplyProblem{HostExit::policy_invalid,
+                        "CPUs " + ((plan.isolated_cpus | plan.housekeeping) - facts.online).to_list() +
+                            " of the plan are not online here; make the plan on this host"};
   if (while_trading) return std::nullopt;
   for (const Task& task : host::read_tasks(files)) {
     if (host::is_poll_thread(task.state.name))
-      return Objection{HostExit::failures,
-                       "an engine runs (process " + std::to_string(task.state.pid) + ", thread " + task.state.name +
-                           "): stop it first, or give --while-trading if its orders may be delayed"};
+      return ApplyProblem{HostExit::failures,
+                          "an engine runs (process " + std::to_string(task.state.pid) + ", thread " + task.state.name +
+                              "): stop it first, or give --while-trading if its orders may be delayed"};
   }
   return std::nullopt;
 }
 
 ApplyReport apply_runtime(const PlacementPlan& plan, const HostFacts& facts, const HostFiles& files, HostWriter& writer,
                           const ApplyOptions& options) {
-  if (const auto against = objection(plan, facts, files, options.while_trading)) return object(*against);
+  if (const auto problem = find_apply_problem(plan, facts, files, options.while_trading))
+    return problem_report(*problem);
   ApplyReport report;
   if (plan.isolated_cpus.empty()) {
     report.notes.push_back("the plan isolates no CPU: no thread busy-polls, so there is nothing to change");
@@ -313,7 +314,7 @@ ApplyReport apply_runtime(const PlacementPlan& plan, const HostFacts& facts, con
 
 ApplyReport install(const PlacementPlan& plan, std::span<const BootArtefact> artefacts, const HostFiles& files,
                     HostWriter& writer, const ApplyOptions& options) {
-  if (plan.refused()) return object(*objection(plan, {}, files, true));
+  if (plan.refused()) return problem_report(*find_apply_problem(plan, {}, files, true));
   ApplyReport report;
   const RecordLock lock{options.record.parent_path()};
   const auto before = ChangeRecord::load(options.record);

@@ -125,7 +125,7 @@ write() {
 moved=0 refused=0 there=0
 
 # What a refusal means depends on where the interrupt goes: many of them never fire on an isolated CPU.
-say_refusal() {
+report_refusal() {
   content "$folder/effective_affinity_list"
   if [ -n "$text" ] && ! touches_isolated "$text"; then
     there=$((there + 1))
@@ -157,7 +157,7 @@ steer() {
     moved=$((moved + 1))
     echo "irq $number ($device $handlers): $allowed -> $wanted; takes effect when it fires"
   else
-    say_refusal
+    report_refusal
   fi
 }
 

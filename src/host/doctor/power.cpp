@@ -58,8 +58,8 @@ void idle_states(const Examination& e, Report& report) {
   constexpr long long enough_us = 10;
   std::map<std::string, CpuSet> deep;
   bool seen = false;
-  const CpuSet judged = e.isolated_cpus.empty() ? e.facts.online : e.isolated_cpus & e.facts.online;
-  for (const int cpu : judged.members()) {
+  const CpuSet checked = e.isolated_cpus.empty() ? e.facts.online : e.isolated_cpus & e.facts.online;
+  for (const int cpu : checked.members()) {
     const std::string base = cpu_base + "cpu" + std::to_string(cpu) + "/cpuidle/";
     for (const std::string& state : e.files.list(base)) {
       const auto latency = e.files.integer(base + state + "/latency");

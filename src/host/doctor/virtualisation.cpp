@@ -48,14 +48,14 @@ Ticks ticks_of(const std::string& line) {
 void steal(const Examination& e, Report& report) {
   const auto text = report.text(e, "/proc/stat");
   if (!text) return;
-  const CpuSet judged = e.isolated_cpus.empty() ? e.facts.online : e.isolated_cpus;
+  const CpuSet checked = e.isolated_cpus.empty() ? e.facts.online : e.isolated_cpus;
   Ticks worst;
   std::string where;
   for (const std::string& line : split(*text, '\n')) {
     if (!line.starts_with("cpu") || line.starts_with("cpu ")) continue;
     const std::string name = line.substr(0, line.find(' '));
     const Ticks ticks = ticks_of(line);
-    if (ticks.all == 0 || !judged.contains(static_cast<int>(number(name.substr(3)).value_or(-1)))) continue;
+    if (ticks.all == 0 || !checked.contains(static_cast<int>(number(name.substr(3)).value_or(-1)))) continue;
     // In millionths, so that counters of years do not overflow.
     const auto share = [](const Ticks& t) { return t.steal * 1000000 / t.all; };
     if (where.empty() || share(ticks) > share(worst)) {

@@ -114,8 +114,8 @@ class Finder {
         continue;
       }
       const double us = grown(found->second->run_ns, task.run_ns) / 1000;
-      judge(Drift::other_task_on_isolated_cpu, cpu_name(task.cpu), us,
-            task.bound ? options_.bound_task_us : options_.other_task_us, what + " ran", " us/s");
+      check_limit(Drift::other_task_on_isolated_cpu, cpu_name(task.cpu), us,
+                  task.bound ? options_.bound_task_us : options_.other_task_us, what + " ran", " us/s");
     }
   }
 
@@ -129,9 +129,10 @@ class Finder {
       interrupts(c);
       for (const InterruptCounter& interrupt : d.interrupts) {
         if (i >= interrupt.per_cpu.size()) continue;
-        judge(Drift::interrupts_on_isolated_cpu, cpu_name(c.cpu), static_cast<double>(interrupt.per_cpu[i]),
-              options_.device_interrupts,
-              "interrupt " + std::to_string(interrupt.number) + ", " + printable_text(interrupt.name) + ',', "/s");
+        check_limit(Drift::interrupts_on_isolated_cpu, cpu_name(c.cpu), static_cast<double>(interrupt.per_cpu[i]),
+                    options_.device_interrupts,
+                    "interrupt " + std::to_string(interrupt.number) + ", " + printable_text(interrupt.name) + ',',
+                    "/s");
       }
     }
   }
@@ -215,18 +216,18 @@ class Finder {
     // A move between two samples is seen by where the thread is when the kernel does not count them.
     const double moves = std::max(grown(before.migrations, after.migrations), before.cpu != after.cpu ? 1.0 : 0.0);
     if (spinning) {
-      judge(Drift::migrated, name, moves, 0, "moved to other CPUs", "/s");
-      judge(Drift::involuntary_switches, name, grown(before.involuntary_switches, after.involuntary_switches),
-            options_.involuntary_switches, "was preempted", "/s");
-      judge(Drift::stalled, name, grown(before.wait_ns, after.wait_ns) / 1000, options_.stall_us, "waited for its CPU",
-            " us/s");
-      judge(Drift::page_faults, name, grown(before.minor_faults, after.minor_faults), options_.minor_faults,
-            "minor faults", "/s");
+      check_limit(Drift::migrated, name, moves, 0, "moved to other CPUs", "/s");
+      check_limit(Drift::involuntary_switches, name, grown(before.involuntary_switches, after.involuntary_switches),
+                  options_.involuntary_switches, "was preempted", "/s");
+      check_limit(Drift::stalled, name, grown(before.wait_ns, after.wait_ns) / 1000, options_.stall_us,
+                  "waited for its CPU", " us/s");
+      check_limit(Drift::page_faults, name, grown(before.minor_faults, after.minor_faults), options_.minor_faults,
+                  "minor faults", "/s");
     } else if (placement(after) == nullptr) {
-      judge(Drift::migrated, name, moves, options_.roaming_migrations, "moved to other CPUs", "/s");
+      check_limit(Drift::migrated, name, moves, options_.roaming_migrations, "moved to other CPUs", "/s");
     }
-    judge(Drift::page_faults, name, grown(before.major_faults, after.major_faults), options_.major_faults,
-          "major faults", "/s");
+    check_limit(Drift::page_faults, name, grown(before.major_faults, after.major_faults), options_.major_faults,
+                "major faults", "/s");
   }
 
   void missing() {
@@ -236,10 +237,10 @@ class Finder {
       here.insert(thread.name);
       processes.insert(thread.pid);
     }
-    std::set<std::string_view> told;
+    std::set<std::string_view> reported;
     if (input_.plan != nullptr) {
       for (const ThreadPlacement& place : input_.plan->threads) {
-        if (!here.contains(place.name) && told.insert(place.name).second)
+        if (!here.contains(place.name) && reported.insert(place.name).second)
           add(Drift::thread_missing, place.name, "is planned and does not run");
       }
     }
@@ -249,7 +250,7 @@ class Finder {
       if (process_ended && ended.insert(thread.pid).second)
         add(Drift::thread_missing, "process " + std::to_string(thread.pid), "has ended");
       const bool engine = thread.name.starts_with(engine_thread_prefix);
-      if (engine && !process_ended && !here.contains(thread.name) && told.insert(thread.name).second)
+      if (engine && !process_ended && !here.contains(thread.name) && reported.insert(thread.name).second)
         add(Drift::thread_missing, label(thread), "has ended");
     }
   }
@@ -266,7 +267,7 @@ class Finder {
   void interrupts(const CpuCounters& c) {
     const std::string cpu = cpu_name(c.cpu);
     const auto kind = [&](Drift drift, std::uint64_t count, double limit, std::string_view what) {
-      judge(drift, cpu, static_cast<double>(count), limit, what, "/s");
+      check_limit(drift, cpu, static_cast<double>(count), limit, what, "/s");
     };
     const bool tickless = input_.tickless.contains(c.cpu);
     kind(Drift::interrupts_on_isolated_cpu, c.timer, tickless ? options_.tickless_timer : options_.timer,
@@ -287,8 +288,8 @@ class Finder {
                                                          : thread.name + " (" + std::to_string(thread.tid) + ')';
   }
 
-  void judge(Drift drift, const std::string& subject, double count, double limit, std::string_view what,
-             std::string_view unit) {
+  void check_limit(Drift drift, const std::string& subject, double count, double limit, std::string_view what,
+                   std::string_view unit) {
     if (count <= 0 || count <= limit * counted_seconds_) return;
     NFX_ASSERT(seconds_ > 0 && counted_seconds_ >= 1);
     const double rate = count / seconds_;

@@ -1,5 +1,5 @@
 // Measures the round trip of the demonstration's bytes over plain TCP: what its latencies are compared with.
-#include "demo/floor.hpp"
+#include "demo/baseline.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -60,7 +60,7 @@ void no_delay(int fd) {
 
 }  // namespace
 
-std::optional<LatencyHistogram> measure_floor(const FloorPlan& plan) {
+std::optional<LatencyHistogram> measure_baseline(const BaselinePlan& plan) {
   const Socket listener{::socket(AF_INET, SOCK_STREAM, 0)};
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -9,13 +9,13 @@
 
 namespace nfx::app::demo {
 
-struct FloorPlan {
+struct BaselinePlan {
   std::size_t request_bytes = 0;
   std::size_t answer_bytes = 0;
   std::size_t round_trips = 20000;
   std::size_t warm_up = 2000;  // not counted
 };
 
-[[nodiscard]] std::optional<LatencyHistogram> measure_floor(const FloorPlan& plan);
+[[nodiscard]] std::optional<LatencyHistogram> measure_baseline(const BaselinePlan& plan);
 
 }  // namespace nfx::app::demo
