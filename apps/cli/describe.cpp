@@ -1,7 +1,6 @@
 // The words that help, the manual page and completion have in common, so that they cannot differ.
 #include "cli/describe.hpp"
 
-#include <cmath>
 #include <cstdio>
 
 namespace nfx::cli {

@@ -1,5 +1,4 @@
 // nfx codegen: typed C++ messages from a dictionary.
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>

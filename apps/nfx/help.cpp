@@ -1,5 +1,4 @@
 // nfx help, completion and man: the table of commands as text for people, shells and tools.
-#include <stdexcept>
 #include <string>
 #include <vector>
 

@@ -2,10 +2,8 @@
 // send() of a report until its bytes are handed to the transport, with and without a journal. bench_engine_time --help.
 // Exit status 1 when an answer is wrong, 2 when the run cannot be done.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>

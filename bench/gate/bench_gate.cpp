@@ -1,7 +1,6 @@
 // The speed gate: one row for each part of the path of a message, and a reference timed in alternation with it.
 // bench_gate --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>

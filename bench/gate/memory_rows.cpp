@@ -1,7 +1,6 @@
 // store: JournalStore::append, written and synced between the timed blocks. queue: SpscRing from and to one thread.
 #include <array>
 #include <chrono>
-#include <optional>
 
 #include "gate/gate_rows.hpp"
 #include "nexusfix/concurrent/spsc_ring.hpp"

@@ -1,7 +1,6 @@
 // parse: MessageView::parse. index: the kernel under it alone. encode: a report from its values, header template and
 // typed tags.
 #include <array>
-#include <optional>
 
 #include "gate/gate_rows.hpp"
 #include "nexusfix/wire/encoder.hpp"

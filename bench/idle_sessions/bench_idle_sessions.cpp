@@ -13,7 +13,6 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <thread>
 

@@ -1,6 +1,5 @@
 // A million messages of all four kinds, as a stream: framed, indexed and read, per instruction set. The stream is
 // larger than a core's L2 cache, and its messages come in random order.
-#include <algorithm>
 
 #include "harness/random.hpp"
 #include "nexusfix/wire/batch.hpp"

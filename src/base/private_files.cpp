@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

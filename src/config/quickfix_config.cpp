@@ -1,7 +1,6 @@
 // Loads a configuration in either format through the TOML reader, and reports errors and settings with the lines of the
 // file as the user wrote it.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>

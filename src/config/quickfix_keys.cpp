@@ -2,7 +2,6 @@
 #include "config/quickfix_keys.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "config/version_text.hpp"

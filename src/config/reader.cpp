@@ -4,7 +4,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <sstream>
 #include <string>

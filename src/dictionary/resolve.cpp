@@ -1,7 +1,6 @@
 // Builds lookup tables from a model: names become fields, components become their members, groups become shapes.
 // Contradictions are found here, because everything is known only here.
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>

@@ -2,7 +2,6 @@
 #include "nexusfix/dictionary/validator.hpp"
 
 #include <array>
-#include <bit>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"

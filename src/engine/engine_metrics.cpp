@@ -2,7 +2,6 @@
 #include "engine/engine_metrics.hpp"
 
 #include <array>
-#include <initializer_list>
 #include <utility>
 
 namespace nfx {

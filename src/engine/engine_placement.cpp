@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include "nexusfix/config/placement.hpp"

@@ -1,5 +1,4 @@
 // A refused Logon as a line for operators.
-#include <algorithm>
 #include <string>
 
 #include "nexusfix/base/printable.hpp"

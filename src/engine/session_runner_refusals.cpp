@@ -1,6 +1,4 @@
 // Connections that have no session yet: which are accepted, and what is reported of those that are refused.
-#include <string>
-#include <utility>
 
 #include "engine/session_runner.hpp"
 #include "nexusfix/wire/standard_fields.hpp"

@@ -1,8 +1,6 @@
 // Events of sessions and of the engine as lines of a deferred log.
 #include "nexusfix/observe/event_log.hpp"
 
-#include <utility>
-
 #include "nexusfix/base/printable.hpp"
 
 namespace nfx {

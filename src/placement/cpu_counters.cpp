@@ -2,7 +2,6 @@
 #include "nexusfix/placement/cpu_counters.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <utility>

@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <map>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "placement/topology_internal.hpp"

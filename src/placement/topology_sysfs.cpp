@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <system_error>
-#include <tuple>
 
 #include "placement/topology_internal.hpp"
 

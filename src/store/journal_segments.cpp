@@ -1,8 +1,5 @@
 // The segments of a journal: made ahead, begun, archived.
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <ranges>

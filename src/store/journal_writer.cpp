@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"

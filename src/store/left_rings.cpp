@@ -2,7 +2,6 @@
 #include "nexusfix/store/left_rings.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include <quickfix/Message.h>
 #include <quickfix/SessionID.h>
 
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>

@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>

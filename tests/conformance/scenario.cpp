@@ -5,7 +5,6 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include "nexusfix/wire/field_text.hpp"

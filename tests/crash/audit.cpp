@@ -3,10 +3,8 @@
 
 #include <charconv>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 
 #include "account.hpp"
 #include "nexusfix/store/journal_reader.hpp"

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
 #include <set>
-#include <stdexcept>
 #include <system_error>
 
 #include "account.hpp"

@@ -11,7 +11,6 @@
 #include <exception>
 #include <random>
 #include <set>
-#include <unordered_map>
 
 #include "account.hpp"
 #include "nexusfix/engine/engine.hpp"

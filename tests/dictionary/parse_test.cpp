@@ -1,6 +1,4 @@
 // Reading dictionary files: what they define, and the error messages for wrong ones.
-#include <filesystem>
-#include <fstream>
 
 #include "dictionary/support.hpp"
 

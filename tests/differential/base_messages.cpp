@@ -1,7 +1,6 @@
 // The valid messages that the differential fuzzer starts from: usual ones, and unusual ones that kernels must read.
 #include "differential/base_messages.hpp"
 
-#include <array>
 #include <iterator>
 #include <string>
 #include <vector>

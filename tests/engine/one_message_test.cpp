@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/call_list.hpp"
 #include "nexusfix/base/call_trace.hpp"

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <future>
 #include <set>
-#include <thread>
 
 #include "engine/engine_placement.hpp"
 #include "nexusfix/config/placement.hpp"

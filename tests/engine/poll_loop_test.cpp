@@ -1,7 +1,6 @@
 // Sessions on a poll loop: coming up, talking, ending.
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <thread>
 
 #include "engine/loop_rig.hpp"

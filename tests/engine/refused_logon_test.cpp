@@ -4,7 +4,6 @@
 
 #include <deque>
 #include <functional>
-#include <numeric>
 
 #include "engine/loop_rig.hpp"
 #include "nexusfix/session/schedule.hpp"

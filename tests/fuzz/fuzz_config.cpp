@@ -2,7 +2,6 @@
 // and column of the file.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "fuzz_target.hpp"

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "fuzz_target.hpp"
 #include "nexusfix/host/trace_reader.hpp"

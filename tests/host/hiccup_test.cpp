@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <initializer_list>
-#include <numeric>
 #include <vector>
 
 #include "nexusfix/host/hiccup_meter.hpp"

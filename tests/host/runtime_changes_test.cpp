@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "host/rehearsed_host.hpp"
 #include "nexusfix/host/apply.hpp"

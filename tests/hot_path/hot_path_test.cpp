@@ -17,7 +17,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "checks.hpp"
 #include "conversation.hpp"

@@ -1,6 +1,5 @@
 // What a poll thread does besides answering: storing, logging, handing over, counting. Each by itself, also at its
 // limits.
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>

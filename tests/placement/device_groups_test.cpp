@@ -1,7 +1,6 @@
 // Groups of devices and their cores.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <random>
-#include <set>
 
 #include "nexusfix/placement/plan.hpp"
 #include "placement/machines.hpp"

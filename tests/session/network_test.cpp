@@ -2,8 +2,6 @@
 // arrived once and in order, and both sides have the same sequence numbers.
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "base/seeded.hpp"
 #include "session/session_fixture.hpp"
 

@@ -1,7 +1,6 @@
 // Repairing damaged journals, with and without a copy.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <random>
 #include <string>
 

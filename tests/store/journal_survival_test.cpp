@@ -6,7 +6,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"

@@ -1,8 +1,6 @@
 // Endpoints as text.
 #include <gtest/gtest.h>
 
-#include <cerrno>
-
 #include "nexusfix/transport/transport.hpp"
 
 namespace nfx {

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <stdexcept>
 #include <thread>
 
 #include "transport/tcp_testing.hpp"

@@ -2,7 +2,6 @@
 // with every kernel that this machine supports.
 #include <gtest/gtest.h>
 
-#include <span>
 #include <string>
 #include <vector>
 

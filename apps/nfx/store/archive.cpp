@@ -1,5 +1,4 @@
 // Archived segments on the command line: which of them --archive selects.
-#include <algorithm>
 
 #include "nexusfix/config/engine_config.hpp"
 #include "store/store.hpp"

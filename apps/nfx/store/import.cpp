@@ -1,6 +1,5 @@
 // nfx store import: imports messages and sequence numbers from QuickFIX's file stores, so that a session continues
 // where it was.
-#include <algorithm>
 #include <chrono>
 
 #include "command.hpp"

@@ -1,5 +1,4 @@
 // nfx store rings: what killed processes left in shared memory, and removing what is no longer needed.
-#include <algorithm>
 
 #include "command.hpp"
 #include "decode/print.hpp"

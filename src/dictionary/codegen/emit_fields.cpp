@@ -1,5 +1,4 @@
 // The text of fields.hpp: the enumerations of all fields.
-#include <array>
 
 #include "dictionary/codegen/emit.hpp"
 

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 

@@ -1,5 +1,4 @@
 // The NICs near busy-polling threads: a script that sets their queues and coalescing through ethtool.
-#include <algorithm>
 
 #include "host/boot/families.hpp"
 

@@ -1,7 +1,6 @@
 // Where interrupts go, and what moves them.
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <string>
 
 #include "host/doctor/check.hpp"

@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "host/noise/report_parts.hpp"

@@ -1,6 +1,5 @@
 // The watched period as a page: numbers over time per CPU, and what was off the plan.
 #include <algorithm>
-#include <functional>
 
 #include "host/html.hpp"
 #include "nexusfix/host/watch_view.hpp"

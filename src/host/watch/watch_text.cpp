@@ -1,6 +1,5 @@
 // One screen of watch: what does not fit is cut by importance, and counted.
 #include <algorithm>
-#include <array>
 
 #include "nexusfix/host/watch_view.hpp"
 #include "placement/numbers.hpp"
