@@ -93,14 +93,14 @@ class JournalIndex {
   // All that begin before `head`, the end of the stream now.
   void forget_all(JournalPosition head) noexcept {
     live_ = 0;
-    floor_ = head;
+    first_readable_ = head;
   }
 
   // What begins before `oldest` can no longer be read.
-  void forget_in_front_of(JournalPosition oldest) noexcept {
-    if (oldest <= floor_) return;
+  void forget_before(JournalPosition oldest) noexcept {
+    if (oldest <= first_readable_) return;
     while (live_ > 0 && slot(first_).position < oldest) evict_first();
-    floor_ = oldest;
+    first_readable_ = oldest;
   }
 
  private:
@@ -112,7 +112,7 @@ class JournalIndex {
   [[nodiscard]] Entry& slot(std::uint64_t seq) const noexcept { return entries_[seq & mask_]; }
   [[nodiscard]] bool has(std::uint64_t seq) const noexcept {
     const Entry& entry = slot(seq);
-    return entry.seq == seq && entry.position >= floor_;
+    return entry.seq == seq && entry.position >= first_readable_;
   }
 
   void evict_first() noexcept {
@@ -133,7 +133,7 @@ class JournalIndex {
   std::uint64_t first_ = 0;  // with live_ > 0: the oldest stored number, always a valid entry
   std::uint64_t last_ = 0;   // with live_ > 0: the newest stored number
   std::uint64_t live_ = 0;
-  JournalPosition floor_ = 0;  // entries before it are forgotten
+  JournalPosition first_readable_ = 0;  // entries before it are forgotten
   std::uint64_t evicted_ = 0;
   std::size_t size_ = 0;
 };

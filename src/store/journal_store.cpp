@@ -87,7 +87,7 @@ struct JournalStore::State {
     return recovered_message || counts.appended != appended_at_reset;
   }
 
-  void forget_unreadable() noexcept { index.forget_in_front_of(ring->oldest.load(std::memory_order_acquire)); }
+  void forget_unreadable() noexcept { index.forget_before(ring->oldest.load(std::memory_order_acquire)); }
 
   // Space and records.
 

@@ -1,4 +1,4 @@
-// Mutates valid messages by inserting, deleting and replacing pieces, a few steps each, from a seed.
+// Changes valid messages step by step from a seed, and damages a copy in half of the cases.
 #include "differential/message_generator.hpp"
 
 #include <algorithm>

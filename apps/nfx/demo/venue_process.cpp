@@ -1,4 +1,4 @@
-// Forks the demonstration's venue and passes its port, counters and histograms to the parent through a pipe.
+// Forks the demonstration's venue, which sends its port, counters and orders to the parent through a pipe.
 #include "demo/venue_process.hpp"
 
 #include <sys/prctl.h>
