@@ -1,3 +1,4 @@
+// SHA-256's padding and compression function, in the library itself so that nfx_base depends on no other.
 #include "nexusfix/base/sha256.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A hash table with chains over a fixed array of nodes, which are also linked in the order of their last use.
 #include "engine/address_index.hpp"
 
 #include <algorithm>

@@ -438,7 +438,7 @@ void PollLoop<T, C>::on_close(ConnectionId id, CloseReason reason) {
     if (session.connection.id == id) runner_.detach(session);
     return;
   }
-  // What is parked may have room now.
+  // The journal may have space for parked messages now.
   if (session.connection.parked.held()) resume(session);
   if (session.connection.id != id) return;
   // The session's own disconnect action detaches it.

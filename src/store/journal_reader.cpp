@@ -310,7 +310,7 @@ fs::path find_session_folder(Disk& disk, const fs::path& store, std::string_view
 }
 
 fs::path ring_path(const fs::path& ring_directory, const fs::path& folder) {
-  // One name however the folder is called, so that the ring of a process that died is found again.
+  // One name for all paths of the folder, so that the ring of a killed process is found again.
   const std::string path = whole_path(folder);
   const bool is_former = folder.filename().string().size() == former_digits;
   const std::string digits = is_former ? former_digits_of(path) : digits_of(path);

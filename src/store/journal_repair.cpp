@@ -353,7 +353,7 @@ class Repair {
   void say_numbers(const StandingNumbers& standing) {
     say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
         std::to_string(standing.next_inbound) + ", next outbound " + std::to_string(standing.next_outbound) +
-        "; get the numbers of the counterparty, and set these with nfx store seq");
+        "; get the sequence numbers of the counterparty, and set these with nfx store seq");
   }
 
   // Where nothing is damaged: no more than what the files show.
