@@ -119,7 +119,7 @@ void JournalWriter::continue_journal(const JournalScan& scan) {
 // Rewrites what can be read, since after a failed sync the kernel may hold it in memory only, marked as written.
 void JournalWriter::write_back(JournalPosition from, JournalPosition to) {
   NFX_REQUIRE(base_ <= from && base_ <= to && to - base_ <= table_.back().capacity);
-  std::vector<char> piece(scan_piece);
+  std::vector<char> piece(static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, to - from)));
   while (from < to) {
     const std::span<char> part(piece.data(), static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, to - from)));
     const std::uint64_t offset = segment_header_size + (from - base_);
@@ -136,17 +136,16 @@ std::uint64_t JournalWriter::clear_after(JournalPosition end) {
   std::uint64_t offset = segment_header_size + (end - base_);
   const std::uint64_t limit = value_or_throw(end_of_bytes(*file_, offset));
   const std::uint64_t cut = limit - offset;
-  const std::vector<char> nothing(scan_piece, '\0');
   while (offset < limit) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, limit - offset));
-    value_or_throw(file_->write(offset, {nothing.data(), size}));
+    value_or_throw(file_->write(offset, zeros().first(size)));
     offset += size;
   }
   // A power loss while the file was being made left it shorter than it should be, or a copy that lost its end.
   const std::uint64_t whole = segment_header_size + table_.back().capacity;
   for (std::uint64_t size = value_or_throw(file_->size()); size < whole;) {
     const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, whole - size));
-    value_or_throw(file_->write(size, {nothing.data(), part}));
+    value_or_throw(file_->write(size, zeros().first(part)));
     size += part;
   }
   return cut;

@@ -62,7 +62,8 @@ std::string whole_path(const std::filesystem::path& folder) {
 
 DiskResult<std::string_view> PiecewiseFile::bytes(std::uint64_t offset, std::size_t size) {
   if (offset < begin_ || offset + size > begin_ + filled_) {
-    piece_.resize(std::max(scan_piece, size));
+    // Most journals are short when they are opened, and the memory for a piece is cleared.
+    piece_.resize(std::max(std::clamp(piece_.size() * 2, first_scan_piece, scan_piece), size));
     const auto got = file_->read(offset, piece_);
     if (!got) return std::unexpected(got.error());
     begin_ = offset;
@@ -104,8 +105,16 @@ std::string_view reason_of(RecordState state) noexcept {
   return "unknown";
 }
 
+std::span<const char, scan_piece> zeros() noexcept {
+  static constinit char bytes[scan_piece] = {};  // not const: then they would be in the program's file
+  return bytes;
+}
+
 DiskResult<std::uint64_t> end_of_bytes(DiskFile& file, std::uint64_t offset) {
-  std::vector<char> piece(scan_piece);
+  const auto file_size = file.size();
+  if (!file_size) return std::unexpected(file_size.error());
+  if (*file_size <= offset) return offset;
+  std::vector<char> piece(static_cast<std::size_t>(std::min<std::uint64_t>(*file_size - offset, scan_piece)));
   std::uint64_t end = offset;
   for (;;) {
     const auto got = file.read(offset, piece);

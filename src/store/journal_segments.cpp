@@ -16,13 +16,11 @@ namespace nfx::detail {
 namespace fs = std::filesystem;
 
 namespace {
-constexpr std::size_t slice_size = 1024 * 1024;
 constexpr Duration retry_after = std::chrono::seconds{1};
 constexpr Duration tidy_every = std::chrono::seconds{1};
 constexpr Duration archive_check_every = std::chrono::hours{1};
 // What an archived file counts for at least, so that archive_bytes bounds their number too.
 constexpr std::uint64_t least_archived_size = 64 * 1024;
-constinit char zeros[slice_size] = {};
 }  // namespace
 
 // Zeros, so that syncing records later has no metadata to write, and a full disk is found before it is needed.
@@ -39,8 +37,8 @@ DiskResult<bool> JournalWriter::spare_slice() {
   }
   NFX_ASSERT(!spare_ready_ && spare_zeroed_ < options_.segment_size);
   const auto size =
-      static_cast<std::size_t>(std::min<std::uint64_t>(options_.segment_size - spare_zeroed_, slice_size));
-  if (auto done = spare_->write(spare_zeroed_, {zeros, size}); !done) return std::unexpected(done.error());
+      static_cast<std::size_t>(std::min<std::uint64_t>(options_.segment_size - spare_zeroed_, scan_piece));
+  if (auto done = spare_->write(spare_zeroed_, zeros().first(size)); !done) return std::unexpected(done.error());
   spare_zeroed_ += size;
   if (spare_zeroed_ == options_.segment_size) {
     const SegmentHeader header = make_header(ordinal, spare_capacity_, identity_);
