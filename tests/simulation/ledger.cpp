@@ -183,7 +183,7 @@ void Ledger::left(Side from, std::uint64_t connection, std::string_view bytes) {
   if (is_duplicate(view_)) return;
   const std::uint64_t seq = number_of(view_, Tag::MsgSeqNum);
   Party& party = parties_[index(from)];
-  if (view_.msg_type() == msg_type::logon) party.logons[hash_bytes(bytes)] = connection;
+  if (view_.msg_type() == msg_type::logon) party.logons[hash_bytes(bytes)] = {connection, numbering(other(from))};
   if (seq >= party.next_out) return;  // of an epoch that has ended meanwhile
   party.next_left = std::max(party.next_left, seq + 1);
 }

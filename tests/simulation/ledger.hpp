@@ -105,6 +105,7 @@ class Ledger {
   // The disk of a side is full from here on, or has space again.
   void disk_full(Side side, bool full) noexcept;
   // Whether a boundary of the schedule allows this side to reset its sequence numbers.
+  void connection_ended(Side at) noexcept { parties_[index(at)].on_connection = 0; }
   void may_reset(Side side, bool may) noexcept { parties_[index(side)].may_reset = may; }
   [[nodiscard]] std::uint32_t numbering(Side side) const noexcept { return parties_[index(side)].numbering; }
 
@@ -143,6 +144,10 @@ class Ledger {
     std::uint64_t seq;
     std::uint64_t id;
   };
+  struct SentLogon {
+    std::uint64_t connection = 0;
+    std::uint32_t numbering = 0;  // of the receiver, when the Logon left
+  };
   struct Party {
     std::vector<Message> messages;       // by id, from 1
     std::vector<std::uint32_t> numbers;  // of this epoch, from 1: the id under each, 0 for the session's own
@@ -158,10 +163,11 @@ class Ledger {
     std::vector<ClockSetting> clock;
     std::optional<MonotonicTime> room_since = MonotonicTime::min();  // on its disk; empty while there is none
     std::vector<Receipt> receipts;
-    std::vector<Rejection> rejections;                        // that this side sent in the current iteration
-    std::unordered_map<std::uint64_t, std::uint64_t> logons;  // that left: on which connection, by a hash of the bytes
-    std::uint64_t newest_heard = 0;                           // of the peer's connections that brought a Logon
-    bool overtaken = false;                                   // the last message was a Logon of an older one
+    std::vector<Rejection> rejections;                    // that this side sent in the current iteration
+    std::unordered_map<std::uint64_t, SentLogon> logons;  // that left, by a hash of the bytes
+    std::uint64_t newest_heard = 0;                       // of the peer's connections that brought a Logon
+    bool overtaken = false;                               // the last message was a Logon of an older one
+    bool of_past_session = false;  // ... was a Logon that left before this side's numbers started over
   };
 
   void begin_numbering(Side at);

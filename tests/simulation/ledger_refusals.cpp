@@ -109,6 +109,9 @@ void Ledger::note_logout(Side from, std::string_view why) {
   if (why.starts_with("MsgSeqNum too low")) {
     explained = std::exchange(party.overtaken, false);
     if (explained) ++counts_.overtaken;
+  } else if (why.starts_with("NextExpectedMsgSeqNum too high")) {
+    // Where the clocks differ, a Logon of the sender's old session may come in the receiver's new one.
+    explained = std::exchange(party.of_past_session, false);
   } else if (why == "the session's time is over") {
     explained = party.may_reset || (schedule != nullptr && !schedule->logon_allowed(utc(from)));
   } else if (why == "the message store takes no more") {
@@ -125,8 +128,10 @@ void Ledger::note_logon_received(Side at, std::string_view bytes) {
   const auto& sent = parties_[index(other(at))].logons;
   const auto found = sent.find(hash_bytes(bytes));
   if (found == sent.end()) return violate(at, "received a Logon that never left");
-  party.overtaken = found->second < party.newest_heard;
-  party.newest_heard = std::max(party.newest_heard, found->second);
+  const SentLogon& logon = found->second;
+  party.overtaken = logon.connection < party.newest_heard;
+  party.newest_heard = std::max(party.newest_heard, logon.connection);
+  party.of_past_session = logon.numbering < party.numbering;
 }
 
 }  // namespace nfx::simulation

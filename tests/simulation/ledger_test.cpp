@@ -108,6 +108,24 @@ TEST_F(LedgerTest, excuses_an_overtaken_logon_once) {
   EXPECT_NE(violation(), "");
 }
 
+TEST_F(LedgerTest, excuses_a_logon_that_left_before_the_receiver_s_numbers_started_over) {
+  sent(Side::venue, 1, msg_type::heartbeat);
+  const std::string late = sent(Side::trader, 2, msg_type::logon);
+  ledger_.may_reset(Side::venue, true);
+  ledger_.stands(Side::venue, SeqNum{1}, SeqNum{1});
+  ledger_.received(Side::venue, late);
+  next_[index(Side::venue)] = 1;
+  sent_text(Side::venue, msg_type::logout, "NextExpectedMsgSeqNum too high, our next is 1 but received 74");
+  EXPECT_EQ(violation(), "");
+}
+
+TEST_F(LedgerTest, sees_a_logon_of_this_session_that_expects_too_high_a_number) {
+  sent(Side::venue, 1, msg_type::heartbeat);
+  ledger_.received(Side::venue, sent(Side::trader, 2, msg_type::logon));
+  sent_text(Side::venue, msg_type::logout, "NextExpectedMsgSeqNum too high, our next is 2 but received 74");
+  EXPECT_NE(violation().find("NextExpectedMsgSeqNum too high"), std::string::npos);
+}
+
 TEST_F(LedgerTest, sees_a_logon_that_never_left) {
   ledger_.received(Side::venue, make(Side::trader, msg_type::logon));
   EXPECT_NE(violation().find("never left"), std::string::npos);

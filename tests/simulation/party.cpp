@@ -267,6 +267,7 @@ void Party::on_logon(SessionHandle&) {
 
 void Party::on_logout(SessionHandle&, std::string_view reason) {
   const Holding world{Holder::world};
+  ledger_.connection_ended(side_);
   if (!struck_) trace_.add(side_, "is logged out", 0, reason);
 }
 
