@@ -42,7 +42,7 @@ struct TlsTransportOptions {
   std::size_t send_buffer = 64 * 1024;     // ciphertext waiting, per connection; then try_send falls short
   std::size_t receive_buffer = 64 * 1024;  // shared; the most plaintext that one on_receive brings
   AdmissionLimits handshakes{};            // of accepted connections at a time; for more, the oldest end
-  std::size_t handshake_steps = 4;         // per poll; the others wait for the next
+  std::size_t handshake_steps = 1;         // per poll; the others wait for the next
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration linger_time = std::chrono::seconds(2);  // how long close() continues to send what try_send took
   std::size_t linger_bytes = 256 * 1024;           // ... and how much of the peer's it drops meanwhile
