@@ -5,8 +5,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <system_error>
+#include <type_traits>
 
 #include "nexusfix/placement/host_facts.hpp"
 #include "placement/topology_internal.hpp"
@@ -153,6 +155,15 @@ void set_place(hwloc_topology_t loaded, hwloc_obj_t object, const Topology& topo
   if (device.numa_node >= 0 || near != topology.online) device.local_cpus = near;
 }
 
+// hwloc takes the type of a bridge from a file as it is, so it may be none of the enumeration.
+[[nodiscard]] bool is_pci_bridge(const hwloc_obj& object) noexcept {
+  if (object.type != HWLOC_OBJ_BRIDGE) return false;
+  std::underlying_type_t<hwloc_obj_bridge_type_t> upstream{};
+  static_assert(sizeof upstream == sizeof object.attr->bridge.upstream_type);
+  std::memcpy(&upstream, &object.attr->bridge.upstream_type, sizeof upstream);
+  return upstream == HWLOC_OBJ_BRIDGE_PCI;
+}
+
 void add_pci_devices(hwloc_topology_t loaded, Topology& topology) {
   for (hwloc_obj_t pci = nullptr; (pci = hwloc_get_next_pcidev(loaded, pci)) != nullptr;) {
     const hwloc_obj_attr_u::hwloc_pcidev_attr_s& attr = pci->attr->pcidev;
@@ -166,8 +177,7 @@ void add_pci_devices(hwloc_topology_t loaded, Topology& topology) {
     const std::string vendor = info(pci, "PCIVendor"), model = info(pci, "PCIDevice");
     device.description = vendor + (vendor.empty() || model.empty() ? "" : " ") + model;
     device.description += (device.description.empty() ? "" : " ") + std::string{"["} + ids.data() + ']';
-    for (hwloc_obj_t up = pci->parent; up != nullptr && up->type == HWLOC_OBJ_BRIDGE; up = up->parent) {
-      if (up->attr->bridge.upstream_type != HWLOC_OBJ_BRIDGE_PCI) break;
+    for (hwloc_obj_t up = pci->parent; up != nullptr && is_pci_bridge(*up); up = up->parent) {
       device.pci_switch = address(up->attr->bridge.upstream.pci);
     }
     for (hwloc_obj_t os = pci->io_first_child; os != nullptr; os = os->next_sibling) {
