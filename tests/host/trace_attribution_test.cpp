@@ -94,6 +94,13 @@ TEST(TraceParserTest, times_of_the_tsc_are_counted_from_the_origin) {
   EXPECT_EQ(parser.events[1].time_ns, -1'000);
 }
 
+TEST(TraceParserTest, an_interrupt_has_its_number_and_its_handler_whatever_is_between) {
+  const auto events =
+      events_of("     nfx-noise-1-500     [000] d.h1. 100.075079: irq_handler_entry: irq=36\xde%name=virtio1\n");
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].name, "36 virtio1");
+}
+
 TEST(TraceParserTest, lines_without_flags_are_read) {
   EXPECT_EQ(events_of("          <idle>-0       [001]   100.000001: softirq_entry: vec=1 [action=TIMER]").size(), 1U);
 }

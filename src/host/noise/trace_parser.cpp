@@ -107,7 +107,8 @@ bool fill(TraceEvent& event, std::string_view name, std::string_view payload, bo
   event.edge = name.ends_with("_exit") ? Edge::exit : Edge::entry;
   if (name == "irq_handler_entry" || name == "irq_handler_exit") {
     event.kind = NoiseKind::interrupt;
-    event.name = std::string{field(payload, "irq=", " ")};
+    const std::string_view number = field(payload, "irq=", " ");
+    event.name = std::string{number.substr(0, number.find_first_not_of("0123456789"))};
     known = !event.name.empty();
     if (const std::string_view handler = field(payload, "name=", ""); !handler.empty()) {
       event.name += ' ';
