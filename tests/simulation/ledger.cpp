@@ -93,6 +93,8 @@ void Ledger::begin_numbering(Side at) {
   Party& party = parties_[index(at)];
   ++counts_.resets;
   ++party.numbering;
+  // The start of the session is noticed at the end of the iteration, and a Logon of the same iteration came after it.
+  if (party.logon_came == now_) party.of_past_session = true;
   trace_.add(at, "numbers begin", party.numbering);
   if (!party.may_reset) violate(at, "the numbers started over, and nobody asked for it");
   // What the peer has not received by now will not come: its sequence number is gone.

@@ -167,6 +167,7 @@ class Ledger {
     std::unordered_map<std::uint64_t, SentLogon> logons;  // that left, by a hash of the bytes
     std::uint64_t newest_heard = 0;                       // of the peer's connections that brought a Logon
     bool overtaken = false;                               // the last message was a Logon of an older one
+    MonotonicTime logon_came{};
     bool of_past_session = false;  // ... was a Logon that left before this side's numbers started over
   };
 

@@ -109,6 +109,8 @@ void Ledger::note_logout(Side from, std::string_view why) {
   if (why.starts_with("MsgSeqNum too low")) {
     explained = std::exchange(party.overtaken, false);
     if (explained) ++counts_.overtaken;
+    // The peer took a Logon of the old session in its new one, and answered with the first number of that.
+    if (!explained) explained = std::exchange(parties_[index(other(from))].of_past_session, false);
   } else if (why.starts_with("NextExpectedMsgSeqNum too high")) {
     // Where the clocks differ, a Logon of the sender's old session may come in the receiver's new one.
     explained = std::exchange(party.of_past_session, false);
@@ -129,6 +131,7 @@ void Ledger::note_logon_received(Side at, std::string_view bytes) {
   const auto found = sent.find(hash_bytes(bytes));
   if (found == sent.end()) return violate(at, "received a Logon that never left");
   const SentLogon& logon = found->second;
+  party.logon_came = now_;
   party.overtaken = logon.connection < party.newest_heard;
   party.newest_heard = std::max(party.newest_heard, logon.connection);
   party.of_past_session = logon.numbering < party.numbering;

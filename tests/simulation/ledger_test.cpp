@@ -119,6 +119,17 @@ TEST_F(LedgerTest, excuses_a_logon_that_left_before_the_receiver_s_numbers_start
   EXPECT_EQ(violation(), "");
 }
 
+TEST_F(LedgerTest, excuses_a_low_number_in_the_answer_to_a_logon_that_left_before_the_receiver_s_numbers_started_over) {
+  sent(Side::venue, 1, msg_type::heartbeat);
+  ledger_.received(Side::venue, sent(Side::trader, 2, msg_type::logon));
+  const std::string late = sent(Side::trader, 3, msg_type::logon);
+  ledger_.may_reset(Side::venue, true);
+  ledger_.stands(Side::venue, SeqNum{3}, SeqNum{1});
+  ledger_.received(Side::venue, late);
+  sent_text(Side::trader, msg_type::logout, "MsgSeqNum too low, expecting 2 but received 1");
+  EXPECT_EQ(violation(), "");
+}
+
 TEST_F(LedgerTest, sees_a_logon_of_this_session_that_expects_too_high_a_number) {
   sent(Side::venue, 1, msg_type::heartbeat);
   ledger_.received(Side::venue, sent(Side::trader, 2, msg_type::logon));
