@@ -32,9 +32,6 @@ class EngineLogs {
   using Figures = SnapshotBox<ThreadFigures>;
 
   EngineLogs(const EngineConfig& config, Alert alert);
-  ~EngineLogs() {
-    end([] {});
-  }
   EngineLogs(const EngineLogs&) = delete;
   EngineLogs& operator=(const EngineLogs&) = delete;
 

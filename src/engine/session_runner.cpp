@@ -160,16 +160,14 @@ void SessionRunner::check_store(LiveSession& session) {
   NFX_ASSERT(refused >= session.records_refused);
   const bool lost = refused != std::exchange(session.records_refused, refused);
   if (condition < StoreCondition::full && !lost) return find_store_good(session);
-  if (!std::exchange(session.store_trouble, true)) {
-    session.full_until = now_.monotonic + session.settings.journal.full_timeout;
-    rearm(session);
-    tell(session, Notice::store_trouble, SeqNum{}, journal.condition_text());
-  }
-  if (condition == StoreCondition::failed) {  // for good, so there is nothing to wait for
-    session.full_until = MonotonicTime::max();
+  const bool failed = condition == StoreCondition::failed;  // for good, so there is nothing to wait for
+  const bool begins = !std::exchange(session.store_trouble, true);
+  if (begins || failed) {
+    session.full_until = failed ? MonotonicTime::max() : now_.monotonic + session.settings.journal.full_timeout;
     rearm(session);
   }
-  if (lost || condition == StoreCondition::failed) return session.drop_connection();
+  if (begins) tell(session, Notice::store_trouble, SeqNum{}, journal.condition_text());
+  if (lost || failed) return session.drop_connection();
   if (session.full_until <= now_.monotonic) {
     session.full_until = MonotonicTime::max();
     session.full_too_long = true;

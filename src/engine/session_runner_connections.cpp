@@ -102,6 +102,7 @@ void SessionRunner::park(LiveSession& session, std::string_view bytes, Monotonic
   const bool reads_on = full && bytes.size() <= ConnectionMemory::most_parked;
   network_.hold(connection.id, !reads_on);
   connection.parked.park(bytes, until);
+  // Bytes parked once more were reported when they came.
   if (!reads_on || !connection.resuming) session.session.on_held(now_);
   rearm(session);
 }

@@ -18,9 +18,8 @@
 
 namespace nfx::detail {
 
-// What is read or written in one call at most, and of a file that is read piece by piece the first time.
-inline constexpr std::size_t scan_piece = 1024 * 1024;
-inline constexpr std::size_t first_scan_piece = 64 * 1024;
+inline constexpr std::size_t scan_piece = 1024 * 1024;      // most bytes that are read or written in one call
+inline constexpr std::size_t first_scan_piece = 64 * 1024;  // the first of a file; each later one is twice as large
 inline constexpr std::string_view segment_suffix = ".nfxj";
 inline constexpr std::string_view archive_folder = "archive";
 inline constexpr std::string_view lock_name = "lock";
@@ -73,7 +72,7 @@ struct FoundRecord {
 // The offset after the last byte at or after `offset` that is not zero; `offset` when all are.
 [[nodiscard]] DiskResult<std::uint64_t> end_of_bytes(DiskFile& file, std::uint64_t offset);
 
-// To be written.
+// What a segment has after its last record.
 [[nodiscard]] std::span<const char, scan_piece> zeros() noexcept;
 
 // The later of the two commit marks that is whole.

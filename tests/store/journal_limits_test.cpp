@@ -38,6 +38,13 @@ class JournalLimits : public testing::Test {
     if (kept) store_->set_next_outbound(SeqNum{++seq_});
     return kept;
   }
+  // One message, and a reset that archives it.
+  bool append_and_reset() {
+    seq_ = 1;
+    if (!append(100)) return false;
+    store_->reset(now_.utc);
+    return true;
+  }
   void turn(Duration later = 20ms) {
     now_.monotonic += later;
     now_.utc += later;
@@ -231,17 +238,13 @@ TEST_F(JournalLimits, begins_a_segment_for_one_reset_in_a_minute) {
   open();
   turn();
   for (int i = 0; i < 50; ++i) {
-    seq_ = 1;
-    ASSERT_TRUE(append(100));
-    store_->reset(now_.utc);
+    ASSERT_TRUE(append_and_reset());
     turn(1s);
     turn(200ms);
   }
   EXPECT_EQ(files(folder_ / "archive"), 1U);
   EXPECT_EQ(files(folder_), 2U);
-  seq_ = 1;
-  ASSERT_TRUE(append(100));
-  store_->reset(now_.utc);
+  ASSERT_TRUE(append_and_reset());
   turn(1s);
   turn(1s);
   EXPECT_EQ(files(folder_ / "archive"), 2U);
@@ -252,9 +255,7 @@ TEST_F(JournalLimits, deletes_the_oldest_archived_segments_beyond_archive_bytes)
   open();
   turn();
   for (int i = 0; i < 40; ++i) {
-    seq_ = 1;
-    ASSERT_TRUE(append(100));
-    store_->reset(now_.utc);
+    ASSERT_TRUE(append_and_reset());
     turn(1s);
     turn(1min);
   }

@@ -160,7 +160,8 @@ class Application {
   virtual void on_store_alert(std::string_view text) { static_cast<void>(text); }
   // Logs or metrics cannot be written, once per outage, or a file's mode was corrected. The log's thread, or at start.
   virtual void on_log_alert(std::string_view text) { static_cast<void>(text); }
-  // The metrics file is about to be written: the program adds its own. On the log's thread.
+  // The metrics file is about to be written: the program adds its own. On the log's thread; the last time on the thread
+  // that destroys the engine.
   virtual void on_metrics(MetricsPage& page) { static_cast<void>(page); }
   // A thread no longer runs as [placement] planned: its mask changed, it was moved, or its CPU was given to others. On
   // a thread of the engine's own, at most once per check_interval_ms and thread.
