@@ -21,6 +21,7 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
               .may_park = may_park()}),
       from_template(options.from_template) {
   session.restore(store.next_inbound(), store.next_outbound());
+  session.set_hook(this);
 }
 
 LiveSession::~LiveSession() { stores.close(name, std::move(store)); }
@@ -83,6 +84,12 @@ void LiveSession::drop_connection() noexcept {
   runner.close_connection(*this);
   if (connection.connecting) return runner.detach(*this);  // the session was not given this connection yet
   runner.step(*this, 0, [&](Actions& out) { session.on_disconnect({}, runner.now(), out); });
+}
+
+void LiveSession::on_sending(SessionMessage& message) noexcept {
+  looking_on = true;
+  runner.application().on_session_message_sending(*this, message);
+  looking_on = false;
 }
 
 // The journal does not accept a message now.

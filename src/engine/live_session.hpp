@@ -18,6 +18,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/session/session.hpp"
+#include "nexusfix/session/session_message.hpp"
 #include "nexusfix/store/session_store.hpp"
 
 namespace nfx {
@@ -46,7 +47,7 @@ struct LiveSessionOptions {
   bool from_template = false;
 };
 
-class LiveSession final : public SessionHandle {
+class LiveSession final : public SessionHandle, private SessionMessageHook {
  public:
   LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSessionOptions options);
   ~LiveSession();
@@ -131,6 +132,7 @@ class LiveSession final : public SessionHandle {
  private:
   static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
 
+  void on_sending(SessionMessage& message) noexcept override;
   [[nodiscard]] std::unexpected<SendError> refuse_send() noexcept;
 };
 

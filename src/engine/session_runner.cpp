@@ -52,6 +52,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       ++session.counts.reported;
       application_.on_violations(session, *action.message, *action.report);
       return application_.on_message(session, *action.message);
+    case ActionKind::session_message: return application_.on_session_message(session, *action.message);
     case ActionKind::deliver_reject:
       reports_.peer_reject(session, session.line_limits, action.message->get_view(Tag::Text), now_);
       return application_.on_reject(session, *action.message);

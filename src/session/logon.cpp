@@ -57,6 +57,7 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
   const std::string_view type = message.msg_type();
   if (type != msg_type::logon) {
     if (config_.role == Role::initiator && type == msg_type::logout) {
+      show(message, SeqNum{}, out);
       const std::string_view text = message.get_view(Tag::Text);
       const std::size_t size = std::min(text.size(), text_.size());
       std::copy_n(text.begin(), size, text_.begin());
@@ -166,6 +167,7 @@ void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_ne
   NFX_ASSERT(phase_ == Phase::logged_on && seq >= next_in_);
   NFX_ASSERT(gap_.requested_to == SeqNum{} && !replaying() && queue_.empty());
   phase_deadline_ = MonotonicTime::max();
+  show(message, seq, out);
   out.push({.kind = ActionKind::logged_on});
   if (seq == next_in_) {
     advance_past(seq, now, out);

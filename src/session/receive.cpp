@@ -120,6 +120,10 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
   }
 }
 
+void Session::show(const MessageView& message, SeqNum seq, Actions& out) noexcept {
+  out.push({.kind = ActionKind::session_message, .seq = seq, .message = &message});
+}
+
 void Session::receive_high(const MessageView& message, SeqNum seq, Instant now, Actions& out) noexcept {
   NFX_ASSERT(seq > next_in_);  // only out-of-order messages are queued
   if (!queue_.push(seq, message.bytes())) note(Notice::queue_full, seq, {}, out);
@@ -218,10 +222,9 @@ bool Session::sender_acceptable(const MessageView& message, SeqNum seq, const Or
 void Session::dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept {
   NFX_TRACE();
   const std::string_view type = message.msg_type();
-  if (!report_.empty() && is_session_msg_type(type)) {
-    note(Notice::validation_report, seq, to_text(report_.violations()[0].reason), out);
-  }
-  if (type.size() == 1) {
+  if (is_session_msg_type(type)) [[unlikely]] {
+    if (!report_.empty()) note(Notice::validation_report, seq, to_text(report_.violations()[0].reason), out);
+    show(message, seq, out);
     switch (type[0]) {
       case '2': return receive_resend_request(message, seq, position, now, out);
       case '4': return receive_sequence_reset(message, seq, position, now, out);

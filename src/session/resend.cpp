@@ -225,13 +225,13 @@ bool Session::send_gap_fill(SeqNum begin, SeqNum next_seq, Instant now, Actions&
   std::array<char, max_utc_timestamp_size> time;
   const std::string_view now_text = composer_.sending_time(now.utc);
   std::copy(now_text.begin(), now_text.end(), time.begin());
-  const auto size = composer_.compose({.msg_type = msg_type::sequence_reset,
-                                       .seq = begin,
-                                       .poss_dup = true,
-                                       .orig_sending_time = {time.data(), now_text.size()},
-                                       .last_processed = last_processed(),
-                                       .body = body.view()},
-                                      now.utc, out.room());
+  const auto size = compose_session_message({.msg_type = msg_type::sequence_reset,
+                                             .seq = begin,
+                                             .poss_dup = true,
+                                             .orig_sending_time = {time.data(), now_text.size()},
+                                             .last_processed = last_processed(),
+                                             .body = body.view()},
+                                            now, out.room());
   if (!size) return false;
   out.push({.kind = ActionKind::send, .seq = begin, .bytes = out.take(*size)});
   last_sent_ = now.monotonic;

@@ -5,6 +5,7 @@
 
 #include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/session/session.hpp"
+#include "nexusfix/session/session_message.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "session/step_check.hpp"
@@ -73,18 +74,52 @@ std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant 
   });
 }
 
+std::expected<std::size_t, std::string_view> Session::compose_session_message(OutgoingMessage message, Instant now,
+                                                                              std::span<char> out) noexcept {
+  std::array<char, SessionMessage::max_body> body_space;
+  std::array<char, SessionMessage::max_header> header_space;
+  if (hook_ != nullptr) {
+    std::array<char, max_utc_timestamp_size> time;
+    const std::string_view now_text = composer_.sending_time(now.utc);
+    std::ranges::copy(now_text, time.begin());
+    // Those of a resend, where OrigSendingTime is between them, are the session's alone.
+    const std::size_t header_size = message.poss_dup ? 0 : header_space.size();
+    SessionMessage completed{{.begin_string = config_.begin_string,
+                              .msg_type = message.msg_type,
+                              .sender_comp_id = config_.sender_comp_id,
+                              .target_comp_id = config_.target_comp_id,
+                              .sending_time = {time.data(), now_text.size()},
+                              .own_fields = composer_.own_fields(),
+                              .seq = message.seq},
+                             message.body,
+                             body_space,
+                             message.header_fields,
+                             std::span{header_space}.first(header_size)};
+    hook_->on_sending(completed);
+    if (completed.cancelled()) {
+      std::ranges::copy(completed.reason(), text_.begin());
+      return std::unexpected(std::string_view{text_.data(), completed.reason().size()});
+    }
+    message.body = completed.body();
+    message.header_fields = completed.header_fields();
+  }
+  const auto size = composer_.compose(message, now.utc, out);
+  if (!size) return std::unexpected(std::string_view{"the peer does not read: no space to send"});
+  return *size;
+}
+
 bool Session::send_session_message(std::string_view type, std::string_view header_fields, std::string_view body,
                                    Instant now, Actions& out) noexcept {
   NFX_ASSERT(phase_ != Phase::disconnected && is_session_msg_type(type));
   NFX_ASSERT(complete_fields(header_fields) && complete_fields(body));
-  const auto size = composer_.compose({.msg_type = type,
-                                       .seq = next_out_,
-                                       .header_fields = header_fields,
-                                       .last_processed = last_processed(),
-                                       .body = body},
-                                      now.utc, out.room());
+  const auto size = compose_session_message({.msg_type = type,
+                                             .seq = next_out_,
+                                             .header_fields = header_fields,
+                                             .last_processed = last_processed(),
+                                             .body = body},
+                                            now, out.room());
   if (!size) {
-    disconnect("the peer does not read: no space to send", Ending::failed, out);
+    disconnect(size.error(), Ending::failed, out);
     return false;
   }
   out.push({.kind = ActionKind::send, .seq = next_out_, .bytes = out.take(*size)});

@@ -65,6 +65,12 @@ class RecordingApplication : public Application {
       at(session.id()).duplicates.emplace_back(message.get_view(Tag::ClOrdID));
     if (when_message) when_message(session, message);
   }
+  void on_session_message(SessionHandle& session, const MessageView& message) override {
+    if (when_session_message) when_session_message(session, message);
+  }
+  void on_session_message_sending(SessionHandle& session, SessionMessage& message) override {
+    if (when_sending) when_sending(session, message);
+  }
   void on_reject(SessionHandle& session, const MessageView&) override { ++at(session.id()).rejects; }
   void on_logout(SessionHandle& session, std::string_view reason) override {
     at(session.id()).logouts.emplace_back(reason);
@@ -112,6 +118,8 @@ class RecordingApplication : public Application {
 
   std::function<void(SessionHandle&)> when_logged_on;
   std::function<void(SessionHandle&, const MessageView&)> when_message;
+  std::function<void(SessionHandle&, const MessageView&)> when_session_message;
+  std::function<void(SessionHandle&, SessionMessage&)> when_sending;
   std::function<void(SessionHandle&)> when_logged_out;
   std::function<bool(SessionHandle&, const MessageView&)> when_resent;
   std::function<void(SessionHandle&, Direction)> when_traffic;

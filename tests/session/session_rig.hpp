@@ -173,6 +173,7 @@ class SessionRig {
   std::deque<std::string> sent;
   std::deque<std::string> delivered;
   std::deque<std::string> rejects;
+  std::vector<std::string> session_messages;  // types of those that the program would see
   std::vector<RigNotice> notices;
   bool closed = true;
   LogonRefusalReason refusal{};  // of the last disconnect
@@ -224,6 +225,7 @@ class SessionRig {
           store.clear();
           break;
         case ActionKind::deliver: delivered.emplace_back(action.message->bytes()); break;
+        case ActionKind::session_message: session_messages.emplace_back(action.message->msg_type()); break;
         case ActionKind::deliver_reject: rejects.emplace_back(action.message->bytes()); break;
         case ActionKind::logged_on: ++logged_on_count; break;
         case ActionKind::logged_out:

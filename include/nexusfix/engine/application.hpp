@@ -18,6 +18,7 @@
 #include "nexusfix/session/notice.hpp"
 #include "nexusfix/session/outgoing.hpp"
 #include "nexusfix/session/session_config.hpp"
+#include "nexusfix/session/session_message.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx {
@@ -119,6 +120,19 @@ class Application {
     static_cast<void>(session);
     static_cast<void>(message);
     static_cast<void>(report);
+  }
+  // A session message of the peer that was accepted: Logon, before on_logon, Heartbeat, TestRequest, ResendRequest,
+  // Reject, SequenceReset, Logout. Its effects on the session are complete; their callbacks follow.
+  virtual void on_session_message(SessionHandle& session, const MessageView& message) {
+    static_cast<void>(session);
+    static_cast<void>(message);
+  }
+  // A session message that this session sends, at that moment: MsgSeqNum and SendingTime are known; fields can be added:
+  // the signature of a Logon, for example. Must not use the session: within this call send() returns no_room, and the
+  // other requests are ignored.
+  virtual void on_session_message_sending(SessionHandle& session, SessionMessage& message) {
+    static_cast<void>(session);
+    static_cast<void>(message);
   }
   // The peer's session-level Reject of one of our messages.
   virtual void on_reject(SessionHandle& session, const MessageView& reject) {

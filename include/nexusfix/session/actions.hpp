@@ -22,15 +22,16 @@
 namespace nfx {
 
 enum class ActionKind : std::uint8_t {
-  send,            // `bytes` are in the output space; store them under `seq` when `keep`
-  reset_store,     // both sequence numbers to 1, no message stored
-  deliver,         // application message: on_message; `report` lists the violations that validation tolerated
-  deliver_reject,  // the peer rejected one of our messages: on_reject
-  logged_on,       // the session is up
-  logged_out,      // the session is down, or the Logon was refused; `text` is the reason
-  replay,          // a ResendRequest has to be answered: call continue_replay()
-  disconnect,      // send what is in the output space, then close; `text` is the reason
-  notice,          // a line for the event log
+  send,             // `bytes` are in the output space; store them under `seq` when `keep`
+  reset_store,      // both sequence numbers to 1, no message stored
+  deliver,          // application message: on_message; `report` lists the violations that validation tolerated
+  session_message,  // a session message of the peer was accepted: on_session_message, before what follows from it
+  deliver_reject,   // the peer rejected one of our messages: on_reject
+  logged_on,        // the session is up
+  logged_out,       // the session is down, or the Logon was refused; `text` is the reason
+  replay,           // a ResendRequest has to be answered: call continue_replay()
+  disconnect,       // send what is in the output space, then close; `text` is the reason
+  notice,           // a line for the event log
 };
 
 // How a session ended.
@@ -62,7 +63,7 @@ class Actions {
  public:
   static constexpr std::size_t capacity = 16;
   // The most actions of one event, whatever the peer does, except continue_replay(): one Actions per event never fills.
-  static constexpr std::size_t most_per_event = 10;
+  static constexpr std::size_t most_per_event = 11;
 
   // Messages are encoded into `output`, one after the other.
   explicit Actions(std::span<char> output) noexcept : output_(output) {}
@@ -72,8 +73,8 @@ class Actions {
     NFX_ASSERT(action.kind != ActionKind::send || (!action.bytes.empty() && lies_in_output(action.bytes)));
     NFX_ASSERT(action.kind == ActionKind::send || !(action.keep || action.resent));
     NFX_ASSERT((action.kind == ActionKind::notice) == (action.notice != Notice::none));
-    NFX_ASSERT((action.kind == ActionKind::deliver || action.kind == ActionKind::deliver_reject) ==
-               (action.message != nullptr));
+    NFX_ASSERT((action.kind == ActionKind::deliver || action.kind == ActionKind::deliver_reject ||
+                action.kind == ActionKind::session_message) == (action.message != nullptr));
     std::construct_at(first() + count_++, action);
   }
   [[nodiscard]] bool full() const noexcept { return count_ == capacity; }

@@ -39,6 +39,8 @@ enum class Phase : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(Phase phase) noexcept;
 
+class SessionMessageHook;
+
 class Session {
  public:
   // The largest number of 18 digits, the most that a field is read with. It is never consumed, so that the peer can
@@ -115,6 +117,9 @@ class Session {
 
   // When on_timer is due; MonotonicTime::max() when nothing is.
   [[nodiscard]] MonotonicTime next_deadline() const noexcept;
+
+  // Completes the session messages that are sent; null: they are sent as they are. It outlives the session.
+  void set_hook(SessionMessageHook* hook) noexcept { hook_ = hook; }
 
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
@@ -204,6 +209,12 @@ class Session {
   // send.cpp
   bool send_session_message(std::string_view type, std::string_view header_fields, std::string_view body, Instant now,
                             Actions& out) noexcept;
+  // Writes a session message, completed by the hook. Its size, or why there is none.
+  [[nodiscard]] std::expected<std::size_t, std::string_view> compose_session_message(OutgoingMessage message,
+                                                                                     Instant now,
+                                                                                     std::span<char> out) noexcept;
+  // A session message received and accepted, for the program to see.
+  static void show(const MessageView& message, SeqNum seq, Actions& out) noexcept;
   // Rejects a message; its sequence number is consumed when it was the expected one.
   void reject(const MessageView& rejected, SeqNum seq, SessionRejectReason reason, std::optional<Tag> tag, Instant now,
               Actions& out) noexcept;
@@ -235,6 +246,7 @@ class Session {
   SessionConfig config_;
   Version version_;
   Composer composer_;
+  SessionMessageHook* hook_ = nullptr;
   GapQueue queue_;
 
   Phase phase_ = Phase::disconnected;
