@@ -180,6 +180,14 @@ void TlsStream::keep_input() {
   in_ = kept_;
 }
 
+void TlsStream::discard() noexcept {
+  ssl_.reset();
+  out_.reset();
+  out_begin_ = out_end_ = 0;
+  in_ = {};
+  kept_ = {};
+}
+
 void TlsStream::drop_input() noexcept {
   in_ = {};
   kept_.clear();

@@ -79,8 +79,9 @@ TEST(IoUringTransport, allocates_nothing_while_bytes_flow_and_a_connection_ends)
 }
 
 // OpenSSL allocates with malloc, which is not counted here: what it does per record is its own affair.
-TEST(TlsTransport, allocates_nothing_of_its_own_while_bytes_flow) {
-  TlsTcpPair pair;
+template <class P>
+void expect_no_allocation_of_its_own() {
+  P pair;
   pair.socket.send_buffer = 8192;
   const auto ids = pair.join();
   CountingSink sink;
@@ -100,6 +101,12 @@ TEST(TlsTransport, allocates_nothing_of_its_own_while_bytes_flow) {
   const std::size_t before = allocations;
   EXPECT_TRUE(flow(2'000'000));
   EXPECT_EQ(allocations, before);
+}
+
+TEST(TlsTransport, allocates_nothing_of_its_own_while_bytes_flow) { expect_no_allocation_of_its_own<TlsTcpPair>(); }
+
+TEST(TlsTransport, allocates_nothing_of_its_own_after_a_handshake_on_another_thread) {
+  expect_no_allocation_of_its_own<ThreadedTlsTcpPair>();
 }
 
 }  // namespace

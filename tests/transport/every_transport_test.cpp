@@ -26,9 +26,10 @@ class EveryTransport : public ::testing::Test {
 using IoUringPair = PairOver<IoUringKind>;
 using PlainIoUringPair = PairOver<PlainIoUringKind>;
 using FaultyIoUringPair = Pair<FaultyEnds<TcpEnds<IoUringKind>>>;
-using Pairs = ::testing::Types<TcpPair, IoUringPair, PlainIoUringPair, LoopbackPair, FaultyTcpPair, FaultyIoUringPair,
-                               FaultyLoopbackPair, TlsTcpPair, TlsIoUringPair, TlsLoopbackPair, TlsFaultyTcpPair,
-                               TlsFaultyLoopbackPair>;
+using Pairs =
+    ::testing::Types<TcpPair, IoUringPair, PlainIoUringPair, LoopbackPair, FaultyTcpPair, FaultyIoUringPair,
+                     FaultyLoopbackPair, TlsTcpPair, TlsIoUringPair, TlsLoopbackPair, TlsFaultyTcpPair,
+                     TlsFaultyLoopbackPair, ThreadedTlsTcpPair, ThreadedTlsIoUringPair, ThreadedTlsLoopbackPair>;
 struct PairNames {
   template <class P>
   static std::string GetName(int) {
@@ -43,6 +44,9 @@ struct PairNames {
     if constexpr (std::is_same_v<P, TlsTcpPair>) return "tls_tcp";
     if constexpr (std::is_same_v<P, TlsLoopbackPair>) return "tls_loopback";
     if constexpr (std::is_same_v<P, TlsFaultyTcpPair>) return "tls_faulty_tcp";
+    if constexpr (std::is_same_v<P, ThreadedTlsTcpPair>) return "threaded_tls_tcp";
+    if constexpr (std::is_same_v<P, ThreadedTlsIoUringPair>) return "threaded_tls_io_uring";
+    if constexpr (std::is_same_v<P, ThreadedTlsLoopbackPair>) return "threaded_tls_loopback";
     return "tls_faulty_loopback";
   }
 };

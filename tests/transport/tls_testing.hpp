@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "engine/handshake_queue.hpp"
 #include "nexusfix/transport/tls_transport.hpp"
 #include "transport/tls_certificates.hpp"
 #include "transport/transport_testing.hpp"
@@ -89,11 +91,29 @@ struct TlsEnds {
   void advance() { inner.advance(); }
 };
 
-// Sockets are encrypted by default.
+// The thread that an engine computes handshakes on.
+struct HandshakeThread {
+  HandshakeQueue queue;
+  HelperWatch watch;
+  std::thread thread{[this] { queue.run(IdleMode::block, watch); }};
+  ~HandshakeThread() {
+    queue.end();
+    thread.join();
+  }
+};
+
+// Both ends have their handshakes computed on another thread.
 template <class InnerEnds>
-struct TlsPair : Pair<TlsEnds<InnerEnds>> {
+struct ThreadedTlsEnds : HandshakeThread, TlsEnds<InnerEnds> {
+  explicit ThreadedTlsEnds(TlsTransportOptions options = {})
+      : TlsEnds<InnerEnds>((options.executor = &queue, options)) {}
+};
+
+// Sockets are encrypted by default.
+template <class InnerEnds, template <class> class Ends = TlsEnds>
+struct TlsPair : Pair<Ends<InnerEnds>> {
   template <class... Args>
-  explicit TlsPair(const Args&... args) : Pair<TlsEnds<InnerEnds>>(args...) {
+  explicit TlsPair(const Args&... args) : Pair<Ends<InnerEnds>>(args...) {
     this->socket.tls = this->default_tls;
   }
 };
@@ -103,6 +123,9 @@ using TlsIoUringPair = TlsPair<TcpEnds<IoUringKind>>;
 using TlsLoopbackPair = TlsPair<LoopbackEnds>;
 using TlsFaultyTcpPair = TlsPair<FaultyEnds<TcpEnds<EpollKind>>>;
 using TlsFaultyLoopbackPair = TlsPair<FaultyEnds<LoopbackEnds>>;
+using ThreadedTlsTcpPair = TlsPair<TcpEnds<EpollKind>, ThreadedTlsEnds>;
+using ThreadedTlsIoUringPair = TlsPair<TcpEnds<IoUringKind>, ThreadedTlsEnds>;
+using ThreadedTlsLoopbackPair = TlsPair<LoopbackEnds, ThreadedTlsEnds>;
 using TlsWeatherPair = TlsPair<WeatherEnds>;
 
 }  // namespace nfx::testing

@@ -50,6 +50,8 @@ class TlsStream {
   void feed(std::span<const char> ciphertext);
   // Copies what is left of the input, whose memory is about to be reused.
   void keep_input();
+  // Frees what it has; afterwards it can only be destroyed.
+  void discard() noexcept;
   // Forgets the input. Called when it is used up, or no longer needed.
   void drop_input() noexcept;
 

@@ -3,12 +3,16 @@
 // Thread: one owner, as the transport inside; TlsContext::reload() may be called from any. Ids are those of the
 // transport inside. on_accept and on_connect come when the handshake has succeeded: before, an accepted connection does
 // not exist for the sink. Cost: the cipher and one copy per byte sent; no allocation by this code once a connection is
-// established, but for input of a held one. A handshake costs this thread public-key arithmetic, so only a few continue
-// within one poll. Bounded: handshakes of accepted connections in number and time, ciphertext waiting per connection,
-// plaintext per on_receive. Within one poll a connection brings what one receive of the transport inside brought.
-// Errors: a handshake or a record that fails ends the connection with CloseReason::tls_failed, and tls_error() has the
-// text; a stream that ends without the peer's close_notify is a reset, since it may have been truncated. Of an accepted
-// connection that fails its handshake the sink gets on_handshake_failed(peer, why) only, if it has such a callback.
+// established, but for input of a held one. A handshake costs public-key arithmetic, some 0.3 ms a step: without an
+// executor this thread computes it, so only a few continue within one poll. Bounded: handshakes of accepted connections
+// in number and time, ciphertext waiting per connection, plaintext per on_receive. Within one poll a connection brings
+// what one receive of the transport inside brought. With an executor the steps of handshakes are computed on its
+// threads. A connection whose step is away is held, so that its peer's bytes wait in the network; when it ends
+// meanwhile, it is forgotten immediately. Twice as many steps as `handshakes` has places may be away; further ones wait
+// until one is back, in order, and are counted. Errors: a handshake or a record that fails ends the connection with
+// CloseReason::tls_failed, and tls_error() has the text; a stream that ends without the peer's close_notify is a reset,
+// since it may have been truncated. Of an accepted connection that fails its handshake the sink gets
+// on_handshake_failed(peer, why) only, if it has such a callback.
 #pragma once
 
 #include <chrono>
@@ -32,6 +36,7 @@
 #include "nexusfix/transport/loopback_transport.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/tls_facts.hpp"
+#include "nexusfix/transport/tls_handshake.hpp"
 #include "nexusfix/transport/tls_stream.hpp"
 #include "nexusfix/transport/transport.hpp"
 #include "nexusfix/transport/transport_counters.hpp"
@@ -42,7 +47,8 @@ struct TlsTransportOptions {
   std::size_t send_buffer = 64 * 1024;     // ciphertext waiting, per connection; then try_send falls short
   std::size_t receive_buffer = 64 * 1024;  // shared; the most plaintext that one on_receive brings
   AdmissionLimits handshakes{};            // of accepted connections at a time; for more, the oldest end
-  std::size_t handshake_steps = 1;         // per poll; the others wait for the next
+  std::size_t handshake_steps = 1;         // per poll, computed or back; the others wait for the next
+  HandshakeExecutor* executor = nullptr;   // outlives the transport; null: poll computes handshakes
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration linger_time = std::chrono::seconds(2);  // how long close() continues to send what try_send took
   std::size_t linger_bytes = 256 * 1024;           // ... and how much of the peer's it drops meanwhile
@@ -88,7 +94,9 @@ class TlsTransport {
                       options.handshake_steps > 0 && options.handshake_timeout > Duration::zero();
     if (!good) throw std::invalid_argument("TlsTransportOptions: 0, or a send_buffer under 24 KiB");
     buffer_ = std::make_unique_for_overwrite<char[]>(options.receive_buffer);
+    if (options.executor != nullptr) returns_ = std::make_shared<detail::HandshakeReturns>([&inner] { inner.wake(); });
   }
+  ~TlsTransport();
   TlsTransport(const TlsTransport&) = delete;
   TlsTransport& operator=(const TlsTransport&) = delete;
 
@@ -130,6 +138,8 @@ class TlsTransport {
   std::size_t poll(Sink& sink, Duration max_wait) {
     handled_ = 0;
     steps_left_ = options_.handshake_steps;
+    if (some_back()) [[unlikely]]
+      take_back(sink);
     if (!timed_.empty()) keep_deadlines(sink);
     if (!ready_.empty()) serve_ready(sink);
     Adapter<Sink> adapter{*this, sink};
@@ -175,9 +185,8 @@ class TlsTransport {
   enum class State : std::uint8_t { connecting, shaking_hands, open, closing };
   using Status = detail::TlsStream::Status;
 
-  struct Entry {
-    Entry(const TlsContext& context, detail::TlsSide side, std::string_view name, std::size_t send_buffer)
-        : stream(context, side, name, send_buffer) {}
+  struct Entry final : detail::TlsHandshake {
+    using TlsHandshake::TlsHandshake;
 
     ConnectionId id = no_connection;
     State state = State::connecting;
@@ -187,6 +196,7 @@ class TlsTransport {
     bool parked = false;       // the stream has more input, and waits for the next poll, buffer space, or the user
     bool ready = false;        // in ready_
     bool timed = false;        // in timed_
+    bool waiting = false;      // in waiting_
     bool wants_write = false;  // a try_send fell short
     bool broken = false;       // nothing can be sent any more; on_close follows
     ListenerId listener = no_listener;
@@ -194,8 +204,6 @@ class TlsTransport {
     std::uint32_t place = 0;       // of an accepted one that shakes hands
     std::size_t linger_bytes = 0;  // of a closing one: that may still be dropped
     std::string peer;
-    std::unique_ptr<TlsPeer> certificate;  // of an accepted one
-    detail::TlsStream stream;
   };
 
   template <TransportSink Sink>
@@ -251,6 +259,7 @@ class TlsTransport {
       ready_.reserve(entries_.capacity());
       serving_.reserve(entries_.capacity());
       timed_.reserve(entries_.capacity());
+      waiting_.reserve(entries_.capacity());
     }
     NFX_ASSERT(entries_[slot] == nullptr);  // the connection that had the slot before was forgotten
     entry->id = id;
@@ -265,7 +274,12 @@ class TlsTransport {
     if (entry.state == State::closing) --closing_;
     if (entry.timed) std::erase(timed_, entry.id);
     if (entry.ready) std::erase(ready_, entry.id);
-    entries_[detail::id_slot(entry.id)].reset();
+    if (entry.waiting) std::erase(waiting_, entry.id);
+    let_go(std::move(entries_[detail::id_slot(entry.id)]));
+  }
+  // One whose step is away belongs to the executor from now on, and is deleted when it is back.
+  static void let_go(std::unique_ptr<Entry> entry) noexcept {
+    if (entry != nullptr && entry->away()) entry.release()->abandon();
   }
   void drop(Entry& entry) noexcept {
     const ConnectionId id = entry.id;
@@ -314,6 +328,15 @@ class TlsTransport {
   void begin_handshake(Sink& sink, Entry& entry);
   template <TransportSink Sink>
   void shake_hands(Sink& sink, Entry& entry);
+  void send_away(Entry& entry);
+  [[nodiscard]] bool some_back() const noexcept {
+    return returns_ != nullptr && (back_ != nullptr || !returns_->empty());
+  }
+  [[nodiscard]] std::size_t most_away() const noexcept { return 2 * shaking_.places(); }
+  template <TransportSink Sink>
+  void take_back(Sink& sink);
+  template <TransportSink Sink>
+  void after_step(Sink& sink, Entry& entry, Status status);
   template <TransportSink Sink>
   void establish(Sink& sink, Entry& entry);
   template <TransportSink Sink>
@@ -354,9 +377,13 @@ class TlsTransport {
   std::vector<std::shared_ptr<TlsContext>> listeners_;  // by the slot of the listener; null: without TLS
   std::vector<ConnectionId> ready_;                     // to be served by the next poll
   std::vector<ConnectionId> serving_;
-  std::vector<ConnectionId> timed_;        // with a deadline
-  Admission shaking_;                      // accepted connections that shake hands
-  std::vector<ConnectionId> shaking_ids_;  // by their places
+  std::vector<ConnectionId> timed_;                    // with a deadline
+  std::vector<ConnectionId> waiting_;                  // for their step to be sent away
+  Admission shaking_;                                  // accepted connections that shake hands
+  std::vector<ConnectionId> shaking_ids_;              // by their places
+  std::shared_ptr<detail::HandshakeReturns> returns_;  // null: without an executor
+  HandshakeTask* back_ = nullptr;                      // taken from returns_, for the next polls
+  std::size_t away_ = 0;                               // steps that are not back
   std::size_t closing_ = 0;
   std::size_t handled_ = 0;
   std::size_t steps_left_ = 0;

@@ -102,15 +102,74 @@ void TlsTransport<Inner>::begin_handshake(Sink& sink, Entry& entry) {
 }
 
 template <Transport Inner>
+TlsTransport<Inner>::~TlsTransport() {
+  if (returns_ == nullptr) return;
+  for (auto& entry : entries_) let_go(std::move(entry));
+  returns_->close();
+  for (HandshakeTask* task : {back_, returns_->take_all()}) {
+    while (task != nullptr) delete static_cast<Entry*>(std::exchange(task, task->next()));
+  }
+}
+
+template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::shake_hands(Sink& sink, Entry& entry) {
+  if (returns_ != nullptr) return send_away(entry);
   if (steps_left_ == 0) {
     park(entry);
     return make_ready(entry);
   }
   --steps_left_;
   entry.parked = false;
-  const Status status = entry.stream.handshake();
+  after_step(sink, entry, entry.step());
+}
+
+template <Transport Inner>
+void TlsTransport<Inner>::send_away(Entry& entry) {
+  NFX_ASSERT(!entry.waiting);
+  entry.stream.keep_input();
+  entry.parked = false;
+  hold_inner(entry, true);
+  if (away_ < most_away()) {
+    ++away_;
+    return entry.send_away(*options_.executor, returns_);
+  }
+  ++counters_.handshakes_delayed;
+  NFX_ASSERT(waiting_.size() < waiting_.capacity());
+  entry.waiting = true;
+  waiting_.push_back(entry.id);
+}
+
+template <Transport Inner>
+template <TransportSink Sink>
+void TlsTransport<Inner>::take_back(Sink& sink) {
+  for (; steps_left_ > 0; --steps_left_) {
+    if (back_ == nullptr) back_ = returns_->take_all();
+    if (back_ == nullptr) break;
+    auto& entry = static_cast<Entry&>(*std::exchange(back_, back_->next()));
+    NFX_ASSERT(away_ > 0);
+    --away_;
+    const Status status = entry.came_back();
+    if (entry.abandoned()) {
+      delete &entry;
+    } else {
+      after_step(sink, entry, status);
+    }
+  }
+  const std::size_t next = std::min(most_away() - away_, waiting_.size());
+  for (std::size_t i = 0; i < next; ++i) {
+    Entry* entry = find(waiting_[i]);
+    NFX_ASSERT(entry != nullptr && entry->waiting);
+    entry->waiting = false;
+    ++away_;
+    entry->send_away(*options_.executor, returns_);
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(next));
+}
+
+template <Transport Inner>
+template <TransportSink Sink>
+void TlsTransport<Inner>::after_step(Sink& sink, Entry& entry, Status status) {
   const bool reachable = flush(entry);
   switch (status) {
     case Status::wants_input: return want_more(entry);
@@ -134,7 +193,6 @@ void TlsTransport<Inner>::establish(Sink& sink, Entry& entry) {
   ++counters_.handshakes;
   ++handled_;
   if (entry.accepted) {
-    entry.certificate = entry.stream.peer();
     // The callback may close the connection, and with it goes the entry's text.
     const std::string peer = std::move(entry.peer);
     sink.on_accept(entry.listener, id, std::string_view(peer));
@@ -151,7 +209,7 @@ void TlsTransport<Inner>::give_up(Sink& sink, Entry& entry, CloseReason reason, 
   const bool was_announced = !entry.accepted || entry.state == State::open;
   if (entry.state == State::shaking_hands) ++counters_.handshakes_failed;
   note_failure(id, !was_announced, entry.peer, why);
-  flush(entry);  // the alert
+  if (!entry.away()) flush(entry);  // the alert
   drop(entry);
   if (!was_announced) return report_failed_handshake(sink);
   ++handled_;
@@ -197,7 +255,7 @@ void TlsTransport<Inner>::keep_deadlines(Sink& sink) {
 
 template <Transport Inner>
 Duration TlsTransport<Inner>::shortened_wait(Duration max_wait) const {
-  if (max_wait <= Duration::zero() || handled_ > 0 || !ready_.empty()) return Duration::zero();
+  if (max_wait <= Duration::zero() || handled_ > 0 || !ready_.empty() || some_back()) return Duration::zero();
   if (timed_.empty()) return max_wait;
   const MonotonicTime now = clock_();
   for (const ConnectionId id : timed_) {

@@ -63,6 +63,7 @@ template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::take(Sink& sink, Entry& entry, std::span<const char> bytes) {
   if (entry.state == State::closing) return drop_input(entry, bytes.size());
+  NFX_ASSERT(!entry.away());  // it is held
   entry.stream.feed(bytes);
   if (entry.state == State::shaking_hands) {
     if (entry.accepted) shaking_.heard(entry.place);
@@ -117,7 +118,7 @@ void TlsTransport<Inner>::pump(Sink& sink, ConnectionId id) {
 template <Transport Inner>
 template <TransportSink Sink>
 void TlsTransport<Inner>::go_on_writing(Sink& sink, Entry& entry) {
-  if (!flush(entry)) return;
+  if (entry.away() || !flush(entry)) return;
   if (entry.state == State::closing) {
     if (entry.stream.outgoing().empty()) drop(entry);
     return;

@@ -44,6 +44,7 @@ struct TlsCounters {
   std::uint64_t handshakes_failed = 0;
   std::uint64_t handshakes_late = 0;
   std::uint64_t handshakes_evicted = 0;
+  std::uint64_t handshakes_delayed = 0;
   std::uint64_t refused = 0;
   std::uint64_t truncated = 0;
   std::uint64_t linger_cut_short = 0;
@@ -61,6 +62,8 @@ inline constexpr auto counter_rows<TlsCounters> = std::to_array<CounterRow<TlsCo
     {&TlsCounters::handshakes_evicted, "nfx_tls_handshakes_evicted_total",
      "TLS handshakes given up for a newer one, because max_tls_handshakes or the limit of the address or network was "
      "reached; part of nfx_tls_handshakes_failed_total."},
+    {&TlsCounters::handshakes_delayed, "nfx_tls_handshakes_delayed_total",
+     "Steps of TLS handshakes that waited because too many others were with the handshake thread."},
     {&TlsCounters::refused, "nfx_tls_refused_total",
      "Connections accepted and closed immediately before a TLS handshake: no session allows the address."},
     {&TlsCounters::truncated, "nfx_tls_truncated_total",
