@@ -44,6 +44,10 @@ PlacementRequest placement_request(const EngineConfig& config) {
     RoleRequest& log = request.role(ThreadRole::log);
     log.threads = std::max(log.threads, std::uint32_t{1});
   }
+  if (std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled)) {
+    RoleRequest& handshake = request.role(ThreadRole::handshake);
+    handshake.threads = std::max(handshake.threads, std::uint32_t{1});
+  }
   request.sessions.reserve(config.sessions.size());
   for (const SessionSettings& settings : config.sessions) {
     const SessionConfig& session = settings.session;

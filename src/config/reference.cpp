@@ -10,12 +10,20 @@
 namespace nfx {
 namespace {
 
+// "[placement.poll], [placement.deferred], ...".
+std::string role_sections() {
+  std::string names;
+  for (const ThreadRoleRow& row : thread_role_table)
+    names.append(names.empty() ? "" : ", ").append("[placement.").append(row.name).append("]");
+  return names;
+}
+
 // Calls `visit` with the name, a remark and the keys of each section.
 template <class Visit>
 void for_each_section(Visit&& visit) {
   visit("[engine]", "", config::engine_keys());
   visit("[placement]", "which CPUs the threads run on", config::placement_keys());
-  visit("[placement.poll], [placement.deferred], [placement.flusher], [placement.log]", "", config::role_keys());
+  visit(role_sections(), "", config::role_keys());
   visit("[log]", "log files and metrics", config::log_keys());
   visit("[[session]]", "and [defaults] for all sessions", config::session_keys());
 }

@@ -66,8 +66,11 @@ struct Engine::Parts {
   bool placed = false;  // the thread that calls turn()
 
   void make_thread(std::uint32_t number, Application& to) {
-    threads.push_back(make_poll_thread(
-        transport, {.config = config, .number = number, .application = to, .stores = helpers.stores()}));
+    threads.push_back(make_poll_thread(transport, {.config = config,
+                                                   .number = number,
+                                                   .application = to,
+                                                   .stores = helpers.stores(),
+                                                   .handshakes = &helpers.handshakes()}));
     threads.back()->log_to(
         {logs.message_lane(number), logs.event_lane(number), [this](std::size_t session, const std::string* name) {
            name != nullptr ? logs.name(session, *name) : logs.forget(session);
@@ -164,6 +167,8 @@ Engine::Engine(EngineConfig config, Application& application) {
   const bool asked_for = helper_threads(parts_->config, ThreadRole::flusher).asked_for ||
                          helper_threads(parts_->config, ThreadRole::deferred).asked_for;
   if (asked_for || std::ranges::any_of(parts_->config.sessions, on_disk)) parts_->helpers.begin();
+  if (parts_->transport.tls || helper_threads(parts_->config, ThreadRole::handshake).asked_for)
+    parts_->helpers.begin_handshakes();
   parts_->begin_logs();
 }
 

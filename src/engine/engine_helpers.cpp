@@ -1,4 +1,4 @@
-// Starts the flusher and worker threads, each in its place, and ends them in order: workers before flushers.
+// Starts the helper threads, each in its place, and ends them in order: workers before flushers.
 #include "engine/engine_helpers.hpp"
 
 #include <chrono>
@@ -17,17 +17,25 @@ EngineHelpers::EngineHelpers(const EngineConfig& config, EnginePlacement& placem
     : placement_(placement),
       flushers_(helper_threads(config, ThreadRole::flusher)),
       workers_(helper_threads(config, ThreadRole::deferred)),
+      shakers_(helper_threads(config, ThreadRole::handshake)),
       stores_(disk, std::move(durable), {.flushers = flushers_.threads, .workers = workers_.threads}) {}
 
 void EngineHelpers::begin() {
   const std::lock_guard lock{mutex_};
-  const std::uint32_t all = flushers_.threads + workers_.threads;
-  helpers_.reserve(all);
-  // Threads that could not be started the last time are tried again.
-  for (auto i = static_cast<std::uint32_t>(helpers_.size()); i < all; ++i) {
-    const bool flusher = i < flushers_.threads;
-    add(flusher ? ThreadRole::flusher : ThreadRole::deferred, flusher ? i : i - flushers_.threads);
-  }
+  add_all(ThreadRole::flusher, flushers_.threads);
+  add_all(ThreadRole::deferred, workers_.threads);
+}
+
+void EngineHelpers::begin_handshakes() {
+  const std::lock_guard lock{mutex_};
+  add_all(ThreadRole::handshake, shakers_.threads);
+}
+
+// Threads that could not be started the last time are tried again.
+void EngineHelpers::add_all(ThreadRole role, std::uint32_t threads) {
+  helpers_.reserve(helpers_.size() + threads);
+  const auto running = static_cast<std::uint32_t>(std::ranges::count(helpers_, role, &Helper::role));
+  for (std::uint32_t i = running; i < threads; ++i) add(role, i);
 }
 
 void EngineHelpers::add(ThreadRole role, std::uint32_t index) {
@@ -36,15 +44,21 @@ void EngineHelpers::add(ThreadRole role, std::uint32_t index) {
   std::thread thread{[this, role, index, &its_watch = *watch, &in_place] {
     placement_.enter_role(role, index);
     in_place.count_down();
-    if (role == ThreadRole::flusher) {
-      flush(index, its_watch);
-    } else {
-      stores_.run_jobs(index, workers_.idle, &its_watch);
-    }
+    serve(role, index, its_watch);
     placement_.leave();
   }};
   in_place.wait();
   helpers_.push_back({role, index, std::move(watch), std::move(thread)});
+}
+
+void EngineHelpers::serve(ThreadRole role, std::uint32_t index, HelperWatch& watch) {
+  switch (role) {
+    case ThreadRole::flusher: return flush(index, watch);
+    case ThreadRole::deferred: return stores_.run_jobs(index, workers_.idle, &watch);
+    case ThreadRole::handshake: return handshakes_.run(shakers_.idle, watch);
+    case ThreadRole::poll:
+    case ThreadRole::log: break;  // not helpers of this class
+  }
 }
 
 void EngineHelpers::flush(std::uint32_t index, HelperWatch& watch) {
@@ -84,6 +98,8 @@ void EngineHelpers::end() noexcept {
   stop_.store(true, std::memory_order_release);
   for (std::uint32_t i = 0; i < stores_.flushers(); ++i) stores_.flusher(i).wake();
   join(ThreadRole::flusher);
+  handshakes_.end();
+  join(ThreadRole::handshake);
 }
 
 Duration EngineHelpers::worst_gap(std::string_view thread) const {

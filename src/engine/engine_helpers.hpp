@@ -1,7 +1,8 @@
-// The helper threads of an engine: flushers, which write journals, and workers, which open and close them. [placement]
-// sets how many of each; the default is one.
-// Thread: begin() from any; end_jobs(), end() and the destructor from the owner. Lifetime: end_jobs(), then the poll
-// threads' sessions are destroyed, then end(). Errors: begin() throws std::system_error when no thread can be started.
+// The helper threads of an engine: flushers, which write journals, workers, which open and close them, and those that
+// compute TLS handshakes. [placement] sets how many of each; the default is one.
+// Thread: begin() and begin_handshakes() from any; end_jobs(), end() and the destructor from the owner. Lifetime:
+// end_jobs(), then the poll threads' sessions are destroyed, then end(). Errors: begin() and begin_handshakes() throw
+// std::system_error when no thread can be started.
 #pragma once
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "engine/engine_placement.hpp"
+#include "engine/handshake_queue.hpp"
 #include "engine/session_stores.hpp"
 #include "engine/thread_watch.hpp"
 #include "nexusfix/config/placement.hpp"
@@ -30,13 +32,17 @@ class EngineHelpers {
   EngineHelpers& operator=(const EngineHelpers&) = delete;
 
   [[nodiscard]] JournalStores& stores() noexcept { return stores_; }
+  [[nodiscard]] HandshakeExecutor& handshakes() noexcept { return handshakes_; }
 
-  // Starts the threads that do not run yet, and returns when each is in its place. An open journal needs them.
+  // Starts the flushers and workers that do not run yet, and returns when each is in its place. An open journal needs
+  // them.
   void begin();
+  // The same for the threads that compute handshakes. A poll thread with TLS needs them.
+  void begin_handshakes();
   // Runs the jobs that wait, and ends the workers. Without begin() the jobs are run here. Jobs that are added
   // afterwards run on the thread that adds them.
   void end_jobs() noexcept;
-  // The same, and ends the flushers.
+  // The same, and ends the flushers and the threads that compute handshakes.
   void end() noexcept;
 
   // The worst gap of the helper with this thread name, zero for any other name.
@@ -52,13 +58,17 @@ class EngineHelpers {
     std::thread thread;
   };
 
+  // Those of a role that do not run yet.
+  void add_all(ThreadRole role, std::uint32_t threads);
   void add(ThreadRole role, std::uint32_t index);
+  void serve(ThreadRole role, std::uint32_t index, HelperWatch& watch);
   void join(ThreadRole role) noexcept;
   void flush(std::uint32_t index, HelperWatch& watch);
 
   EnginePlacement& placement_;
-  const HelperThreads flushers_, workers_;
+  const HelperThreads flushers_, workers_, shakers_;
   JournalStores stores_;
+  HandshakeQueue handshakes_;
   std::atomic<bool> stop_{false};
   mutable std::mutex mutex_;
   std::vector<Helper> helpers_;

@@ -87,7 +87,7 @@ constexpr std::array<MetricRow<ThreadReport>, 4> thread_metric_rows{{
 
 constexpr std::array<MetricRow<HelperFigures>, 2> helper_metric_rows{{
     {"nfx_helper_longest_turn_seconds", MetricRow<HelperFigures>::Kind::gauge,
-     "Longest iteration of a helper thread, most of which is waiting for a disk.",
+     "Longest iteration of a helper thread: a job, which mostly waits for a disk, or a step of a TLS handshake.",
      [](const HelperFigures& of) -> std::optional<double> { return seconds(of.longest_turn); }},
     {"nfx_flusher_journals", MetricRow<HelperFigures>::Kind::gauge, "Journals that the flusher thread writes.",
      [](const HelperFigures& of) -> std::optional<double> {

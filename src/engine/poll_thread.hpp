@@ -23,6 +23,8 @@
 
 namespace nfx {
 
+class HandshakeExecutor;
+
 class PollThread {
  public:
   explicit PollThread(IdleMode idle_mode) : idle(idle_mode) {}
@@ -78,6 +80,7 @@ struct PollThreadOptions {
   std::uint32_t number = 0;
   Application& application;
   SessionStores& stores;
+  HandshakeExecutor* handshakes = nullptr;  // null: a poll thread with TLS computes them
 };
 [[nodiscard]] std::unique_ptr<PollThread> make_poll_thread(const TransportChoice& choice,
                                                            const PollThreadOptions& options);

@@ -41,7 +41,8 @@ class Plain {
  public:
   using Outer = Inner;
   template <class Options>
-  Plain(const EngineConfig& config, const Options& options) : transport_(transport_options(config, options)) {}
+  Plain(const PollThreadOptions& thread, const Options& options)
+      : transport_(transport_options(thread.config, options)) {}
   [[nodiscard]] Inner& outer() noexcept { return transport_; }
   [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
   [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return std::nullopt; }
@@ -56,7 +57,7 @@ class PollThreadOver final : public PollThread {
   template <class Options>
   PollThreadOver(const PollThreadOptions& thread, const Options& options)
       : PollThread(thread.config.idle),
-        layers_(thread.config, options),
+        layers_(thread, options),
         loop_(thread.config, thread.number, layers_.outer(), clock, thread.application, thread.stores) {}
 
   void start() override { loop_.start(); }

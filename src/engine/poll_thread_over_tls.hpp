@@ -12,8 +12,9 @@ class Encrypted {
  public:
   using Outer = TlsTransport<Inner>;
   template <class Options>
-  Encrypted(const EngineConfig& config, const Options& options)
-      : transport_(transport_options(config, options)), tls_(transport_, {.handshakes = handshake_limits(config)}) {}
+  Encrypted(const PollThreadOptions& thread, const Options& options)
+      : transport_(transport_options(thread.config, options)),
+        tls_(transport_, {.handshakes = handshake_limits(thread.config), .executor = thread.handshakes}) {}
   [[nodiscard]] Outer& outer() noexcept { return tls_; }
   [[nodiscard]] const Inner& inner() const noexcept { return transport_; }
   [[nodiscard]] std::optional<TlsCounters> tls_counters() const noexcept { return tls_.counters(); }

@@ -29,7 +29,7 @@ class IdleGap {
 };
 static_assert(std::atomic<Duration>::is_always_lock_free);
 
-// For a helper, which waits for disks: also the longest iteration.
+// For a helper, whose iterations are long: also the longest.
 class HelperWatch {
  public:
   void turn_began(MonotonicTime at) noexcept {

@@ -228,5 +228,15 @@ TEST(Engine, runs_the_helpers_that_are_asked_for_before_anybody_needs_them) {
       << "the poll thread has not begun";
 }
 
+TEST(Placement, plans_a_handshake_thread_for_an_engine_with_tls_alone) {
+  EngineConfig config;
+  config.sessions = {acceptor()};
+  EXPECT_EQ(placement_request(config).role(ThreadRole::handshake).threads, 0U);
+  config.sessions[0].tls_enabled = true;
+  EXPECT_EQ(placement_request(config).role(ThreadRole::handshake).threads, 1U);
+  config.placement.role(ThreadRole::handshake).threads = 2;
+  EXPECT_EQ(placement_request(config).role(ThreadRole::handshake).threads, 2U);
+}
+
 }  // namespace
 }  // namespace nfx::test

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "nexusfix/engine/engine.hpp"
@@ -120,6 +121,27 @@ TEST_F(SharedAddress, compares_the_peer_s_comp_id_with_the_certificate_where_a_t
   EXPECT_FALSE(logs_on("T-1.example", "T-2"));
   EXPECT_FALSE(logs_on("c1.example", "T-1"));
   EXPECT_TRUE(logs_on("T-1.example", "T-1"));
+}
+
+// The processor time that a thread of this process with this name has used, in nanoseconds; empty: there is no such
+// thread.
+std::optional<long> time_of_thread(const std::string& wanted) {
+  for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {
+    std::string name;
+    std::getline(std::ifstream{task.path() / "comm"}, name);
+    if (name != wanted) continue;
+    std::string text;
+    std::getline(std::ifstream{task.path() / "schedstat"}, text);
+    return std::stol(text);
+  }
+  return std::nullopt;
+}
+
+TEST_F(SharedAddress, has_a_thread_that_computes_the_handshakes) {
+  const auto before = time_of_thread("nfx-tls-0");
+  ASSERT_TRUE(before.has_value());
+  EXPECT_TRUE(logs_on("c1.example", "C1"));
+  EXPECT_GT(time_of_thread("nfx-tls-0").value_or(0), *before);
 }
 
 }  // namespace

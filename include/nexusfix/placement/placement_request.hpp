@@ -17,10 +17,11 @@
 namespace nfx {
 
 enum class ThreadRole : std::uint8_t {
-  poll,      // serves sessions
-  deferred,  // works off what poll threads defer
-  flusher,   // syncs the journal
-  log,       // writes logs and metrics
+  poll,       // serves sessions
+  deferred,   // works off what poll threads defer
+  flusher,    // syncs the journal
+  log,        // writes logs and metrics
+  handshake,  // computes TLS handshakes
 };
 
 // What each role is called: in [placement.NAME], and before the number in the names of its threads.
@@ -34,6 +35,7 @@ inline constexpr std::array thread_role_table{
     ThreadRoleRow{ThreadRole::deferred, "deferred", "nfx-defer-"},
     ThreadRoleRow{ThreadRole::flusher, "flusher", "nfx-flush-"},
     ThreadRoleRow{ThreadRole::log, "log", "nfx-log-"},
+    ThreadRoleRow{ThreadRole::handshake, "handshake", "nfx-tls-"},
 };
 inline constexpr auto thread_roles = [] {
   std::array<ThreadRole, thread_role_table.size()> roles{};
