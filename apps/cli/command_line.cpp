@@ -9,8 +9,8 @@
 #include <map>
 
 #include "cli/describe.hpp"
-#include "cli/print.hpp"
 #include "nexusfix/base/suggest.hpp"
+#include "nexusfix/observe/print.hpp"
 
 namespace nfx::cli {
 namespace {

@@ -1,9 +1,9 @@
-// What a command prints: the types and functions of cli/print.hpp, and a text gathered and written in large pieces.
+// What a command prints: the types and functions of observe/print.hpp, and a text gathered and written in large pieces.
 // Thread: one owner. Cost: a write per 64 KiB or flush(). Errors: what cannot be written throws std::runtime_error.
 #pragma once
 
-#include "cli/print.hpp"
-#include "cli/safe_text.hpp"
+#include "nexusfix/observe/print.hpp"
+#include "nexusfix/observe/safe_text.hpp"
 
 namespace nfx::app {
 

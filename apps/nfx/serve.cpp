@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "command.hpp"
-#include "line_log.hpp"
+#include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/dictionary/validator.hpp"
@@ -17,8 +17,8 @@
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "reload_on_hangup.hpp"
-#include "stop_on_signal.hpp"
+#include "nexusfix/engine/reload_on_hangup.hpp"
+#include "nexusfix/engine/stop_on_signal.hpp"
 #include "text.hpp"
 
 namespace nfx::app {
@@ -298,7 +298,7 @@ cli::Command serve_command() {
 Each refused Logon is a line on standard error, with its reason, the names it claims and its address: at most max_refusal_reports of a reason within a second, then their number.
 Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists when sessions are encrypted.
 Messages sent and received are stored in journals, in the folder 'store' next to the configuration unless that specifies another; 'nfx store ls store' shows them.
-Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted (nfx_serve_lines_dropped_total in the metrics file), and a closed standard output is reported on standard error, once. --messages costs latency.
+Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted (nfx_lines_dropped_total in the metrics file), and a closed standard output is reported on standard error, once. --messages costs latency.
 Of messages delivered although the dictionary does not expect them, each kind is shown once.
 
 The least a configuration needs:

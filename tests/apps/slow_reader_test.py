@@ -135,7 +135,7 @@ class SlowReader(unittest.TestCase):
     def dropped_lines(self):
         metrics = (self.folder / "nfx.prom").read_text(encoding="utf-8")
         return {stream: int(count) for stream, count in
-                re.findall(r'^nfx_serve_lines_dropped_total\{stream="(\w+)"\} (\d+)$', metrics, re.MULTILINE)}
+                re.findall(r'^nfx_lines_dropped_total\{stream="(\w+)"\} (\d+)$', metrics, re.MULTILINE)}
 
     def test_what_was_dropped_is_counted_where_it_is_missing(self):
         reader, writer = self.small_pipe()

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "cli/safe_text.hpp"
 #include "fuzz_target.hpp"
 #include "nexusfix/observe/message_text.hpp"
+#include "nexusfix/observe/safe_text.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "text.hpp"
 #include "text_check.hpp"

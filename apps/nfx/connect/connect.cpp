@@ -10,11 +10,11 @@
 #include "command.hpp"
 #include "connect/input.hpp"
 #include "connect/why_silent.hpp"
-#include "line_log.hpp"
+#include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "stop_on_signal.hpp"
+#include "nexusfix/engine/stop_on_signal.hpp"
 #include "text.hpp"
 
 namespace nfx::app {

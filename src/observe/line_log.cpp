@@ -1,5 +1,5 @@
 // The queue and the writer thread of a LineLog: a stalled reader of the output costs lines, never a poll thread's time.
-#include "line_log.hpp"
+#include "nexusfix/observe/line_log.hpp"
 
 #include <pthread.h>
 
@@ -13,10 +13,14 @@
 #include <thread>
 #include <utility>
 
-#include "text.hpp"
+#include "nexusfix/base/assert.hpp"
 
-namespace nfx::app {
+namespace nfx {
 namespace {
+
+using cli::made;
+using cli::print_error;
+using cli::SafeText;
 
 constexpr std::size_t flush_at = 64 * 1024;
 // Between two writes of a busy log, so that it wakes its thread a few hundred times a second at most.
@@ -158,7 +162,10 @@ LineLog::~LineLog() {
   }
 }
 
-void LineLog::line(UtcTime time, std::string_view text) { add(made("{} {}\n", timestamp(time), text)); }
+void LineLog::line(UtcTime time, std::string_view text) {
+  char stamp[max_utc_timestamp_size];
+  add(made("{} {}\n", std::string_view{stamp, write_utc_timestamp(stamp, time, 3)}, text));
+}
 
 void LineLog::add(const SafeText& lines) {
   State& state = *state_;
@@ -193,6 +200,8 @@ void LineLog::flush() {
 
 bool LineLog::closed() const noexcept { return state_->closed; }
 
+cli::Stream LineLog::stream() const noexcept { return state_->stream; }
+
 LineCounters LineLog::counters() const noexcept { return {.dropped = state_->lost}; }
 
-}  // namespace nfx::app
+}  // namespace nfx

@@ -1,11 +1,11 @@
 // Signal handlers for SIGINT and SIGTERM: the first stops the engine, the second has its default effect.
-#include "stop_on_signal.hpp"
+#include "nexusfix/engine/stop_on_signal.hpp"
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 
-namespace nfx::app {
+namespace nfx {
 namespace {
 
 std::atomic<Engine*> engine_to_stop{nullptr};
@@ -48,4 +48,4 @@ StopOnSignal::~StopOnSignal() {
 
 bool StopOnSignal::signalled() const noexcept { return was_signalled.load(); }
 
-}  // namespace nfx::app
+}  // namespace nfx

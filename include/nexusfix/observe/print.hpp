@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cli/safe_text.hpp"
+#include "nexusfix/observe/safe_text.hpp"
 
 namespace nfx::cli {
 
 enum class Stream : std::uint8_t { out, err };
+
+[[nodiscard]] std::string_view to_string(Stream stream) noexcept;  // "stdout"
 
 void print(const SafeText& text);
 template <class... Arguments>

@@ -4,7 +4,7 @@
 
 #include "nexusfix/engine/engine.hpp"
 
-namespace nfx::app {
+namespace nfx {
 
 class StopOnSignal {
  public:
@@ -16,4 +16,4 @@ class StopOnSignal {
   [[nodiscard]] bool signalled() const noexcept;
 };
 
-}  // namespace nfx::app
+}  // namespace nfx

@@ -19,28 +19,20 @@
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
-#include "output.hpp"
+#include "nexusfix/observe/print.hpp"
 
-namespace nfx::app {
+namespace nfx {
 
 struct LineCounters {
   std::uint64_t dropped = 0;
 };
 
-}  // namespace nfx::app
-
-namespace nfx {
-
 template <>
-inline constexpr auto counter_rows<app::LineCounters> = std::to_array<CounterRow<app::LineCounters>>({
-    {&app::LineCounters::dropped, "nfx_serve_lines_dropped_total",
+inline constexpr auto counter_rows<LineCounters> = std::to_array<CounterRow<LineCounters>>({
+    {&LineCounters::dropped, "nfx_lines_dropped_total",
      "Lines that were not written: the stream is not read in time, is closed, or is a file on a full disk."},
 });
-static_assert(rows_are_complete<app::LineCounters>());
-
-}  // namespace nfx
-
-namespace nfx::app {
+static_assert(rows_are_complete<LineCounters>());
 
 class LineLog {
  public:
@@ -54,11 +46,12 @@ class LineLog {
   // "YYYYMMDD-HH:MM:SS.mmm text"; the text is escaped.
   void line(UtcTime time, std::string_view text);
   // Complete lines.
-  void add(const SafeText& lines);
+  void add(const cli::SafeText& lines);
   // Has the writer begin. Lines that are only added wait for this, or until there are many.
   void flush();
   [[nodiscard]] bool closed() const noexcept;
   [[nodiscard]] LineCounters counters() const noexcept;
+  [[nodiscard]] cli::Stream stream() const noexcept;
 
  private:
   struct State;
@@ -68,4 +61,4 @@ class LineLog {
   std::chrono::milliseconds patience_;
 };
 
-}  // namespace nfx::app
+}  // namespace nfx

@@ -9,7 +9,7 @@
 #include <functional>
 #include <thread>
 
-namespace nfx::app {
+namespace nfx {
 
 class ReloadOnHangup {
  public:
@@ -20,6 +20,8 @@ class ReloadOnHangup {
   ReloadOnHangup& operator=(const ReloadOnHangup&) = delete;
 
   void begin(std::function<void()> reload);
+  // No reload begins or runs any more when this returns. The signal stays blocked.
+  void end();
 
  private:
   sigset_t hangup_{};
@@ -28,4 +30,4 @@ class ReloadOnHangup {
   std::thread waiting_;
 };
 
-}  // namespace nfx::app
+}  // namespace nfx

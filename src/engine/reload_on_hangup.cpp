@@ -1,11 +1,11 @@
 // Waits for SIGHUP on a thread of its own and calls the reload there; the signal is blocked in all other threads.
-#include "reload_on_hangup.hpp"
+#include "nexusfix/engine/reload_on_hangup.hpp"
 
 #include <pthread.h>
 
 #include <utility>
 
-namespace nfx::app {
+namespace nfx {
 
 ReloadOnHangup::ReloadOnHangup() {
   ::sigemptyset(&hangup_);
@@ -13,12 +13,15 @@ ReloadOnHangup::ReloadOnHangup() {
   ::pthread_sigmask(SIG_BLOCK, &hangup_, &before_);
 }
 
-ReloadOnHangup::~ReloadOnHangup() {
+void ReloadOnHangup::end() {
   stop_.store(true, std::memory_order_release);
-  if (waiting_.joinable()) {
-    ::pthread_kill(waiting_.native_handle(), SIGHUP);
-    waiting_.join();
-  }
+  if (!waiting_.joinable()) return;
+  ::pthread_kill(waiting_.native_handle(), SIGHUP);
+  waiting_.join();
+}
+
+ReloadOnHangup::~ReloadOnHangup() {
+  end();
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
@@ -33,4 +36,4 @@ void ReloadOnHangup::begin(std::function<void()> reload) {
   }};
 }
 
-}  // namespace nfx::app
+}  // namespace nfx

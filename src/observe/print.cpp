@@ -1,5 +1,5 @@
 // The only writes to standard output and standard error: whole texts, repeated after a partial write or a signal.
-#include "cli/print.hpp"
+#include "nexusfix/observe/print.hpp"
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -42,6 +42,8 @@ void require_written(int error) {
 }
 
 }  // namespace
+
+std::string_view to_string(Stream stream) noexcept { return stream == Stream::out ? "stdout" : "stderr"; }
 
 void print(const SafeText& text) { require_written(write(Stream::out, text)); }
 
