@@ -68,6 +68,14 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "dynamic_session_idle_s", dynamic_session_idle, std::chrono::seconds, 0, 366 * day_s,
         "Seconds without a connection after which a session made from a template leaves memory. Its next Logon opens "
         "its journal again. Without a journal it stays until its place is needed. 0: it stays in any case."),
+    NFX_INTEGER(
+        "submit_queue_bytes", submit_queue_bytes, 64 * 1024, gib,
+        "Bytes of messages that other threads have given to Engine::submit and that a poll thread has not taken yet; a "
+        "quarter is the longest message. Raise it when nfx_submit_refused_total grows with reason \"full\"."),
+    NFX_INTEGER(
+        "submit_keep_bytes", submit_keep_bytes, 64 * 1024, gib,
+        "Bytes of submitted messages held for each session until it logs on, where the program requests it; a quarter "
+        "is the longest message. Memory is reserved when the first one is held. A process that ends loses them."),
 });
 
 // A list of CPUs such as "0-1,8".

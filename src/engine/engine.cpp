@@ -2,12 +2,14 @@
 #include "nexusfix/engine/engine.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <iterator>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "engine/callback_failure.hpp"
 #include "engine/engine_helpers.hpp"
 #include "engine/engine_logs.hpp"
 #include "engine/engine_placement.hpp"
@@ -46,7 +48,8 @@ struct Engine::Parts {
         transport(choose_transport(config)),
         helpers(config, placement, posix_disk(), [this] { wake_all(); }),
         logs(config, [this](std::string_view text) {
-          if (application != nullptr) application->on_log_alert(text);
+          if (application == nullptr) return;
+          guarded("on_log_alert", [&] { application->on_log_alert(text); });
         }) {}
   ~Parts() { end_threads(); }
   Parts(const Parts&) = delete;
@@ -63,7 +66,8 @@ struct Engine::Parts {
   std::vector<std::pair<std::string, std::weak_ptr<TlsContext>>> added_tls;  // of sessions that came later
   bool started = false;
   Application* application = nullptr;
-  bool placed = false;  // the thread that calls turn()
+  bool placed = false;                                // the thread that calls turn()
+  std::atomic<std::uint64_t> callback_exceptions{0};  // of callbacks that no poll thread calls
 
   void make_thread(std::uint32_t number, Application& to) {
     threads.push_back(make_poll_thread(transport, {.config = config,
@@ -88,7 +92,8 @@ struct Engine::Parts {
                [this](MetricsPage& page) {
                  add_threads(page);
                  helpers.add_metrics(page);
-                 application->on_metrics(page);
+                 add_callback_exceptions(page, callback_exceptions.load(std::memory_order_relaxed));
+                 guarded("on_metrics", [&] { application->on_metrics(page); });
                });
   }
   void add_threads(MetricsPage& page) {
@@ -134,8 +139,29 @@ struct Engine::Parts {
     added_tls.emplace_back(session, context);
   }
 
+  // Calls a callback that no poll thread calls. What it throws is reported and counted.
+  template <class Call>
+  void guarded(std::string_view callback, Call&& call) noexcept {
+    try {
+      call();
+    } catch (...) {
+      callback_threw(callback);
+    }
+  }
+  void callback_threw(std::string_view callback) noexcept {
+    const CallbackFailure failure{callback};
+    callback_exceptions.fetch_add(1, std::memory_order_relaxed);
+    try {
+      application->on_callback_threw(failure.callback(), failure.what());
+    } catch (...) {
+      callback_exceptions.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
   void watch() {
-    placement.watch([this](const std::string& text) { application->on_placement_alert(text); });
+    placement.watch([this](const std::string& text) {
+      guarded("on_placement_alert", [&] { application->on_placement_alert(text); });
+    });
   }
 
   // The number of a session that was added later determines the thread that serves it.
@@ -217,8 +243,15 @@ bool Engine::finished() const noexcept {
   return std::ranges::all_of(parts_->threads, [](const auto& thread) { return thread->finished(); });
 }
 
-bool Engine::submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept {
-  return parts_->thread_of(session).submit(session, msg_type, body);
+SubmitResult Engine::submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept {
+  return parts_->thread_of(session).submit(session, message, options);
+}
+
+std::optional<std::size_t> Engine::find_session(const SessionId& id) const {
+  for (const auto& thread : parts_->threads) {
+    if (const auto found = thread->find(id)) return found;
+  }
+  return std::nullopt;
 }
 
 std::size_t Engine::add_session(SessionSettings settings) {
@@ -309,6 +342,7 @@ const EngineConfig& Engine::config() const noexcept { return parts_->config; }
 PollLoopCounters Engine::counters() const noexcept {
   PollLoopCounters sum;
   for (const auto& thread : parts_->threads) add_counters(sum, thread->counters());
+  sum.callback_exceptions += parts_->callback_exceptions.load(std::memory_order_relaxed);
   return sum;
 }
 

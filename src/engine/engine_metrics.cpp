@@ -1,6 +1,7 @@
 // Turns rows into samples, so that a counter with a row is on the page without further code.
 #include "engine/engine_metrics.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -95,6 +96,12 @@ constexpr std::array<MetricRow<HelperFigures>, 2> helper_metric_rows{{
      }},
 }};
 
+constexpr std::array<MetricRow<ThreadFigures>, 1> loop_metric_rows{{
+    {"nfx_submit_queue_bytes", MetricRow<ThreadFigures>::Kind::gauge,
+     "Bytes of submit_queue_bytes in use: messages of other threads that the poll thread has not taken yet.",
+     [](const ThreadFigures& of) -> std::optional<double> { return static_cast<double>(of.submitted_bytes); }},
+}};
+
 constexpr std::array<HistogramRow<LoopLatency>, 2> loop_histogram_rows{{
     {"nfx_poll_handling_seconds",
      "Time from the first bytes that an iteration received until all that it received is handled and its answers are "
@@ -120,6 +127,7 @@ void add_session(MetricsPage& page, const SessionFigures& of) {
 void add_poll_thread(MetricsPage& page, std::string_view name, const ThreadFigures& of) {
   const MetricLabel thread{"thread", name};
   add_rows(page, of.loop, thread);
+  add_rows(page, loop_metric_rows, of, thread);
   add_rows(page, loop_histogram_rows, of.latency, thread);
   add_rows(page, of.transport, thread);
   if (of.tls) add_rows(page, *of.tls, thread);
@@ -133,6 +141,13 @@ void add_thread(MetricsPage& page, const ThreadReport& of) {
 void add_helper(MetricsPage& page, std::string_view thread, const HelperFigures& of) {
   add_rows(page, helper_metric_rows, of, {"thread", thread});
   add_rows(page, helper_histogram_rows, of, {"thread", thread});
+}
+
+void add_callback_exceptions(MetricsPage& page, std::uint64_t count) {
+  const auto& rows = counter_rows<PollLoopCounters>;
+  const auto row =
+      std::ranges::find(rows, &PollLoopCounters::callback_exceptions, &CounterRow<PollLoopCounters>::member);
+  page.counter({row->metric, row->help}, count, {{"thread", "other"}});
 }
 
 void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters& of) {

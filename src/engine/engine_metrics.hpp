@@ -25,6 +25,7 @@ namespace nfx {
 struct ThreadFigures {
   std::vector<SessionFigures> sessions;
   PollLoopCounters loop;
+  std::size_t submitted_bytes = 0;
   LoopLatency latency;
   TransportCounters transport;
   std::optional<TlsCounters> tls;  // empty: no session is encrypted
@@ -59,6 +60,7 @@ struct HistogramRow {
 extern const std::array<MetricRow<SessionFigures>, 5> session_metric_rows;
 extern const std::array<MetricRow<ThreadReport>, 4> thread_metric_rows;
 extern const std::array<MetricRow<HelperFigures>, 2> helper_metric_rows;
+extern const std::array<MetricRow<ThreadFigures>, 1> loop_metric_rows;
 extern const std::array<HistogramRow<LoopLatency>, 2> loop_histogram_rows;
 extern const std::array<HistogramRow<HelperFigures>, 1> helper_histogram_rows;
 
@@ -66,6 +68,8 @@ void add_session(MetricsPage& page, const SessionFigures& of);
 void add_poll_thread(MetricsPage& page, std::string_view thread, const ThreadFigures& of);
 void add_thread(MetricsPage& page, const ThreadReport& of);
 void add_helper(MetricsPage& page, std::string_view thread, const HelperFigures& of);
+// Exceptions of callbacks that no poll thread calls.
+void add_callback_exceptions(MetricsPage& page, std::uint64_t count);
 void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters& of);
 
 }  // namespace nfx

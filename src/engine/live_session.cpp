@@ -88,7 +88,11 @@ void LiveSession::drop_connection() noexcept {
 
 void LiveSession::on_sending(SessionMessage& message) noexcept {
   looking_on = true;
-  runner.application().on_session_message_sending(*this, message);
+  try {
+    runner.application().on_session_message_sending(*this, message);
+  } catch (...) {
+    runner.callback_threw(*this, "on_session_message_sending");
+  }
   looking_on = false;
 }
 

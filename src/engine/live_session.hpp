@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,7 @@
 #include "engine/reconnect.hpp"
 #include "engine/send_gate.hpp"
 #include "engine/session_stores.hpp"
+#include "engine/submissions.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/session/session.hpp"
@@ -78,6 +80,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] bool delays() const noexcept {
     return settings.session.throttle_rate != 0 && settings.session.throttle_action == ThrottleAction::delay;
   }
+  // Submitted messages are before the next one.
+  [[nodiscard]] bool has_kept() const noexcept { return kept != nullptr && kept->size() != 0; }
   // What was received may have to wait: for the throttle, or for space in the journal.
   [[nodiscard]] bool may_park() const noexcept { return delays() || journal_store != nullptr; }
   [[nodiscard]] JournalCommits commits() const noexcept { return {journal_store}; }
@@ -111,6 +115,9 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   bool up = false;                    // on_logon was called, and on_logout not yet
   bool removing = false;              // it goes when its connection has ended
   std::uint64_t records_refused = 0;  // by the journal, as far as reported
+
+  SubmitState submit_state;
+  std::unique_ptr<SpscQueue> kept;  // submitted messages that wait for the Logon; null until the first one
 
   Reconnect reconnect;
   MonotonicTime schedule_at = MonotonicTime::max();

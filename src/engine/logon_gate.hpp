@@ -158,6 +158,9 @@ class LogonGate {
 
   void count_dynamic_failed() noexcept { count_shared(counters_.dynamic_failed); }
   void count_dynamic_idle() noexcept { count_shared(counters_.dynamic_idle); }
+  void count_callback_exception() noexcept { count_shared(counters_.callback_exceptions); }
+  void count_submit_kept() noexcept { count_shared(counters_.submit_kept); }
+  void count_submit_unsent() noexcept { count_shared(counters_.submit_unsent); }
   void count_takeover() noexcept { count_shared(counters_.takeovers); }
   // From any thread.
   [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }

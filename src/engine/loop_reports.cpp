@@ -90,6 +90,18 @@ void LoopReports::event(const SessionHandle& session, std::string_view what, std
   if (logs_.events) logs_.events->record(static_cast<std::uint32_t>(session.id()), now, what, detail);
 }
 
+void LoopReports::event(std::string_view what, std::string_view detail, UtcTime now) noexcept {
+  if (logs_.events) logs_.events->record(no_log_session, now, what, detail);
+}
+
+void LoopReports::callback_threw(const CallbackFailure& failure) noexcept {
+  try {
+    application_.on_callback_threw(failure.callback(), failure.what());
+  } catch (...) {
+    // The event log has the first one; the counters have both.
+  }
+}
+
 void LoopReports::refused(const LogonRefusal& refusal) {
   if (logs_.events) logs_.events->record(no_log_session, refusal.time, "Logon refused", to_string(refusal));
   application_.on_logon_refused(refusal);

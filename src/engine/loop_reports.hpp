@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/callback_failure.hpp"
 #include "engine/line_limits.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/observe/event_log.hpp"
@@ -51,6 +52,9 @@ class LoopReports {
   void begin_omitted() noexcept { omitted_due_ = MonotonicTime::max(); }
   void omitted(SessionHandle& session, LineLimits& limits, Instant now, bool all = false);
   void event(const SessionHandle& session, std::string_view what, std::string_view detail, UtcTime now) noexcept;
+  void event(std::string_view what, std::string_view detail, UtcTime now) noexcept;  // of no session
+  // Of a callback whose failure is not a notice.
+  void callback_threw(const CallbackFailure& failure) noexcept;
   // A Logon was refused, or several were.
   void refused(const LogonRefusal& refusal);
   // A session was added or removed while the loop runs.

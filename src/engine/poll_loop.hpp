@@ -17,7 +17,6 @@
 #include "engine/loop_latency.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/session_runner.hpp"
-#include "engine/submit_queue.hpp"
 #include "engine/thread_check.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
@@ -57,8 +56,10 @@ class PollLoop {
   // How long until something is due; Duration::max() when nothing is.
   [[nodiscard]] Duration until_next_deadline() const noexcept;
 
-  // From any other thread: queues a message for a session. False when the queue is full or the message too long.
-  [[nodiscard]] bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept;
+  // From any other thread: queues a message for a session.
+  [[nodiscard]] SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options = {}) noexcept;
+  [[nodiscard]] std::optional<std::size_t> find(const SessionId& id) { return runner_.submissions().find(id); }
+  [[nodiscard]] std::size_t submitted_bytes() const noexcept { return runner_.submissions().queued_bytes(); }
 
   // From any other thread: adds a session that check_session() has accepted; it exists from the loop's next iteration
   // on. Returns its number. Throws ConfigError when max_dynamic_sessions are there or one of the same identity.
@@ -125,7 +126,6 @@ class PollLoop {
   [[nodiscard]] std::string_view words_of(ConnectionId id) const noexcept;
 
   void take_commands();
-  void submit_pending();
   void fire_timer(LiveSession& session);
   void resume(LiveSession& session);
   void receive_pending(std::uint32_t index, std::span<const char> bytes);
@@ -145,7 +145,6 @@ class PollLoop {
   MessageView message_;
   MessageView queued_message_;
   std::string resumed_;  // what resume() passes to the session
-  SubmitQueue submissions_;
   std::atomic<bool> stop_requested_{false};
   [[maybe_unused]] ThreadCheck poll_thread_;
 };

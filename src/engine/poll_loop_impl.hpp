@@ -66,16 +66,22 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
     runner_.expire_logons();
   // Read first, carried out last: what was submitted before the request to stop is still sent.
   const bool stop = stop_requested_.load(std::memory_order_acquire);
-  submit_pending();
+  runner_.send_submitted();
   if (stop && !runner_.stopping()) runner_.log_everyone_out();
   runner_.check_stores_when_changed();
   runner_.flush_committed(transport_);
-  const Duration wanted = runner_.application().on_turn(runner_.now());
+  const Duration wanted = runner_.on_turn();
   runner_.pump_replays();
+  if (runner_.has_failed()) [[unlikely]]
+    runner_.end_failed();
   runner_.flush_all(transport_);
   // A resend continues without waiting, except while the peer does not read: then on_writable wakes the loop.
   if (runner_.replay_can_go_on()) max_wait = Duration::zero();
+  if (runner_.kept_can_go_on()) [[unlikely]]
+    max_wait = std::min(max_wait, Duration{std::chrono::milliseconds{1}});
   work += transport_.poll(*this, std::min({max_wait, until_next_deadline(), wanted}));
+  if (runner_.has_failed()) [[unlikely]]
+    runner_.end_failed();
   runner_.flush_all(transport_);
   meter_.turn_ended([this] { return clock_.monotonic(); });
   return work;
@@ -103,25 +109,10 @@ bool PollLoop<T, C>::finished() const noexcept {
 // Other threads.
 
 template <Transport T, Clock C>
-bool PollLoop<T, C>::submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept {
-  if (!runner_.commands().may_exist(session) ||
-      !submissions_.try_push(static_cast<std::uint32_t>(session), msg_type, body)) {
-    return false;
-  }
-  transport_.wake();
-  return true;
-}
-
-template <Transport T, Clock C>
-void PollLoop<T, C>::submit_pending() {
-  submissions_.drain([this](std::uint32_t number, std::string_view msg_type, std::string_view body) {
-    LiveSession* session = runner_.sessions().find(number);
-    if (session == nullptr) return;
-    NFX_ASSERT(session->number == number);
-    if (const auto sent = session->send({.msg_type = msg_type, .body = body}); !sent) {
-      runner_.tell(*session, Notice::not_sent, SeqNum{}, to_string(sent.error()));
-    }
-  });
+SubmitResult PollLoop<T, C>::submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept {
+  const SubmitResult result = runner_.submissions().submit(session, message, options);
+  if (result) transport_.wake();
+  return result;
 }
 
 template <Transport T, Clock C>
@@ -172,7 +163,9 @@ std::optional<Endpoint> PollLoop<T, C>::local_endpoint(const Endpoint& configure
 
 template <Transport T, Clock C>
 PollLoopCounters PollLoop<T, C>::counters() const noexcept {
-  return runner_.logons().counters();
+  PollLoopCounters counters = runner_.logons().counters();
+  add_counters(counters, runner_.submissions().counters());
+  return counters;
 }
 
 // Timers.

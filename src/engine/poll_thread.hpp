@@ -20,6 +20,7 @@
 #include "engine/thread_watch.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/submit.hpp"
 
 namespace nfx {
 
@@ -38,7 +39,8 @@ class PollThread {
   virtual void request_stop() noexcept = 0;
   [[nodiscard]] virtual bool finished() const noexcept = 0;
   virtual void wake() noexcept = 0;
-  virtual bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept = 0;
+  virtual SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept = 0;
+  [[nodiscard]] virtual std::optional<std::size_t> find(const SessionId& id) = 0;
   virtual std::size_t add(SessionSettings settings) = 0;
   virtual bool remove(std::size_t session, std::string text) = 0;
   [[nodiscard]] virtual bool knows(const std::string& identity) = 0;

@@ -66,9 +66,10 @@ class PollThreadOver final : public PollThread {
   void request_stop() noexcept override { loop_.request_stop(); }
   bool finished() const noexcept override { return loop_.finished(); }
   void wake() noexcept override { layers_.outer().wake(); }
-  bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept override {
-    return loop_.submit(session, msg_type, body);
+  SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept override {
+    return loop_.submit(session, message, options);
   }
+  std::optional<std::size_t> find(const SessionId& id) override { return loop_.find(id); }
   std::size_t add(SessionSettings settings) override { return loop_.add(std::move(settings)); }
   bool remove(std::size_t session, std::string text) override { return loop_.remove(session, std::move(text)); }
   bool knows(const std::string& identity) override { return loop_.knows(identity); }
@@ -81,6 +82,7 @@ class PollThreadOver final : public PollThread {
   void gather(ThreadFigures& into) const override {
     loop_.figures(into.sessions);
     into.loop = loop_.counters();
+    into.submitted_bytes = loop_.submitted_bytes();
     into.latency = loop_.latency();
     into.transport = layers_.inner().counters();
     into.tls = layers_.tls_counters();

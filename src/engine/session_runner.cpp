@@ -29,6 +29,11 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
       replaying_(most_sessions(options.config)),
       waiting_(most_sessions(options.config)),
       leaving_(most_sessions(options.config)),
+      failed_(most_sessions(options.config)),
+      keeping_(most_sessions(options.config)),
+      submissions_({.queue_bytes = options.config.submit_queue_bytes,
+                    .keep_bytes = options.config.submit_keep_bytes,
+                    .max_message_size = options.config.max_message_size}),
       commands_(options.config, options.thread),
       sessions_(options.config.sessions.size(), most_sessions(options.config)),
       replayed_message_(options.config.max_fields),
@@ -37,7 +42,8 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
     const SessionSettings& settings = config_.sessions[number];
     if (settings.poll_thread != thread_ || settings.is_template) continue;
     commands_.configured(identity(settings.session));
-    sessions_.add(make_session(settings, number, now_.utc));
+    LiveSession& session = sessions_.add(make_session(settings, number, now_.utc));
+    submissions_.add(number, session.config(), session.submit_state);
     logons_.expect(settings);
   }
 }
@@ -50,9 +56,17 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
     case ActionKind::deliver:
       NFX_ASSERT(action.message != nullptr && action.report != nullptr);
       ++session.counts.reported;
-      application_.on_violations(session, *action.message, *action.report);
+      try {
+        application_.on_violations(session, *action.message, *action.report);
+      } catch (...) {
+        callback_threw(session, "on_violations");
+      }
       return application_.on_message(session, *action.message);
-    case ActionKind::session_message: return application_.on_session_message(session, *action.message);
+    case ActionKind::session_message: try { application_.on_session_message(session, *action.message);
+      } catch (...) {
+        callback_threw(session, "on_session_message");
+      }
+      return;
     case ActionKind::deliver_reject:
       reports_.peer_reject(session, session.line_limits, action.message->get_view(Tag::Text), now_);
       return application_.on_reject(session, *action.message);
@@ -60,6 +74,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       NFX_ASSERT(session.connection.exists() && !session.connection.connecting);
       session.reconnect.logged_on();
       session.up = true;
+      session.submit_state.logged_on.store(true, std::memory_order_release);
       session.cancel_at = MonotonicTime::max();
       ++session.counts.logons;
       if (session.is_acceptor()) logons_.addresses().remember(PeerAddress::of_peer(session.connection.peer.view()));
@@ -78,8 +93,13 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
 
 void SessionRunner::logged_out(LiveSession& session, const Action& action) {
   const bool was_up = std::exchange(session.up, false);
+  session.submit_state.logged_on.store(false, std::memory_order_release);
   log_event(session, "logged out", action.text);
-  application_.on_logout(session, action.text);
+  try {
+    application_.on_logout(session, action.text);
+  } catch (...) {
+    callback_threw(session, "on_logout");
+  }
   const bool wanted =
       action.ending == Ending::logout ? session.settings.cancel_on_logout : session.settings.cancel_on_disconnect;
   // Called from the timers, so that no step of the session is under way when a handler sends or connects.
@@ -130,7 +150,13 @@ void SessionRunner::note(LiveSession& session, const Action& action) {
 
 void SessionRunner::tell_omitted() {
   reports_.begin_omitted();
-  sessions_.for_each([this](LiveSession& session) { reports_.omitted(session, session.line_limits, now_); });
+  sessions_.for_each([this](LiveSession& session) {
+    try {
+      reports_.omitted(session, session.line_limits, now_);
+    } catch (...) {
+      callback_threw(session, "on_notice");
+    }
+  });
 }
 
 // Stores.
@@ -223,7 +249,7 @@ void SessionRunner::tell_corrections(const LiveSession& session) {
   if (session.journal_store == nullptr) return;
   for (const std::string& line : session.journal_store->recovery().corrected) {
     log_event(session, "message store", line);
-    application_.on_store_alert(session.name + ": " + line);
+    store_alert(session.name + ": " + line);
   }
 }
 
@@ -262,7 +288,12 @@ void SessionRunner::pump_replay(LiveSession& session) {
     }
     if (replayed_message_.parse(*kept) != WireError::none) return std::nullopt;
     session.looking_on = true;
-    const bool wanted = application_.on_resend(session, replayed_message_);
+    bool wanted = true;
+    try {
+      wanted = application_.on_resend(session, replayed_message_);
+    } catch (...) {
+      callback_threw(session, "on_resend");
+    }
     session.looking_on = false;
     return wanted ? kept : std::nullopt;
   };

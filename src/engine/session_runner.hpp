@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,7 @@
 #include "engine/reconnect.hpp"
 #include "engine/roster.hpp"
 #include "engine/session_figures.hpp"
+#include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/session/actions.hpp"
@@ -49,6 +51,7 @@ class SessionRunner {
   static constexpr std::size_t admin_reserve = 16 * 1024;  // of each send buffer, reserved for session messages
   static constexpr std::size_t replay_batch = 64 * 1024;   // bytes of resent messages per iteration and session
 
+  static constexpr Duration turn_after_failure{std::chrono::seconds{1}};
   static constexpr Duration challenge_check{std::chrono::milliseconds{100}};  // while a TestRequest is unanswered
 
   // Throws StoreError when a session's store cannot be opened.
@@ -92,17 +95,48 @@ class SessionRunner {
   void mark_dirty(LiveSession& session) { dirty_.add(session.index); }
 
   // A message from the network, as its bytes.
-  void observe(LiveSession& session, Direction direction, std::string_view message) {
+  void observe(LiveSession& session, Direction direction, std::string_view message) noexcept {
     NFX_TRACE();
     session.looking_on = true;
-    reports_.message(session, session.number, direction, message, now_.utc);
+    try {
+      reports_.message(session, session.number, direction, message, now_.utc);
+    } catch (...) {
+      callback_threw(session, "on_traffic");
+    }
     session.looking_on = false;
   }
-  void tell(LiveSession& session, Notice notice, SeqNum seq, std::string_view text) {
-    if (!reports_.notice(session, session.line_limits, notice, seq, text, now_)) ++session.counts.notices_omitted;
+  void tell(LiveSession& session, Notice notice, SeqNum seq, std::string_view text) noexcept {
+    try {
+      if (!reports_.notice(session, session.line_limits, notice, seq, text, now_)) ++session.counts.notices_omitted;
+    } catch (...) {
+      callback_threw(session, "on_notice");
+    }
   }
   // Writes how many notices had no line, where that is due.
   void tell_omitted();
+
+  // Callbacks that throw; see docs/session.md. What is called within a catch block reports the exception. A session's
+  // is logged out when the event is over: by end_failed(), or immediately where the callback was given a message.
+  void callback_threw(LiveSession& session, std::string_view callback) noexcept;
+  void callback_threw(LiveSession& session, const Action& action) noexcept;
+  void callback_threw(std::string_view callback) noexcept;  // one without a session
+  [[nodiscard]] bool has_failed() const noexcept { return !failed_.empty(); }
+  void end_failed() noexcept;
+  // Application::on_turn, which is called again soon when it throws.
+  [[nodiscard]] Duration on_turn() noexcept {
+    try {
+      return application_.on_turn(now_);
+    } catch (...) {
+      callback_threw("on_turn");
+      return turn_after_failure;
+    }
+  }
+
+  // Messages of other threads.
+  [[nodiscard]] Submissions& submissions() noexcept { return submissions_; }
+  [[nodiscard]] const Submissions& submissions() const noexcept { return submissions_; }
+  void send_submitted();
+  [[nodiscard]] bool kept_can_go_on() const noexcept;
 
   // Connections.
   // The connection is established, and the session is notified. `peer` is the address of an accepted one.
@@ -191,6 +225,17 @@ class SessionRunner {
     pending.refused_text = fault.text;
   }
   void note(LiveSession& session, const Action& action);
+  void abandon(LiveSession& session) noexcept;
+  void store_alert(const std::string& text) noexcept;
+  [[nodiscard]] bool may_log_on(const SessionSettings& settings, const MessageView& logon, PendingLogon& pending,
+                                bool is_new) noexcept;
+  void submitted(std::span<const char> record);
+  void send_kept();
+  void keep(LiveSession& session, const Submission& submission, std::span<const char> record);
+  void drop_kept(LiveSession& session);
+  void settle(LiveSession& session, const Submission& submission, std::size_t record_size,
+              std::expected<SeqNum, SendError> result);
+  void complete(const Submission& submission, std::expected<SeqNum, SendError> result) noexcept;
 
   void ensure_listener(const Endpoint& endpoint, const SocketOptions& options);
   [[nodiscard]] std::unique_ptr<LiveSession> make_session(SessionSettings settings, std::size_t number, UtcTime now,
@@ -236,6 +281,10 @@ class SessionRunner {
   IndexList replaying_;  // with a resend under way
   IndexList waiting_;    // whose messages wait for their journal's sync
   IndexList leaving_;    // to be removed once their connection has ended
+  IndexList failed_;     // of which a callback threw, to be logged out
+  IndexList keeping_;    // with submitted messages that wait
+  LineLimit callback_lines_;
+  Submissions submissions_;
   LoopCommands commands_;
   Roster sessions_;
   MessageView replayed_message_;
@@ -283,10 +332,14 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
   session.store.set_next_outbound(session.session.next_outbound(), now_.utc);
   for (const Action& action : list) {
     if (action.kind == ActionKind::send) continue;
-    if (action.kind == ActionKind::deliver && action.report == nullptr) {
-      application_.on_message(session, *action.message);
-    } else {
-      carry_out(session, action);
+    try {
+      if (action.kind == ActionKind::deliver && action.report == nullptr) {
+        application_.on_message(session, *action.message);
+      } else {
+        carry_out(session, action);
+      }
+    } catch (...) {
+      callback_threw(session, action);
     }
   }
   session.store.set_next_inbound(session.session.next_inbound(), now_.utc);

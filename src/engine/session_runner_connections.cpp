@@ -133,7 +133,11 @@ void SessionRunner::cancel_when_due(LiveSession& session) {
   if (session.cancel_at > now_.monotonic) return;
   session.cancel_at = MonotonicTime::max();
   log_event(session, "open orders are to be cancelled", session.cancel_reason);
-  application_.on_cancel(session, session.cancel_reason);
+  try {
+    application_.on_cancel(session, session.cancel_reason);
+  } catch (...) {
+    callback_threw(session, "on_cancel");
+  }
 }
 
 // Logons.
@@ -150,8 +154,7 @@ LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingL
     if (!pending.challenging) refuse_logon(pending, pending.refused, session);
     return nullptr;
   }
-  if (!logons_.may_log_on(session->settings, logon, pending, false, network_.tls_peer(pending.id)))
-    return refuse_logon(pending, pending.refused, session);
+  if (!may_log_on(session->settings, logon, pending, false)) return refuse_logon(pending, pending.refused, session);
   if (!may_connect_now(*session)) return refuse_logon(pending, LogonRefusalReason::outside_schedule, session);
   if (session->journal_store != nullptr && !store_is_good(*session))
     return refuse_logon(pending, LogonRefusalReason::store, session);
@@ -178,7 +181,7 @@ void SessionRunner::challenge(LiveSession& session, const MessageView& logon, Pe
   LogonFault fault = logon_sender_fault(session.settings.session, logon, now_, scratch);
   if (!fault) fault = logon_terms_fault(session.settings.session, logon);
   if (fault) return state_fault(pending, fault);
-  if (!logons_.may_log_on(session.settings, logon, pending, false, network_.tls_peer(pending.id))) return;
+  if (!may_log_on(session.settings, logon, pending, false)) return;
   session.next_challenge = now_.monotonic + time_to_answer;
   tell(session, Notice::second_logon, SeqNum{}, pending.peer);
   step(session, 0, [&](Actions& out) { session.session.probe(time_to_answer, now_, out); });

@@ -64,7 +64,12 @@ void SessionRunner::refuse_pending(std::uint32_t index, LogonRefusalReason reaso
 
 void SessionRunner::report_refusal(LogonRefusal refusal) {
   refusal.time = now_.utc;
-  if (logons_.count_refusal(refusal.reason, refusal.peer, now_.monotonic)) reports_.refused(refusal);
+  if (!logons_.count_refusal(refusal.reason, refusal.peer, now_.monotonic)) return;
+  try {
+    reports_.refused(refusal);
+  } catch (...) {
+    callback_threw("on_logon_refused");
+  }
 }
 
 void SessionRunner::handshake_failed(std::string_view peer, std::string_view why) {
@@ -83,7 +88,11 @@ void SessionRunner::expire_logons() {
 
 void SessionRunner::report_refusal_counts(bool at_end) {
   const auto report = [this](LogonRefusalReason reason, std::uint64_t count, std::string_view peer) {
-    reports_.refused({.reason = reason, .time = now_.utc, .peer = peer, .count = count});
+    try {
+      reports_.refused({.reason = reason, .time = now_.utc, .peer = peer, .count = count});
+    } catch (...) {
+      callback_threw("on_logon_refused");
+    }
   };
   logons_.report_counts(now_.monotonic, at_end, report);
 }

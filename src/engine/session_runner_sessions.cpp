@@ -45,7 +45,12 @@ LiveSession& SessionRunner::begin_to_exist(std::unique_ptr<LiveSession> made) {
   NFX_ASSERT(!session.connection.exists());
   NFX_ASSERT(deadlines_.due(session.index) == MonotonicTime::max());
   logons_.expect(session.settings);
-  reports_.added(session, session.name);
+  submissions_.add(session.number, session.config(), session.submit_state);
+  try {
+    reports_.added(session, session.name);
+  } catch (...) {
+    callback_threw(session, "on_added");
+  }
   return session;
 }
 
@@ -66,6 +71,7 @@ std::size_t SessionRunner::add(SessionSettings settings) {
     throw;
   }
   const std::size_t number = command.number;
+  submissions_.add(number, command.session->config(), command.session->submit_state);
   commands_.push(std::move(command));
   network_.wake();
   return number;
@@ -87,7 +93,7 @@ std::optional<std::uint32_t> SessionRunner::obey(LoopCommand& command) {
   }
   if (stopping_) {
     session.enabled = false;
-  } else {
+  } else if (session.enabled) {
     begin_session(session);
   }
   return std::nullopt;
@@ -118,11 +124,21 @@ void SessionRunner::retire(LiveSession& session) {
   // The journal of a session whose first Logon was refused is removed.
   if (session.from_template && session.counts.logons == 0 && session.journal_store != nullptr)
     session.journal_store->discard_if_new();
-  reports_.omitted(session, session.line_limits, now_, true);
-  reports_.removed(session);
+  drop_kept(session);
+  submissions_.remove(session.number);
+  try {
+    reports_.omitted(session, session.line_limits, now_, true);
+  } catch (...) {
+    callback_threw(session, "on_notice");
+  }
+  try {
+    reports_.removed(session);
+  } catch (...) {
+    callback_threw(session, "on_removed");
+  }
   logons_.forget(session.settings);
   deadlines_.set(index, MonotonicTime::max());
-  for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_}) list->erase(index);
+  for (IndexList* list : {&dirty_, &replaying_, &waiting_, &leaving_, &failed_, &keeping_}) list->erase(index);
   if (commands_.is_dynamic(session.number)) {
     commands_.release(session.name);
   } else {
@@ -210,7 +226,7 @@ std::optional<SessionSettings> SessionRunner::accepted_by_template(const Message
     if (fault.answered) answer_refused(*settings, logon, pending.id);
     return std::nullopt;
   }
-  if (!logons_.may_log_on(*settings, logon, pending, true, certificate)) return std::nullopt;
+  if (!may_log_on(*settings, logon, pending, true)) return std::nullopt;
   return settings;
 }
 
@@ -270,7 +286,7 @@ LiveSession* SessionRunner::make_from_template(const MessageView& logon, Pending
 LiveSession* SessionRunner::opened(LoopCommand& command) {
   if (command.session == nullptr) {
     commands_.release(command.name);
-    application_.on_store_alert(command.name + ": " + command.text);
+    store_alert(command.name + ": " + command.text);
     return nullptr;
   }
   NFX_ASSERT(command.session->name == command.name);
@@ -309,6 +325,7 @@ void SessionRunner::log_everyone_out() {
     } else {
       session.logout({});
     }
+    if (!session.logged_on()) drop_kept(session);
     rearm(session);
   });
   logons_.for_each([this](std::uint32_t index) { refuse_pending(index, LogonRefusalReason::stopping); });

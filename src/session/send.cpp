@@ -221,6 +221,12 @@ void Session::logout(std::string_view text, Instant now, Actions& out) noexcept 
   }
 }
 
+void Session::abandon(std::string_view text, Instant now, Actions& out) noexcept {
+  const StepCheck check{*this, out};
+  if (phase_ == Phase::logged_on) send_logout(text, now, out);
+  if (phase_ != Phase::disconnected) disconnect(text, Ending::lost, out);
+}
+
 void Session::refuse(std::string_view text, Instant now, Actions& out, LogonRefusalReason reason) noexcept {
   send_logout(text, now, out);
   if (phase_ != Phase::disconnected) disconnect(text, Ending::failed, out, reason);

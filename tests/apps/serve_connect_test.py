@@ -131,14 +131,13 @@ class ServeAndConnect(unittest.TestCase):
     def test_lines_that_are_no_messages_are_named_and_the_rest_is_sent(self):
         self.serve("--echo")
         code, out, err = self.connect(f"# a comment\n\nfoo\n55=IBM\n35=0\n35=D|55=\n35=B|58={'x' * 70000}\n"
-                                      f"35=B|58={'x' * 9000}\n{ORDER}\n")
+                                      f"{ORDER}\n")
         self.assertEqual(code, 1)
         self.assertIn('nfx: line 3: a tag is not a number at "foo": write fields as 35=D', err)
         self.assertIn("nfx: line 4: no MsgType(35)", err)
         self.assertIn("nfx: line 5: 35=0 is a message of the session", err)
         self.assertIn("nfx: line 6: 55= has no value", err)
         self.assertIn("nfx: line 7: longer than 64 KiB", err)
-        self.assertIn("nfx: line 8: the message is too long", err)
         self.assertIn("ClOrdID=abc", out)
 
     def test_passwords_are_masked_in_what_is_printed(self):

@@ -174,6 +174,7 @@ TEST(Metrics, the_documentation_has_every_row) {
   table.add_counters<PollLoopCounters>("thread");
   table.add_counters<TransportCounters>("thread");
   table.add_counters<TlsCounters>("thread");
+  table.add_rows(loop_metric_rows, "thread");
   table.add_rows(loop_histogram_rows, "thread");
   table.add_rows(thread_metric_rows, "thread");
   table.add_rows(helper_metric_rows, "thread");

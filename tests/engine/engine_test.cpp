@@ -195,9 +195,9 @@ TEST(Engine, sends_what_other_threads_submit_and_refuses_sessions_that_do_not_ex
   std::jthread venue_thread{[&] { venue.run(); }};
   std::jthread trader_thread{[&] { trader.run(); }};
   counting.done.wait();
-  EXPECT_FALSE(venue.submit(1, "8", ""));
-  EXPECT_FALSE(venue.submit(0, "8", std::string(100'000, 'x')));
-  EXPECT_TRUE(venue.submit(0, "8", "11=1\x01"));
+  EXPECT_EQ(venue.submit(1, {.msg_type = "8", .body = ""}).status, SubmitStatus::unknown_session);
+  EXPECT_EQ(venue.submit(0, {.msg_type = "8", .body = std::string(100'000, 'x')}).status, SubmitStatus::too_long);
+  EXPECT_TRUE(venue.submit(0, {.msg_type = "8", .body = "11=1\x01"}));
   venue.stop();
   venue_thread.join();
   trader.stop();

@@ -1,7 +1,9 @@
 // The small parts of a poll loop, each compared with its contract.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,7 +12,7 @@
 #include "engine/deadline_heap.hpp"
 #include "engine/output_buffer.hpp"
 #include "engine/reconnect.hpp"
-#include "engine/submit_queue.hpp"
+#include "engine/submissions.hpp"
 #include "engine/thread_check.hpp"
 
 namespace nfx {
@@ -127,37 +129,112 @@ TEST(Jitter, of_next_to_nothing_is_next_to_nothing) {
   EXPECT_EQ(jitter.spread(Duration{1}), Duration{1});
 }
 
-TEST(SubmitQueue, hands_over_session_type_and_body_in_order) {
-  SubmitQueue queue;
-  ASSERT_TRUE(queue.try_push(3, "D", "11=1\x01"));
-  ASSERT_TRUE(queue.try_push(4, "AE", ""));
+// What a Submissions gives to its poll thread, as text.
+std::vector<std::string> drained(Submissions& submissions) {
   std::vector<std::string> seen;
-  queue.drain([&](std::uint32_t session, std::string_view type, std::string_view body) {
-    seen.push_back(std::to_string(session) + " " + std::string{type} + " " + std::string{body});
+  submissions.drain([&](std::span<const char> record) {
+    const Submission each = Submission::of(record);
+    seen.push_back(std::to_string(each.header.ticket) + ' ' + std::to_string(each.header.session) + ' ' +
+                   std::string{each.message.msg_type} + ' ' + std::string{each.message.header_fields} + ' ' +
+                   std::string{each.message.body});
   });
-  EXPECT_EQ(seen, (std::vector<std::string>{"3 D 11=1\x01", "4 AE "}));
+  return seen;
 }
 
-TEST(SubmitQueue, says_no_when_full_or_when_the_message_is_too_long) {
-  SubmitQueue queue{{.slot_count = 2, .record_size = 32}};
-  EXPECT_FALSE(queue.try_push(0, "D", std::string(32, 'x')));
-  EXPECT_TRUE(queue.try_push(0, "D", "1"));
-  EXPECT_TRUE(queue.try_push(0, "D", "2"));
-  EXPECT_FALSE(queue.try_push(0, "D", "3"));
-  std::size_t drained = 0;
-  queue.drain([&](auto...) { ++drained; });
-  EXPECT_EQ(drained, 2U);
-  EXPECT_TRUE(queue.try_push(0, "D", "4"));
+TEST(Submissions, hand_over_all_parts_of_a_message_in_the_order_of_their_tickets) {
+  Submissions submissions{{}};
+  const SessionConfig config;
+  SubmitState state;
+  state.logged_on = true;
+  submissions.add(3, config, state);
+  submissions.add(4, config, state);
+  const SubmitResult first =
+      submissions.submit(3, {.msg_type = "D", .body = "11=1\x01", .header_fields = "97=Y\x01"}, {});
+  const SubmitResult second = submissions.submit(4, {.msg_type = "AE", .body = ""}, {});
+  EXPECT_TRUE(first);
+  EXPECT_EQ(first.ticket, 1U);
+  EXPECT_EQ(second.ticket, 2U);
+  EXPECT_GT(submissions.queued_bytes(), 0U);
+  EXPECT_EQ(drained(submissions), (std::vector<std::string>{"1 3 D 97=Y\x01 11=1\x01", "2 4 AE  "}));
+  EXPECT_EQ(submissions.queued_bytes(), 0U);
 }
 
-TEST(SubmitQueue, loses_nothing_between_several_producers_and_the_consumer) {
-  SubmitQueue queue{{.slot_count = 8, .record_size = 64}};
-  constexpr int producers = 3, each = 2000;
+TEST(Submissions, say_why_a_message_is_not_queued) {
+  Submissions submissions{{.queue_bytes = 64 * 1024, .keep_bytes = 64 * 1024, .max_message_size = 1024}};
+  const SessionConfig config;
+  SubmitState state;
+  submissions.add(0, config, state);
+  const std::string longest(900, 'x');
+  const auto submit = [&](std::size_t session, std::string_view body, WhileLoggedOff off = WhileLoggedOff::refuse) {
+    return submissions.submit(session, {.msg_type = "D", .body = body}, {.while_logged_off = off}).status;
+  };
+  EXPECT_EQ(submit(7, ""), SubmitStatus::unknown_session);
+  EXPECT_EQ(submit(0, ""), SubmitStatus::not_logged_on);
+  EXPECT_EQ(submit(0, "", WhileLoggedOff::keep), SubmitStatus::queued);
+  const std::size_t charged = state.keep_bytes.exchange(64 * 1024 - 128);
+  EXPECT_EQ(charged, 128U);
+  EXPECT_EQ(submit(0, longest, WhileLoggedOff::keep), SubmitStatus::full) << "of what is held";
+  EXPECT_EQ(submit(0, std::string(20000, 'x'), WhileLoggedOff::keep), SubmitStatus::too_long);
+  state.logged_on = true;
+  EXPECT_EQ(submit(0, std::string(2000, 'x')), SubmitStatus::too_long);
+  std::uint64_t queued = 1;
+  while (submit(0, longest) == SubmitStatus::queued) ++queued;
+  EXPECT_GT(queued, 40U);
+  EXPECT_EQ(submit(0, longest), SubmitStatus::full);
+  EXPECT_EQ(drained(submissions).size(), queued);
+  EXPECT_EQ(submit(0, longest), SubmitStatus::queued) << "there is space again";
+  submissions.remove(0);
+  EXPECT_EQ(submit(0, ""), SubmitStatus::unknown_session);
+  const PollLoopCounters counters = submissions.counters();
+  EXPECT_EQ(counters.submitted, queued + 1);
+  EXPECT_EQ(counters.submit_unknown_session, 2U);
+  EXPECT_EQ(counters.submit_not_logged_on, 1U);
+  EXPECT_EQ(counters.submit_full, 3U);
+  EXPECT_EQ(counters.submit_too_long, 2U);
+}
+
+TEST(Submissions, find_a_session_by_its_names) {
+  Submissions submissions{{}};
+  SessionConfig desk, second;
+  desk.sender_comp_id = second.sender_comp_id = "DESK";
+  desk.target_comp_id = second.target_comp_id = "VENUE";
+  desk.sender_sub_id = "ALGO";
+  second.session_qualifier = "second";
+  SubmitState state;
+  submissions.add(2, desk, state);
+  submissions.add(5, second, state);
+  const SessionId names{.begin_string = "FIX.4.4", .sender_comp_id = "DESK", .target_comp_id = "VENUE"};
+  EXPECT_EQ(submissions.find(names), 2U);
+  SessionId other = names;
+  other.session_qualifier = "second";
+  EXPECT_EQ(submissions.find(other), 5U);
+  other = names;
+  other.sender_sub_id = "ALGO";
+  EXPECT_EQ(submissions.find(other), 2U);
+  other.sender_sub_id = "MANUAL";
+  EXPECT_EQ(submissions.find(other), std::nullopt);
+  other = names;
+  other.target_comp_id = "DESK";
+  EXPECT_EQ(submissions.find(other), std::nullopt);
+  submissions.remove(2);
+  EXPECT_EQ(submissions.find(names), std::nullopt);
+}
+
+TEST(Submissions, lose_nothing_between_several_producers_and_the_consumer) {
+  Submissions submissions{{.queue_bytes = 64 * 1024, .keep_bytes = 64 * 1024, .max_message_size = 1024}};
+  constexpr std::size_t producers = 3;
+  constexpr int each = 2000;
+  const SessionConfig config;
+  std::array<SubmitState, producers> states;
+  for (std::size_t p = 0; p < producers; ++p) {
+    states[p].logged_on = true;
+    submissions.add(p, config, states[p]);
+  }
   std::vector<std::jthread> threads;
-  for (std::uint32_t p = 0; p < producers; ++p) {
-    threads.emplace_back([&queue, p] {
+  for (std::size_t p = 0; p < producers; ++p) {
+    threads.emplace_back([&submissions, p] {
       for (int i = 0; i < each;) {
-        if (queue.try_push(p, "D", std::to_string(i))) {
+        if (submissions.submit(p, {.msg_type = "D", .body = std::to_string(i)}, {})) {
           ++i;
         } else {
           std::this_thread::yield();
@@ -166,11 +243,13 @@ TEST(SubmitQueue, loses_nothing_between_several_producers_and_the_consumer) {
     });
   }
   std::vector<int> next(producers, 0);
+  std::uint64_t ticket = 0;
   bool in_order = true;
   while (next != std::vector<int>(producers, each)) {
-    queue.drain([&](std::uint32_t p, std::string_view, std::string_view body) {
-      in_order = in_order && body == std::to_string(next[p]);
-      ++next[p];
+    submissions.drain([&](std::span<const char> record) {
+      const Submission one = Submission::of(record);
+      in_order =
+          in_order && one.header.ticket == ++ticket && one.message.body == std::to_string(next[one.header.session]++);
     });
     std::this_thread::yield();
   }

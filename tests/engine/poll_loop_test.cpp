@@ -233,7 +233,7 @@ TEST_F(PollLoopTest, messages_submitted_by_another_thread_are_sent_in_order) {
   rig.start_both();
   std::jthread producer{[&] {
     for (std::size_t i = 1; i <= 2000; ++i) {
-      while (!rig.trader.loop->submit(0, "D", order(i))) std::this_thread::yield();
+      while (!rig.trader.loop->submit(0, {.msg_type = "D", .body = order(i)})) std::this_thread::yield();
     }
   }};
   while (rig.venue.application.at().orders.size() < 2000) rig.turn();
@@ -241,8 +241,9 @@ TEST_F(PollLoopTest, messages_submitted_by_another_thread_are_sent_in_order) {
 }
 
 TEST_F(PollLoopTest, a_submitted_message_that_cannot_be_sent_becomes_a_notice) {
-  rig.trader.start();
-  ASSERT_TRUE(rig.trader.loop->submit(0, "D", order(1)));
+  rig.start_both();
+  ASSERT_TRUE(rig.trader.loop->submit(0, {.msg_type = "D", .body = order(1)}));
+  rig.trader.session().logout("");
   rig.turn();
   EXPECT_EQ(rig.trader.application.count(Notice::not_sent), 1U);
 }

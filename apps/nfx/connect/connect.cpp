@@ -10,11 +10,11 @@
 #include "command.hpp"
 #include "connect/input.hpp"
 #include "connect/why_silent.hpp"
-#include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
-#include "nexusfix/wire/standard_fields.hpp"
 #include "nexusfix/engine/stop_on_signal.hpp"
+#include "nexusfix/observe/line_log.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 #include "text.hpp"
 
 namespace nfx::app {
@@ -109,8 +109,10 @@ class Client final : public Application {
   [[nodiscard]] std::optional<Sent> submit(const LineMessage& message) {
     std::unique_lock lock{mutex_};
     outcome_ = Sent::pending;
-    // One message at a time is in flight, so the queue is never full: only the length can be wrong.
-    if (!engine_->submit(0, message.msg_type, message.body)) return std::nullopt;
+    // One message at a time is in flight, so the queue is never full.
+    const SubmitResult queued = engine_->submit(0, {.msg_type = message.msg_type, .body = message.body});
+    if (queued.status == SubmitStatus::not_logged_on) return Sent::not_logged_on;
+    if (!queued) return std::nullopt;
     changed_.wait(lock, [this] { return outcome_ != Sent::pending || stopping_; });
     return outcome_;
   }
@@ -261,7 +263,7 @@ class Sender {
     while (client_.wait_until_up()) {
       const auto outcome = client_.submit(message);
       if (!outcome) {
-        bad("the message is too long: 8000 bytes are safe");
+        bad("the message is longer than max_message_size");
         return true;
       }
       switch (*outcome) {

@@ -149,6 +149,11 @@ struct EngineConfig {
   // next Logon opens that again. One without a journal stays until its place is needed. 0: it stays in any case.
   std::chrono::seconds dynamic_session_idle{3600};
 
+  // Messages that other threads submit: bytes of each poll thread's queue, and of what is held for a session until it
+  // logs on. A quarter of either is the longest message.
+  std::size_t submit_queue_bytes = 2 * 1024 * 1024;
+  std::size_t submit_keep_bytes = 1024 * 1024;
+
   // Which threads run where; off unless enabled. placement_request() adds the poll threads and sessions.
   PlacementRequest placement;
 

@@ -2,7 +2,8 @@
 // every callback of a session runs on that session's poll thread; with one poll thread (the default) no two ever run
 // simultaneously. A SessionHandle is used on that thread only; from others, Engine::submit. Cost: one virtual call per
 // message. Lifetime: a handle lives until on_removed, or as long as the engine; a message until its callback returns.
-// Errors: send() returns its error immediately and never blocks. Callbacks must not throw.
+// Errors: send() returns its error immediately and never blocks. What a callback throws ends its session and nothing
+// else; docs/session.md has the rules for each callback.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/submit.hpp"
 #include "nexusfix/session/logon_refusal.hpp"
 #include "nexusfix/session/notice.hpp"
 #include "nexusfix/session/outgoing.hpp"
@@ -24,6 +26,7 @@
 namespace nfx {
 
 class JournalStore;
+class LineLog;
 class MetricsPage;
 class ValidationReport;
 struct TlsPeer;
@@ -96,6 +99,13 @@ class Application {
  public:
   virtual ~Application() = default;
 
+  // Where callbacks that are not overridden write a line of what happened, as nfx::run requests it; without this they
+  // do nothing. `refusals` is for refused Logons. Before the engine begins; both outlive it.
+  void report_to(LineLog* lines, LineLog* refusals) noexcept {
+    lines_ = lines;
+    refusals_ = refusals;
+  }
+
   // Whether the sender of this Logon may use that session: Username, Password, address, a client list. False closes the
   // connection without an answer. Must not use the session.
   virtual bool on_logon_request(const LogonRequest& request) {
@@ -105,13 +115,13 @@ class Application {
   // A Logon to one of our acceptors was refused, or its connection closed before. Of each reason,
   // max_refusal_reports in one burst and one per second on average, which may be a number of others. On its poll
   // thread.
-  virtual void on_logon_refused(const LogonRefusal& refusal) { static_cast<void>(refusal); }
+  virtual void on_logon_refused(const LogonRefusal& refusal);
   // A session began to exist after the start: made from a template, or Engine::add_session.
-  virtual void on_added(SessionHandle& session) { static_cast<void>(session); }
+  virtual void on_added(SessionHandle& session);
   // It was removed; the handle is dead when this returns.
-  virtual void on_removed(SessionHandle& session) { static_cast<void>(session); }
+  virtual void on_removed(SessionHandle& session);
 
-  virtual void on_logon(SessionHandle& session) { static_cast<void>(session); }
+  virtual void on_logon(SessionHandle& session);
   // An application message, in sequence, each once. PossDupFlag(43) and PossResend(97) are for the program to read.
   virtual void on_message(SessionHandle& session, const MessageView& message) = 0;
   // Before on_message: what is wrong with the message, which is delivered all the same. ValidationReport is in
@@ -127,29 +137,20 @@ class Application {
     static_cast<void>(session);
     static_cast<void>(message);
   }
-  // A session message that this session sends, at that moment: MsgSeqNum and SendingTime are known; fields can be added:
-  // the signature of a Logon, for example. Must not use the session: within this call send() returns no_room, and the
-  // other requests are ignored.
+  // A session message that this session sends, at that moment: MsgSeqNum and SendingTime are known; fields can be
+  // added: the signature of a Logon, for example. Must not use the session: within this call send() returns no_room,
+  // and the other requests are ignored.
   virtual void on_session_message_sending(SessionHandle& session, SessionMessage& message) {
     static_cast<void>(session);
     static_cast<void>(message);
   }
   // The peer's session-level Reject of one of our messages.
-  virtual void on_reject(SessionHandle& session, const MessageView& reject) {
-    static_cast<void>(session);
-    static_cast<void>(reject);
-  }
+  virtual void on_reject(SessionHandle& session, const MessageView& reject);
   // The session ended, or its Logon was refused; `reason` is the Text of the Logout, received or sent.
-  virtual void on_logout(SessionHandle& session, std::string_view reason) {
-    static_cast<void>(session);
-    static_cast<void>(reason);
-  }
+  virtual void on_logout(SessionHandle& session, std::string_view reason);
   // cancel_on_disconnect or cancel_on_logout: the session ended and is not up again cancel_delay later, so the
   // counterparty's open orders are to be cancelled. Once for each end.
-  virtual void on_cancel(SessionHandle& session, std::string_view reason) {
-    static_cast<void>(session);
-    static_cast<void>(reason);
-  }
+  virtual void on_cancel(SessionHandle& session, std::string_view reason);
   // Whether a stored message may be sent again; false sends a gap fill in its place. Observes only, as on_traffic does.
   virtual bool on_resend(SessionHandle& session, const MessageView& message) {
     static_cast<void>(session);
@@ -163,29 +164,34 @@ class Application {
     static_cast<void>(direction);
     static_cast<void>(message);
   }
+  // The result of a message that Engine::submit was given with `report`. On its poll thread.
+  virtual void on_submitted(const Submitted& submitted) { static_cast<void>(submitted); }
   // Something unusual that the session has handled.
-  virtual void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) {
-    static_cast<void>(session);
-    static_cast<void>(notice);
-    static_cast<void>(seq);
-    static_cast<void>(text);
-  }
+  virtual void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text);
   // A store could not be opened, so that a Logon is dropped, or modes of its files were corrected. On its poll thread.
-  virtual void on_store_alert(std::string_view text) { static_cast<void>(text); }
+  virtual void on_store_alert(std::string_view text);
   // Logs or metrics cannot be written, once per outage, or a file's mode was corrected. The log's thread, or at start.
-  virtual void on_log_alert(std::string_view text) { static_cast<void>(text); }
+  virtual void on_log_alert(std::string_view text);
   // The metrics file is about to be written: the program adds its own. On the log's thread; the last time on the thread
   // that destroys the engine.
-  virtual void on_metrics(MetricsPage& page) { static_cast<void>(page); }
+  virtual void on_metrics(MetricsPage& page);
   // A thread no longer runs as [placement] planned: its mask changed, it was moved, or its CPU was given to others. On
   // a thread of the engine's own, at most once per check_interval_ms and thread.
-  virtual void on_placement_alert(std::string_view text) { static_cast<void>(text); }
+  virtual void on_placement_alert(std::string_view text);
+  // A callback that has no session threw an exception, and the engine continues: its name, and the exception's what().
+  // On the thread that called it; of a poll thread at most once per second. What a callback of a session throws is a
+  // notice.
+  virtual void on_callback_threw(std::string_view callback, std::string_view what);
   // Once per iteration of each poll thread's loop, before the network is polled. Returns how long the loop may sleep in
   // block mode before the next iteration; Duration::max() for no limit.
   virtual Duration on_turn(Instant now) {
     static_cast<void>(now);
     return Duration::max();
   }
+
+ private:
+  LineLog* lines_ = nullptr;
+  LineLog* refusals_ = nullptr;
 };
 
 }  // namespace nfx

@@ -58,8 +58,11 @@ class Engine {
   // For the thread that calls turn(), or for any once run() has returned.
   [[nodiscard]] bool finished() const noexcept;
 
-  // Queues a message; not for poll threads. False: queue full, message too long or no such session.
-  [[nodiscard]] bool submit(std::size_t session, std::string_view msg_type, std::string_view body) noexcept;
+  // Queues a message for the session's poll thread, which sends it in its next iteration. From any other thread. Cost:
+  // a copy and a system call, under a mutex that a poll thread takes only when a session comes or goes.
+  SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options = {}) noexcept;
+  // The number of the session with these names. From any thread. Empty: there is none at present.
+  [[nodiscard]] std::optional<std::size_t> find_session(const SessionId& id) const;
 
   // Add or remove a session while the engine runs, from any thread. A new session is checked as at start; its callbacks
   // begin with Application::on_added. A removed session logs out first; its store is closed with it. Throws ConfigError

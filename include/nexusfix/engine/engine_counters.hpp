@@ -30,6 +30,7 @@ struct SessionCounters {
   std::uint64_t invalid_disconnects = 0;
   std::uint64_t resends_slowed = 0;
   std::uint64_t notices_omitted = 0;
+  std::uint64_t callback_exceptions = 0;
 
   friend bool operator==(const SessionCounters&, const SessionCounters&) = default;
 };
@@ -65,6 +66,8 @@ inline constexpr auto counter_rows<SessionCounters> = std::to_array<CounterRow<S
     {&SessionCounters::notices_omitted, "nfx_notices_omitted_total",
      "Notices that have no line of their own, because the same notice had one within a second; the next line has their "
      "number."},
+    {&SessionCounters::callback_exceptions, "nfx_callback_exceptions_total",
+     "Exceptions thrown by callbacks of the session; the first one logs it out."},
 });
 static_assert(rows_are_complete<SessionCounters>());
 
@@ -75,11 +78,22 @@ struct PollLoopCounters : LogonRefusalCounters {
   std::uint64_t dynamic_failed = 0;
   std::uint64_t dynamic_idle = 0;
   std::uint64_t takeovers = 0;
+  std::uint64_t callback_exceptions = 0;
+  std::uint64_t submitted = 0;
+  std::uint64_t submit_full = 0;
+  std::uint64_t submit_too_long = 0;
+  std::uint64_t submit_unknown_session = 0;
+  std::uint64_t submit_not_logged_on = 0;
+  std::uint64_t submit_kept = 0;
+  std::uint64_t submit_unsent = 0;
 
   friend bool operator==(const PollLoopCounters&, const PollLoopCounters&) = default;
 };
 
 namespace detail {
+inline constexpr std::string_view submit_refused_help =
+    "Messages that Engine::submit did not queue, by reason: the queue or what is held until Logon is full, the message "
+    "is too long, there is no such session, or it is not logged on.";
 inline constexpr auto pending_counter_rows = std::to_array<CounterRow<PollLoopCounters>>({
     {&PollLoopCounters::pending_accepted, "nfx_pending_accepted_total",
      "Connections accepted that got a place to wait for their Logon."},
@@ -91,6 +105,19 @@ inline constexpr auto pending_counter_rows = std::to_array<CounterRow<PollLoopCo
     {&PollLoopCounters::takeovers, "nfx_takeovers_total",
      "Second Logons of a connected session whose first connection was closed because it did not answer a "
      "TestRequest."},
+    {&PollLoopCounters::callback_exceptions, "nfx_engine_callback_exceptions_total",
+     "Exceptions thrown by callbacks that have no session, such as on_turn; the engine continues."},
+    {&PollLoopCounters::submitted, "nfx_submitted_total", "Messages of other threads that Engine::submit has queued."},
+    {&PollLoopCounters::submit_full, "nfx_submit_refused_total", submit_refused_help, "reason", "full"},
+    {&PollLoopCounters::submit_too_long, "nfx_submit_refused_total", submit_refused_help, "reason", "too_long"},
+    {&PollLoopCounters::submit_unknown_session, "nfx_submit_refused_total", submit_refused_help, "reason",
+     "unknown_session"},
+    {&PollLoopCounters::submit_not_logged_on, "nfx_submit_refused_total", submit_refused_help, "reason",
+     "not_logged_on"},
+    {&PollLoopCounters::submit_kept, "nfx_submit_kept_total",
+     "Submitted messages that waited for their session's Logon, or for space in its send buffer."},
+    {&PollLoopCounters::submit_unsent, "nfx_submit_unsent_total",
+     "Submitted messages that were queued and then could not be sent; a notice has the reason."},
 });
 }  // namespace detail
 

@@ -58,7 +58,10 @@ namespace nfx {
   ROW(slow_consumer, "slow consumer", "The peer has read nothing for slow_consumer_timeout_ms.")                       \
   ROW(second_logon, "second Logon of a connected session",                                                             \
       "The connected peer gets a TestRequest. Without an answer within takeover_timeout_s the second connection "      \
-      "takes the session over; otherwise the second Logon is refused.")
+      "takes the session over; otherwise the second Logon is refused.")                                                \
+  ROW(callback_threw, "a callback of the application threw an exception",                                              \
+      "The session logs out with the Text \"internal error\" and stays logged out until logon() or a restart. The "    \
+      "notice has the callback's name and the exception's text.")
 
 #define NFX_ENUMERATOR(name, text, help) name,
 enum class Notice : std::uint8_t { NFX_NOTICES(NFX_ENUMERATOR) };

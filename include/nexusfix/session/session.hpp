@@ -79,6 +79,9 @@ class Session {
                                                                  Instant now, Actions& out) noexcept;
   // Sends Logout and waits for the peer's.
   void logout(std::string_view text, Instant now, Actions& out) noexcept;
+  // Ends the session for a fault of this side: Logout, then disconnect without waiting for the answer, so that nothing
+  // more is received.
+  void abandon(std::string_view text, Instant now, Actions& out) noexcept;
   // Resets both sequence numbers to 1 at a session's time boundary. Only between connections.
   void start_over(Actions& out) noexcept;
   // Sends a Logon with ResetSeqNumFlag=Y on the open connection: both sequence numbers restart at 1.

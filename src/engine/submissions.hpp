@@ -1,0 +1,110 @@
+// Messages that other threads hand to a poll thread, and which of its sessions those threads may name.
+// Thread: submit(), find() and counters() from any; the rest from the poll thread, but add(), which a session that is
+// made elsewhere calls there. A mutex among the producers, which the poll thread takes when a session comes or goes and
+// never for a message. Cost: drain() of an empty queue is one load. Bounds: submit_queue_bytes; submit() refuses what
+// does not fit, and counts it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/concurrent/spsc_queue.hpp"
+#include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/submit.hpp"
+
+namespace nfx {
+
+// One message in a queue: this header and the three texts, one after the other.
+struct Submission {
+  struct Header {
+    std::uint64_t ticket = 0;
+    std::uint64_t session = 0;
+    std::uint32_t msg_type_size = 0;
+    std::uint32_t body_size = 0;
+    bool keep = false;
+    bool report = false;
+  };
+
+  Header header;
+  Outgoing message;  // borrows the record
+
+  // `record` is one that was pushed.
+  [[nodiscard]] static Submission of(std::span<const char> record) noexcept;
+};
+
+// What other threads have to know of a session while the poll thread changes it.
+struct SubmitState {
+  std::atomic<bool> logged_on{false};
+  // Of messages to be held: those that are queued and those that wait for the Logon. Producers add, the poll thread
+  // subtracts.
+  std::atomic<std::size_t> keep_bytes{0};
+};
+
+class Submissions {
+ public:
+  // Bytes of the queue, and of messages that are held for each session.
+  struct Limits {
+    std::size_t queue_bytes = std::size_t{2} << 20;
+    std::size_t keep_bytes = std::size_t{1} << 20;
+    std::size_t max_message_size = 64 * 1024;
+  };
+
+  // Throws std::invalid_argument for a size that no queue can have.
+  explicit Submissions(const Limits& limits);
+
+  // What is held for one session: it takes everything that submit() lets through.
+  [[nodiscard]] std::unique_ptr<SpscQueue> make_keep() const;
+  // The part of keep_bytes that a record takes.
+  [[nodiscard]] static constexpr std::size_t charge(std::size_t record_size) noexcept {
+    return (record_size + sizeof(std::size_t) + slot_size - 1) / slot_size * slot_size;
+  }
+
+  // A session that exists from now on; it outlives its remove().
+  void add(std::size_t number, const SessionConfig& config, SubmitState& state);
+  void remove(std::size_t number) noexcept;
+  [[nodiscard]] std::optional<std::size_t> find(const SessionId& id);
+
+  [[nodiscard]] SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept;
+
+  // Calls visitor(record) for what is there, at most one queue's worth.
+  template <class Visitor>
+  void drain(Visitor&& visitor) {
+    for (std::size_t left = queue_.slot_count(); left != 0; --left) {
+      if (!queue_.try_pop(visitor)) return;
+    }
+  }
+
+  [[nodiscard]] PollLoopCounters counters() const noexcept { return read_shared(counters_); }
+  // Any thread: bytes of the queue in use.
+  [[nodiscard]] std::size_t queued_bytes() const noexcept { return queue_.size() * slot_size; }
+
+ private:
+  static constexpr std::size_t slot_size = 128;
+
+  struct Listed {
+    const SessionConfig* config = nullptr;
+    SubmitState* state = nullptr;
+  };
+
+  [[nodiscard]] SubmitStatus push(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept;
+  void count(SubmitStatus status) noexcept;
+  [[nodiscard]] static std::size_t longest(std::size_t bytes, std::size_t max_message_size) noexcept;
+
+  const Limits limits_;
+  std::mutex mutex_;
+  std::map<std::size_t, Listed> sessions_;  // by number
+  std::uint64_t tickets_ = 0;
+  PollLoopCounters counters_;  // with count_shared(), under the mutex
+  SpscQueue queue_;
+};
+
+}  // namespace nfx
