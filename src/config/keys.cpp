@@ -15,9 +15,9 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "busy all the time; poll_thread or [placement] distributes the sessions."),
     NFX_ENUM(
         "idle", idle,
-        "What a poll thread does while nothing happens. \"spin\": it never releases its CPU, for the lowest latency on "
-        "an isolated CPU. \"yield\": it lets other tasks run in between. \"block\": it sleeps until something "
-        "happens, which is right without knowing the machine."),
+        "What a poll thread does while nothing happens. \"auto\": \"spin\" where [placement] gives the thread a CPU of "
+        "its own, otherwise \"block\". \"spin\": it never releases its CPU, for the lowest latency on an isolated CPU. "
+        "\"yield\": it lets other tasks run in between. \"block\": it sleeps until something happens."),
     NFX_ENUM("transport", transport,
              "How poll threads use the network. " NFX_TRANSPORTS(NFX_TRANSPORT_HELP) "\"auto\": epoll."),
     NFX_INTEGER(

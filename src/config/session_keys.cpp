@@ -103,12 +103,11 @@ constexpr auto connection_rows = std::to_array<Key<SessionDraft>>({
              "TargetLocationID(143) in every message we send. Empty: not sent. Set it when the peer requires it."),
     NFX_INTEGER(
         "cpu_affinity_core", settings.session.cpu_affinity_core, -1, CpuSet::max_cpus - 1,
-        "CPU of the poll thread that serves the session. Needs idle = \"spin\", as other poll threads are not pinned. "
-        "-1: any poll thread. Use an isolated CPU near the network card."),
+        "CPU of the poll thread that serves the session. Needs idle \"spin\" or \"auto\", as blocking poll threads "
+        "are not pinned. -1: any poll thread. Use an isolated CPU near the network card."),
     NFX_FLAG("auto_pin_to_core", settings.session.auto_pin_to_core,
-             "Whether the session is served by a pinned poll thread that [placement] mapping chooses. Needs idle = "
-             "\"spin\", "
-             "as other poll threads are not pinned."),
+             "Whether the session is served by a pinned poll thread that [placement] mapping chooses. Needs idle "
+             "\"spin\" or \"auto\", as blocking poll threads are not pinned."),
     NFX_FLAG("template", settings.is_template,
              "Acceptor: whether this is a pattern for sessions that are made when a peer logs on. \"*\" in "
              "sender_comp_id or "
@@ -501,7 +500,7 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
     {"store", "text", [](SessionDraft& t, const Value& v) { t.settings.store_kind = named(v, StoreKind::memory); },
      [](const SessionDraft&) { return std::string{"none"}; },
      "Where sent messages and sequence numbers are stored. " NFX_STORES(
-         NFX_STORE_HELP) "Not set: journal with store_directory and in nfx serve, otherwise memory.",
+         NFX_STORE_HELP) "Not set: journal with store_directory, in nfx serve and in nfx::run, otherwise memory.",
      0, 0, [](const SessionDraft&) { return enum_names(StoreKind::memory); }},
     NFX_PATH("store_directory", settings.journal.directory,
              "Folder of the journals, such as \"store\"; each session has a folder in it. Required with store = "

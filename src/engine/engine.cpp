@@ -72,6 +72,7 @@ struct Engine::Parts {
   void make_thread(std::uint32_t number, Application& to) {
     threads.push_back(make_poll_thread(transport, {.config = config,
                                                    .number = number,
+                                                   .idle = poll_idle(config, placement.plan(), number).mode,
                                                    .application = to,
                                                    .stores = helpers.stores(),
                                                    .handshakes = &helpers.handshakes()}));
@@ -298,6 +299,8 @@ const PlacementPlan* Engine::plan() const noexcept { return parts_->placement.pl
 const std::vector<std::string>& Engine::placement_warnings() const noexcept { return parts_->placement.warnings(); }
 
 std::vector<ThreadReport> Engine::thread_reports() const { return parts_->thread_reports(); }
+
+std::string Engine::idle_text() const { return poll_idle_text(parts_->config, parts_->placement.plan()); }
 
 const std::string& Engine::transport_text() const noexcept { return parts_->transport.text; }
 

@@ -58,7 +58,7 @@ EnginePlacement::EnginePlacement(EngineConfig& config, const std::function<Topol
                                  const std::function<HostFacts()>& host)
     : request_(placement_request(config)) {
   if (!request_.enabled) return;
-  plan_ = make_plan(topology(), host(), request_);
+  plan_ = plan_engine(config, topology(), host());
   std::vector<std::string> refusals;
   for (const PlanFinding& finding : plan_->findings) {
     if (finding.severity == Severity::refusal) refusals.push_back(sentence(finding));

@@ -80,6 +80,7 @@ struct TransportChoice {
 struct PollThreadOptions {
   const EngineConfig& config;  // this and what follows outlives the thread
   std::uint32_t number = 0;
+  IdleMode idle = IdleMode::block;  // never automatic
   Application& application;
   SessionStores& stores;
   HandshakeExecutor* handshakes = nullptr;  // null: a poll thread with TLS computes them

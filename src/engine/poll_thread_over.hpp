@@ -56,7 +56,7 @@ class PollThreadOver final : public PollThread {
  public:
   template <class Options>
   PollThreadOver(const PollThreadOptions& thread, const Options& options)
-      : PollThread(thread.config.idle),
+      : PollThread(thread.idle),
         layers_(thread, options),
         loop_(thread.config, thread.number, layers_.outer(), clock, thread.application, thread.stores) {}
 

@@ -66,7 +66,7 @@ std::vector<Mistake> mistakes() {
        "test.toml:6:", "[session] heartbeat_interval: unknown key; did you mean heartbeat_interval_s?"},
       {"[engine]\nidel = \"spin\"\n" + good, "test.toml:2:8: [engine] idel: ", "did you mean idle?"},
       {"[engine]\nidle = \"sleep\"\n" + good,
-       "test.toml:2:8: [engine] idle: ", "expected \"spin\", \"yield\" or \"block\""},
+       "test.toml:2:8: [engine] idle: ", "expected \"spin\", \"yield\", \"block\" or \"auto\""},
       {"[defaults]\nrole = \"server\"\n" + good,
        "test.toml:2:8: [defaults] role: ", "expected \"acceptor\" or \"initiator\""},
       {"[engine]\npoll_threads = 0\n" + good,

@@ -173,6 +173,49 @@ Topology eight_cpus() {
   return topology;
 }
 
+TEST(PollIdle, is_spin_only_where_the_plan_gives_the_thread_a_cpu_of_its_own) {
+  EngineConfig config = one_acceptor();
+  EXPECT_EQ(config.idle, IdleMode::automatic) << "the default";
+  EXPECT_EQ(poll_idle(config, nullptr, 0).mode, IdleMode::block);
+  EXPECT_NE(poll_idle_text(config, nullptr).find("idle: block: without [placement]"), std::string::npos);
+  config.placement.enabled = true;
+  config.poll_threads = 3;
+  const PlacementPlan plan = plan_engine(config, eight_cpus(), HostFacts{});
+  ASSERT_FALSE(plan.refused());
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(poll_idle(config, &plan, i).mode, IdleMode::spin);
+    EXPECT_NE(poll_idle(config, &plan, i).why.find("it has CPU "), std::string::npos);
+  }
+  EXPECT_EQ(poll_idle_text(config, &plan), "idle: spin: each poll thread has a CPU for itself");
+  config.idle = IdleMode::yield;
+  EXPECT_EQ(poll_idle(config, &plan, 0).mode, IdleMode::yield);
+  EXPECT_EQ(poll_idle_text(config, &plan), "idle: yield: as configured");
+}
+
+TEST(PollIdle, is_block_where_there_are_fewer_cpus_than_busy_threads) {
+  EngineConfig config = one_acceptor();
+  config.placement.enabled = true;
+  config.poll_threads = 9;
+  PlacementPlan plan = plan_engine(config, eight_cpus(), HostFacts{});
+  EXPECT_FALSE(plan.refused()) << "an engine that may block starts";
+  EXPECT_EQ(poll_idle(config, &plan, 8).mode, IdleMode::block);
+  EXPECT_EQ(poll_idle_text(config, &plan), "idle: block: there are fewer CPUs than busy-polling threads");
+  config.idle = IdleMode::spin;
+  EXPECT_TRUE(plan_engine(config, eight_cpus(), HostFacts{}).refused()) << "what is configured is not changed";
+}
+
+TEST(PollIdle, is_block_where_another_busy_thread_has_the_same_cpu) {
+  EngineConfig config = one_acceptor();
+  config.placement.enabled = true;
+  config.poll_threads = 2;
+  PlacementPlan plan = plan_engine(config, eight_cpus(), HostFacts{});
+  for (ThreadPlacement& each : plan.threads) {
+    if (each.role == ThreadRole::poll) each.cpus = CpuSet{3};
+  }
+  EXPECT_EQ(poll_idle(config, &plan, 0).mode, IdleMode::block);
+  EXPECT_EQ(poll_idle(config, &plan, 1).mode, IdleMode::block);
+}
+
 TEST(EnginePlacement, sessions_that_join_later_are_balanced_too_and_leave_their_place_behind) {
   EngineConfig config = one_acceptor();
   config.poll_threads = 4;

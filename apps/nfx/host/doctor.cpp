@@ -26,7 +26,7 @@ int run_doctor(const DoctorOptions& options) {
   if (!options.place.topology.empty() && options.place.root.empty()) {
     // Another machine's topology, but this host's settings.
     seen.facts = read_host_facts(seen.files);
-    if (seen.config) seen.plan = make_plan(seen.topology, seen.facts, placement_request(*seen.config));
+    if (seen.config) seen.plan = plan_engine(*seen.config, seen.topology, seen.facts);
   }
   HostExit exit = HostExit::ok;
   if (seen.plan && seen.plan->refused()) {

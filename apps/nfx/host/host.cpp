@@ -50,7 +50,7 @@ Situation look(const Place& place) {
   }
   if (!place.config.empty()) {
     seen.config = load_any_config(place.config);
-    seen.plan = make_plan(seen.topology, seen.facts, placement_request(*seen.config));
+    seen.plan = plan_engine(*seen.config, seen.topology, seen.facts);
   }
   return seen;
 }

@@ -8,9 +8,10 @@
 namespace nfx {
 
 enum class IdleMode : std::uint8_t {
-  spin,   // busy-polling, never leaves the CPU: lowest latency, for a thread with a CPU of its own
-  yield,  // lets other threads run when there is nothing to do
-  block,  // sleeps until the kernel wakes the thread: for threads that share CPUs
+  spin,       // busy-polling, never leaves the CPU: lowest latency, for a thread with a CPU of its own
+  yield,      // lets other threads run when there is nothing to do
+  block,      // sleeps until the kernel wakes the thread: for threads that share CPUs
+  automatic,  // of a configuration: "spin" where the placement plan gives the thread a CPU of its own, otherwise block
 };
 
 [[nodiscard]] constexpr std::string_view to_string(IdleMode mode) noexcept {
@@ -18,6 +19,7 @@ enum class IdleMode : std::uint8_t {
     case IdleMode::spin: return "spin";
     case IdleMode::yield: return "yield";
     case IdleMode::block: return "block";
+    case IdleMode::automatic: return "auto";
   }
   return "unknown";
 }

@@ -30,6 +30,7 @@ class IdleStrategy {
     switch (mode_) {
       case IdleMode::spin:
       case IdleMode::yield: return Duration::zero();
+      case IdleMode::automatic:  // which the engine replaces by one of the others
       case IdleMode::block: return until_next_timer > Duration::zero() ? until_next_timer : Duration::zero();
     }
     return Duration::zero();
@@ -41,6 +42,7 @@ class IdleStrategy {
     switch (mode_) {
       case IdleMode::spin: cpu_pause(); break;
       case IdleMode::yield: std::this_thread::yield(); break;
+      case IdleMode::automatic:
       case IdleMode::block: break;  // the poll has waited already
     }
   }

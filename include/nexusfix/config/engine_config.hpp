@@ -119,7 +119,7 @@ struct EngineConfig {
   TransportKind transport = TransportKind::automatic;
   // How a ring is made with `transport` io_uring. The engine chooses the number of connections and listeners.
   IoUringOptions io_uring{};
-  IdleMode idle = IdleMode::block;
+  IdleMode idle = IdleMode::automatic;
   std::size_t max_message_size = 64 * 1024;
   std::uint32_t max_fields = 512;  // per message
 

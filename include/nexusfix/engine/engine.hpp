@@ -81,6 +81,8 @@ class Engine {
   // Of the poll threads, from any thread, while they run or afterwards. Empty without a plan. Reads /proc.
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
 
+  // What the poll threads do while idle, and why, in one line.
+  [[nodiscard]] std::string idle_text() const;
   // The transport in use, and why, in one line; empty when the configuration names epoll.
   [[nodiscard]] const std::string& transport_text() const noexcept;
   // Socket options that this host refused. Once run() has returned, or before it begins.
