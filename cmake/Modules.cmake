@@ -163,7 +163,9 @@ function(nfx_add_modules layers_file)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/${file} PROPERTIES
       COMPILE_OPTIONS $<$<CONFIG:Release>:-O3> SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
-  # Of this file alone: a precompiled header is used only where the macros it was made with are defined.
+  # Of these files alone: a precompiled header is used only where the macros it was made with are defined.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/dictionary/load.cpp PROPERTIES COMPILE_DEFINITIONS
     NFX_DICTIONARY_PATH="${PROJECT_SOURCE_DIR}/dictionaries:${CMAKE_INSTALL_FULL_DATADIR}/nexusfix/dictionaries")
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/run.cpp PROPERTIES COMPILE_DEFINITIONS
+    NFX_VERSION="${PROJECT_VERSION}")
 endfunction()

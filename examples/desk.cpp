@@ -1,5 +1,5 @@
 // A desk that confirms every order: ./desk desk.toml
-#include <nexusfix/engine/engine.hpp>
+#include <nexusfix/engine/run.hpp>
 #include <nexusfix/wire/field_writer.hpp>
 
 struct Desk : nfx::Application {
@@ -20,7 +20,7 @@ struct Desk : nfx::Application {
   std::uint64_t orders = 0;
 };
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   Desk desk;
-  nfx::Engine{nfx::load_config(argv[1]), desk}.run();
+  return nfx::run(argc, argv, desk);
 }

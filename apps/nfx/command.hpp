@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/command_line.hpp"
+#include "nexusfix/engine/exit_code.hpp"
 
 // In the order in which help lists them.
 #define NFX_COMMANDS(row)                                                                                             \
@@ -21,8 +22,9 @@ NFX_COMMANDS(NFX_DECLARE)
 // The program with all of them.
 cli::Command nfx_command();
 
-inline constexpr int exit_done = 0;
-inline constexpr int exit_failed = 1;
-inline constexpr int exit_wrong_usage = cli::exit_wrong_usage;
+inline constexpr int exit_done = ExitCode::done;
+inline constexpr int exit_failed = ExitCode::failed;
+inline constexpr int exit_wrong_usage = ExitCode::wrong_usage;
+static_assert(exit_wrong_usage == cli::exit_wrong_usage);
 
 }  // namespace nfx::app

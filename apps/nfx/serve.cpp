@@ -1,24 +1,14 @@
 // nfx serve: an engine on a configuration file, with an application that echoes or rejects.
-#include <algorithm>
-#include <filesystem>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "command.hpp"
-#include "nexusfix/observe/line_log.hpp"
-#include "nexusfix/config/quickfix_settings.hpp"
-#include "nexusfix/config/tls_names.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/validator.hpp"
-#include "nexusfix/engine/engine.hpp"
-#include "nexusfix/observe/metrics.hpp"
-#include "nexusfix/placement/plan.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "nexusfix/engine/program.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
-#include "nexusfix/engine/reload_on_hangup.hpp"
-#include "nexusfix/engine/stop_on_signal.hpp"
 #include "text.hpp"
 
 namespace nfx::app {
@@ -30,17 +20,6 @@ struct ServeOptions {
   bool echo = false;
   bool messages = false;
 };
-
-// A server stores what it sent: in journals in the folder "store" next to the configuration, unless that sets another.
-void choose_stores(EngineConfig& config, const std::filesystem::path& file) {
-  for (SessionSettings& each : config.sessions) {
-    if (each.store_kind != StoreKind::unset) continue;
-    each.store_kind = StoreKind::journal;
-    if (each.journal.directory.empty()) each.journal.directory = file.parent_path() / "store";
-  }
-}
-
-UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
 // An optional header field that an echo copies: one that the session does not set by itself.
 bool is_echoed_header(Tag tag) noexcept {
@@ -63,32 +42,8 @@ bool is_echoed_header(Tag tag) noexcept {
 
 class Server final : public Application {
  public:
-  // `refused` is for Logons that are refused, apart from what happens to sessions.
-  Server(const ServeOptions& options, LineLog& log, LineLog& refused)
-      : options_(options), log_(log), refused_(refused) {}
+  Server(const ServeOptions& options, LineLog& log) : options_(options), log_(log) {}
 
-  void on_logon(SessionHandle& session) override {
-    line(session, "logged on, next in " + std::to_string(value(session.next_inbound())) + ", next out " +
-                      std::to_string(value(session.next_outbound())));
-  }
-  void on_logout(SessionHandle& session, std::string_view reason) override {
-    line(session, "logged out", reason == "logged out" ? std::string_view{} : reason);
-  }
-  void on_notice(SessionHandle& session, Notice notice, SeqNum seq, std::string_view text) override {
-    std::string what = "notice: ";
-    what += to_string(notice);
-    if (seq != SeqNum{}) what += ", message " + std::to_string(value(seq));
-    line(session, what, text);
-  }
-  void on_reject(SessionHandle& session, const MessageView& reject) override {
-    line(session, "the peer rejected message " + std::string{reject.get_view(Tag::RefSeqNum)},
-         reject.get_view(Tag::Text));
-  }
-  void on_added(SessionHandle& session) override { line(session, "added"); }
-  void on_removed(SessionHandle& session) override { line(session, "removed"); }
-  void on_cancel(SessionHandle& session, std::string_view reason) override {
-    line(session, "open orders should be cancelled", reason);
-  }
   // Each kind of violation once: a counterparty's extra tag comes with every message.
   void on_violations(SessionHandle& session, const MessageView& message, const ValidationReport& report) override {
     for (const Violation& each : report.violations()) {
@@ -118,28 +73,8 @@ class Server final : public Application {
     append_raw(text, view, false);
     line(session, std::string{text.view()});
   }
-  void on_logon_refused(const LogonRefusal& refusal) override {
-    refused_.line(refusal.time, "Logon refused: " + to_string(refusal));
-  }
-  void on_store_alert(std::string_view text) override { log_.line(wall_clock(), "store: " + std::string{text}); }
-  void on_log_alert(std::string_view text) override {
-    log_.line(wall_clock(), "log: " + std::string{text});
-    log_.flush();
-  }
-  void on_metrics(MetricsPage& page) override {
-    for (const auto& [name, log] : {std::pair{"stdout", &log_}, std::pair{"stderr", &refused_}}) {
-      const LineCounters counters = log->counters();
-      for (const CounterRow<LineCounters>& row : counter_rows<LineCounters>)
-        page.counter({row.metric, row.help}, counters.*row.member, {{"stream", name}});
-    }
-  }
-  void on_placement_alert(std::string_view text) override {
-    log_.line(wall_clock(), "placement: " + std::string{text});
-    log_.flush();
-  }
   Duration on_turn(Instant) override {
     log_.flush();
-    refused_.flush();
     return Duration::max();
   }
 
@@ -181,94 +116,21 @@ class Server final : public Application {
 
   const ServeOptions& options_;
   LineLog& log_;
-  LineLog& refused_;
   std::mutex violations_mutex_;
   std::set<std::string> violations_;
 };
 
-// The sequence numbers with which a session resumes, and the state of its store.
-void announce_store(const SessionHandle& session, UtcTime now, LineLog& log) {
-  const JournalStore* journal = session.journal();
-  if (journal == nullptr) return;
-  const JournalRecovery& found = journal->recovery();
-  std::string text = identity(session.config()) + " resumes with next in " +
-                     std::to_string(value(session.next_inbound())) + ", next out " +
-                     std::to_string(value(session.next_outbound()));
-  if (!found.clean) text += "; the last process did not close it";
-  if (found.taken_from_ring != 0)
-    text += ", and left " + std::to_string(found.taken_from_ring) + " bytes in memory, now on disk";
-  if (found.cut_bytes != 0) {
-    text += "; truncated " + std::to_string(found.cut_bytes) + " torn bytes after the last commit in " +
-            found.cut_file + " at offset " + std::to_string(found.cut_offset);
-  }
-  log.line(now, text);
-}
-
-void announce(Engine& engine, LineLog& log) {
-  const UtcTime now = wall_clock();
-  for (const std::string& warning : engine.placement_warnings()) log.line(now, "placement: " + warning);
-  if (engine.plan() != nullptr) {
-    for (const ThreadPlacement& thread : engine.plan()->threads) {
-      if (thread.role == ThreadRole::poll)
-        log.line(now, "placement: " + thread.name + " on CPU " + thread.cpus.to_list() + ": " + thread.reason);
-    }
-  }
-  for (std::size_t i = 0; i < engine.config().sessions.size(); ++i) {
-    const SessionSettings& settings = engine.config().sessions[i];
-    std::string text = settings.is_template ? "template " + identity(settings.session) : identity(settings.session);
-    if (settings.session.role == Role::acceptor) {
-      const auto endpoint = engine.local_endpoint(i);
-      text += " listens on " + to_string(endpoint ? *endpoint : settings.listen);
-    } else {
-      text += " connects to " + to_string(settings.connect.front());
-    }
-    log.line(now, text);
-    if (const SessionHandle* session = settings.is_template ? nullptr : engine.session(i))
-      announce_store(*session, now, log);
-  }
-  for (const std::string& warning : tls_binding_warnings(engine.config())) log.line(now, "tls: " + warning);
-  if (!engine.transport_text().empty()) log.line(now, "transport: " + engine.transport_text());
-  for (const std::string& warning : engine.transport_warnings()) log.line(now, "transport: " + warning);
-  log.flush();
-}
-
 int serve(const ServeOptions& options) {
-  std::vector<std::string> warnings;
-  EngineConfig config = load_any_config(options.config, &warnings);
-  choose_stores(config, options.config);
-  for (const std::string& warning : warnings) print_error("nfx: {}\n", warning);
+  EngineConfig config = load_program_config(options.config, "nfx");
   if (options.check) {
-    const std::size_t count = config.sessions.size();
-    print("{}: ok, {}{}\n", options.config, count, count == 1 ? " session" : " sessions");
-    for (const SessionSettings& each : config.sessions) {
-      print("  {} {}{}\n", to_string(each.session.role), identity(each.session),
-            each.dictionary ? "" : ", without a dictionary");
-    }
-    for (const std::string& warning : tls_binding_warnings(config)) print_error("nfx: {}\n", warning);
+    print_program(config, options.config, "nfx");
     return exit_done;
   }
   LineLog log{cli::Stream::out};  // outlives the engine, which prints until its end
   LineLog refused{cli::Stream::err};
-  Server server{options, log, refused};
-  const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
-  std::optional<ReloadOnHangup> reload;  // before the engine, whose threads inherit the blocked signal
-  if (encrypted) reload.emplace();
-  Engine engine{std::move(config), server};
-  const StopOnSignal stop_on_signal{engine};
-  engine.start();
-  announce(engine, log);
-  if (reload) {
-    reload->begin([&engine, &log] {
-      const std::vector<std::string> problems = engine.reload_tls();
-      for (const std::string& each : problems)
-        log.line(wall_clock(), "tls: " + each + "; the files loaded before stay in use");
-      if (problems.empty()) log.line(wall_clock(), "tls: certificates, keys and revocation lists are reloaded");
-      log.flush();
-    });
-  }
-  engine.run();
-  reload.reset();
-  for (const ThreadReport& report : engine.thread_reports()) log.line(wall_clock(), "placement: " + to_string(report));
+  Server server{options, log};
+  server.report_to(&log, &refused);
+  run_program(std::move(config), server, log);
   return exit_done;
 }
 
@@ -296,7 +158,7 @@ cli::Command serve_command() {
       .details =
           R"(Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.
 Each refused Logon is a line on standard error, with its reason, the names it claims and its address: at most max_refusal_reports of a reason within a second, then their number.
-Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists when sessions are encrypted.
+Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists.
 Messages sent and received are stored in journals, in the folder 'store' next to the configuration unless that specifies another; 'nfx store ls store' shows them.
 Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted (nfx_lines_dropped_total in the metrics file), and a closed standard output is reported on standard error, once. --messages costs latency.
 Of messages delivered although the dictionary does not expect them, each kind is shown once.

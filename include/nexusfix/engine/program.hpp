@@ -1,0 +1,37 @@
+// The parts of nfx::run, for programs with a command line of their own; `nfx serve` is one.
+// Thread: the main one, before any other. Cost: as an engine's. Errors: ConfigError and what Engine throws;
+// report_exception() makes the line and the exit code of them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/engine/application.hpp"
+#include "nexusfix/engine/exit_code.hpp"
+#include "nexusfix/observe/line_log.hpp"
+
+namespace nfx {
+
+// A standard descriptor that is closed would become one of a socket or a journal, and receive what is printed. What is
+// opened instead fails like a closed one.
+void occupy_standard_descriptors() noexcept;
+
+// A configuration of either format. Sessions whose store is not set have journals, in the folder "store" next to the
+// file unless they name another. Warnings are lines on standard error, after the name of the program.
+[[nodiscard]] EngineConfig load_program_config(const std::string& file, std::string_view program);
+
+// Prints what would run: sessions, addresses, stores, dictionaries.
+void print_program(const EngineConfig& config, const std::string& file, std::string_view program);
+
+// Where messages are stored, in one line: "2 sessions have journals in /var/lib/desk/store".
+[[nodiscard]] std::string store_text(const EngineConfig& config);
+
+// Serves until SIGINT or SIGTERM, with a line for what begins, and returns when all sessions are logged out. SIGHUP
+// reloads certificates, keys and revocation lists.
+void run_program(EngineConfig config, Application& application, LineLog& lines);
+
+// Within a catch block: prints the exception as one line, and returns the exit code for it.
+[[nodiscard]] int report_exception(std::string_view program) noexcept;
+
+}  // namespace nfx

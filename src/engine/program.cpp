@@ -1,0 +1,197 @@
+// From a configuration file to an engine that serves until a signal ends it, with a line for what begins.
+#include "nexusfix/engine/program.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/config/quickfix_settings.hpp"
+#include "nexusfix/config/tls_names.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
+#include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/reload_on_hangup.hpp"
+#include "nexusfix/engine/stop_on_signal.hpp"
+#include "nexusfix/observe/print.hpp"
+#include "nexusfix/placement/plan.hpp"
+#include "nexusfix/placement/topology.hpp"
+#include "nexusfix/store/journal_store.hpp"
+
+namespace nfx {
+namespace {
+
+UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+
+std::string counted(std::size_t count, std::string_view what) {
+  return std::to_string(count) + ' ' + std::string{what} + (count == 1 ? "" : "s");
+}
+
+// "listens on 127.0.0.1:9878" or "connects to 192.0.2.7:9878".
+std::string address_text(const SessionSettings& settings, const Endpoint& listen) {
+  if (settings.session.role == Role::acceptor) return "listens on " + to_string(listen);
+  return "connects to " + to_string(settings.connect.front());
+}
+
+std::string name_of(const SessionSettings& settings) {
+  return settings.is_template ? "template " + identity(settings.session) : identity(settings.session);
+}
+
+// The sequence numbers with which a session resumes, and the state of its store.
+void announce_store(const SessionHandle& session, UtcTime now, LineLog& lines) {
+  const JournalStore* journal = session.journal();
+  if (journal == nullptr) return;
+  const JournalRecovery& found = journal->recovery();
+  std::string text = identity(session.config()) + " resumes with next in " +
+                     std::to_string(value(session.next_inbound())) + ", next out " +
+                     std::to_string(value(session.next_outbound()));
+  if (!found.clean) text += "; the last process did not close it";
+  if (found.taken_from_ring != 0)
+    text += ", and left " + std::to_string(found.taken_from_ring) + " bytes in memory, now on disk";
+  if (found.cut_bytes != 0) {
+    text += "; truncated " + std::to_string(found.cut_bytes) + " torn bytes after the last commit in " +
+            found.cut_file + " at offset " + std::to_string(found.cut_offset);
+  }
+  lines.line(now, text);
+}
+
+void announce(Engine& engine, LineLog& lines) {
+  const UtcTime now = wall_clock();
+  for (const std::string& warning : engine.placement_warnings()) lines.line(now, "placement: " + warning);
+  if (engine.plan() != nullptr) {
+    for (const ThreadPlacement& thread : engine.plan()->threads) {
+      if (thread.role == ThreadRole::poll)
+        lines.line(now, "placement: " + thread.name + " on CPU " + thread.cpus.to_list() + ": " + thread.reason);
+    }
+  }
+  for (std::size_t i = 0; i < engine.config().sessions.size(); ++i) {
+    const SessionSettings& settings = engine.config().sessions[i];
+    const auto endpoint = engine.local_endpoint(i);
+    lines.line(now, name_of(settings) + ' ' + address_text(settings, endpoint ? *endpoint : settings.listen));
+    if (const SessionHandle* session = settings.is_template ? nullptr : engine.session(i))
+      announce_store(*session, now, lines);
+  }
+  if (!engine.config().sessions.empty()) lines.line(now, "store: " + store_text(engine.config()));
+  lines.line(now, engine.idle_text());
+  for (const std::string& warning : tls_binding_warnings(engine.config())) lines.line(now, "tls: " + warning);
+  if (!engine.transport_text().empty()) lines.line(now, "transport: " + engine.transport_text());
+  for (const std::string& warning : engine.transport_warnings()) lines.line(now, "transport: " + warning);
+  lines.flush();
+}
+
+void reload(Engine& engine, bool encrypted, LineLog& lines) {
+  if (!encrypted) {
+    lines.line(wall_clock(), "SIGHUP: nothing to reload, as no session is encrypted; other changes need a restart");
+  } else {
+    const std::vector<std::string> problems = engine.reload_tls();
+    for (const std::string& each : problems)
+      lines.line(wall_clock(), "tls: " + each + "; the files loaded before stay in use");
+    if (problems.empty()) lines.line(wall_clock(), "tls: certificates, keys and revocation lists are reloaded");
+  }
+  lines.flush();
+}
+
+// Before the engine that they use is gone.
+struct EndOfReloads {
+  ReloadOnHangup& on_hangup;
+  ~EndOfReloads() { on_hangup.end(); }
+};
+
+int report(std::string_view program, std::string text, int exit_code) noexcept {
+  std::ranges::replace(text, '\n', ' ');
+  cli::print_error("{}: {}\n", program, text);
+  return exit_code;
+}
+
+}  // namespace
+
+void occupy_standard_descriptors() noexcept {
+  for (const int fd : {0, 1, 2}) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    static_cast<void>(::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY));  // takes the lowest number that is free
+  }
+}
+
+EngineConfig load_program_config(const std::string& file, std::string_view program) {
+  std::vector<std::string> warnings;
+  EngineConfig config = load_any_config(file, &warnings);
+  for (SessionSettings& each : config.sessions) {
+    if (each.store_kind != StoreKind::unset) continue;
+    each.store_kind = StoreKind::journal;
+    if (each.journal.directory.empty()) each.journal.directory = std::filesystem::path{file}.parent_path() / "store";
+  }
+  for (const std::string& warning : warnings) cli::print_error("{}: {}\n", program, warning);
+  return config;
+}
+
+void print_program(const EngineConfig& config, const std::string& file, std::string_view program) {
+  cli::SafeText out;
+  out.add("{}: ok, {}\n", file, counted(config.sessions.size(), "session"));
+  for (const SessionSettings& each : config.sessions) {
+    out.add("  {} {} {}{}\n", to_string(each.session.role), name_of(each), address_text(each, each.listen),
+            each.dictionary ? "" : ", without a dictionary");
+  }
+  if (!config.sessions.empty()) out.add("  {}\n", store_text(config));
+  cli::print(out);
+  for (const std::string& warning : tls_binding_warnings(config)) cli::print_error("{}: {}\n", program, warning);
+}
+
+std::string store_text(const EngineConfig& config) {
+  std::map<std::string, std::size_t> folders;
+  std::size_t in_memory = 0;
+  for (const SessionSettings& each : config.sessions) {
+    if (each.store_kind == StoreKind::journal) {
+      ++folders[std::filesystem::absolute(each.journal.directory).lexically_normal().string()];
+    } else {
+      ++in_memory;
+    }
+  }
+  std::string text;
+  for (const auto& [folder, count] : folders) {
+    if (!text.empty()) text += "; ";
+    text += counted(count, "session") + (count == 1 ? " has its journal in " : " have journals in ") + folder;
+  }
+  if (in_memory != 0) {
+    if (!text.empty()) text += "; ";
+    text += counted(in_memory, "session") + " in memory: a process that ends loses sequence numbers and messages";
+  }
+  return text;
+}
+
+void run_program(EngineConfig config, Application& application, LineLog& lines) {
+  const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
+  ReloadOnHangup on_hangup;  // before the engine, whose threads inherit the blocked signal
+  {
+    Engine engine{std::move(config), application};
+    const StopOnSignal stop_on_signal{engine};
+    engine.start();
+    announce(engine, lines);
+    const EndOfReloads end_of_reloads{on_hangup};
+    on_hangup.begin([&engine, &lines, encrypted] { reload(engine, encrypted, lines); });
+    engine.run();
+    for (const ThreadReport& each : engine.thread_reports()) lines.line(wall_clock(), "placement: " + to_string(each));
+  }
+}
+
+int report_exception(std::string_view program) noexcept {
+  try {
+    throw;
+  } catch (const ConfigError& error) {
+    return report(program, error.what(), ExitCode::wrong_usage);
+  } catch (const TopologyError& error) {
+    return report(program, error.what(), ExitCode::wrong_usage);
+  } catch (const DictionaryError& error) {
+    return report(program, error.what(), ExitCode::wrong_usage);
+  } catch (const std::exception& error) {
+    return report(program, error.what(), ExitCode::failed);
+  } catch (...) {
+    return report(program, "an exception that is not a std::exception", ExitCode::failed);
+  }
+}
+
+}  // namespace nfx
