@@ -18,7 +18,7 @@ PHASES = ("open loop", "closed loop, one at a time", "closed loop, window full")
 
 
 def one_run(options, isolate):
-    chosen = ["--isolate"] if isolate else ["--idle", options.idle] if options.idle else []
+    chosen = ["--isolate"] if isolate else ["--idle", options.idle]
     return run_demo(options.nfx, "--orders", options.orders, "--noise", options.noise, *chosen)
 
 
@@ -28,7 +28,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--noise", type=int, default=4, help="noisy processes (default: %(default)s)")
     parser.add_argument("--orders", type=int, default=20000, help="requests per phase (default: %(default)s)")
-    parser.add_argument("--idle", choices=("spin", "yield", "block"), help="of the run that is not isolated")
+    parser.add_argument("--idle", choices=("auto", "spin", "yield", "block"), default="spin",
+                        help="of the run that is not isolated (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="one repeat of 2,000 requests")
     options = parser.parse_args()
     if os.geteuid() != 0:

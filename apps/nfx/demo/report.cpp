@@ -81,6 +81,35 @@ void append_thread(SafeText& out, cli::Literal name, const ThreadStats& before, 
           run.voluntary);
 }
 
+constexpr std::string_view baseline_name = "raw TCP, same bytes, no FIX";
+
+// Rows that are not what the engine does, and rows that were measured twice.
+void append_disturbance(SafeText& out, std::string_view row, const Disturbance& shown,
+                        const std::optional<Disturbance>& first_run) {
+  if (shown.spoilt()) {
+    out.add("  note: spoilt by the scheduler{}, so its percentiles are not those of the engine: {} ({})\n",
+            first_run ? std::string_view{" twice"} : std::string_view{}, row, shown.text());
+  } else if (first_run) {
+    out.add("  note: measured twice, as the scheduler spoilt the first run: {} ({})\n", row, first_run->text());
+  }
+}
+
+void append_disturbances(SafeText& out, const Outcome& outcome) {
+  const std::size_t before = out.size();
+  for (const PhaseResult& phase : outcome.trader->phases()) {
+    if (phase.plan.reported) append_disturbance(out, phase.plan.name, phase.disturbance, phase.first_run);
+  }
+  if (outcome.baseline)
+    append_disturbance(out, baseline_name, outcome.baseline_disturbance, outcome.baseline_first_run);
+  if (out.size() != before) out += '\n';
+}
+
+void json_disturbance(std::FILE* out, const Disturbance& shown, bool repeated) {
+  std::fprintf(
+      out, ", \"steal_percent\": %.2f, \"involuntary_switches\": %" PRIu64 ", \"spoilt\": %s, \"repeated\": %s",
+      shown.steal_percent, shown.involuntary_switches, shown.spoilt() ? "true" : "false", repeated ? "true" : "false");
+}
+
 void json_histogram(std::FILE* out, const LatencyHistogram& h) {
   std::fprintf(out,
                "\"count\": %" PRIu64 ", \"p50_ns\": %" PRIu64 ", \"p90_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64
@@ -143,7 +172,8 @@ std::vector<std::string> disagreements(const Outcome& outcome) {
 SafeText table(const Outcome& outcome, const std::vector<std::string>& problems) {
   SafeText out;
   const TraderCounts& t = outcome.trader->counts();
-  out.add("\nnfx demo: trader and venue, two processes over TCP on loopback, FIX.4.4, idle {}\n\n", outcome.idle);
+  out.add("\nnfx demo: trader and venue, two processes over TCP on loopback, FIX.4.4\n");
+  out.add("  idle {}: {}\n\n", outcome.idle, outcome.idle_reason);
   if (outcome.noise != 0 || !outcome.isolated_cpus.empty()) {
     const std::string where =
         outcome.isolated_cpus.empty() ? "not isolated" : "isolated on CPU " + outcome.isolated_cpus;
@@ -159,8 +189,9 @@ SafeText table(const Outcome& outcome, const std::vector<std::string>& problems)
   for (const PhaseResult& phase : outcome.trader->phases()) {
     if (phase.plan.reported) append_latencies(out, phase.plan.name, phase.round_trip, phase.messages_per_s());
   }
-  if (outcome.baseline) append_latencies(out, "raw TCP, same bytes, no FIX", *outcome.baseline, std::nullopt);
+  if (outcome.baseline) append_latencies(out, baseline_name, *outcome.baseline, std::nullopt);
   out += '\n';
+  append_disturbances(out, outcome);
   append_thread(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session,
                 overall_rate(*outcome.trader, outcome.trader_session));
   append_thread(out, "venue ", outcome.venue.thread_before, outcome.venue.thread_after, outcome.venue.session,
@@ -190,6 +221,7 @@ void write_json(const std::filesystem::path& file, const Outcome& outcome, const
     std::fprintf(out, "%s    {\"name\": \"%.*s\", ", separator, static_cast<int>(phase.plan.name.size()),
                  phase.plan.name.data());
     json_histogram(out, phase.round_trip);
+    json_disturbance(out, phase.disturbance, phase.first_run.has_value());
     std::fprintf(out, ", \"messages_per_s\": %.0f}", phase.messages_per_s());
     separator = ",\n";
   }
@@ -197,6 +229,7 @@ void write_json(const std::filesystem::path& file, const Outcome& outcome, const
   if (outcome.baseline) {
     std::fprintf(out, "  \"floor\": {");
     json_histogram(out, *outcome.baseline);
+    json_disturbance(out, outcome.baseline_disturbance, outcome.baseline_first_run.has_value());
     std::fprintf(out, "},\n");
   }
   json_side(out, "trader", outcome.trader->thread_before(), outcome.trader->thread_after(), outcome.trader_session);

@@ -19,7 +19,10 @@ struct Outcome {
   std::uint64_t trader_next_inbound = 0;
   std::uint64_t trader_next_outbound = 0;
   std::optional<LatencyHistogram> baseline;
+  Disturbance baseline_disturbance;
+  std::optional<Disturbance> baseline_first_run;
   std::string idle;
+  std::string idle_reason;
   unsigned noise = 0;         // noisy processes started
   std::string isolated_cpus;  // empty: nothing was isolated
 };

@@ -14,25 +14,28 @@ MonotonicTime read_clock() noexcept { return std::chrono::time_point_cast<Durati
 
 constexpr std::uint32_t most_open_orders = 2000;  // beyond it, cancels keep the order books from growing
 
-std::uint32_t total_requests_of(const std::vector<PhasePlan>& plan) {
+std::uint32_t most_requests_of(const std::vector<PhasePlan>& plan) {
   std::uint32_t total = 0;
-  for (const PhasePlan& phase : plan) total += phase.requests;
+  for (const PhasePlan& phase : plan) total += phase.may_repeat ? 2 * phase.requests : phase.requests;
   return total;
 }
 
 }  // namespace
 
 Trader::Trader(std::vector<PhasePlan> plan, std::uint64_t seed)
-    : random_(seed), requests_(total_requests_of(plan) + 1), orders_(requests_.size()) {
+    : random_(seed), requests_(most_requests_of(plan) + 1), orders_(requests_.size()) {
   phases_.resize(plan.size());
-  for (std::size_t i = 0; i < plan.size(); ++i) phases_[i].plan = plan[i];
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    phases_[i].plan = plan[i];
+    planned_total_ += plan[i].requests;
+  }
   open_.reserve(orders_.size());
 }
 
 void Trader::on_logon(SessionHandle& session) {
   session_ = &session;
   thread_before_ = ThreadStatsReader{}.read();
-  begin_phase(read_clock());
+  begin_phase();
 }
 
 void Trader::on_logout(SessionHandle&, std::string_view) {
@@ -49,8 +52,9 @@ void Trader::on_traffic(SessionHandle&, Direction direction, std::string_view me
   traffic.bytes += message.size();
 }
 
-void Trader::begin_phase(MonotonicTime now) {
-  phase_start_ = now;
+void Trader::begin_phase() {
+  if (meter_ != nullptr) meter_->begin();
+  phase_start_ = read_clock();
   sent_in_phase_ = answered_in_phase_ = 0;
   in_before_ = session_->counters().messages_in;
   out_before_ = session_->counters().messages_out;
@@ -61,9 +65,18 @@ void Trader::end_phase(MonotonicTime now) {
   result.elapsed = now - phase_start_;
   result.messages_in = session_->counters().messages_in - in_before_;
   result.messages_out = session_->counters().messages_out - out_before_;
+  if (meter_ != nullptr) result.disturbance = meter_->end();
+  if (result.disturbance.spoilt() && result.plan.may_repeat && !result.first_run) {
+    PhaseResult again;
+    again.plan = result.plan;
+    again.first_run = result.disturbance;
+    result = std::move(again);
+    planned_total_ += result.plan.requests;
+    return begin_phase();
+  }
   ++phase_;
   if (phase_ == phases_.size()) return session_->logout("demonstration complete");
-  begin_phase(now);
+  begin_phase();
 }
 
 Duration Trader::on_turn(Instant) {

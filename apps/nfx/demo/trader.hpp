@@ -6,11 +6,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <vector>
 
 #include "demo/book.hpp"
+#include "demo/disturbance.hpp"
 #include "demo/market.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
@@ -26,7 +28,8 @@ struct PhasePlan {
   std::uint32_t requests = 0;
   std::uint32_t rate_per_s = 0;
   std::uint32_t window = 0;
-  bool reported = true;  // false: warm-up
+  bool reported = true;     // false: warm-up
+  bool may_repeat = false;  // once, where the scheduler spoilt it
 };
 
 struct PhaseResult {
@@ -35,6 +38,8 @@ struct PhaseResult {
   std::uint64_t messages_in = 0;
   std::uint64_t messages_out = 0;
   Duration elapsed{};
+  Disturbance disturbance;
+  std::optional<Disturbance> first_run;  // which was spoilt, so that this is the second one
 
   [[nodiscard]] double messages_per_s() const noexcept {
     const double seconds = std::chrono::duration<double>(elapsed).count();
@@ -54,6 +59,8 @@ struct TraderCounts {
 class Trader final : public Application {
  public:
   Trader(std::vector<PhasePlan> plan, std::uint64_t seed);
+  // Before the engine begins: what disturbs each phase is measured. It outlives this.
+  void measure_with(DisturbanceMeter& meter) noexcept { meter_ = &meter; }
 
   void on_logon(SessionHandle& session) override;
   void on_message(SessionHandle& session, const MessageView& message) override;
@@ -65,7 +72,9 @@ class Trader final : public Application {
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] bool completed() const noexcept { return phase_ == phases_.size(); }
   [[nodiscard]] std::uint32_t progress() const noexcept { return answered_total_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint32_t total_requests() const noexcept {
+  // As planned at this time; most_requests() with all phases that may be repeated.
+  [[nodiscard]] std::uint32_t total_requests() const noexcept { return planned_total_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t most_requests() const noexcept {
     return static_cast<std::uint32_t>(requests_.size() - 1);
   }
 
@@ -102,7 +111,7 @@ class Trader final : public Application {
     bool pending = false;  // a replace or cancel is in flight
   };
 
-  void begin_phase(MonotonicTime now);
+  void begin_phase();
   void end_phase(MonotonicTime now);
   void send_due(MonotonicTime now);
   [[nodiscard]] bool send_request(MonotonicTime due);
@@ -134,6 +143,8 @@ class Trader final : public Application {
   TraderCounts counts_;
   ThreadStats thread_before_;
   ThreadStats thread_after_;
+  DisturbanceMeter* meter_ = nullptr;
+  std::atomic<std::uint32_t> planned_total_{0};
   std::atomic<std::uint32_t> answered_total_{0};
   std::atomic<bool> done_{false};
   std::array<char, 512> buffer_;

@@ -35,6 +35,7 @@ class VenueProcess {
   VenueProcess(const VenueProcess&) = delete;
   VenueProcess& operator=(const VenueProcess&) = delete;
 
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   // The port it listens on; empty when it could not start.
   [[nodiscard]] std::optional<std::uint16_t> port();
   // Waits for its end. Empty when it ended in another way than with its report.

@@ -1,0 +1,64 @@
+// Reads /proc/stat and the switches of both processes.
+#include "demo/disturbance.hpp"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "nexusfix/placement/cpu_counters.hpp"
+#include "nexusfix/placement/thread_sampler.hpp"
+
+namespace nfx::app::demo {
+namespace {
+
+constexpr double most_steal_percent = 1;
+constexpr double most_switches_per_s = 10;
+constexpr std::uint64_t fewest_switches = 3;  // of a row that is over in a moment
+
+}  // namespace
+
+bool Disturbance::spoilt() const noexcept {
+  if (steal_percent >= most_steal_percent) return true;
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  return involuntary_switches >= fewest_switches &&
+         static_cast<double>(involuntary_switches) >= most_switches_per_s * seconds;
+}
+
+std::string Disturbance::text() const {
+  char text[96];
+  std::snprintf(text, sizeof text, "steal %.1f%%, %llu involuntary switches in %.1f s", steal_percent,
+                static_cast<unsigned long long>(involuntary_switches), std::chrono::duration<double>(elapsed).count());
+  return text;
+}
+
+DisturbanceMeter::Sample DisturbanceMeter::sample() const {
+  Sample sample;
+  for (const CpuCounters& cpu : sample_counters(HostFiles{}).cpus) {
+    sample.steal += cpu.steal;
+    sample.ticks += cpu.user + cpu.system + cpu.idle + cpu.interrupt + cpu.softirq + cpu.steal;
+  }
+  rusage own{};
+  if (::getrusage(RUSAGE_SELF, &own) == 0) sample.involuntary_switches = static_cast<std::uint64_t>(own.ru_nivcsw);
+  if (other_side_ != 0) {
+    if (const auto other = sample_thread(HostFiles{}, other_side_, other_side_))
+      sample.involuntary_switches += other->involuntary_switches;
+  }
+  sample.time = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+  return sample;
+}
+
+void DisturbanceMeter::begin() { before_ = sample(); }
+
+Disturbance DisturbanceMeter::end() const {
+  const Sample after = sample();
+  Disturbance of;
+  const std::uint64_t ticks = after.ticks - before_.ticks;
+  if (ticks != 0)
+    of.steal_percent = 100 * static_cast<double>(after.steal - before_.steal) / static_cast<double>(ticks);
+  of.involuntary_switches = after.involuntary_switches - before_.involuntary_switches;
+  of.elapsed = after.time - before_.time;
+  return of;
+}
+
+}  // namespace nfx::app::demo

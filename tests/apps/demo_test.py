@@ -1,0 +1,49 @@
+"""nfx demo: what it chose for idle and why, and that a row which the scheduler has spoilt is measured again and marked."""
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+from support import run
+
+ROWS = ("open loop, at the set rate", "closed loop, one at a time", "closed loop, window full")
+
+
+class Demo(unittest.TestCase):
+    def demo(self, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            result = pathlib.Path(folder) / "demo.json"
+            code, out, err = run("demo", "--no-dictionary", "--json", str(result), *options)
+            self.assertEqual(code, 0, err)
+            return out, json.loads(result.read_text(encoding="utf-8"))
+
+    def expect_honest_rows(self, out, result):
+        self.assertEqual([phase["name"] for phase in result["phases"]], list(ROWS))
+        notes = [line for line in out.splitlines() if line.startswith("  note: ")]
+        rows = result["phases"] + ([{"name": "raw TCP, same bytes, no FIX", **result["floor"]}] if "floor" in result else [])
+        for row in rows:
+            with self.subTest(row):
+                of_row = [line for line in notes if f": {row['name']} (" in line]
+                self.assertEqual(len(of_row), 1 if row["spoilt"] or row["repeated"] else 0)
+                if row["spoilt"]:
+                    self.assertTrue(row["repeated"], "a spoilt row is measured once more")
+                    self.assertIn("spoilt by the scheduler twice", of_row[0])
+                    self.assertRegex(of_row[0], r"\(steal [\d.]+%, \d+ involuntary switches in [\d.]+ s\)$")
+
+    def test_without_cpus_of_its_own_auto_blocks_and_states_why(self):
+        out, result = self.demo("--orders", "200")
+        self.assertIn("  idle block: the two sides share their CPUs with other work; --isolate changes that\n", out)
+        self.assertEqual(result["idle"], "block")
+        self.expect_honest_rows(out, result)
+
+    def test_busy_polling_among_noisy_processes_is_not_shown_without_a_note(self):
+        noise = 2 * (os.cpu_count() or 1)
+        out, result = self.demo("--orders", "500", "--rate", "500", "--idle", "spin", "--noise", str(noise))
+        self.assertIn("  idle spin: from --idle\n", out)
+        self.expect_honest_rows(out, result)
+        self.assertTrue(result["phases"][0]["spoilt"], result["phases"][0])
+
+
+if __name__ == "__main__":
+    unittest.main()
