@@ -86,7 +86,6 @@ JournalScan scan_archived(Disk& disk, const ArchivedSegment& segment,
     damage(0, "the header of the segment is damaged");
     return scan;
   }
-  const std::uint64_t size = value_or_throw(file->size());
   StandingNumbers numbers{header->next_inbound, header->next_outbound, header->creation_time_ns, false};
   scan.identity = identity_of(*header);
   scan.end = header->base;
@@ -100,7 +99,7 @@ JournalScan scan_archived(Disk& disk, const ArchivedSegment& segment,
   }
   if (segment.next) scan.committed = segment.next->base;
   PiecewiseFile pieces(*file);
-  const std::uint64_t limit = std::min(segment_header_size + header->capacity, size);
+  const std::uint64_t limit = segment_header_size + header->capacity;
   std::uint64_t offset = segment_header_size;
   RecordState state = RecordState::none;
   for (bool go_on = true; go_on;) {

@@ -244,7 +244,8 @@ class Scanner {
 
   // Takes records from scan_.end on, and returns the state of the one that it stopped at.
   RecordState read_on(Listed& listed) {
-    const std::uint64_t limit = std::min(segment_header_size + listed.info.header.capacity, listed.size);
+    // The file may end before, and grow meanwhile: after its end is what is after the last record, nothing.
+    const std::uint64_t limit = segment_header_size + listed.info.header.capacity;
     const std::string path = listed.info.path.string();
     PiecewiseFile pieces(*listed.file);
     for (;;) {
