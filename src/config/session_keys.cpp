@@ -589,8 +589,9 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
      "the session since then, both are 1. Not set: the start of the engine."},
     NFX_FLAG(
         "prefault", settings.prefault,
-        "Whether all memory of the store is touched at start, so that no page fault delays a message later. It takes "
-        "longer to start and uses all the memory from then on."),
+        "Whether the store's memory is mapped ahead of its use, so that no page fault delays a message. With store = "
+        "\"memory\" all of it at start; a journal's index by the flusher, a part at each step by which the journal "
+        "grows."),
     NFX_INTEGER("flusher", settings.flusher, -1, 1023,
                 "store = \"journal\": number of the flusher thread that writes the journal, from 0. -1: the one with "
                 "the fewest "

@@ -25,6 +25,7 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_vi
   if (session.settings.session.refresh_on_logon) {
     session.session.restore(session.store.next_inbound(), session.store.next_outbound());
   }
+  if (session.journal_store != nullptr) session.journal_store->prepare();
   step(session, 0, [&](Actions& out) { session.session.on_connect(now_, out); });
 }
 

@@ -57,6 +57,11 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     writer.attach(nullptr);
   }
 
+  // Of all journals, before more is written and synced: a session may be waiting for it, and it is quick.
+  void reserve_space(MonotonicTime now) noexcept {
+    for (JournalWriter* writer : writers) writer->reserve_when_due(now);
+  }
+
   [[nodiscard]] bool anything_wanted() {
     const std::lock_guard lock(mutex);
     return std::ranges::any_of(writers, [](const JournalWriter* writer) { return writer->is_wanted(); });
@@ -111,17 +116,21 @@ const LatencyCounts& JournalFlusher::syncs() const noexcept { return parts_->syn
 Duration JournalFlusher::turn(Instant now) {
   Duration next = std::chrono::seconds{1};
   bool changed = false;
+  bool worked_ahead = false;
   for (std::size_t i = 0;; ++i) {
     while (parts_->waiting.load() > 0) ::sched_yield();
     const std::lock_guard lock(parts_->mutex);
+    if (parts_->space_wanted.exchange(false)) parts_->reserve_space(now.monotonic);
     if (i >= parts_->writers.size()) break;
     JournalWriter& writer = *parts_->writers[i];
     const Published before(writer);
     next = std::min(next, writer.turn(now));
+    // One slow step in an iteration, of one journal: the others' syncs do not wait for more.
+    if (!worked_ahead) worked_ahead = writer.work_ahead(now.monotonic);
     changed = changed || Published(writer) != before;
   }
   if (changed && parts_->durable) parts_->durable();
-  return next;
+  return worked_ahead ? Duration::zero() : next;
 }
 
 void JournalFlusher::wait(Duration longest) {

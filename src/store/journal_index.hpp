@@ -17,6 +17,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/store/journal_format.hpp"
 #include "nexusfix/store/journal_store.hpp"
+#include "store/journal_space.hpp"
 
 namespace nfx::detail {
 
@@ -44,11 +45,9 @@ class JournalIndex {
     entries_ = static_cast<Entry*>(pages);
   }
 
-  // Touches all pages.
-  void prefault() noexcept {
-    constexpr std::size_t page_size = 4096;
-    auto* const pages = reinterpret_cast<volatile char*>(entries_);
-    for (std::size_t at = 0; at < size_; at += page_size) pages[at] = pages[at];
+  // Its pages, which another thread may map ahead of use. The entry of a sequence number is at the number modulo count.
+  [[nodiscard]] IndexMemory memory() const noexcept {
+    return {reinterpret_cast<char*>(entries_), sizeof(Entry), mask_ + 1};
   }
 
   [[nodiscard]] bool empty() const noexcept { return live_ == 0; }

@@ -64,7 +64,6 @@ void JournalWriter::make_folders(std::vector<std::string>& corrected) {
   corrected = value_or_throw(disk_.secure_folder(folder_, FolderKind::own));
   std::ranges::move(value_or_throw(disk_.secure_folder(folder_ / archive_folder, FolderKind::own)),
                     std::back_inserter(corrected));
-  value_or_throw(disk_.sync_folder(options_.directory));
   auto lock = disk_.lock(folder_ / lock_name);
   if (!lock && lock.error().code == EWOULDBLOCK) {
     throw StoreError("the session " + identity_ + " is in use: " + lock.error().operation +
@@ -73,13 +72,35 @@ void JournalWriter::make_folders(std::vector<std::string>& corrected) {
   lock_ = value_or_throw(std::move(lock));
 }
 
-void JournalWriter::spare_at_once() {
-  while (!spare_ready_) value_or_throw(spare_slice(), "free space, or choose a smaller segment_size");
+// Nothing is synced: establish() does before the first record is written. A power loss before that leaves no file, or
+// one without records, which the next opening begins again.
+void JournalWriter::begin_journal(UtcTime now) {
+  const SegmentCut start{0, 1, 1, to_ns(now), to_ns(now)};
+  if (spare_ != nullptr) return value_or_throw(begin_segment(start));
+  const std::uint64_t capacity = options_.segment_size - segment_header_size;
+  SegmentHeader header = make_header(1, capacity, identity_);
+  header.base = 0;
+  header.begun_ns = start.time_ns;
+  header.creation_time_ns = start.creation_time_ns;
+  header.crc = header_crc(header);
+  file_ = value_or_throw(disk_.open(segment_path(1), OpenMode::create));
+  table_.push_back({1, 0, capacity, start.time_ns});
+  reserve_at_start(0);
+  value_or_throw(file_->write(0, {reinterpret_cast<const char*>(&header), sizeof header}));
 }
 
-void JournalWriter::begin_journal(UtcTime now) {
-  if (!spare_ready_) spare_at_once();
-  value_or_throw(begin_segment({0, 1, 1, to_ns(now), to_ns(now)}));
+// Space for a Logon exchange after the head. What a full disk cannot give to a journal that exists already is looked
+// for again later.
+void JournalWriter::reserve_at_start(JournalPosition head) {
+  const Space file = file_space();
+  const std::uint64_t used = head - base_;
+  const bool at_once = options_.segment_size <= whole_at_once;
+  if (!at_once && used + start_size / 2 <= reserved_) return;
+  const auto done = grow_file(at_once ? file.end : file.up_to(used + start_size));
+  if (done) return;
+  if (begun_here_) throw_disk_error(done.error(), "free space");
+  say(done.error());
+  lacks_space_ = true;
 }
 
 // Uses what was made ahead, and removes what was begun to be made.
@@ -90,12 +111,14 @@ void JournalWriter::find_spare(const std::vector<fs::path>& spares) {
     SegmentHeader header{};
     const std::size_t size = value_or_throw(file->read(0, {reinterpret_cast<char*>(&header), sizeof header}));
     const bool usable = size == sizeof header && header_is_whole(header) && header.ordinal == wanted &&
-                        path == segment_path(wanted) && identity_of(header) == identity_ &&
-                        value_or_throw(file->size()) == segment_header_size + header.capacity;
-    if (usable && !spare_ready_) {
+                        path == segment_path(wanted) && identity_of(header) == identity_;
+    const std::uint64_t length = value_or_throw(file->size());
+    if (usable && length > segment_header_size && spare_ == nullptr) {
       spare_ = std::move(file);
       spare_capacity_ = header.capacity;
-      spare_ready_ = true;
+      spare_reserved_ = std::min(length - segment_header_size, header.capacity);
+      // Earlier versions have written all of it.
+      spare_zeroed_ = spare_reserved_ == header.capacity ? spare_reserved_ : 0;
     } else {
       value_or_throw(disk_.remove(path));
     }
@@ -114,6 +137,10 @@ void JournalWriter::continue_journal(const JournalScan& scan) {
   std::string page(segment_header_size, '\0');
   value_or_throw(file_->read(0, page));
   if (const auto mark = last_mark(page)) mark_count_ = mark->count;
+  const std::uint64_t size = value_or_throw(file_->size());
+  reserved_ = size < segment_header_size ? 0 : std::min(size - segment_header_size, last.header.capacity);
+  zeroed_ = reserved_;
+  established_ = scan.records > 0;
 }
 
 // Rewrites what can be read, since after a failed sync the kernel may hold it in memory only, marked as written.
@@ -140,13 +167,6 @@ std::uint64_t JournalWriter::clear_after(JournalPosition end) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, limit - offset));
     value_or_throw(file_->write(offset, zeros().first(size)));
     offset += size;
-  }
-  // A power loss while the file was being made left it shorter than it should be, or a copy that lost its end.
-  const std::uint64_t whole = segment_header_size + table_.back().capacity;
-  for (std::uint64_t size = value_or_throw(file_->size()); size < whole;) {
-    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(scan_piece, whole - size));
-    value_or_throw(file_->write(size, zeros().first(part)));
-    size += part;
   }
   return cut;
 }
@@ -206,12 +226,14 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
           file_->write(segment_header_size + (unwritten - base_), {bytes + (unwritten & (ring.ring_size - 1)), size}));
       unwritten += size;
     }
+    reserved_ = std::max(reserved_, at - base_);
   };
   if (was_cut) {
     require_continued(at <= ring.cut.position, at);
     take_until(ring.cut.position);
     value_or_throw(file_->sync());
-    spare_at_once();
+    if (spare_ == nullptr)
+      value_or_throw(make_spare(std::min(first_step, options_.segment_size - segment_header_size)));
     value_or_throw(begin_segment(ring.cut));
   }
   take_until(head);
@@ -222,9 +244,12 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
 void JournalWriter::make_ring(JournalPosition head) {
   if (disk_.exists(ring_file_)) value_or_throw(disk_.remove(ring_file_));
   value_or_throw(disk_.make_folder(options_.ring_directory));
-  memory_ = value_or_throw(disk_.map_shared(ring_file_, ring_header_size + options_.ring_size),
-                           "free space there, or choose a smaller ring_size");
+  memory_ = value_or_throw(disk_.map_shared(ring_file_, ring_header_size + options_.ring_size));
   if (!memory_->fresh()) throw StoreError(ring_file_.string() + " was made by another process just now; try again");
+  if (const auto first = memory_->provide(0, ring_header_size); !first) {
+    (void)disk_.remove(ring_file_);
+    throw_disk_error(first.error(), "free space there");
+  }
   NFX_REQUIRE(memory_->bytes().size() == ring_header_size + options_.ring_size);
   NFX_REQUIRE(head % record_alignment == 0 && table_.front().base <= head);
   ring_ = new (memory_->bytes().data()) RingHeader{};
@@ -242,7 +267,17 @@ void JournalWriter::make_ring(JournalPosition head) {
   ring_->written = head;
   ring_->durable = head;
   ring_->oldest = table_.front().base;
-  if (spare_ready_) publish_spare();
+  ring_->reserved = base_ + reserved_;
+  ring_->disk_full = lacks_space_;
+  ring_first_ = head / space_unit * space_unit;
+  provided_ = ring_first_;
+  const Space pages = ring_space();
+  const bool at_once = options_.ring_size <= whole_at_once;
+  if (const auto more = grow_ring(at_once ? pages.end : pages.up_to(head - ring_first_ + start_size)); !more) {
+    (void)disk_.remove(ring_file_);
+    throw_disk_error(more.error(), "free space there");
+  }
+  if (spare_ != nullptr) publish_spare();
   // Last: a process that is killed before leaves a ring that is not used.
   std::memcpy(ring_->magic, ring_magic, sizeof ring_magic);
 }
@@ -295,11 +330,13 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
     opened.numbers = {value(scan.next_inbound), value(scan.next_outbound), to_ns(scan.creation_time), scan.closed};
     opened.head = scan.end;
     opened.recovery.records = scan.records;
-    opened.recovery.clean = scan.closed;
+    opened.recovery.clean = scan.closed || (scan.records == 0 && !scan.damage);
   }
   // A ring is left by a process that did not close, even where the files state that their last writer did: what came
   // after that may be in the ring alone.
-  if (!opened.recovery.clean || scan.committed < scan.end || disk_.exists(ring_file_)) {
+  const bool in_order = opened.recovery.clean && scan.committed >= scan.end && !disk_.exists(ring_file_);
+  if (!in_order) {
+    value_or_throw(establish());
     const auto left = map_left_ring();
     write_back(std::max(scan.committed, base_), opened.head);
     const std::uint64_t cut_offset = segment_header_size + (opened.head - base_);
@@ -311,20 +348,23 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
       opened.recovery.cut_file = scan.segments.back().path.string();
       opened.recovery.cut_offset = cut_offset;
     }
+    value_or_throw(file_->sync());
+    value_or_throw(disk_.sync_folder(folder_));
   }
   // What a process leaves that ended before it stored anything.
   const bool is_new = scan.segments.empty() || (scan.segments.front().header.base == 0 && opened.numbers.is_first());
   begun_here_ = !stored && !has_archive && is_new;
-  value_or_throw(file_->sync());
-  value_or_throw(disk_.sync_folder(folder_));
   NFX_REQUIRE(scan.segments.empty() || scan.committed <= opened.head);  // nothing that was synced is given up
   NFX_REQUIRE(base_ <= opened.head && opened.head - base_ <= table_.back().capacity);
   written_ = opened.head;
   durable_ = opened.head;
+  reserve_at_start(opened.head);
   make_ring(opened.head);
   ring_->last_reset = last_reset;
-  opened.segment_base = base_;
-  opened.segment_capacity = table_.back().capacity;
+  idle_head_ = opened.head + sizeof(RecordHeader);
+  quiet_ = in_order;
+  opened.file = file_space();
+  opened.pages = ring_space();
   return opened;
 }
 

@@ -1,4 +1,4 @@
-// The segments of a journal: made ahead, begun, archived.
+// The segments of a journal: begun, archived, removed.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -16,81 +16,16 @@ namespace nfx::detail {
 namespace fs = std::filesystem;
 
 namespace {
-constexpr Duration retry_after = std::chrono::seconds{1};
 constexpr Duration tidy_every = std::chrono::seconds{1};
 constexpr Duration archive_check_every = std::chrono::hours{1};
 // What an archived file counts for at least, so that archive_bytes bounds their number too.
 constexpr std::uint64_t least_archived_size = 64 * 1024;
 }  // namespace
 
-// Zeros, so that syncing records later has no metadata to write, and a full disk is found before it is needed.
-DiskResult<bool> JournalWriter::spare_slice() {
-  const std::uint64_t ordinal = table_.empty() ? 1 : table_.back().ordinal + 1;
-  const fs::path path = segment_path(ordinal);
-  const fs::path unfinished = path.string().append(unfinished_suffix);
-  if (spare_ == nullptr) {
-    auto made = disk_.open(unfinished, OpenMode::create);
-    if (!made) return std::unexpected(made.error());
-    spare_ = *std::move(made);
-    spare_zeroed_ = 0;
-    spare_capacity_ = options_.segment_size - segment_header_size;
-  }
-  NFX_ASSERT(!spare_ready_ && spare_zeroed_ < options_.segment_size);
-  const auto size =
-      static_cast<std::size_t>(std::min<std::uint64_t>(options_.segment_size - spare_zeroed_, scan_piece));
-  if (auto done = spare_->write(spare_zeroed_, zeros().first(size)); !done) return std::unexpected(done.error());
-  spare_zeroed_ += size;
-  if (spare_zeroed_ == options_.segment_size) {
-    const SegmentHeader header = make_header(ordinal, spare_capacity_, identity_);
-    auto done = spare_->write(0, {reinterpret_cast<const char*>(&header), sizeof header});
-    if (!done) return std::unexpected(done.error());
-  }
-  // Slice by slice, so that no other session's sync waits for a whole segment.
-  if (auto done = spare_->sync(); !done) return std::unexpected(done.error());
-  if (spare_zeroed_ < options_.segment_size) return false;
-  if (auto done = disk_.rename(unfinished, path); !done) return std::unexpected(done.error());
-  if (auto done = disk_.sync_folder(folder_); !done) return std::unexpected(done.error());
-  spare_ready_ = true;
-  return true;
-}
-
-void JournalWriter::publish_spare() noexcept {
-  NFX_ASSERT(spare_ready_ && spares_ == begun_);  // one segment is made ahead, and none before the last one is begun
-  ring_->spare_capacity.store(spare_capacity_, std::memory_order_relaxed);
-  ring_->spares.store(++spares_, std::memory_order_release);
-}
-
-// Whether there is more to do now.
-bool JournalWriter::make_spare(MonotonicTime now) noexcept {
-  if (spare_ready_ || now < spare_retry_) return false;
-  const bool more = work_on_spare();
-  if (!more && !spare_ready_) spare_retry_ = now + retry_after;
-  return more;
-}
-
-// Whether there is more to do. False with spare_ready_ still false: the disk is full, or failed.
-bool JournalWriter::work_on_spare() noexcept {
-  NFX_ASSERT(!spare_ready_);
-  const auto ready = spare_slice();
-  if (ready) {
-    if (*ready) {
-      ring_->disk_full.store(false, std::memory_order_release);
-      publish_spare();
-    }
-    return !*ready;
-  }
-  // What was made of it goes, so that space that is freed for it is enough.
-  spare_.reset();
-  say(ready.error());
-  (void)disk_.remove(segment_path(table_.back().ordinal + 1).string().append(unfinished_suffix));
-  ring_->disk_full.store(true, std::memory_order_release);
-  return false;
-}
-
 // The spare becomes the last segment. Its header is on the medium before its first record is written, so that a torn
 // one has nothing after it.
 DiskResult<void> JournalWriter::begin_segment(const SegmentCut& cut) {
-  NFX_REQUIRE(spare_ != nullptr && spare_ready_);
+  NFX_REQUIRE(spare_ != nullptr);
   // It begins where the one before it ends: not before its first byte, and not after its last.
   NFX_REQUIRE(table_.empty() ||
               (table_.back().base <= cut.position && cut.position - table_.back().base <= table_.back().capacity));
@@ -106,8 +41,10 @@ DiskResult<void> JournalWriter::begin_segment(const SegmentCut& cut) {
   if (auto done = spare_->write(0, {reinterpret_cast<const char*>(&header), sizeof header}); !done) return done;
   if (auto done = spare_->sync(); !done) return done;
   file_ = std::move(spare_);
-  spare_ready_ = false;
   base_ = cut.position;
+  reserved_ = spare_reserved_;
+  zeroed_ = spare_zeroed_;
+  if (ring_ != nullptr) ring_->reserved.store(base_ + reserved_, std::memory_order_release);
   file_dirty_ = false;
   mark_unsynced_ = false;
   const std::lock_guard lock(table_mutex_);
@@ -159,7 +96,7 @@ void JournalWriter::shorten_archived(const fs::path& path, std::uint64_t size) {
   NFX_ASSERT(size <= segment_header_size + table_.front().capacity);
   const auto file = disk_.open(path, OpenMode::write);
   const bool shortened = file && (*file)->truncate(size) && (*file)->sync();
-  archived_bytes_ += std::max(shortened ? size : segment_header_size + table_.front().capacity, least_archived_size);
+  archived_bytes_ += std::max(shortened ? size : size_of(path), least_archived_size);
 }
 
 // Deletes the oldest archived segments. A sixteenth more than necessary, so that a peer that resets often does not
@@ -179,8 +116,7 @@ void JournalWriter::bound_archive(Instant now) {
   for (std::string& name : disk_.list(archive).value_or(std::vector<std::string>{})) {
     const auto parsed = read_archived_name(name);
     if (!parsed) continue;
-    const auto file = disk_.open(archive / name, OpenMode::read);
-    const std::uint64_t size = file ? (*file)->size().value_or(0) : 0;
+    const std::uint64_t size = size_of(archive / name);
     archived.push_back({parsed->put_away, parsed->ordinal, std::max(size, least_archived_size), std::move(name)});
     archived_bytes_ += archived.back().size;
   }
@@ -195,6 +131,12 @@ void JournalWriter::bound_archive(Instant now) {
   }
 }
 
+// A segment takes as much as is reserved of it.
+std::uint64_t JournalWriter::size_of(const fs::path& path) {
+  const auto file = disk_.open(path, OpenMode::read);
+  return file ? (*file)->size().value_or(0) : 0;
+}
+
 void JournalWriter::remove_surplus(UtcTime now) {
   const fs::path archive = folder_ / archive_folder;
   struct Archived {
@@ -207,12 +149,11 @@ void JournalWriter::remove_surplus(UtcTime now) {
   for (const std::string& name : disk_.list(archive).value_or(std::vector<std::string>{})) {
     const auto parsed = read_archived_name(name);
     if (!parsed) continue;
-    const auto file = disk_.open(archive / name, OpenMode::read);
-    const std::uint64_t size = file ? (*file)->size().value_or(0) : 0;
+    const std::uint64_t size = size_of(archive / name);
     archived.push_back({name, parsed->put_away, size});
     total += size;
   }
-  for (const SegmentPlace& place : table_) total += segment_header_size + place.capacity;
+  for (const SegmentPlace& place : table_) total += size_of(segment_path(place.ordinal));
   const auto too_old = [&](UtcTime ended) {
     return options_.retain_age.count() != 0 && now - ended > options_.retain_age;
   };
@@ -223,8 +164,10 @@ void JournalWriter::remove_surplus(UtcTime now) {
     total -= file.size;
   }
   while (table_.size() > 1 && (too_many() || too_old(from_ns(table_[1].begun_ns)))) {
-    if (!disk_.remove(segment_path(table_.front().ordinal))) return;
-    total -= segment_header_size + table_.front().capacity;
+    const fs::path path = segment_path(table_.front().ordinal);
+    const std::uint64_t size = size_of(path);
+    if (!disk_.remove(path)) return;
+    total -= size;
     if (!drop_front()) return;
   }
 }
@@ -243,14 +186,14 @@ void JournalWriter::discard() noexcept {
     for (const std::string& name : std::views::reverse(*names)) {
       const bool is_segment = segment_ordinal(name) || read_archived_name(name);
       if (!is_segment && !name.ends_with(unfinished_suffix)) continue;
-      if (!disk_.remove(each / name) || !disk_.sync_folder(each)) return;
+      if (!disk_.remove(each / name) || (established_ && !disk_.sync_folder(each))) return;
     }
   }
   if (disk_.exists(archive) && !disk_.remove_folder(archive)) return;
   const auto left = disk_.list(folder_);
   if (!left || *left != std::vector<std::string>{std::string{lock_name}}) return;
   if (!disk_.remove(folder_ / lock_name) || !disk_.remove_folder(folder_)) return;
-  (void)disk_.sync_folder(options_.directory);
+  if (established_) (void)disk_.sync_folder(options_.directory);
 }
 
 }  // namespace nfx::detail

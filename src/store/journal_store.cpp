@@ -21,7 +21,7 @@ using namespace detail;
 
 namespace {
 
-constexpr std::uint64_t reserve_max = 64 * 1024;  // of a segment without a successor, for all but messages
+constexpr std::uint64_t reserve_max = 64 * 1024;  // of what is reserved in the file, for all but messages
 constexpr std::uint64_t margin_max = 16 * 1024;   // of the ring, for all but messages
 // Of the reserve, for the end of the process alone: a reset, both next sequence numbers and the end itself.
 constexpr std::uint64_t closing_reserve = 4 * sizeof(RecordHeader);
@@ -46,7 +46,7 @@ struct JournalStore::State {
   std::uint64_t ring_size = 0;
   JournalPosition head = 0;
   JournalPosition limit = 0;    // messages go up to here without a second look
-  JournalPosition wake_at = 0;  // the ring is half full when the head comes here
+  JournalPosition wake_at = 0;  // after it the ring is half full, or more space is due
   JournalIndex index;
   std::uint64_t recorded_inbound = 1;
   std::uint64_t recorded_outbound = 1;
@@ -57,8 +57,9 @@ struct JournalStore::State {
   // What it touches when a limit is reached.
   JournalPosition written = 0;  // as last seen
   JournalPosition ring_begin = 0;
-  JournalPosition segment_base = 0;
-  JournalPosition segment_end = 0;
+  Space segment;              // its file
+  Space pages;                // of the ring
+  std::uint64_t longest = 0;  // record that a whole segment and ring take
   std::uint64_t cuts = 0;
   std::uint64_t margin = 0;
   std::size_t refused_size = 0;         // of the last message that did not fit; 0: the last one did
@@ -78,8 +79,11 @@ struct JournalStore::State {
   std::unique_ptr<DiskFile> file;
   std::uint64_t file_ordinal = 0;
 
-  [[nodiscard]] std::uint64_t reserve() const noexcept {
-    return std::min(reserve_max, (segment_end - segment_base) / 4);
+  [[nodiscard]] static std::uint64_t reserve_of(std::uint64_t size) noexcept { return std::min(reserve_max, size / 4); }
+  [[nodiscard]] std::uint64_t reserve() const noexcept { return reserve_of(segment.size()); }
+  // Of the ring's pages, until there are all, for all but messages.
+  [[nodiscard]] std::uint64_t page_margin() const noexcept {
+    return pages.whole() ? 0 : std::min(margin, pages.size() / 4);
   }
   [[nodiscard]] bool next_segment_ready() const noexcept { return ring->spares.load(std::memory_order_acquire) > cuts; }
 
@@ -95,46 +99,94 @@ struct JournalStore::State {
     const JournalPosition now_written = ring->written.load(std::memory_order_acquire);
     NFX_ASSERT(written <= now_written && now_written <= head);  // the flusher goes forward, and never past the head
     NFX_ASSERT(head - now_written <= ring_size);                // nothing was overwritten before it was in the file
-    NFX_ASSERT(segment_base <= head && head <= segment_end);    // records are never in two segments
     written = now_written;
-    limit = reset_pending ? 0 : std::min(written + ring_size - margin, segment_end - reserve());
-    wake_at = written + ring_size / 2;
+    // Until the flusher has begun the segment of the last cut, this is of the segment before.
+    if (ring->begun.load(std::memory_order_acquire) == cuts) {
+      segment.reserved = std::min(segment.end, ring->reserved.load(std::memory_order_acquire));
+    }
+    pages.reserved = std::min(pages.end, ring->provided.load(std::memory_order_acquire));
+    NFX_ASSERT(segment.begin <= head && head <= segment.reserved);  // records are never in two segments
+    limit = 0;
+    if (!reset_pending)
+      limit = std::min({written + ring_size - margin, below(segment.reserved, reserve()), page_limit()});
+    wake_at = std::min(written + ring_size / 2, grow_after());
   }
 
-  // Whether a record of `need` bytes fits, not counting the space reserved for all but messages when it is one.
+  [[nodiscard]] static JournalPosition below(JournalPosition end, std::uint64_t size) noexcept {
+    return end < size ? 0 : end - size;
+  }
+
+  // The pages of the ring are there up to here, for messages; all of them after the first round.
+  [[nodiscard]] JournalPosition page_limit() const noexcept {
+    return pages.whole() ? unset_position : below(pages.reserved, page_margin());
+  }
+
+  // After it the flusher is woken to reserve more. On a full disk the flusher tries again by itself.
+  [[nodiscard]] JournalPosition grow_after() const noexcept {
+    if (ring->disk_full.load(std::memory_order_relaxed)) return unset_position;
+    const std::uint64_t ahead = ring->ahead.load(std::memory_order_relaxed);
+    return std::min(segment.due_after(ahead), pages.due_after(ahead));
+  }
+
+  // Whether a record of `need` bytes fits into the ring, not counting the space reserved for all but messages when it
+  // is one.
   [[nodiscard]] bool has_room(std::uint64_t need, bool is_message) const noexcept {
     return head + need + (is_message ? margin : 0) <= written + ring_size;
   }
 
-  [[nodiscard]] bool fits_segment(std::uint64_t need, bool is_message) const noexcept {
-    if (next_segment_ready()) return head + need <= segment_end;
-    return head + need + (is_message ? reserve() : closing ? 0 : closing_reserve) <= segment_end;
+  [[nodiscard]] bool has_pages(std::uint64_t need, bool is_message) const noexcept {
+    return pages.whole() || head + need + (is_message ? page_margin() : 0) <= pages.reserved;
+  }
+
+  [[nodiscard]] bool needs_cut(std::uint64_t need) const noexcept {
+    return next_segment_ready() && head + need > segment.end;
+  }
+
+  [[nodiscard]] bool fits_file(std::uint64_t need, bool is_message) const noexcept {
+    const std::uint64_t rest = is_message ? reserve() : closing ? 0 : closing_reserve;
+    return head + need + (next_segment_ready() && segment.whole() ? 0 : rest) <= segment.reserved;
+  }
+
+  [[nodiscard]] bool fits_next(std::uint64_t need, bool is_message) const noexcept {
+    const std::uint64_t size = ring->spare_reserved.load(std::memory_order_relaxed);
+    return need + (is_message ? reserve_of(size) : closing_reserve) <= size;
   }
 
   // Why a record cannot be appended now; good when it can.
   [[nodiscard]] StoreCondition obstacle(std::uint64_t need, bool is_message) const noexcept {
     if (ring->failed.load(std::memory_order_acquire) != 0) return StoreCondition::failed;
     if (!has_room(need, is_message)) return StoreCondition::busy;
-    if (fits_segment(need, is_message)) return StoreCondition::good;
-    if (next_segment_ready()) return StoreCondition::good;
+    const bool fits = needs_cut(need) ? fits_next(need, is_message) : fits_file(need, is_message);
+    if (fits && has_pages(need, is_message)) return StoreCondition::good;
     return ring->disk_full.load(std::memory_order_acquire) ? StoreCondition::full : StoreCondition::busy;
   }
 
   // The longest message that any ring and segment of these sizes take.
   [[nodiscard]] bool too_long(std::size_t size) const noexcept {
-    const std::uint64_t need = padded(sizeof(RecordHeader) + size);
-    return size > std::numeric_limits<std::uint32_t>::max() / 2 || need > ring_size - margin ||
-           need > (segment_end - segment_base) - reserve();
+    return size > std::numeric_limits<std::uint32_t>::max() / 2 || padded(sizeof(RecordHeader) + size) > longest;
+  }
+
+  // As obstacle(); when the space was only not reserved yet, the flusher is woken, and a journal without one reserves
+  // it here.
+  [[gnu::cold, gnu::noinline]] StoreCondition obstacle_after_all(std::uint64_t need, bool is_message,
+                                                                 JournalWriter& writer) noexcept {
+    const StoreCondition first = obstacle(need, is_message);
+    if (first != StoreCondition::busy || !has_room(need, is_message)) return first;
+    writer.set_index_at(index.last() + 1);
+    writer.want_space(need + std::max(reserve_max, margin));
+    if (writer.attached()) return first;
+    renew_limits();
+    return obstacle(need, is_message);
   }
 
   void cut(const JournalStore& store, UtcTime now) noexcept {
     NFX_ASSERT(next_segment_ready() && ring->begun.load(std::memory_order_acquire) == cuts);  // the last cut was taken
-    NFX_ASSERT(segment_base <= head && head <= segment_end);
+    NFX_ASSERT(segment.begin <= head && head <= segment.reserved);
     // Zero until a reset is recorded: then it is the first record of this segment.
     ring->cut = {head, std::max<std::uint64_t>(recorded_inbound, 1), std::max<std::uint64_t>(recorded_outbound, 1),
                  to_ns(store.creation_time_), to_ns(now)};
-    segment_base = head;
-    segment_end = head + ring->spare_capacity.load(std::memory_order_relaxed);
+    segment = {head, head + ring->spare_reserved.load(std::memory_order_relaxed),
+               head + ring->spare_capacity.load(std::memory_order_relaxed)};
     ring->cuts.store(++cuts, std::memory_order_release);
     ++counters.segments;
     renew_limits();
@@ -144,13 +196,10 @@ struct JournalStore::State {
                                               UtcTime now) noexcept {
     renew_limits();
     if (reset_pending && !record_reset(store)) return false;
-    const StoreCondition in_the_way = obstacle(need, is_message);
+    const StoreCondition in_the_way = obstacle_after_all(need, is_message, *store.writer_);
     if (in_the_way == StoreCondition::busy && !has_room(need, is_message)) ++counters.ring_full;
     if (in_the_way != StoreCondition::good) return false;
-    if (!fits_segment(need, is_message)) {
-      if (need > ring->spare_capacity.load(std::memory_order_relaxed)) return false;
-      cut(store, now);
-    }
+    if (needs_cut(need)) cut(store, now);
     return true;
   }
 
@@ -158,19 +207,22 @@ struct JournalStore::State {
                                    JournalWriter& writer) noexcept {
     NFX_ASSERT(need == padded(sizeof(RecordHeader) + body.size()));
     NFX_ASSERT(head + need <= written + ring_size);  // overwrites only what the flusher has written to the file
-    NFX_ASSERT(segment_base <= head && head + need <= segment_end);
+    NFX_ASSERT(segment.begin <= head && head + need <= segment.reserved);  // in this segment, where there is space
+    NFX_ASSERT(pages.whole() || head + need <= pages.reserved);
     write_record(bytes + (head & (ring_size - 1)), head, header, body);
     if (header.time_ns != 0) last_time = from_ns(header.time_ns);
     head += need;
     counters.bytes += need;
     ring->head.store(head, std::memory_order_release);
     if (head > wake_at) [[unlikely]]
-      half_full(writer);
+      wake(writer);
   }
 
-  [[gnu::cold, gnu::noinline]] void half_full(JournalWriter& writer) noexcept {
+  [[gnu::cold, gnu::noinline]] void wake(JournalWriter& writer) noexcept {
     renew_limits();
-    if (head > wake_at) writer.nudge();
+    if (head <= wake_at) return;
+    writer.set_index_at(index.last() + 1);
+    writer.nudge();
   }
 
   // The reset at store.creation_time_. False when it did not fit.
@@ -278,11 +330,14 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
   state.margin = std::min<std::uint64_t>(margin_max, options.ring_size / 16);
   state.head = opened.head;
   NFX_REQUIRE(opened.head % record_alignment == 0);
-  NFX_REQUIRE(opened.segment_base <= opened.head && opened.head - opened.segment_base <= opened.segment_capacity);
+  NFX_REQUIRE(opened.file.begin <= opened.head && opened.head <= opened.file.reserved);
   state.ring_begin = opened.head;
   state.written = opened.head;
-  state.segment_base = opened.segment_base;
-  state.segment_end = opened.segment_base + opened.segment_capacity;
+  state.segment = opened.file;
+  state.pages = opened.pages;
+  const std::uint64_t capacity =
+      std::max(options.segment_size - segment_header_size, opened.file.end - opened.file.begin);
+  state.longest = std::min(options.ring_size - state.margin, capacity - State::reserve_of(capacity));
   state.recorded_inbound = opened.numbers.next_inbound;
   state.recorded_outbound = opened.numbers.next_outbound;
   state.recovery = std::move(opened.recovery);
@@ -298,6 +353,12 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
 JournalStore::~JournalStore() {
   if (state_ == nullptr) return;
   writer_->detach();
+  const bool recorded = !state_->reset_pending && !state_->number_pending;
+  if (recorded && writer_->is_quiet()) {
+    writer_->leave();
+    if (discard_if_new_) writer_->discard();
+    return;
+  }
   const UtcTime now = state_->last_time;
   if (!writer_->sync_here(now)) return;
   record_rest(now);
@@ -413,8 +474,9 @@ void JournalStore::reset(UtcTime now) noexcept {
   // last reset that would be worth one, a record like any other; and soon after a reset that had a segment, because
   // making one is a load for the disk that a peer's Logons must not cause at their rate.
   const bool soon = now >= state.reset_cut_at && now - state.reset_cut_at < reset_cut_interval;
-  const bool can_cut = !soon && state.head > state.segment_base && state.holds_message_since_reset() &&
-                       state.next_segment_ready() && state.has_room(need, false);
+  const bool can_cut = !soon && state.head > state.segment.begin && state.holds_message_since_reset() &&
+                       state.next_segment_ready() && state.fits_next(need, false) && state.has_room(need, false) &&
+                       state.has_pages(need, false);
   if (can_cut && state.ring->failed.load(std::memory_order_relaxed) == 0) {
     state.cut(*this, now);
     state.reset_cut_at = now;
@@ -431,7 +493,13 @@ void JournalStore::reset(UtcTime now) noexcept {
   state.record_reset(*this);
 }
 
-void JournalStore::prefault() noexcept { state_->index.prefault(); }
+void JournalStore::prefault() noexcept { writer_->map_ahead(state_->index.memory()); }
+
+void JournalStore::prepare() noexcept {
+  if (state_->ring->ahead.load(std::memory_order_relaxed) != 0) return;
+  writer_->set_index_at(state_->index.last() + 1);
+  writer_->want_space(1);
+}
 
 StoreCounts JournalStore::counts() const noexcept {
   StoreCounts counts = state_->counts;
@@ -481,7 +549,7 @@ bool JournalStore::accepts(std::size_t bytes) const noexcept {
   const std::uint64_t need = padded(sizeof(RecordHeader) + bytes);
   if (state.head + need <= state.limit && state.ring->failed.load(std::memory_order_relaxed) == 0) return true;
   state.renew_limits();
-  if (!state.too_long(bytes) && state.obstacle(need, true) == StoreCondition::good) return true;
+  if (!state.too_long(bytes) && state.obstacle_after_all(need, true, *writer_) == StoreCondition::good) return true;
   state.refused_size = bytes;
   return false;
 }
@@ -495,7 +563,7 @@ StoreCondition JournalStore::condition() const noexcept {
 bool JournalStore::disk_full() const noexcept { return state_->ring->disk_full.load(std::memory_order_acquire); }
 
 bool JournalStore::has_reserve() const noexcept {
-  return state_->next_segment_ready() || state_->head + state_->reserve() / 2 <= state_->segment_end;
+  return state_->next_segment_ready() || state_->head + state_->reserve() / 2 <= state_->segment.reserved;
 }
 
 std::string JournalStore::condition_text() const {
@@ -506,7 +574,7 @@ std::string JournalStore::condition_text() const {
              " bytes is longer than the journal takes; raise ring_size or segment_size";
     case StoreCondition::busy:
       return state_->has_room(padded(sizeof(RecordHeader) + state_->refused_size), true)
-                 ? "the next segment of " + writer_->folder().string() + " is still being made"
+                 ? "space for " + writer_->folder().string() + " is being reserved"
                  : "the ring of " + writer_->folder().string() + " is full: the disk is slower than what is sent";
     case StoreCondition::full:
     case StoreCondition::failed: return writer_->error_text();

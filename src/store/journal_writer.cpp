@@ -34,7 +34,8 @@ bool JournalWriter::is_wanted() const noexcept {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   return ring_->failed.load(std::memory_order_relaxed) == 0 &&
          (ring_->wanted.load(std::memory_order_seq_cst) > ring_->durable.load(std::memory_order_relaxed) ||
-          head - ring_->written.load(std::memory_order_relaxed) > options_.ring_size / 2);
+          head - ring_->written.load(std::memory_order_relaxed) > options_.ring_size / 2 ||
+          (space_due() && !ring_->disk_full.load(std::memory_order_relaxed)));
 }
 
 std::string JournalWriter::error_text() const {
@@ -67,11 +68,25 @@ std::optional<SegmentPlace> JournalWriter::segment_at(JournalPosition position, 
   return *std::prev(behind);
 }
 
+// Before the first record of a new journal: its header is on the medium before any record, so that a torn one has
+// nothing after it; and so are the names of file and folder, without which no sync of the file would count.
+DiskResult<void> JournalWriter::establish() {
+  if (established_) return {};
+  if (auto done = file_->sync(); !done) return done;
+  if (auto done = disk_.sync_folder(folder_); !done) return done;
+  if (auto done = disk_.sync_folder(options_.directory); !done) return done;
+  established_ = true;
+  return {};
+}
+
 bool JournalWriter::write_to(JournalPosition limit) noexcept {
   NFX_REQUIRE(base_ <= written_ && written_ <= limit);   // the stream is written in order
   NFX_REQUIRE(limit - written_ <= options_.ring_size);   // what is not in the file is still in the ring
   NFX_REQUIRE(limit - base_ <= table_.back().capacity);  // no record is beyond the end of its segment
+  NFX_ASSERT(limit - base_ <= reserved_);                // a full disk is found before an append, not here
   NFX_ASSERT(written_ % record_alignment == 0 && limit % record_alignment == 0);
+  if (written_ == limit) return true;
+  if (const auto done = establish(); !done) return fail(done.error());
   while (written_ < limit) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(limit - written_, write_piece));
     const char* const from = ring_bytes_ + (written_ & (options_.ring_size - 1));
@@ -151,6 +166,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
     sync_due =
         sync_due || (head > durable_ && since_sync >= options_.sync_interval) || (mark_unsynced_ && since_sync >= idle);
   }
+  if (!asked && is_quiet()) write_due = sync_due = false;
   if (write_due || sync_due) {
     if (!write_all()) return far;
     last_write_ = now.monotonic;
@@ -159,28 +175,35 @@ Duration JournalWriter::turn(Instant now) noexcept {
     last_sync_ = now.monotonic;
     if (!sync_file() || !mark(now.utc)) return far;
   }
-  const bool more_to_make = make_spare(now.monotonic);
+  reserve_when_due(now.monotonic);
   if (now.monotonic >= next_tidy_) tidy(now);
-  if (more_to_make || is_wanted()) return Duration::zero();
+  if (is_wanted()) return Duration::zero();
   return options_.durability == Durability::none ? idle : options_.sync_interval;
 }
 
 bool JournalWriter::sync_here(UtcTime now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return false;
   if (!write_all() || !sync_file() || !mark(now)) return false;
-  // Without a flusher no other thread makes a segment ahead, so it is made here, all of it, before it is needed.
+  // Without a flusher no other thread makes a segment ahead.
   const std::uint64_t used = written_ - base_;
-  if (table_.back().capacity - used < used) {
-    while (!spare_ready_ && work_on_spare()) continue;
-  }
-  tidy({now, spare_retry_});
+  if (table_.back().capacity - used < used) make_space_here();
+  tidy({now, {}});
   return true;
+}
+
+bool JournalWriter::is_quiet() const noexcept {
+  return quiet_ && ring_->head.load(std::memory_order_acquire) <= idle_head_ &&
+         ring_->ahead.load(std::memory_order_seq_cst) == 0;
+}
+
+void JournalWriter::leave() noexcept {
+  memory_.reset();
+  (void)disk_.remove(ring_file_);
 }
 
 void JournalWriter::close(UtcTime now) noexcept {
   if (!write_all() || !sync_file() || !mark(now) || !sync_file()) return;  // the ring stays for the next process
-  memory_.reset();
-  (void)disk_.remove(ring_file_);
+  leave();
 }
 
 void JournalWriter::detach() noexcept {

@@ -20,6 +20,7 @@
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "store/journal_scan.hpp"
+#include "store/journal_space.hpp"
 #include "store/ring_header.hpp"
 
 namespace nfx::detail {
@@ -32,7 +33,8 @@ class FlusherSide {
   virtual void remove(JournalWriter& writer) noexcept = 0;
   virtual void wake() noexcept = 0;
   std::atomic<bool> sleeping{false};
-  LatencyCounts syncs;  // of all its journals, on its thread
+  std::atomic<bool> space_wanted{false};  // by one of its journals
+  LatencyCounts syncs;                    // of all its journals, on its thread
 
  protected:
   ~FlusherSide() = default;
@@ -42,8 +44,8 @@ class FlusherSide {
 struct OpenedJournal {
   StandingNumbers numbers;
   JournalPosition head = 0;
-  JournalPosition segment_base = 0;
-  std::uint64_t segment_capacity = 0;
+  Space file;   // of the last segment
+  Space pages;  // of the ring
   JournalRecovery recovery;
 };
 
@@ -68,10 +70,19 @@ class JournalWriter {
   [[nodiscard]] RingHeader& ring() noexcept { return *ring_; }
   [[nodiscard]] char* ring_bytes() noexcept { return ring_bytes_; }
   void want(JournalPosition position) noexcept;
-  void nudge() noexcept;  // the ring is half full
+  void nudge() noexcept;  // the ring is half full, or more space is due
+  // Has at least so many bytes after the head reserved, by the flusher or, without one, here.
+  void want_space(std::uint64_t ahead) noexcept;
+  // From here on each step maps a part of the index, from the entry that set_index_at() was last given.
+  void map_ahead(const IndexMemory& index) noexcept { index_ = index; }
+  void set_index_at(std::uint64_t entry) noexcept { index_at_.store(entry, std::memory_order_relaxed); }
   [[nodiscard]] bool attached() const noexcept { return side_.load(std::memory_order_acquire) != nullptr; }
   bool sync_here(UtcTime now) noexcept;  // without a flusher
   void close(UtcTime now) noexcept;      // ... and after the last record
+  // Whether nothing was recorded since open() but the opening, and the files need not show that: then leave() takes the
+  // place of sync_here() and close(), and writes nothing.
+  [[nodiscard]] bool is_quiet() const noexcept;
+  void leave() noexcept;
   // Removes the files of a journal in which nothing was stored when open() was called, once it is closed, with folder
   // and lock when nothing else is there. Nothing otherwise.
   void discard() noexcept;
@@ -88,6 +99,10 @@ class JournalWriter {
   // Returns how long until something is due.
   [[nodiscard]] Duration turn(Instant now) noexcept;
   [[nodiscard]] bool is_wanted() const noexcept;
+  // Reserves the next step, where one is due: quick, and without a sync.
+  void reserve_when_due(MonotonicTime now) noexcept;
+  // Does one step of what has time: the next segment, zeros in what was reserved. False: nothing is left to do.
+  bool work_ahead(MonotonicTime now) noexcept;
   [[nodiscard]] bool holds_back() const noexcept { return options_.durability >= Durability::group; }
 
   // Any thread.
@@ -107,22 +122,38 @@ class JournalWriter {
   [[nodiscard]] std::unique_ptr<SharedMemory> map_left_ring();
   void take_from_ring(SharedMemory& memory, OpenedJournal& opened, const Visitor& visit);
   void make_ring(JournalPosition head);
-  void spare_at_once();
+  void reserve_at_start(JournalPosition head);
+
+  // journal_space.cpp
+  [[nodiscard]] bool is_used(JournalPosition head) const noexcept;
+  [[nodiscard]] Space file_space() const noexcept;
+  [[nodiscard]] Space ring_space() const noexcept;
+  [[nodiscard]] bool space_due() const noexcept;
+  [[nodiscard]] bool spare_due() const noexcept;
+  [[nodiscard]] std::uint64_t spare_size() const noexcept;
+  DiskResult<void> grow();
+  DiskResult<void> grow_file(JournalPosition end);
+  DiskResult<void> grow_ring(JournalPosition end);
+  void map_index() noexcept;
+  DiskResult<void> grow_spare();
+  DiskResult<void> make_spare(std::uint64_t size);
+  void publish_spare() noexcept;
+  void make_space_here() noexcept;  // without a flusher
+  void lacks_space(const DiskError& error, MonotonicTime now) noexcept;
+  bool write_zeros() noexcept;
 
   // journal_segments.cpp
-  DiskResult<bool> spare_slice();  // true: the spare is ready
-  bool make_spare(MonotonicTime now) noexcept;
-  bool work_on_spare() noexcept;
-  void publish_spare() noexcept;
   DiskResult<void> begin_segment(const SegmentCut& cut);
   void tidy(Instant now) noexcept;
   void archive_front(UtcTime now);
   void shorten_archived(const std::filesystem::path& path, std::uint64_t size);
   void bound_archive(Instant now);
   void remove_surplus(UtcTime now);
+  [[nodiscard]] std::uint64_t size_of(const std::filesystem::path& path);
   bool drop_front();
 
   // journal_writer.cpp
+  DiskResult<void> establish();
   bool write_all() noexcept;
   bool write_to(JournalPosition limit) noexcept;
   bool sync_file() noexcept;
@@ -150,6 +181,14 @@ class JournalWriter {
   JournalPosition base_ = 0;
   JournalPosition written_ = 0;
   JournalPosition durable_ = 0;
+  std::uint64_t reserved_ = 0;      // bytes for records that the file has
+  std::uint64_t zeroed_ = 0;        // of these, no sync of a record in the first so many has metadata to write
+  bool established_ = false;        // file, folder and the folder above are on the medium, before any record
+  bool lacks_space_ = false;        // at open(): the disk is full
+  bool quiet_ = false;              // the files are as they should be without the record of this opening
+  JournalPosition idle_head_ = 0;   // after that record
+  JournalPosition ring_first_ = 0;  // where the ring's first page begins
+  JournalPosition provided_ = 0;    // the ring has its pages up to here
   std::uint64_t mark_count_ = 0;
   JournalPosition marked_ = unset_position;
   bool mark_unsynced_ = false;
@@ -160,13 +199,15 @@ class JournalWriter {
   mutable std::mutex table_mutex_;
   std::vector<SegmentPlace> table_;  // all that can be read, in order; the last one is being written
 
-  std::unique_ptr<DiskFile> spare_;  // being made, or ready
-  std::uint64_t spare_zeroed_ = 0;
+  std::unique_ptr<DiskFile> spare_;  // made ahead
   std::uint64_t spare_capacity_ = 0;
-  bool spare_ready_ = false;
+  std::uint64_t spare_reserved_ = 0;
+  std::uint64_t spare_zeroed_ = 0;
   std::uint64_t spares_ = 0;
   std::uint64_t begun_ = 0;
-  MonotonicTime spare_retry_{};
+  MonotonicTime space_retry_{};
+  IndexMemory index_;
+  std::atomic<std::uint64_t> index_at_{0};
   MonotonicTime next_tidy_{};
   std::uint64_t archived_bytes_ = 0;  // as of the last bound_archive(), and what was archived since
   MonotonicTime next_archive_check_{};

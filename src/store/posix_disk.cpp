@@ -95,6 +95,13 @@ class PosixFile : public DiskFile {
     return {};
   }
 
+  DiskResult<void> reserve(std::uint64_t size) override {
+    if (const int code = ::posix_fallocate(fd_.get(), 0, static_cast<off_t>(size)); code != 0) {
+      return error(code, "reserve space for", path_);
+    }
+    return {};
+  }
+
   DiskResult<void> sync() override {
     if (::fdatasync(fd_.get()) != 0) return error("sync", path_);
     return {};
@@ -116,16 +123,45 @@ class LockFile final : public PosixFile {
 // Holds the file open for its shared lock, which shows others that a process works with it.
 class PosixSharedMemory final : public SharedMemory {
  public:
-  PosixSharedMemory(Descriptor fd, char* pages, std::size_t size, bool fresh) noexcept
-      : fd_(std::move(fd)), pages_(pages), size_(size), fresh_(fresh) {}
+  PosixSharedMemory(Descriptor fd, fs::path path, char* pages, std::size_t size, bool fresh)
+      : fd_(std::move(fd)), path_(std::move(path)), pages_(pages), size_(size), fresh_(fresh) {}
   PosixSharedMemory(const PosixSharedMemory&) = delete;
   PosixSharedMemory& operator=(const PosixSharedMemory&) = delete;
   ~PosixSharedMemory() override { ::munmap(pages_, size_ + size_ - page_size); }
   std::span<char> bytes() noexcept override { return {pages_, size_}; }
   bool fresh() const noexcept override { return fresh_; }
 
+  DiskResult<void> provide(std::size_t begin, std::size_t end) override {
+    NFX_REQUIRE(begin <= end && end <= size_);
+    begin = begin / page_size * page_size;
+    end = (end + page_size - 1) / page_size * page_size;
+    if (begin == end) return {};
+    if (const int code = ::posix_fallocate(fd_.get(), static_cast<off_t>(begin), static_cast<off_t>(end - begin));
+        code != 0) {
+      return error(code, ("allocate " + std::to_string(end - begin) + " bytes of").c_str(), path_);
+    }
+    map_pages(pages_ + begin, end - begin);
+    // The same pages in the second view, which begins with the second page.
+    if (end > page_size) {
+      const std::size_t from = std::max(begin, page_size);
+      map_pages(pages_ + size_ - page_size + from, end - from);
+    }
+    return {};
+  }
+
  private:
+  // Makes the entries in the page table. Where the kernel cannot, the first access to each page does.
+  static void map_pages(char* pages, std::size_t size) noexcept {
+#ifdef MADV_POPULATE_WRITE
+    static_cast<void>(::madvise(pages, size, MADV_POPULATE_WRITE));
+#else
+    static_cast<void>(pages);
+    static_cast<void>(size);
+#endif
+  }
+
   Descriptor fd_;
+  fs::path path_;
   char* pages_;
   std::size_t size_;
   bool fresh_;
@@ -265,11 +301,7 @@ class PosixDisk final : public Disk {
     }
     const bool fresh = facts.st_size == 0;
     if (fresh) {
-      // All pages now: one that a full tmpfs lacks later would end the process.
-      if (const int code = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(size)); code != 0) {
-        ::unlink(path.c_str());
-        return error(code, ("allocate " + std::to_string(size) + " bytes of").c_str(), path);
-      }
+      if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return error("size", path);
     } else if (static_cast<std::uint64_t>(facts.st_size) != size) {
       return error(
           EINVAL, "map",
@@ -306,10 +338,9 @@ class PosixDisk final : public Disk {
     if (place == MAP_FAILED) return error("map", path);
     auto* const pages = static_cast<char*>(place);
     const int fd = file.get();
-    auto memory = std::make_unique<PosixSharedMemory>(std::move(file), pages, size, fresh);
+    auto memory = std::make_unique<PosixSharedMemory>(std::move(file), path, pages, size, fresh);
     constexpr int access = PROT_READ | PROT_WRITE;
-    // The pages are there already; with their entries in the page table too, no append meets a fault.
-    constexpr int kind = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+    constexpr int kind = MAP_SHARED | MAP_FIXED;
     if (::mmap(pages, size, access, kind, fd, 0) == MAP_FAILED ||
         ::mmap(pages + size, second, access, kind, fd, page_size) == MAP_FAILED) {
       return error("map", path);

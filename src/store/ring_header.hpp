@@ -39,7 +39,8 @@ struct RingHeader {
   // The poll thread.
   alignas(cache_line) std::atomic<JournalPosition> head;    // after the last whole record
   alignas(cache_line) std::atomic<JournalPosition> wanted;  // durable as soon as possible up to here
-  alignas(cache_line) std::atomic<std::uint64_t> cuts;      // made by this process; `cut` is the last one
+  std::atomic<std::uint64_t> ahead;  // bytes to be reserved after the head; 0: the session has not been used yet
+  alignas(cache_line) std::atomic<std::uint64_t> cuts;  // made by this process; `cut` is the last one
   SegmentCut cut;
   std::atomic<JournalPosition> last_reset;  // where the last reset record begins; 0: none
 
@@ -50,6 +51,9 @@ struct RingHeader {
   std::atomic<std::uint64_t> spare_capacity;              // of the last
   std::atomic<std::uint64_t> begun;                       // segments begun for cuts
   std::atomic<JournalPosition> oldest;                    // what is before it can no longer be read
+  std::atomic<JournalPosition> reserved;                  // of the last segment begun: its file has space up to here
+  std::atomic<std::uint64_t> spare_reserved;              // bytes of the last spare
+  std::atomic<JournalPosition> provided;        // the ring has its pages up to here; unset_position: all of them
   alignas(cache_line) std::atomic<int> failed;  // errno of the first write or sync that failed; read by each append
   std::atomic<bool> disk_full;
 

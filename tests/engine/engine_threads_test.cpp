@@ -7,6 +7,7 @@
 
 #include "engine/session_stores.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/store/journal_reader.hpp"
 #include "observe/log_folder.hpp"
 #include "transport/tcp_testing.hpp"
 
@@ -46,7 +47,7 @@ TEST(EngineThreads, engine_that_ends_waits_for_the_journal_that_a_logon_has_aske
   any.store_kind = StoreKind::journal;
   any.journal.directory = folder.path() / "journals";
   any.journal.ring_directory = folder.path() / "rings";
-  any.journal.segment_size = 8 * 1024 * 1024;  // so that it takes longer to be made than the engine to stop
+  any.journal.segment_size = 8 * 1024 * 1024;
   any.journal.ring_size = 64 * 1024;
   any.journal.retain_messages = 1024;
   Doorman doorman;
@@ -73,12 +74,12 @@ TEST(EngineThreads, engine_that_ends_waits_for_the_journal_that_a_logon_has_aske
   trader.stop();
   trader_thread.join();
   // The journal was opened and closed again: the next one may have it, and finds it in order.
+  EXPECT_EQ(list_sessions(posix_disk(), any.journal.directory).size(), 1U);
   JournalStores stores{posix_disk(), {}, {}};
   SessionSettings one = any;
   one.session.target_comp_id = "CLIENT-1";
   const SessionStore store = stores.open(one, UtcTime{});
   ASSERT_NE(store.journal(), nullptr);
-  EXPECT_GT(store.journal()->recovery().records, 0U);
   EXPECT_TRUE(store.journal()->recovery().clean);
 }
 

@@ -48,7 +48,7 @@ void draw_session(SessionSettings& settings, Side side, Plan& plan, Dice& dice) 
   settings.store_kind = StoreKind::journal;
   settings.journal.directory = "/store";
   settings.journal.ring_directory = "/ring";
-  settings.journal.segment_size = std::uint64_t{64 * 1024} << dice.below(3);
+  settings.journal.segment_size = std::uint64_t{64 * 1024} << dice.below(6);
   settings.journal.ring_size = std::uint32_t{64 * 1024} << dice.below(3);
   settings.journal.retain_messages = 1 << 18;  // more than any run sends
   settings.journal.archive = Archive::remove;  // memory is the disk here

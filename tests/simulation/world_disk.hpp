@@ -75,6 +75,9 @@ class WorldDisk final : public Disk {
     DiskResult<void> truncate(std::uint64_t size) override {
       return in_world([&] { return inner_->truncate(size); });
     }
+    DiskResult<void> reserve(std::uint64_t size) override {
+      return in_world([&] { return inner_->reserve(size); });
+    }
     DiskResult<void> sync() override {
       return in_world([&] { return inner_->sync(); });
     }

@@ -26,6 +26,7 @@ class ForwardingFile : public DiskFile {
     return inner_->write(offset, bytes);
   }
   DiskResult<void> truncate(std::uint64_t size) override { return inner_->truncate(size); }
+  DiskResult<void> reserve(std::uint64_t size) override { return inner_->reserve(size); }
   DiskResult<void> sync() override { return inner_->sync(); }
 
  private:

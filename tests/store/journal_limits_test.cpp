@@ -32,6 +32,11 @@ class JournalLimits : public testing::Test {
     flusher_.add(*store_);
   }
   void close() { store_.reset(); }
+  // What the flusher makes ahead of a session in use.
+  void use() {
+    store_->prepare();
+    turn();
+  }
 
   bool append(std::size_t size = 1000) {
     const bool kept = store_->append(SeqNum{seq_}, std::string(size, static_cast<char>('a' + seq_ % 26)), now_.utc);
@@ -79,7 +84,7 @@ class JournalLimits : public testing::Test {
 
 TEST_F(JournalLimits, is_busy_while_the_ring_is_full_and_goes_on_when_the_flusher_has_written) {
   open();
-  turn();
+  use();
   while (append()) continue;
   EXPECT_EQ(store_->condition(), StoreCondition::busy);
   EXPECT_NE(store_->condition_text().find("ring"), std::string::npos) << store_->condition_text();
@@ -236,7 +241,7 @@ TEST_F(JournalLimits, needs_no_segment_for_a_reset_without_messages) {
 
 TEST_F(JournalLimits, begins_a_segment_for_one_reset_in_a_minute) {
   open();
-  turn();
+  use();
   for (int i = 0; i < 50; ++i) {
     ASSERT_TRUE(append_and_reset());
     turn(1s);
@@ -253,7 +258,7 @@ TEST_F(JournalLimits, begins_a_segment_for_one_reset_in_a_minute) {
 TEST_F(JournalLimits, deletes_the_oldest_archived_segments_beyond_archive_bytes) {
   options_.archive_bytes = 1024 * 1024;
   open();
-  turn();
+  use();
   for (int i = 0; i < 40; ++i) {
     ASSERT_TRUE(append_and_reset());
     turn(1s);
@@ -269,7 +274,7 @@ TEST_F(JournalLimits, deletes_the_oldest_archived_segments_beyond_archive_bytes)
 TEST_F(JournalLimits, deletes_archived_segments_at_their_age) {
   options_.archive_age = 24h;
   open();
-  turn();
+  use();
   ASSERT_TRUE(append(100));
   store_->reset(now_.utc);
   turn(1s);

@@ -166,6 +166,7 @@ class BytesFile final : public DiskFile {
   }
   DiskResult<void> write(std::uint64_t, std::span<const char>) override { return {}; }
   DiskResult<void> truncate(std::uint64_t) override { return {}; }
+  DiskResult<void> reserve(std::uint64_t) override { return {}; }
   DiskResult<void> sync() override { return {}; }
 
  private:

@@ -31,6 +31,14 @@ JournalOptions small_options(Durability durability) {
   return options;
 }
 
+// One that grows by steps: neither segment nor ring is reserved whole at the beginning.
+JournalOptions growing_options(Durability durability) {
+  JournalOptions options = small_options(durability);
+  options.segment_size = 1024 * 1024;
+  options.ring_size = 512 * 1024;
+  return options;
+}
+
 // The state of a session, by the model or by the store.
 struct Standing {
   std::map<std::uint64_t, std::string> messages;
@@ -56,8 +64,9 @@ Standing standing_of(const JournalStore& store) {
 // A session that does at random what sessions do, and remembers its state at every position of its journal.
 class Life {
  public:
-  Life(MemoryDisk& disk, Durability durability, std::uint64_t seed)
-      : disk_(disk), options_(small_options(durability)), random_(seed) {}
+  // Messages are shorter than `longest`.
+  Life(MemoryDisk& disk, JournalOptions options, std::size_t longest, std::uint64_t seed)
+      : disk_(disk), options_(std::move(options)), longest_(longest), random_(seed) {}
 
   // False: the process was killed while it opened the store.
   bool open() {
@@ -121,7 +130,7 @@ class Life {
   void append() {
     const std::uint64_t seq = now_.next_outbound;
     std::string bytes =
-        std::to_string(random_()) + std::string(1 + random_() % 3000, static_cast<char>('a' + seq % 26));
+        std::to_string(random_()) + std::string(1 + random_() % longest_, static_cast<char>('a' + seq % 26));
     const bool back = !now_.messages.empty() && seq <= now_.messages.rbegin()->first;
     if (back && !store_->accepts(bytes.size())) return;
     if (!store_->append(SeqNum{seq}, bytes, instant_.utc)) {
@@ -137,6 +146,7 @@ class Life {
 
   MemoryDisk& disk_;
   JournalOptions options_;
+  std::size_t longest_;
   std::mt19937_64 random_;
   JournalFlusher flusher_;
   std::optional<JournalStore> store_;
@@ -179,10 +189,16 @@ void check_survivor(MemoryDisk& disk, Life& life, End how) {
   ASSERT_FALSE(disk.dead());
 }
 
-void live_and_die(Durability durability, End how, std::uint64_t seed, std::uint64_t change, bool& died) {
+// How a session lives.
+struct Ways {
+  JournalOptions options;
+  std::size_t longest = 3000;
+};
+
+void live_and_die(const Ways& ways, End how, std::uint64_t seed, std::uint64_t change, bool& died) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ", dies at change " + std::to_string(change));
   MemoryDisk disk;
-  Life life(disk, durability, seed);
+  Life life(disk, ways.options, ways.longest, seed);
   disk.die_at(change);
   if (life.open()) {
     for (int i = 0; i < steps && !disk.dead(); ++i) life.step();
@@ -206,11 +222,11 @@ void live_and_die(Durability durability, End how, std::uint64_t seed, std::uint6
   life.end();
 }
 
-void die_everywhere(Durability durability, End how, std::uint64_t seed, std::uint64_t stride) {
+void die_everywhere(const Ways& ways, End how, std::uint64_t seed, std::uint64_t stride) {
   bool died = true;
   std::uint64_t change = seed % stride;
   for (; died; change += stride) {
-    ASSERT_NO_FATAL_FAILURE(live_and_die(durability, how, seed, change, died));
+    ASSERT_NO_FATAL_FAILURE(live_and_die(ways, how, seed, change, died));
   }
   EXPECT_GT(change, 30U) << "the life was too short to mean anything";
 }
@@ -218,27 +234,36 @@ void die_everywhere(Durability durability, End how, std::uint64_t seed, std::uin
 TEST(JournalSurvival, has_everything_when_its_process_is_killed_at_any_change_of_the_disk) {
   for (const Durability durability : {Durability::none, Durability::interval, Durability::group}) {
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-      ASSERT_NO_FATAL_FAILURE(die_everywhere(durability, End::kill, seed, 1));
+      ASSERT_NO_FATAL_FAILURE(die_everywhere({small_options(durability)}, End::kill, seed, 1));
     }
   }
 }
 
 TEST(JournalSurvival, has_what_was_durable_when_the_machine_dies_and_keeps_nothing_else) {
   for (const Durability durability : {Durability::none, Durability::interval, Durability::group}) {
-    ASSERT_NO_FATAL_FAILURE(die_everywhere(durability, End::crash_none, 11, 1));
+    ASSERT_NO_FATAL_FAILURE(die_everywhere({small_options(durability)}, End::crash_none, 11, 1));
   }
 }
 
 TEST(JournalSurvival, has_what_was_durable_when_the_machine_dies_and_keeps_everything) {
   for (const Durability durability : {Durability::none, Durability::interval, Durability::group}) {
-    ASSERT_NO_FATAL_FAILURE(die_everywhere(durability, End::crash_all, 21, 1));
+    ASSERT_NO_FATAL_FAILURE(die_everywhere({small_options(durability)}, End::crash_all, 21, 1));
   }
 }
 
 TEST(JournalSurvival, has_what_was_durable_when_the_machine_dies_and_keeps_torn_sectors) {
   for (const Durability durability : {Durability::none, Durability::interval, Durability::group}) {
     for (std::uint64_t seed = 31; seed <= 32; ++seed) {
-      ASSERT_NO_FATAL_FAILURE(die_everywhere(durability, End::crash_part, seed, 1));
+      ASSERT_NO_FATAL_FAILURE(die_everywhere({small_options(durability)}, End::crash_part, seed, 1));
+    }
+  }
+}
+
+TEST(JournalSurvival, has_what_it_must_when_it_ends_at_any_step_of_its_growth) {
+  constexpr std::size_t longest = 15'000;
+  for (const Durability durability : {Durability::none, Durability::interval, Durability::group}) {
+    for (const End how : {End::kill, End::crash_none, End::crash_all, End::crash_part}) {
+      ASSERT_NO_FATAL_FAILURE(die_everywhere({growing_options(durability), longest}, how, 41, 5));
     }
   }
 }

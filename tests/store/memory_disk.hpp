@@ -261,6 +261,7 @@ class MemoryDisk final : public Disk {
     Mapped(std::shared_ptr<Pages> pages, bool fresh) : pages_(std::move(pages)), fresh_(fresh) {}
     std::span<char> bytes() noexcept override { return {pages_->pages(), pages_->view().size()}; }
     [[nodiscard]] bool fresh() const noexcept override { return fresh_; }
+    DiskResult<void> provide(std::size_t, std::size_t) override { return {}; }
 
    private:
     std::shared_ptr<Pages> pages_;
@@ -294,6 +295,14 @@ class MemoryDisk final : public Disk {
     }
     DiskResult<void> truncate(std::uint64_t size) override {
       if (!alive()) return error(EIO, "truncate", name_);
+      bytes_->now.resize(size, '\0');
+      return {};
+    }
+    DiskResult<void> reserve(std::uint64_t size) override {
+      if (size <= bytes_->now.size()) return {};
+      if (!alive()) return error(EIO, "reserve", name_);
+      const std::uint64_t more = size - bytes_->now.size();
+      if (disk_.limit_ != never && disk_.used() + more > disk_.limit_) return error(ENOSPC, "reserve", name_);
       bytes_->now.resize(size, '\0');
       return {};
     }

@@ -36,6 +36,9 @@ class DiskFile {
   // All or an error; after an error any part may have been written.
   [[nodiscard]] virtual DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) = 0;
   [[nodiscard]] virtual DiskResult<void> truncate(std::uint64_t size) = 0;
+  // The file has at least `size` bytes and the blocks for them: no write to them meets a full disk. What it had stays,
+  // new bytes are zero. Durable with the next sync. After an error it may have grown by a part.
+  [[nodiscard]] virtual DiskResult<void> reserve(std::uint64_t size) = 0;
   // fdatasync: what was written before is on the medium when this returns without an error. After an error its state is
   // unknown, and a second sync does not report it: the kernel does not remember what failed.
   [[nodiscard]] virtual DiskResult<void> sync() = 0;
@@ -47,14 +50,18 @@ enum class OpenMode : std::uint8_t {
   create,  // must not exist; mode 0600
 };
 
-// Memory that outlives the process: pages of a shared memory file, of a size that never changes, all allocated, so that
-// no access can fail. `bytes` is followed by a second view of all but its first page, so that a range that runs
-// beyond the end continues at the second page: a ring without a seam after a header page.
+// Memory that outlives the process: pages of a shared memory file, of a size that never changes. `bytes` is followed by
+// a second view of all but its first page, so that a range that runs beyond the end continues at the second page: a
+// ring without a seam after a header page. Only pages that provide() has allocated, now or in the process that made
+// them, may be touched: an access to others ends the process when no memory is left.
 class SharedMemory {
  public:
   virtual ~SharedMemory() = default;
   [[nodiscard]] virtual std::span<char> bytes() noexcept = 0;  // header page and ring; the second view follows it
-  [[nodiscard]] virtual bool fresh() const noexcept = 0;       // made now: all zero
+  [[nodiscard]] virtual bool fresh() const noexcept = 0;       // made now: all zero, and no page allocated
+  // Allocates the pages of bytes() from `begin` to `end`, which no thread uses yet, and maps them in both views, so that
+  // no access meets a page fault. Thread: any one; others may use other pages meanwhile.
+  [[nodiscard]] virtual DiskResult<void> provide(std::size_t begin, std::size_t end) = 0;
 };
 
 enum class FolderKind : std::uint8_t {

@@ -10,6 +10,10 @@
 // copy and one checksum, no system call, no allocation. read copies nothing out of the ring; what the ring no longer
 // holds is read from the file in pieces of some 256 KiB. Lifetime: views that read and for_each lend are dead after the
 // next append, read or reset.
+// Space: a journal begins with a few KiB of file and ring, and grows by use. The flusher reserves the next step, on the
+// disk and in memory, before the one before it is used up; append takes only what is reserved. Nothing of a new journal
+// is synced before there is something to lose: the flusher's first write syncs its file, its folder and the folder
+// above before it writes a record.
 // Errors: the constructor throws StoreError, which names file, offset and fix. Afterwards nothing throws: condition()
 // reports what no longer works, and append returns false.
 #pragma once
@@ -41,7 +45,7 @@ class StoreError : public std::runtime_error {
 
 enum class StoreCondition : std::uint8_t {
   good,
-  busy,    // the ring is full: the flusher is too slow; passes by itself
+  busy,    // the flusher has to write the ring, or to reserve more space, first; passes by itself
   full,    // the disk is full: no further segment, only what a Logout needs is accepted. Passes when space is freed
   failed,  // a write or sync failed, so nothing is guaranteed until the store is opened again
 };
@@ -136,8 +140,12 @@ class JournalStore {
   [[nodiscard]] StoreCounts counts() const noexcept;
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept;  // of records that can be read
 
-  // Touches the index's pages now, so that no append meets a page fault; those of the ring are touched already.
+  // Has the index's pages mapped ahead of use, like those of the ring, so that no append meets a page fault: a part at
+  // each step by which the journal grows, by the flusher.
   void prefault() noexcept;
+
+  // Use is about to begin: has the flusher reserve the first step. Cheap to repeat.
+  void prepare() noexcept;
 
   // Durability.
   [[nodiscard]] Durability durability() const noexcept { return durability_; }
@@ -153,7 +161,8 @@ class JournalStore {
   // Writes and syncs everything on the calling thread: for programs without a flusher. False: failed.
   bool sync(UtcTime now) noexcept;
 
-  // Whether an application message of this many bytes can be appended now; if not, condition() has the reason.
+  // Whether an application message of this many bytes can be appended now; if not, condition() has the reason, and the
+  // flusher is woken to reserve the space.
   [[nodiscard]] bool accepts(std::size_t bytes) const noexcept;
   [[nodiscard]] StoreCondition condition() const noexcept;
   // The disk has no space for the next segment. There may still be some in this one.

@@ -1,0 +1,228 @@
+// The space of a journal: reserved by steps ahead of the head, in the file of the last segment and in the ring, and the
+// segment made ahead of the next one.
+#include "store/journal_space.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <string>
+
+#include "nexusfix/base/assert.hpp"
+#include "store/journal_bytes.hpp"
+#include "store/journal_writer.hpp"
+
+namespace nfx::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+constexpr Duration retry_after = std::chrono::seconds{1};
+constexpr std::uint64_t zero_slice = 256 * 1024;
+constexpr std::uint64_t bytes_of_a_message = 64;  // fewer than any message has with its record
+}  // namespace
+
+bool JournalWriter::is_used(JournalPosition head) const noexcept {
+  return head > idle_head_ || ring_->ahead.load(std::memory_order_seq_cst) != 0;
+}
+
+Space JournalWriter::file_space() const noexcept { return {base_, base_ + reserved_, base_ + table_.back().capacity}; }
+
+Space JournalWriter::ring_space() const noexcept { return {ring_first_, provided_, ring_first_ + options_.ring_size}; }
+
+// Whether a step is due in file or ring. Not between a cut and its segment: then the file is the one before.
+bool JournalWriter::space_due() const noexcept {
+  const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  if (ring_->cuts.load(std::memory_order_acquire) != begun_) return false;
+  const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
+  const Space file = file_space();
+  if (is_used(head)) return head > file.due_after(ahead) || head > ring_space().due_after(ahead);
+  return !file.whole() && head + start_size / 2 > file.reserved;  // the disk was full when it was opened
+}
+
+bool JournalWriter::spare_due() const noexcept {
+  if (ring_->cuts.load(std::memory_order_acquire) != begun_) return false;
+  if (spare_ != nullptr) return spare_reserved_ < std::min(spare_size(), spare_capacity_);
+  const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  return is_used(head) || head - base_ > table_.back().capacity / 2;
+}
+
+// A spare has the first step, so that a reset that begins it is not followed by a wait, and the second one when the
+// stream will come to it soon.
+std::uint64_t JournalWriter::spare_size() const noexcept {
+  const std::uint64_t capacity = options_.segment_size - segment_header_size;
+  const std::uint64_t used = ring_->head.load(std::memory_order_acquire) - base_;
+  const std::uint64_t step = used > table_.back().capacity / 2 ? first_step * step_factor : first_step;
+  return Space{0, 0, capacity}.up_to(std::max(step, ring_->ahead.load(std::memory_order_relaxed)));
+}
+
+DiskResult<void> JournalWriter::grow_file(JournalPosition end) {
+  NFX_REQUIRE(base_ <= end && end - base_ <= table_.back().capacity);
+  if (end - base_ <= reserved_) return {};
+  if (auto done = file_->reserve(segment_header_size + (end - base_)); !done) return done;
+  reserved_ = end - base_;
+  if (ring_ != nullptr) ring_->reserved.store(end, std::memory_order_release);
+  return {};
+}
+
+// The pages for the positions up to `end`; those of a position are the same in each round of the ring.
+DiskResult<void> JournalWriter::grow_ring(JournalPosition end) {
+  NFX_REQUIRE(end <= ring_first_ + options_.ring_size);
+  while (provided_ < end) {
+    const std::uint64_t from = provided_ & (options_.ring_size - 1);
+    const std::uint64_t size = std::min<std::uint64_t>(end - provided_, options_.ring_size - from);
+    if (auto done = memory_->provide(ring_header_size + from, ring_header_size + from + size); !done) return done;
+    provided_ += size;
+  }
+  const bool all = provided_ == ring_first_ + options_.ring_size;
+  ring_->provided.store(all ? unset_position : provided_, std::memory_order_release);
+  return {};
+}
+
+// As many entries as messages fit into what is reserved after the head. The kernel does it while the poll thread uses
+// the index; where it cannot, the first use of each page does.
+void JournalWriter::map_index() noexcept {
+#ifdef MADV_POPULATE_WRITE
+  if (index_.entries == nullptr) return;
+  constexpr std::uint64_t page = 4096;
+  const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  const JournalPosition end = base_ + reserved_;
+  std::uint64_t left = std::min(index_.count, (head < end ? end - head : 0) / bytes_of_a_message);
+  std::uint64_t at = index_at_.load(std::memory_order_relaxed) & (index_.count - 1);
+  while (left > 0) {
+    const std::uint64_t entries = std::min(left, index_.count - at);
+    const std::uint64_t from = at * index_.entry_size / page * page;
+    const std::uint64_t to = ((at + entries) * index_.entry_size + page - 1) / page * page;
+    static_cast<void>(::madvise(index_.entries + from, to - from, MADV_POPULATE_WRITE));
+    left -= entries;
+    at = 0;
+  }
+#endif
+}
+
+DiskResult<void> JournalWriter::grow() {
+  const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
+  const Space file = file_space();
+  const bool used = is_used(head);
+  if (head > file.due_after(ahead)) {
+    const JournalPosition end = used ? file.next(head, ahead) : file.up_to(head - base_ + start_size);
+    if (auto done = grow_file(end); !done) return done;
+    if (used) map_index();
+  }
+  const Space ring = ring_space();
+  return used && head > ring.due_after(ahead) ? grow_ring(ring.next(head, ahead)) : DiskResult<void>{};
+}
+
+void JournalWriter::reserve_when_due(MonotonicTime now) noexcept {
+  if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0 || !space_due()) return;
+  if (const auto grown = grow(); !grown) lacks_space(grown.error(), now);
+}
+
+DiskResult<void> JournalWriter::grow_spare() {
+  if (spare_ == nullptr) {
+    if (auto done = make_spare(spare_size()); !done) return done;
+    publish_spare();
+    return {};
+  }
+  const std::uint64_t size = std::min(spare_size(), spare_capacity_);
+  if (auto done = spare_->reserve(segment_header_size + size); !done) return done;
+  spare_reserved_ = size;
+  ring_->spare_reserved.store(size, std::memory_order_release);
+  return {};
+}
+
+// The segment after the last: named when its header is on the medium.
+DiskResult<void> JournalWriter::make_spare(std::uint64_t size) {
+  NFX_ASSERT(spare_ == nullptr);
+  const std::uint64_t ordinal = table_.back().ordinal + 1;
+  const fs::path path = segment_path(ordinal);
+  const fs::path unfinished = path.string().append(unfinished_suffix);
+  auto made = disk_.open(unfinished, OpenMode::create);
+  if (!made) return std::unexpected(made.error());
+  DiskFile& file = **made;
+  const std::uint64_t capacity = options_.segment_size - segment_header_size;
+  const SegmentHeader header = make_header(ordinal, capacity, identity_);
+  auto done = file.reserve(segment_header_size + size);
+  if (done) done = file.write(0, {reinterpret_cast<const char*>(&header), sizeof header});
+  if (done) done = file.sync();
+  if (done) done = disk_.rename(unfinished, path);
+  if (!done) {
+    (void)disk_.remove(unfinished);  // so that space that is freed for it is enough
+    return done;
+  }
+  if (done = disk_.sync_folder(folder_); !done) return done;
+  spare_ = *std::move(made);
+  spare_capacity_ = capacity;
+  spare_reserved_ = size;
+  spare_zeroed_ = 0;
+  return {};
+}
+
+void JournalWriter::publish_spare() noexcept {
+  NFX_ASSERT(spare_ != nullptr &&
+             spares_ == begun_);  // one segment is made ahead, and none before the last one is begun
+  ring_->spare_capacity.store(spare_capacity_, std::memory_order_relaxed);
+  ring_->spare_reserved.store(spare_reserved_, std::memory_order_relaxed);
+  ring_->spares.store(++spares_, std::memory_order_release);
+}
+
+void JournalWriter::lacks_space(const DiskError& error, MonotonicTime now) noexcept {
+  say(error);
+  ring_->disk_full.store(true, std::memory_order_release);
+  space_retry_ = now + retry_after;
+}
+
+// One slow step: the segment made ahead, or a slice of zeros.
+bool JournalWriter::work_ahead(MonotonicTime now) noexcept {
+  if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0) return false;
+  const bool makes_spare = spare_due();
+  if (makes_spare) {
+    const auto made = grow_spare();
+    if (!made) lacks_space(made.error(), now);
+    if (!made) return true;
+  }
+  if (ring_->disk_full.load(std::memory_order_relaxed) && !space_due()) {
+    ring_->disk_full.store(false, std::memory_order_release);
+  }
+  return makes_spare || write_zeros();
+}
+
+// Writes zeros to what was reserved, so that syncing records there later has no metadata to write. A slice at a time,
+// so that no other session's sync waits for the whole. False: there was nothing to do.
+bool JournalWriter::write_zeros() noexcept {
+  if (!attached() || options_.durability == Durability::none) return false;
+  if (!is_used(ring_->head.load(std::memory_order_acquire))) return false;
+  zeroed_ = std::max(zeroed_, (written_ - base_ + space_unit - 1) / space_unit * space_unit);
+  if (zeroed_ >= reserved_) return false;
+  if (const auto done = establish(); !done) return fail(done.error());
+  const auto size = static_cast<std::size_t>(std::min(reserved_ - zeroed_, zero_slice));
+  file_dirty_ = true;
+  if (const auto done = file_->write(segment_header_size + zeroed_, zeros().first(size)); !done) {
+    return fail(done.error());
+  }
+  if (!sync_file()) return false;
+  zeroed_ += size;
+  return true;
+}
+
+void JournalWriter::make_space_here() noexcept {
+  space_retry_ = {};
+  reserve_when_due({});
+  work_ahead({});
+}
+
+void JournalWriter::want_space(std::uint64_t ahead) noexcept {
+  if (ring_->ahead.load(std::memory_order_relaxed) < ahead) ring_->ahead.store(ahead, std::memory_order_seq_cst);
+  FlusherSide* const side = side_.load(std::memory_order_acquire);
+  if (side == nullptr) {
+    // No other thread begins segments either.
+    if (ring_->cuts.load(std::memory_order_relaxed) == begun_ || write_all()) make_space_here();
+    return;
+  }
+  side->space_wanted.store(true, std::memory_order_seq_cst);
+  if (side->sleeping.load(std::memory_order_seq_cst)) side->wake();
+}
+
+}  // namespace nfx::detail

@@ -1,0 +1,63 @@
+// How far space is reserved ahead of the head, in a segment's file and in the ring, and when the next step is due. Both
+// sides of a journal compute it: the poll thread to wake the flusher in time, the flusher to reserve.
+// Thread: values. Cost: some additions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/store/journal_format.hpp"
+
+namespace nfx::detail {
+
+// What a journal begins with: the records of a Logon exchange. A session that is not used has no more.
+inline constexpr std::uint64_t start_size = 8 * 1024;
+// The first step, made as soon as the session is used; each later one multiplies by step_factor.
+inline constexpr std::uint64_t first_step = 256 * 1024;
+inline constexpr std::uint64_t step_factor = 4;
+// A segment or ring of at most this size is reserved whole at the beginning.
+inline constexpr std::uint64_t whole_at_once = 64 * 1024;
+inline constexpr std::uint64_t space_unit = 4096;
+
+// Positions: space is reserved from `begin` up to `reserved`, and may be up to `end`.
+struct Space {
+  JournalPosition begin = 0;
+  JournalPosition reserved = 0;
+  JournalPosition end = 0;
+
+  [[nodiscard]] bool whole() const noexcept { return reserved >= end; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return reserved - begin; }
+
+  // The next step is due when the head of a session in use is beyond this: more than half of what is reserved is used,
+  // or fewer bytes than `ahead` are left.
+  [[nodiscard]] JournalPosition due_after(std::uint64_t ahead) const noexcept {
+    NFX_ASSERT(begin <= reserved);
+    if (whole()) return unset_position;
+    if (size() < first_step) return begin;
+    return reserved - std::min(size(), std::max(ahead, size() / 2));
+  }
+
+  // Where the next step ends.
+  [[nodiscard]] JournalPosition next(JournalPosition head, std::uint64_t ahead) const noexcept {
+    NFX_ASSERT(begin <= head && head <= end);
+    const std::uint64_t step = size() < first_step ? first_step : size() * step_factor;
+    const std::uint64_t least = (head - begin) + ahead;
+    return up_to(std::max(step, least));
+  }
+
+  // Where a part of this size ends, in whole units.
+  [[nodiscard]] JournalPosition up_to(std::uint64_t wanted) const noexcept {
+    return begin + std::min(end - begin, (wanted + space_unit - 1) / space_unit * space_unit);
+  }
+};
+
+// The memory of a journal's index, for the flusher to map ahead of use.
+struct IndexMemory {
+  char* entries = nullptr;
+  std::size_t entry_size = 0;
+  std::uint64_t count = 0;  // a power of two
+};
+
+}  // namespace nfx::detail
