@@ -26,6 +26,7 @@
 #include "nexusfix/store/memory_message_store.hpp"
 #include "store/commit_rows.hpp"
 #include "store/flusher_thread.hpp"
+#include "store/growth_rows.hpp"
 #include "store/quickfix_store.hpp"
 
 namespace {
@@ -39,6 +40,7 @@ struct Options {
   std::uint32_t messages = 100'000;
   double pace_ns = 5'000;  // from one message to the next
   double commit_seconds = 0.5;
+  std::uint32_t journals = 8;  // of a repeat, for the rows of growth
   std::uint64_t seed = 1;
   std::optional<unsigned> core;
   fs::path folder;
@@ -95,8 +97,8 @@ class Journal final : public Subject {
         flusher_(options.other_cores) {
     store_.prefault();
     flusher_.add(store_);
-    // The second segment is made before the measurement, as it would be overnight.
-    while (!store_.accepts(1)) std::this_thread::yield();
+    store_.prepare();
+    while (!store_.accepts(16 * 1024)) std::this_thread::yield();  // as a Logon does
   }
   ~Journal() override { flusher_.remove(store_); }
   bool append(std::uint64_t seq, const std::string& bytes) override {
@@ -268,12 +270,20 @@ int run(Options options) {
               options.repeats, options.messages, options.pace_ns / 1000, static_cast<unsigned long long>(options.seed));
   std::printf("files      %s; every message is read back and compared\n\n", below.describe().c_str());
   std::vector<CommitRow> commits = commit_rows();
+  std::vector<GrowthRow> growth = growth_rows();
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (Row& row : rows) run_once(row, options, messages, clock, own_cost);
     for (CommitRow& row : commits)
       run_commits(row, {options.commit_seconds, options.folder, options.other_cores, messages});
+    for (std::uint32_t journal = 0; journal < options.journals; ++journal) {
+      const fs::path folder = options.folder / "growth";
+      fs::create_directories(folder);
+      run_growth(growth, {folder, options.other_cores, messages, clock, own_cost, options.pace_ns});
+      fs::remove_all(folder);
+    }
   }
   print(rows);
+  print_growth(growth);
   print_commits(commits);
   return 0;
 }
@@ -316,7 +326,7 @@ int main(int argc, char** argv) {
   };
   return run_program(program, argc, argv, [&] {
     options.folder = folder;
-    if (quick) options.repeats = 2, options.messages = 20'000, options.commit_seconds = 0.1;
+    if (quick) options.repeats = 2, options.messages = 20'000, options.commit_seconds = 0.1, options.journals = 2;
     return run(options);
   });
 }

@@ -27,8 +27,8 @@ class Session {
         flusher_(flusher) {
     store_.prefault();
     flusher_.add(store_);
-    // The second segment is made before the measurement, as it would be overnight.
-    while (!store_.accepts(1)) std::this_thread::yield();
+    store_.prepare();
+    while (!store_.accepts(16 * 1024)) std::this_thread::yield();  // as a Logon does
   }
   ~Session() { flusher_.remove(store_); }
   Session(const Session&) = delete;

@@ -1,0 +1,87 @@
+// One new journal after the other is filled beyond its steps; the appends at the steps are rows of their own.
+#include "store/growth_rows.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "harness/measure.hpp"
+#include "nexusfix/store/journal_store.hpp"
+#include "store/flusher_thread.hpp"
+
+namespace nfx::bench {
+
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::size_t logon_room = 16 * kib;  // what a Logon waits for
+
+JournalOptions options_of(const GrowthPlan& plan) {
+  JournalOptions options;
+  options.directory = plan.folder;
+  options.durability = Durability::interval;
+  return options;
+}
+
+}  // namespace
+
+// The flusher is woken where half of a step is used; the next step begins at its end.
+std::vector<GrowthRow> growth_rows() {
+  std::vector<GrowthRow> rows;
+  rows.push_back({.name = "the first after opening"});
+  for (const std::uint64_t step : {256 * kib, 1 * mib, 4 * mib, 16 * mib}) {
+    const std::string size = step < mib ? std::to_string(step / kib) + " KiB" : std::to_string(step / mib) + " MiB";
+    rows.push_back({.name = "half of " + size + " used", .at = step / 2});
+    rows.push_back({.name = "beyond " + size, .at = step});
+  }
+  return rows;
+}
+
+void run_growth(std::vector<GrowthRow>& rows, const GrowthPlan& plan) {
+  UtcTime now = read_clocks().utc;
+  FlusherThread flusher(plan.flusher_cores);
+  JournalStore store(posix_disk(), options_of(plan), "FIX.4.4:US->THEM", now);
+  store.prefault();
+  flusher.add(store);
+  store.prepare();
+  while (!store.accepts(logon_room)) std::this_thread::yield();
+  std::string just_encoded(256, '\0');
+  const double pace = plan.pace_ns * plan.clock.ticks_per_ns;
+  std::uint64_t due = ticks_before();
+  std::uint64_t seq = 1;
+  for (std::size_t row = 0; row < rows.size(); ++seq) {
+    due += static_cast<std::uint64_t>(pace);
+    while (ticks_before() < due) continue;
+    just_encoded = plan.messages[seq * 7 % plan.messages.size()];
+    const std::uint64_t before = ticks_before();
+    const bool kept = store.append(SeqNum{seq}, just_encoded, now);
+    store.set_next_outbound(SeqNum{seq + 1});
+    const std::uint64_t after = ticks_after();
+    if (after > due) due = std::max(due, after - static_cast<std::uint64_t>(pace));
+    if (!kept) {
+      ++rows[row].refused;
+      --seq;
+      continue;
+    }
+    if (store.position() < rows[row].at) continue;
+    const double ticks = std::max(0.0, static_cast<double>(after - before) - plan.own_cost_ticks);
+    rows[row++].ns.record(static_cast<std::uint64_t>(plan.clock.to_ns(ticks)));
+  }
+  for (std::uint64_t each = 1; each < seq; ++each) {
+    if (store.read(SeqNum{each}) != plan.messages[each * 7 % plan.messages.size()])
+      throw WrongAnswerError("a journal that grew gives back another message " + std::to_string(each));
+  }
+  flusher.remove(store);
+}
+
+void print_growth(const std::vector<GrowthRow>& rows) {
+  std::printf("\n%-36s %9s %9s %9s %9s\n", "journal, interval: append, ns", "p50", "max", "samples", "refused");
+  for (const GrowthRow& row : rows) {
+    std::printf("%-36s %9llu %9llu %9llu %9llu\n", row.name.c_str(),
+                static_cast<unsigned long long>(row.ns.percentile(50)), static_cast<unsigned long long>(row.ns.max()),
+                static_cast<unsigned long long>(row.ns.count()), static_cast<unsigned long long>(row.refused));
+  }
+}
+
+}  // namespace nfx::bench
