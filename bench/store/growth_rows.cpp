@@ -26,12 +26,13 @@ JournalOptions options_of(const GrowthPlan& plan) {
 
 }  // namespace
 
-// The flusher is woken where half of a step is used; the next step begins at its end.
+// The flusher reserves the next step where a quarter is used, is woken where half is; the next step begins at its end.
 std::vector<GrowthRow> growth_rows() {
   std::vector<GrowthRow> rows;
   rows.push_back({.name = "the first after opening"});
-  for (const std::uint64_t step : {256 * kib, 1 * mib, 4 * mib, 16 * mib}) {
-    const std::string size = step < mib ? std::to_string(step / kib) + " KiB" : std::to_string(step / mib) + " MiB";
+  for (const std::uint64_t step : {1 * mib, 4 * mib, 16 * mib}) {
+    const std::string size = std::to_string(step / mib) + " MiB";
+    rows.push_back({.name = "a quarter of " + size + " used", .at = step / 4 + 1});
     rows.push_back({.name = "half of " + size + " used", .at = step / 2});
     rows.push_back({.name = "beyond " + size, .at = step});
   }

@@ -15,7 +15,7 @@ namespace nfx::detail {
 // What a journal begins with: the records of a Logon exchange. A session that is not used has no more.
 inline constexpr std::uint64_t start_size = 8 * 1024;
 // The first step, made as soon as the session is used; each later one multiplies by step_factor.
-inline constexpr std::uint64_t first_step = 256 * 1024;
+inline constexpr std::uint64_t first_step = 1024 * 1024;
 inline constexpr std::uint64_t step_factor = 4;
 // A segment or ring of at most this size is reserved whole at the beginning.
 inline constexpr std::uint64_t whole_at_once = 64 * 1024;
@@ -30,13 +30,15 @@ struct Space {
   [[nodiscard]] bool whole() const noexcept { return reserved >= end; }
   [[nodiscard]] std::uint64_t size() const noexcept { return reserved - begin; }
 
-  // The next step is due when the head of a session in use is beyond this: more than half of what is reserved is used,
-  // or fewer bytes than `ahead` are left.
+  // The next step is due when the head of a session in use is beyond this: more than a quarter of what is reserved is
+  // used, or fewer bytes than `ahead` are left. The flusher looks at each turn.
   [[nodiscard]] JournalPosition due_after(std::uint64_t ahead) const noexcept {
-    NFX_ASSERT(begin <= reserved);
-    if (whole()) return unset_position;
-    if (size() < first_step) return begin;
-    return reserved - std::min(size(), std::max(ahead, size() / 2));
+    return left_at(std::max(ahead, size() / 4 * 3));
+  }
+
+  // ... and beyond this the poll thread wakes the flusher: it has not come, and half is used.
+  [[nodiscard]] JournalPosition wake_after(std::uint64_t ahead) const noexcept {
+    return left_at(std::max(ahead, size() / 2));
   }
 
   // Where the next step ends.
@@ -50,6 +52,13 @@ struct Space {
   // Where a part of this size ends, in whole units.
   [[nodiscard]] JournalPosition up_to(std::uint64_t wanted) const noexcept {
     return begin + std::min(end - begin, (wanted + space_unit - 1) / space_unit * space_unit);
+  }
+
+  // Where so many bytes are left, if there is a next step; at once before the first.
+  [[nodiscard]] JournalPosition left_at(std::uint64_t bytes) const noexcept {
+    NFX_ASSERT(begin <= reserved);
+    if (whole()) return unset_position;
+    return size() < first_step ? begin : reserved - std::min(size(), bytes);
   }
 };
 

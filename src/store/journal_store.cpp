@@ -125,7 +125,7 @@ struct JournalStore::State {
   [[nodiscard]] JournalPosition grow_after() const noexcept {
     if (ring->disk_full.load(std::memory_order_relaxed)) return unset_position;
     const std::uint64_t ahead = ring->ahead.load(std::memory_order_relaxed);
-    return std::min(segment.due_after(ahead), pages.due_after(ahead));
+    return std::min(segment.wake_after(ahead), pages.wake_after(ahead));
   }
 
   // Whether a record of `need` bytes fits into the ring, not counting the space reserved for all but messages when it

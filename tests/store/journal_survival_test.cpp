@@ -34,8 +34,8 @@ JournalOptions small_options(Durability durability) {
 // One that grows by steps: neither segment nor ring is reserved whole at the beginning.
 JournalOptions growing_options(Durability durability) {
   JournalOptions options = small_options(durability);
-  options.segment_size = 1024 * 1024;
-  options.ring_size = 512 * 1024;
+  options.segment_size = 2048 * 1024;
+  options.ring_size = 1024 * 1024;
   return options;
 }
 

@@ -70,7 +70,11 @@ class MemoryDisk final : public Disk {
   }
 
   // The bytes of a file as they are now, for tests that damage it.
-  [[nodiscard]] std::string& bytes(const std::filesystem::path& path) { return names_.at(path.string())->now; }
+  [[nodiscard]] std::string& bytes(const std::filesystem::path& path) {
+    Bytes& bytes = *names_.at(path.string());
+    bytes.touch(0, never);
+    return bytes.now;
+  }
   [[nodiscard]] std::uint64_t used() const {
     std::uint64_t sum = 0;
     for (const auto& [path, file] : names_) sum += file->now.size();
@@ -170,6 +174,7 @@ class MemoryDisk final : public Disk {
     if (bytes == nullptr) bytes = std::make_shared<Bytes>();
     durable_names_[name] = bytes;
     bytes->now = std::to_string(::getpid());
+    bytes->touch(0, never);
     locks_.insert(name);
     return std::make_unique<Lock>(*this, bytes, name, life_id_);
   }
@@ -198,6 +203,19 @@ class MemoryDisk final : public Disk {
   struct Bytes {
     std::string now;
     std::string synced;
+    std::size_t dirty_from = 0;  // what may differ
+    std::size_t dirty_to = 0;
+
+    void touch(std::size_t from, std::size_t to) {
+      dirty_from = dirty_to == 0 ? from : std::min(dirty_from, from);
+      dirty_to = std::max(dirty_to, to);
+    }
+    void sync() {
+      synced.resize(now.size(), '\0');
+      const std::size_t to = std::min(dirty_to, now.size());
+      if (dirty_from < to) synced.replace(dirty_from, to - dirty_from, now, dirty_from, to - dirty_from);
+      dirty_from = dirty_to = 0;
+    }
 
     void crash(Keep keep, std::mt19937_64& random) {
       if (keep == Keep::none) now = synced;
@@ -213,6 +231,7 @@ class MemoryDisk final : public Disk {
         now = std::move(left);
       }
       synced = now;
+      dirty_from = dirty_to = 0;
     }
   };
 
@@ -290,11 +309,13 @@ class MemoryDisk final : public Disk {
         return error(ENOSPC, "write", name_);
       }
       bytes_->now.resize(grown, '\0');
+      bytes_->touch(offset, offset + bytes.size());
       std::copy(bytes.begin(), bytes.end(), bytes_->now.begin() + static_cast<std::ptrdiff_t>(offset));
       return {};
     }
     DiskResult<void> truncate(std::uint64_t size) override {
       if (!alive()) return error(EIO, "truncate", name_);
+      bytes_->touch(std::min<std::size_t>(size, bytes_->now.size()), std::max<std::size_t>(size, bytes_->now.size()));
       bytes_->now.resize(size, '\0');
       return {};
     }
@@ -312,7 +333,7 @@ class MemoryDisk final : public Disk {
         return error(EIO, "sync", name_);
       }
       if (!alive()) return error(EIO, "sync", name_);
-      bytes_->synced = bytes_->now;
+      bytes_->sync();
       return {};
     }
 
@@ -332,7 +353,7 @@ class MemoryDisk final : public Disk {
     ~Lock() override {
       if (life_ != disk_.life_id_) return;
       disk_.locks_.erase(name_);
-      if (!disk_.dead_) bytes_->now.clear();
+      if (!disk_.dead_) bytes_->now.clear(), bytes_->touch(0, never);
     }
   };
 
