@@ -179,6 +179,8 @@ bool JournalWriter::work_ahead(MonotonicTime now) noexcept {
   if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0) return false;
   const bool makes_spare = spare_due();
   if (makes_spare) {
+    // The segment before it first: one that is made ahead shows that there are others before it.
+    if (const auto done = establish(); !done) return fail(done.error());
     const auto made = grow_spare();
     if (!made) lacks_space(made.error(), now);
     if (!made) return true;

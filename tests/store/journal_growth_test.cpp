@@ -303,6 +303,36 @@ TEST_F(JournalGrowth, is_full_where_there_is_no_memory_for_its_ring_and_goes_on_
   EXPECT_TRUE(append(500));
 }
 
+TEST_F(JournalGrowth, opens_after_a_power_loss_at_any_step_of_its_first_use) {
+  options_.durability = Durability::none;  // the next segment is made before the first record is written
+  std::uint64_t changes = 0;
+  for (bool whole = false; !whole; ++changes) {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      SCOPED_TRACE("dies at change " + std::to_string(changes) + ", seed " + std::to_string(seed));
+      MemoryDisk disk;
+      JournalFlusher flusher;
+      disk.die_at(changes);
+      try {
+        JournalStore store(disk, options_, "A->B", UtcTime(1s));
+        flusher.add(store);
+        store.prepare();
+        for (int i = 0; i < 3; ++i) (void)flusher.turn({UtcTime(2s), MonotonicTime(i * 20ms)});
+        whole = !disk.dead();
+        disk.die_now();
+      } catch (const StoreError& error) {
+        ASSERT_TRUE(disk.dead()) << error.what();
+      }
+      disk.crash(seed < 10    ? MemoryDisk::Keep::part
+                 : seed == 10 ? MemoryDisk::Keep::none
+                              : MemoryDisk::Keep::all,
+                 seed);
+      const JournalStore store(disk, options_, "A->B", UtcTime(1s));
+      ASSERT_EQ(store.next_outbound(), SeqNum{1});
+    }
+  }
+  EXPECT_GT(changes, 10U);
+}
+
 TEST_F(JournalGrowth, opens_and_continues_a_journal_that_was_written_whole) {
   open();
   for (int i = 0; i < 100; ++i) {
