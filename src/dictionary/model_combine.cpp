@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "dictionary/character_rule.hpp"
 #include "dictionary/problems.hpp"
 #include "nexusfix/base/assert.hpp"
 
@@ -60,6 +61,7 @@ class Combination {
     unite_components();
     unite_messages();
     unite_fields();
+    apply_character_rule(result_);
     return std::move(result_);
   }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <unordered_map>
 
+#include "dictionary/character_rule.hpp"
 #include "dictionary/model_reader.hpp"
 
 namespace nfx {
@@ -26,6 +27,7 @@ class OrchestraReader {
     read_components();
     read_groups();
     read_messages();
+    apply_character_rule(model_);
     return std::move(model_);
   }
 

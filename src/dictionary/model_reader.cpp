@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "dictionary/character_rule.hpp"
+
 namespace nfx {
 
 std::optional<MemberKind> member_kind(std::string_view element) noexcept {
@@ -29,6 +31,7 @@ class QuickFixReader {
     read_fields();
     read_components();
     read_messages();
+    apply_character_rule(model_);
     return std::move(model_);
   }
 
@@ -44,7 +47,6 @@ class QuickFixReader {
 
   const XmlSource& source_;
   DictionaryModel model_;
-  bool characters_are_texts_ = false;
 };
 
 pugi::xml_node QuickFixReader::section(const char* name) const {
@@ -69,8 +71,6 @@ void QuickFixReader::read_version() {
       source_.report(root, "application is " + in_quotes(name) + "; write a version such as FIX.5.0SP2");
     }
   }
-  // CHAR was any text until FIX 4.2 made it a single character.
-  characters_are_texts_ = session_rules(version.begin_string()) < SessionRules::fix42;
 }
 
 void QuickFixReader::read_fields() {
@@ -82,7 +82,6 @@ void QuickFixReader::read_fields() {
     if (const std::string_view name = source_.attribute(node, "type"); !name.empty()) {
       field.type = source_.type(node, name, what).value_or(FieldType::string);
     }
-    if (field.type == FieldType::character && characters_are_texts_) field.type = FieldType::string;
     const std::string_view open = node.attribute("allowOtherValues").value();
     field.open = open == "Y" || open == "true";
     read_values(node, field);

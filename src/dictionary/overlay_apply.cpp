@@ -1,6 +1,7 @@
 // Applies an overlay: a counterparty's changes to the fields, components and messages of a base dictionary.
 #include <algorithm>
 
+#include "dictionary/character_rule.hpp"
 #include "dictionary/problems.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
@@ -21,6 +22,7 @@ class Application {
     apply(overlay.header, result_.header, "header");
     apply(overlay.trailer, result_.trailer, "trailer");
     for (const OverlayMessage& message : overlay.messages) apply(message);
+    apply_character_rule(result_);
     return std::move(result_);
   }
 

@@ -59,6 +59,14 @@ TEST(Orchestra, gives_messages_header_trailer_components_and_groups) {
   EXPECT_FALSE(allocs->find(Tag{80})->required);
 }
 
+TEST(Orchestra, a_char_of_fix_40_and_41_is_any_text) {
+  for (const std::string version : {"FIX.4.0", "FIX.4.1"}) {
+    const DictionaryModel model = read_dictionary(with("version=\"FIX.4.4\"", "version=\"" + version + "\""), "o.xml");
+    EXPECT_EQ(model.find_field(Tag{54})->type, FieldType::string);
+    EXPECT_EQ(to_xml(read_dictionary(to_xml(model), "q.xml")), to_xml(model)) << "as in QuickFIX's format";
+  }
+}
+
 TEST(Orchestra, messages_of_fix_5_and_latest_travel_over_fixt) {
   for (const std::string version : {"FIX.5.0SP2", "FIX.Latest_EP269"}) {
     const Dictionary d = Dictionary::parse(with("version=\"FIX.4.4\"", "version=\"" + version + "\""), "o.xml");

@@ -89,6 +89,13 @@ TEST(Overlay, changes_the_type_of_a_field) {
       FieldType::string);
 }
 
+TEST(Overlay, gives_a_field_of_fix_40_any_text_where_it_writes_char) {
+  const DictionaryModel first = load_model(NFX_SOURCE_DIR "/dictionaries/FIX40.xml");
+  const OverlayModel overlay =
+      read_overlay(R"(<overlay><fields><field number="44" type="CHAR"/></fields></overlay>)", "o.xml");
+  EXPECT_EQ(apply_overlay(first, overlay).find_field(Tag{44})->type, FieldType::string);
+}
+
 TEST(Overlay, adds_and_removes_whole_messages_fields_and_header_members) {
   const Dictionary d = built(R"(<overlay><fields><field number="9730" name="VenueFlag" type="INT"/></fields>
       <header><field name="VenueFlag"/></header><messages>
