@@ -124,6 +124,31 @@ class OfQuickfix(ImportTest):
         self.assertRegex(self.nfx("cat", self.store, "--one-line"), r", imported: .* #6 .*\n[^,]*: .* #7 ")
 
 
+class Names(ImportTest):
+    def test_a_colon_in_a_comp_id_is_escaped_as_the_engine_does(self):
+        self.write_text_store("FIX.4.4-DE:SK-VEN:UE", next_out=7, next_in=9)
+        self.take_over()
+        self.assertEqual(self.standing("FIX.4.4:DE:SK->VEN%3AUE")["next_out"], 7)
+
+    def test_a_colon_in_a_comp_id_of_a_message_is_escaped_as_the_engine_does(self):
+        messages = [(6, message(6, sender="DE->SK", target="VEN:UE"))]
+        self.write_text_store("FIX.4.4-DE->SK-VEN:UE-q1", messages, next_out=7, next_in=9)
+        self.take_over()
+        self.assertEqual(self.standing("FIX.4.4:DE-%3ESK->VEN%3AUE:q1")["messages"], 1)
+
+    def test_a_session_with_escaped_comp_ids_finds_its_files(self):
+        self.write_text_store("FIX.4.4-DE-SK-VEN:UE%25", next_out=7, next_in=9)
+        self.refused("--session", "FIX.4.4:DE-SK->VEN:UE%25")
+        self.take_over("--session", "FIX.4.4:DE-SK->VEN%3AUE%2525")
+        self.assertEqual(self.standing("FIX.4.4:DE-SK->VEN%3AUE%2525")["next_out"], 7)
+
+    def test_a_name_that_begins_with_no_version_asks_for_the_session(self):
+        for name in ["FIXFKX.:.4-DE[SK-VENUE", "FIX.5.0-DESK-VENUE", "FIXED-DESK-VENUE"]:
+            self.write_text_store(name, next_out=7, next_in=9)
+            self.assertIn(f"{self.quickfix / name}.*: the name is not BeginString-SenderCompID-TargetCompID", self.refused())
+            (self.quickfix / f"{name}.seqnums").unlink()
+
+
 class OfOthers(ImportTest):
     def write_java_store(self, name, messages, next_out, next_in):
         def text(value):

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/dictionary/version.hpp"
 #include "nexusfix/wire/message_view.hpp"
 
 namespace nfx::app::store {
@@ -182,12 +183,33 @@ bool take(std::string_view& text, std::string_view front) {
   return true;
 }
 
+// As the engine writes it, so that the session finds what was imported.
 std::string identity_text(std::string_view begin_string, std::string_view sender, std::string_view target,
                           std::string_view qualifier) {
-  std::string text{begin_string};
-  text.append(":").append(sender).append("->").append(target);
-  if (!qualifier.empty()) text.append(":").append(qualifier);
-  return text;
+  SessionConfig session;
+  session.begin_string = begin_string;
+  session.sender_comp_id = sender;
+  session.target_comp_id = target;
+  session.session_qualifier = qualifier;
+  return identity(session);
+}
+
+// A CompID in an identity, without what identity() escaped.
+std::string unescaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    if (take(text, "%25")) {
+      out += '%';
+    } else if (take(text, "%3A")) {
+      out += ':';
+    } else if (take(text, "%3E")) {
+      out += '>';
+    } else {
+      out += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return out;
 }
 
 // The first message that has the CompIDs of its session.
@@ -199,6 +221,7 @@ std::optional<std::string> identity_by_messages(const QuickfixStore& store) {
   for (auto at = store.messages.rbegin(); at != store.messages.rend() && tried < tries; ++at, ++tried) {
     if (view.parse(body.read(at->second)) != WireError::none) continue;
     const CompIds ids{view.begin_string(), view.get_view(Tag::SenderCompID), view.get_view(Tag::TargetCompID)};
+    if (!is_begin_string(ids.begin_string) || ids.sender.empty() || ids.target.empty()) continue;
     if (const auto qualifier = qualifier_in_name(store, ids)) {
       return identity_text(ids.begin_string, ids.sender, ids.target, *qualifier);
     }
@@ -295,19 +318,17 @@ std::optional<std::string> qualifier_in_name(const QuickfixStore& store, const C
   return std::string{rest};
 }
 
+// Read from the left, as identity() documents.
 bool may_be(const QuickfixStore& store, std::string_view identity) {
   const std::size_t colon = identity.find(':');
   const std::size_t arrow = colon == std::string_view::npos ? colon : identity.find("->", colon + 1);
   if (arrow == std::string_view::npos) return false;
-  const std::string_view begin_string = identity.substr(0, colon);
-  const std::string_view sender = identity.substr(colon + 1, arrow - colon - 1);
-  const std::string_view target = identity.substr(arrow + 2);
-  if (qualifier_in_name(store, {begin_string, sender, target}) == "") return true;
-  const std::size_t last = target.rfind(':');
-  if (last == std::string_view::npos) return false;
-  const auto qualifier = qualifier_in_name(store, {begin_string, sender, target.substr(0, last)});
-  if (!qualifier || qualifier->empty()) return false;
-  const std::string_view wanted = target.substr(last + 1);
+  const std::string sender = unescaped(identity.substr(colon + 1, arrow - colon - 1));
+  const std::size_t end = std::min(identity.find(':', arrow), identity.size());
+  const std::string target = unescaped(identity.substr(arrow + 2, end - arrow - 2));
+  const std::string_view wanted = identity.substr(std::min(end + 1, identity.size()));
+  const auto qualifier = qualifier_in_name(store, {identity.substr(0, colon), sender, target});
+  if (!qualifier) return false;
   return *qualifier == wanted || (store.kind == QuickfixKind::quickfixj && *qualifier == trusted(wanted));
 }
 
@@ -321,7 +342,7 @@ std::string identity_of(const QuickfixStore& store) {
     rest.remove_prefix(hyphen + 1);
   }
   const std::string file = (store.folder / store.name).string();
-  if (parts.size() < 3 || std::ranges::count(parts, std::string_view{}) != 0 || !parts[0].starts_with("FIX")) {
+  if (parts.size() < 3 || std::ranges::count(parts, std::string_view{}) != 0 || !is_begin_string(parts[0])) {
     throw ConfigError(file +
                       ".*: the name is not BeginString-SenderCompID-TargetCompID; name the "
                       "session with --session 'FIX.4.4:SENDER->TARGET'");
