@@ -26,7 +26,6 @@ std::size_t WorkerThread::step() noexcept {
   try {
     return work_.step();
   } catch (...) {
-    failed_steps_.fetch_add(1, std::memory_order_relaxed);
     return 0;
   }
 }

@@ -1,6 +1,8 @@
 // Opens the configured logs, and runs the thread that drains their queues and rewrites the metrics file.
 #include "engine/engine_logs.hpp"
 
+#include <exception>
+#include <string>
 #include <utility>
 
 #include "nexusfix/placement/thread_name.hpp"
@@ -106,14 +108,28 @@ void EngineLogs::end(const std::function<void()>& publish) noexcept {
 }
 
 std::size_t EngineLogs::step() {
-  const UtcTime now = wall_clock();
   const MonotonicTime begin = monotonic_clock();
   watch_.turn_began(begin);
   std::size_t done = 0;
+  bool wrote_metrics = false;
+  try {
+    done = write(begin, wrote_metrics);
+  } catch (const std::exception& error) {
+    // Mostly out of memory. The next step tries again; of a series only the first is reported.
+    if (counters_.failed_steps++ == 0 && alert_) {
+      alert_(std::string{"the thread that writes logs and metrics: "} + error.what() + "; it tries again");
+    }
+  }
+  watch_.turn_ended(monotonic_clock(), done == 0 && !wrote_metrics && idle_ == IdleMode::spin);
+  return done;
+}
+
+std::size_t EngineLogs::write(MonotonicTime begin, bool& wrote_metrics) {
+  const UtcTime now = wall_clock();
+  std::size_t done = 0;
   if (messages_) done += messages_->step(now);
   if (events_) done += events_->step(now);
-  const bool wrote = metrics_ && metrics_->step(begin);
-  watch_.turn_ended(monotonic_clock(), done == 0 && !wrote && idle_ == IdleMode::spin);
+  wrote_metrics = metrics_ && metrics_->step(begin);
   return done;
 }
 
@@ -126,6 +142,7 @@ void EngineLogs::collect(MetricsPage& page) {
   }
   if (messages_) add_log(page, "messages", messages_->counters());
   if (events_) add_log(page, "events", events_->counters());
+  add_log_thread(page, thread_name(ThreadRole::log, 0), counters_);
   more_(page);
 }
 

@@ -54,6 +54,7 @@ class EngineLogs {
 
  private:
   std::size_t step();
+  std::size_t write(MonotonicTime begin, bool& wrote_metrics);
   void collect(MetricsPage& page);
 
   Alert alert_;
@@ -66,6 +67,7 @@ class EngineLogs {
   std::vector<Figures*> figures_;
   std::function<void(MetricsPage&)> more_;
   IdleMode idle_ = IdleMode::block;
+  LogThreadCounters counters_;  // the worker's
   HelperWatch watch_;
   std::unique_ptr<WorkerThread> worker_;
 };

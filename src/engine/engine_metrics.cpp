@@ -154,4 +154,8 @@ void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters&
   add_rows(page, of, {"log", log});
 }
 
+void add_log_thread(MetricsPage& page, std::string_view thread, const LogThreadCounters& of) {
+  add_rows(page, of, {"thread", thread});
+}
+
 }  // namespace nfx

@@ -12,6 +12,7 @@
 
 #include "engine/loop_latency.hpp"
 #include "engine/session_figures.hpp"
+#include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
@@ -37,6 +38,18 @@ struct HelperFigures {
   std::optional<std::size_t> journals;  // of a flusher
   std::optional<LatencyCounts> syncs;   // of a flusher
 };
+
+// Of the thread that writes logs and metrics.
+struct LogThreadCounters {
+  std::uint64_t failed_steps = 0;
+};
+template <>
+inline constexpr auto counter_rows<LogThreadCounters> = std::to_array<CounterRow<LogThreadCounters>>({
+    {&LogThreadCounters::failed_steps, "nfx_log_thread_failed_total",
+     "Iterations of the thread that writes logs and metrics that an error ended; an alert gives the reason of the "
+     "first."},
+});
+static_assert(rows_are_complete<LogThreadCounters>());
 
 // One value of `Source` that is not a plain counter.
 template <class Source>
@@ -71,5 +84,6 @@ void add_helper(MetricsPage& page, std::string_view thread, const HelperFigures&
 // Exceptions of callbacks that no poll thread calls.
 void add_callback_exceptions(MetricsPage& page, std::uint64_t count);
 void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters& of);
+void add_log_thread(MetricsPage& page, std::string_view thread, const LogThreadCounters& of);
 
 }  // namespace nfx

@@ -372,7 +372,8 @@ DeferredLogCounters DeferredLog::counters() const noexcept {
                                .written = written_.load(std::memory_order_relaxed),
                                .lost = lost_.load(std::memory_order_relaxed),
                                .cut = cut_.load(std::memory_order_relaxed),
-                               .outages = outages_.load(std::memory_order_relaxed)};
+                               .outages = outages_.load(std::memory_order_relaxed),
+                               .removals_failed = file_.removals_failed()};
   for (const auto& lane : lanes_) {
     counters.recorded += lane->recorded_.load(std::memory_order_relaxed);
     counters.spilled += lane->spilled_.load(std::memory_order_relaxed);

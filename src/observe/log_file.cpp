@@ -210,7 +210,9 @@ void LogFile::remove_old() {
     const bool too_old = options_.keep_days != 0 && file.day + std::chrono::days{options_.keep_days} <= day_;
     if (!too_many && !too_old) continue;
     std::error_code error;
-    if (!fs::remove(options_.folder / file_name(options_.name, file), error) && error) ++removals_failed_;
+    if (!fs::remove(options_.folder / file_name(options_.name, file), error) && error) {
+      removals_failed_.fetch_add(1, std::memory_order_relaxed);
+    }
   }
 }
 

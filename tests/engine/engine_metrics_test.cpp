@@ -54,6 +54,8 @@ TEST(Metrics, every_counter_reaches_the_page) {
   MetricsPage page;
   add_poll_thread(page, "T", figures);
   add_log(page, "messages", log);
+  const auto log_thread = numbered<LogThreadCounters>(700);
+  add_log_thread(page, "L", log_thread);
   const std::string text = page.text();
   expect_samples(text, figures.loop, "thread=\"T\"");
   expect_samples(text, figures.transport, "thread=\"T\"");
@@ -61,6 +63,7 @@ TEST(Metrics, every_counter_reaches_the_page) {
   expect_samples(text, figures.sessions[0].counters, "session=\"S\"");
   expect_samples(text, *figures.sessions[0].journal, "session=\"S\"");
   expect_samples(text, log, "log=\"messages\"");
+  expect_samples(text, log_thread, "thread=\"L\"");
   EXPECT_NE(text.find("\nnfx_session_up{session=\"S\"} 1\n"), std::string::npos);
   EXPECT_NE(text.find("\nnfx_next_inbound{session=\"S\"} 7\n"), std::string::npos);
   EXPECT_NE(text.find("\nnfx_store_condition{session=\"S\"} 2\n"), std::string::npos);
@@ -180,6 +183,7 @@ TEST(Metrics, the_documentation_has_every_row) {
   table.add_rows(helper_metric_rows, "thread");
   table.add_rows(helper_histogram_rows, "thread");
   table.add_counters<DeferredLogCounters>("log");
+  table.add_counters<LogThreadCounters>("thread");
   test::expect_table_in("docs/metrics.md", table.text());
 }
 

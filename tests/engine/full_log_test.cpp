@@ -1,10 +1,15 @@
 // A log's queue that is full while sessions continue: [log] when_full determines what happens to the next line.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <future>
+#include <iterator>
 #include <latch>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "config/config_text.hpp"
@@ -137,6 +142,26 @@ TEST_F(FullLog, that_blocks_gives_up_at_its_limit_and_counts_what_is_missing) {
   EXPECT_NE(text.find(' ' + missing + " messages were not logged here"), std::string::npos);
   EXPECT_NE(text.find("nfx_log_blocked_total{log=\"messages\"} " + missing + '\n'), std::string::npos);
   EXPECT_NE(text.find("nfx_log_dropped_total{log=\"messages\"} " + missing + '\n'), std::string::npos);
+}
+
+TEST(LogThread, reports_an_iteration_that_fails_counts_it_and_continues) {
+  const LogFolder folder;
+  EngineConfig config;
+  config.log.metrics_file = folder.path() / "metrics.prom";
+  std::promise<std::string> alert;
+  EngineLogs logs{config, [&](std::string_view text) { alert.set_value(std::string{text}); }};
+  bool failed = false;
+  logs.begin([] {}, IdleMode::block, {},
+             [&](MetricsPage&) {
+               if (!std::exchange(failed, true)) throw std::runtime_error("no memory");
+             });
+  EXPECT_EQ(alert.get_future().get(), "the thread that writes logs and metrics: no memory; it tries again");
+  logs.end([] {});
+  std::ifstream in{config.log.metrics_file};
+  const std::string page{std::istreambuf_iterator<char>{in}, {}};
+  const std::size_t row = page.find("\nnfx_log_thread_failed_total{");
+  ASSERT_NE(row, std::string::npos) << page;
+  EXPECT_EQ(page.substr(page.find("} ", row), 4), "} 1\n");
 }
 
 }  // namespace

@@ -85,9 +85,10 @@ TEST(LatencyHistogram, merged_equals_recorded_together) {
 TEST(LatencyHistogram, counts_values_beyond_its_range_and_keeps_the_maximum_exact) {
   LatencyHistogram histogram;
   histogram.record(LatencyHistogram::highest_trackable_ns);
-  EXPECT_EQ(histogram.overflow_count(), 0U);
+  EXPECT_EQ(histogram.count_up_to(LatencyHistogram::highest_trackable_ns), 1U);
   histogram.record(LatencyHistogram::highest_trackable_ns + 5);
-  EXPECT_EQ(histogram.overflow_count(), 1U);
+  EXPECT_EQ(histogram.count_up_to(LatencyHistogram::highest_trackable_ns), 1U);
+  EXPECT_EQ(histogram.count_up_to(LatencyHistogram::highest_trackable_ns + 5), 2U);
   EXPECT_EQ(histogram.max(), LatencyHistogram::highest_trackable_ns + 5);
   EXPECT_EQ(histogram.percentile(100), LatencyHistogram::highest_trackable_ns + 5);
 }

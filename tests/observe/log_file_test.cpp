@@ -162,6 +162,19 @@ TEST(LogFile, removes_files_that_are_too_old) {
   EXPECT_EQ(folder.files(), (std::vector<std::string>{"log-20240317-0001.log", "log-20240318-0001.log"}));
 }
 
+TEST(LogFile, counts_an_old_file_that_cannot_be_removed_and_continues) {
+  const LogFolder folder;
+  std::filesystem::create_directories(folder.path() / "log-20240101-0001.log" / "inside");
+  LogFileOptions options = options_for(folder);
+  options.keep_files = 1;
+  LogFile file{options};
+  ASSERT_TRUE(file.append(noon, "x\n"));
+  EXPECT_EQ(file.removals_failed(), 1U);
+  ASSERT_TRUE(file.append(noon + 24h, "y\n"));
+  EXPECT_EQ(file.removals_failed(), 2U);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "log-20240316-0001.log"));
+}
+
 TEST(LogFile, follows_no_symbolic_link) {
   const LogFolder folder;
   std::filesystem::create_symlink(folder.path() / "elsewhere", folder.path() / "log-20240315-0001.log");

@@ -74,7 +74,8 @@ TEST(MemoryMessageStore, fills_its_bytes_completely_with_messages_that_divide_th
   MemoryMessageStore store({.retain_messages = 100, .retain_bytes = 100});
   for (std::uint64_t n = 1; n <= 57; ++n) {
     ASSERT_TRUE(store.append(SeqNum{n}, "0123456789"));
-    ASSERT_EQ(store.message_count(), std::min<std::uint64_t>(n, 10));
+    ASSERT_EQ(store.stored_bytes(), 10 * std::min<std::uint64_t>(n, 10));
+    ASSERT_EQ(store.oldest_kept(), SeqNum{n > 10 ? n - 9 : 1});
   }
 }
 
@@ -186,7 +187,7 @@ TEST(MemoryMessageStore, agrees_with_a_map_over_random_histories) {
         stored.emplace(value(seq), view);
         return true;
       });
-      ASSERT_EQ(stored.size(), store.message_count());
+      ASSERT_EQ(store.oldest_kept(), SeqNum{stored.empty() ? 0 : stored.begin()->first});
       // What is stored is the newest part of the model.
       auto expected = model.rbegin();
       for (auto it = stored.rbegin(); it != stored.rend(); ++it, ++expected) {

@@ -1,13 +1,12 @@
 // A thread that calls a step function repeatedly: it runs deferred work on a housekeeping CPU.
 // Thread: constructor, stop() and destructor from the owner. Cost: one call through a std::function per step, so a step
 // should handle many items. Lifetime: what the functions refer to outlives the thread. Errors: the constructor throws
-// std::system_error when no thread can be created, and what on_start throws; exceptions of a step are counted, and the
-// next step follows.
+// std::system_error when no thread can be created, and what on_start throws; an exception ends its step alone, and the
+// next one follows: a step that can fail counts and reports that itself.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <future>
 #include <thread>
@@ -40,8 +39,6 @@ class WorkerThread {
   // threads must have ended. Calling it again does nothing.
   void stop() noexcept;
 
-  [[nodiscard]] std::uint64_t failed_steps() const noexcept { return failed_steps_.load(std::memory_order_relaxed); }
-
  private:
   void run(std::promise<void> started);
   std::size_t step() noexcept;
@@ -50,7 +47,6 @@ class WorkerThread {
   const Work work_;
   const WorkerOptions options_;
   std::atomic<bool> stop_{false};
-  std::atomic<std::uint64_t> failed_steps_{0};
   std::thread thread_;
 };
 

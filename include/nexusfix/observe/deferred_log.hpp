@@ -57,6 +57,7 @@ struct DeferredLogCounters {
   std::uint64_t lost = 0;
   std::uint64_t cut = 0;
   std::uint64_t outages = 0;
+  std::uint64_t removals_failed = 0;
 
   friend bool operator==(const DeferredLogCounters&, const DeferredLogCounters&) = default;
 };
@@ -74,6 +75,8 @@ inline constexpr auto counter_rows<DeferredLogCounters> = std::to_array<CounterR
     {&DeferredLogCounters::cut, "nfx_log_cut_total",
      "Lines written in part because their message was longer than a record may be."},
     {&DeferredLogCounters::outages, "nfx_log_outages_total", "Times that writing the log began to fail."},
+    {&DeferredLogCounters::removals_failed, "nfx_log_removals_failed_total",
+     "Times that an old file of the log could not be removed; it is tried again with the next new file."},
 });
 static_assert(rows_are_complete<DeferredLogCounters>());
 

@@ -51,7 +51,7 @@ static_assert(LatencyBuckets::highest_in(255) == 255 && LatencyBuckets::highest_
 
 class LatencyHistogram {
  public:
-  // Values above are counted here, in the last bucket, and in overflow_count(); max() stays exact. About 73 minutes.
+  // Values above are counted in the last bucket, and max() stays exact. About 73 minutes.
   static constexpr std::uint64_t highest_trackable_ns = detail::LatencyBuckets::highest_value;
 
   void record(std::uint64_t latency_ns) noexcept {
@@ -89,7 +89,6 @@ class LatencyHistogram {
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::uint64_t sum() const noexcept { return sum_; }
-  [[nodiscard]] std::uint64_t overflow_count() const noexcept { return overflow_count_; }
   [[nodiscard]] std::uint64_t min() const noexcept { return count_ == 0 ? 0 : min_; }
   [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
   [[nodiscard]] double mean() const noexcept {
@@ -106,7 +105,7 @@ class LatencyHistogram {
   std::uint64_t sum_ = 0;
   std::uint64_t min_ = UINT64_MAX;
   std::uint64_t max_ = 0;
-  std::uint64_t overflow_count_ = 0;
+  std::uint64_t overflow_count_ = 0;  // of the last bucket, those above highest_trackable_ns
 };
 
 }  // namespace nfx

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +60,10 @@ class LogFile {
   [[nodiscard]] bool is_later_day(UtcTime time) const noexcept { return !borrowed_ && day_of(time) > day_; }
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }  // empty: none open yet
-  [[nodiscard]] std::uint64_t removals_failed() const noexcept { return removals_failed_; }
+  // Old files that could not be removed, from any thread. One is tried again with each new file.
+  [[nodiscard]] std::uint64_t removals_failed() const noexcept {
+    return removals_failed_.load(std::memory_order_relaxed);
+  }
 
  private:
   using Day = std::chrono::sys_days;
@@ -79,7 +83,7 @@ class LogFile {
   std::uint64_t size_ = 0;
   bool torn_ = false;  // the file does not end with a line feed
   std::filesystem::path path_;
-  std::uint64_t removals_failed_ = 0;
+  std::atomic<std::uint64_t> removals_failed_{0};
   std::string corrected_;
 };
 

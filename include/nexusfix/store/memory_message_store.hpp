@@ -74,7 +74,6 @@ class MemoryMessageStore {
     if (live_ == 0) return 0;
     return head_ > tail_ ? head_ - tail_ : options_.retain_bytes - tail_ + head_;
   }
-  [[nodiscard]] std::size_t message_count() const noexcept { return live_; }
   [[nodiscard]] SeqNum oldest_kept() const noexcept { return SeqNum{live_ == 0 ? 0 : first_}; }
 
   // Touches all memory now, so that no append meets a page fault: for sessions whose latency matters from the start.
