@@ -94,9 +94,9 @@ LatencyHistogram run_engines(const PingPong& plan, const EngineChoice& choice) {
   std::atomic<bool> trader_gone{false};
   LatencyHistogram times = run_both(
       plan,
-      [&](const auto& tell) {
+      [&](const auto& report_port) {
         PlacedEngine engine{config_of(plan, choice, Role::acceptor, {"127.0.0.1", 0}), plan, plan.server_core, venue};
-        tell(engine->local_endpoint(0)->port);
+        report_port(engine->local_endpoint(0)->port);
         while (!venue.ended && !trader_gone.load(std::memory_order_relaxed)) engine->turn(50ms);
         if (!venue.problem.empty()) throw WrongAnswerError(venue.problem);
         if (venue.answered() == orders) engine.check_journal(orders);

@@ -36,8 +36,8 @@ template <bool Spin>
 LatencyHistogram run_raw(const PingPong& plan) {
   return run_both(
       plan,
-      [&](const auto& tell) {
-        RawEnd<Spin> end{accept_one(tell)};
+      [&](const auto& report_port) {
+        RawEnd<Spin> end{accept_one(report_port)};
         answer(end, plan);
       },
       [&](std::uint16_t port) {

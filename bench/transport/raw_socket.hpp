@@ -40,8 +40,8 @@ inline sockaddr_in here(std::uint16_t port) {
 }
 
 // Listens on any port, reports the port, and accepts one connection.
-template <class Tell>
-int accept_one(const Tell& tell) {
+template <class ReportPort>
+int accept_one(const ReportPort& report_port) {
   const RawSocket listener{new_socket()};
   sockaddr_in address = here(0);
   socklen_t size = sizeof address;
@@ -50,7 +50,7 @@ int accept_one(const Tell& tell) {
       ::getsockname(listener.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     throw std::system_error(errno, std::generic_category(), "listen");
   }
-  tell(ntohs(address.sin_port));
+  report_port(ntohs(address.sin_port));
   return ::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
 }
 

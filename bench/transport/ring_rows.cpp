@@ -107,8 +107,8 @@ template <Sending How>
 LatencyHistogram run_ring(const PingPong& plan) {
   return run_both(
       plan,
-      [&](const auto& tell) {
-        RingEnd<How> end{accept_one(tell)};
+      [&](const auto& report_port) {
+        RingEnd<How> end{accept_one(report_port)};
         answer(end, plan);
       },
       [&](std::uint16_t port) {

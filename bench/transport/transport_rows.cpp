@@ -44,11 +44,11 @@ class TransportEnd {
   template <class Options>
   TransportEnd(const Options& options, bool spin) : layers_(options), max_wait_(spin ? 0ns : Duration{10s}) {}
 
-  template <class Tell>
-  void accept(const Tell& tell) {
+  template <class ReportPort>
+  void accept(const ReportPort& report_port) {
     const auto listener = transport_.listen({"127.0.0.1", 0}, Layers::server());
     if (!listener) throw std::runtime_error(listener.error().text());
-    tell(transport_.local_endpoint(*listener)->port);
+    report_port(transport_.local_endpoint(*listener)->port);
     while (id_ == no_connection) poll();
   }
   void connect(std::uint16_t port) {
@@ -105,9 +105,9 @@ template <class Layers, class Options>
 LatencyHistogram run_transport(const PingPong& plan, const Options& options, bool spin) {
   return run_both(
       plan,
-      [&](const auto& tell) {
+      [&](const auto& report_port) {
         TransportEnd<Layers> end{options, spin};
-        end.accept(tell);
+        end.accept(report_port);
         answer(end, plan);
         end.finish();
       },

@@ -32,7 +32,7 @@ std::optional<UtcTime> LiveSession::received_at() const noexcept { return runner
 
 std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noexcept {
   NFX_TRACE();
-  if (looking_on) return std::unexpected(SendError::no_room);
+  if (in_callback) return std::unexpected(SendError::no_room);
   if (journal_store != nullptr &&
       !journal_store->accepts(message.body.size() + message.header_fields.size() + header_room)) [[unlikely]]
     return refuse_send();
@@ -47,7 +47,7 @@ std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noex
 
 std::expected<SeqNum, SendError> LiveSession::reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                               std::string_view text) noexcept {
-  if (looking_on) return std::unexpected(SendError::no_room);
+  if (in_callback) return std::unexpected(SendError::no_room);
   if (journal_store != nullptr && !journal_store->accepts(text.size() + 2 * header_room)) [[unlikely]]
     return refuse_send();
   return runner.step(*this, 0,
@@ -55,7 +55,7 @@ std::expected<SeqNum, SendError> LiveSession::reject_business(const MessageView&
 }
 
 void LiveSession::logout(std::string_view text) noexcept {
-  if (looking_on) return;
+  if (in_callback) return;
   enabled = false;
   const bool unkept = journal_store != nullptr && !runner.can_record_numbers(*this);
   if (connection.connecting || unkept) return drop_connection();
@@ -65,7 +65,7 @@ void LiveSession::logout(std::string_view text) noexcept {
 }
 
 void LiveSession::logon() noexcept {
-  if (looking_on || std::exchange(enabled, true) || is_acceptor()) return;
+  if (in_callback || std::exchange(enabled, true) || is_acceptor()) return;
   // A connection whose Logout is still under way is followed by the next one when it ends.
   if (connection.exists()) return;
   reconnect.connect_at(runner.now().monotonic);
@@ -74,12 +74,12 @@ void LiveSession::logon() noexcept {
 }
 
 void LiveSession::reset_sequence_numbers() noexcept {
-  if (looking_on) return;
+  if (in_callback) return;
   runner.step(*this, 0, [&](Actions& out) { session.reset_sequence_numbers(runner.now(), out); });
 }
 
 void LiveSession::drop_connection() noexcept {
-  if (looking_on || !connection.exists()) return;
+  if (in_callback || !connection.exists()) return;
   connection.out = SendGate{memory.output()};
   runner.close_connection(*this);
   if (connection.connecting) return runner.detach(*this);  // the session was not given this connection yet
@@ -87,13 +87,13 @@ void LiveSession::drop_connection() noexcept {
 }
 
 void LiveSession::on_sending(SessionMessage& message) noexcept {
-  looking_on = true;
+  in_callback = true;
   try {
     runner.application().on_session_message_sending(*this, message);
   } catch (...) {
     runner.callback_threw(*this, "on_session_message_sending");
   }
-  looking_on = false;
+  in_callback = false;
 }
 
 // The journal does not accept a message now.

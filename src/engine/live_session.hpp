@@ -111,7 +111,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   bool enabled = true;
   bool store_trouble = false;         // reported, until the store is good again
   bool full_too_long = false;         // full_until has passed
-  bool looking_on = false;            // in a callback that lends bytes which acting on the session would move
+  bool in_callback = false;           // in a callback that lends bytes which acting on the session would move
   bool up = false;                    // on_logon was called, and on_logout not yet
   bool removing = false;              // it goes when its connection has ended
   std::uint64_t records_refused = 0;  // by the journal, as far as reported

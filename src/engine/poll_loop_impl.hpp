@@ -61,7 +61,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   if (runner_.has_leaving()) [[unlikely]]
     runner_.retire();
   if (runner_.reports().omitted_due() <= now) [[unlikely]]
-    runner_.tell_omitted();
+    runner_.report_omitted();
   if (runner_.logons().deadline() <= now) [[unlikely]]
     runner_.expire_logons();
   // Read first, carried out last: what was submitted before the request to stop is still sent.
@@ -135,7 +135,7 @@ bool PollLoop<T, C>::knows(const std::string& identity) {
 template <Transport T, Clock C>
 void PollLoop<T, C>::take_commands() {
   for (LoopCommand& command : runner_.commands().take()) {
-    const std::optional<std::uint32_t> pending = runner_.obey(command);
+    const std::optional<std::uint32_t> pending = runner_.execute_command(command);
     if (!pending) continue;
     const std::string rest = std::exchange(runner_.logons()[*pending].rest, {});
     receive_pending(*pending, rest);
@@ -177,7 +177,7 @@ void PollLoop<T, C>::fire_timer(LiveSession& session) {
   if (session.leave_at <= time) [[unlikely]]
     runner_.leave_when_idle(session);
   if (session.challenge_at <= time) [[unlikely]]
-    runner_.judge_challenge(session);
+    runner_.check_challenge(session);
   if (session.schedule_at <= time) runner_.apply_schedule(session);
   if (session.connection.parked.until() <= time) resume(session);
   runner_.end_wait_for_space_when_due(session);
@@ -291,7 +291,7 @@ void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
   }
   ++session.counts.garbled;
   if (item.frame.status == FrameStatus::too_large) {
-    runner_.tell(session, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
+    runner_.report_notice(session, Notice::garbled_message, SeqNum{}, to_string(WireError::too_large));
     return session.drop_connection();
   }
   runner_.step(session, 0,
@@ -427,7 +427,7 @@ void PollLoop<T, C>::on_close(ConnectionId id, CloseReason reason) {
   LiveSession& session = runner_.sessions()[owner.index];
   NFX_ASSERT(session.connection.id == id);
   if (session.connection.connecting) {
-    runner_.tell(session, Notice::connect_failed, SeqNum{}, words.empty() ? to_string(reason) : words);
+    runner_.report_notice(session, Notice::connect_failed, SeqNum{}, words.empty() ? to_string(reason) : words);
     if (session.connection.id == id) runner_.detach(session);
     return;
   }

@@ -62,7 +62,9 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
         callback_threw(session, "on_violations");
       }
       return application_.on_message(session, *action.message);
-    case ActionKind::session_message: try { application_.on_session_message(session, *action.message);
+    case ActionKind::session_message:
+      try {
+        application_.on_session_message(session, *action.message);
       } catch (...) {
         callback_threw(session, "on_session_message");
       }
@@ -145,10 +147,10 @@ void SessionRunner::note(LiveSession& session, const Action& action) {
     if (session.is_acceptor())
       logons_.addresses().hold_off(PeerAddress::of_peer(session.connection.peer.view()), now_.monotonic);
   }
-  tell(session, action.notice, action.seq, action.text);
+  report_notice(session, action.notice, action.seq, action.text);
 }
 
-void SessionRunner::tell_omitted() {
+void SessionRunner::report_omitted() {
   reports_.begin_omitted();
   sessions_.for_each([this](LiveSession& session) {
     try {
@@ -193,7 +195,7 @@ void SessionRunner::check_store(LiveSession& session) {
     session.full_until = failed ? MonotonicTime::max() : now_.monotonic + session.settings.journal.full_timeout;
     rearm(session);
   }
-  if (begins) tell(session, Notice::store_trouble, SeqNum{}, journal.condition_text());
+  if (begins) report_notice(session, Notice::store_trouble, SeqNum{}, journal.condition_text());
   if (lost || failed) return session.drop_connection();
   if (session.full_until <= now_.monotonic) {
     session.full_until = MonotonicTime::max();
@@ -212,7 +214,7 @@ void SessionRunner::find_store_good(LiveSession& session) {
   session.full_too_long = false;
   session.full_until = MonotonicTime::max();
   rearm(session);
-  tell(session, Notice::store_recovered, SeqNum{}, {});
+  report_notice(session, Notice::store_recovered, SeqNum{}, {});
 }
 
 void SessionRunner::end_wait_for_space_when_due(LiveSession& session) {
@@ -245,7 +247,7 @@ bool SessionRunner::can_record_numbers(const LiveSession& session) noexcept {
 }
 
 // What opening the journal has changed.
-void SessionRunner::tell_corrections(const LiveSession& session) {
+void SessionRunner::report_corrections(const LiveSession& session) {
   if (session.journal_store == nullptr) return;
   for (const std::string& line : session.journal_store->recovery().corrected) {
     log_event(session, "message store", line);
@@ -287,14 +289,14 @@ void SessionRunner::pump_replay(LiveSession& session) {
       return std::nullopt;
     }
     if (replayed_message_.parse(*kept) != WireError::none) return std::nullopt;
-    session.looking_on = true;
+    session.in_callback = true;
     bool wanted = true;
     try {
       wanted = application_.on_resend(session, replayed_message_);
     } catch (...) {
       callback_threw(session, "on_resend");
     }
-    session.looking_on = false;
+    session.in_callback = false;
     return wanted ? kept : std::nullopt;
   };
   // Resent messages wait while many bytes are pending, so that live ones have space.
@@ -313,7 +315,7 @@ void SessionRunner::pump_replay(LiveSession& session) {
   if (session.session.replay_held_until() != MonotonicTime{}) ++session.counts.resends_slowed;
   if (not_kept == 0) return;
   session.counts.resend_not_kept += not_kept;
-  tell(session, Notice::resend_not_kept, session.store.oldest_kept(), "raise retain_messages or retain_bytes");
+  report_notice(session, Notice::resend_not_kept, session.store.oldest_kept(), "raise retain_messages or retain_bytes");
 }
 
 void SessionRunner::figures(std::vector<SessionFigures>& into) const {

@@ -97,15 +97,15 @@ class SessionRunner {
   // A message from the network, as its bytes.
   void observe(LiveSession& session, Direction direction, std::string_view message) noexcept {
     NFX_TRACE();
-    session.looking_on = true;
+    session.in_callback = true;
     try {
       reports_.message(session, session.number, direction, message, now_.utc);
     } catch (...) {
       callback_threw(session, "on_traffic");
     }
-    session.looking_on = false;
+    session.in_callback = false;
   }
-  void tell(LiveSession& session, Notice notice, SeqNum seq, std::string_view text) noexcept {
+  void report_notice(LiveSession& session, Notice notice, SeqNum seq, std::string_view text) noexcept {
     try {
       if (!reports_.notice(session, session.line_limits, notice, seq, text, now_)) ++session.counts.notices_omitted;
     } catch (...) {
@@ -113,7 +113,7 @@ class SessionRunner {
     }
   }
   // Writes how many notices had no line, where that is due.
-  void tell_omitted();
+  void report_omitted();
 
   // Callbacks that throw; see docs/session.md. What is called within a catch block reports the exception. A session's
   // is logged out when the event is over: by end_failed(), or immediately where the callback was given a message.
@@ -152,7 +152,7 @@ class SessionRunner {
   // the connection has to be closed, unless `pending` states that its session is being opened.
   [[nodiscard]] LiveSession* session_for_logon(const MessageView& logon, PendingLogon& pending);
   // The time of a connected peer to show that it is there, after a second Logon of its own.
-  void judge_challenge(LiveSession& session);
+  void check_challenge(LiveSession& session);
   // Connections that have no session yet.
   void accept(ListenerId listener, ConnectionId id, std::string_view peer);
   [[nodiscard]] PeerStanding standing_of(ListenerId listener, std::string_view peer);
@@ -186,7 +186,7 @@ class SessionRunner {
   std::size_t add(SessionSettings settings);
   [[nodiscard]] LoopCommands& commands() noexcept { return commands_; }
   // Carries out a request of another thread. Returns the pending Logon whose session has been opened.
-  std::optional<std::uint32_t> obey(LoopCommand& command);
+  std::optional<std::uint32_t> execute_command(LoopCommand& command);
   // A template's session leaves memory when it has had no connection for long enough.
   void leave_when_idle(LiveSession& session);
   [[nodiscard]] bool has_leaving() const noexcept { return !leaving_.empty(); }
@@ -247,7 +247,7 @@ class SessionRunner {
   [[nodiscard]] std::optional<SessionSettings> accepted_by_template(const MessageView& logon, PendingLogon& pending);
   void answer_refused(const SessionSettings& settings, const MessageView& logon, ConnectionId id);
   [[nodiscard]] std::size_t claim_place(const std::string& name);
-  [[nodiscard]] bool make_room();
+  [[nodiscard]] bool evict_idle_session();
   void retire(LiveSession& session);
   void gone(LiveSession& session) noexcept;
   void challenge(LiveSession& session, const MessageView& logon, PendingLogon& pending);
@@ -258,7 +258,7 @@ class SessionRunner {
   void start_over_when_due(LiveSession& session);
   void watch_slow(LiveSession& session) noexcept;
   void check_store(LiveSession& session);
-  void tell_corrections(const LiveSession& session);
+  void report_corrections(const LiveSession& session);
   void find_store_good(LiveSession& session);
   void flush_last_words(LiveSession& session);
   [[nodiscard]] bool store_is_good(LiveSession& session);
@@ -296,7 +296,7 @@ class SessionRunner {
 template <class Event>
 auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& event) {
   NFX_TRACE();
-  NFX_ASSERT(!session.looking_on);
+  NFX_ASSERT(!session.in_callback);
   // Requests space for the largest message as well, so that no send is refused while the free space is in two pieces.
   const std::span<char> room = session.connection.out.room(admin_reserve * 2 + config_.max_message_size);
   Actions actions{room.first(room.size() > reserve ? room.size() - reserve : 0)};

@@ -37,7 +37,7 @@ std::string_view callback_of(const Action& action) noexcept {
     log_event(session, to_string(Notice::callback_threw), failure.text());
     reports_.callback_threw(failure);
   } else {
-    tell(session, Notice::callback_threw, SeqNum{}, failure.text());
+    report_notice(session, Notice::callback_threw, SeqNum{}, failure.text());
   }
 }
 
@@ -55,7 +55,7 @@ std::string_view callback_of(const Action& action) noexcept {
 }
 
 void SessionRunner::abandon(LiveSession& session) noexcept {
-  NFX_ASSERT(!session.looking_on && !session.enabled);
+  NFX_ASSERT(!session.in_callback && !session.enabled);
   failed_.erase(session.index);
   if (!session.connection.exists()) return;
   const bool unkept = session.journal_store != nullptr && !can_record_numbers(session);

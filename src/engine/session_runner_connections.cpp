@@ -62,7 +62,7 @@ void SessionRunner::begin_connect(LiveSession& session) {
   session.reconnect.attempt_begins(now_.monotonic);
   const auto id = network_.connect(session.settings.connect[session.reconnect.endpoint()], session.settings.socket);
   if (!id) {
-    tell(session, Notice::connect_failed, SeqNum{}, id.error().text());
+    report_notice(session, Notice::connect_failed, SeqNum{}, id.error().text());
     return schedule_reconnect(session);
   }
   session.connection.id = *id;
@@ -74,7 +74,7 @@ void SessionRunner::begin_connect(LiveSession& session) {
 
 void SessionRunner::connect_timed_out(LiveSession& session) {
   NFX_ASSERT(session.connection.connecting);
-  tell(session, Notice::connect_failed, SeqNum{}, "no connection within connect_timeout_s");
+  report_notice(session, Notice::connect_failed, SeqNum{}, "no connection within connect_timeout_s");
   if (!session.connection.exists()) return;  // the application has dropped it just now
   close_connection(session);
   detach(session);
@@ -126,7 +126,7 @@ void SessionRunner::watch_slow(LiveSession& session) noexcept {
 void SessionRunner::cut_when_due(LiveSession& session) {
   if (session.connection.out.reader_deadline() > now_.monotonic) return;
   session.connection.out.clear_deadline();
-  tell(session, Notice::slow_consumer, SeqNum{}, "the peer has read nothing for slow_consumer_timeout_ms");
+  report_notice(session, Notice::slow_consumer, SeqNum{}, "the peer has read nothing for slow_consumer_timeout_ms");
   session.drop_connection();
 }
 
@@ -184,7 +184,7 @@ void SessionRunner::challenge(LiveSession& session, const MessageView& logon, Pe
   if (fault) return state_fault(pending, fault);
   if (!may_log_on(session.settings, logon, pending, false)) return;
   session.next_challenge = now_.monotonic + time_to_answer;
-  tell(session, Notice::second_logon, SeqNum{}, pending.peer);
+  report_notice(session, Notice::second_logon, SeqNum{}, pending.peer);
   step(session, 0, [&](Actions& out) { session.session.probe(time_to_answer, now_, out); });
   if (!session.session.probing()) return;
   pending.challenging = true;
@@ -194,7 +194,7 @@ void SessionRunner::challenge(LiveSession& session, const MessageView& logon, Pe
   rearm(session);
 }
 
-void SessionRunner::judge_challenge(LiveSession& session) {
+void SessionRunner::check_challenge(LiveSession& session) {
   session.challenge_at = MonotonicTime::max();
   if (session.challenger == no_connection) return;
   if (session.session.probing()) {
@@ -227,7 +227,7 @@ void SessionRunner::start_over_when_due(LiveSession& session) {
   const auto& schedule = session.settings.schedule;
   if (!schedule || session.connection.exists()) return;
   if (!another_session(*schedule, session.store.creation_time(), now_.utc)) return;
-  tell(session, Notice::schedule, SeqNum{}, "a new session: sequence numbers start at 1");
+  report_notice(session, Notice::schedule, SeqNum{}, "a new session: sequence numbers start at 1");
   step(session, 0, [&](Actions& out) { session.session.start_over(out); });
 }
 
@@ -240,7 +240,7 @@ void SessionRunner::apply_schedule(LiveSession& session) {
   const Connection& connection = session.connection;
   if (connection.exists() && !connection.connecting) {
     if (time.over && session.session.logged_on()) {
-      tell(session, Notice::schedule, SeqNum{}, "the session's time is over");
+      report_notice(session, Notice::schedule, SeqNum{}, "the session's time is over");
       step(session, 0, [&](Actions& out) { session.session.logout("the session's time is over", now_, out); });
     } else if (!time.over && session.is_initiator() && time.starts_over && session.session.logged_on()) {
       // A reset within the session: the initiator requests it on the open connection.

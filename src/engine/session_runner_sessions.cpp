@@ -17,7 +17,7 @@ void SessionRunner::start() {
     ensure_listener(settings.listen, settings.socket);
   }
   sessions_.for_each([this](LiveSession& session) {
-    tell_corrections(session);
+    report_corrections(session);
     begin_session(session);
   });
 }
@@ -77,7 +77,7 @@ std::size_t SessionRunner::add(SessionSettings settings) {
   return number;
 }
 
-std::optional<std::uint32_t> SessionRunner::obey(LoopCommand& command) {
+std::optional<std::uint32_t> SessionRunner::execute_command(LoopCommand& command) {
   switch (command.kind) {
     case LoopCommand::Kind::opened: return opened_elsewhere(command);
     case LoopCommand::Kind::logon_again: return logon_again(command);
@@ -85,11 +85,11 @@ std::optional<std::uint32_t> SessionRunner::obey(LoopCommand& command) {
     case LoopCommand::Kind::add: break;
   }
   LiveSession& session = begin_to_exist(std::move(command.session));
-  tell_corrections(session);
+  report_corrections(session);
   try {
     if (session.is_acceptor()) ensure_listener(session.settings.listen, session.settings.socket);
   } catch (const ConfigError& error) {
-    tell(session, Notice::connect_failed, SeqNum{}, error.what());
+    report_notice(session, Notice::connect_failed, SeqNum{}, error.what());
   }
   if (stopping_) {
     session.enabled = false;
@@ -183,7 +183,7 @@ void SessionRunner::leave_when_idle(LiveSession& session) {
 
 // Removes the session of a template that has had no connection for longest. One without a journal
 // loses its sequence numbers and is removed only after dynamic_session_idle. False: there is none.
-bool SessionRunner::make_room() {
+bool SessionRunner::evict_idle_session() {
   if (config_.dynamic_session_idle.count() == 0) return false;
   LiveSession* oldest = nullptr;
   sessions_.for_each([&](LiveSession& each) {
@@ -204,7 +204,7 @@ bool SessionRunner::make_room() {
 std::size_t SessionRunner::claim_place(const std::string& name) {
   if (!commands_.knows(name)) {
     try {
-      if (!commands_.full() || make_room()) return commands_.claim(name);
+      if (!commands_.full() || evict_idle_session()) return commands_.claim(name);
     } catch (const ConfigError&) {
       // Another thread was faster.
     }
@@ -291,7 +291,7 @@ LiveSession* SessionRunner::opened(LoopCommand& command) {
   }
   NFX_ASSERT(command.session->name == command.name);
   LiveSession& session = begin_to_exist(std::move(command.session));
-  tell_corrections(session);
+  report_corrections(session);
   // Should the Logon have gone meanwhile.
   session.leave_at = now_.monotonic + config_.pending_logon_timeout;
   if (session.settings.schedule) apply_schedule(session);

@@ -89,7 +89,8 @@ void SessionRunner::drop_kept(LiveSession& session) {
     ++count;
   }
   keeping_.erase(session.index);
-  tell(session, Notice::not_sent, SeqNum{}, std::to_string(count) + " messages that were held until the next Logon");
+  report_notice(session, Notice::not_sent, SeqNum{},
+                std::to_string(count) + " messages that were held until the next Logon");
 }
 
 // It is sent, or never will be.
@@ -99,7 +100,7 @@ void SessionRunner::settle(LiveSession& session, const Submission& submission, s
     session.submit_state.keep_bytes.fetch_sub(Submissions::charge(record_size), std::memory_order_relaxed);
   if (!result) {
     logons_.count_submit_unsent();
-    tell(session, Notice::not_sent, SeqNum{}, to_string(result.error()));
+    report_notice(session, Notice::not_sent, SeqNum{}, to_string(result.error()));
   }
   complete(submission, result);
 }

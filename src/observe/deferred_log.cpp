@@ -228,7 +228,7 @@ std::size_t DeferredLog::step(UtcTime now) {
     ++done;
   }
   if (emptied) {
-    tell_late_gaps(now);
+    report_late_gaps(now);
     if (to_forget != 0 && to_forget == forgotten_.size()) forget_names();
   }
   write_batch();
@@ -237,10 +237,10 @@ std::size_t DeferredLog::step(UtcTime now) {
 
 void DeferredLog::take(LogLane& lane, const Header& header) {
   const UtcTime time{Duration{header.time_ns}};
-  tell_gap(lane, header.dropped_before, time);
+  report_gap(lane, header.dropped_before, time);
   last_time_ = std::max(last_time_, time);
   if (failing_) {
-    ++untold_;
+    ++unreported_;
     add(lost_, 1);
     return lane.pop();
   }
@@ -269,32 +269,32 @@ void DeferredLog::take(LogLane& lane, const Header& header) {
   }
 }
 
-void DeferredLog::tell_gap(LogLane& lane, std::uint64_t dropped, UtcTime time) {
-  NFX_ASSERT(dropped >= lane.dropped_told_);  // a count that only grows, read in the order of the records
-  if (dropped == lane.dropped_told_) return;
-  const std::uint64_t missing = dropped - lane.dropped_told_;
-  lane.dropped_told_ = dropped;
-  tell_missing(missing, time, "the log's queue was full");
+void DeferredLog::report_gap(LogLane& lane, std::uint64_t dropped, UtcTime time) {
+  NFX_ASSERT(dropped >= lane.dropped_reported_);  // a count that only grows, read in the order of the records
+  if (dropped == lane.dropped_reported_) return;
+  const std::uint64_t missing = dropped - lane.dropped_reported_;
+  lane.dropped_reported_ = dropped;
+  report_missing(missing, time, "the log's queue was full");
 }
 
 // Records that are missing at the end of a queue have none after them that counts them.
-void DeferredLog::tell_late_gaps(UtcTime now) {
+void DeferredLog::report_late_gaps(UtcTime now) {
   for (const auto& lane : lanes_) {
     const std::uint64_t dropped = lane->dropped_.load(std::memory_order_acquire);
     // What was recorded meanwhile comes after the missing records, or counts them itself.
-    if (dropped != lane->dropped_told_ && lane->empty()) tell_gap(*lane, dropped, std::max(now, last_time_));
+    if (dropped != lane->dropped_reported_ && lane->empty()) report_gap(*lane, dropped, std::max(now, last_time_));
   }
 }
 
 // In a batch of its own, so that it is known which messages a failed write has cost.
-void DeferredLog::tell_missing(std::uint64_t count, UtcTime time, std::string_view why) {
+void DeferredLog::report_missing(std::uint64_t count, UtcTime time, std::string_view why) {
   if (failing_) {
-    untold_ += count;
+    unreported_ += count;
     return;
   }
   write_batch();
   if (failing_) {
-    untold_ += count;
+    unreported_ += count;
     return;
   }
   batch_time_ = time;
@@ -312,11 +312,11 @@ void DeferredLog::tell_missing(std::uint64_t count, UtcTime time, std::string_vi
 
 void DeferredLog::open_file(UtcTime now) {
   if (const auto opened = file_.open_now(now); !opened) return fail(opened.error());
-  tell_correction();
+  report_correction();
 }
 
 // A file that others could read is reported; the log continues.
-void DeferredLog::tell_correction() {
+void DeferredLog::report_correction() {
   const std::string corrected = file_.take_correction();
   if (!corrected.empty() && options_.on_failure) options_.on_failure(corrected);
 }
@@ -324,7 +324,7 @@ void DeferredLog::tell_correction() {
 void DeferredLog::write_batch() {
   if (batch_.empty()) return;
   const auto result = file_.append(batch_time_, batch_);
-  tell_correction();
+  report_correction();
   if (result) {
     add(written_, batch_lines_);
   } else {
@@ -334,7 +334,7 @@ void DeferredLog::write_batch() {
     const std::uint64_t written = std::min(ended, batch_lines_);
     add(written_, written);
     add(lost_, batch_lines_ - written);
-    untold_ += batch_lines_ - written + batch_gap_;
+    unreported_ += batch_lines_ - written + batch_gap_;
   }
   batch_.clear();
   batch_lines_ = batch_gap_ = 0;
@@ -359,7 +359,8 @@ void DeferredLog::try_again(UtcTime now) {
   if (now < retry_at_) return;
   failing_ = false;
   retrying_ = true;
-  if (untold_ != 0) tell_missing(std::exchange(untold_, 0), std::max(now, last_time_), "the log could not be written");
+  if (unreported_ != 0)
+    report_missing(std::exchange(unreported_, 0), std::max(now, last_time_), "the log could not be written");
   retrying_ = false;
   if (failing_) retry_at_ = now + retry_after;
 }

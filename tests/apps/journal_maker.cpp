@@ -65,7 +65,7 @@ std::string make_message(const std::string& identity, std::uint64_t number, cons
   return message + "10=" + three_digits(check_sum(message)) + "\x01";
 }
 
-bool obey(JournalStore& journal, const std::string& identity, const std::string& line, UtcTime now) {
+bool execute_command(JournalStore& journal, const std::string& identity, const std::string& line, UtcTime now) {
   std::istringstream words{line};
   std::string command, type, text;
   std::uint64_t number = 0;
@@ -108,7 +108,7 @@ int run(char** arguments) {
   std::cout << "open" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     now += std::chrono::seconds{1};
-    std::cout << (obey(journal, identity, line, now) ? "done" : "refused") << std::endl;
+    std::cout << (execute_command(journal, identity, line, now) ? "done" : "refused") << std::endl;
   }
   return 0;
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr Duration soon = std::chrono::milliseconds{2};
 
-void tell(Word word) {
+void send_word(Word word) {
   const char byte = static_cast<char>(word);
   // When the driver has ended, this process ends too: there is no one to report to.
   static_cast<void>(::write(STDOUT_FILENO, &byte, 1) == 1);
@@ -49,17 +49,17 @@ class Party : public Application {
   void on_logon(SessionHandle& session) override {
     session_ = &session;
     account_.write({Entry::logged_on, value(session.next_inbound()), value(session.next_outbound()), false, false});
-    tell(Word::logged_on);
+    send_word(Word::logged_on);
   }
   void on_logout(SessionHandle&, std::string_view reason) override {
     std::fprintf(stderr, "logged out: %.*s\n", static_cast<int>(reason.size()), reason.data());
-    tell(Word::logged_out);
+    send_word(Word::logged_out);
   }
   void on_notice(SessionHandle&, Notice notice, SeqNum seq, std::string_view text) override {
     std::fprintf(stderr, "notice: %s %llu %.*s\n", std::string{to_string(notice)}.c_str(),
                  static_cast<unsigned long long>(value(seq)), static_cast<int>(text.size()), text.data());
-    if (notice == Notice::store_trouble) tell(Word::store_trouble);
-    if (notice == Notice::store_recovered) tell(Word::store_recovered);
+    if (notice == Notice::store_trouble) send_word(Word::store_trouble);
+    if (notice == Notice::store_recovered) send_word(Word::store_recovered);
   }
   void on_reject(SessionHandle&, const MessageView& reject) override {
     const std::string_view text = reject.get_view(Tag::Text);
@@ -141,7 +141,7 @@ class Trader final : public Party {
     }
     if (!settled_ && budget_ == 0 && unknown_.empty() && confirmed_.size() == last_) {
       settled_ = true;
-      tell(Word::settled);
+      send_word(Word::settled);
     }
     return Duration::max();
   }

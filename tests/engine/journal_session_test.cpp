@@ -75,7 +75,7 @@ class JournalSession : public ::testing::Test {
     }
     ASSERT_EQ(refused, SendError::store_full);
   }
-  [[nodiscard]] std::ptrdiff_t told(Notice notice) {
+  [[nodiscard]] std::ptrdiff_t count_of(Notice notice) {
     return std::ranges::count(rig.venue.application.at(0).notices, notice);
   }
   std::expected<SeqNum, SendError> order(const std::string& id) {
@@ -187,8 +187,8 @@ TEST_F(JournalSession, keeps_its_connection_on_a_full_disk_sends_nothing_and_goe
   fill_disk();
   turn_for(5s);
   EXPECT_TRUE(rig.venue.session().logged_on());
-  EXPECT_EQ(told(Notice::store_trouble), 1);
-  EXPECT_EQ(told(Notice::store_recovered), 0);
+  EXPECT_EQ(count_of(Notice::store_trouble), 1);
+  EXPECT_EQ(count_of(Notice::store_recovered), 0);
   // What the peer sends waits in the network.
   const std::size_t orders = rig.venue.application.at(0).orders.size();
   const JournalPosition position = rig.venue.session().journal()->position();
@@ -198,7 +198,7 @@ TEST_F(JournalSession, keeps_its_connection_on_a_full_disk_sends_nothing_and_goe
   EXPECT_EQ(rig.venue.session().journal()->position(), position);
   disk.fill(MemoryDisk::never);
   turn_for(3s);
-  EXPECT_EQ(told(Notice::store_recovered), 1);
+  EXPECT_EQ(count_of(Notice::store_recovered), 1);
   EXPECT_EQ(rig.venue.application.at(0).orders.size(), orders + 200);
   EXPECT_TRUE(report("after"));
   EXPECT_TRUE(rig.venue.application.at(0).logouts.empty());

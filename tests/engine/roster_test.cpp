@@ -205,7 +205,7 @@ TEST_F(RosterTest, a_removed_session_goes_once_its_connection_has_ended) {
   runner().start();
   LiveSession& session = runner().sessions()[0];
   ASSERT_TRUE(runner().commands().remove(0, "enough"));
-  for (LoopCommand& command : runner().commands().take()) EXPECT_FALSE(runner().obey(command));
+  for (LoopCommand& command : runner().commands().take()) EXPECT_FALSE(runner().execute_command(command));
   EXPECT_FALSE(session.connection.exists());  // it was still connecting
   ASSERT_TRUE(runner().has_leaving());
   runner().retire();

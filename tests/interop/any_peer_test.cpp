@@ -139,11 +139,11 @@ TEST_P(AnyPeer, a_logout_of_the_peer_arrives_with_its_text_and_keeps_the_numbers
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.trade(10)) << rig.story();
-  rig.tell("logout back in a moment");
+  rig.send_command("logout back in a moment");
   ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
   ASSERT_TRUE(rig.pump_until([&] { return !rig.ours().logouts().empty(); })) << rig.story();
   EXPECT_EQ(rig.ours().logouts().front(), "back in a moment");
-  rig.tell("logon");
+  rig.send_command("logon");
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.trade(10)) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
@@ -164,7 +164,7 @@ TEST_P(AnyPeer, an_idle_session_lives_on_heartbeats_both_ways) {
 TEST_P(AnyPeer, a_test_request_of_the_peer_is_answered_with_its_id) {
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.tell("test-request are you there?");
+  rig.send_command("test-request are you there?");
   EXPECT_TRUE(rig.peer_says("ADMIN-IN 0 2 N id=are you there?")) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
 }
@@ -226,7 +226,7 @@ TEST_P(AnyPeer, a_reset_between_two_sessions_by_the_peer_starts_both_sides_at_on
                              }});
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.trade(5)) << rig.story();
-  rig.tell("reset");
+  rig.send_command("reset");
   ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
@@ -257,7 +257,7 @@ TEST_P(AnyPeer, what_the_peer_sent_while_we_were_away_arrives_in_order_as_possib
   rig.session().logout({});
   ASSERT_TRUE(rig.pump_until([&] { return !rig.ours().logouts().empty(); })) << rig.story();
   ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
-  rig.tell("order " + std::to_string(away));
+  rig.send_command("order " + std::to_string(away));
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("APP-OUT D ") == all; })) << rig.story();
   EXPECT_EQ(rig.ours().orders_in(), before);
   rig.session().logon();
@@ -295,7 +295,7 @@ TEST_P(AnyPeer, a_cut_by_us_among_their_orders_loses_neither_order_nor_report) {
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   rig.ours().cut_after_orders(count / 5);
-  rig.tell("order " + std::to_string(count));
+  rig.send_command("order " + std::to_string(count));
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * count; })) << rig.story();
   expect_in_order(orders_at_ours(rig), "id-", count);
   EXPECT_EQ(rig.peer().count("EXEC"), 2 * count);

@@ -46,12 +46,12 @@ TEST_P(EngineContent, a_message_of_the_peer_that_breaks_the_dictionary_is_reject
                                                                   {"9001=x", "REJECT in 3 5 D 9001 "},
                                                                   {"60=today", "REJECT in 3 6 D 60 6 "}};
   for (const auto& [field, answer] : cases) {
-    rig.tell("order-with " + field);
+    rig.send_command("order-with " + field);
     EXPECT_TRUE(rig.peer_says(answer)) << field << '\n' << rig.story();
   }
   EXPECT_EQ(rig.ours().orders_in(), 0U);
   EXPECT_EQ(rig.session().counters().rejected, cases.size());
-  rig.tell("order 1");
+  rig.send_command("order 1");
   ASSERT_TRUE(rig.peer_says("EXEC id-6 ")) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
 }
@@ -59,7 +59,7 @@ TEST_P(EngineContent, a_message_of_the_peer_that_breaks_the_dictionary_is_reject
 TEST_P(EngineContent, without_a_dictionary_of_ours_the_same_messages_are_delivered) {
   EngineRig rig(GetParam(), {.peer = {}, .we_validate = false});
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.tell("order-with 9001=x 54=Z");
+  rig.send_command("order-with 9001=x 54=Z");
   ASSERT_TRUE(rig.pump_until([&] { return rig.ours().orders_in() == 1; })) << rig.story();
   EXPECT_EQ(rig.session().counters().rejected, 0U);
 }
@@ -68,7 +68,7 @@ TEST_P(EngineContent, an_order_the_application_refuses_comes_back_as_business_re
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   rig.ours().refuse_orders();
-  rig.tell("order 1");
+  rig.send_command("order 1");
   EXPECT_TRUE(rig.peer_says("REJECT in j 2 D - 4 closed for lunch")) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
 }
@@ -108,7 +108,7 @@ TEST_P(EngineContent, data_and_groups_survive_a_resend_both_ways) {
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   rig.ours().ask_orders(100, 40);
   ASSERT_TRUE(rig.pump_until([&] { return rig.ours().reports_in() >= 200; })) << rig.story();
-  rig.tell("order 100 cut 40");
+  rig.send_command("order 100 cut 40");
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 200; })) << rig.story();
   EXPECT_GE(rig.ours().resent(Direction::out), 1U);
   EXPECT_GE(rig.ours().resent(Direction::in), 60U);

@@ -42,11 +42,11 @@ TEST_P(EngineOrders, a_logout_by_the_peer_keeps_the_numbers_for_its_next_logon) 
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.trade(10)) << rig.story();
-  rig.tell("logout back in a moment");
+  rig.send_command("logout back in a moment");
   ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
   ASSERT_TRUE(rig.pump_until([&] { return !rig.ours().logouts().empty(); })) << rig.story();
   EXPECT_EQ(rig.ours().logouts().front(), "back in a moment");
-  rig.tell("logon");
+  rig.send_command("logon");
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.trade(10)) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
@@ -70,7 +70,7 @@ TEST_P(EngineOrders, of_a_burst_that_the_peer_cuts_none_is_lost_and_none_comes_t
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   // The peer cuts while it sends, and keeps what it could not send.
-  rig.tell("order 1000 cut 400");
+  rig.send_command("order 1000 cut 400");
   ASSERT_TRUE(rig.pump_until([&] { return rig.ours().orders_in() >= thousand; })) << rig.story();
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * thousand; })) << rig.story();
   EXPECT_TRUE(rig.ours().every_order_came_once(thousand));
@@ -103,7 +103,7 @@ TEST_P(EngineOrders, a_cut_by_us_among_their_orders_loses_neither_order_nor_repo
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   rig.ours().cut_after_orders(300);
-  rig.tell("order 1000");
+  rig.send_command("order 1000");
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * thousand; })) << rig.story();
   EXPECT_TRUE(rig.ours().every_order_came_once(thousand));
   EXPECT_EQ(rig.peer().count("EXEC"), 2 * thousand);
@@ -121,10 +121,10 @@ TEST_P(EngineOrders, five_cuts_by_turns_lose_nothing) {
     expected += 100;
     const std::size_t logons = rig.session().counters().logons;
     if (cut % 2 == 0) {
-      rig.tell("order 100 cut 50");
+      rig.send_command("order 100 cut 50");
     } else {
       rig.ours().cut_after_orders(50);
-      rig.tell("order 100");
+      rig.send_command("order 100");
     }
     ASSERT_TRUE(rig.pump_until([&] { return rig.session().counters().logons > logons; })) << cut << rig.story();
     ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * expected; })) << cut << rig.story();

@@ -123,7 +123,7 @@ std::optional<std::string> EngineRig::peer_says_while_we_are_silent(std::string_
 
 bool EngineRig::pause_peer() {
   // Commands that arrive together are carried out without a poll of the network in between.
-  tell("seq\npause");
+  send_command("seq\npause");
   return peer_says("SEQ").has_value();
 }
 
@@ -132,7 +132,7 @@ bool EngineRig::logged_on() {
 }
 
 bool EngineRig::peer_trades(std::size_t count) {
-  tell("order " + std::to_string(count));
+  send_command("order " + std::to_string(count));
   peer_orders_ += count;
   const std::string last = "EXEC id-" + std::to_string(peer_orders_) + ' ';
   return pump_until([&] { return ours().orders_in() >= peer_orders_; }) && peer_says(last) && peer_says(last);
@@ -145,7 +145,7 @@ bool EngineRig::we_trade(std::size_t count) {
 }
 
 std::string EngineRig::numbers() {
-  tell("seq");
+  send_command("seq");
   return "ours out " + std::to_string(value(session().next_outbound())) + " in " +
          std::to_string(value(session().next_inbound())) + ", the peer's " + peer_says("SEQ").value_or("unknown");
 }
@@ -154,7 +154,7 @@ bool EngineRig::numbers_agree() {
   // What is still on its way may need a few looks.
   const auto deadline = std::chrono::steady_clock::now() + limit_;
   do {
-    tell("seq");
+    send_command("seq");
     const std::string seq = peer_says("SEQ").value_or("");
     if (word(seq, 1) == std::to_string(value(session().next_inbound())) &&
         word(seq, 2) == std::to_string(value(session().next_outbound()))) {

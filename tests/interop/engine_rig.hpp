@@ -66,7 +66,7 @@ class EngineRig {
   [[nodiscard]] SessionHandle& session() { return *engine_->session(0); }
   [[nodiscard]] TradingApplication& ours() noexcept { return *application_; }
   [[nodiscard]] PeerProcess& peer() { return *peer_; }
-  void tell(std::string_view command) { peer_->tell(command); }
+  void send_command(std::string_view command) { peer_->send_command(command); }
   // From here on the peer neither reads nor sends, until it is resumed.
   [[nodiscard]] bool pause_peer();
   [[nodiscard]] std::string story() const { return application_->tail() + peer_->tail(); }

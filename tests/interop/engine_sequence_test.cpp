@@ -10,7 +10,7 @@ TEST_P(EngineSequence, numbers_the_peer_left_out_are_asked_for_once_and_gap_fill
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.peer_trades(2)) << rig.story();
-  rig.tell("skip 5");
+  rig.send_command("skip 5");
   ASSERT_TRUE(rig.peer_trades(1)) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
   EXPECT_EQ(rig.ours().traffic(Direction::out, "2"), 1U) << rig.story();
@@ -22,10 +22,10 @@ TEST_P(EngineSequence, numbers_the_peer_left_out_are_asked_for_once_and_gap_fill
 TEST_P(EngineSequence, two_gaps_with_messages_between_are_both_closed) {
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.tell("skip 3");
-  rig.tell("order 5");
-  rig.tell("skip 7");
-  rig.tell("order 5");
+  rig.send_command("skip 3");
+  rig.send_command("order 5");
+  rig.send_command("skip 7");
+  rig.send_command("order 5");
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 20; })) << rig.story();
   EXPECT_TRUE(rig.ours().every_order_came_once(10));
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
@@ -35,7 +35,7 @@ TEST_P(EngineSequence, two_gaps_with_messages_between_are_both_closed) {
 TEST_P(EngineSequence, requests_in_chunks_fetch_every_message_of_a_long_gap) {
   EngineRig rig(GetParam(), {.peer = {}, .adjust = [](SessionConfig& config) { config.resend_chunk_size = 50; }});
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.tell("order 400 cut 10");
+  rig.send_command("order 400 cut 10");
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 800; })) << rig.story();
   EXPECT_TRUE(rig.ours().every_order_came_once(400));
   EXPECT_GE(rig.ours().traffic(Direction::out, "2"), 7U) << rig.story();
@@ -46,10 +46,10 @@ TEST_P(EngineSequence, a_resend_brings_reports_as_possible_duplicates_and_heartb
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.peer_trades(3)) << rig.story();  // our 2 to 7
-  rig.tell("test-request here");                   // our 8
+  rig.send_command("test-request here");           // our 8
   ASSERT_TRUE(rig.peer_says("ADMIN-IN 0 8 N id=here")) << rig.story();
-  rig.tell("set-in 4");
-  rig.tell("order 1");  // our 9 and 10
+  rig.send_command("set-in 4");
+  rig.send_command("order 1");  // our 9 and 10
   ASSERT_TRUE(rig.peer_says("ADMIN-OUT 2 7 N begin=4 end=0")) << rig.story();
   ASSERT_TRUE(rig.peer_says("EXEC id-2 0 0 4 Y")) << rig.story();
   ASSERT_TRUE(rig.peer_says("EXEC id-3 ")) << rig.story();
@@ -64,8 +64,8 @@ TEST_P(EngineSequence, a_logon_beyond_a_gap_of_ours_has_the_peer_fetch_what_it_m
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.we_trade(20)) << rig.story();
-  rig.tell("set-in 2");
-  rig.tell("cut");
+  rig.send_command("set-in 2");
+  rig.send_command("cut");
   ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.peer_says("ORDER our-20 21 Y")) << rig.story();
@@ -78,7 +78,7 @@ TEST_P(EngineSequence, a_sequence_reset_of_the_peer_is_followed_without_a_reques
   for (const char* command : {"sequence-reset 50", "gap-fill 50"}) {
     EngineRig rig(GetParam());
     ASSERT_TRUE(rig.logged_on()) << rig.story();
-    rig.tell(command);
+    rig.send_command(command);
     ASSERT_TRUE(rig.peer_trades(1)) << rig.story();
     EXPECT_EQ(rig.ours().received().back().seq, 50U) << command;
     EXPECT_EQ(value(rig.session().next_inbound()), 51U) << command;
@@ -91,11 +91,11 @@ TEST_P(EngineSequence, a_number_below_the_expected_one_ends_the_session_with_its
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.peer_trades(5)) << rig.story();
-  rig.tell("set-out 3");
-  rig.tell("order 1");
+  rig.send_command("set-out 3");
+  rig.send_command("order 1");
   EXPECT_EQ(rig.peer_says("LOGOUT"), "LOGOUT MsgSeqNum too low, expecting 7 but received 3") << rig.story();
   // With numbers ahead instead it may come back, and the gap closes.
-  rig.tell("set-out 20");
+  rig.send_command("set-out 20");
   ASSERT_TRUE(rig.pump_until([&] { return rig.session().logged_on(); })) << rig.story();
   ASSERT_TRUE(rig.numbers_agree()) << rig.numbers();
   EXPECT_GE(value(rig.session().next_inbound()), 21U);
@@ -104,8 +104,8 @@ TEST_P(EngineSequence, a_number_below_the_expected_one_ends_the_session_with_its
 TEST_P(EngineSequence, a_number_of_ours_that_is_too_low_for_the_peer_reaches_the_application_as_logout) {
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.tell("set-in 50");
-  rig.tell("seq");
+  rig.send_command("set-in 50");
+  rig.send_command("seq");
   ASSERT_TRUE(rig.peer_says("SEQ 2 50")) << rig.story();
   rig.ours().ask_orders(1);
   ASSERT_TRUE(rig.pump_until([&] { return !rig.ours().logouts().empty(); })) << rig.story();
@@ -116,7 +116,7 @@ TEST_P(EngineSequence, a_reset_inside_the_session_by_the_peer_starts_both_sides_
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.trade(5)) << rig.story();
-  rig.tell("reset-live");
+  rig.send_command("reset-live");
   ASSERT_TRUE(rig.peer_says("ADMIN-IN A 1 N heartbeat=30 reset=Y")) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
   EXPECT_EQ(value(rig.session().next_outbound()), 2U);
@@ -150,7 +150,7 @@ TEST_P(EngineSequence, nothing_of_before_a_reset_is_resent_after_it) {
   ASSERT_TRUE(rig.peer_says("ADMIN-OUT A 1 ")) << rig.story();
   ASSERT_TRUE(rig.numbers_agree()) << rig.numbers();
   ASSERT_TRUE(rig.we_trade(2)) << rig.story();  // our 2 and 3
-  rig.tell("set-in 1\nseq");
+  rig.send_command("set-in 1\nseq");
   ASSERT_TRUE(rig.peer_says("SEQ ")) << rig.story();  // carried out before our next order can arrive
   ASSERT_TRUE(rig.we_trade(1)) << rig.story();
   ASSERT_TRUE(rig.numbers_agree()) << rig.numbers();
@@ -166,7 +166,7 @@ TEST_P(EngineSequence, a_reset_between_two_sessions_by_the_peer_starts_both_side
                              }});
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   ASSERT_TRUE(rig.trade(5)) << rig.story();
-  rig.tell("reset");
+  rig.send_command("reset");
   ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
   ASSERT_TRUE(rig.logged_on()) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();

@@ -27,7 +27,7 @@ TEST_P(EngineSilence, an_idle_session_lives_on_heartbeats_both_ways) {
 TEST_P(EngineSilence, a_test_request_of_the_peer_is_answered_with_its_id) {
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.tell("test-request are you there?");
+  rig.send_command("test-request are you there?");
   EXPECT_TRUE(rig.peer_says("ADMIN-IN 0 2 N id=are you there?")) << rig.story();
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
 }
@@ -38,7 +38,7 @@ TEST_P(EngineSilence, a_peer_that_pauses_is_asked_and_a_late_answer_keeps_the_se
   ASSERT_TRUE(rig.pause_peer()) << rig.story();
   ASSERT_TRUE(rig.pump_until([&] { return rig.ours().traffic(Direction::out, "1") == 1; })) << rig.story();
   EXPECT_TRUE(rig.session().logged_on());
-  rig.tell("resume");
+  rig.send_command("resume");
   ASSERT_TRUE(rig.peer_says("ADMIN-IN 1 ")) << rig.story();
   ASSERT_TRUE(rig.peer_trades(5)) << rig.story();
   EXPECT_TRUE(rig.ours().logouts().empty()) << rig.story();
@@ -51,7 +51,7 @@ TEST_P(EngineSilence, a_peer_that_stays_silent_is_disconnected_and_may_come_back
   ASSERT_TRUE(rig.pump_until([&] { return !rig.ours().logouts().empty(); })) << rig.story();
   EXPECT_EQ(rig.ours().traffic(Direction::out, "1"), 1U) << rig.story();
   EXPECT_EQ(rig.ours().logouts().front(), "the peer is silent: TestRequest unanswered");
-  rig.tell("resume");
+  rig.send_command("resume");
   ASSERT_TRUE(rig.pump_until([&] { return rig.session().counters().logons >= 2; })) << rig.story();
   ASSERT_TRUE(rig.peer_trades(5)) << rig.story();
   EXPECT_TRUE(rig.ours().every_order_came_once(5));
@@ -90,9 +90,9 @@ TEST_P(EngineSilence, our_logout_without_an_answer_ends_with_its_timeout) {
 TEST_P(EngineSilence, a_logout_of_the_peer_that_we_answer_too_late_still_ends_cleanly_on_our_side) {
   EngineRig rig(GetParam(), {.peer = {"--logout-timeout", "1"}});
   ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.tell("logout");
+  rig.send_command("logout");
   ASSERT_TRUE(rig.peer_says_while_we_are_silent("LOGOUT")) << rig.story();
-  rig.tell("logon");
+  rig.send_command("logon");
   ASSERT_TRUE(rig.pump_until([&] { return rig.session().counters().logons >= 2; })) << rig.story();
   EXPECT_EQ(rig.ours().logouts().size(), 1U);
   ASSERT_TRUE(rig.peer_trades(5)) << rig.story();

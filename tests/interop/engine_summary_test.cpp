@@ -38,16 +38,16 @@ bool run(EngineRig& rig, std::size_t& cuts) {
   };
   if (!rig.logged_on() || !rig.peer_trades(opening_orders) || !rig.we_trade(opening_orders) || !rig.numbers_agree())
     return false;
-  rig.tell("order " + std::to_string(burst) + " cut " + std::to_string(cut_at));
+  rig.send_command("order " + std::to_string(burst) + " cut " + std::to_string(cut_at));
   if (!rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * (opening_orders + burst); })) return false;
   rig.ours().ask_orders(burst, cut_at);
   if (!rig.pump_until([&] { return rig.ours().reports_in() >= 2 * (opening_orders + burst); })) return false;
-  rig.tell("skip 5");
-  rig.tell("order 1");
+  rig.send_command("skip 5");
+  rig.send_command("order 1");
   if (!rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * (opening_orders + burst + 1); })) return false;
   if (!rig.numbers_agree()) return false;
   cuts = rig.session().counters().disconnects;
-  rig.tell("reset-live");
+  rig.send_command("reset-live");
   if (!rig.peer_says("ADMIN-IN A 1 ") || !numbers_after_reset()) return false;
   rig.session().reset_sequence_numbers();
   if (!rig.peer_says("ADMIN-OUT A 1 ") || !numbers_after_reset()) return false;

@@ -91,7 +91,7 @@ PeerProcess::~PeerProcess() {
   close_once(output_);
 }
 
-void PeerProcess::tell(std::string_view command) {
+void PeerProcess::send_command(std::string_view command) {
   std::string line(command);
   line += '\n';
   std::string_view left = line;

@@ -28,7 +28,7 @@ class PeerProcess {
   PeerProcess& operator=(const PeerProcess&) = delete;
   ~PeerProcess();
 
-  void tell(std::string_view command);
+  void send_command(std::string_view command);
 
   // The next event line that starts with `prefix`; those before it count as read. Nothing when the limit passes or the
   // process ends first.

@@ -80,9 +80,9 @@ std::string version_name(const testing::TestParamInfo<Version>& info) { return i
 TEST_P(QuickFixWithItself, fills_a_thousand_orders_in_order_and_rejects_none) {
   Pair pair(options());
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.initiator->tell("order 1000");
+  pair.initiator->send_command("order 1000");
   ASSERT_TRUE(pair.fills(1000)) << pair.tails();
-  pair.initiator->tell("seq");
+  pair.initiator->send_command("seq");
   EXPECT_EQ(pair.initiator->wait_for("SEQ"), "SEQ 1002 2002");
   EXPECT_TRUE(pair.both_finish_cleanly());
   EXPECT_EQ(pair.acceptor.events("REJECT"), std::vector<std::string>{});
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, QuickFixWithItself,
 TEST(QuickFixCut, loses_no_order_and_delivers_none_twice) {
   Pair pair;
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.initiator->tell("order 1000 cut 400");
+  pair.initiator->send_command("order 1000 cut 400");
   ASSERT_TRUE(pair.initiator->wait_for("LOGOUT"));
   ASSERT_TRUE(pair.initiator->wait_for("LOGON")) << pair.tails();
   // The last order was only stored, so it can arrive by resend alone.
@@ -120,8 +120,8 @@ TEST(QuickFixCut, loses_no_order_and_delivers_none_twice) {
 TEST(QuickFixSkip, makes_the_other_side_ask_for_the_gap_and_fills_it) {
   Pair pair;
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.initiator->tell("skip 5");
-  pair.initiator->tell("order 1");
+  pair.initiator->send_command("skip 5");
+  pair.initiator->send_command("order 1");
   ASSERT_TRUE(pair.fills(1)) << pair.tails();
   EXPECT_EQ(pair.initiator->events("ADMIN-IN 2").size(), 1U) << pair.tails();
   EXPECT_EQ(pair.initiator->events("ADMIN-OUT 4 2 Y new=7 gapfill=Y").size(), 1U) << pair.tails();
@@ -130,10 +130,10 @@ TEST(QuickFixSkip, makes_the_other_side_ask_for_the_gap_and_fills_it) {
 TEST(QuickFixSetIn, makes_the_peer_ask_for_a_resend) {
   Pair pair;
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.initiator->tell("order 3");
+  pair.initiator->send_command("order 3");
   ASSERT_TRUE(pair.fills(3)) << pair.tails();
-  pair.initiator->tell("set-in 4");
-  pair.initiator->tell("order 1");
+  pair.initiator->send_command("set-in 4");
+  pair.initiator->send_command("order 1");
   ASSERT_TRUE(pair.initiator->wait_for("ADMIN-OUT 2 6 N begin=4 end=0")) << pair.tails();
   ASSERT_TRUE(pair.initiator->wait_for("EXEC id-2 0 0 4 Y")) << pair.tails();
   ASSERT_TRUE(pair.initiator->wait_for("EXEC id-4 F 2 9")) << pair.tails();
@@ -143,8 +143,8 @@ TEST(QuickFixSequenceReset, continues_from_the_new_number) {
   for (const char* command : {"sequence-reset 50", "gap-fill 50"}) {
     Pair pair;
     ASSERT_TRUE(pair.logged_on()) << pair.tails();
-    pair.initiator->tell(command);
-    pair.initiator->tell("order 1");
+    pair.initiator->send_command(command);
+    pair.initiator->send_command("order 1");
     ASSERT_TRUE(pair.acceptor.wait_for("ORDER id-1 50 N")) << pair.tails();
     EXPECT_TRUE(pair.fills(1));
     EXPECT_EQ(pair.initiator->events("ADMIN-IN 2").size(), 0U) << command;
@@ -154,27 +154,27 @@ TEST(QuickFixSequenceReset, continues_from_the_new_number) {
 TEST(QuickFixReset, starts_both_sides_at_one_again) {
   Pair pair;
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.initiator->tell("order 3");
+  pair.initiator->send_command("order 3");
   ASSERT_TRUE(pair.fills(3)) << pair.tails();
-  pair.initiator->tell("reset");
+  pair.initiator->send_command("reset");
   ASSERT_TRUE(pair.acceptor.wait_for("LOGOUT"));
   ASSERT_TRUE(pair.acceptor.wait_for("ADMIN-IN A 1 N heartbeat=30 reset=Y")) << pair.tails();
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.initiator->tell("reset-live");
+  pair.initiator->send_command("reset-live");
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.initiator->tell("seq");
+  pair.initiator->send_command("seq");
   EXPECT_EQ(pair.initiator->wait_for("SEQ"), "SEQ 2 2");
 }
 
 TEST(QuickFixLogout, of_the_acceptor_carries_its_text_and_holds_until_logon) {
   Pair pair;
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.acceptor.tell("logout closing for today");
+  pair.acceptor.send_command("logout closing for today");
   EXPECT_EQ(pair.initiator->wait_for("LOGOUT"), "LOGOUT closing for today");
   ASSERT_TRUE(pair.acceptor.wait_for("LOGOUT"));
-  pair.acceptor.tell("status");
+  pair.acceptor.send_command("status");
   EXPECT_EQ(pair.acceptor.wait_for("STATUS"), "STATUS off 3 3 0 0 0");
-  pair.acceptor.tell("logon");
+  pair.acceptor.send_command("logon");
   EXPECT_TRUE(pair.logged_on()) << pair.tails();
 }
 
@@ -189,11 +189,11 @@ bool answered(PeerProcess& peer, const std::string& id) {
 TEST(QuickFixPause, keeps_silent_until_the_other_side_asks_and_answers_after_resume) {
   Pair pair({"--heartbeat", "1"});
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.acceptor.tell("pause");
+  pair.acceptor.send_command("pause");
   ASSERT_TRUE(pair.initiator->wait_for("ADMIN-OUT 1 ")) << pair.tails();
-  pair.acceptor.tell("resume");
+  pair.acceptor.send_command("resume");
   EXPECT_TRUE(answered(*pair.initiator, "TEST")) << pair.tails();
-  pair.initiator->tell("test-request are you there");
+  pair.initiator->send_command("test-request are you there");
   EXPECT_TRUE(answered(*pair.initiator, "are you there")) << pair.tails();
   EXPECT_EQ(pair.initiator->events("LOGOUT").size(), 0U);
 }
@@ -204,7 +204,7 @@ TEST(QuickFixFileStore, carries_sequence_numbers_into_the_next_process) {
   {
     Pair pair({}, store.string());
     ASSERT_TRUE(pair.logged_on()) << pair.tails();
-    pair.initiator->tell("order 10");
+    pair.initiator->send_command("order 10");
     ASSERT_TRUE(pair.fills(10)) << pair.tails();
     ASSERT_EQ(pair.initiator->finish(), 0);
     pair.initiator.emplace(peer_program().path,
@@ -219,9 +219,9 @@ TEST(QuickFixFileStore, carries_sequence_numbers_into_the_next_process) {
 TEST(QuickFixOrderWith, changes_and_leaves_out_fields_of_one_order) {
   Pair pair({"--begin-string", "FIX.4.4", "--dictionary", NFX_SOURCE_DIR "/dictionaries/FIX44.xml"});
   ASSERT_TRUE(pair.logged_on()) << pair.tails();
-  pair.initiator->tell("order-with 11=special");
+  pair.initiator->send_command("order-with 11=special");
   ASSERT_TRUE(pair.acceptor.wait_for("ORDER special 2 N")) << pair.tails();
-  pair.initiator->tell("order-with 40= 11=headless");
+  pair.initiator->send_command("order-with 40= 11=headless");
   EXPECT_TRUE(pair.acceptor.wait_for("REJECT out 3 3 D 40 1 ")) << pair.tails();
 }
 
@@ -229,7 +229,7 @@ TEST(QuickFixPeer, reports_a_wrong_command_and_says_so_in_its_exit_code) {
   PeerProcess peer(peer_program().path, {"--acceptor", std::to_string(free_port())});
   ASSERT_TRUE(peer.wait_for("READY"));
   for (const char* command : {"sell everything", "order", "order 5 slice 3", "order 5 cut 6", "order-with symbol"}) {
-    peer.tell(command);
+    peer.send_command(command);
     EXPECT_TRUE(peer.wait_for("ERROR " + std::string(command))) << peer.tail();
   }
   EXPECT_EQ(peer.finish(), 1);

@@ -37,7 +37,7 @@ TEST_P(NextExpected, what_the_peer_sent_while_we_were_away_comes_without_a_reque
   rig.session().logout({});
   ASSERT_TRUE(rig.pump_until([&] { return !rig.ours().logouts().empty(); })) << rig.story();
   ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
-  rig.tell("order " + std::to_string(count));
+  rig.send_command("order " + std::to_string(count));
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("APP-OUT D ") == count; })) << rig.story();
   rig.session().logon();
   ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * count; })) << rig.story();

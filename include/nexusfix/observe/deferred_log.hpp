@@ -131,9 +131,9 @@ class LogLane {
   std::atomic<std::uint64_t> recorded_{0};
   std::atomic<std::uint64_t> spilled_{0};
   std::atomic<std::uint64_t> blocked_{0};
-  bool spilling_ = false;                               // everything goes to the spill until the worker has emptied it
-  alignas(cache_line) std::uint64_t dropped_told_ = 0;  // the worker's: as many are in the log as missing
-  bool front_spilled_ = false;                          // where front() found its record
+  bool spilling_ = false;  // everything goes to the spill until the worker has emptied it
+  alignas(cache_line) std::uint64_t dropped_reported_ = 0;  // the worker's: as many are in the log as missing
+  bool front_spilled_ = false;                              // where front() found its record
 };
 
 class DeferredLog {
@@ -193,11 +193,11 @@ class DeferredLog {
   void forget_names();
   [[nodiscard]] LogLane* oldest(Header& header);
   void take(LogLane& lane, const Header& header);
-  void tell_gap(LogLane& lane, std::uint64_t dropped, UtcTime time);
-  void tell_missing(std::uint64_t count, UtcTime time, std::string_view why);
-  void tell_late_gaps(UtcTime now);
+  void report_gap(LogLane& lane, std::uint64_t dropped, UtcTime time);
+  void report_missing(std::uint64_t count, UtcTime time, std::string_view why);
+  void report_late_gaps(UtcTime now);
   void write_batch();
-  void tell_correction();
+  void report_correction();
   void fail(const LogFileError& error);
   void try_again(UtcTime now);
 
@@ -214,7 +214,7 @@ class DeferredLog {
   bool failing_ = false;
   bool retrying_ = false;
   UtcTime retry_at_{};
-  std::uint64_t untold_ = 0;  // lost since the disk failed
+  std::uint64_t unreported_ = 0;  // lost since the disk failed
 
   std::unordered_map<std::uint32_t, std::string> names_;
   std::string unnamed_;
