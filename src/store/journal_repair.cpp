@@ -96,7 +96,7 @@ class Repair {
     value_or_throw(file->sync());
     const Hole& last = holes.back();
     if (copy_ == nullptr && last.end == scan_.committed && path == last_path()) {
-      say_numbers(last.standing);
+      report_numbers(last.standing);
     }
   }
 
@@ -292,7 +292,7 @@ class Repair {
     for (const fs::path& path : scan_.spare) value_or_throw(disk_.remove(path));
     value_or_throw(disk_.sync_folder(folder_));
     say((folder_ / segment_name(ordinal)).string() + ": it is missing, and its records are given up");
-    say_numbers({value(scan_.next_inbound), value(scan_.next_outbound), 0, false});
+    report_numbers({value(scan_.next_inbound), value(scan_.next_outbound), 0, false});
   }
 
   void replace_missing(std::uint64_t ordinal, const fs::path& after) {
@@ -350,7 +350,7 @@ class Repair {
   }
 
   // After records that are given up.
-  void say_numbers(const StandingNumbers& standing) {
+  void report_numbers(const StandingNumbers& standing) {
     say("nothing can be read after them, so the sequence numbers may be too low: next inbound " +
         std::to_string(standing.next_inbound) + ", next outbound " + std::to_string(standing.next_outbound) +
         "; get the sequence numbers of the counterparty, and set these with nfx store seq");

@@ -192,8 +192,8 @@ struct JournalStore::State {
     renew_limits();
   }
 
-  [[gnu::cold, gnu::noinline]] bool make_room(JournalStore& store, std::uint64_t need, bool is_message,
-                                              UtcTime now) noexcept {
+  [[gnu::cold, gnu::noinline]] bool ensure_space(JournalStore& store, std::uint64_t need, bool is_message,
+                                                 UtcTime now) noexcept {
     renew_limits();
     if (reset_pending && !record_reset(store)) return false;
     const StoreCondition in_the_way = obstacle_after_all(need, is_message, *store.writer_);
@@ -244,7 +244,7 @@ struct JournalStore::State {
             std::string_view body = {}) noexcept {
     const std::uint64_t need = padded(sizeof(RecordHeader) + body.size());
     const bool simple = head + need <= limit && ring->failed.load(std::memory_order_relaxed) == 0;
-    if (!simple && !make_room(store, need, false, now)) {
+    if (!simple && !ensure_space(store, need, false, now)) {
       ++counts.refused;
       return false;
     }
@@ -386,7 +386,7 @@ inline bool JournalStore::append_flagged(SeqNum seq, std::string_view bytes, Utc
     state.index.forget_from(number, state.head);
   const bool unusable = number == 0 || number == std::numeric_limits<std::uint64_t>::max() || bytes.empty();
   const bool simple = state.head + need <= state.limit && state.ring->failed.load(std::memory_order_relaxed) == 0;
-  if (unusable || (!simple && (state.too_long(bytes.size()) || !state.make_room(*this, need, true, now))))
+  if (unusable || (!simple && (state.too_long(bytes.size()) || !state.ensure_space(*this, need, true, now))))
       [[unlikely]] {
     ++state.counts.refused;
     if (!unusable) state.refused_size = bytes.size();

@@ -71,7 +71,7 @@ bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes, UtcTime) noe
   }
   if (number >= options_.retain_messages) evict_below(number - options_.retain_messages + 1);
   const auto length = static_cast<std::uint32_t>(bytes.size());
-  const std::uint32_t offset = make_room(length);
+  const std::uint32_t offset = evict_for(length);
   NFX_ASSERT(std::size_t{offset} + length <= options_.retain_bytes);
   NFX_ASSERT(live_ == 0 || last_ < number);  // ascending within an epoch
   NFX_ASSERT(slot(number).seq == 0);         // the slot is free: no stored message is lost
@@ -145,7 +145,7 @@ void MemoryMessageStore::evict_oldest() noexcept {
 }
 
 // Finds `length` bytes in one piece and returns where they begin.
-std::uint32_t MemoryMessageStore::make_room(std::uint32_t length) noexcept {
+std::uint32_t MemoryMessageStore::evict_for(std::uint32_t length) noexcept {
   const auto size = static_cast<std::uint32_t>(options_.retain_bytes);
   NFX_ASSERT(length <= size && head_ <= size && tail_ <= size);
   while (live_ > 0) {

@@ -106,7 +106,7 @@ class MemoryMessageStore {
   void forget_all() noexcept;
   void evict_below(std::uint64_t seq) noexcept;
   void evict_oldest() noexcept;
-  [[nodiscard]] std::uint32_t make_room(std::uint32_t length) noexcept;
+  [[nodiscard]] std::uint32_t evict_for(std::uint32_t length) noexcept;
 
   MemoryStoreOptions options_;
   std::uint64_t mask_ = 0;
