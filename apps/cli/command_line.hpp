@@ -6,6 +6,7 @@
 // UsageError.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -87,8 +88,14 @@ using Path = std::vector<const Command*>;
 [[nodiscard]] Path find_command(const Command& program, const std::vector<std::string>& words);
 
 [[nodiscard]] std::string help_text(const Path& path);
-[[nodiscard]] std::string manual_page(const Command& program);      // roff, section 1
-[[nodiscard]] std::string bash_completion(const Command& program);  // a script
-[[nodiscard]] std::string to_json(const Command& program);          // all commands and options
+[[nodiscard]] std::string manual_page(const Command& program);  // roff, section 1
+[[nodiscard]] std::string to_json(const Command& program);      // all commands and options
+
+// A script per shell that completes commands, options and values.
+struct ShellCompletion {
+  std::string_view shell;
+  std::string (*script)(const Command& program);
+};
+extern const std::array<ShellCompletion, 3> shell_completions;
 
 }  // namespace nfx::cli

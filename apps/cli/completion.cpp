@@ -1,15 +1,44 @@
-// Completion for bash: a script that needs nothing but bash itself, and does not start the program.
+// Completion for bash, zsh and fish: scripts that need nothing but the shell itself, and do not start the program. All
+// three are written from the same list of levels, one for each command.
 #include "cli/describe.hpp"
 
 namespace nfx::cli {
 namespace {
 
-struct Script {
-  std::string descend;  // patterns "nfx store" that lengthen the path
-  std::string values;   // cases "nfx demo --idle": what follows an option
-  std::string words;    // cases "nfx demo": what else may come
+struct Word {
+  std::string_view text;
+  std::string_view about;
 };
 
+// What may follow the words of one command.
+struct Level {
+  std::string path;  // "nfx store ls"
+  std::vector<Word> commands;
+  std::vector<Option> options;     // arguments too
+  std::vector<std::string> below;  // the paths of its commands
+};
+
+void append_levels(std::vector<Level>& levels, Path& path) {
+  const Command& command = *path.back();
+  Level level{full_name(path), {}, command.options, {}};
+  for (const Option& option : standard_options(command)) level.options.push_back(option);
+  for (const Command& each : command.commands) {
+    if (each.hidden) continue;
+    level.commands.push_back({each.name, each.summary});
+    path.push_back(&each);
+    level.below.push_back(full_name(path));
+    path.pop_back();
+  }
+  levels.push_back(std::move(level));
+  for (const Command& each : command.commands) {
+    if (each.hidden) continue;
+    path.push_back(&each);
+    append_levels(levels, path);
+    path.pop_back();
+  }
+}
+
+// In single quotes, for bash and zsh.
 std::string shell_word(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
@@ -22,8 +51,16 @@ std::string shell_word(std::string_view text) {
   return out + '\'';
 }
 
+// The first sentence of a help text.
+std::string_view first_sentence(std::string_view help) {
+  help = help.substr(0, help.find('\n'));
+  return help.substr(0, help.find(". "));
+}
+
+// --- bash ---
+
 // What a value is completed with, as arguments of compgen; empty: nothing.
-std::string generator(const Option& option) {
+std::string compgen_arguments(const Option& option) {
   if (!option.one_of.empty()) return "-W " + shell_word(joined(option.one_of, " "));
   switch (option.kind) {
     case Kind::file:
@@ -35,67 +72,183 @@ std::string generator(const Option& option) {
   return {};
 }
 
-void append_value(Script& script, const std::string& path, const Option& option) {
-  std::string patterns;
+// "'nfx store ls --last'|'nfx store ls -n'", as a pattern of case.
+std::string value_pattern(const Level& level, const Option& option) {
+  std::string pattern;
   for (const std::string_view name : names_of(option)) {
-    if (!patterns.empty()) patterns += '|';
-    patterns += shell_word(path + ' ' + std::string{name});
+    if (!pattern.empty()) pattern += '|';
+    pattern += shell_word(level.path + ' ' + std::string{name});
   }
-  const std::string how = generator(option);
-  script.values += "    " + patterns + ") " + (how.empty() ? "" : "_complete " + how + "; ") + "return ;;\n";
+  return pattern;
 }
 
-void append_command(Script& script, Path& path) {
-  const Command& command = *path.back();
-  const std::string name = full_name(path);
-  std::vector<std::string_view> words;
-  std::string arguments;
-  std::vector<Option> options = command.options;
-  for (const Option& option : standard_options(command)) options.push_back(option);
-  for (const Option& option : options) {
-    if (is_argument(option)) {
-      // Several arguments are completed alike: with everything that any of them may be.
-      if (const std::string how = generator(option); !how.empty()) arguments += ' ' + how;
-      continue;
+// The pattern of what lengthens a path, for case.
+std::string descend_pattern(const std::vector<Level>& levels) {
+  std::string pattern;
+  for (const Level& level : levels) {
+    for (const std::string& below : level.below) pattern += (pattern.empty() ? "" : "|") + shell_word(below);
+  }
+  return pattern.empty() ? "''" : pattern;
+}
+
+std::string bash_script(const std::string& name, const std::vector<Level>& levels) {
+  const std::string complete = "_" + name + "_complete";
+  std::string values, words;
+  for (const Level& level : levels) {
+    std::vector<std::string_view> choices;
+    std::string arguments;
+    for (const Option& option : level.options) {
+      const std::string how = compgen_arguments(option);
+      if (is_argument(option)) {
+        // Several arguments are completed alike: with everything that any of them may be.
+        if (!how.empty()) arguments += (arguments.empty() ? "" : " ") + how;
+        continue;
+      }
+      for (const std::string_view each : names_of(option)) choices.push_back(each);
+      if (is_flag(option)) continue;
+      values += "    " + value_pattern(level, option) + ") " + (how.empty() ? "" : complete + ' ' + how + "; ") +
+                "return ;;\n";
     }
-    for (const std::string_view each : names_of(option)) words.push_back(each);
-    if (!is_flag(option)) append_value(script, name, option);
+    for (const Word& word : level.commands) choices.push_back(word.text);
+    words += "    " + shell_word(level.path) + ") words=" + shell_word(joined(choices, " ")) + " arguments=(" +
+             arguments + ") ;;\n";
   }
-  for (const Command& each : command.commands) {
-    if (!each.hidden) words.push_back(each.name);
-  }
-  script.words += "    " + shell_word(name) + ") words=" + shell_word(joined(words, " ")) + " arguments=(" +
-                  (arguments.empty() ? "" : arguments.substr(1)) + ") ;;\n";
-  for (const Command& each : command.commands) {
-    if (each.hidden) continue;
-    path.push_back(&each);
-    if (!script.descend.empty()) script.descend += '|';
-    script.descend += shell_word(full_name(path));
-    append_command(script, path);
-    path.pop_back();
-  }
-}
-
-}  // namespace
-
-std::string bash_completion(const Command& program) {
-  Script script;
-  Path path{&program};
-  append_command(script, path);
-  const std::string name{program.name};
-  std::string complete = "_" + name + "_complete";
-  std::string values = script.values;
-  for (std::size_t at = 0; (at = values.find("_complete ", at)) != std::string::npos; at += complete.size())
-    values.replace(at, std::string_view{"_complete"}.size(), complete);
   return "# Completion of " + name + " for bash. To use it: source <(" + name + " completion bash)\n" +  //
          complete + "() { mapfile -t COMPREPLY < <(compgen \"$@\" -- \"${COMP_WORDS[COMP_CWORD]}\"); }\n" + "_" + name +
          "() {\n" + "  local path=" + shell_word(name) + " words='' arguments=() i\n" + "  COMPREPLY=()\n" +
          "  for ((i = 1; i < COMP_CWORD; i++)); do\n" + "    case \"$path ${COMP_WORDS[i]}\" in\n" + "    " +
-         (script.descend.empty() ? "''" : script.descend) + ") path+=\" ${COMP_WORDS[i]}\" ;;\n" + "    esac\n" +
-         "  done\n" + "  case \"$path ${COMP_WORDS[COMP_CWORD - 1]}\" in\n" + values + "  esac\n" +
-         "  case \"$path\" in\n" + script.words + "  esac\n" +
-         "  if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then arguments=(); fi\n" + "  " + complete +
+         descend_pattern(levels) + ") path+=\" ${COMP_WORDS[i]}\" ;;\n" + "    esac\n" + "  done\n" +
+         "  case \"$path ${COMP_WORDS[COMP_CWORD - 1]}\" in\n" + values + "  esac\n" + "  case \"$path\" in\n" + words +
+         "  esac\n" + "  if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then arguments=(); fi\n" + "  " + complete +
          " -W \"$words\" \"${arguments[@]}\"\n" + "}\n" + "complete -o filenames -F _" + name + ' ' + name + '\n';
 }
+
+// --- zsh ---
+
+// "'--last:What it does'", as _describe reads it.
+std::string described(std::string_view word, std::string_view about) {
+  std::string text;
+  for (const char c : word) {
+    if (c == ':') text += '\\';
+    text += c;
+  }
+  return shell_word(text.append(":").append(first_sentence(about)));
+}
+
+// The command that completes a value; empty: nothing does.
+std::string zsh_values(const Option& option) {
+  if (!option.one_of.empty()) {
+    std::string words;
+    for (const std::string_view each : option.one_of) words += ' ' + shell_word(each);
+    return "compadd --" + words;
+  }
+  switch (option.kind) {
+    case Kind::file:
+    case Kind::existing_file: return "_files";
+    case Kind::folder:
+    case Kind::existing_folder: return "_files -/";
+    case Kind::text: return {};
+  }
+  return {};
+}
+
+std::string zsh_script(const std::string& name, const std::vector<Level>& levels) {
+  std::string values, words;
+  for (const Level& level : levels) {
+    std::string options, commands, arguments;
+    for (const Option& option : level.options) {
+      const std::string how = zsh_values(option);
+      if (is_argument(option)) {
+        if (!how.empty()) arguments += "      " + how + '\n';
+        continue;
+      }
+      for (const std::string_view each : names_of(option)) options += ' ' + described(each, option.help);
+      if (is_flag(option)) continue;
+      values += "    " + value_pattern(level, option) + ") " + (how.empty() ? "" : how + "; ") + "return ;;\n";
+    }
+    for (const Word& word : level.commands) commands += ' ' + described(word.text, word.about);
+    words += "    " + shell_word(level.path) + ")\n      choices=(" + options + " )\n      groups=(" + commands +
+             " )\n      [[ $words[CURRENT] == -* ]] || {\n" + arguments + "      :\n      }\n      ;;\n";
+  }
+  return "#compdef " + name + "\n# Completion of " + name + " for zsh. To use it: source <(" + name +
+         " completion zsh) after compinit, or install this file as _" + name + " in a folder of fpath.\n_" + name +
+         "() {\n  local route=" + shell_word(name) + "\n  local -a choices groups\n  local -i i\n" +
+         "  for ((i = 2; i < CURRENT; i++)); do\n    case \"$route $words[i]\" in\n    " + descend_pattern(levels) +
+         ") route+=\" $words[i]\" ;;\n    esac\n  done\n  case \"$route $words[CURRENT-1]\" in\n" + values +
+         "  esac\n  case \"$route\" in\n" + words + "  esac\n  (( $#groups )) && _describe command groups\n" +
+         "  [[ $words[CURRENT] == -* ]] && _describe option choices\n  return 0\n}\n" + "if [[ $funcstack[1] == _" +
+         name + " ]]; then _" + name + " \"$@\"; else compdef _" + name + ' ' + name + "; fi\n";
+}
+
+// --- fish ---
+
+std::string fish_word(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '\'';
+}
+
+// How a value or an argument is completed, as options of complete; empty: not at all.
+std::string fish_values(const Option& option) {
+  if (!option.one_of.empty()) return " -a " + fish_word(joined(option.one_of, " "));
+  switch (option.kind) {
+    case Kind::file:
+    case Kind::existing_file: return " -F";
+    case Kind::folder:
+    case Kind::existing_folder: return " -a '(__fish_complete_directories)'";
+    case Kind::text: return {};
+  }
+  return {};
+}
+
+std::string fish_script(const std::string& name, const std::vector<Level>& levels) {
+  const std::string at = "__" + name + "_at";
+  std::string below, rows;
+  for (const Level& level : levels) {
+    for (const std::string& each : level.below) below += ' ' + fish_word(each);
+    const std::string row = "complete -c " + name + " -n " + fish_word(at + ' ' + fish_word(level.path));
+    for (const Option& option : level.options) {
+      const std::string how = fish_values(option);
+      if (is_argument(option)) {
+        if (!how.empty()) rows += row + how + '\n';
+        continue;
+      }
+      rows += row;
+      for (const std::string_view each : names_of(option)) {
+        const bool is_long = each.starts_with("--");
+        rows.append(is_long ? " -l " : " -s ").append(each.substr(is_long ? 2 : 1));
+      }
+      if (!is_flag(option)) rows += (how == " -F" ? " -r" : " -x") + how;
+      rows += " -d " + fish_word(first_sentence(option.help)) + '\n';
+    }
+    for (const Word& word : level.commands) {
+      rows.append(row).append(" -a ").append(fish_word(word.text));
+      rows += " -d " + fish_word(first_sentence(word.about)) + '\n';
+    }
+  }
+  return "# Completion of " + name + " for fish. To use it: " + name + " completion fish | source\nfunction " + at +
+         "\n  set -l route " + fish_word(name) + "\n  set -l words (commandline -opc)\n" +
+         "  for word in $words[2..-1]\n    if contains -- \"$route $word\"" + below +
+         "\n      set route \"$route $word\"\n    end\n  end\n  test \"$route\" = \"$argv[1]\"\nend\ncomplete -c " +
+         name + " -f\n" + rows;
+}
+
+std::string script(const Command& program, std::string (*write)(const std::string&, const std::vector<Level>&)) {
+  std::vector<Level> levels;
+  Path path{&program};
+  append_levels(levels, path);
+  return write(std::string{program.name}, levels);
+}
+
+}  // namespace
+
+const std::array<ShellCompletion, 3> shell_completions{
+    ShellCompletion{"bash", [](const Command& program) { return script(program, bash_script); }},
+    ShellCompletion{"zsh", [](const Command& program) { return script(program, zsh_script); }},
+    ShellCompletion{"fish", [](const Command& program) { return script(program, fish_script); }},
+};
 
 }  // namespace nfx::cli

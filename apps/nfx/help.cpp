@@ -1,8 +1,12 @@
 // nfx help, completion and man: the table of commands as text for people, shells and tools.
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
+#include "nexusfix/base/assert.hpp"
 #include "output.hpp"
 
 namespace nfx::app {
@@ -24,6 +28,13 @@ int show_help(const HelpOptions& options) {
   return show(options.json ? cli::to_json(*path.back()) + '\n' : cli::help_text(path));
 }
 
+int show_completion(std::string_view shell) {
+  const auto& all = cli::shell_completions;
+  const auto at = std::ranges::find(all, shell, &cli::ShellCompletion::shell);
+  NFX_ASSERT(at != all.end());  // the command line allows no other
+  return show(at->script(nfx_command()));
+}
+
 }  // namespace
 
 cli::Command help_command() {
@@ -43,16 +54,20 @@ cli::Command help_command() {
 
 cli::Command completion_command() {
   static std::string shell;
+  std::vector<std::string_view> shells;
+  for (const cli::ShellCompletion& each : cli::shell_completions) shells.push_back(each.shell);
   return {
       .name = "completion",
       .summary = "Print a script that completes commands and options in a shell",
-      .run = [] { return show(cli::bash_completion(nfx_command())); },
+      .run = [] { return show_completion(shell); },
       .options = {{.names = "SHELL",
                    .target = &shell,
-                   .help = "The shell to print it for: bash",
+                   .help = "The shell to print it for",
                    .required = true,
-                   .one_of = {"bash"}}},
-      .examples = {{.line = "source <(nfx completion bash)", .about = "complete commands and options in this shell"}}};
+                   .one_of = std::move(shells)}},
+      .examples = {{.line = "source <(nfx completion bash)", .about = "complete commands and options in this shell"},
+                   {.line = "source <(nfx completion zsh)", .about = "the same in zsh, after compinit"},
+                   {.line = "nfx completion fish | source", .about = "the same in fish"}}};
 }
 
 cli::Command man_command() {

@@ -1,5 +1,6 @@
 """Help, versions and what is said about wrong usage."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -20,6 +21,10 @@ def commands(node, path=()):
 
 def table():
     return json.loads(run("help", "--json")[1])
+
+
+def summary_of(name, everything):
+    return next(command["summary"] for command in everything["commands"] if command["name"] == name)
 
 
 SESSION = '[[session]]\nsender_comp_id = "A"\ntarget_comp_id = "B"\nlisten = "127.0.0.1:0"\n'
@@ -131,6 +136,66 @@ class Usage(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "engine.toml").touch()
             self.assertEqual(self.complete("serve", folder + "/eng"), [folder + "/engine.toml"])
+
+    def require(self, shell):
+        if shutil.which(shell) is None:
+            self.skipTest(f"{shell} is missing (package {shell})")
+
+    def complete_in_fish(self, *words):
+        """What fish itself offers for the last of these words, with the explanations."""
+        line = " ".join(words)
+        with tempfile.TemporaryDirectory() as home:
+            result = subprocess.run(
+                ["fish", "--no-config", "-c", run("completion", "fish")[1] + "\ncomplete -C " + f"'nfx {line}'"],
+                capture_output=True, text=True, check=False, cwd=home, env={**os.environ, "HOME": home})
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return dict((line.split("\t") + [""])[:2] for line in result.stdout.splitlines())
+
+    def complete_in_zsh(self, *words):
+        """What the function adds, in zsh, with its helpers replaced by ones that print."""
+        script = ("compdef() { :; }\n_describe() { print -rl -- ${(P)2} }\ncompadd() { shift; print -rl -- $@ }\n"
+                  "_files() { print -r -- FILES $@ }\n")
+        line = " ".join(f"'{word}'" for word in words)
+        script += run("completion", "zsh")[1] + f"\nwords=(nfx {line})\nCURRENT=$#words\n_nfx\n"
+        result = subprocess.run(["zsh", "--no-rcs"], input=script, capture_output=True, text=True, check=False)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.splitlines()
+
+    def test_fish_completes_commands_options_and_values(self):
+        self.require("fish")
+        everything = table()
+        self.assertEqual(sorted(self.complete_in_fish("")), sorted(command["name"] for command in everything["commands"]))
+        self.assertEqual(self.complete_in_fish("dem"), {"demo": summary_of("demo", everything)})
+        self.assertEqual(list(self.complete_in_fish("demo", "--idle", "s")), ["spin"])
+        self.assertEqual(list(self.complete_in_fish("demo", "--orders", "")), [])
+        options = self.complete_in_fish("store", "seq", "set", "--")
+        for words, command in commands(everything):
+            if words == ("store", "seq", "set"):
+                self.assertLessEqual({name for option in command["options"] for name in option["names"]
+                                      if name.startswith("--")}, set(options))
+
+    def test_zsh_completes_commands_options_and_values(self):
+        self.require("zsh")
+        everything = table()
+        shown = self.complete_in_zsh("")
+        self.assertEqual(sorted(line.split(":")[0] for line in shown),
+                         sorted(command["name"] for command in everything["commands"]))
+        self.assertIn("demo:" + summary_of("demo", everything), shown)
+        self.assertEqual(self.complete_in_zsh("demo", "--orders", ""), [])
+        self.assertIn("spin", self.complete_in_zsh("demo", "--idle", ""))
+        self.assertIn("FILES", self.complete_in_zsh("serve", "")[0])
+        for words, command in commands(everything):
+            if words in [("store",), ("serve",), ("store", "seq", "set")]:
+                names = {name for option in command["options"] for name in option["names"] if name.startswith("-")}
+                self.assertLessEqual(names, {line.split(":")[0] for line in self.complete_in_zsh(*words, "-")})
+
+    def test_the_completions_are_good_scripts_of_their_shells(self):
+        for shell in ["bash", "zsh", "fish"]:
+            if shutil.which(shell) is not None:
+                result = subprocess.run([shell, "-n"], input=run("completion", shell)[1], capture_output=True, text=True,
+                                        check=False)
+                self.assertEqual((result.returncode, result.stderr), (0, ""), shell)
+        self.assert_one_line(run("completion", "tcsh"), "bash", "zsh", "fish")
 
     def test_help_of_serve_lists_the_configuration_keys(self):
         _, out, _ = run("serve", "--help")
