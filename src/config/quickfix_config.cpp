@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include <toml++/toml.h>
@@ -12,6 +13,7 @@
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
+#include "nexusfix/dictionary/load.hpp"
 
 namespace nfx {
 namespace {
@@ -36,23 +38,50 @@ std::optional<std::string> variable(std::string_view name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
-// QuickFIX looks for files in the current folder; NexusFIX looks next to the configuration.
-std::string rewritten(std::string_view text, const fs::path& folder, const fs::path& toml_folder) {
-  const fs::path path{text};
+// The file in `folder` by the end of its path, longest first: of "../spec/FIX44.xml" the ends "spec/FIX44.xml" and
+// "FIX44.xml". Of an absolute path the name alone.
+std::optional<fs::path> find_end(const fs::path& path, const fs::path& folder) {
   std::error_code error;
-  if (path.is_absolute()) return std::string{text};
-  const bool beside = fs::exists(folder / path, error);
-  if (!beside && !fs::exists(path, error)) return std::string{text};
+  for (auto from = path.begin(); from != path.end(); ++from) {
+    if (path.is_absolute() && std::next(from) != path.end()) continue;
+    fs::path end;
+    for (auto part = from; part != path.end(); ++part) end /= *part;
+    if (*end.begin() != ".." && fs::is_regular_file(folder / end, error)) return end;
+  }
+  return std::nullopt;
+}
+
+// QuickFIX looks for files in the current folder; NexusFIX looks next to the configuration. Settings that were moved
+// without the files that they name find a dictionary among the shipped ones.
+LocatedFile located(std::string_view text, bool is_dictionary, const fs::path& folder, const fs::path& toml_folder) {
+  fs::path path{text};
+  std::error_code error;
+  FilePlace place = FilePlace::as_named;
+  bool beside = !path.is_absolute() && fs::exists(folder / path, error);
+  if (path.empty() || (path.is_absolute() && fs::exists(path, error))) return {std::string{text}, place};
+  if (!beside && !fs::exists(path, error)) {
+    const auto end = is_dictionary ? find_end(path, folder) : std::nullopt;
+    const fs::path name = path.filename();
+    if (!end && (!is_dictionary || !find_shipped_dictionary(name.string()))) {
+      return {std::string{text}, FilePlace::nowhere};
+    }
+    // A shipped one is found by its name from everywhere.
+    if (!end) return {name.string(), name == path ? FilePlace::as_named : FilePlace::shipped};
+    path = *end;
+    place = FilePlace::beside;
+    beside = true;
+  }
   const fs::path found = fs::weakly_canonical(beside ? folder / path : path, error);
   const fs::path target = fs::weakly_canonical(toml_folder, error);
-  if (beside && target == fs::weakly_canonical(folder, error)) return std::string{text};
-  return found.lexically_proximate(target).generic_string();
+  if (beside && target == fs::weakly_canonical(folder, error)) return {path.generic_string(), place};
+  return {found.lexically_proximate(target).generic_string(), place};
 }
 
 TranslatedSettings translate(std::string_view text, const fs::path& file, const fs::path& toml_folder) {
   const fs::path folder = folder_of(file);
-  return translate_quickfix_settings(text, file.string(), variable,
-                                     [&](std::string_view path) { return rewritten(path, folder, toml_folder); });
+  return translate_quickfix_settings(text, file.string(), variable, [&](std::string_view path, bool is_dictionary) {
+    return located(path, is_dictionary, folder, toml_folder);
+  });
 }
 
 // An error in the TOML, reported for the line of the QuickFIX file that it was made from.

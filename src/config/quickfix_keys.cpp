@@ -156,7 +156,8 @@ constexpr KeyRow validation_rows[] = {
     {{"UseDataDictionary", "C++ J N", mapped, "dictionary", "N: \"none\"; Y without DataDictionary: the shipped one"},
      special},
     {{"DataDictionary", all, honoured, "dictionary",
-      "searched next to the settings file, in the current folder and among the shipped ones; not read with FIXT.1.1, "
+      "searched next to the settings file, in the current folder and among the shipped ones (see above); not read with "
+      "FIXT.1.1, "
       "as in QuickFIX"},
      special},
     {{"TransportDataDictionary", all, honoured, "transport_dictionary", "FIXT.1.1 only"}, special},
@@ -331,7 +332,8 @@ constexpr KeyRow tls_and_proxy_rows[] = {
             Side::both, "N"),
     tls_row("SSLEnable", "N", mapped, "tls", "as SocketUseSSL", Side::both, "N"),
     tls_row("SSLProtocol", "C++", mapped, "tls_min_version, tls_max_version",
-            "such as \"all -SSLv2 -SSLv3\": versions older than TLS 1.2 are omitted"),
+            "such as \"all -SSLv2 -SSLv3\": versions older than TLS 1.2 are omitted; without any other it turns "
+            "nothing on"),
     tls_row("SSLCipherSuite", "C++", honoured, "tls_ciphers", ""),
     tls_row("TLSCipherSuites", "C++", honoured, "tls_ciphersuites", ""),
     tls_row("CertificationAuthoritiesFile", "C++", honoured, "tls_ca", ""),

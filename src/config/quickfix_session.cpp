@@ -344,10 +344,10 @@ class SessionTranslator {
         std::string name = entry->key.substr(versioned.size());
         std::ranges::transform(name, name.begin(),
                                [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-        applications.push_back(name + '=' + common_.path(entry->value));
+        applications.push_back(name + '=' + common_.dictionary_path(*entry));
         origins.push_back(entry);
       } else {
-        put(transport ? "transport_dictionary" : "dictionary", toml_text(common_.path(entry->value)), {entry});
+        put(transport ? "transport_dictionary" : "dictionary", toml_text(common_.dictionary_path(*entry)), {entry});
       }
     }
     if (!applications.empty()) put("application_dictionaries", toml_list(applications), std::move(origins));
@@ -470,6 +470,29 @@ std::vector<Setting> Translation::translate_log() {
   if (path == nullptr) return {};
   return {{.key = "directory", .value = toml_text(path->value), .origins = {path}},
           {.key = "format", .value = "\"quickfix\"", .origins = {path}}};
+}
+
+// One warning for all files of a key that were replaced in the same way.
+std::string Translation::located(const Entry& entry, bool is_dictionary) {
+  if (!locate_) return entry.value;
+  LocatedFile file = locate_(entry.value, is_dictionary);
+  if (file.place != FilePlace::beside && file.place != FilePlace::shipped) return std::move(file.path);
+  const std::string end = file.place == FilePlace::beside
+                              ? ": no such file, so the one in the folder of the settings is read"
+                              : ": no such file, so the shipped dictionary of that name is read";
+  const auto same = std::ranges::find_if(warnings_, [&](const QuickFixWarning& each) {
+    return same_key(each.key, entry.key) && each.text.ends_with(end);
+  });
+  if (same == warnings_.end()) {
+    warnings_.push_back({entry.line, section_of(entry), entry.key, entry.value + end});
+  } else {
+    const std::string_view before{same->text.data(), same->text.size() - end.size()};
+    const auto named = split(before, ',');
+    if (std::ranges::find(named, entry.value) == named.end()) {
+      same->text = std::string{before} + ", " + entry.value + end;
+    }
+  }
+  return std::move(file.path);
 }
 
 void Translation::warn_once(const Entry& entry, std::string text) {

@@ -31,8 +31,8 @@ using EntryLookup = std::function<const Entry*(std::string_view key)>;
 // What all sessions of a file share. Each key causes one warning at most.
 class Translation {
  public:
-  Translation(const File& file, std::string_view name, const PathRewrite& file_path)
-      : file_(file), name_(name), file_path_(file_path), warnings_(file.warnings) {}
+  Translation(const File& file, std::string_view name, const FileLocator& locate)
+      : file_(file), name_(name), locate_(locate), warnings_(file.warnings) {}
 
   [[nodiscard]] SessionSettingsText translate(const FileSection& section, bool dynamic_template);
 
@@ -49,16 +49,20 @@ class Translation {
                          const std::string& text) const;
 
   [[nodiscard]] const File& file() const noexcept { return file_; }
-  // The path, in the TOML, of a file that QuickFIX would read.
-  [[nodiscard]] std::string path(std::string_view text) const {
-    return file_path_ ? file_path_(text) : std::string{text};
+  // The path, in the TOML, of a file that QuickFIX would read; with a warning when another takes its place.
+  [[nodiscard]] std::string dictionary_path(const Entry& entry) { return located(entry, true); }
+  [[nodiscard]] std::string path(const Entry& entry) { return located(entry, false); }
+  [[nodiscard]] bool is_missing(const Entry& entry) const {
+    return locate_ && locate_(entry.value, false).place == FilePlace::nowhere;
   }
   [[nodiscard]] std::vector<QuickFixWarning>& warnings() noexcept { return warnings_; }
 
  private:
+  [[nodiscard]] std::string located(const Entry& entry, bool is_dictionary);
+
   const File& file_;
   std::string_view name_;
-  const PathRewrite& file_path_;
+  const FileLocator& locate_;
   std::vector<QuickFixWarning> warnings_;
   std::vector<std::string> warned_;
 };

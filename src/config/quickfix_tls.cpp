@@ -45,7 +45,11 @@ class TlsTranslator {
       return std::move(settings_);
     }
     const Entry* reason = reason_for_tls();
-    if (reason == nullptr) return {};
+    if (reason == nullptr) {
+      warn_of_old_versions();
+      return {};
+    }
+    if (is_only_a_missing_certificate()) return {};
     put("tls", "true", *reason);
     plain_options();
     clients();
@@ -71,9 +75,40 @@ class TlsTranslator {
       if (!row.tls || row.key.ours.empty()) continue;
       if (row.side == (initiator_ ? Side::acceptor : Side::initiator)) continue;
       const Entry* entry = find_(row.key.name);
-      if (entry != nullptr && (row.harmless.empty() || !same_key(entry->value, row.harmless))) return entry;
+      if (entry == nullptr || (!row.harmless.empty() && same_key(entry->value, row.harmless))) continue;
+      if (same_key(entry->key, "SSLProtocol") && has_only_old_versions(*entry)) continue;
+      return entry;
     }
     return nullptr;
+  }
+
+  // With QuickFIX, SSLProtocol alone does not encrypt anything: its program chooses. One that allows no version that is
+  // supported is an error only where something else turns TLS on.
+  void warn_of_old_versions() {
+    const Entry* entry = find_("SSLProtocol");
+    if (entry == nullptr) return;
+    common_.warn_once(*entry,
+                      "has no effect: it has only versions older than TLS 1.2, and nothing else turns TLS on, so the "
+                      "session is not encrypted; to encrypt it write SocketUseSSL=Y and SSLProtocol=all");
+  }
+
+  // QuickFIX's executor.cfg names a certificate, which its program reads only when an argument turns encryption on.
+  // Where that file does not exist, and no key turns TLS on or requires certificates of peers, the session is not
+  // encrypted, as with QuickFIX: peers that use TLS fail to connect, and send nothing in clear text.
+  bool is_only_a_missing_certificate() {
+    if (initiator_ || flag(find_("SocketUseSSL")) || flag(find_("SSLEnable"))) return false;
+    const Entry* certificate = find_("ServerCertificateFile");
+    if (certificate == nullptr || certificate->value.empty() || !common_.is_missing(*certificate)) return false;
+    for (const KeyRow& row : key_rows()) {
+      constexpr std::array<std::string_view, 5> server_only{"ServerCertificateFile", "ServerCertificateKeyFile",
+                                                            "SSLProtocol", "SSLCipherSuite", "TLSCipherSuites"};
+      if (!row.tls || row.side == Side::initiator || find_(row.key.name) == nullptr) continue;
+      if (std::ranges::find(server_only, row.key.name) == server_only.end()) return false;
+    }
+    common_.warn_once(*certificate, "no file " + certificate->value +
+                                        ": the session is NOT ENCRYPTED; to encrypt it copy the file to this path, to "
+                                        "keep it so without this warning write SocketUseSSL=N");
+    return true;
   }
 
   // Keys of different engines may mean one setting: the first row has precedence.
@@ -109,7 +144,7 @@ class TlsTranslator {
   std::string value_of(const TlsOption& option, const Entry& entry) const {
     if (std::holds_alternative<TlsOption::Flag>(option.member)) return *flag(&entry) ? "true" : "false";
     if (option.is_path && entry.value.empty()) common_.fail(entry, "expected a PEM file");
-    const std::string text = option.is_path ? common_.path(entry.value) : entry.value;
+    const std::string text = option.is_path ? common_.path(entry) : entry.value;
     return std::holds_alternative<TlsOption::Texts>(option.member) ? toml_list({text}) : toml_text(text);
   }
 
@@ -151,18 +186,30 @@ class TlsTranslator {
   }
 
   // "all -SSLv2 +TLSv1_2", "TLSv1.2,TLSv1.3", "TLS12": which of 1.2 and 1.3 are among them.
+  struct Versions {
+    bool tls_1_2 = false, tls_1_3 = false;
+  };
+  Versions versions_of(const Entry& entry, char separator) const {
+    Versions result;
+    for (const std::string_view part : split(entry.value, separator)) {
+      const bool taken_out = part.starts_with('-');
+      const auto protocol = protocol_named(part.substr(taken_out || part.starts_with('+') ? 1 : 0));
+      if (!protocol) common_.fail(entry, "expected versions such as TLSv1.2 and TLSv1.3");
+      if (*protocol == Protocol::tls_1_2 || *protocol == Protocol::all) result.tls_1_2 = !taken_out;
+      if (*protocol == Protocol::tls_1_3 || *protocol == Protocol::all) result.tls_1_3 = !taken_out;
+    }
+    return result;
+  }
+  bool has_only_old_versions(const Entry& entry) const {
+    const auto [two, three] = versions_of(entry, ' ');
+    return !two && !three;
+  }
+
   void versions() {
     for (const std::string_view key : {"SSLProtocol", "EnabledProtocols", "SSLProtocols"}) {
       const Entry* entry = find_(key);
       if (entry == nullptr) continue;
-      bool two = false, three = false;
-      for (const std::string_view part : split(entry->value, key == "SSLProtocol" ? ' ' : ',')) {
-        const bool taken_out = part.starts_with('-');
-        const auto protocol = protocol_named(part.substr(taken_out || part.starts_with('+') ? 1 : 0));
-        if (!protocol) common_.fail(*entry, "expected versions such as TLSv1.2 and TLSv1.3");
-        if (*protocol == Protocol::tls_1_2 || *protocol == Protocol::all) two = !taken_out;
-        if (*protocol == Protocol::tls_1_3 || *protocol == Protocol::all) three = !taken_out;
-      }
+      const auto [two, three] = versions_of(*entry, key == "SSLProtocol" ? ' ' : ',');
       if (!two && !three) common_.fail(*entry, "has only versions older than TLS 1.2, which are not safe: add TLSv1.2");
       NFX_ASSERT(two || three);
       put("tls_min_version", two ? "\"1.2\"" : "\"1.3\"", *entry);

@@ -191,10 +191,10 @@ std::string to_string(const QuickFixWarning& warning, std::string_view file_name
 }
 
 TranslatedSettings translate_quickfix_settings(std::string_view text, std::string_view file_name,
-                                               const VariableLookup& environment, const PathRewrite& file_path) {
+                                               const VariableLookup& environment, const FileLocator& locate) {
   using namespace quickfix;
   const File file = read_file(text, file_name, environment);
-  Translation common{file, file_name, file_path};
+  Translation common{file, file_name, locate};
   std::vector<SessionSettingsText> sessions;
   for (const FileSection& section : file.sessions) sessions.push_back(common.translate(section, false));
   // QuickFIX/Go makes a session from [DEFAULT] for every peer that logs on.

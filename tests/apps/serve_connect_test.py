@@ -63,6 +63,39 @@ class ServeAndConnect(unittest.TestCase):
         self.assertIn("FIXT.1.1:NEXUSFIX->CLIENT logged on", log)
         self.assertIn("delivered although: Invalid tag number, tag 9730, message type D", log)
 
+    def test_settings_like_quickfixs_examples_work_without_the_files_that_they_name(self):
+        # Dictionaries of a folder that is not there, a certificate that is not there, versions of SSL that nobody has.
+        def session(begin_string, keys):
+            return f"[SESSION]\nBeginString={begin_string}\nSenderCompID=EXECUTOR\nTargetCompID=CLIENT1\n{keys}\n"
+
+        server = self.serve("--echo", settings=(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptAddress=127.0.0.1\nSocketAcceptPort=0\nSocketReuseAddress=Y\n"
+            "StartTime=00:00:00\nEndTime=00:00:00\nFileStorePath=store\nFileLogPath=log\n"
+            "ServerCertificateFile=./cfg/certs/server.crt\nServerCertificateKeyFile=./cfg/certs/server.key\n"
+            "SSLProtocol = all\nTimestampPrecision=6\nPreserveMessageFieldsOrder=N\n"
+            + session("FIX.4.0", "DataDictionary=../spec/FIX40.xml")
+            + session("FIX.4.2", "DataDictionary=../spec/FIX42.xml\nAllowedRemoteAddresses=127.0.0.1,127.0.0.2")
+            + session("FIXT.1.1", "DefaultApplVerID=FIX.5.0\nTransportDataDictionary=../spec/FIXT11.xml\n"
+                      "AppDataDictionary=../spec/FIX50.xml")))
+        client = pathlib.Path(self.folder) / "tradeclient.cfg"
+        client.write_text(
+            "[DEFAULT]\nConnectionType=initiator\nReconnectInterval=2\nFileStorePath=client_store\nFileLogPath=client_log\n"
+            "StartTime=00:00:00\nEndTime=00:00:00\nUseDataDictionary=Y\nDataDictionary=../spec/FIX42.xml\n"
+            "HttpAcceptPort=9911\nSSLProtocol = +SSLv3 +TLSv1 -SSLv2\nTimestampPrecision=6\n"
+            "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=CLIENT1\nTargetCompID=EXECUTOR\nSocketConnectHost=127.0.0.1\n"
+            f"SocketConnectPort={server.port}\nHeartBtInt=30 \n", encoding="utf-8")
+        order = ORDER.replace("40=1", "40=1|21=1")
+        code, out, err = run("connect", str(client), "--wait", "1", data=(order + "\n").encode())
+        self.assertEqual(code, 0, err)
+        self.assertIn("NewOrderSingle #2 ClOrdID=abc", out)
+        self.assertIn("SSLProtocol: has no effect: it has only versions older than TLS 1.2", err)
+        self.assertIn("../spec/FIX42.xml: no such file, so the shipped dictionary of that name is read", err)
+        code, log, err = server.stop()
+        self.assertEqual(code, 0)
+        self.assertIn("FIX.4.2:EXECUTOR->CLIENT1 logged on", log)
+        self.assertIn("../spec/FIX40.xml, ../spec/FIX42.xml: no such file", err)
+        self.assertIn("the session is NOT ENCRYPTED", err)
+
     def test_optional_header_fields_travel_in_the_header_and_back(self):
         self.serve("--echo")
         code, out, _ = self.connect("11=abc|8=FIX.4.2|9=1|34=77|49=X|52=y|35=B|148=hello|33=1|58=line|50=desk|10=000\n", "--raw")

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "nexusfix/config/quickfix_settings.hpp"
+#include "nexusfix/dictionary/dictionary.hpp"
 
 namespace nfx {
 namespace {
@@ -174,6 +175,78 @@ TEST_F(AnyConfig, dictionary_beside_the_file_is_found_from_the_toml) {
   const TranslatedSettings settings = translate_quickfix_file(file, folder_ / "made");
   EXPECT_NE(settings.toml.find("\ndictionary = \"../mine.xml\" "), std::string::npos) << settings.toml;
   EXPECT_NE(load_any_config(write("made/broker.toml", settings.toml)).sessions.at(0).dictionary, nullptr);
+}
+
+// As in QuickFIX's examples: dictionaries of a folder that is not there once the file was moved.
+const std::string moved_acceptor =
+    "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=9\nNonStopSession=Y\nSenderCompID=US\n"
+    "[SESSION]\nBeginString=FIX.4.0\nTargetCompID=A\nDataDictionary=../spec/FIX40.xml\n"  // line 9
+    "[SESSION]\nBeginString=FIX.4.0\nTargetCompID=B\nDataDictionary=../spec/FIX40.xml\n"
+    "[SESSION]\nBeginString=FIX.4.1\nTargetCompID=A\nDataDictionary=/nowhere/FIX41.xml\n"
+    "[SESSION]\nBeginString=FIXT.1.1\nDefaultApplVerID=FIX.5.0\nTargetCompID=A\n"
+    "TransportDataDictionary=../spec/FIXT11.xml\nAppDataDictionary=../spec/FIX50.xml\n";  // lines 22 and 23
+
+TEST_F(AnyConfig, dictionary_that_is_not_there_is_replaced_by_the_shipped_one_of_its_name_with_one_warning) {
+  const fs::path file = write("moved.cfg", moved_acceptor);
+  std::vector<std::string> warnings;
+  const EngineConfig config = load_any_config(file, &warnings);
+  ASSERT_EQ(config.sessions.size(), 4U);
+  EXPECT_EQ(config.sessions[1].dictionary->begin_string(), "FIX.4.0");
+  EXPECT_EQ(config.sessions[3].dictionary->version_name(), "FIX.5.0");
+  const std::string end = ": no such file, so the shipped dictionary of that name is read";
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          file.string() + ":9: [SESSION] DataDictionary: ../spec/FIX40.xml, /nowhere/FIX41.xml" + end,
+                          file.string() + ":22: [SESSION] TransportDataDictionary: ../spec/FIXT11.xml" + end,
+                          file.string() + ":23: [SESSION] AppDataDictionary: ../spec/FIX50.xml" + end,
+                      }));
+}
+
+TEST_F(AnyConfig, dictionary_that_is_not_there_is_looked_for_in_the_folder_of_the_settings_first) {
+  fs::create_directories(folder_ / "made");
+  fs::create_directories(folder_ / "spec");
+  fs::copy_file(NFX_SOURCE_DIR "/dictionaries/FIX40.xml", folder_ / "spec" / "FIX40.xml");
+  fs::copy_file(NFX_SOURCE_DIR "/dictionaries/FIX41.xml", folder_ / "FIX41.xml");
+  const TranslatedSettings settings = translate_quickfix_file(write("moved.cfg", moved_acceptor), folder_ / "made");
+  EXPECT_NE(settings.toml.find("\ndictionary = \"../spec/FIX40.xml\" "), std::string::npos) << settings.toml;
+  EXPECT_NE(settings.toml.find("\ndictionary = \"../FIX41.xml\" "), std::string::npos) << settings.toml;
+  ASSERT_EQ(settings.warnings.size(), 3U);
+  EXPECT_EQ(settings.warnings[0].text,
+            "../spec/FIX40.xml, /nowhere/FIX41.xml: no such file, so the one in the folder of the settings is read");
+}
+
+TEST_F(AnyConfig, dictionary_that_is_neither_there_nor_shipped_is_an_error) {
+  const fs::path file = write("broker.cfg", initiator + "DataDictionary=../spec/OURS44.xml\n");
+  try {
+    static_cast<void>(load_any_config(file));
+    FAIL() << "no error";
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string_view{error.what()}.find(
+                  "broker.cfg:11: [SESSION] DataDictionary (dictionary): no file \"../spec/OURS44.xml\""),
+              std::string_view::npos)
+        << error.what();
+  }
+}
+
+TEST_F(AnyConfig, certificate_that_is_not_there_leaves_an_acceptor_unencrypted_only_where_nothing_asks_for_tls) {
+  const std::string text =
+      "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=9\nNonStopSession=Y\nSenderCompID=US\n"
+      "ServerCertificateFile=./certs/us.crt\nServerCertificateKeyFile=./certs/us.key\nSSLProtocol=all\n"
+      "[SESSION]\nBeginString=FIX.4.4\nTargetCompID=THEM\n";
+  std::vector<std::string> warnings;
+  EXPECT_FALSE(load_any_config(write("executor.cfg", text), &warnings).sessions.at(0).tls_enabled);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("executor.cfg:6: [DEFAULT] ServerCertificateFile: no file ./certs/us.crt: the session is "
+                             "NOT ENCRYPTED"),
+            std::string::npos)
+      << warnings[0];
+  for (const std::string asks : {"SocketUseSSL=Y", "SSLEnable=Y", "CertificateVerifyLevel=2", "NeedClientAuth=Y",
+                                 "CertificationAuthoritiesFile=ca.pem"}) {
+    const fs::path file = write("executor.cfg", text + asks + "\n");
+    EXPECT_NE(translate_quickfix_file(file, folder_).toml.find("\ntls = true "), std::string::npos) << asks;
+  }
+  fs::create_directories(folder_ / "certs");
+  write("certs/us.crt", "");
+  EXPECT_TRUE(load_any_config(write("executor.cfg", text)).sessions.at(0).tls_enabled) << "the file is there";
 }
 
 TEST_F(AnyConfig, toml_is_loaded_and_explained_as_ever) {

@@ -77,6 +77,22 @@ TEST(QuickFixStoreAndTls, tls_keys_of_an_acceptor_become_ours) {
                           {"SocketCAFile=ca.pem", "tls_client_certificate = \"require\""}});
 }
 
+TEST(QuickFixStoreAndTls, old_versions_alone_are_warned_of_and_turn_nothing_on) {
+  for (const std::string versions : {"+SSLv3 +TLSv1 -SSLv2", "TLSv1_1", "all -TLSv1_2 -TLSv1_3"}) {
+    const TranslatedSettings settings = translated(initiator + "SSLProtocol = " + versions + "\n");
+    EXPECT_EQ(settings.toml.find("\ntls"), std::string::npos) << settings.toml;
+    EXPECT_EQ(warnings_of(settings),
+              "broker.cfg:11: [SESSION] SSLProtocol: has no effect: it has only versions older than TLS 1.2, and "
+              "nothing else turns TLS on, so the session is not encrypted; to encrypt it write SocketUseSSL=Y and "
+              "SSLProtocol=all\n");
+    EXPECT_NE(complaint(initiator + "SSLProtocol = " + versions + "\nSocketUseSSL=Y\n").find("add TLSv1.2"),
+              std::string::npos);
+    EXPECT_NE(
+        complaint(initiator + "SSLProtocol = " + versions + "\nClientCertificateFile=c.pem\n").find("add TLSv1.2"),
+        std::string::npos);
+  }
+}
+
 TEST(QuickFixStoreAndTls, certificate_that_is_not_checked_is_warned_of) {
   EXPECT_NE(warnings_of(translated(initiator + "SocketInsecureSkipVerify=Y\n")).find("for tests only"),
             std::string::npos);

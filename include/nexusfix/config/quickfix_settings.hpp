@@ -73,19 +73,31 @@ struct TranslatedSettings {
 
 // Looks up an environment variable.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
-// Returns how the path of a dictionary or certificate is written into the TOML.
-using PathRewrite = std::function<std::string(std::string_view path)>;
+
+// A dictionary or certificate that the settings name, and the file that is read for it.
+enum class FilePlace : std::uint8_t {
+  as_named,  // the path is that of a file, seen from the settings file or the current folder
+  beside,    // it is not; a dictionary was found by the end of the path in the folder of the settings file
+  shipped,   // it is not; a dictionary of this name is shipped
+  nowhere,
+};
+struct LocatedFile {
+  std::string path;  // as it is written into the TOML
+  FilePlace place = FilePlace::as_named;
+};
+using FileLocator = std::function<LocatedFile(std::string_view path, bool is_dictionary)>;
 
 // True for a file with sections [DEFAULT] or [SESSION].
 [[nodiscard]] bool looks_like_quickfix(std::string_view text);
 
-// Without `environment`, $VAR, ${VAR} and $(VAR) stay as they are. Without `file_path`, paths do.
+// Without `environment`, $VAR, ${VAR} and $(VAR) stay as they are. Without `locate`, paths do.
 [[nodiscard]] TranslatedSettings translate_quickfix_settings(std::string_view text, std::string_view file_name,
                                                              const VariableLookup& environment = {},
-                                                             const PathRewrite& file_path = {});
+                                                             const FileLocator& locate = {});
 
 // translate_quickfix_settings of a file, with this process's environment. Dictionaries and certificates are searched
-// next to the file and in the current folder, and written so that a TOML file in `toml_folder` finds them.
+// by their paths from the file's folder and the current one; dictionaries then by the ends of these paths in the file's
+// folder and among the shipped ones. They are written so that a TOML file in `toml_folder` finds them.
 [[nodiscard]] TranslatedSettings translate_quickfix_file(const std::filesystem::path& file,
                                                          const std::filesystem::path& toml_folder);
 
