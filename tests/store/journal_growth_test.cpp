@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/store/forwarding_disk.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
-#include "store/forwarding_disk.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kib = 1024;
 
 // A disk that lists what is done to files and folders, and may refuse to provide memory.
-class ListingDisk final : public test::ForwardingDisk {
+class ListingDisk final : public ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;
 
@@ -52,7 +52,7 @@ class ListingDisk final : public test::ForwardingDisk {
   }
 
  private:
-  class File final : public test::ForwardingFile {
+  class File final : public ForwardingFile {
    public:
     File(ListingDisk& disk, std::unique_ptr<DiskFile> inner, std::string name)
         : ForwardingFile(std::move(inner)), disk_(disk), name_(std::move(name)) {}

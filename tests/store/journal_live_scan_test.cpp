@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/store/forwarding_disk.hpp"
 #include "nexusfix/store/journal_archive.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
-#include "store/forwarding_disk.hpp"
 #include "store/memory_disk.hpp"
 
 namespace nfx {
@@ -24,7 +24,7 @@ using test::MemoryDisk;
 namespace fs = std::filesystem;
 
 // A disk that calls the test between the operations of its user.
-class InterruptedDisk final : public test::ForwardingDisk {
+class InterruptedDisk final : public ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;
 
@@ -44,7 +44,7 @@ class InterruptedDisk final : public test::ForwardingDisk {
   }
 
  private:
-  class File final : public test::ForwardingFile {
+  class File final : public ForwardingFile {
    public:
     File(InterruptedDisk& disk, std::unique_ptr<DiskFile> inner) : ForwardingFile(std::move(inner)), disk_(disk) {}
     DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {

@@ -6,10 +6,10 @@
 #include <random>
 #include <string>
 
+#include "nexusfix/store/forwarding_disk.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
-#include "store/forwarding_disk.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_search.hpp"
 #include "store/memory_disk.hpp"
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view identity = "FIX.4.4:US->THEM";
 
 // Counts what is read, written and synced.
-class CountingDisk final : public test::ForwardingDisk {
+class CountingDisk final : public ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;
   std::uint64_t bytes = 0;
@@ -37,7 +37,7 @@ class CountingDisk final : public test::ForwardingDisk {
   }
 
  private:
-  class File final : public test::ForwardingFile {
+  class File final : public ForwardingFile {
    public:
     File(CountingDisk& disk, std::unique_ptr<DiskFile> inner) : ForwardingFile(std::move(inner)), disk_(disk) {}
     DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "cli/progress.hpp"
 #include "command.hpp"
 #include "decode/decoder.hpp"
 #include "decode/dictionaries.hpp"
@@ -64,7 +65,9 @@ class Input {
     do {
       size = read(fd_, buffer_.get(), buffer_size);
     } while (size < 0 && errno == EINTR);
-    if (size < 0) throw std::runtime_error(name_ + ": cannot be read: " + std::generic_category().message(errno));
+    if (size < 0)
+      throw std::runtime_error(name_ + ": cannot be read: " + std::generic_category().message(errno) +
+                               "; give the path of a log file, or - for stdin");
     return {buffer_.get(), static_cast<std::size_t>(size)};
   }
 
@@ -125,6 +128,9 @@ class Decode {
 
   int run() {
     Input input{options_.file};
+    // Decoded messages on the terminal are the progress themselves.
+    cli::Progress progress{"decoding " + options_.file, cli::file_size_or_zero(options_.file),
+                           !options_.summary && cli::is_terminal(cli::Stream::out)};
     for (bool settled = false;;) {
       // What is known is shown before waiting; a message that seems complete does not wait indefinitely for more bytes.
       if (!input.ready(0)) output_.flush();
@@ -140,12 +146,14 @@ class Decode {
       settled = false;
       scanner_.feed(bytes);
       show_messages();
+      progress.add(bytes.size());
     }
+    progress.end();
     scanner_.finish();
     show_messages();
     if (options_.summary) summary_.print(output_.text, options_.validate);
     output_.flush();
-    if (found_ == 0) throw std::runtime_error("no FIX message found: a message starts with 8=FIX");
+    if (found_ == 0) throw std::runtime_error(options_.file + ": no FIX message found: a message starts with 8=FIX");
     return options_.validate && wrong_ ? exit_failed : exit_done;
   }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/progress.hpp"
 #include "decode/scanner.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
@@ -27,7 +28,8 @@ std::filesystem::path dictionary_path(const std::string& name) {
   return name;
 }
 
-LogCount for_each_message(const std::string& log, const std::function<void(const MessageView&)>& visit) {
+LogCount for_each_message(const std::string& log, std::string_view doing,
+                          const std::function<void(const MessageView&)>& visit) {
   std::ifstream file;
   if (log != "-") {
     file.open(log, std::ios::binary);
@@ -50,10 +52,12 @@ LogCount for_each_message(const std::string& log, const std::function<void(const
       visit(view);
     }
   };
+  cli::Progress progress{std::string{doing} + " " + log, cli::file_size_or_zero(log)};
   std::vector<char> buffer(read_size);
   while (in.read(buffer.data(), read_size), in.gcount() > 0) {
     scanner.feed({buffer.data(), static_cast<std::size_t>(in.gcount())});
     take();
+    progress.add(static_cast<std::uint64_t>(in.gcount()));
   }
   if (in.bad()) throw std::runtime_error(log + ": cannot be read: " + std::generic_category().message(errno));
   scanner.finish();

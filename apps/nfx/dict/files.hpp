@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -19,7 +20,9 @@ struct LogCount {
   std::uint64_t unreadable = 0;
 };
 
-// Calls `visit` with each message of the log that is whole; - is standard input. Holds one message at a time.
-LogCount for_each_message(const std::string& log, const std::function<void(const MessageView&)>& visit);
+// Calls `visit` with each message of the log that is whole; - is standard input. Holds one message at a time. `doing`
+// is the progress line's: "reading venue.log".
+LogCount for_each_message(const std::string& log, std::string_view doing,
+                          const std::function<void(const MessageView&)>& visit);
 
 }  // namespace nfx::app

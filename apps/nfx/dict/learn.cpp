@@ -66,7 +66,7 @@ int learn_dictionary(const LearnOptions& options) {
   const Dictionary dictionary = Dictionary::build(base);
   Learner learner(dictionary);
   std::uint64_t others = 0;
-  const LogCount count = for_each_message(options.log, [&](const MessageView& message) {
+  const LogCount count = for_each_message(options.log, "learning from", [&](const MessageView& message) {
     if (message.begin_string() == dictionary.begin_string()) {
       learner.see(message);
     } else {
@@ -104,7 +104,8 @@ int learn_dictionary(const LearnOptions& options) {
   if (options.log == "-") return exit_done;
   const Dictionary with_overlay = Dictionary::build(apply_overlay(base, overlay));
   Rest rest(with_overlay);
-  static_cast<void>(for_each_message(options.log, [&](const MessageView& message) { rest.see(message); }));
+  static_cast<void>(
+      for_each_message(options.log, "validating", [&](const MessageView& message) { rest.see(message); }));
   SafeText remaining;
   const bool all_valid = rest.append_to(remaining);
   say(remaining);

@@ -2,6 +2,7 @@
 // where it was.
 #include <chrono>
 
+#include "cli/progress.hpp"
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
@@ -104,7 +105,9 @@ Tally copy_messages(const QuickfixStore& from, JournalStore* journal, JournalFlu
   QuickfixBody body{from};
   MessageView view{32768};
   Tally tally;
+  cli::Progress progress{"importing " + from.name, cli::file_size_or_zero(from.file("body").string())};
   for (const auto& [seq, where] : from.messages) {
+    progress.add(where.size);
     if (seq >= from.next_out) {
       ++tally.uncounted;
       continue;

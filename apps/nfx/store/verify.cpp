@@ -1,10 +1,16 @@
 // nfx store verify and repair: whether every byte is what was written, and repairing it.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
 #include <system_error>
+#include <utility>
 
+#include "cli/progress.hpp"
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/store/forwarding_disk.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "store/store.hpp"
 #include "text.hpp"
@@ -142,6 +148,35 @@ int verify(const Place& place, const std::string& archive) {
   return worst;
 }
 
+// Reading is what a repair takes long with: the files' bytes several times.
+class DiskWithProgress final : public ForwardingDisk {
+ public:
+  explicit DiskWithProgress(std::string_view what) : ForwardingDisk(posix_disk()), progress_(what) {}
+
+  DiskResult<std::unique_ptr<DiskFile>> open(const std::filesystem::path& path, OpenMode mode) override {
+    auto file = ForwardingDisk::open(path, mode);
+    if (!file) return file;
+    return std::make_unique<File>(*std::move(file), progress_);
+  }
+
+ private:
+  class File final : public ForwardingFile {
+   public:
+    File(std::unique_ptr<DiskFile> inner, cli::Progress& progress) noexcept
+        : ForwardingFile(std::move(inner)), progress_(progress) {}
+    DiskResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
+      auto bytes = ForwardingFile::read(offset, into);
+      if (bytes) progress_.add(*bytes);
+      return bytes;
+    }
+
+   private:
+    cli::Progress& progress_;
+  };
+
+  cli::Progress progress_;
+};
+
 struct RepairOptions {
   Place place;
   bool gap_fill = false;
@@ -155,8 +190,12 @@ int repair(const RepairOptions& options) {
         "leaves it out");
   }
   const StoredSession session = find_session(options.place);
-  const std::string done = options.gap_fill ? repair_by_gap_fill(posix_disk(), session.folder)
-                                            : repair_from_copy(posix_disk(), session.folder, options.copy);
+  std::string done;
+  {
+    DiskWithProgress disk{"repairing " + session.identity};
+    done = options.gap_fill ? repair_by_gap_fill(disk, session.folder)
+                            : repair_from_copy(disk, session.folder, options.copy);
+  }
   print("{}: {}\n", session.identity, done);
   return exit_done;
 }

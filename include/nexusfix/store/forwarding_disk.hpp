@@ -1,4 +1,4 @@
-// A disk that does what another one does: the base of those that count, stall or interrupt some of it.
+// A disk that does what another one does: the base of those that count, delay or interrupt some of it.
 // Thread: as the disk inside. Lifetime: the disk inside outlives it.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "nexusfix/store/disk.hpp"
 
-namespace nfx::test {
+namespace nfx {
 
 class ForwardingFile : public DiskFile {
  public:
@@ -65,4 +65,4 @@ class ForwardingDisk : public Disk {
   Disk& inner_;
 };
 
-}  // namespace nfx::test
+}  // namespace nfx

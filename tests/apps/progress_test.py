@@ -1,0 +1,66 @@
+"""The progress line of long work: on a terminal alone, at most five times per second, and erased at the end."""
+import os
+import pty
+import subprocess
+import tempfile
+import time
+import unittest
+
+from support import PATIENCE_S, PROGRAM, fix, run
+
+ORDER = fix([(35, "D"), (34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000"), (11, "abc"), (55, "IBM"),
+             (54, 1), (60, "20240102-12:00:00"), (38, 100), (40, 2), (44, "12.5")]) + b"\n"
+REWRITE = b"\r\x1b[K"
+
+
+class Progress(unittest.TestCase):
+    def decode(self, arguments, chunk, enough):
+        """Feeds `nfx decode -` until `enough` of its standard error, a terminal, are there; all of that, and seconds."""
+        terminal, its_end = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        begin = time.monotonic()
+        process = subprocess.Popen([PROGRAM, "decode", *arguments, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                   stderr=its_end)
+        os.close(its_end)
+        os.set_blocking(terminal, False)
+        seen = b""
+
+        def read():
+            nonlocal seen
+            try:
+                seen += os.read(terminal, 65536)
+            except (BlockingIOError, OSError):
+                pass  # nothing now, or the end
+
+        while not enough(seen):
+            self.assertLess(time.monotonic() - begin, PATIENCE_S, seen)
+            process.stdin.write(chunk)
+            process.stdin.flush()
+            read()
+        process.stdin.close()
+        self.assertEqual(process.wait(PATIENCE_S), 0)
+        seconds = time.monotonic() - begin
+        read()
+        return seen, seconds
+
+    def test_a_terminal_gets_one_line_that_is_rewritten_at_most_five_times_a_second_and_erased(self):
+        seen, seconds = self.decode(["--summary"], ORDER * 200, lambda text: text.count(REWRITE) >= 3)
+        self.assertRegex(seen, rb"^\r\x1b\[Kdecoding -: \d+(\.\d)? [KM]?i?B\r\x1b\[Kdecoding -: ")
+        self.assertTrue(seen.endswith(REWRITE), seen)
+        self.assertNotIn(b"\n", seen)
+        self.assertLessEqual(seen.count(REWRITE) - 1, seconds * 5)
+
+    def test_elsewhere_there_is_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "venue.log")
+            with open(log, "wb") as file:
+                file.write(ORDER * 20000)
+            code, _, err = run("decode", "--summary", log)
+            self.assertEqual((code, err), (0, ""))
+            overlay = os.path.join(folder, "overlay.xml")
+            code, _, err = run("dict", "learn", log, "--base", "FIX44.xml", "--out", overlay)
+            self.assertEqual((code, err), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
