@@ -119,6 +119,42 @@ class Learn(Files):
         self.assertIn('base="FIX50SP2.xml" transport="FIXT11.xml"', overlay)
         self.assert_all_valid(log, path)
 
+    def learn_without_base(self, log, *options):
+        overlay = self.path("learned.xml")
+        code, out, err = run("dict", "learn", self.path("venue.log", log), "--out", overlay, *options)
+        self.assertEqual((code, err), (0, ""), out)
+        return out, pathlib.Path(overlay).read_text(), overlay
+
+    def test_without_a_base_the_version_of_most_messages_chooses_it(self):
+        log = LOG + message("0", [], "FIX.4.2") + message("0", [], "FIX.4.9")
+        out, overlay, path = self.learn_without_base(log)
+        self.assertIn("compared with FIX44.xml, the version of most messages", out)
+        self.assertIn("2 messages are not FIX.4.4: left out", out)
+        self.assertIn('base="FIX44.xml"', overlay)
+        self.assert_all_valid(LOG, path)
+
+    def test_without_a_base_fixt_is_told_by_appl_ver_id_or_by_the_logons_default(self):
+        logon = message("A", [(98, 0), (108, 30), (1137, 8)], "FIXT.1.1")
+        orders = message("D", [*ORDER, (9901, "x")], "FIXT.1.1")
+        out, overlay, path = self.learn_without_base(logon + orders)
+        self.assertIn("compared with FIXT11.xml and FIX50SP1.xml", out)
+        self.assertIn('base="FIX50SP1.xml" transport="FIXT11.xml"', overlay)
+        self.assert_all_valid(logon + orders, path)
+        named = message("D", [*ORDER, (9901, "x")], "FIXT.1.1", header=[(1128, 7)])
+        self.assertIn('base="FIX50.xml"', self.learn_without_base(logon + named)[1])
+        self.assertIn('base="FIX50SP2.xml"', self.learn_without_base(orders)[1])
+
+    def test_where_no_version_is_known_or_standard_input_is_read_a_base_has_to_be_given(self):
+        code, _, err = run("dict", "learn", self.path("venue.log", message("0", [], "FIX.4.9")))
+        self.assertEqual((code, err.count("\n")), (1, 1), err)
+        self.assertIn("venue.log: no message has a BeginString(8) that a dictionary is shipped for; give one with --base", err)
+        code, _, err = run("dict", "learn", "-", data=LOG)
+        self.assertEqual((code, err.count("\n")), (2, 1), err)
+        self.assertIn("--base is needed with standard input", err)
+        code, _, err = run("dict", "learn", self.path("empty.log", b"nothing"))
+        self.assertEqual(code, 1)
+        self.assertIn("empty.log: no FIX message found", err)
+
     def test_findings_are_bounded_and_the_bound_is_said(self):
         log = b"".join(message("D", [*ORDER, *((tag, 1) for tag in range(start, start + 2000))])
                        for start in range(10000, 14000, 2000))

@@ -63,8 +63,8 @@ cli::Command learn_command() {
                   {.names = "--base",
                    .target = &options.base,
                    .help = "Dictionary to compare with, or the name of a version",
-                   .required = true,
-                   .kind = cli::Kind::file},
+                   .kind = cli::Kind::file,
+                   .default_text = "the shipped one of the version of most messages"},
                   transport_option(options.transport),
                   {.names = "--out",
                    .target = &options.out,
@@ -75,9 +75,12 @@ cli::Command learn_command() {
           "Finds undeclared fields, fields that a message does not have, values outside their lists, message "
           "types and groups. A field found within a group's entry is written there, after the member it "
           "followed. Types are guessed from the values, STRING when in doubt: read the overlay before relying "
-          "on it.",
-      .examples = {{.line = "nfx dict learn venue.log --base FIX44.xml --out venue.xml",
+          "on it.\n\n"
+          "BeginString(8), and with FIXT.1.1 ApplVerID(1128) or the Logon's DefaultApplVerID(1137), choose the base; "
+          "standard input, which is read only once, needs --base.",
+      .examples = {{.line = "nfx dict learn venue.log --out venue.xml",
                     .about = "the overlay that a counterparty's messages need"},
+                   {.line = "nfx dict learn venue.log --base venue44.xml", .about = "compared with another dictionary"},
                    {.line = "nfx decode --validate --dictionary venue.xml venue.log",
                     .about = "what it leaves invalid"}},
   };

@@ -1,4 +1,5 @@
 // nfx dict learn: reads a log twice, to write an overlay and to count the violations that remain with it.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <stdexcept>
@@ -8,12 +9,15 @@
 #include "dict/files.hpp"
 #include "dict/learner.hpp"
 #include "nexusfix/dictionary/validator.hpp"
+#include "nexusfix/dictionary/version.hpp"
+#include "nexusfix/wire/standard_fields.hpp"
 #include "output.hpp"
 
 namespace nfx::app {
 namespace {
 
 constexpr std::size_t max_kinds_shown = 20;
+constexpr std::string_view no_message = "no FIX message found: a message starts with 8=FIX";
 
 // The base's file as an overlay names it: by its name when it is shipped, from the overlay's folder otherwise.
 std::string base_name(const std::string& given, const std::string& out) {
@@ -23,6 +27,62 @@ std::string base_name(const std::string& given, const std::string& out) {
   if (!std::filesystem::exists(given, ignored)) return path.filename().string();
   const std::filesystem::path folder = out.empty() ? "." : std::filesystem::path(out).parent_path();
   return std::filesystem::proximate(std::filesystem::absolute(path), std::filesystem::absolute(folder)).string();
+}
+
+// Counts the versions of a log's messages, to choose the dictionary that they are compared with.
+class Versions {
+ public:
+  void see(const MessageView& message) {
+    const std::string_view begin_string = message.begin_string();
+    if (!is_begin_string(begin_string)) return;
+    ++sessions_[std::string(begin_string)];
+    if (begin_string != transport_version.name) return;
+    const std::string_view own = version_of_appl_ver_id(message.get_view(Tag::ApplVerID));
+    const std::string_view of_logon = version_of_appl_ver_id(message.get_view(Tag::DefaultApplVerID));
+    if (!own.empty()) ++applications_[std::string(own)];
+    if (!of_logon.empty()) ++defaults_[std::string(of_logon)];
+  }
+
+  // The options with base and transport of the most frequent version.
+  LearnOptions choose(LearnOptions options) const {
+    if (sessions_.empty()) {
+      throw std::runtime_error(options.log +
+                               ": no message has a BeginString(8) that a dictionary is shipped for; give one with "
+                               "--base, such as --base FIX.4.4");
+    }
+    std::string_view version = most_frequent(sessions_);
+    if (version == transport_version.name) {
+      if (options.transport.empty()) options.transport = transport_version.file;
+      version = newest_application_version.name;
+      if (!defaults_.empty()) version = most_frequent(defaults_);
+      if (!applications_.empty()) version = most_frequent(applications_);
+    }
+    options.base = shipped_file(version);
+    return options;
+  }
+
+ private:
+  using Counts = std::map<std::string, std::uint64_t>;  // no more entries than there are versions
+
+  static std::string_view most_frequent(const Counts& counts) {
+    return std::ranges::max_element(counts, {}, &Counts::value_type::second)->first;
+  }
+
+  Counts sessions_;      // by BeginString(8)
+  Counts applications_;  // by ApplVerID(1128)
+  Counts defaults_;      // by DefaultApplVerID(1137)
+};
+
+LearnOptions with_base(const LearnOptions& options) {
+  if (!options.base.empty()) return options;
+  if (options.log == "-") {
+    throw cli::UsageError("--base is needed with standard input, which is read only once: such as --base FIX.4.4");
+  }
+  Versions versions;
+  const LogCount count = for_each_message(options.log, "finding the version of",
+                                          [&](const MessageView& message) { versions.see(message); });
+  if (count.messages == 0) throw std::runtime_error(options.log + ": " + std::string{no_message});
+  return versions.choose(options);
 }
 
 // The violations that remain once the overlay is applied, counted by kind.
@@ -58,7 +118,8 @@ class Rest {
 
 }  // namespace
 
-int learn_dictionary(const LearnOptions& options) {
+int learn_dictionary(const LearnOptions& given) {
+  const LearnOptions options = with_base(given);
   const DictionaryModel base =
       load_model({.transport = options.transport.empty() ? "" : dictionary_path(options.transport),
                   .application = dictionary_path(options.base),
@@ -74,7 +135,7 @@ int learn_dictionary(const LearnOptions& options) {
     }
   });
   if (count.messages + count.unreadable == 0) {
-    throw std::runtime_error("no FIX message found: a message starts with 8=FIX");
+    throw std::runtime_error(options.log + ": " + std::string{no_message});
   }
   OverlayModel overlay = learner.overlay();
   overlay.base = base_name(options.base, options.out);
@@ -92,6 +153,10 @@ int learn_dictionary(const LearnOptions& options) {
       throw std::runtime_error(options.out + ": cannot be written; give the path of a file in a writable folder");
   }
   SafeText found;
+  if (given.base.empty()) {
+    found.add("compared with {}{}{}, the version of most messages; --base names another dictionary\n",
+              options.transport, options.transport.empty() ? "" : " and ", options.base);
+  }
   for (const std::string& line : learner.describe()) found.add("{}\n", line);
   if (learner.left_out() > 0) {
     found.add(
