@@ -46,6 +46,8 @@ PRINT = re.compile(
 )
 STRING = re.compile(r'"(\\.|[^"\\])*"')
 
+LANGUAGE = "nexusfix/base/language.hpp"
+
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
 
@@ -86,9 +88,17 @@ class Checker:
                 inside = path.relative_to(self.root / top)
                 if len(inside.parts) > 1 and inside.parts[0] in self.allowed:
                     self.check_module_file(path, inside.parts[0], private=top == "src")
+                if top != "src" and path.suffix == ".hpp":
+                    self.check_language(path)
         for top in SOURCE_FOLDERS:
             for path in self.sources(top):
                 self.check_any_file(path)
+
+    def check_language(self, path: pathlib.Path) -> None:
+        """A header that includes others of ours reaches the one that names the language; the lowest include it."""
+        relative = path.relative_to(self.root / "include").as_posix()
+        if relative != LANGUAGE and '#include "nexusfix/' not in path.read_text():
+            self.report(path, 1, f'include "{LANGUAGE}", so that a program compiled as C++20 gets a sentence')
 
     def sources(self, top: str) -> Iterator[pathlib.Path]:
         for path in sorted((self.root / top).rglob("*")):

@@ -13,7 +13,8 @@ LAYERS = "# lowest first\ncore/base:\ncore/wire: base\ncore/dictionary: base wir
 
 GOOD = {
     "layers.txt": LAYERS,
-    "include/nexusfix/base/time.hpp": "#pragma once\n#include <chrono>\n",
+    "include/nexusfix/base/language.hpp": "#pragma once\n",
+    "include/nexusfix/base/time.hpp": '#pragma once\n#include <chrono>\n\n#include "nexusfix/base/language.hpp"\n',
     "include/nexusfix/wire/framer.hpp": '#pragma once\n#include "nexusfix/base/time.hpp"\n',
     "src/wire/framer.cpp": '#include "nexusfix/wire/framer.hpp"\n#include "wire/scan.hpp"\n#include "table.inc"\n'
                            "// never calls steady_clock::now()\n",
@@ -61,6 +62,10 @@ class CheckLayers(unittest.TestCase):
 
     def test_good_tree_has_no_broken_rule(self):
         self.assertIn("0 broken rules", self.output_of(0))
+
+    def test_a_public_header_that_does_not_reach_the_one_of_the_language_is_reported(self):
+        self.assert_reports("include/nexusfix/base/tag.hpp:0", "nexusfix/base/language.hpp",
+                            include__nexusfix__base__tag_DOT_hpp="#pragma once\n")
 
     def test_printing_past_the_one_place_is_reported(self):
         for statement in ('std::cout << name;', 'std::cerr << name;', 'std::printf("%s", name);', 'std::puts(name);',
@@ -129,7 +134,8 @@ class CheckLayers(unittest.TestCase):
                       self.output_of(0, src__wire__scan_DOT_hpp=OPENING + "\n" * 600))
 
     def test_file_without_an_opening_is_reported(self):
-        good = {name.replace("/", "__").replace(".", "_DOT_"): OPENING for name in GOOD if lacks_opening(name, "")}
+        good = {name.replace("/", "__").replace(".", "_DOT_"): OPENING + text for name, text in GOOD.items()
+                if lacks_opening(name, "")}
         for text in ("#include <string>\n", "\n// What it does.\n", ""):
             with self.subTest(text):
                 output = self.output_of(1, openings=False, **{**good, "src__wire__scan_DOT_hpp": text})

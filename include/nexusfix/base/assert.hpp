@@ -6,6 +6,8 @@
 // aborts. Conditions have no side effects.
 #pragma once
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx::detail {
 
 // Not inline: a copy of it compiled with the flags of a vector kernel must not serve the rest of the program.

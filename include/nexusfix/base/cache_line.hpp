@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // Two 64-byte lines: the adjacent-line prefetcher of x86 fetches them in pairs, so padding to one line is not enough.

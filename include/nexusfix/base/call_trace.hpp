@@ -17,6 +17,8 @@
 #include <cstddef>
 #include <span>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx::detail {
 
 struct TracedCall {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // `before` is the checksum of the bytes before `bytes`: crc32c("b", crc32c("a")) == crc32c("ab").

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // In the order of declaration, from `first` on.

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 namespace detail {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // Appends `bytes` with everything that is not printable UTF-8 as \xNN: values come from the network, and terminals

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class FolderLink : std::uint8_t { allowed, refused };

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 [[nodiscard]] std::array<std::uint8_t, 32> sha256(std::string_view bytes) noexcept;

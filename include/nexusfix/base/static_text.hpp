@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // What such a function returns: a text of bounded length. One that is longer does not compile.

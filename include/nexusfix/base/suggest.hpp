@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // "; did you mean X?" for the nearest candidate within two edits (letter case is ignored), or "".

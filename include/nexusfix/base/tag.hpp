@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class Tag : std::int32_t {

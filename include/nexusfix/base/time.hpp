@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 using Duration = std::chrono::nanoseconds;

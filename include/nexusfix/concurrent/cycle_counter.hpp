@@ -9,6 +9,8 @@
 #include <x86intrin.h>
 #elif !defined(__aarch64__)
 #include <chrono>
+
+#include "nexusfix/base/language.hpp"
 #endif
 
 namespace nfx {

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 class ThreadOwner {

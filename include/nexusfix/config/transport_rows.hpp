@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 // The name, and for the help of the key what it is.
 #define NFX_TRANSPORTS(row)                       \
   row(epoll, "system calls per read and write. ") \

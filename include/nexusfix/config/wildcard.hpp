@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // A usable CompID: 1 to 64 printable characters without spaces.

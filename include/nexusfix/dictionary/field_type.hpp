@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class FieldType : std::uint8_t {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class SessionRejectReason : std::uint8_t {

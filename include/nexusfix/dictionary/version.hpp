@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // What the session layer does differently from version to version. A later one includes what earlier ones introduced.

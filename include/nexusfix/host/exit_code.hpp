@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class HostExit : std::uint8_t {

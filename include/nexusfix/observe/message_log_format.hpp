@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class MessageLogFormat : std::uint8_t { full, quickfix };

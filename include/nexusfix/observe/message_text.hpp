@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class Separator : std::uint8_t {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 class CpuSet {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // Enumerator, text in the event log, and what it means for the reader of the log.

@@ -10,6 +10,8 @@
 #include <memory>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 class PossResendFilter {

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 struct DiskError {

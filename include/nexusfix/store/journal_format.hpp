@@ -17,6 +17,8 @@
 #include <string_view>
 #include <utility>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 using JournalPosition = std::uint64_t;

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 struct MemoryStoreOptions {

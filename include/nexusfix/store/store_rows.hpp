@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "nexusfix/base/language.hpp"
+
 // The name, the class, which meets MessageStore, and for the help of the key what it is.
 #define NFX_STORES(row)                                                 \
   row(memory, MemoryMessageStore, "only as long as the process runs. ") \

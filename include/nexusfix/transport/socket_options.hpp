@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 struct Endpoint {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 struct CertificateFacts {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 enum class TlsVersion : std::uint8_t { tls_1_2, tls_1_3 };

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // The first SOH, or the end of `bytes` when there is none. Portable code, eight bytes at a time.
