@@ -1,5 +1,6 @@
 # What `cmake --install` gives: headers, one library per component, nfx, the dictionaries, and packages that
-# find_package(NexusFIX COMPONENTS ...) and pkg-config (nexusfix-core, nexusfix-host) find.
+# find_package(NexusFIX COMPONENTS ...) and pkg-config (nexusfix-core, nexusfix-host) find. The target `uninstall` removes
+# what the last installation from this build wrote.
 include(CMakePackageConfigHelpers)
 
 get_property(nfx_libraries GLOBAL PROPERTY NFX_LIBRARIES)
@@ -55,3 +56,8 @@ foreach(NFX_PC_LIBRARY IN LISTS nfx_libraries)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/nexusfix.pc.in ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+configure_file(${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake.in ${PROJECT_BINARY_DIR}/uninstall.cmake @ONLY)
+if(NOT TARGET uninstall)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_BINARY_DIR}/uninstall.cmake VERBATIM)
+endif()

@@ -163,9 +163,13 @@ function(nfx_add_modules layers_file)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/${file} PROPERTIES
       COMPILE_OPTIONS $<$<CONFIG:Release>:-O3> SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
+  # Where an installed program or library finds the dictionaries, wherever the prefix is moved to.
+  set(installed ${CMAKE_INSTALL_FULL_DATADIR}/nexusfix/dictionaries)
+  file(RELATIVE_PATH from_programs ${CMAKE_INSTALL_FULL_BINDIR} ${installed})
+  file(RELATIVE_PATH from_libraries ${CMAKE_INSTALL_FULL_LIBDIR} ${installed})
   # Of these files alone: a precompiled header is used only where the macros it was made with are defined.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/dictionary/load.cpp PROPERTIES COMPILE_DEFINITIONS
-    NFX_DICTIONARY_PATH="${PROJECT_SOURCE_DIR}/dictionaries:${CMAKE_INSTALL_FULL_DATADIR}/nexusfix/dictionaries")
+    "NFX_DICTIONARY_PATH=\"${PROJECT_SOURCE_DIR}/dictionaries:${installed}\";NFX_RELATIVE_DICTIONARY_PATH=\"${from_programs}:${from_libraries}\"")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/run.cpp PROPERTIES COMPILE_DEFINITIONS
     NFX_VERSION="${PROJECT_VERSION}")
 endfunction()

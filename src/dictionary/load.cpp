@@ -1,6 +1,8 @@
 // From file names to a dictionary: finds the base, the transport and the overlays, and applies them in order.
 #include "nexusfix/dictionary/load.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -13,14 +15,20 @@
 #include "dictionary/model_reader.hpp"
 #include "nexusfix/dictionary/model_overlay.hpp"
 
+// Folders between colons: absolute ones, and those seen from the folder of the program or library.
 #ifndef NFX_DICTIONARY_PATH
 #define NFX_DICTIONARY_PATH ""
+#endif
+#ifndef NFX_RELATIVE_DICTIONARY_PATH
+#define NFX_RELATIVE_DICTIONARY_PATH ""
 #endif
 
 namespace nfx {
 namespace {
 
 constexpr std::size_t max_overlay_chain = 16;
+
+constinit const char* package_folder = nullptr;
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& file, const std::string& why) {
   throw DictionaryError(file.string() + ": cannot be read (" + why + "); give the path of a dictionary file");
@@ -48,6 +56,27 @@ std::string read_file(const std::filesystem::path& file) {
     fail_to_read(file, "larger than " + std::to_string(max_dictionary_size >> 20) + " MiB");
   }
   return text;
+}
+
+std::vector<std::string> parts(const char* path) {
+  std::vector<std::string> folders;
+  std::istringstream known{path};
+  for (std::string each; std::getline(known, each, ':');) folders.push_back(each);
+  return folders;
+}
+
+// Of the program, and of the shared library that this code may be in.
+std::vector<std::filesystem::path> own_folders() {
+  std::vector<std::filesystem::path> folders;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error && program.has_parent_path()) folders.push_back(program.parent_path());
+  Dl_info here{};
+  if (::dladdr(reinterpret_cast<const void*>(&own_folders), &here) != 0 && here.dli_fname != nullptr) {
+    const std::filesystem::path library = std::filesystem::weakly_canonical(here.dli_fname, error);
+    if (!error && library.has_parent_path() && library != program) folders.push_back(library.parent_path());
+  }
+  return folders;
 }
 
 std::string chain_of(const std::vector<std::filesystem::path>& files) {
@@ -95,6 +124,11 @@ DictionaryModel load_based(const std::filesystem::path& file, std::vector<std::f
 
 }  // namespace
 
+bool detail::set_package_folder(const char* folder) noexcept {
+  package_folder = folder;
+  return true;
+}
+
 DictionaryModel load_model(const std::filesystem::path& file, std::vector<std::string>* problems) {
   return load_based(file, {}, problems);
 }
@@ -117,12 +151,16 @@ std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view fi
   std::vector<std::filesystem::path> places;
   if (!folder.empty()) places.push_back(folder / file);
   if (const char* named = std::getenv("NFX_DICTIONARIES")) places.push_back(std::filesystem::path{named} / file);
-  // The folders of the shipped dictionaries: of the source tree, then of the installation.
-  std::istringstream known{NFX_DICTIONARY_PATH};
-  for (std::string each; std::getline(known, each, ':');) places.push_back(std::filesystem::path{each} / file);
+  // An installation that was moved still has its dictionaries at the same place from its program or shared library.
+  for (const std::filesystem::path& from : own_folders()) {
+    for (const std::string& each : parts(NFX_RELATIVE_DICTIONARY_PATH)) places.push_back(from / each / file);
+  }
+  if (package_folder != nullptr) places.push_back(std::filesystem::path{package_folder} / file);
+  // The source tree, then the installation.
+  for (const std::string& each : parts(NFX_DICTIONARY_PATH)) places.push_back(std::filesystem::path{each} / file);
   for (const auto& place : places) {
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(place, ignored)) return place;
+    if (std::filesystem::is_regular_file(place, ignored)) return place.lexically_normal();
   }
   return std::nullopt;
 }

@@ -16,6 +16,7 @@
 #include "nexusfix/concurrent/idle_mode.hpp"
 #include "nexusfix/concurrent/when_full.hpp"
 #include "nexusfix/config/transport_rows.hpp"
+#include "nexusfix/dictionary/package_folder.hpp"
 #include "nexusfix/observe/message_log_format.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"

@@ -9,6 +9,7 @@
 
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/dictionary/model.hpp"
+#include "nexusfix/dictionary/package_folder.hpp"
 #include "nexusfix/dictionary/version.hpp"
 
 namespace nfx {
@@ -30,7 +31,8 @@ struct DictionaryFiles {
 [[nodiscard]] DictionaryModel load_model(const DictionaryFiles& files, std::vector<std::string>* problems = nullptr);
 
 // The path of this file ("FIX44.xml"): in `folder` unless that is empty, in the folder that the environment variable
-// NFX_DICTIONARIES names, or among the dictionaries shipped with the engine. Empty when it is in none of them.
+// NFX_DICTIONARIES names, or among the dictionaries shipped with the engine: those of the installation that the program
+// or its shared library is in, of the package that it was built with, of the source tree. Empty when it is in none.
 [[nodiscard]] std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view file,
                                                                            const std::filesystem::path& folder = {});
 

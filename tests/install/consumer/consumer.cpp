@@ -1,4 +1,5 @@
-// A first program with an installed NexusFIX: load a dictionary, parse a message, name what it is.
+// A first program with an installed NexusFIX: load a dictionary, parse a message, name what it is. The argument is the
+// path of the dictionary that has to be found.
 #include <cstdio>
 #include <nexusfix/dictionary/load.hpp>
 #include <nexusfix/host/doctor.hpp>
@@ -11,7 +12,12 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  const nfx::Dictionary dictionary = nfx::load_dictionary(argv[1]);
+  const auto found = nfx::find_shipped_dictionary("FIX44.xml");
+  if (!found || *found != argv[1]) {
+    std::printf("FIX44.xml was found as %s\n", found ? found->c_str() : "nothing");
+    return 1;
+  }
+  const nfx::Dictionary dictionary = nfx::load_dictionary(*found);
   nfx::MessageView message;
   if (message.parse("8=FIX.4.4\0019=5\00135=0\00110=163\001") != nfx::WireError::none) return 1;
   const std::string name{dictionary.message_name(message.msg_type())};
@@ -20,5 +26,5 @@ int main(int argc, char** argv) {
 #ifdef WITH_TYPED_MESSAGES
   if (nfx::fix44::NewOrderSingle::msg_type != "D") return 1;
 #endif
-  return name == "Heartbeat" ? 0 : 1;
+  return name == "MovedHeartbeat" ? 0 : 1;
 }
