@@ -35,7 +35,9 @@ void write_new_file(const std::string& path, std::string_view text, bool secret)
     throw std::runtime_error(path + ": cannot be written (" + std::generic_category().message(errno) + ')' + fix);
   };
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, secret ? 0600 : 0666);
-  if (file < 0) fail(errno == EEXIST ? ": give another name, or remove it first" : "");
+  if (file < 0)
+    fail(errno == EEXIST ? ": give another name, or remove it first"
+                         : "; give the path of a file in a writable folder");
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include <toml++/toml.h>
 
+#include "config/config_file.hpp"
 #include "config/keys.hpp"
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
@@ -19,17 +19,6 @@ namespace nfx {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_text(const fs::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  std::ostringstream text;
-  // Copying nothing counts as a failure of the stream.
-  const bool empty = in.peek() == std::ifstream::traits_type::eof() && !in.bad();
-  if (!in.is_open() || (!empty && !(text << in.rdbuf()))) {
-    throw ConfigError(file.string() + ": cannot read the configuration: give the path of a readable file");
-  }
-  return std::move(text).str();
-}
 
 fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : "."; }
 
@@ -222,7 +211,7 @@ std::vector<std::string> warning_lines(const TranslatedSettings& settings, const
 }  // namespace
 
 TranslatedSettings translate_quickfix_file(const fs::path& file, const fs::path& toml_folder) {
-  const std::string text = read_text(file);
+  const std::string text = config::read_config_file(file);
   if (!looks_like_quickfix(text)) {
     throw ConfigError(file.string() + ":1: no QuickFIX settings: expected sections [DEFAULT] and [SESSION]");
   }
@@ -230,7 +219,7 @@ TranslatedSettings translate_quickfix_file(const fs::path& file, const fs::path&
 }
 
 EngineConfig load_any_config(const fs::path& file, std::vector<std::string>* warnings) {
-  const std::string text = read_text(file);
+  const std::string text = config::read_config_file(file);
   if (!looks_like_quickfix(text)) return parse_config(text, file.string(), folder_of(file));
   const TranslatedSettings settings = translate(text, file, folder_of(file));
   if (warnings != nullptr) *warnings = warning_lines(settings, file);
@@ -238,7 +227,7 @@ EngineConfig load_any_config(const fs::path& file, std::vector<std::string>* war
 }
 
 ExplainedConfig explain_config(const fs::path& file) {
-  const std::string text = read_text(file);
+  const std::string text = config::read_config_file(file);
   ExplainedConfig result;
   if (!looks_like_quickfix(text)) {
     const EngineConfig config = parse_config(text, file.string(), folder_of(file));

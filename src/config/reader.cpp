@@ -1,16 +1,17 @@
 // Reads a configuration file into an EngineConfig, so that each error names the line and column it comes from.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <span>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "config/checks.hpp"
+#include "config/config_file.hpp"
 #include "config/keys.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
@@ -196,8 +197,9 @@ class Reader {
 
   // The dictionary of a session, and over FIXT.1.1 one for each further application version.
   void load_dictionaries(SessionDraft& draft, const toml::table& table) {
-    if (draft.dictionary == "none") return;
     SessionConfig& session = draft.settings.session;
+    // A wrong version is reported by the check of the session, with its fix.
+    if (draft.dictionary == "none" || !is_begin_string(session.begin_string)) return;
     const bool fixt = session.begin_string == transport_version.name;
     if (!fixt && !draft.transport_dictionary.empty())
       fail(place_of(table, "transport_dictionary"), "session", "transport_dictionary",
@@ -261,6 +263,15 @@ class Reader {
 
   std::filesystem::path find(const std::string& file, const toml::node& where, std::string_view key) const {
     if (auto path = find_shipped_dictionary(file, folder_.empty() ? "." : folder_)) return *std::move(path);
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(folder_ / file, error);
+    if (std::filesystem::is_directory(status)) {
+      fail(where, "session", key, "\"" + file + "\" is a folder; write the path of a dictionary file, or \"none\"");
+    }
+    if (error == std::errc::permission_denied) {
+      fail(where, "session", key,
+           "\"" + file + "\" cannot be read (" + error.message() + "); run as a user who may search its folder");
+    }
     fail(where, "session", key,
          "no file \"" + file + "\" in " + folder_.string() +
              " or among the shipped dictionaries; write a path, or \"none\"");
@@ -279,14 +290,7 @@ EngineConfig parse_config(std::string_view toml, std::string_view name, const st
 
 EngineConfig load_config(const std::string& name) {
   const std::filesystem::path file{name};
-  std::ifstream in{file, std::ios::binary};
-  std::ostringstream text;
-  // Copying nothing counts as a failure of the stream.
-  const bool empty = in.peek() == std::ifstream::traits_type::eof() && !in.bad();
-  if (!in.is_open() || (!empty && !(text << in.rdbuf()))) {
-    throw ConfigError(file.string() + ": cannot read the configuration: give the path of a readable TOML file");
-  }
-  return parse_config(text.str(), file.string(), file.has_parent_path() ? file.parent_path() : ".");
+  return parse_config(config::read_config_file(file), file.string(), file.has_parent_path() ? file.parent_path() : ".");
 }
 
 }  // namespace nfx

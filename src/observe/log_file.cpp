@@ -89,9 +89,10 @@ void make_folder(const fs::path& folder) {
     throw std::runtime_error("log folder " + folder.string() + ": cannot make " + path.string() + ": " +
                              std::generic_category().message(code) + "; make it, or choose another");
   }
-  if (const std::string problem = folder_problem(folder, FolderLink::allowed); !problem.empty())
+  const bool is_folder = fs::is_directory(folder);
+  if (const std::string problem = is_folder ? folder_problem(folder, FolderLink::allowed) : ""; !problem.empty())
     throw std::runtime_error("log folder not used: " + problem);
-  const int code = !fs::is_directory(folder) ? ENOTDIR : ::access(folder.c_str(), W_OK | X_OK) != 0 ? errno : 0;
+  const int code = !is_folder ? ENOTDIR : ::access(folder.c_str(), W_OK | X_OK) != 0 ? errno : 0;
   if (code == 0) return;
   throw std::runtime_error("log folder " + folder.string() + ": " + std::generic_category().message(code) +
                            "; make it a folder that this user may write, or choose another");

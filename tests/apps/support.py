@@ -30,6 +30,13 @@ def run(*arguments, data=b"", environment=None):
     return result.returncode, result.stdout.decode("utf-8"), result.stderr.decode("utf-8")
 
 
+def run_in(folder, *arguments):
+    """The same in this folder, without input."""
+    result = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S,
+                            env=ENVIRONMENT, check=False, cwd=folder)
+    return result.returncode, result.stdout.decode("utf-8"), result.stderr.decode("utf-8")
+
+
 class Server:
     """A running nfx serve. It listens on a port of the kernel's choice, which its first line names."""
 

@@ -241,7 +241,8 @@ TEST(Config, unreadable_file_is_named) {
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_STREQ(error.what(),
-                 "/nowhere/engine.toml: cannot read the configuration: give the path of a readable TOML file");
+                 "/nowhere/engine.toml: cannot read the configuration (No such file or directory): give the path of a "
+                 "readable file");
   }
   EXPECT_THROW((void)load_config(std::filesystem::temp_directory_path()), ConfigError);
 }
