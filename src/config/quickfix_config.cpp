@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : "."; }
 
 std::optional<std::string> variable(std::string_view name) {
-  const char* value = std::getenv(std::string{name}.c_str());
+  const char* value = std::getenv(std::string{name}.c_str());  // NOLINT(concurrency-mt-unsafe): no thread sets any
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 

@@ -91,7 +91,7 @@ std::filesystem::path named_by(const OverlayModel& overlay, const std::filesyste
   if (name.empty()) {
     Problems::fail(overlay.place, "the overlay names no base; write base=\"FIX44.xml\", or give it together with one");
   }
-  const std::filesystem::path beside = file.parent_path() / name;
+  std::filesystem::path beside = file.parent_path() / name;
   std::error_code ignored;
   if (std::filesystem::exists(beside, ignored)) return beside;
   if (const auto shipped = find_shipped_dictionary(name)) return *shipped;
@@ -150,7 +150,8 @@ std::optional<std::filesystem::path> find_shipped_dictionary(std::string_view fi
                                                              const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> places;
   if (!folder.empty()) places.push_back(folder / file);
-  if (const char* named = std::getenv("NFX_DICTIONARIES")) places.push_back(std::filesystem::path{named} / file);
+  const char* named = std::getenv("NFX_DICTIONARIES");  // NOLINT(concurrency-mt-unsafe): no thread sets any
+  if (named != nullptr) places.push_back(std::filesystem::path{named} / file);
   // An installation that was moved still has its dictionaries at the same place from its program or shared library.
   for (const std::filesystem::path& from : own_folders()) {
     for (const std::string& each : parts(NFX_RELATIVE_DICTIONARY_PATH)) places.push_back(from / each / file);
