@@ -91,6 +91,7 @@ void LiveSession::on_sending(SessionMessage& message) noexcept {
   try {
     runner.application().on_session_message_sending(*this, message);
   } catch (...) {
+    message.cancel("internal error");  // a Logon without what the program computes is not sent
     runner.callback_threw(*this, "on_session_message_sending");
   }
   in_callback = false;

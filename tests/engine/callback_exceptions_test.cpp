@@ -262,6 +262,18 @@ TEST_F(CallbackExceptions, on_session_message_sending_sends_the_message_and_logs
   expect_the_other_goes_on();
 }
 
+TEST_F(CallbackExceptions, on_session_message_sending_of_a_logon_sends_no_logon) {
+  log_both_on();
+  trader.send(trader.next("5"));
+  turn();
+  application.in = "on_session_message_sending";
+  log_on(trader);
+  expect_noticed("on_session_message_sending");
+  EXPECT_TRUE(trader.closed);
+  EXPECT_TRUE(trader.received.empty());
+  expect_the_other_goes_on();
+}
+
 TEST_F(CallbackExceptions, on_logout) {
   log_both_on();
   application.in = "on_logout";
