@@ -93,12 +93,14 @@ class TlsTranslator {
   }
 
   // QuickFIX's executor.cfg names a certificate, which its program reads only when an argument turns encryption on.
-  // Where that file does not exist, and no key turns TLS on or requires certificates of peers, the session is not
-  // encrypted, as with QuickFIX: peers that use TLS fail to connect, and send nothing in clear text.
+  // Where neither it nor its private key exists, and no key turns TLS on or requires certificates of peers, the session
+  // is not encrypted, as with QuickFIX: peers that use TLS fail to connect, and send nothing in clear text.
   bool is_only_a_missing_certificate() {
     if (initiator_ || flag(find_("SocketUseSSL")) || flag(find_("SSLEnable"))) return false;
     const Entry* certificate = find_("ServerCertificateFile");
     if (certificate == nullptr || certificate->value.empty() || !common_.is_missing(*certificate)) return false;
+    // Where its key is there, the path of the certificate is wrong.
+    if (const Entry* key = find_("ServerCertificateKeyFile"); key != nullptr && !common_.is_missing(*key)) return false;
     for (const KeyRow& row : key_rows()) {
       constexpr std::array<std::string_view, 5> server_only{"ServerCertificateFile", "ServerCertificateKeyFile",
                                                             "SSLProtocol", "SSLCipherSuite", "TLSCipherSuites"};

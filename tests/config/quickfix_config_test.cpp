@@ -245,6 +245,9 @@ TEST_F(AnyConfig, certificate_that_is_not_there_leaves_an_acceptor_unencrypted_o
     EXPECT_NE(translate_quickfix_file(file, folder_).toml.find("\ntls = true "), std::string::npos) << asks;
   }
   fs::create_directories(folder_ / "certs");
+  write("certs/us.key", "");
+  EXPECT_NE(translate_quickfix_file(write("executor.cfg", text), folder_).toml.find("\ntls = true "), std::string::npos)
+      << "the private key is there: the path of the certificate is wrong";
   write("certs/us.crt", "");
   EXPECT_TRUE(load_any_config(write("executor.cfg", text)).sessions.at(0).tls_enabled) << "the file is there";
 }
