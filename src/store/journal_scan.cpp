@@ -62,17 +62,21 @@ std::string whole_path(const std::filesystem::path& folder) {
 
 DiskResult<std::string_view> PiecewiseFile::bytes(std::uint64_t offset, std::size_t size) {
   if (offset < begin_ || offset + size > begin_ + filled_) {
-    // Most journals are short when they are opened, and the memory for a piece is cleared.
-    piece_.resize(std::max(std::clamp(piece_.size() * 2, first_scan_piece, scan_piece), size));
-    const auto got = file_->read(offset, piece_);
+    const std::size_t wanted = std::max(std::clamp(capacity_ * 2, first_scan_piece, scan_piece), size);
+    if (wanted > capacity_) {
+      piece_ = std::make_unique_for_overwrite<char[]>(wanted);
+      capacity_ = wanted;
+      filled_ = 0;
+    }
+    const auto got = file_->read(offset, {piece_.get(), capacity_});
     if (!got) return std::unexpected(got.error());
     begin_ = offset;
     filled_ = *got;
-    NFX_REQUIRE(filled_ <= piece_.size());
+    NFX_REQUIRE(filled_ <= capacity_);
     if (size > filled_) return std::string_view{};
   }
   NFX_ASSERT(begin_ <= offset && offset - begin_ + size <= filled_);  // the view is inside what was read
-  return std::string_view{piece_.data() + (offset - begin_), size};
+  return std::string_view{piece_.get() + (offset - begin_), size};
 }
 
 DiskResult<FoundRecord> record_at(PiecewiseFile& file, std::uint64_t offset, std::uint64_t limit,

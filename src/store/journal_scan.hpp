@@ -50,7 +50,8 @@ class PiecewiseFile {
 
  private:
   DiskFile* file_;
-  std::vector<char> piece_;
+  std::unique_ptr<char[]> piece_;  // not cleared: a short file touches no more memory than it has bytes
+  std::size_t capacity_ = 0;
   std::uint64_t begin_ = 0;
   std::size_t filled_ = 0;
 };

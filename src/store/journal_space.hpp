@@ -31,7 +31,7 @@ struct Space {
   [[nodiscard]] std::uint64_t size() const noexcept { return reserved - begin; }
 
   // The next step is due when the head of a session in use is beyond this: more than a quarter of what is reserved is
-  // used, or fewer bytes than `ahead` are left. The flusher looks at each turn.
+  // used, or fewer bytes than `ahead` are left. The flusher checks in each iteration.
   [[nodiscard]] JournalPosition due_after(std::uint64_t ahead) const noexcept {
     return left_at(std::max(ahead, size() / 4 * 3));
   }
@@ -54,7 +54,7 @@ struct Space {
     return begin + std::min(end - begin, (wanted + space_unit - 1) / space_unit * space_unit);
   }
 
-  // Where so many bytes are left, if there is a next step; at once before the first.
+  // Where so many bytes are left, if there is a next step; immediately before the first.
   [[nodiscard]] JournalPosition left_at(std::uint64_t bytes) const noexcept {
     NFX_ASSERT(begin <= reserved);
     if (whole()) return unset_position;

@@ -61,8 +61,8 @@ class SharedMemory {
   virtual ~SharedMemory() = default;
   [[nodiscard]] virtual std::span<char> bytes() noexcept = 0;  // header page and ring; the second view follows it
   [[nodiscard]] virtual bool fresh() const noexcept = 0;       // made now: all zero, and no page allocated
-  // Allocates the pages of bytes() from `begin` to `end`, which no thread uses yet, and maps them in both views, so that
-  // no access meets a page fault. Thread: any one; others may use other pages meanwhile.
+  // Allocates the pages of bytes() from `begin` to `end`, which no thread uses yet, and maps them in both views, so
+  // that no access meets a page fault. Thread: any one; others may use other pages meanwhile.
   [[nodiscard]] virtual DiskResult<void> provide(std::size_t begin, std::size_t end) = 0;
 };
 

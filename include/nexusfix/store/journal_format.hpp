@@ -8,6 +8,9 @@
 //                                   ^ position `base`                                           ^ `capacity` bytes
 //   record         | size 4 | crc 4 | seq 8 | time 8 | kind 1 | flags 1 | zero 2 | zero 4 | body | 0 to 7 zeros |
 //
+// A file may end anywhere after its header: it has as much as is reserved for it, and what is after its end counts as
+// zeros. It grows by use, up to its capacity.
+//
 // A segment is made ahead with base = unset_position, and gets its base when the stream comes to it. A reset of the
 // sequence numbers begins a segment, so that those before it can be archived.
 #pragma once
