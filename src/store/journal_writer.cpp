@@ -153,6 +153,7 @@ bool JournalWriter::mark(UtcTime now) noexcept {
 
 Duration JournalWriter::turn(Instant now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return far;
+  reserve_when_due(now.monotonic);
   const bool asked = ring_->wanted.load(std::memory_order_seq_cst) > durable_;
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   NFX_ASSERT(durable_ <= written_ && written_ <= head);
@@ -170,6 +171,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
   if (write_due || sync_due) {
     if (!write_all()) return far;
     last_write_ = now.monotonic;
+    reserve_when_due(now.monotonic);  // before the next wait for the disk
   }
   if (sync_due) {
     last_sync_ = now.monotonic;
