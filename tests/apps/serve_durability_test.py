@@ -100,6 +100,8 @@ class Durability(unittest.TestCase):
 
     def orders_kept(self):
         code, out, err = run("store", "cat", str(self.folder / "store"), "--raw")
+        if "no session is stored here" in err:  # nothing of the journal was synced yet, not even its folder's name
+            return []
         self.assertEqual(code, 0, err)
         return re.findall(r"\|11=(\w+)\|", out)
 
@@ -138,7 +140,8 @@ class Durability(unittest.TestCase):
         for sent, _, _, lost in self.trade("interval", 1):
             self.assertGreater(lost, 0, "nothing was lost: the test does not take away what was not synced")
             self.assertNotIn(sent[0], self.orders_kept())
-            self.assertEqual(run("store", "verify", str(self.folder / "store"))[0], 0)
+            code, _, err = run("store", "verify", str(self.folder / "store"))
+            self.assertTrue(code == 0 or "no session is stored here" in err, err)
 
 
 if __name__ == "__main__":

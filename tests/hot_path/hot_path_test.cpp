@@ -44,8 +44,8 @@ struct Keeping {
 // thread.
 const Keeping keepings[] = {
     {"memory", false, {}, {}, 5000},
-    {"journal, durability none, with logs", true, Durability::none, {Call::read}, 2000},
-    {"journal, durability interval, with logs", true, Durability::interval, {Call::read}, 2000},
+    {"journal, durability none, with logs", true, Durability::none, {Call::write, Call::read}, 2000},
+    {"journal, durability interval, with logs", true, Durability::interval, {Call::write, Call::read}, 2000},
     {"journal, durability group, with logs", true, Durability::group, {Call::write, Call::read}, 2000},
     {"journal, durability message, with logs",
      true,
@@ -124,11 +124,16 @@ struct Way {
   std::shared_ptr<TlsContext> tls{};
 };
 
+// From 1 MiB to 64 in the file, and from 1 to 4 in the ring; the poll thread wakes the flusher for a step where that has
+// not come by itself.
+constexpr std::uint64_t growth_steps = 4;
+
 // What is said of the calls that a durability adds: which of them, and how often.
 void check_waking(const Keeping& keeping, const SystemCalls& calls, std::uint64_t messages) {
   const std::uint64_t writes = calls.of(Call::write), reads = calls.of(Call::read);
   if (keeping.durability < Durability::group)
-    return check(writes == 0 && reads <= 16, "the flusher is not woken, and wakes the loops for new segments alone");
+    return check(writes <= growth_steps && reads <= 16,
+                 "the flusher is woken for a journal's growth alone, and wakes the loops for new segments alone");
   check(writes <= messages, "at most one call for each message wakes the flusher");
 }
 

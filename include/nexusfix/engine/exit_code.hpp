@@ -2,6 +2,8 @@
 // Thread: constants.
 #pragma once
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 struct ExitCode {

@@ -9,6 +9,8 @@
 #include <functional>
 #include <thread>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 class ReloadOnHangup {
