@@ -28,7 +28,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Whoever links the static library also links what it is made with; the shared library brings that itself.
 if(nfx_library_type STREQUAL "STATIC_LIBRARY")
   set(NFX_STATIC TRUE)
-  set(nfx_packages_of_core "pugixml tomlplusplus absl_time absl_flat_hash_map hwloc liburing libssl")
+  set(nfx_packages_of_core "pugixml tomlplusplus absl_time absl_flat_hash_map hwloc liburing libssl libcrypto")
 else()
   set(NFX_STATIC FALSE)
   set(nfx_packages_of_core "")

@@ -224,7 +224,7 @@ void JournalWriter::want_space(std::uint64_t ahead) noexcept {
     return;
   }
   side->space_wanted.store(true, std::memory_order_seq_cst);
-  if (side->sleeping.load(std::memory_order_seq_cst)) side->wake();
+  side->wake_once();
 }
 
 }  // namespace nfx::detail

@@ -22,12 +22,12 @@ void JournalWriter::want(JournalPosition position) noexcept {
     ring_->wanted.store(position, std::memory_order_seq_cst);
   }
   FlusherSide* const side = side_.load(std::memory_order_acquire);
-  if (side != nullptr && side->sleeping.load(std::memory_order_seq_cst)) side->wake();
+  if (side != nullptr) side->wake_once();
 }
 
 void JournalWriter::nudge() noexcept {
   FlusherSide* const side = side_.load(std::memory_order_acquire);
-  if (side != nullptr && side->sleeping.load(std::memory_order_relaxed)) side->wake();
+  if (side != nullptr) side->wake_once();
 }
 
 bool JournalWriter::is_wanted() const noexcept {

@@ -32,6 +32,10 @@ class FlusherSide {
  public:
   virtual void remove(JournalWriter& writer) noexcept = 0;
   virtual void wake() noexcept = 0;
+  // One call of the system for each sleep of the flusher, however many journals and records want it meanwhile.
+  void wake_once() noexcept {
+    if (sleeping.load(std::memory_order_seq_cst) && sleeping.exchange(false, std::memory_order_seq_cst)) wake();
+  }
   std::atomic<bool> sleeping{false};
   std::atomic<bool> space_wanted{false};  // by one of its journals
   LatencyCounts syncs;                    // of all its journals, on its thread
