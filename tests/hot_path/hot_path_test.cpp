@@ -124,8 +124,8 @@ struct Way {
   std::shared_ptr<TlsContext> tls{};
 };
 
-// From 1 MiB to 64 in the file, and from 1 to 4 in the ring; the poll thread wakes the flusher for a step where that has
-// not come by itself.
+// From 1 MiB to 64 in the file, and from 1 to 4 in the ring; the poll thread wakes the flusher for a step where that
+// has not come by itself.
 constexpr std::uint64_t growth_steps = 4;
 
 // What is said of the calls that a durability adds: which of them, and how often.
