@@ -1,4 +1,5 @@
 """The limits of the attacks can fail: judge.py on costs that were made up, and the table's own consistency."""
+import dataclasses
 import os
 import pathlib
 import sys
@@ -39,6 +40,11 @@ class Judge(unittest.TestCase):
                 found = self.failures(made(**cost))
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(words, found[0])
+
+    def test_the_first_use_of_a_session_adds_its_ring_and_a_descriptor(self):
+        attack = dataclasses.replace(ATTACK, limits=dataclasses.replace(ATTACK.limits, first_used=1))
+        self.assertEqual(judge(attack, made(fds=1, shm_mb=5), 5, False), ([], []))
+        self.assertEqual(len(judge(attack, made(fds=2, shm_mb=6), 5, False)[1]), 2)
 
     def test_a_latency_half_as_large_again_fails_and_one_slow_phase_without_attack_does_not_excuse_it(self):
         slow = made(under_attack=181)

@@ -27,6 +27,7 @@ class Limits:
     disk_mb: float | None = 8  # of the store and log folders, the most during the attack
     shm_mb: float | None = 1  # of the rings
     fds: int | None = 0  # descriptors that are still open after it
+    first_used: int = 0  # sessions whose first Logon is the attack's: each adds the ring of its journal and a descriptor
     lines_s: float | None = 100  # lines a second, after the first 100: standard output, standard error and event log
     back_mb: float = 8  # memory and shared memory that are still used after it
     out_mb: float | None = None  # bytes sent to the attacker: so many at any rate
