@@ -20,7 +20,8 @@ class Literal {
   template <std::size_t N>
   consteval Literal(const char (&text)[N]) : text_{text, N - 1} {
     for (const char c : text_) {
-      if (c != '\n' && ((c >= 0 && c < 0x20) || c == 0x7F)) throw "a literal that is printed has no control characters";
+      if (c != '\n' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7F))
+        throw "a literal that is printed has no control characters";
     }
   }
   [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
