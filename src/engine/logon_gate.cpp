@@ -182,7 +182,10 @@ bool LogonGate::may_come_from(const SessionSettings& settings, PendingLogon& pen
 bool LogonGate::may_log_on(const SessionSettings& settings, const MessageView& logon, PendingLogon& pending,
                            bool is_new, const TlsPeer* certificate) {
   if (!may_come_from(settings, pending, certificate)) return false;
-  if (application_.on_logon_request({settings.session, logon, pending.peer, is_new, certificate})) return true;
+  // A Logon that waited for its session to be opened, or for a connected peer, comes here again.
+  if (!pending.approved)
+    pending.approved = application_.on_logon_request({settings.session, logon, pending.peer, is_new, certificate});
+  if (pending.approved) return true;
   pending.refused = LogonRefusalReason::application;
   return false;
 }

@@ -41,6 +41,7 @@ struct PendingLogon {
   std::size_t opening = 0;
   std::string rest{};
   bool challenging = false;  // its session is connected, and that peer has time to answer a TestRequest
+  bool approved = false;     // by Application::on_logon_request, which is called once for a Logon
   // Why its Logon is refused, once that is known; details, a constant; and the session that it names,
   // where there is one.
   LogonRefusalReason refused = LogonRefusalReason::none;
