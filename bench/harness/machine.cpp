@@ -1,9 +1,12 @@
-// Describes the CPU, kernel and compiler of a measurement, and pins the calling thread to a core.
+// Describes the CPU, kernel and compiler of a measurement; sets the core and the descriptors of the process.
 #include "harness/machine.hpp"
 
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <fstream>
+#include <stdexcept>
 #include <thread>
 
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -62,6 +65,17 @@ std::expected<unsigned, std::string> pin_to_core(std::optional<unsigned> core) {
   const AffinityResult pinned = CpuAffinity::pin_to_core(cpu);
   if (!pinned) return std::unexpected("cannot pin to core " + std::to_string(cpu) + ": " + pinned.message());
   return static_cast<unsigned>(cpu);
+}
+
+void allow_descriptors(std::uint64_t wanted, std::string_view otherwise) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  limit.rlim_max = std::max<rlim_t>(limit.rlim_max, wanted);
+  if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
+  throw std::runtime_error("needs " + std::to_string(wanted) + " file descriptors: run 'ulimit -n " +
+                           std::to_string(wanted) + "' with the right to do so, or choose " + std::string{otherwise});
 }
 
 }  // namespace nfx::bench

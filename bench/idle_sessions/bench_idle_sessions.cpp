@@ -5,7 +5,6 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "cli/command_line.hpp"
+#include "harness/machine.hpp"
 #include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
@@ -40,18 +40,6 @@ class Silent final : public nfx::Application {
   void on_logout(nfx::SessionHandle&, std::string_view) override { --up; }
   std::size_t up = 0;
 };
-
-void allow_descriptors(std::size_t wanted) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = wanted;
-  if (limit.rlim_max < wanted) limit.rlim_max = wanted;
-  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    throw std::runtime_error("needs " + std::to_string(wanted) + " file descriptors: run 'ulimit -n " +
-                             std::to_string(wanted) + "' with the right to do so, or choose fewer --sessions");
-  }
-}
 
 nfx::SessionSettings settings_for(std::size_t number, nfx::Role role, const nfx::Endpoint& endpoint,
                                   const std::shared_ptr<const nfx::Dictionary>& dictionary) {
@@ -135,20 +123,6 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-void print_machine() {
-  std::string model = "unknown";
-  std::ifstream in{"/proc/cpuinfo"};
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with("model name")) continue;
-    model = line.substr(line.find(':') + 2);
-    break;
-  }
-  utsname system{};
-  ::uname(&system);
-  std::printf("machine            %s, %u cores, %s %s\n", model.c_str(), std::thread::hardware_concurrency(),
-              system.sysname, system.release);
-}
-
 void print_memory(const char* when, const Memory& before, const Memory& after, std::size_t sessions) {
   const auto each = [&](long from, long to) { return static_cast<double>(to - from) / static_cast<double>(sessions); };
   std::printf("memory per session %.1f KiB RSS, %.1f KiB PSS %s\n", each(before.rss_kib, after.rss_kib),
@@ -205,7 +179,7 @@ bool measure(const Options& options, int port_pipe) {
   const Memory after = memory_now();
   const std::size_t up = application.up;
 
-  print_machine();
+  std::printf("machine            %s\n", nfx::bench::describe(nfx::bench::this_machine()).c_str());
   std::printf("sessions           %zu, one heartbeat a second each way\n", options.sessions);
   print_memory("once constructed", before, constructed, options.sessions);
   print_memory("after the run", before, after, options.sessions);
@@ -236,7 +210,7 @@ int main(int argc, char** argv) {
   pid_t child = -1;
   bool right = false;
   try {
-    allow_descriptors(2 * options.sessions + 256);
+    nfx::bench::allow_descriptors(2 * options.sessions + 256, "fewer --sessions");
     int pipe_ends[2];
     if (::pipe(pipe_ends) != 0) throw std::runtime_error("cannot make a pipe");
     child = ::fork();  // before anything is constructed, so that neither process counts pages of the other

@@ -2,7 +2,6 @@
 // with QuickFIX's acceptor with FileStores. Each row is a process of its own. Exit status 1 when a limit is exceeded:
 // 1,000 sessions within 1.5 s, 64 KiB of disk and of memory for each.
 #include <netinet/in.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -52,18 +51,6 @@ struct Figures {
 };
 
 enum class Kind : std::uint8_t { first, again, quickfix };
-
-void allow_descriptors(rlim_t wanted) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = wanted;
-  if (limit.rlim_max < wanted) limit.rlim_max = wanted;
-  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    throw std::runtime_error("needs " + std::to_string(wanted) + " file descriptors: run 'ulimit -n " +
-                             std::to_string(wanted) + "' with the right to do so, or choose a lower --most");
-  }
-}
 
 // Bytes of the blocks that a folder and all in it take.
 std::uint64_t blocks_of(const fs::path& folder) {
@@ -157,7 +144,7 @@ Figures in_child(Kind kind, std::uint32_t sessions, const fs::path& store, const
   if (child == 0) {
     int status = 1;
     try {
-      allow_descriptors(3 * rlim_t{sessions} + 256);
+      allow_descriptors(3 * std::uint64_t{sessions} + 256, "a lower --most");
       const Figures figures =
           kind == Kind::quickfix ? measure_quickfix(sessions, store) : measure_engine(sessions, store, rings);
       status = ::write(ends[1], &figures, sizeof figures) == sizeof figures ? 0 : 1;
