@@ -17,7 +17,7 @@ EngineHelpers::EngineHelpers(const EngineConfig& config, EnginePlacement& placem
     : placement_(placement),
       flushers_(helper_threads(config, ThreadRole::flusher)),
       workers_(helper_threads(config, ThreadRole::deferred)),
-      shakers_(helper_threads(config, ThreadRole::handshake)),
+      handshakers_(helper_threads(config, ThreadRole::handshake)),
       stores_(disk, std::move(durable), {.flushers = flushers_.threads, .workers = workers_.threads}) {}
 
 void EngineHelpers::begin() {
@@ -28,7 +28,7 @@ void EngineHelpers::begin() {
 
 void EngineHelpers::begin_handshakes() {
   const std::lock_guard lock{mutex_};
-  add_all(ThreadRole::handshake, shakers_.threads);
+  add_all(ThreadRole::handshake, handshakers_.threads);
 }
 
 // Threads that could not be started the last time are tried again.
@@ -55,7 +55,7 @@ void EngineHelpers::serve(ThreadRole role, std::uint32_t index, HelperWatch& wat
   switch (role) {
     case ThreadRole::flusher: return flush(index, watch);
     case ThreadRole::deferred: return stores_.run_jobs(index, workers_.idle, &watch);
-    case ThreadRole::handshake: return handshakes_.run(shakers_.idle, watch);
+    case ThreadRole::handshake: return handshakes_.run(handshakers_.idle, watch);
     case ThreadRole::poll:
     case ThreadRole::log: break;  // not helpers of this class
   }

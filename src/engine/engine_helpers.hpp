@@ -66,7 +66,7 @@ class EngineHelpers {
   void flush(std::uint32_t index, HelperWatch& watch);
 
   EnginePlacement& placement_;
-  const HelperThreads flushers_, workers_, shakers_;
+  const HelperThreads flushers_, workers_, handshakers_;
   JournalStores stores_;
   HandshakeQueue handshakes_;
   std::atomic<bool> stop_{false};
