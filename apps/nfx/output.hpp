@@ -7,11 +7,6 @@
 
 namespace nfx::app {
 
-using cli::made;
-using cli::print;
-using cli::print_error;
-using cli::SafeText;
-
 class Output {
  public:
   SafeText text;

@@ -69,7 +69,7 @@ class Server final : public Application {
   void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override {
     if (!options_.messages) return;
     const MessageView& view = parsed(session, message);
-    SafeText text{direction == Direction::in ? cli::Literal{"in   "} : cli::Literal{"out  "}};
+    SafeText text{direction == Direction::in ? Literal{"in   "} : Literal{"out  "}};
     append_raw(text, view, false);
     line(session, std::string{text.view()});
   }
@@ -126,8 +126,8 @@ int serve(const ServeOptions& options) {
     print_program(config, options.config, "nfx");
     return exit_done;
   }
-  LineLog log{cli::Stream::out};  // outlives the engine, which prints until its end
-  LineLog refused{cli::Stream::err};
+  LineLog log{Stream::out};  // outlives the engine, which prints until its end
+  LineLog refused{Stream::err};
   Server server{options, log};
   server.report_to(&log, &refused);
   run_program(std::move(config), server, log);

@@ -31,24 +31,24 @@ unsigned format_control(std::string_view character) {
 
 }  // namespace
 
-cli::TerminalControl Palette::operator()(Colour colour) const noexcept {
+TerminalControl Palette::operator()(Colour colour) const noexcept {
   if (!on_) return {};
   switch (colour) {
-    case Colour::plain: return cli::TerminalControl{"\033[0m"};
-    case Colour::bold: return cli::TerminalControl{"\033[1m"};
-    case Colour::dim: return cli::TerminalControl{"\033[2m"};
-    case Colour::red: return cli::TerminalControl{"\033[31m"};
-    case Colour::green: return cli::TerminalControl{"\033[32m"};
-    case Colour::yellow: return cli::TerminalControl{"\033[33m"};
-    case Colour::cyan: return cli::TerminalControl{"\033[36m"};
+    case Colour::plain: return TerminalControl{"\033[0m"};
+    case Colour::bold: return TerminalControl{"\033[1m"};
+    case Colour::dim: return TerminalControl{"\033[2m"};
+    case Colour::red: return TerminalControl{"\033[31m"};
+    case Colour::green: return TerminalControl{"\033[32m"};
+    case Colour::yellow: return TerminalControl{"\033[33m"};
+    case Colour::cyan: return TerminalControl{"\033[36m"};
   }
   return {};
 }
 
-bool use_colour(std::string_view choice, cli::Stream stream) {
+bool use_colour(std::string_view choice, Stream stream) {
   if (choice != "auto") return choice == "always";
   const char* no_color = std::getenv("NO_COLOR");
-  return cli::is_terminal(stream) && (no_color == nullptr || *no_color == '\0');
+  return is_terminal(stream) && (no_color == nullptr || *no_color == '\0');
 }
 
 cli::Option color_option(std::string& choice) {

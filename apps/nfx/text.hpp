@@ -22,7 +22,7 @@ class Palette {
  public:
   explicit Palette(bool on) noexcept : on_(on) {}
   // Starts a colour; plain ends it. Empty when colours are off.
-  [[nodiscard]] cli::TerminalControl operator()(Colour colour) const noexcept;
+  [[nodiscard]] TerminalControl operator()(Colour colour) const noexcept;
   [[nodiscard]] bool on() const noexcept { return on_; }
 
  private:
@@ -31,7 +31,7 @@ class Palette {
 
 // Whether to use colours by --color, for what is printed there: "auto" means a terminal, unless NO_COLOR is
 // set.
-[[nodiscard]] bool use_colour(std::string_view choice, cli::Stream stream);
+[[nodiscard]] bool use_colour(std::string_view choice, Stream stream);
 
 // The option --color of commands that print to a terminal.
 [[nodiscard]] cli::Option color_option(std::string& choice);

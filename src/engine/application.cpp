@@ -87,7 +87,7 @@ void Application::on_metrics(MetricsPage& page) {
   const auto add = [&page](const LineLog& log) {
     const LineCounters counters = log.counters();
     for (const CounterRow<LineCounters>& row : counter_rows<LineCounters>)
-      page.counter({row.metric, row.help}, counters.*row.member, {{"stream", cli::to_string(log.stream())}});
+      page.counter({row.metric, row.help}, counters.*row.member, {{"stream", to_string(log.stream())}});
   };
   if (lines_ != nullptr) add(*lines_);
   if (refusals_ != nullptr && refusals_ != lines_) add(*refusals_);

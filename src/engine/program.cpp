@@ -104,7 +104,7 @@ struct EndOfReloads {
 
 int report(std::string_view program, std::string text, int exit_code) noexcept {
   std::ranges::replace(text, '\n', ' ');
-  cli::print_error("{}: {}\n", program, text);
+  print_error("{}: {}\n", program, text);
   return exit_code;
 }
 
@@ -125,20 +125,20 @@ EngineConfig load_program_config(const std::string& file, std::string_view progr
     each.store_kind = StoreKind::journal;
     if (each.journal.directory.empty()) each.journal.directory = std::filesystem::path{file}.parent_path() / "store";
   }
-  for (const std::string& warning : warnings) cli::print_error("{}: {}\n", program, warning);
+  for (const std::string& warning : warnings) print_error("{}: {}\n", program, warning);
   return config;
 }
 
 void print_program(const EngineConfig& config, const std::string& file, std::string_view program) {
-  cli::SafeText out;
+  SafeText out;
   out.add("{}: ok, {}\n", file, counted(config.sessions.size(), "session"));
   for (const SessionSettings& each : config.sessions) {
     out.add("  {} {} {}{}\n", to_string(each.session.role), name_of(each), address_text(each, each.listen),
             each.dictionary ? "" : ", without a dictionary");
   }
   if (!config.sessions.empty()) out.add("  {}\n", store_text(config));
-  cli::print(out);
-  for (const std::string& warning : tls_binding_warnings(config)) cli::print_error("{}: {}\n", program, warning);
+  print(out);
+  for (const std::string& warning : tls_binding_warnings(config)) print_error("{}: {}\n", program, warning);
 }
 
 std::string store_text(const EngineConfig& config) {

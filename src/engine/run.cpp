@@ -68,7 +68,7 @@ CommandLine parse(std::span<char*> arguments) {
 }
 
 void print_help(std::string_view program) {
-  cli::SafeText out;
+  SafeText out;
   out.add("{} [--check] CONFIG\n\nServes the FIX sessions of CONFIG, a TOML file or QuickFIX settings.\n\n", program);
   for (const Option& each : options) {
     const std::size_t start = out.size();
@@ -84,7 +84,7 @@ void print_help(std::string_view program) {
       "store = \"memory\".\n"
       "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n"
       "'nfx config keys' lists all keys of CONFIG, 'nfx config check CONFIG' shows what it means.\n";
-  cli::print(out);
+  print(out);
 }
 
 int run_as(std::string_view program, std::span<char*> arguments, Application& application) {
@@ -94,7 +94,7 @@ int run_as(std::string_view program, std::span<char*> arguments, Application& ap
     return ExitCode::done;
   }
   if (line.mode == Mode::version) {
-    cli::print("NexusFIX " NFX_VERSION "\n");
+    print("NexusFIX " NFX_VERSION "\n");
     return ExitCode::done;
   }
   if (const std::string error = kernel_override_error(); !error.empty()) throw ConfigError(error);
@@ -103,7 +103,7 @@ int run_as(std::string_view program, std::span<char*> arguments, Application& ap
     print_program(config, line.config, program);
     return ExitCode::done;
   }
-  LineLog lines{cli::Stream::err};  // outlives the engine, which writes until its end
+  LineLog lines{Stream::err};  // outlives the engine, which writes until its end
   application.report_to(&lines, &lines);
   run_program(std::move(config), application, lines);
   return ExitCode::done;

@@ -18,10 +18,6 @@
 namespace nfx {
 namespace {
 
-using cli::made;
-using cli::print_error;
-using cli::SafeText;
-
 constexpr std::size_t flush_at = 64 * 1024;
 // Between two writes of a busy log, so that it wakes its thread a few hundred times a second at most.
 constexpr std::chrono::milliseconds rest{5};
@@ -30,8 +26,8 @@ std::uint64_t lines_in(const SafeText& text) {
   return static_cast<std::uint64_t>(std::ranges::count(text.view(), '\n'));
 }
 
-cli::Literal name_of(cli::Stream stream) {
-  return stream == cli::Stream::out ? cli::Literal{"standard output"} : cli::Literal{"standard error"};
+Literal name_of(Stream stream) {
+  return stream == Stream::out ? Literal{"standard output"} : Literal{"standard error"};
 }
 
 // Nothing that is tried later can succeed.
@@ -40,7 +36,7 @@ bool is_final(int error) noexcept { return error == EPIPE || error == EBADF || e
 }  // namespace
 
 struct LineLog::State {
-  explicit State(cli::Stream where) : stream(where) {}
+  explicit State(Stream where) : stream(where) {}
 
   void run();
   // Writes lines in pieces that show the progress. Returns 0 or the error.
@@ -48,7 +44,7 @@ struct LineLog::State {
   // A batch could not be written, nor that `missing` lines were dropped before it.
   void lose(std::uint64_t lines, std::uint64_t missing, int error);
 
-  const cli::Stream stream;
+  const Stream stream;
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -69,7 +65,7 @@ struct LineLog::State {
 
 int LineLog::State::write(const SafeText& lines) {
   for (std::size_t at = 0; at < lines.size();) {
-    const cli::Written done = cli::write_some(stream, lines, at);
+    const Written done = write_some(stream, lines, at);
     if (done.error != 0) return done.error;
     at += done.bytes;
     written.fetch_add(done.bytes, std::memory_order_relaxed);
@@ -81,13 +77,13 @@ void LineLog::State::lose(std::uint64_t lines, std::uint64_t missing, int error)
   lost += lines;
   if (is_final(error)) {
     closed.store(true);
-    if (stream == cli::Stream::out) {
+    if (stream == Stream::out) {
       print_error("nfx: standard output is closed ({}): lines are no longer printed\n",
                   std::generic_category().message(error));
     }
     return;
   }
-  if (!std::exchange(failing, true) && stream == cli::Stream::out) {
+  if (!std::exchange(failing, true) && stream == Stream::out) {
     print_error("nfx: standard output cannot be written ({}): lines are missing until it can\n",
                 std::generic_category().message(error));
   }
@@ -132,7 +128,7 @@ void LineLog::State::run() {
   changed.notify_all();
 }
 
-LineLog::LineLog(cli::Stream stream, std::chrono::milliseconds patience)
+LineLog::LineLog(Stream stream, std::chrono::milliseconds patience)
     : state_(std::make_shared<State>(stream)), patience_(patience) {
   std::signal(SIGPIPE, SIG_IGN);
   // Signals are for the threads that wait for them.
@@ -157,7 +153,7 @@ LineLog::~LineLog() {
   }
   const std::uint64_t lost = state.dropped + lines_in(state.waiting) + state.under_way;
   lock.unlock();
-  if (lost != 0 && !state.closed && state.stream == cli::Stream::out) {
+  if (lost != 0 && !state.closed && state.stream == Stream::out) {
     print_error("nfx: {} lines were not written: standard output did not take them\n", lost);
   }
 }
@@ -200,7 +196,7 @@ void LineLog::flush() {
 
 bool LineLog::closed() const noexcept { return state_->closed; }
 
-cli::Stream LineLog::stream() const noexcept { return state_->stream; }
+Stream LineLog::stream() const noexcept { return state_->stream; }
 
 LineCounters LineLog::counters() const noexcept { return {.dropped = state_->lost}; }
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace nfx::cli {
+namespace nfx {
 namespace {
 
 int descriptor(Stream stream) noexcept { return stream == Stream::out ? STDOUT_FILENO : STDERR_FILENO; }
@@ -74,4 +74,4 @@ TerminalSize terminal_size() noexcept {
   return {.columns = size.ws_col, .rows = size.ws_row};
 }
 
-}  // namespace nfx::cli
+}  // namespace nfx

@@ -22,18 +22,18 @@ using nfx::fuzz::require;
 void require_printable(std::string_view text, const char* what) { require(nfx::fuzz::is_printable(text), what, text); }
 
 void check_text(const std::string& bytes) {
-  nfx::cli::SafeText text;
+  nfx::SafeText text;
   text += bytes;
   require_printable(text.view(), "an appended text is printable");
-  const nfx::cli::SafeText again = nfx::cli::made("{}", text.view());
+  const nfx::SafeText again = nfx::made("{}", text.view());
   require(again.view() == text.view(), "escaping again changes nothing", again.view());
 
-  const nfx::cli::SafeText line = nfx::cli::made("{}: {}\n", bytes, bytes.c_str());
+  const nfx::SafeText line = nfx::made("{}: {}\n", bytes, bytes.c_str());
   require(line.view().ends_with('\n'), "a line ends where the format says", line.view());
   require_printable(line.view().substr(0, line.size() - 1), "a formatted line is printable");
 
   std::string_view lines;
-  const nfx::cli::SafeText several = nfx::cli::SafeText::lines(bytes);
+  const nfx::SafeText several = nfx::SafeText::lines(bytes);
   for (lines = several.view(); !lines.empty();) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     require_printable(lines.substr(0, end), "each of several lines is printable");
@@ -57,7 +57,7 @@ void check_json(const std::string& bytes) {
 void check_message(const std::string& bytes) {
   static nfx::MessageView view{256};
   view.parse_leniently(bytes);
-  nfx::cli::SafeText text;
+  nfx::SafeText text;
   nfx::app::append_raw(text, view, false);
   nfx::app::append_summary(text, view, nullptr, false);
   require_printable(text.view(), "a message is printable");

@@ -40,10 +40,10 @@ class Client final : public Application {
   Client(const ConnectOptions& options, const SessionSettings& settings)
       : options_(options),
         settings_(settings),
-        messages_(cli::Stream::out, std::chrono::seconds{10}),
-        events_(cli::Stream::err),
-        out_(use_colour(options.color, cli::Stream::out)),
-        err_(use_colour(options.color, cli::Stream::err)) {}
+        messages_(Stream::out, std::chrono::seconds{10}),
+        events_(Stream::err),
+        out_(use_colour(options.color, Stream::out)),
+        err_(use_colour(options.color, Stream::err)) {}
 
   void set_engine(Engine& engine) noexcept { engine_ = &engine; }
 

@@ -46,7 +46,7 @@ LineInput::~LineInput() { close(wake_fd_); }
 void LineInput::stop() noexcept {
   const std::uint64_t one = 1;
   // Only an overflow of the counter could fail it.
-  static_cast<void>(!write(wake_fd_, &one, sizeof one));
+  static_cast<void>(!::write(wake_fd_, &one, sizeof one));
 }
 
 bool LineInput::fill() {

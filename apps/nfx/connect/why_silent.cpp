@@ -10,7 +10,7 @@ SafeText why_silent(const SessionSettings& settings) {
   SafeText lines{
       "The peer received our Logon and sent no answer. Acceptors do this to clients that they do not know, so as "
       "to disclose nothing.\nProbable causes, and what to check:\n"};
-  const auto cause = [&lines](cli::Literal what, const std::string& check) {
+  const auto cause = [&lines](Literal what, const std::string& check) {
     lines += "  - ";
     lines += what;
     lines.add(": {}\n", check);

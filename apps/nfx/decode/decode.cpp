@@ -122,7 +122,7 @@ class Decode {
   explicit Decode(const DecodeOptions& options)
       : options_(options),
         decoder_(dictionaries_, options.validate),
-        print_{options.show_secrets, Palette{use_colour(options.color, cli::Stream::out)}, {}, {}} {
+        print_{options.show_secrets, Palette{use_colour(options.color, Stream::out)}, {}, {}} {
     for (const std::string& file : options.dictionaries) dictionaries_.add(file);
   }
 
@@ -130,7 +130,7 @@ class Decode {
     Input input{options_.file};
     // Decoded messages on the terminal are the progress themselves.
     cli::Progress progress{"decoding " + options_.file, cli::file_size_or_zero(options_.file),
-                           !options_.summary && cli::is_terminal(cli::Stream::out)};
+                           !options_.summary && is_terminal(Stream::out)};
     for (bool settled = false;;) {
       // What is known is shown before waiting; a message that seems complete does not wait indefinitely for more bytes.
       if (!input.ready(0)) output_.flush();

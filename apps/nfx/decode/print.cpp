@@ -60,8 +60,8 @@ void append_header(SafeText& out, const DecodedMessage& message, const PrintOpti
 }
 
 // The errors, each after `before`.
-void append_verdicts(SafeText& out, const DecodedMessage& message, const Palette& palette, cli::Literal before,
-                     cli::Literal after) {
+void append_verdicts(SafeText& out, const DecodedMessage& message, const Palette& palette, Literal before,
+                     Literal after) {
   const auto append = [&](Colour colour, std::string_view label, const std::string& text) {
     if (text.empty()) return;
     out += before;

@@ -58,7 +58,7 @@ std::vector<PhasePlan> plan_of(const Options& options) {
 class ProgressLine {
  public:
   explicit ProgressLine(const Trader& trader)
-      : trader_(trader), terminal_(cli::is_terminal(cli::Stream::err)), thread_([this] { run(); }) {}
+      : trader_(trader), terminal_(is_terminal(Stream::err)), thread_([this] { run(); }) {}
   ~ProgressLine() {
     {
       const std::lock_guard lock{mutex_};
@@ -76,8 +76,8 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
  private:
-  static constexpr cli::TerminalControl line_start{"\r"};
-  static constexpr cli::TerminalControl line_end{"\x1b[K"};
+  static constexpr TerminalControl line_start{"\r"};
+  static constexpr TerminalControl line_end{"\x1b[K"};
 
   void run() {
     const auto pause = terminal_ ? std::chrono::milliseconds{250} : std::chrono::milliseconds{2000};

@@ -72,7 +72,7 @@ double overall_rate(const Trader& trader, const SessionCounters& session) {
 }
 
 // The name has six columns.
-void append_thread(SafeText& out, cli::Literal name, const ThreadStats& before, const ThreadStats& after,
+void append_thread(SafeText& out, Literal name, const ThreadStats& before, const ThreadStats& after,
                    const SessionCounters& session, double messages_per_s) {
   const ThreadRun run{before, after};
   out.add("  {} in {}  out {}  {} messages/s   ", SafeText{name}, in_columns(session.messages_in, 9),

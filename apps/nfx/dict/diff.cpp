@@ -30,7 +30,7 @@ class Diff {
   }
 
  private:
-  void line(cli::LiteralCharacter sign, const std::string& text) {
+  void line(LiteralCharacter sign, const std::string& text) {
     output_.text += sign;
     output_.text.add(" {}\n", text);
     output_.flush_when_large();

@@ -152,10 +152,10 @@ class Screen {
       changed_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
     }
     // The alternate screen, without a cursor and without wrapping long lines.
-    put(cli::TerminalControl{"\033[?1049h\033[?25l\033[?7l\033[2J"});
+    put(TerminalControl{"\033[?1049h\033[?25l\033[?7l\033[2J"});
   }
   void leave() {
-    put(cli::TerminalControl{"\033[?7h\033[?25h\033[0m\033[?1049l"});
+    put(TerminalControl{"\033[?7h\033[?25h\033[0m\033[?1049l"});
     if (changed_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
     changed_ = false;
   }
@@ -163,23 +163,23 @@ class Screen {
   // Each line ends with what clears the rest of it, so that nothing flickers.
   bool draw(std::string_view frame, const Palette& palette) {
     SafeText out;
-    out += cli::TerminalControl{"\033[H"};
+    out += TerminalControl{"\033[H"};
     while (!frame.empty()) {
       const std::size_t end = frame.find('\n');
       append_coloured(out, frame.substr(0, end), palette);
-      out += cli::TerminalControl{"\033[K"};
+      out += TerminalControl{"\033[K"};
       frame = end == std::string_view::npos ? std::string_view{} : frame.substr(end + 1);
-      if (!frame.empty()) out += cli::TerminalControl{"\r\n"};
+      if (!frame.empty()) out += TerminalControl{"\r\n"};
     }
-    out += cli::TerminalControl{"\033[J"};
-    return cli::write(cli::Stream::out, out) == 0;
+    out += TerminalControl{"\033[J"};
+    return write(Stream::out, out) == 0;
   }
 
  private:
-  static void put(cli::TerminalControl control) {
+  static void put(TerminalControl control) {
     SafeText text;
     text += control;
-    static_cast<void>(cli::write(cli::Stream::out, text));
+    static_cast<void>(write(Stream::out, text));
   }
 
   termios before_{};
@@ -191,8 +191,8 @@ struct Size {
   std::size_t height = 0;
 };
 
-Size terminal_size() {
-  const cli::TerminalSize size = cli::terminal_size();
+Size frame_size() {
+  const TerminalSize size = nfx::terminal_size();
   if (size.columns == 0) return {};
   return {.width = size.columns, .height = size.rows};
 }
@@ -247,7 +247,7 @@ std::string blind(const Subject& subject, const WatchSample& sample) {
 class Watch {
  public:
   Watch(const WatchCommand& command, Subject subject)
-      : command_(command), subject_(std::move(subject)), palette_(use_colour(command.color, cli::Stream::out)) {}
+      : command_(command), subject_(std::move(subject)), palette_(use_colour(command.color, Stream::out)) {}
 
   int run() {
     if (!command_.root_after.empty()) return between_roots();
@@ -256,7 +256,7 @@ class Watch {
     if (const std::string why = blind(subject_, before); !why.empty()) return give_up(why, HostExit::cannot_tell);
     Events events;
     std::optional<Screen> screen;
-    const bool tty = cli::is_terminal(cli::Stream::out);
+    const bool tty = is_terminal(Stream::out);
     if (tty && command_.format == "text" && !command_.once && !command_.alerts_only) {
       screen.emplace();
       if (isatty(STDIN_FILENO) == 1) events.listen_to_keys();
@@ -281,7 +281,7 @@ class Watch {
         // A sample that took longer than the interval does not make the following ones come without a pause.
         due = std::max(due + interval, Clock::now() + interval / 2);
       }
-      if (screen && last && !screen->draw(frame(*last, terminal_size()), palette_)) break;
+      if (screen && last && !screen->draw(frame(*last, frame_size()), palette_)) break;
     }
     screen.reset();
     return finish();
@@ -337,10 +337,10 @@ class Watch {
       out = SafeText::lines(to_prometheus(sample, interval));
     } else {
       if (printed_ && !command_.alerts_only) out += '\n';
-      append_coloured(out, frame(interval, {.width = terminal_size().width, .height = 0}), palette_);
+      append_coloured(out, frame(interval, {.width = frame_size().width, .height = 0}), palette_);
     }
     printed_ = true;
-    return cli::write(cli::Stream::out, out) == 0;
+    return write(Stream::out, out) == 0;
   }
 
   static void suspend(std::optional<Screen>& screen) {

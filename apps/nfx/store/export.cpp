@@ -65,7 +65,7 @@ class Destination {
     if (file_ == nullptr && printable_) {
       print(SafeText::lines(bytes));
     } else if (file_ == nullptr) {
-      cli::print_data(bytes);
+      print_data(bytes);
     } else if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() || std::fflush(file_) != 0) {
       throw std::runtime_error("cannot write the output: " + std::generic_category().message(errno));
     }

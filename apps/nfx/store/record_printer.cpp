@@ -37,7 +37,7 @@ std::string text_of(const RecordHeader& header, std::string_view body) {
 RecordPrinter::RecordPrinter(const PrinterOptions& options)
     : form_(options.form),
       name_sessions_(options.name_sessions),
-      print_{options.show_secrets, Palette{use_colour(options.color, cli::Stream::out)}, {}, {}},
+      print_{options.show_secrets, Palette{use_colour(options.color, Stream::out)}, {}, {}},
       decoder_(dictionaries_, false),
       view_(max_raw_fields) {
   for (const std::string& file : options.dictionaries) dictionaries_.add(file);

@@ -103,7 +103,7 @@ SafeText Report::json() const {
 }
 
 int Report::print(std::string_view format) const {
-  const bool printed = cli::write(cli::Stream::out, format == "json" ? json() : text()) == 0;
+  const bool printed = write(Stream::out, format == "json" ? json() : text()) == 0;
   return printed ? exit_code() : exit_wrong_usage;
 }
 

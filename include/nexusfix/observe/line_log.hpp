@@ -38,7 +38,7 @@ class LineLog {
  public:
   static constexpr std::size_t queue_bytes = std::size_t{1} << 20;
 
-  explicit LineLog(cli::Stream stream, std::chrono::milliseconds patience = std::chrono::seconds{1});
+  explicit LineLog(Stream stream, std::chrono::milliseconds patience = std::chrono::seconds{1});
   ~LineLog();
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;
@@ -46,12 +46,12 @@ class LineLog {
   // "YYYYMMDD-HH:MM:SS.mmm text"; the text is escaped.
   void line(UtcTime time, std::string_view text);
   // Complete lines.
-  void add(const cli::SafeText& lines);
+  void add(const SafeText& lines);
   // Has the writer begin. Lines that are only added wait for this, or until there are many.
   void flush();
   [[nodiscard]] bool closed() const noexcept;
   [[nodiscard]] LineCounters counters() const noexcept;
-  [[nodiscard]] cli::Stream stream() const noexcept;
+  [[nodiscard]] Stream stream() const noexcept;
 
  private:
   struct State;

@@ -10,7 +10,7 @@
 
 #include "nexusfix/observe/safe_text.hpp"
 
-namespace nfx::cli {
+namespace nfx {
 
 enum class Stream : std::uint8_t { out, err };
 
@@ -49,4 +49,4 @@ struct TerminalSize {
 };
 [[nodiscard]] TerminalSize terminal_size() noexcept;  // of standard output
 
-}  // namespace nfx::cli
+}  // namespace nfx

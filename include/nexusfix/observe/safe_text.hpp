@@ -12,7 +12,7 @@
 
 #include "nexusfix/base/printable.hpp"
 
-namespace nfx::cli {
+namespace nfx {
 
 // A string literal without control characters except line feeds. Anything else does not compile.
 class Literal {
@@ -159,4 +159,4 @@ template <class... Arguments>
   return text;
 }
 
-}  // namespace nfx::cli
+}  // namespace nfx
