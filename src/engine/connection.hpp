@@ -1,13 +1,13 @@
 // Everything of a session that ends with its connection, in one value: ending it is one assignment,
 // `connection = Connection{memory}`.
-// Thread: one owner. Cost: the memory is allocated once for a session, and used by one connection after the other.
+// Thread: one owner. Cost: the memory is mapped once for a session, takes pages when it is used, and is used by one
+// connection after the other.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +16,7 @@
 #include "engine/partial_message.hpp"
 #include "engine/send_gate.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"
 
@@ -36,9 +37,13 @@ class ConnectionMemory {
   explicit ConnectionMemory(const ConnectionMemoryOptions& options)
       : output_size_(options.send_buffer_size),
         partial_size_(options.max_message_size),
-        output_(std::make_unique_for_overwrite<char[]>(output_size_)),
-        partial_(std::make_unique_for_overwrite<char[]>(partial_size_)) {
-    if (options.may_park) parked_.reserve(parking_space);
+        may_park_(options.may_park),
+        output_(map_array<char>(output_size_, "what a session sends; lower send_buffer_size")),
+        partial_(map_array<char>(partial_size_, "what a session receives; lower max_message_size")) {}
+
+  // Before the first connection: parking allocates nothing after it.
+  void prepare() {
+    if (may_park_) parked_.reserve(parking_space);
   }
 
   [[nodiscard]] std::span<char> output() noexcept { return {output_.get(), output_size_}; }
@@ -48,8 +53,9 @@ class ConnectionMemory {
  private:
   std::size_t output_size_;
   std::size_t partial_size_;
-  std::unique_ptr<char[]> output_;
-  std::unique_ptr<char[]> partial_;
+  bool may_park_;
+  PageArray<char> output_;
+  PageArray<char> partial_;
   std::string parked_;
 };
 

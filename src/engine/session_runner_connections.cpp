@@ -17,6 +17,7 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_vi
   NFX_ASSERT(!session.connection.out.waits_for_commit());
   NFX_ASSERT(session.connection.partial.empty() && !session.connection.parked.held());
   owners_.set(id, {ConnectionOwner::Kind::session, session.index});
+  session.memory.prepare();
   session.connection = Connection{session.memory};
   session.connection.id = id;
   session.leave_at = session.gone_at = MonotonicTime::max();

@@ -11,8 +11,8 @@ namespace nfx {
 GapQueue::GapQueue(std::uint32_t max_messages, std::uint32_t max_bytes)
     : max_messages_(max_messages),
       max_bytes_(max_bytes),
-      entries_(std::make_unique_for_overwrite<Entry[]>(max_messages)),
-      bytes_(std::make_unique_for_overwrite<char[]>(max_bytes)) {}
+      entries_(map_array<Entry>(max_messages, "messages after a gap; lower max_queued_messages")),
+      bytes_(map_array<char>(max_bytes, "messages after a gap; lower max_queued_bytes")) {}
 
 bool GapQueue::push(SeqNum seq, std::string_view message) noexcept {
   NFX_ASSERT(first_ <= last_ && last_ <= max_messages_ && used_bytes_ <= max_bytes_);

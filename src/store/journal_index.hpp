@@ -4,17 +4,14 @@
 // Lifetime: pages of its own, mapped once. Errors: map() throws StoreError.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <system_error>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/page_array.hpp"
 #include "nexusfix/store/journal_format.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "store/journal_space.hpp"
@@ -23,31 +20,21 @@ namespace nfx::detail {
 
 class JournalIndex {
  public:
-  JournalIndex() = default;
-  JournalIndex(const JournalIndex&) = delete;
-  JournalIndex& operator=(const JournalIndex&) = delete;
-  ~JournalIndex() {
-    if (entries_ != nullptr) ::munmap(entries_, size_);
-  }
-
   void map(std::size_t messages) {
     NFX_ASSERT(entries_ == nullptr);
     retain_ = messages;
     const std::uint64_t entries = std::bit_ceil(std::max<std::size_t>(messages, 1));
     mask_ = entries - 1;
-    size_ = entries * sizeof(Entry);
-    void* const pages =
-        ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) {
-      throw StoreError("cannot map " + std::to_string(size_) + " bytes for a journal's index: " +
-                       std::generic_category().message(errno) + "; lower retain_messages");
+    try {
+      entries_ = map_array<Entry>(entries, "a journal's index; lower retain_messages");
+    } catch (const std::system_error& error) {
+      throw StoreError(error.what());
     }
-    entries_ = static_cast<Entry*>(pages);
   }
 
   // Its pages, which another thread may map ahead of use. The entry of a sequence number is at the number modulo count.
   [[nodiscard]] IndexMemory memory() const noexcept {
-    return {reinterpret_cast<char*>(entries_), sizeof(Entry), mask_ + 1};
+    return {reinterpret_cast<char*>(entries_.get()), sizeof(Entry), mask_ + 1};
   }
 
   [[nodiscard]] bool empty() const noexcept { return live_ == 0; }
@@ -126,7 +113,7 @@ class JournalIndex {
     } while (!has(first_));  // ends at last_ at the latest
   }
 
-  Entry* entries_ = nullptr;
+  PageArray<Entry> entries_;
   std::uint64_t mask_ = 0;
   std::uint64_t retain_ = 0;
   std::uint64_t first_ = 0;  // with live_ > 0: the oldest stored number, always a valid entry
@@ -134,7 +121,6 @@ class JournalIndex {
   std::uint64_t live_ = 0;
   JournalPosition first_readable_ = 0;  // entries before it are forgotten
   std::uint64_t evicted_ = 0;
-  std::size_t size_ = 0;
 };
 
 }  // namespace nfx::detail

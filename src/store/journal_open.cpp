@@ -273,7 +273,7 @@ void JournalWriter::make_ring(JournalPosition head) {
   provided_ = ring_first_;
   const Space pages = ring_space();
   const bool at_once = options_.ring_size <= whole_at_once;
-  if (const auto more = grow_ring(at_once ? pages.end : pages.up_to(head - ring_first_ + start_size)); !more) {
+  if (const auto more = grow_ring(at_once ? pages.end : pages.up_to(head - ring_first_ + ring_start_size)); !more) {
     (void)disk_.remove(ring_file_);
     throw_disk_error(more.error(), "free space there");
   }

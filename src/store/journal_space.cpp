@@ -105,14 +105,16 @@ DiskResult<void> JournalWriter::grow() {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   const std::uint64_t ahead = ring_->ahead.load(std::memory_order_seq_cst);
   const Space file = file_space();
-  const bool used = is_used(head);
-  if (head > file.due_after(ahead)) {
-    const JournalPosition end = used ? file.next(head, ahead) : file.up_to(head - base_ + start_size);
-    if (auto done = grow_file(end); !done) return done;
-    if (used) map_index();
-  }
   const Space ring = ring_space();
-  return used && head > ring.due_after(ahead) ? grow_ring(ring.next(head, ahead)) : DiskResult<void>{};
+  const bool used = is_used(head);
+  // The ring first: on a full disk it has pages for all that the file has space for.
+  if (used && head > ring.due_after(ahead)) {
+    if (auto done = grow_ring(ring.next(head, ahead)); !done) return done;
+  }
+  if (head <= file.due_after(ahead)) return {};
+  if (auto done = grow_file(used ? file.next(head, ahead) : file.up_to(head - base_ + start_size)); !done) return done;
+  if (used) map_index();
+  return {};
 }
 
 void JournalWriter::reserve_when_due(MonotonicTime now) noexcept {

@@ -14,6 +14,8 @@ namespace nfx::detail {
 
 // What a journal begins with: the records of a Logon exchange. A session that is not used has no more.
 inline constexpr std::uint64_t start_size = 8 * 1024;
+// ... and its ring: the records of opening and closing, before the first step.
+inline constexpr std::uint64_t ring_start_size = 1024;
 // The first step, made as soon as the session is used; each later one multiplies by step_factor.
 inline constexpr std::uint64_t first_step = 1024 * 1024;
 inline constexpr std::uint64_t step_factor = 4;

@@ -1,15 +1,12 @@
 // The store without durability: a ring of bytes and an index, both mapped once.
 #include "nexusfix/store/memory_message_store.hpp"
 
-#include <sys/mman.h>
-
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <system_error>
+#include <string_view>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
@@ -30,17 +27,6 @@ void touch_pages(void* pages, std::size_t size) noexcept {
 
 }  // namespace
 
-void detail::UnmapPages::operator()(void* pages) const noexcept { ::munmap(pages, size); }
-
-void* MemoryMessageStore::map_pages(std::size_t size) {
-  void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) {
-    throw std::system_error(errno, std::generic_category(),
-                            "cannot map " + std::to_string(size) + " bytes for a message store; lower its limits");
-  }
-  return pages;
-}
-
 MemoryMessageStore::MemoryMessageStore(MemoryStoreOptions options, UtcTime creation_time)
     : options_(options), creation_time_(creation_time) {
   if (options.retain_bytes > max_retain_bytes) {
@@ -54,9 +40,9 @@ MemoryMessageStore::MemoryMessageStore(MemoryStoreOptions options, UtcTime creat
   if (options.retain_messages == 0 || options.retain_bytes == 0) return;
   const std::size_t entries = std::bit_ceil(options.retain_messages);
   mask_ = entries - 1;
-  const std::size_t index_size = entries * sizeof(Entry);
-  index_ = Pages<Entry>(static_cast<Entry*>(map_pages(index_size)), detail::UnmapPages{index_size});
-  bytes_ = Pages<char>(static_cast<char*>(map_pages(options.retain_bytes)), detail::UnmapPages{options.retain_bytes});
+  constexpr std::string_view use = "a message store; lower its limits";
+  index_ = map_array<Entry>(entries, use);
+  bytes_ = map_array<char>(options.retain_bytes, use);
 }
 
 bool MemoryMessageStore::append(SeqNum seq, std::string_view bytes, UtcTime) noexcept {

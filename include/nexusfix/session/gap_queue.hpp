@@ -1,13 +1,13 @@
 // Messages received out of order, beyond a sequence gap, stored until the gap is filled.
-// Thread: that of the session. Cost: one copy per push, none per take; memory is allocated once and touched when used.
-// Bounds: messages and bytes; push() returns false when full (the resend delivers the message again).
+// Thread: that of the session. Cost: one copy per push, none per take; memory is mapped once and takes pages when it is
+// used. Bounds: messages and bytes; push() returns false when full (the resend delivers the message again).
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
 
+#include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/seq_num.hpp"
 
 namespace nfx {
@@ -39,8 +39,8 @@ class GapQueue {
 
   std::uint32_t max_messages_;
   std::uint32_t max_bytes_;
-  std::unique_ptr<Entry[]> entries_;  // [first_, last_) ascending by sequence number
-  std::unique_ptr<char[]> bytes_;
+  PageArray<Entry> entries_;  // [first_, last_) ascending by sequence number
+  PageArray<char> bytes_;
   std::uint32_t first_ = 0;
   std::uint32_t last_ = 0;
   std::uint32_t used_bytes_ = 0;  // high-water mark of bytes_

@@ -13,24 +13,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/memory_store_options.hpp"
 #include "nexusfix/store/store.hpp"
 
 namespace nfx {
-
-namespace detail {
-struct UnmapPages {
-  std::size_t size = 0;
-  void operator()(void* pages) const noexcept;
-};
-}  // namespace detail
 
 class MemoryMessageStore {
  public:
@@ -87,11 +80,6 @@ class MemoryMessageStore {
   };
   static_assert(sizeof(Entry) == 16);
 
-  // Anonymous pages, zero until written.
-  template <class T>
-  using Pages = std::unique_ptr<T[], detail::UnmapPages>;
-  static void* map_pages(std::size_t size);
-
   [[nodiscard]] Entry& slot(std::uint64_t seq) const noexcept { return index_[seq & mask_]; }
   [[nodiscard]] const Entry* find(std::uint64_t seq) const noexcept {
     if (live_ == 0 || seq < first_ || seq > last_) return nullptr;
@@ -110,8 +98,8 @@ class MemoryMessageStore {
 
   MemoryStoreOptions options_;
   std::uint64_t mask_ = 0;
-  Pages<Entry> index_;
-  Pages<char> bytes_;
+  PageArray<Entry> index_;
+  PageArray<char> bytes_;
   std::uint64_t first_ = 0;  // with live_ > 0: the oldest stored number, always an occupied entry
   std::uint64_t last_ = 0;   // with live_ > 0: the newest stored number
   std::size_t live_ = 0;
