@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <ostream>
 #include <random>
 #include <set>
 #include <vector>
@@ -101,6 +102,10 @@ struct Version {
   std::string_view name;
   bool over_transport;
 };
+
+void PrintTo(const Version& version, std::ostream* out) {
+  *out << version.name << (version.over_transport ? " over FIXT" : "");
+}
 
 const Dictionary& dictionary_of(const Version& version) {
   static std::map<std::string, Dictionary, std::less<>> loaded;

@@ -1,6 +1,7 @@
 // How the modes of a policy handle each violation, and what the report contains.
 #include <cstdlib>
 #include <new>
+#include <ostream>
 #include <random>
 
 #include "dictionary/support.hpp"
@@ -74,6 +75,8 @@ struct Fault {
   std::string body;
   Violation violation;
 };
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 
 std::string in_order(std::string_view more) { return std::string(order) + std::string(more); }
 

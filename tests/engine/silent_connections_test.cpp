@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <ostream>
 #include <span>
 #include <string>
 #include <thread>
@@ -134,6 +135,11 @@ struct Attack {
   unsigned networks;         // that the silent connections come from
   bool remembers_addresses;  // the peer has a place of its own from its second Logon on
 };
+
+void PrintTo(const Attack& attack, std::ostream* out) {
+  *out << (attack.transport == TransportKind::epoll ? "epoll" : "io_uring") << " from " << attack.networks
+       << " networks" << (attack.remembers_addresses ? " with remembered addresses" : "");
+}
 
 class SilentConnectionsOverTcp : public ::testing::TestWithParam<Attack> {};
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,8 @@ struct Strangers {
   std::string fields;
   std::string entries;
 };
+
+void PrintTo(const Strangers& strangers, std::ostream* out) { *out << strangers.fields; }
 
 class group_strangers : public testing::TestWithParam<Strangers> {};
 
