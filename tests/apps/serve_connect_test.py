@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+import quickfix_examples
 from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, fix, run
 
 ORDER = "35=D|11=abc|55=IBM|54=1|38=100|40=1|60=20240102-12:00:00"
@@ -64,26 +65,9 @@ class ServeAndConnect(unittest.TestCase):
         self.assertIn("delivered although: Invalid tag number, tag 9730, message type D", log)
 
     def test_settings_like_quickfixs_examples_work_without_the_files_that_they_name(self):
-        # Dictionaries of a folder that is not there, a certificate that is not there, versions of SSL that nobody has.
-        def session(begin_string, keys):
-            return f"[SESSION]\nBeginString={begin_string}\nSenderCompID=EXECUTOR\nTargetCompID=CLIENT1\n{keys}\n"
-
-        server = self.serve("--echo", settings=(
-            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptAddress=127.0.0.1\nSocketAcceptPort=0\nSocketReuseAddress=Y\n"
-            "StartTime=00:00:00\nEndTime=00:00:00\nFileStorePath=store\nFileLogPath=log\n"
-            "ServerCertificateFile=./cfg/certs/server.crt\nServerCertificateKeyFile=./cfg/certs/server.key\n"
-            "SSLProtocol = all\nTimestampPrecision=6\nPreserveMessageFieldsOrder=N\n"
-            + session("FIX.4.0", "DataDictionary=../spec/FIX40.xml")
-            + session("FIX.4.2", "DataDictionary=../spec/FIX42.xml\nAllowedRemoteAddresses=127.0.0.1,127.0.0.2")
-            + session("FIXT.1.1", "DefaultApplVerID=FIX.5.0\nTransportDataDictionary=../spec/FIXT11.xml\n"
-                      "AppDataDictionary=../spec/FIX50.xml")))
+        server = self.serve("--echo", settings=quickfix_examples.executor())
         client = pathlib.Path(self.folder) / "tradeclient.cfg"
-        client.write_text(
-            "[DEFAULT]\nConnectionType=initiator\nReconnectInterval=2\nFileStorePath=client_store\nFileLogPath=client_log\n"
-            "StartTime=00:00:00\nEndTime=00:00:00\nUseDataDictionary=Y\nDataDictionary=../spec/FIX42.xml\n"
-            "HttpAcceptPort=9911\nSSLProtocol = +SSLv3 +TLSv1 -SSLv2\nTimestampPrecision=6\n"
-            "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=CLIENT1\nTargetCompID=EXECUTOR\nSocketConnectHost=127.0.0.1\n"
-            f"SocketConnectPort={server.port}\nHeartBtInt=30 \n", encoding="utf-8")
+        client.write_text(quickfix_examples.tradeclient(server.port), encoding="utf-8")
         order = ORDER.replace("40=1", "40=1|21=1")
         code, out, err = run("connect", str(client), "--wait", "1", data=(order + "\n").encode())
         self.assertEqual(code, 0, err)

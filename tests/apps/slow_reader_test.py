@@ -12,19 +12,13 @@ import tempfile
 import threading
 import unittest
 
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, fix
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, fix, free_port
 
 TOML = "".join(f'[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "{name}"\nlisten = "127.0.0.1:{{port}}"\n'
                'dictionary = "none"\nstore = "memory"\nmax_invalid_rate = 0\n' for name in ("GOOD", "BAD"))
 ECHOES = 50
 GARBAGE = b"".join(fix([(35, "D"), (34, 2), (49, "BAD"), (56, "NEXUSFIX"), (58, i)], sum_off=1)
                    for i in range(30_000))
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class Peer:

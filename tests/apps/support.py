@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import threading
 
@@ -37,19 +38,24 @@ def run_in(folder, *arguments):
     return result.returncode, result.stdout.decode("utf-8"), result.stderr.decode("utf-8")
 
 
-class Server:
-    """A running nfx serve. It listens on a port of the kernel's choice, which its first line names."""
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
-    # The ring goes with the test's folder, also when the server is killed.
-    TOML = ('[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
-            'store_ring_directory = "rings"\n')
 
-    def __init__(self, folder, *options, settings=TOML):
-        config = pathlib.Path(folder) / "serve.conf"
-        config.write_text(settings, encoding="utf-8")
-        self.process = subprocess.Popen([PROGRAM, "serve", str(config), *options], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
-        self.first_line = self.process.stdout.readline()
+class Running:
+    """A process that listens on a port of the kernel's choice, which the first line with "listens on" names."""
+
+    def __init__(self, *command, folder=None, listens_on="stdout"):
+        self.process = subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=ENVIRONMENT, text=True, cwd=folder)
+        try:
+            self.first_line = self.next_line(getattr(self.process, listens_on), "listens on")
+        except AssertionError as error:
+            self.process.kill()
+            out, err = self.process.communicate()
+            raise AssertionError(f"{error}; then {out + err}") from None
         self.port = int(re.search(r"listens on 127\.0\.0\.1:(\d+)", self.first_line).group(1))
 
     def line_with(self, part):
@@ -70,7 +76,7 @@ class Server:
                 if part in line:
                     return line
                 skipped.append(line)
-            raise AssertionError(f"nfx serve did not print {part!r} but {skipped}")
+            raise AssertionError(f"{self.process.args[0]} did not print {part!r} but {skipped}")
         finally:
             watchdog.cancel()
 
@@ -85,3 +91,16 @@ class Server:
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate()
+
+
+class Server(Running):
+    """A running nfx serve."""
+
+    # The ring goes with the test's folder, also when the server is killed.
+    TOML = ('[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
+            'store_ring_directory = "rings"\n')
+
+    def __init__(self, folder, *options, settings=TOML):
+        config = pathlib.Path(folder) / "serve.conf"
+        config.write_text(settings, encoding="utf-8")
+        super().__init__(PROGRAM, "serve", config, *options)
