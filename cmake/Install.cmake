@@ -61,3 +61,12 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake.in ${PROJECT_BINARY_DIR
 if(NOT TARGET uninstall)
   add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_BINARY_DIR}/uninstall.cmake VERBATIM)
 endif()
+# Builds what is installed, and no tests or benchmarks.
+if(NOT TARGET installable)
+  add_custom_target(installable DEPENDS ${nfx_library_targets})
+  foreach(target IN ITEMS nfx nfx_documents)
+    if(TARGET ${target})
+      add_dependencies(installable ${target})
+    endif()
+  endforeach()
+endif()
