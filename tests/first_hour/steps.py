@@ -46,7 +46,8 @@ def stop(server, name):
 def confirm_an_order(hour, desk, folder):
     """The README's program confirms what `nfx connect` sends."""
     server = hour.serve(desk, "desk.toml", folder=folder, listens_on="stderr")
-    trader = (hour.root / "examples/trader.toml").read_text(encoding="utf-8")
+    file = found(re.compile(r"`nfx connect (\S+\.toml)`"), readme(hour), "README.md").group(1)
+    trader = (hour.root / file).read_text(encoding="utf-8")
     (folder / "trader.toml").write_text(trader.replace("9878", str(server.port)), encoding="utf-8")
     out, _ = hour.command(hour.nfx, "connect", "trader.toml", folder=folder, data=ORDER)
     line = found(re.compile(r"ExecutionReport.*ClOrdID=first.*"), out, "nfx connect trader.toml").group(0)
