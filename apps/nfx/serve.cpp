@@ -123,7 +123,7 @@ class Server final : public Application {
 int serve(const ServeOptions& options) {
   EngineConfig config = load_program_config(options.config, "nfx");
   if (options.check) {
-    print_program(config, options.config, "nfx");
+    print_program(std::move(config), options.config, "nfx");
     return exit_done;
   }
   LineLog log{Stream::out};  // outlives the engine, which prints until its end
@@ -147,7 +147,9 @@ cli::Command serve_command() {
                    .help = "TOML configuration, see below, or QuickFIX settings",
                    .required = true,
                    .kind = cli::Kind::file},
-                  {.names = "--check", .target = &options.check, .help = "Only check the configuration"},
+                  {.names = "--check",
+                   .target = &options.check,
+                   .help = "Only check the configuration, certificates and keys included"},
                   {.names = "--echo",
                    .target = &options.echo,
                    .help = "Send every application message back: same type, body and optional header fields. Without "

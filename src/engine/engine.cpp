@@ -14,8 +14,8 @@
 #include "engine/engine_logs.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/poll_thread.hpp"
+#include "engine/start_checks.hpp"
 #include "nexusfix/config/placement.hpp"
-#include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/transport/tls_context.hpp"
@@ -25,18 +25,6 @@ namespace {
 
 void take_dictionary(SessionSettings& settings) {
   if (settings.dictionary) settings.session.dictionary = settings.dictionary.get();
-}
-
-// What a session's connections are encrypted with. Throws ConfigError.
-void take_tls(const EngineConfig& config, SessionSettings& settings) {
-  if (!settings.tls_enabled || settings.socket.tls) return;
-  try {
-    TlsOptions options = settings.tls;
-    options.peer_names = handshake_peer_names(config, settings);
-    settings.socket.tls = std::make_shared<TlsContext>(std::move(options));
-  } catch (const TlsError& error) {
-    throw ConfigError(identity(settings.session) + ": " + error.what());
-  }
 }
 
 }  // namespace
@@ -175,14 +163,13 @@ struct Engine::Parts {
 
 Engine::Engine(EngineConfig config, Application& application) {
   check_config(config);
+  for (SessionSettings& settings : config.sessions) take_dictionary(settings);
+  load_certificates(config);
+  check_listen_addresses(config);
   parts_ = std::make_unique<Parts>(std::move(config));
   parts_->application = &application;
   // The plan may have given sessions other threads.
   if (parts_->placement.plan() != nullptr) check_config(parts_->config);
-  for (SessionSettings& settings : parts_->config.sessions) {
-    take_dictionary(settings);
-    take_tls(parts_->config, settings);
-  }
   for (std::uint32_t i = 0; i < parts_->config.poll_threads; ++i) {
     parts_->placement.build(i, [&] { parts_->make_thread(i, application); });
     for (const SessionSettings& settings : parts_->config.sessions) {
@@ -257,7 +244,7 @@ std::optional<std::size_t> Engine::find_session(const SessionId& id) const {
 
 std::size_t Engine::add_session(SessionSettings settings) {
   take_dictionary(settings);
-  take_tls(parts_->config, settings);
+  load_certificates(parts_->config, settings);
   if (settings.tls_enabled && !parts_->transport.tls) {
     throw ConfigError("tls: an engine that began without encrypted sessions takes none later; give one at start");
   }

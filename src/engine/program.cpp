@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/start_checks.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
@@ -129,7 +130,8 @@ EngineConfig load_program_config(const std::string& file, std::string_view progr
   return config;
 }
 
-void print_program(const EngineConfig& config, const std::string& file, std::string_view program) {
+void print_program(EngineConfig config, const std::string& file, std::string_view program) {
+  load_certificates(config);
   SafeText out;
   out.add("{}: ok, {}\n", file, counted(config.sessions.size(), "session"));
   for (const SessionSettings& each : config.sessions) {

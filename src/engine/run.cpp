@@ -100,7 +100,7 @@ int run_as(std::string_view program, std::span<char*> arguments, Application& ap
   if (const std::string error = kernel_override_error(); !error.empty()) throw ConfigError(error);
   EngineConfig config = load_program_config(line.config, program);
   if (line.mode == Mode::check) {
-    print_program(config, line.config, program);
+    print_program(std::move(config), line.config, program);
     return ExitCode::done;
   }
   LineLog lines{Stream::err};  // outlives the engine, which writes until its end

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/session_runner.hpp"
+#include "engine/start_checks.hpp"
 #include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
@@ -25,8 +26,7 @@ void SessionRunner::start() {
 void SessionRunner::ensure_listener(const Endpoint& endpoint, const SocketOptions& options) {
   if (logons_.listener_at(endpoint)) return;
   auto listener = network_.listen(endpoint, options);
-  if (!listener)
-    throw ConfigError("cannot listen: " + listener.error().text() + "; choose a free address for 'listen'");
+  if (!listener) throw ConfigError(cannot_listen(listener.error()));
   logons_.listening(*listener, endpoint);
 }
 

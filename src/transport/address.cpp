@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/transport/listen_address.hpp"
 #include "nexusfix/transport/tcp_parts.hpp"
 
 namespace nfx {
@@ -36,8 +37,9 @@ std::expected<AddressList, TransportError> look_up(const Endpoint& endpoint) {
     result = ::getaddrinfo(endpoint.host.c_str(), port.c_str(), &hints, &found);
   }
   if (result == 0) return AddressList(found, &::freeaddrinfo);
-  const int code = result == EAI_SYSTEM ? errno : EADDRNOTAVAIL;
-  return std::unexpected(TransportError{code, "look up " + endpoint.host + " (" + ::gai_strerror(result) + ")"});
+  if (result == EAI_SYSTEM) return std::unexpected(TransportError{errno, "look up " + endpoint.host});
+  return std::unexpected(
+      TransportError{no_such_host, "the host " + endpoint.host + " is unknown (" + ::gai_strerror(result) + ")"});
 }
 
 }  // namespace detail

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/transport/listen_address.hpp"
 #include "transport/address.hpp"
 
 namespace nfx::detail {
@@ -59,6 +60,25 @@ namespace {
     return hardware ? hardware : time_of(stamps.ts[0]);
   }
   return std::nullopt;
+}
+
+// A socket that has this address.
+template <class Prepare>
+[[nodiscard]] std::expected<int, TransportError> open_bound(const Endpoint& endpoint, Prepare&& prepare) {
+  const auto fail = [&](const char* operation, int code) {
+    return std::unexpected(TransportError{code, operation + to_string(endpoint)});
+  };
+  auto addresses = look_up(endpoint);
+  if (!addresses) return std::unexpected(std::move(addresses.error()));
+  const addrinfo& address = **addresses;
+  const int fd = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return fail("socket for ", errno);
+  (void)set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  prepare(fd);
+  if (::bind(fd, address.ai_addr, address.ai_addrlen) == 0) return fd;
+  const int error = errno;
+  ::close(fd);
+  return fail("bind ", error);
 }
 
 }  // namespace
@@ -131,27 +151,14 @@ void watch_silence(int fd, const SocketTuning& tuning, Warnings& warnings) {
 
 std::expected<int, TransportError> open_listener(const Endpoint& endpoint, const SocketTuning& tuning, int backlog,
                                                  Warnings& warnings) {
-  const auto fail = [&](const char* operation, int code) {
-    return std::unexpected(TransportError{code, operation + to_string(endpoint)});
-  };
-  auto addresses = look_up(endpoint);
-  if (!addresses) return std::unexpected(std::move(addresses.error()));
-  const addrinfo& address = **addresses;
-  const int fd = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return fail("socket for ", errno);
-  (void)set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-  prepare_socket(fd, tuning, warnings);
-  watch_silence(fd, tuning, warnings);
-  const char* failed = nullptr;
-  if (::bind(fd, address.ai_addr, address.ai_addrlen) != 0) {
-    failed = "bind ";
-  } else if (::listen(fd, backlog) != 0) {
-    failed = "listen on ";
-  }
-  if (failed == nullptr) return fd;
+  auto bound = open_bound(endpoint, [&](int fd) {
+    prepare_socket(fd, tuning, warnings);
+    watch_silence(fd, tuning, warnings);
+  });
+  if (!bound || ::listen(*bound, backlog) == 0) return bound;
   const int error = errno;
-  ::close(fd);
-  return fail(failed, error);
+  ::close(*bound);
+  return std::unexpected(TransportError{error, "listen on " + to_string(endpoint)});
 }
 
 std::optional<Endpoint> local_endpoint_of(int fd) {
@@ -267,3 +274,14 @@ Received receive_some(int fd, const SocketTuning& tuning, char* buffer, std::siz
 void acknowledge_at_once(int fd) noexcept { (void)set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 1); }
 
 }  // namespace nfx::detail
+
+namespace nfx {
+
+std::expected<void, TransportError> check_listen_address(const Endpoint& endpoint) {
+  const auto bound = detail::open_bound(endpoint, [](int) {});
+  if (!bound) return std::unexpected(bound.error());
+  ::close(*bound);
+  return {};
+}
+
+}  // namespace nfx

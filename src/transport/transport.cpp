@@ -7,6 +7,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "nexusfix/transport/listen_address.hpp"
+
 namespace nfx {
 
 std::optional<std::string> canonical_address(std::string_view host) {
@@ -66,6 +68,8 @@ std::string_view to_string(CloseReason reason) noexcept {
   return "unknown";
 }
 
-std::string TransportError::text() const { return operation + ": " + std::generic_category().message(code); }
+std::string TransportError::text() const {
+  return code == no_such_host ? operation : operation + ": " + std::generic_category().message(code);
+}
 
 }  // namespace nfx

@@ -1,5 +1,6 @@
 """What people get wrong, a row each: one line on standard error with the place and the fix, the documented exit code, and
 nothing half done: no file is written."""
+import os
 import pathlib
 import socket
 import tempfile
@@ -14,6 +15,7 @@ CFG = ("[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nNonStopSession=Y
 CHECK = "serve --check e.toml"
 CHECK_CFG = "serve --check e.cfg"
 SERVE = "serve e.toml"
+TLS = 'tls = true\ntls_certificate = "c.pem"\ntls_key = "k.pem"\ntls_client_certificate = "none"\n'
 FAILED, WRONG = 1, 2
 
 
@@ -75,6 +77,11 @@ ROWS = {
     # Addresses.
     "no port": ({"e.toml": SESSION.replace(":0", "")}, CHECK, WRONG, ["e.toml:4:10: ", "expected an address such as"]),
     "port 70000": ({"e.toml": SESSION.replace(":0", ":70000")}, CHECK, WRONG, ["e.toml:4:10: ", "127.0.0.1:9878"]),
+    "an unknown host": ({"e.toml": SESSION.replace("127.0.0.1", "no.such.host.invalid")}, SERVE, WRONG,
+                        ["cannot listen: the host no.such.host.invalid is unknown (", "an address of this machine, such as 127.0.0.1"]),
+    "an address of another machine": (
+        {"e.toml": '[log]\ndirectory = "log"\n' + SESSION.replace("127.0.0.1", "192.0.2.1")}, SERVE, WRONG,
+        ["cannot listen: bind 192.0.2.1:0: Cannot assign", "an address of this machine, such as 127.0.0.1"]),
     "a port by name": ({"e.toml": SESSION.replace(":0", ":http")}, CHECK, WRONG, ["e.toml:4:10: ", "127.0.0.1:9878"]),
     # Dictionaries.
     "a dictionary that does not exist": (toml('dictionary = "NO.xml"\n'), CHECK, WRONG,
@@ -98,10 +105,13 @@ ROWS = {
                                  ["[log]", "Not a directory", "choose another"]),
     "a file as folder of journals": ({**toml('store = "journal"\nstore_directory = "f"\n'), "f": ""}, SERVE, FAILED,
                                      ["Not a directory", "choose another directory"]),
+    "a certificate that does not exist": (
+        {**toml(TLS), "k.pem": "y"}, CHECK, WRONG, ["FIX.4.4:A->B: ", "c.pem: cannot be read: No such file"]),
+    "a certificate that is a text, checked only": (
+        {**toml(TLS), "c.pem": "x", "k.pem": "y"}, CHECK, WRONG, ["c.pem: holds no certificate in PEM form"]),
     "TLS without a certificate": (toml("tls = true\n"), CHECK, WRONG, ["tls_certificate: an acceptor needs a certificate"]),
     "a certificate that is a text": (
-        {**toml('tls = true\ntls_certificate = "c.pem"\ntls_key = "k.pem"\ntls_client_certificate = "none"\n'),
-         "c.pem": "x", "k.pem": "y"}, SERVE, WRONG, ["c.pem: holds no certificate in PEM form"]),
+        {**toml(TLS), "c.pem": "x", "k.pem": "y"}, SERVE, WRONG, ["c.pem: holds no certificate in PEM form"]),
     # QuickFIX settings.
     "settings without [DEFAULT]": (
         {"e.cfg": "[SESSION]\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\n"}, CHECK_CFG, WRONG,
@@ -168,16 +178,17 @@ class WrongInputs(unittest.TestCase):
             with self.subTest(what):
                 self.try_out(*row)
 
-    def test_a_port_in_use_is_named(self):
+    def test_a_port_in_use_is_named_before_anything_is_written(self):
         with socket.socket() as taken, tempfile.TemporaryDirectory() as name:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             address = f"127.0.0.1:{taken.getsockname()[1]}"
             pathlib.Path(name, "e.toml").write_text(
-                SESSION.replace("127.0.0.1:0", address) + 'store = "memory"\n', encoding="utf-8")
+                '[log]\ndirectory = "log"\n' + SESSION.replace("127.0.0.1:0", address), encoding="utf-8")
             code, out, err = support.run_in(name, "serve", "e.toml")
+            self.assertEqual(os.listdir(name), ["e.toml"], "neither logs nor journals")
         self.assertEqual((code, out, err.count("\n")), (WRONG, "", 1), err)
-        self.assertIn(f"{address}: Address already in use", err)
+        self.assertIn(f"{address}: Address already in use; choose a free address", err)
 
 
 if __name__ == "__main__":

@@ -158,16 +158,15 @@ TEST(Engine, stopped_before_it_runs_does_not_run) {
   EXPECT_TRUE(engine.finished());
 }
 
-TEST(Engine, says_which_port_is_taken_and_what_to_do) {
+TEST(Engine, says_which_port_is_taken_and_what_to_do_before_it_is_made) {
   Echo application;
   EngineConfig config;
   config.sessions = {acceptor_on("127.0.0.1", "A", 0)};
   Engine first{config, application};
   first.start();
   config.sessions[0].listen = *first.local_endpoint(0);
-  Engine second{config, application};
   try {
-    second.start();
+    const Engine second{config, application};
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_EQ(std::string{error.what()}, "cannot listen: bind " + to_string(config.sessions[0].listen) +

@@ -306,7 +306,7 @@ TYPED_TEST(TcpTransport, names_what_failed_and_why) {
   EXPECT_EQ(taken.error().text(), "bind 127.0.0.1:" + std::to_string(server.port) + ": Address already in use");
   const auto unknown = other.connect({"no such host", 1});
   ASSERT_FALSE(unknown.has_value());
-  EXPECT_TRUE(unknown.error().operation.starts_with("look up no such host")) << unknown.error().text();
+  EXPECT_TRUE(unknown.error().operation.starts_with("the host no such host")) << unknown.error().text();
 }
 
 TYPED_TEST(TcpTransport, has_no_more_listeners_than_its_limit) {

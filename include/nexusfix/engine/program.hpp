@@ -21,8 +21,9 @@ void occupy_standard_descriptors() noexcept;
 // file unless they name another. Warnings are lines on standard error, after the name of the program.
 [[nodiscard]] EngineConfig load_program_config(const std::string& file, std::string_view program);
 
-// Prints what would run: sessions, addresses, stores, dictionaries.
-void print_program(const EngineConfig& config, const std::string& file, std::string_view program);
+// Prints what would run: sessions, addresses, stores, dictionaries. Reads the certificates and keys; throws ConfigError
+// where the start would.
+void print_program(EngineConfig config, const std::string& file, std::string_view program);
 
 // Where messages are stored, in one line: "2 sessions have journals in /var/lib/desk/store".
 [[nodiscard]] std::string store_text(const EngineConfig& config);

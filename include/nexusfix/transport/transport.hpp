@@ -64,7 +64,7 @@ enum class CloseReason : std::uint8_t {
 
 // Why listen or connect could not even begin.
 struct TransportError {
-  int code = 0;           // an errno value
+  int code = 0;           // an errno value, or no_such_host
   std::string operation;  // what failed, with its address: "bind 127.0.0.1:9880"
 
   // "bind 127.0.0.1:9880: Address already in use"

@@ -1,0 +1,25 @@
+// What can fail at the start without anything being written: certificates and listen addresses. An engine checks both
+// before it opens logs and journals, so that a mistake leaves no files.
+// Thread: the one that makes the engine. Cost: reads the certificates' files; two system calls an address. Errors:
+// ConfigError, which names the session or the address, and the fix.
+#pragma once
+
+#include <string>
+
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/transport/transport.hpp"
+
+namespace nfx {
+
+// What the connections of a session are encrypted with; nothing for one without TLS.
+void load_certificates(const EngineConfig& config, SessionSettings& settings);
+// The same for all of its sessions.
+void load_certificates(EngineConfig& config);
+
+// Binds each listen address once and releases it. An address that is free now may still be taken at the listening.
+void check_listen_addresses(const EngineConfig& config);
+
+// "cannot listen: bind 127.0.0.1:9878: Address already in use; choose a free address for 'listen'"
+[[nodiscard]] std::string cannot_listen(const TransportError& error);
+
+}  // namespace nfx
