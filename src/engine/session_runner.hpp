@@ -8,6 +8,7 @@
 // session has logged on. What happens once per message is in this header, the rest in session_runner*.cpp.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -288,6 +289,7 @@ class SessionRunner {
   LoopCommands commands_;
   Roster sessions_;
   MessageView replayed_message_;
+  std::array<char, clock_text_size> fault_text_{};  // of the Logon that is being checked
   Jitter jitter_;
   std::uint64_t store_changes_seen_ = 0;
   bool stopping_ = false;

@@ -219,7 +219,7 @@ std::optional<SessionSettings> SessionRunner::accepted_by_template(const Message
   auto settings = logons_.from_template(logon, pending, now_.utc);
   if (!settings || !LogonGate::may_come_from(*settings, pending, certificate)) return std::nullopt;
   ValidationReport scratch;
-  LogonFault fault = logon_sender_fault(settings->session, logon, now_, scratch);
+  LogonFault fault = logon_sender_fault(settings->session, logon, now_, scratch, fault_text_);
   if (!fault) fault = logon_terms_fault(settings->session, logon);
   if (fault) {
     state_fault(pending, fault);

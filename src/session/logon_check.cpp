@@ -1,6 +1,11 @@
 // Checks a Logon's sender and terms before anything of a session changes; secrets are compared in constant time.
 #include "nexusfix/session/logon_check.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
@@ -35,7 +40,7 @@ bool may_have_no_heartbeats(const SessionConfig& config) noexcept {
 }  // namespace
 
 LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& message, Instant now,
-                              ValidationReport& scratch) noexcept {
+                              ValidationReport& scratch, std::span<char> room) noexcept {
   if (message.begin_string() != config.begin_string)
     return {LogonRefusalReason::unknown_session, "Logon with another BeginString"};
   if (message.get_view(Tag::SenderCompID) != config.target_comp_id ||
@@ -51,9 +56,9 @@ LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& me
     return {LogonRefusalReason::malformed, "Logon does not conform to the dictionary"};
   }
   const auto sending_time = message.get_utc_timestamp(Tag::SendingTime);
-  if (!sending_time || !within_latency(config, sending_time->time, now)) {
-    return {LogonRefusalReason::sending_time, "Logon with a SendingTime missing, malformed or too far from our clock"};
-  }
+  if (!sending_time) return {LogonRefusalReason::sending_time, "Logon with a SendingTime(52) missing or malformed"};
+  if (!within_latency(config, sending_time->time, now))
+    return {LogonRefusalReason::sending_time, clock_text(config, sending_time->time, now, room)};
   if (session_rules(config.begin_string) == SessionRules::fixt11 && !message.has(Tag::DefaultApplVerID)) {
     return {LogonRefusalReason::malformed, "Logon without DefaultApplVerID(1137)"};
   }
@@ -61,6 +66,26 @@ LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& me
   if (!credentials_acceptable(config, message))
     return {LogonRefusalReason::credentials, "Logon with a wrong Username(553) or Password(554)"};
   return {};
+}
+
+std::string_view clock_text(const SessionConfig& config, UtcTime sending_time, Instant now,
+                            std::span<char> room) noexcept {
+  NFX_ASSERT(room.size() >= clock_text_size);
+  char* at = room.data();
+  const auto put = [&at](std::string_view text) { at = std::ranges::copy(text, at).out; };
+  const auto put_seconds = [&](std::chrono::seconds seconds) {
+    at = std::to_chars(at, room.data() + room.size(), seconds.count()).ptr;
+  };
+  // Each is rounded before they are subtracted: the difference of nanoseconds may overflow.
+  const auto theirs = std::chrono::floor<std::chrono::seconds>(sending_time);
+  const auto ours = std::chrono::floor<std::chrono::seconds>(now.utc);
+  put("SendingTime(52) is ");
+  put_seconds(std::max(theirs, ours) - std::min(theirs, ours));
+  put(theirs < ours ? " s earlier than our clock" : " s later than our clock");
+  put(", and max_latency_s allows ");
+  put_seconds(std::chrono::duration_cast<std::chrono::seconds>(config.max_latency));
+  put(": synchronise both clocks with NTP or PTP");
+  return {room.data(), static_cast<std::size_t>(at - room.data())};
 }
 
 LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message) noexcept {

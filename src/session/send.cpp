@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_message.hpp"
 #include "nexusfix/wire/field_writer.hpp"
@@ -161,7 +162,13 @@ void Session::reject(const MessageView& rejected, SeqNum seq, SessionRejectReaso
   // Routing fields that are too long to echo are omitted; the Reject is still sent.
   if (!send_session_message(msg_type::reject, header.ok() ? header.view() : std::string_view{}, body.view(), now, out))
     return;
-  note(Notice::message_rejected, seq, text, out);
+  std::string_view noted = text;
+  if (reason == SessionRejectReason::sending_time_accuracy_problem) {
+    // What the clocks differ by is for our log: the peer knows neither our clock nor our settings.
+    const auto sent = rejected.get_utc_timestamp(Tag::SendingTime);
+    if (sent && !within_latency(config_, sent->time, now)) noted = clock_text(config_, sent->time, now, text_);
+  }
+  note(Notice::message_rejected, seq, noted, out);
   const std::string_view type = rejected.msg_type();
   if (seq == next_in_ && type != msg_type::logon && type != msg_type::sequence_reset) advance_past(seq, now, out);
   count_invalid(now, out);

@@ -6,11 +6,12 @@ import pathlib
 import re
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import unittest
 
-from support import PATIENCE_S, Server, fix, run
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Server, fix, run
 from tls_support import Certificates
 
 LOG = '[log]\ndirectory = "log"\nmetrics_file = "metrics.prom"\n'
@@ -87,7 +88,7 @@ class RefusedLogon(unittest.TestCase):
                 pass
             return received
 
-    def refused(self, reason, names="FIX.4.4:CLIENT->NEXUSFIX", count=1):
+    def refused(self, reason, names="FIX.4.4:CLIENT->NEXUSFIX", count=1, detail="."):
         """Ends the server; its line, its event and its counter have the reason."""
         code, out, err = self.server.stop()
         self.assertEqual(code, 0)
@@ -95,6 +96,7 @@ class RefusedLogon(unittest.TestCase):
         self.assertEqual(len(lines), count, err)
         self.assertRegex(lines[-1], rf"^\d{{8}}-[\d:.]+ Logon refused: {reason}: .* from 127\.0\.0\.1:\d+$")
         self.assertIn(names, lines[-1])
+        self.assertRegex(lines[-1], detail)
         events = "".join(file.read_text(encoding="utf-8") for file in (self.folder / "log").glob("events*"))
         self.assertIn(lines[-1].split(" ", 1)[1], events)
         metrics = (self.folder / "metrics.prom").read_text(encoding="utf-8")
@@ -191,7 +193,26 @@ class RefusedLogon(unittest.TestCase):
     def test_another_clock(self):
         self.serve()
         self.assertNotIn(b"35=A", self.raw(logon(seconds=-600)))
-        self.refused("sending_time")
+        self.refused("sending_time", detail=r"SendingTime\(52\) is 60[01] s earlier than our clock, and max_latency_s allows 120: "
+                                            r"synchronise both clocks with NTP or PTP")
+
+    def test_connect_states_by_how_much_the_clocks_differ(self):
+        for answer, text in ((message("5", (58, "SendingTime accuracy problem"), seconds=3600),
+                              r"SendingTime accuracy problem; the peer's clock is 3(600|599) s later than this host's: synchronise both"),
+                             (logon(seconds=-3600), r"SendingTime\(52\) is 360\d s earlier than our clock, and max_latency_s allows 120")):
+            with self.subTest(text), socket.create_server(("127.0.0.1", 0)) as acceptor:
+                acceptor.settimeout(PATIENCE_S)
+                file = self.folder / "connect.toml"
+                file.write_text('[[session]]\nrole = "initiator"\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\n'
+                                f'connect = "127.0.0.1:{acceptor.getsockname()[1]}"\n', encoding="utf-8")
+                with subprocess.Popen([PROGRAM, "connect", str(file), "--wait", "0"], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True) as client:
+                    with acceptor.accept()[0] as peer:
+                        self.assertIn(b"35=A", peer.recv(4096))
+                        peer.sendall(answer)
+                        _, err = client.communicate(timeout=PATIENCE_S)
+                self.assertEqual(client.returncode, 1, err)
+                self.assertRegex(err, text)
 
     def test_a_session_outside_its_time(self):
         begin, end = (at(3600 * hours).strftime("%H:%M:%S") for hours in (2, 3))

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,8 @@ TEST(LogonCheck, finds_what_a_session_finds_and_a_session_does_what_it_says) {
     MessageView message;
     ASSERT_EQ(message.parse(bytes), WireError::none);
     ValidationReport scratch;
-    LogonFault fault = logon_sender_fault(each.config, message, rig.now, scratch);
+    std::array<char, clock_text_size> room{};
+    LogonFault fault = logon_sender_fault(each.config, message, rig.now, scratch, room);
     if (!fault) fault = logon_terms_fault(each.config, message);
     EXPECT_EQ(fault.text, each.fault);
     EXPECT_EQ(fault.reason == LogonRefusalReason::none, each.fault.empty());
@@ -70,6 +72,43 @@ TEST(LogonCheck, finds_what_a_session_finds_and_a_session_does_what_it_says) {
     EXPECT_EQ(rig.refusal, fault.reason);
     EXPECT_EQ(rig.take(), each.answered ? "35=5|34=1|58=" + each.fault + "|" : "nothing");
   }
+}
+
+// Also of times so far apart that their difference in nanoseconds overflows.
+TEST(LogonCheck, states_by_how_many_seconds_the_clocks_differ) {
+  const SessionConfig config = acceptor_config();
+  const Instant now{.utc = parse_utc_timestamp("20240315-12:00:00.250")->time, .monotonic = {}};
+  const auto text = [&](std::string_view sending_time) {
+    std::array<char, clock_text_size> room{};
+    return std::string{clock_text(config, parse_utc_timestamp(sending_time)->time, now, room)};
+  };
+  const std::string fix = ", and max_latency_s allows 120: synchronise both clocks with NTP or PTP";
+  EXPECT_EQ(text("20240315-11:00:00.000"), "SendingTime(52) is 3600 s earlier than our clock" + fix);
+  EXPECT_EQ(text("20240315-13:00:00.999"), "SendingTime(52) is 3600 s later than our clock" + fix);
+  EXPECT_EQ(text("17000101-00:00:00"), "SendingTime(52) is 10230840000 s earlier than our clock" + fix);
+}
+
+TEST(LogonCheck, refuses_a_clock_that_is_off_with_the_difference_in_the_reason) {
+  SessionRig rig{acceptor_config()};
+  const std::string bytes = peer_message(rig, "35=A|34=1|98=0|108=30|");
+  rig.now.utc += std::chrono::seconds{600};
+  rig.connect();
+  rig.receive(bytes);
+  EXPECT_EQ(rig.refusal, LogonRefusalReason::sending_time);
+  EXPECT_TRUE(rig.close_text.starts_with("SendingTime(52) is 600 s earlier than our clock")) << rig.close_text;
+}
+
+TEST(LogonCheck, later_messages_of_a_clock_that_is_off_are_noticed_with_the_difference) {
+  SessionRig rig{acceptor_config()};
+  log_on_acceptor(rig);
+  const std::string bytes = peer_message(rig, "35=0|34=2|");
+  rig.now.utc += std::chrono::seconds{600};
+  rig.receive(bytes);
+  ASSERT_FALSE(rig.notices.empty());
+  EXPECT_EQ(rig.notices.back().notice, Notice::message_rejected);
+  EXPECT_TRUE(rig.notices.back().text.starts_with("SendingTime(52) is 600 s earlier than our clock"))
+      << rig.notices.back().text;
+  EXPECT_NE(rig.take().find("58=SendingTime accuracy problem|"), std::string::npos) << "the peer reads what FIX states";
 }
 
 TEST(LogonCheck, takes_an_answer_without_heartbeats_for_an_initiator_that_proposed_none) {

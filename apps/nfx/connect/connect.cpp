@@ -59,6 +59,7 @@ class Client final : public Application {
     answered_ = false;
     std::string text = was_logged_on ? "logged out" : "no logon";
     if (!reason.empty() && reason != text) text.append(": ").append(reason);
+    if (!was_logged_on && !text.contains("SendingTime(52)")) text += clock_difference();
     event(session, text);
     logon_deadline_ = MonotonicTime::min();
     // With several addresses the next one may succeed.
@@ -76,9 +77,11 @@ class Client final : public Application {
     show(session, message, Colour::green);
   }
   void on_reject(SessionHandle& session, const MessageView& reject) override { show(session, reject, Colour::red); }
-  void on_traffic(SessionHandle&, Direction direction, std::string_view message) override {
+  void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override {
     (direction == Direction::in ? answered_ : logon_sent_) = true;
-    if (direction == Direction::in || view_.parse(message) != WireError::none) return;
+    if (direction == Direction::in && up_) return;
+    if (view_.parse(message) != WireError::none) return;
+    if (direction == Direction::in) return compare_clocks(session.now().utc);
     // Resent messages do not answer a submission.
     if (is_session_msg_type(view_.msg_type()) || view_.get_view(Tag::PossDupFlag) == "Y") return;
     change([this] { outcome_ = Sent::sent; });
@@ -169,6 +172,22 @@ class Client final : public Application {
     });
     stop();
   }
+  // What the peer answers our Logon with has its time.
+  void compare_clocks(UtcTime now) {
+    using std::chrono::floor, std::chrono::seconds;
+    const auto sent = view_.get_utc_timestamp(Tag::SendingTime);
+    if (sent) peer_ahead_ = floor<seconds>(sent->time) - floor<seconds>(now);
+  }
+  // A refusal may have this cause. Of the peer's own Logon the session states it.
+  [[nodiscard]] std::string clock_difference() const {
+    constexpr std::chrono::seconds notable{10};  // less is the time that an answer takes, or accepted by most peers
+    const std::chrono::seconds difference = std::chrono::abs(peer_ahead_);
+    if (difference < notable) return {};
+    return "; the peer's clock is " + std::to_string(difference.count()) +
+           (peer_ahead_ > difference.zero() ? " s later than this host's" : " s earlier than this host's") +
+           ": synchronise both with NTP or PTP";
+  }
+
   static Sent outcome_of(std::string_view text) noexcept {
     if (text == to_string(SendError::no_room)) return Sent::no_room;
     return text == to_string(SendError::not_logged_on) ? Sent::not_logged_on : Sent::refused;
@@ -216,6 +235,7 @@ class Client final : public Application {
   bool logon_sent_ = false;
   bool answered_ = false;  // on this connection
   bool silent_ = false;    // the last connection ended without an answer
+  std::chrono::seconds peer_ahead_{0};
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

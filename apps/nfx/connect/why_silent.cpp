@@ -31,7 +31,9 @@ SafeText why_silent(const SessionSettings& settings) {
   cause("sequence number",
         "some acceptors close without a Logout when MsgSeqNum(34) is too low or a reset is not allowed: "
         "try with and without --no-reset");
-  cause("clock", "SendingTime(52) may be too far from the peer's clock: compare with NTP");
+  cause("clock",
+        "SendingTime(52) may be too far from the peer's clock: compare this host's with NTP, by 'chronyc tracking' for "
+        "example");
   if (settings.tls_enabled) {
     cause("TLS", "the handshake succeeded; the peer may expect a client certificate of another name (tls_certificate)");
   } else {

@@ -1,9 +1,11 @@
 // What can be checked of a Logon without the session's store: who sent it, and its terms. Session checks every Logon
 // with these functions; a poll loop uses them before it makes a session from a template.
-// Thread: any, no state. Cost: one validation and some look-ups, once per Logon. Lifetime: texts are constants.
+// Thread: any, no state. Cost: one validation and some look-ups, once per Logon. Lifetime: texts are constants, or in
+// the memory that the caller gives.
 // Errors: a fault is a value.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "nexusfix/base/time.hpp"
@@ -23,9 +25,9 @@ struct LogonFault {
 };
 
 // Names, versions, SendingTime, conformance to the dictionary and credentials; in this order. `message` is a Logon;
-// `scratch` receives what the validation found.
+// `scratch` receives what the validation found, `room` the text where numbers are in it: clock_text_size.
 [[nodiscard]] LogonFault logon_sender_fault(const SessionConfig& config, const MessageView& message, Instant now,
-                                            ValidationReport& scratch) noexcept;
+                                            ValidationReport& scratch, std::span<char> room) noexcept;
 
 // EncryptMethod, TestMessageIndicator, HeartBtInt and ResetSeqNumFlag of a Logon whose sender is accepted.
 [[nodiscard]] LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message) noexcept;
@@ -36,5 +38,10 @@ struct LogonFault {
   return !config.check_latency ||
          (sending_time >= now.utc - config.max_latency && sending_time <= now.utc + config.max_latency);
 }
+
+// Where it is not: by how many seconds the clocks differ, and the fix.
+inline constexpr std::size_t clock_text_size = 160;
+[[nodiscard]] std::string_view clock_text(const SessionConfig& config, UtcTime sending_time, Instant now,
+                                          std::span<char> room) noexcept;
 
 }  // namespace nfx
