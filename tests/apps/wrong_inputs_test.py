@@ -142,6 +142,9 @@ ROWS = {
     # Stores as arguments.
     "a store that does not exist": ({}, "store ls no", WRONG, ["no: there is no such folder", "give the directory"]),
     "a file as store": ({"f": ""}, "store ls f", WRONG, ["f: is not a folder", "give the directory"]),
+    "a folder without journals": ({"d/x": ""}, "store ls d", WRONG, ["d: no session is stored here", "give the directory"]),
+    "a folder without journals to verify": ({"d/x": ""}, "store verify d", WRONG, ["d: no session is stored here"]),
+    "a folder without journals to show": ({"d/x": ""}, "store cat d", WRONG, ["d: no session is stored here"]),
     "a QuickFIX store that does not exist": ({}, "store import no --into s", WRONG, ["no: No such file", "give the FileStorePath"]),
     "a folder without a QuickFIX store": ({"d/x": ""}, "store import d --into s", WRONG,
                                           ["d: is not a QuickFIX file store", "give the FileStorePath"]),

@@ -50,6 +50,17 @@ void check_folder(const std::string& folder) {
   }
 }
 
+// Whether the folder is that of something else than a store. One that an engine has just made has only folders of
+// sessions, whose names are hexadecimal numbers.
+bool holds_something_else(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator entries{folder, error};
+  return !error && std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    return !entry.is_directory() || name.find_first_not_of("0123456789abcdef") != std::string::npos;
+  });
+}
+
 // Also of a copy, whatever its folder is called.
 std::vector<StoredSession> the_one_in(const fs::path& folder) {
   const fs::path whole = fs::weakly_canonical(folder);
@@ -94,7 +105,7 @@ std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty) 
   check_folder(place.store);
   std::vector<StoredSession> all =
       has_segments(place.store) ? the_one_in(place.store) : list_sessions(posix_disk(), place.store);
-  if (all.empty() && !may_be_empty) {
+  if (all.empty() && (!may_be_empty || holds_something_else(place.store))) {
     throw ConfigError(place.store + ": no session is stored here; give the directory of the engine's journals");
   }
   std::ranges::sort(all, {}, &StoredSession::identity);

@@ -33,7 +33,7 @@ struct Place {
 [[nodiscard]] std::vector<cli::Option> with(std::vector<cli::Option> first, std::vector<cli::Option> rest);
 
 // The selected sessions, by identity. Throws ConfigError when there is no such store or session; it lists those that
-// exist. An empty store is an error too, unless `may_be_empty`.
+// exist. An empty store is an error too, unless `may_be_empty` and nothing else is in the folder.
 [[nodiscard]] std::vector<StoredSession> find_sessions(const Place& place, bool may_be_empty = false);
 // Where exactly one is needed.
 [[nodiscard]] StoredSession find_session(const Place& place);
