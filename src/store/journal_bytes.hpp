@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <string_view>
 
 #include "nexusfix/base/assert.hpp"
@@ -54,6 +55,9 @@ inline void write_record(char* to, JournalPosition position, RecordHeader header
 }
 
 [[nodiscard]] bool header_is_whole(const SegmentHeader& header) noexcept;
+// Not damaged, but of a version that this program does not read; and what to do about it.
+[[nodiscard]] bool is_of_another_version(const SegmentHeader& header) noexcept;
+[[nodiscard]] std::string another_version_text(const SegmentHeader& header);
 [[nodiscard]] SegmentHeader make_header(std::uint64_t ordinal, std::uint64_t capacity,
                                         std::string_view identity) noexcept;
 [[nodiscard]] inline std::string_view identity_of(const SegmentHeader& header) noexcept {

@@ -56,10 +56,28 @@ std::string_view to_string(StoreCondition condition) noexcept {
 
 namespace detail {
 
-bool header_is_whole(const SegmentHeader& header) noexcept {
+namespace {
+
+// Every version has magic, version, identity and checksum in these places, so that a journal of a later one is
+// recognized.
+bool is_header(const SegmentHeader& header) noexcept {
   return std::equal(std::begin(segment_magic), std::end(segment_magic), header.magic) &&
-         header.version == segment_version && header.header_size == segment_header_size &&
          header.identity_size <= SegmentHeader::max_identity && header.crc == header_crc(header);
+}
+
+}  // namespace
+
+bool header_is_whole(const SegmentHeader& header) noexcept {
+  return is_header(header) && header.version == segment_version && header.header_size == segment_header_size;
+}
+
+bool is_of_another_version(const SegmentHeader& header) noexcept {
+  return is_header(header) && header.version != segment_version;
+}
+
+std::string another_version_text(const SegmentHeader& header) {
+  return "the journal has format version " + std::to_string(header.version) + ", and this program reads version " +
+         std::to_string(segment_version) + "; use the release of NexusFIX that wrote it, or a later one";
 }
 
 SegmentHeader make_header(std::uint64_t ordinal, std::uint64_t capacity, std::string_view identity) noexcept {

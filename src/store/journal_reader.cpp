@@ -54,7 +54,7 @@ std::optional<std::string> stored_identity(Disk& disk, const fs::path& folder, c
     SegmentHeader header{};
     const bool whole =
         file && (*file)->read(0, {reinterpret_cast<char*>(&header), sizeof header}).value_or(0) == sizeof header &&
-        header_is_whole(header);
+        (header_is_whole(header) || is_of_another_version(header));
     if (whole) return std::string{identity_of(header)};
   }
   return std::nullopt;
@@ -157,6 +157,8 @@ class Scanner {
     page.resize(value_or_throw(listed.file->read(0, page)));
     if (page.size() < segment_header_size) return listed;
     std::memcpy(&listed.info.header, page.data(), sizeof(SegmentHeader));
+    if (is_of_another_version(listed.info.header))
+      throw JournalVersionError(listed.info.path.string() + ": " + another_version_text(listed.info.header));
     listed.header_whole = header_is_whole(listed.info.header);
     if (listed.header_whole && listed.info.header.base != unset_position) {
       listed.info.committed = listed.info.header.base;

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from store_support import DESK, SEGMENT_SIZE, StoreTest
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
 
 FIRST = "20260102-10"  # the hour in which journal_maker's clock begins
 
@@ -80,6 +80,62 @@ class Archive(StoreTest):
 
 
 class Rings(StoreTest):
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+class OtherVersion(StoreTest):
+    """A journal that a later release has written, with another format."""
+
+    TEXT = (": the journal has format version 2, and this program reads version 1; use the release of NexusFIX that wrote "
+            "it, or a later one")
+
+    def setUp(self):
+        super().setUp()
+        self.make("message 1 D first")
+        segment = self.segments()[0]
+        self.folder_of_session = segment.parent
+        content = bytearray(segment.read_bytes())
+        checksum = 976  # of the header; all that is before it is covered
+        self.assertEqual(content[8:12] + content[checksum:checksum + 4],
+                         (1).to_bytes(4, "little") + crc32c(content[:checksum]).to_bytes(4, "little"))
+        content[8:12] = (2).to_bytes(4, "little")
+        content[checksum:checksum + 4] = crc32c(content[:checksum]).to_bytes(4, "little")
+        segment.write_bytes(content)
+        self.segment = segment
+        self.before = self.files()
+
+    def files(self):
+        return {file: file.read_bytes() for file in self.store.rglob("*") if file.is_file()}
+
+    def test_is_listed_with_the_version(self):
+        found = self.the_one("ls", self.store, "--format", "json", code=1)
+        self.assertEqual((found["identity"], found["state"]), (DESK, "other version"))
+        self.assertEqual(found["problem"], str(self.segment) + self.TEXT)
+
+    def test_is_neither_read_nor_changed(self):
+        for command in ("cat", "tail", "verify", "export --to -", "repair --gap-fill", "seq show"):
+            with self.subTest(command):
+                first, *rest = command.split(" --", 1)
+                arguments = ["--" + rest[0]] if rest else []
+                result = self.fails(first, self.store, *" ".join(arguments).split(), code=1)
+                self.assertIn(str(self.segment) + self.TEXT, result)
+        self.assertEqual(self.files(), self.before)
+
+    def test_is_not_served(self):
+        config = self.folder / "e.toml"
+        config.write_text(f'[[session]]\nsender_comp_id = "DESK"\ntarget_comp_id = "VENUE"\nlisten = "127.0.0.1:0"\n'
+                          f'store_directory = "{self.store}"\nstore_ring_directory = "{self.rings}"\n', encoding="utf-8")
+        code, out, err = run("serve", str(config))
+        self.assertEqual((code, out, err), (1, "", f"nfx: {self.segment}{self.TEXT}\n"))
+        self.assertEqual(self.files(), self.before)
+
+
     def listed(self, *arguments, code=0):
         return self.objects("rings", "--ring-directory", self.rings, "--format", "json", *arguments, code=code)
 

@@ -144,7 +144,7 @@ cli::Command ls_command() {
       .options = with(place_options(options.place),
                       {format_option(options.format, "Form of the output; json: one object per session and line")}),
       .details =
-          R"(States: open in process PID, clean (closed in order), killed (not closed), new (nothing written yet), damaged (something before the last commit cannot be read; exit code 1).
+          R"(States: open in process PID, clean (closed in order), killed (not closed), new (nothing written yet), damaged (something before the last commit cannot be read; exit code 1), other version (written by a release of NexusFIX with another format; exit code 1).
 Counts messages that can be resent: those before a reset of the sequence numbers are not included. The segments from before resets are listed as archive; 'nfx store cat', 'export' and 'verify' read them with --archive NAME.)",
       .examples = {{.line = "nfx store ls /var/lib/nexusfix",
                     .about = "which sessions are stored here, and their state"},

@@ -190,6 +190,7 @@ std::uint64_t StoredNumbers::count() const noexcept {
 }
 
 std::string SessionState::state() const {
+  if (other_version) return "other version";
   if (damaged()) return "damaged";
   if (open_in) return "open in process " + std::to_string(*open_in);
   if (scan.records == 0) return "new";
@@ -211,6 +212,9 @@ SessionState read_state(const StoredSession& session) {
       if (record.header.kind == RecordKind::reset) state_now.stored.forget_all();
       return true;
     });
+  } catch (const JournalVersionError& problem) {
+    state_now.other_version = true;
+    state_now.unreadable = problem.what();
   } catch (const StoreError& problem) {
     state_now.unreadable = problem.what();
   }

@@ -77,9 +77,10 @@ struct SessionState {
   std::vector<ArchivedSegment> archived;
   std::optional<int> open_in;  // this process
   std::string unreadable;      // why nothing else is known; empty otherwise
+  bool other_version = false;  // because this program does not read its version
 
   [[nodiscard]] bool damaged() const noexcept { return !unreadable.empty() || (scan.damage && !scan.torn); }
-  // "open in process 4711", "clean", "new", "killed", "damaged"
+  // "open in process 4711", "clean", "new", "killed", "damaged", "other version"
   [[nodiscard]] std::string state() const;
 };
 

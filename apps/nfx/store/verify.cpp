@@ -140,6 +140,8 @@ int verify(const Place& place, const std::string& archive) {
         worst = std::max(worst, verify_archived(session, "all"));
       }
       worst = std::max(worst, verify_session(session));
+    } catch (const JournalVersionError&) {
+      throw;
     } catch (const StoreError& error) {
       print("{}: DAMAGED\n  {}\n", session.identity, error.what());
       worst = exit_damaged;

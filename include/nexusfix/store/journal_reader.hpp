@@ -71,6 +71,12 @@ struct JournalScan {
   bool shows_last = false;
 };
 
+// The journal is not damaged, but this program does not read its version.
+class JournalVersionError : public StoreError {
+ public:
+  using StoreError::StoreError;
+};
+
 // Visits the records in order; the visitor returns false to end the scan early. Throws StoreError when the folder
 // cannot be read or does not hold a journal.
 [[nodiscard]] JournalScan scan_journal(Disk& disk, const std::filesystem::path& folder,
