@@ -1,4 +1,5 @@
 """nfx store at its edges: what resets have put away, what killed processes left in memory, and what is half written."""
+import os
 import re
 import shutil
 import signal
@@ -79,7 +80,6 @@ class Archive(StoreTest):
         self.nfx("verify", self.store, "--archive", names[1], code=2)
 
 
-class Rings(StoreTest):
 def crc32c(data):
     crc = 0xFFFFFFFF
     for byte in data:
@@ -136,6 +136,7 @@ class OtherVersion(StoreTest):
         self.assertEqual(self.files(), self.before)
 
 
+class Rings(StoreTest):
     def listed(self, *arguments, code=0):
         return self.objects("rings", "--ring-directory", self.rings, "--format", "json", *arguments, code=code)
 
@@ -196,6 +197,15 @@ class OtherVersion(StoreTest):
         ring, = self.listed("--remove")
         self.assertEqual((ring["state"], ring["removed"]), ("unknown", False))
         self.assertTrue(other.exists())
+
+    def test_its_size_is_the_memory_that_it_takes(self):
+        file = self.rings / "nexusfix-0123456789abcdef.ring"
+        file.write_bytes(bytes(range(256)) * 16)
+        os.truncate(file, 4096 + (16 << 20))
+        ring, = self.listed()
+        self.assertEqual((ring["bytes"], ring["memory"]), (4096 + (16 << 20), 512 * file.stat().st_blocks))
+        self.assertLess(ring["memory"], 1 << 20)
+        self.assertRegex(self.nfx("rings", "--ring-directory", self.rings), r"\.ring  \d+ [KM]?i?B in memory, up to \d+ [KM]iB\n")
 
     def test_a_folder_that_is_not_there_is_named(self):
         self.assertIn("/nowhere", self.fails("rings", "--ring-directory", "/nowhere", code=1))

@@ -1,4 +1,5 @@
 // nfx store rings: what killed processes left in shared memory, and removing what is no longer needed.
+#include <sys/stat.h>
 
 #include "command.hpp"
 #include "decode/print.hpp"
@@ -15,6 +16,13 @@ struct RingOptions {
   bool remove = false;
 };
 
+// Pages of a ring that were never written take no memory. 0 when it is gone.
+std::uint64_t memory_of(const LeftRing& ring) {
+  constexpr std::uint64_t block = 512;  // the unit of st_blocks, whatever the file system
+  struct stat facts{};
+  return ::stat(ring.path.c_str(), &facts) == 0 ? static_cast<std::uint64_t>(facts.st_blocks) * block : 0;
+}
+
 std::string describe(const LeftRing& ring) {
   switch (ring.state) {
     case RingState::held:
@@ -30,8 +38,8 @@ std::string describe(const LeftRing& ring) {
   return {};
 }
 
-void append_text(SafeText& out, const LeftRing& ring, bool removed) {
-  out.add("{}  {}\n", ring.path.string(), readable_size(ring.size));
+void append_text(SafeText& out, const LeftRing& ring, std::uint64_t memory, bool removed) {
+  out.add("{}  {} in memory, up to {}\n", ring.path.string(), readable_size(memory), readable_size(ring.size));
   if (!ring.folder.empty()) out.add("  folder  {}\n", ring.folder);
   out.add("  state   {}{}\n", describe(ring),
           removed                      ? "; removed"
@@ -39,11 +47,12 @@ void append_text(SafeText& out, const LeftRing& ring, bool removed) {
                                        : "");
 }
 
-void append_json(SafeText& out, const LeftRing& ring, bool removed) {
+void append_json(SafeText& out, const LeftRing& ring, std::uint64_t memory, bool removed) {
   out += "{\"ring\":";
   append_json_text(out, ring.path.string());
   append_member(out, "state", to_string(ring.state));
   append_member(out, "bytes", ring.size);
+  append_member(out, "memory", memory);
   if (!ring.folder.empty()) append_member(out, "folder", ring.folder);
   if (ring.pid != 0) append_member(out, "pid", ring.pid);
   if (ring.lacking != 0) append_member(out, "lacking", ring.lacking);
@@ -55,22 +64,23 @@ int show_rings(const RingOptions& options) {
   SafeText out, errors;
   std::uint64_t removed_bytes = 0, removed_count = 0, count = 0;
   for (const LeftRing& ring : list_rings(posix_disk(), options.place.ring_directory)) {
+    const std::uint64_t memory = memory_of(ring);
     bool removed = false;
     if (options.remove && may_be_removed(ring.state)) {
       try {
         remove_ring(posix_disk(), ring);
         removed = true;
         ++removed_count;
-        removed_bytes += ring.size;
+        removed_bytes += memory;
       } catch (const StoreError& error) {
         errors.add("nfx: {}\n", error.what());
       }
     }
     ++count;
     if (options.format == "json") {
-      append_json(out, ring, removed);
+      append_json(out, ring, memory, removed);
     } else {
-      append_text(out, ring, removed);
+      append_text(out, ring, memory, removed);
     }
   }
   if (options.format == "text") {
@@ -96,6 +106,7 @@ cli::Command rings_command() {
                   format_option(options.format, "Form of the output; json: one object per ring and line")},
       .details =
           R"(States: held (a process has it open), needed (it has what the journal's files lack, and the session's next opening takes it from here), written (everything in it is in the files), orphaned (the folder of its session is gone), useless (of another boot of the machine, or never finished), unknown (it does not name its session).
+The size is the memory that a ring takes now, and what it takes at most: pages that were never written take none.
 Only written, orphaned and useless ones are removed. Run it where the engine runs: a folder that is not mounted here, or that only another container sees, looks as if it were gone.)",
       .examples = {{.line = "nfx store rings", .about = "shared memory that killed processes left"},
                    {.line = "nfx store rings --remove"}},
