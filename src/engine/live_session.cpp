@@ -65,7 +65,9 @@ void LiveSession::logout(std::string_view text) noexcept {
 }
 
 void LiveSession::logon() noexcept {
-  if (in_callback || std::exchange(enabled, true) || is_acceptor()) return;
+  if (in_callback) return;
+  callback_failed = false;
+  if (std::exchange(enabled, true) || is_acceptor()) return;
   // A connection whose Logout is still under way is followed by the next one when it ends.
   if (connection.exists()) return;
   reconnect.connect_at(runner.now().monotonic);

@@ -85,6 +85,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   // What was received may have to wait: for the throttle, or for space in the journal.
   [[nodiscard]] bool may_park() const noexcept { return delays() || journal_store != nullptr; }
   [[nodiscard]] JournalCommits commits() const noexcept { return {journal_store}; }
+  // What the application has logged out is remembered as that, while a callback's failure is not its decision.
+  [[nodiscard]] bool logged_out_by_program() const noexcept { return !enabled && !callback_failed; }
   // The earliest time at which something is due.
   [[nodiscard]] MonotonicTime next_event() const noexcept {
     return std::min({session.next_deadline(), reconnect.at(), connection.connect_deadline, schedule_at,
@@ -109,6 +111,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   Connection connection{memory};
 
   bool enabled = true;
+  bool callback_failed = false;       // it is not enabled because of that; logon() ends both
   bool store_trouble = false;         // reported, until the store is good again
   bool full_too_long = false;         // full_until has passed
   bool in_callback = false;           // in a callback that lends bytes which acting on the session would move

@@ -31,6 +31,7 @@ std::string_view callback_of(const Action& action) noexcept {
   const CallbackFailure failure{callback};
   ++session.counts.callback_exceptions;
   session.enabled = false;
+  session.callback_failed = true;
   session.reconnect.cancel();
   failed_.add(session.index);
   if (callback == "on_notice") {  // which gets no notice of its own failure

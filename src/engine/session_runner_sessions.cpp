@@ -165,8 +165,7 @@ void SessionRunner::gone(LiveSession& session) noexcept {
 void SessionRunner::leave_when_idle(LiveSession& session) {
   NFX_ASSERT(session.from_template);
   session.leave_at = MonotonicTime::max();
-  // One that the application has logged out is remembered as that.
-  if (session.connection.exists() || session.removing || !session.enabled) return;
+  if (session.connection.exists() || session.removing || session.logged_out_by_program()) return;
   if (session.cancel_at != MonotonicTime::max()) {
     session.leave_at = session.cancel_at;
     return;
@@ -187,8 +186,9 @@ bool SessionRunner::evict_idle_session() {
   if (config_.dynamic_session_idle.count() == 0) return false;
   LiveSession* oldest = nullptr;
   sessions_.for_each([&](LiveSession& each) {
-    const bool idle = each.from_template && each.enabled && !each.removing && !each.connection.exists() &&
-                      each.gone_at != MonotonicTime::max() && each.cancel_at == MonotonicTime::max();
+    const bool idle = each.from_template && !each.logged_out_by_program() && !each.removing &&
+                      !each.connection.exists() && each.gone_at != MonotonicTime::max() &&
+                      each.cancel_at == MonotonicTime::max();
     if (!idle) return;
     if (each.journal_store == nullptr && now_.monotonic - each.gone_at < config_.dynamic_session_idle) return;
     if (oldest == nullptr || each.gone_at < oldest->gone_at) oldest = &each;

@@ -375,6 +375,47 @@ TEST_F(CallbackExceptions, on_added_and_on_removed) {
   EXPECT_TRUE(loop->find(2)->logged_on());
 }
 
+TEST_F(CallbackExceptions, a_session_of_a_template_whose_callback_threw_leaves_its_place_as_an_idle_one_does) {
+  SessionSettings pattern = acceptor("*");
+  pattern.is_template = true;
+  config.sessions = {pattern};
+  config.max_dynamic_sessions = 1;
+  config.dynamic_session_idle = 60s;
+  start();
+  log_on(trader);
+  application.in = "on_message";
+  trader.send(trader.next("D", order(1)));
+  turn();
+  EXPECT_TRUE(trader.closed);
+  clock.advance(61s);
+  turn();
+  log_on(other);
+  EXPECT_EQ(loop->find(1), nullptr);
+  ASSERT_NE(loop->find(2), nullptr);
+  EXPECT_TRUE(loop->find(2)->logged_on());
+}
+
+TEST_F(CallbackExceptions, a_session_of_a_template_that_the_program_logged_out_afterwards_stays) {
+  SessionSettings pattern = acceptor("*");
+  pattern.is_template = true;
+  config.sessions = {pattern};
+  config.max_dynamic_sessions = 1;
+  config.dynamic_session_idle = 60s;
+  start();
+  log_on(trader);
+  application.in = "on_message";
+  trader.send(trader.next("D", order(1)));
+  turn();
+  ASSERT_NE(loop->find(1), nullptr);
+  loop->find(1)->logon();
+  loop->find(1)->logout("not today");
+  clock.advance(61s);
+  turn();
+  log_on(other);
+  EXPECT_TRUE(other.closed);
+  EXPECT_NE(loop->find(1), nullptr);
+}
+
 TEST_F(CallbackExceptions, on_logon_request_lets_nobody_in) {
   start();
   log_on(other);
