@@ -150,6 +150,29 @@ TEST_F(SubmitTest, keeps_no_more_than_submit_keep_bytes_and_takes_more_when_it_i
   EXPECT_TRUE(submit(kept + 1, keep_and_report));
 }
 
+// With the smallest send buffer that a configuration may have for its longest message.
+TEST_F(SubmitTest, sends_the_longest_message_that_may_be_kept_and_what_comes_after_it) {
+  config.max_message_size = 32 * 1024;
+  config.submit_keep_bytes = 256 * 1024;
+  config.sessions[0].send_buffer_size = 64 * 1024;
+  start();
+  const auto submit_text = [this](std::size_t size) {
+    const std::string body = "58=" + std::string(size, 'x') + '\001';
+    return loop->submit(0, {.msg_type = "B", .body = body}, keep_and_report).status;
+  };
+  std::size_t longest = config.max_message_size - 5;  // with the type, and the field around it
+  EXPECT_EQ(submit_text(longest + 1), SubmitStatus::too_long);
+  EXPECT_EQ(submit_text(longest), SubmitStatus::queued);
+  EXPECT_EQ(submit_text(longest), SubmitStatus::queued);
+  EXPECT_TRUE(submit(3, keep_and_report));
+  turn();
+  log_on();
+  turn(6);
+  ASSERT_EQ(application.results.size(), 3U);
+  for (const Submitted& each : application.results) EXPECT_TRUE(each.result.has_value());
+  EXPECT_EQ(received(), (std::vector<std::string>{"3"}));
+}
+
 TEST_F(SubmitTest, reports_what_is_kept_as_not_sent_when_the_engine_stops) {
   start();
   EXPECT_TRUE(submit(1, keep_and_report));
