@@ -51,7 +51,8 @@ std::string describe_verification(X509_STORE_CTX* state, const std::string& want
   const X509* certificate = X509_STORE_CTX_get_current_cert(state);
   if (certificate == nullptr) return X509_verify_cert_error_string(error);
   if (error == X509_V_ERR_HOSTNAME_MISMATCH || error == X509_V_ERR_IP_ADDRESS_MISMATCH) {
-    return "host name mismatch: wanted " + wanted + ", certificate has " + names_in(certificate);
+    return "host name mismatch: wanted " + wanted + ", certificate has " + names_in(certificate) +
+           "; set tls_server_name to a name that it has, if this is the right server";
   }
   const std::string fix = fix_of(error, certificate);
   return std::string{X509_verify_cert_error_string(error)} + " (subject " + subject_of(certificate) +

@@ -306,7 +306,7 @@ class ServeTls(unittest.TestCase):
         for name, lines, words in (
                 ("server", (self.trusting(self.other),), "issued by CN=Test CA; add that authority to tls_ca"),
                 ("expired", (self.trusting(self.made),), "certificate has expired (subject CN=expired; on 2021-01-01"),
-                ("client", (self.trusting(self.made),), "wanted 127.0.0.1, certificate has DNS:desk.example"),
+                ("client", (self.trusting(self.made),), "wanted 127.0.0.1, certificate has DNS:desk.example; set tls_server_name to"),
                 ("server", (self.trusting(self.made), 'tls_peer_names = "venue"'), "carries none of tls_peer_names: CN=server")):
             with self.subTest(words):
                 server = OpenSslServer(self.made, name=name)
