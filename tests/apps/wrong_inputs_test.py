@@ -2,7 +2,9 @@
 nothing half done: no file is written."""
 import os
 import pathlib
+import shutil
 import socket
+import subprocess
 import tempfile
 import unittest
 
@@ -192,6 +194,47 @@ class WrongInputs(unittest.TestCase):
             self.assertEqual(os.listdir(name), ["e.toml"], "neither logs nor journals")
         self.assertEqual((code, out, err.count("\n")), (WRONG, "", 1), err)
         self.assertIn(f"{address}: Address already in use; choose a free address", err)
+
+    def as_nobody(self, files, line, closed):
+        """The same as a user without rights; `closed` belongs to root alone, and the folder may not be written to."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for path, content in files.items():
+                (folder / path).write_text(content, encoding="utf-8")
+            folder.chmod(0o755)
+            (folder / closed).chmod(0o600)
+            before = sorted(folder.rglob("*"))
+            result = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", support.PROGRAM,
+                                     *line.split()], stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, text=True,
+                                    timeout=support.PATIENCE_S, env=support.ENVIRONMENT, check=False)
+            self.assertEqual(sorted(folder.rglob("*")), before, "something was written")
+        return result.returncode, result.stdout, result.stderr
+
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("setpriv"), "needs root, and setpriv of util-linux")
+    def test_what_this_user_may_not_read_or_write_is_named(self):
+        for what, (files, line, closed, code, parts) in {
+                "a configuration of another user": (
+                    {"e.toml": SESSION}, CHECK, "e.toml", WRONG, ["e.toml: ", "Permission denied", "readable"]),
+                "settings of another user": (
+                    {"e.cfg": CFG}, CHECK_CFG, "e.cfg", WRONG, ["e.cfg: ", "Permission denied", "readable"]),
+                "a dictionary of another user": (
+                    {**toml('dictionary = "d.xml"\n'), "d.xml": ""}, CHECK, "d.xml", WRONG,
+                    ["e.toml:5:14: ", "d.xml", "Permission denied"]),
+                "a key of another user": (
+                    {**toml(TLS), "c.pem": "x", "k.pem": "y"}, CHECK, "c.pem", WRONG, ["c.pem: cannot be read: Permission denied"]),
+                "a folder where no journals can be made": (
+                    {"e.toml": SESSION, "x": ""}, SERVE, "x", FAILED, ["store: Permission denied", "choose another directory"]),
+                "a folder where no logs can be made": (
+                    {"e.toml": '[log]\ndirectory = "log"\n' + SESSION, "x": ""}, SERVE, "x", WRONG,
+                    ["[log] ", "log", "Permission denied", "choose another"]),
+                "a log of another user": (
+                    {"x.log": ""}, "decode x.log", "x.log", WRONG, ["x.log: ", "Permission denied"])}.items():
+            with self.subTest(what):
+                result, out, err = self.as_nobody(files, line, closed)
+                self.assertEqual((result, out, err.count("\n")), (code, "", 1), err)
+                self.assertTrue(err.startswith("nfx: "), err)
+                for part in parts:
+                    self.assertIn(part, err)
 
 
 if __name__ == "__main__":
