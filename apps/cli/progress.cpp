@@ -10,6 +10,9 @@ namespace nfx::cli {
 namespace {
 
 constexpr TerminalControl rewrite_line{"\r\x1b[K"};
+// A line longer than the terminal is wide stays one line, which can be erased.
+constexpr TerminalControl wrap_off{"\x1b[?7l"};
+constexpr TerminalControl wrap_on{"\x1b[?7h"};
 
 // "1.2 GiB".
 void add_bytes(SafeText& out, std::uint64_t bytes) {
@@ -29,6 +32,7 @@ SafeText ProgressLine::after(std::uint64_t bytes, Time now) {
   shown_ = true;
   SafeText out;
   out += rewrite_line;
+  out += wrap_off;
   out.add("{}: ", what_);
   if (total_ != 0) {
     // A file may grow while it is read.
@@ -40,6 +44,7 @@ SafeText ProgressLine::after(std::uint64_t bytes, Time now) {
     out += " of ";
     add_bytes(out, total_);
   }
+  out += wrap_on;
   return out;
 }
 

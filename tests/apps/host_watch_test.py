@@ -282,6 +282,18 @@ class HostWatch(unittest.TestCase):
         os.write(master, b"q")
         self.assertIn(watch.wait(PATIENCE_S), (0, 1))
 
+    def test_a_terminal_of_five_lines_and_twenty_columns_gets_a_frame_of_that_size(self):
+        watch, master, _, _ = self.terminal(rows=5, columns=20)
+        data = self.read_until(master, rb"\033\[H.*\033\[H.*\033\[H")
+        for frame in data.split(b"\033[H")[1:-1]:
+            lines = re.sub(rb"\033\[[?0-9;]*[a-zA-Z]", b"", frame).split(b"\r\n")
+            self.assertLessEqual(len(lines), 5, lines)
+            self.assertLessEqual(max(len(line.rstrip(b"\r")) for line in lines), 20, lines)
+            self.assertTrue(lines[0], "it is not empty")
+        os.write(master, b"q")
+        self.read_until(master, re.escape(LEAVE))
+        self.assertIn(watch.wait(PATIENCE_S), (0, 1))
+
     def test_help_gives_examples(self):
         code, out, err = run("host", "watch", "--help")
         self.assertEqual((code, err), (0, ""))

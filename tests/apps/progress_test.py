@@ -11,6 +11,7 @@ from support import PATIENCE_S, PROGRAM, fix, run
 ORDER = fix([(35, "D"), (34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000"), (11, "abc"), (55, "IBM"),
              (54, 1), (60, "20240102-12:00:00"), (38, 100), (40, 2), (44, "12.5")]) + b"\n"
 REWRITE = b"\r\x1b[K"
+WRAP_OFF, WRAP_ON = b"\x1b[?7l", b"\x1b[?7h"
 
 
 class Progress(unittest.TestCase):
@@ -45,7 +46,8 @@ class Progress(unittest.TestCase):
 
     def test_a_terminal_gets_one_line_that_is_rewritten_at_most_five_times_a_second_and_erased(self):
         seen, seconds = self.decode(["--summary"], ORDER * 200, lambda text: text.count(REWRITE) >= 3)
-        self.assertRegex(seen, rb"^\r\x1b\[Kdecoding -: \d+(\.\d)? [KM]?i?B\r\x1b\[Kdecoding -: ")
+        self.assertRegex(seen, rb"^\r\x1b\[K\x1b\[\?7ldecoding -: \d+(\.\d)? [KM]?i?B\x1b\[\?7h\r\x1b\[K\x1b\[\?7ldecoding -: ")
+        self.assertEqual(seen.count(WRAP_OFF), seen.count(WRAP_ON), "a narrow terminal shows one line, and wraps afterwards")
         self.assertTrue(seen.endswith(REWRITE), seen)
         self.assertNotIn(b"\n", seen)
         self.assertLessEqual(seen.count(REWRITE) - 1, seconds * 5)

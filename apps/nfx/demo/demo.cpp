@@ -76,8 +76,9 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
  private:
-  static constexpr TerminalControl line_start{"\r"};
-  static constexpr TerminalControl line_end{"\x1b[K"};
+  // Without wrapping: in a narrow terminal too it is one line.
+  static constexpr TerminalControl line_start{"\r\x1b[?7l"};
+  static constexpr TerminalControl line_end{"\x1b[K\x1b[?7h"};
 
   void run() {
     const auto pause = terminal_ ? std::chrono::milliseconds{250} : std::chrono::milliseconds{2000};

@@ -260,7 +260,9 @@ class Watch {
     if (tty && command_.format == "text" && !command_.once && !command_.alerts_only) {
       screen.emplace();
       if (isatty(STDIN_FILENO) == 1) events.listen_to_keys();
-      screen->draw("nfx host watch  " + subject_.title + "\nmeasuring the first interval; q quits\n", palette_);
+      const std::size_t width = frame_size().width;
+      const auto cut = [width](std::string_view line) { return std::string{line.substr(0, width)} + '\n'; };
+      screen->draw(cut("nfx host watch  " + subject_.title) + cut("measuring the first interval; q quits"), palette_);
     }
     const milliseconds interval{command_.interval_ms};
     // The first interval is short, so that the screen is not empty for long.
