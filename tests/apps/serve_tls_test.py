@@ -192,6 +192,24 @@ class ServeTls(unittest.TestCase):
         self.assert_each_is_refused(self.serve(), "it does not know the issuer of our certificate (alert unknown ca)",
                                     ca=self.other.file("ca.pem"))
 
+    def test_check_reads_certificates_and_keys_and_says_what_the_start_says(self):
+        for certificate, key, words in (("server.crt", "server.key", ""),
+                                        ("server.crt", "client.key", "client.key: the key does not belong to the certificate in "),
+                                        ("expired.crt", "expired.key", "expired on 2021-01-01"),
+                                        ("server.crt", "none.key", "none.key: cannot be read: No such file or directory")):
+            with self.subTest(words):
+                config = self.folder / "check.toml"
+                config.write_text(Server.TOML + f'tls = true\ntls_certificate = "{self.made.file(certificate)}"\n'
+                                  f'tls_key = "{self.made.file(key)}"\n', encoding="utf-8")
+                code, out, err = run("serve", "--check", str(config))
+                if not words:
+                    self.assertEqual((code, err), (0, ""), "nothing is wrong")
+                    continue
+                self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
+                self.assertIn(words, err)
+                self.assertEqual(run("serve", str(config)), (code, out, err))
+                self.assertEqual(list(self.folder.iterdir()), [config], "no journal is begun")
+
     def test_hangup_renews_the_certificate_for_new_connections_and_leaves_sessions_alone(self):
         self.made.issue("renewed", "IP:127.0.0.1")
         certificate, key = str(self.folder / "own.crt"), str(self.folder / "own.key")
