@@ -68,7 +68,9 @@ bool is_header(const SegmentHeader& header) noexcept {
 }  // namespace
 
 bool header_is_whole(const SegmentHeader& header) noexcept {
-  return is_header(header) && header.version == segment_version && header.header_size == segment_header_size;
+  return is_header(header) && header.version == segment_version && header.header_size == segment_header_size &&
+         header.capacity % record_alignment == 0 &&
+         (header.base == unset_position || header.base % record_alignment == 0);
 }
 
 bool is_of_another_version(const SegmentHeader& header) noexcept {

@@ -259,7 +259,6 @@ class Repair {
                        " was; use --from COPY");
     }
     const bool first = scan_.segments.empty();
-    SegmentHeader header = make_header(ordinal, size - segment_header_size, scan_.identity);
     const JournalPosition lowest = first ? 0 : scan_.segments.back().end;
     const JournalPosition highest =
         first ? 0 : scan_.segments.back().header.base + scan_.segments.back().header.capacity;
@@ -268,6 +267,10 @@ class Repair {
       throw StoreError(folder_.string() + ": header and first record of " + segment_name(ordinal) +
                        " are both lost; use --from COPY");
     }
+    // The file may end before its segment does, and anywhere.
+    std::uint64_t capacity = padded(size - segment_header_size);
+    if (const auto end = next_base(ordinal + 1); end && *end >= *base) capacity = std::max(capacity, *end - *base);
+    SegmentHeader header = make_header(ordinal, capacity, scan_.identity);
     header.base = *base;
     header.next_inbound = value(scan_.next_inbound);
     header.next_outbound = value(scan_.next_outbound);

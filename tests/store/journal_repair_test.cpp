@@ -125,6 +125,24 @@ TEST_F(DamagedJournal, finds_the_base_of_a_segment_whose_header_is_lost) {
   EXPECT_TRUE(lost(open()).empty());
 }
 
+TEST_F(DamagedJournal, has_one_hole_in_a_segment_whose_header_is_lost_and_whose_file_was_cut) {
+  for (const std::size_t size : {10'001U, 10'004U, 20'000U}) {
+    SCOPED_TRACE(size);
+    const MemoryDisk before = disk_;
+    disk_.bytes(segment(2)).replace(0, 600, 600, '\xFF');
+    disk_.bytes(segment(2)).resize(size);
+    (void)repair_by_gap_fill(disk_, folder_);
+    {
+      const JournalStore store = open();
+      const std::vector<std::uint64_t> numbers = lost(store);
+      ASSERT_FALSE(numbers.empty());
+      EXPECT_EQ(numbers.back() - numbers.front() + 1, numbers.size()) << "all before and after it are there";
+      EXPECT_EQ(store.next_outbound(), SeqNum{messages + 1});
+    }
+    disk_ = before;
+  }
+}
+
 TEST_F(DamagedJournal, goes_on_behind_a_segment_that_is_missing) {
   ASSERT_TRUE(disk_.remove(segment(2)));
   EXPECT_NE(refusal().find("missing"), std::string::npos);
