@@ -1,3 +1,4 @@
+// What maps memory without taking it: pages, zeros, errors.
 #include "nexusfix/base/page_array.hpp"
 
 #include <gtest/gtest.h>

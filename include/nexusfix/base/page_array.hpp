@@ -9,6 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 namespace detail {
