@@ -12,7 +12,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "vector_kernel.hpp"
+#include "field_masks.hpp"
 
 namespace nfx::kernels {
 namespace {
@@ -96,7 +96,7 @@ static_assert(no_common_length_tag_is_missed());
                       _mm256_add_epi16(ones, _mm256_mullo_epi16(hundreds, _mm256_set1_epi16(100))));
 }
 
-// Only the low byte of the sum is used, so each lane may wrap.
+// Only the low byte of the sum is used, so each element may wrap.
 [[gnu::always_inline]] inline std::uint8_t total(__m512i sums) noexcept {
   return static_cast<std::uint8_t>(_mm512_reduce_add_epi64(_mm512_sad_epu8(sums, _mm512_setzero_si512())));
 }

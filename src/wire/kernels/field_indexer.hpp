@@ -88,5 +88,25 @@ class FieldIndexer {
   bool needs_wide_ = false;
 };
 
+// Whether every data field has the length that the field before it gives. Then it contains no SOH, and indexing it like
+// any other field was correct.
+template <class Arrays>
+[[gnu::cold, gnu::noinline]] bool data_lengths_agree(const char* message, Arrays out, std::uint32_t count) noexcept {
+  NFX_ASSERT(count <= out.capacity);
+  for (std::uint32_t i = 0; i + 1 < count; ++i) {
+    const auto tag = static_cast<std::int32_t>(out.tags[i]);
+    if (!is_length_tag(static_cast<std::uint32_t>(tag)) ||
+        static_cast<std::int32_t>(out.tags[i + 1]) != data_tag_after(tag)) {
+      continue;
+    }
+    std::size_t length = 0;
+    const std::size_t data_size = static_cast<std::size_t>(out.ends[i + 1]) - out.begins[i + 1];
+    const std::size_t text = out.begins[i];
+    if (!read_data_length(message + text, out.ends[i] - text, data_size + 1, length) || length != data_size)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 }  // namespace nfx::kernels

@@ -7,47 +7,79 @@
 namespace nfx::kernels {
 namespace {
 
+struct NeonWords {
+  uint16x8_t v;
+
+  static NeonWords all(std::uint16_t number) noexcept { return {vdupq_n_u16(number)}; }
+  static NeonWords load(const void* p) noexcept { return {vld1q_u16(static_cast<const std::uint16_t*>(p))}; }
+  // The lowest byte first.
+  static NeonWords from_bytes(std::uint64_t bytes) noexcept { return {vmovl_u8(vcreate_u8(bytes))}; }
+  static NeonWords add(NeonWords a, NeonWords b) noexcept { return {vaddq_u16(a.v, b.v)}; }
+  static NeonWords both(NeonWords a, NeonWords b) noexcept { return {vandq_u16(a.v, b.v)}; }
+  static NeonWords either(NeonWords a, NeonWords b) noexcept { return {vorrq_u16(a.v, b.v)}; }
+  template <int bits>
+  static NeonWords shift_down(NeonWords a) noexcept {
+    return {vshrq_n_u16(a.v, bits)};
+  }
+  // The low byte of each: that of the table, at an index below 16.
+  static NeonWords look_up(const std::uint8_t* table, NeonWords index) noexcept {
+    return {vreinterpretq_u16_u8(vqtbl1q_u8(vld1q_u8(table), vreinterpretq_u8_u16(index.v)))};
+  }
+  // Whether a low byte is not zero.
+  static bool any(NeonWords a) noexcept { return vmaxvq_u16(vandq_u16(a.v, vdupq_n_u16(0xFF))) != 0; }
+  static void store(std::uint16_t* to, NeonWords a) noexcept { vst1q_u16(to, a.v); }
+};
+
 struct Vector {
   using type = uint8x16_t;
-  static constexpr int width = 16;
+  using Words = NeonWords;
+  static constexpr unsigned width = 16;
 
   static type zero() noexcept { return vdupq_n_u8(0); }
   static type load(const void* p) noexcept { return vld1q_u8(static_cast<const std::uint8_t*>(p)); }
-  static void store(void* p, type v) noexcept { vst1q_u8(static_cast<std::uint8_t*>(p), v); }
   static type both(type a, type b) noexcept { return vandq_u8(a, b); }
-  static type either(type a, type b) noexcept { return vorrq_u8(a, b); }
+  static type without(type a, type b) noexcept { return vbicq_u8(a, b); }
+  static type equal(type a, type b) noexcept { return vceqq_u8(a, b); }
   static type add(type a, type b) noexcept { return vaddq_u8(a, b); }
-  static type subtract(type v, char c) noexcept { return vsubq_u8(v, vdupq_n_u8(static_cast<std::uint8_t>(c))); }
-  static type above_nine(type v) noexcept { return vqsubq_u8(v, vdupq_n_u8(9)); }
-  static bool is_zero(type v) noexcept { return vmaxvq_u8(v) == 0; }
+  static type subtract(type a, type b) noexcept { return vsubq_u8(a, b); }
+  static type add_saturated(type a, type b) noexcept { return vqaddq_u8(a, b); }
 
   // There is no instruction that takes one bit of each byte: each keeps the bit of its position, and a sum combines
   // them.
-  static std::uint64_t equal_bits(type v, char c) noexcept {
-    const type bits = vandq_u8(vceqq_u8(v, vdupq_n_u8(static_cast<std::uint8_t>(c))), places());
-    return std::uint64_t{vaddv_u8(vget_low_u8(bits))} | std::uint64_t{vaddv_u8(vget_high_u8(bits))} << 8;
+  static std::uint32_t top_bits(type v) noexcept {
+    const type places = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const type bits = vandq_u8(vtstq_u8(v, vdupq_n_u8(0x80)), places);
+    return std::uint32_t{vaddv_u8(vget_low_u8(bits))} | std::uint32_t{vaddv_u8(vget_high_u8(bits))} << 8;
   }
 
-  // A byte of all ones for each of the low 16 bits.
-  static type from_bits(std::uint64_t bits) noexcept {
-    const type bytes =
-        vcombine_u8(vdup_n_u8(static_cast<std::uint8_t>(bits)), vdup_n_u8(static_cast<std::uint8_t>(bits >> 8)));
-    return vtstq_u8(bytes, places());
+  // In each element of 32 bits.
+  static type add_words(type a, type b) noexcept { return bytes(vaddq_u32(elements(a), elements(b))); }
+  static type subtract_words(type a, type b) noexcept { return bytes(vsubq_u32(elements(a), elements(b))); }
+  // By this number of bits; a negative number shifts up.
+  static type shift_down(type v, type bits) noexcept {
+    return bytes(vshlq_u32(elements(v), vnegq_s32(vreinterpretq_s32_u8(bits))));
   }
-
-  // v moved up by one byte, the last of `before` below it.
-  static type shift_in(type before, type v) noexcept { return vextq_u8(before, v, 15); }
-
-  static type times_ten(type v) noexcept {
-    const type table = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 0, 0, 0, 0, 0, 0};
-    return vqtbl1q_u8(table, v);
+  // The sum of the products of its bytes, of which two are below 65,536.
+  static type dot(type a, type b, type) noexcept {
+    const uint16x8_t low = vmull_u8(vget_low_u8(a), vget_low_u8(b));
+    return bytes(vpaddlq_u16(vpaddq_u16(low, vmull_high_u8(a, b))));
+  }
+  // The four bytes at each place, in one half of the eight elements.
+  static void put_words(type (&eight)[2], unsigned half, const char* p, const std::uint64_t (&place)[4]) noexcept {
+    std::uint32_t four[4];
+    for (int i = 0; i < 4; ++i) __builtin_memcpy(&four[i], p + place[i], sizeof four[i]);
+    eight[half] = bytes(vld1q_u32(four));
+  }
+  static Words pack(const type (&eight)[2]) noexcept {
+    return {vcombine_u16(vqmovn_u32(elements(eight[0])), vqmovn_u32(elements(eight[1])))};
   }
 
   // Only the low byte of the sum is used, so each lane may wrap.
   static std::uint8_t total(type sums) noexcept { return vaddvq_u8(sums); }
 
  private:
-  static type places() noexcept { return type{1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128}; }
+  static uint32x4_t elements(type v) noexcept { return vreinterpretq_u32_u8(v); }
+  static type bytes(uint32x4_t v) noexcept { return vreinterpretq_u8_u32(v); }
 };
 
 }  // namespace

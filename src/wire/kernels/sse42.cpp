@@ -3,44 +3,49 @@
 #include <nmmintrin.h>
 
 #include "vector_kernel.hpp"
+#include "x86_words.hpp"
 
 namespace nfx::kernels {
 namespace {
 
 struct Vector {
   using type = __m128i;
-  static constexpr int width = 16;
+  using Words = X86Words;
+  static constexpr unsigned width = 16;
 
   static type zero() noexcept { return _mm_setzero_si128(); }
   static type load(const void* p) noexcept { return _mm_loadu_si128(static_cast<const type*>(p)); }
-  static void store(void* p, type v) noexcept { _mm_storeu_si128(static_cast<type*>(p), v); }
   static type both(type a, type b) noexcept { return _mm_and_si128(a, b); }
-  static type either(type a, type b) noexcept { return _mm_or_si128(a, b); }
+  static type without(type a, type b) noexcept { return _mm_andnot_si128(b, a); }
+  static type equal(type a, type b) noexcept { return _mm_cmpeq_epi8(a, b); }
   static type add(type a, type b) noexcept { return _mm_add_epi8(a, b); }
-  static type subtract(type v, char c) noexcept { return _mm_sub_epi8(v, _mm_set1_epi8(c)); }
-  static type above_nine(type v) noexcept { return _mm_subs_epu8(v, _mm_set1_epi8(9)); }
-  static bool is_zero(type v) noexcept { return _mm_testz_si128(v, v) != 0; }
+  static type subtract(type a, type b) noexcept { return _mm_sub_epi8(a, b); }
+  static type add_saturated(type a, type b) noexcept { return _mm_adds_epu8(a, b); }
+  static std::uint32_t top_bits(type v) noexcept { return static_cast<std::uint32_t>(_mm_movemask_epi8(v)); }
 
-  static std::uint64_t equal_bits(type v, char c) noexcept {
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c))));
+  // In each element of 32 bits.
+  static type add_words(type a, type b) noexcept { return _mm_add_epi32(a, b); }
+  static type subtract_words(type a, type b) noexcept { return _mm_sub_epi32(a, b); }
+  // By whole bytes. There is no instruction that shifts elements by different counts: each byte is taken from `bytes`
+  // above its place, and what then comes from the next element is multiplied by no digit. A negative number gives zero:
+  // an index with its top bit set does.
+  static type shift_down(type v, type bits) noexcept {
+    const type lowest = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
+    const type bytes = _mm_shuffle_epi8(_mm_srai_epi32(bits, 3), lowest);  // -1 for -8
+    const type place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm_shuffle_epi8(v, _mm_or_si128(_mm_add_epi8(place, bytes), _mm_cmplt_epi8(bytes, zero())));
   }
-
-  // A byte of all ones for each of the low 16 bits.
-  static type from_bits(std::uint64_t bits) noexcept {
-    const type bytes =
-        _mm_shuffle_epi8(_mm_cvtsi32_si128(static_cast<int>(bits)), _mm_set_epi64x(0x0101010101010101, 0));
-    const type bit = _mm_set1_epi64x(static_cast<long long>(0x8040201008040201));
-    return _mm_cmpeq_epi8(_mm_and_si128(bytes, bit), bit);
+  // The sum of the products of its bytes; those of b are at most 127.
+  static type dot(type a, type b, type one_in_16) noexcept {
+    return _mm_madd_epi16(_mm_maddubs_epi16(a, b), one_in_16);
   }
-
-  // v moved up by one byte, the last of `before` below it.
-  static type shift_in(type before, type v) noexcept { return _mm_alignr_epi8(v, before, 15); }
-
-  static type times_ten(type v) noexcept {
-    return _mm_shuffle_epi8(_mm_setr_epi8(0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 0, 0, 0, 0, 0, 0), v);
+  // The four bytes at each place, in one half of the eight elements.
+  static void put_words(type (&eight)[2], unsigned half, const char* p, const std::uint64_t (&place)[4]) noexcept {
+    eight[half] = four_words(p, place);
   }
+  static Words pack(const type (&eight)[2]) noexcept { return {_mm_packus_epi32(eight[0], eight[1])}; }
 
-  // Only the low byte of the sum is used, so each lane may wrap.
+  // Only the low byte of the sum is used, so each element may wrap.
   static std::uint8_t total(type sums) noexcept {
     const type halves = _mm_sad_epu8(sums, zero());
     return static_cast<std::uint8_t>(_mm_cvtsi128_si32(halves) + _mm_extract_epi16(halves, 4));
