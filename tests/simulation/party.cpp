@@ -98,9 +98,7 @@ MonotonicTime Party::next_event() const {
   if (loop_ == nullptr) return MonotonicTime::max();
   const Duration wait = loop_->until_next_deadline();
   MonotonicTime due = wait == Duration::max() ? MonotonicTime::max() : loop_->turn_began() + wait;
-  // A piece that is due and still there waits for a peer that does not read, not for time.
-  const auto piece = transport_->faulty().next_due();
-  if (piece && *piece > clock_.now().monotonic) due = std::min(due, *piece);
+  if (const auto piece = transport_->faulty().next_due()) due = std::min(due, *piece);
   return due;
 }
 

@@ -112,6 +112,14 @@ TEST(Simulation, a_store_has_the_numbers_of_its_session_after_an_orderly_end_on_
   EXPECT_EQ(result.violation, std::nullopt) << result.trace;
 }
 
+// It closes a connection whose peer has lost its end and reads nothing, and is asked to end.
+TEST(Simulation, a_process_ends_in_order_while_a_closed_connection_has_a_peer_that_does_not_read) {
+  RunOptions stuck = options(64678, "all");
+  stuck.hours = 12h;
+  const RunResult result = World{stuck}.run();
+  EXPECT_EQ(result.violation, std::nullopt) << result.trace;
+}
+
 TEST(Simulation, names_the_fault_that_there_is_not) {
   EXPECT_EQ(FaultSet::parse("kill,flood").error(), "flood");
   EXPECT_TRUE(FaultSet::parse("kill,crash")->has(Fault::crash));

@@ -155,6 +155,29 @@ TEST(FaultyTransport, delivers_a_late_piece_when_the_clock_says_so_and_not_befor
   EXPECT_EQ(client.next_due(), std::nullopt);
 }
 
+TEST(FaultyTransport, gives_up_what_the_peer_of_a_closed_connection_does_not_read) {
+  LoopbackNetwork network;
+  LoopbackTransport server(network);
+  LoopbackTransport inner(network, {.stream_buffer = 10});
+  MonotonicTime now{Duration{1}};
+  FaultyTransport<LoopbackTransport> client(inner, {.linger_time = 2s}, [&] { return now; });
+  RecordingSink sink;
+  const auto listener = server.listen({"here", 0});
+  const auto id = client.connect(*server.local_endpoint(*listener));
+  client.poll(sink, 0ns);
+  ASSERT_EQ(client.try_send(*id, bytes_of("more than ten bytes")).sent, 19U);
+  client.close(*id);
+  EXPECT_EQ(client.lingering(), 1U);
+  EXPECT_EQ(client.next_due(), now + 2s);
+  now += 2s - 1ns;
+  client.poll(sink, 0ns);
+  EXPECT_EQ(client.lingering(), 1U);
+  now += 1ns;
+  client.poll(sink, 0ns);
+  EXPECT_EQ(client.lingering(), 0U);
+  EXPECT_EQ(client.next_due(), std::nullopt);
+}
+
 TEST(FaultyTransport, falls_short_when_its_send_buffer_is_full_of_late_bytes) {
   FaultyLoopbackPair pair(FaultOptions{.delay_probability = 1, .max_delay = 50ms, .send_buffer = 10});
   const auto ids = pair.join();

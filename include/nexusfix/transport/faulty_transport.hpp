@@ -39,6 +39,7 @@ struct FaultOptions {
   std::size_t swallow_within = 4096;
   std::size_t send_buffer = 64 * 1024;      // bytes delayed on their way out, per connection; then try_send falls short
   std::size_t receive_buffer = 256 * 1024;  // bytes delayed on their way in, all together; then reading pauses
+  Duration linger_time = std::chrono::seconds(2);  // how long close() continues to deliver in the background
 };
 
 struct FaultCounters {
@@ -140,6 +141,7 @@ class FaultyTransport {
     forget_input(*connection);
     ++connection->generation;
     connection->closing = true;
+    connection->linger_until = clock_() + options_.linger_time;
     flush(*connection);
   }
 
@@ -208,14 +210,19 @@ class FaultyTransport {
     options_ = options;
   }
 
-  // When the next late piece is due: a simulator moves its clock there.
+  // When the next late piece is due, or a closed connection gives up what its peer does not read: a simulator moves its
+  // clock there. What is due already waits for the peer, not for time.
   [[nodiscard]] std::optional<MonotonicTime> next_due() const {
     std::optional<MonotonicTime> earliest;
-    const auto consider = [&](MonotonicTime due) { earliest = earliest ? std::min(*earliest, due) : due; };
+    const MonotonicTime now = clock_();
+    const auto consider = [&](MonotonicTime due) {
+      if (due > now) earliest = earliest ? std::min(*earliest, due) : due;
+    };
     for (const Connection& connection : connections_) {
       if (!connection.used) continue;
       if (!connection.out.pieces.empty()) consider(connection.out.pieces.front().due);
       if (!connection.events.empty() && !connection.held) consider(due_of(connection));
+      if (connection.closing) consider(connection.linger_until);
     }
     return earliest;
   }
@@ -240,8 +247,9 @@ class FaultyTransport {
     bool used = false;
     bool established = false;
     bool wants_write = false;
-    bool closing = false;      // closed by the user; late bytes still go out
-    bool held = false;         // its events wait
+    bool closing = false;  // closed by the user; late bytes still go out
+    bool held = false;     // its events wait
+    MonotonicTime linger_until{};
     std::deque<Event> events;  // for the sink; one `received` per piece of `in`
     detail::FaultyFlow in;
     detail::FaultyFlow out;
@@ -322,6 +330,7 @@ class FaultyTransport {
     if (!connection.used || connection.inner == no_connection) return;
     const MonotonicTime now = clock_();
     auto& pieces = connection.out.pieces;
+    if (connection.closing && now >= connection.linger_until) return give_up(connection);
     while (!pieces.empty() && pieces.front().due <= now) {
       std::string& bytes = pieces.front().bytes;
       const SendResult result = inner_.try_send(connection.inner, bytes);
@@ -333,10 +342,12 @@ class FaultyTransport {
     }
     if (!pieces.empty()) return;
     if (connection.out.cut()) return break_off(connection);
-    if (connection.closing) {
-      inner_.close(connection.inner);
-      release(connection);
-    }
+    if (connection.closing) give_up(connection);
+  }
+
+  void give_up(Connection& connection) {
+    inner_.close(connection.inner);
+    release(connection);
   }
 
   void break_off(Connection& connection) {
@@ -414,13 +425,16 @@ class FaultyTransport {
 
   // Late pieces end a wait; what is due already forbids one.
   [[nodiscard]] Duration shortened_wait(Duration max_wait) const {
+    const MonotonicTime now = clock_();
     for (const Connection& connection : connections_) {
+      if (connection.used && !connection.held && !connection.events.empty() && due_of(connection) <= now)
+        return Duration::zero();
       const bool has_room = connection.out.queued < options_.send_buffer;
       if (connection.used && connection.wants_write && connection.inner != no_connection && has_room)
         return Duration::zero();
     }
     const auto due = next_due();
-    return due ? std::clamp(*due - clock_(), Duration::zero(), std::max(max_wait, Duration::zero())) : max_wait;
+    return due ? std::clamp(*due - now, Duration::zero(), std::max(max_wait, Duration::zero())) : max_wait;
   }
 
   Inner& inner_;
