@@ -29,7 +29,7 @@ class Demo(unittest.TestCase):
                 if row["spoilt"]:
                     self.assertTrue(row["repeated"], "a spoilt row is measured once more")
                     self.assertIn("spoilt by the scheduler twice", of_row[0])
-                    self.assertRegex(of_row[0], r"\(steal [\d.]+%, \d+ involuntary switches in [\d.]+ s\)$")
+                    self.assertRegex(of_row[0], r"\(steal [\d.]+%, CPU waited for [\d.]+% of the time, \d+ involuntary switches in [\d.]+ s\)$")
 
     def test_without_cpus_of_its_own_auto_blocks_and_states_why(self):
         out, result = self.demo("--orders", "200")

@@ -87,15 +87,19 @@ std::optional<LatencyHistogram> measure_baseline(const BaselinePlan& plan) {
   }};
   LatencyHistogram result;
   std::vector<char> request(plan.request_bytes, 'r'), answer(plan.answer_bytes);
+  const auto start = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < total; ++i) {
     const auto begin = std::chrono::steady_clock::now();
+    if (begin - start > plan.at_most) break;
     if (!send_all(client.fd(), request) || !receive_all(client.fd(), answer)) {
-      ::shutdown(client.fd(), SHUT_RDWR);
-      return std::nullopt;
+      result = {};
+      break;
     }
-    if (i >= plan.warm_up) result.record(Duration{std::chrono::steady_clock::now() - begin});
+    if (i >= plan.warm_up || begin - start > plan.at_most / 4)
+      result.record(Duration{std::chrono::steady_clock::now() - begin});
   }
-  return result;
+  ::shutdown(client.fd(), SHUT_RDWR);  // ends the other side's thread, if it has not all requests
+  return result.count() != 0 ? std::optional{result} : std::nullopt;
 }
 
 }  // namespace nfx::app::demo

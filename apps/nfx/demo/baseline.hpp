@@ -2,9 +2,11 @@
 // Thread: starts two of its own and waits for them. Errors: an empty result when the sockets cannot be created.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 
+#include "nexusfix/base/time.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 
 namespace nfx::app::demo {
@@ -14,6 +16,9 @@ struct BaselinePlan {
   std::size_t answer_bytes = 0;
   std::size_t round_trips = 20000;
   std::size_t warm_up = 2000;  // not counted
+  // It ends after this time with fewer: where other work shares every CPU, each round trip waits for the scheduler
+  // twice.
+  Duration at_most = std::chrono::seconds{3};
 };
 
 [[nodiscard]] std::optional<LatencyHistogram> measure_baseline(const BaselinePlan& plan);

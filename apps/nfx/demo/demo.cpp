@@ -153,7 +153,7 @@ PollIdle choose_idle(const std::string& wanted, const Isolation* isolation) {
 
 // Twice, where the first run was spoilt.
 void add_baseline(Outcome& outcome, const BaselinePlan& plan) {
-  DisturbanceMeter meter{0};
+  DisturbanceMeter meter{0, IdleMode::spin};
   for (int runs = 0; runs < 2; ++runs) {
     meter.begin();
     outcome.baseline = measure_baseline(plan);
@@ -182,7 +182,7 @@ int run(const Options& options) {
   const auto port = venue.port();
   if (!port) throw std::runtime_error("the venue's process did not start");
 
-  DisturbanceMeter meter{venue.pid()};
+  DisturbanceMeter meter{venue.pid(), idle};
   trader.measure_with(meter);
   trader_session.connect = {{"127.0.0.1", *port}};
   EngineConfig config;
@@ -264,8 +264,8 @@ cli::Command demo_command() {
             .help = "Check only what the session layer needs"}},
       .details =
           "A row that the scheduler has spoilt is measured once more, and marked with a note if it is spoilt again: "
-          "the "
-          "hypervisor took 1% of the CPU time (steal), or a side was interrupted ten times per second or more.\n"
+          "the hypervisor took 1% of the CPU time (steal), the sides waited 1% of the time while other tasks had "
+          "their CPUs, or a side that busy-polls was interrupted ten times per second or more.\n"
           "--isolate does what 'nfx host apply --runtime' does, and restores everything at the end. After a "
           "kill -9, run 'nfx host revert'.",
       .exit_codes = "0 done, 1 the two sides disagree on a sequence number or an order, 2 wrong usage",

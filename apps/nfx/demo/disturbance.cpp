@@ -1,10 +1,13 @@
-// Reads /proc/stat and the switches of both processes.
+// Reads /proc/stat, and the switches and waits of both sides.
 #include "demo/disturbance.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 #include "nexusfix/placement/cpu_counters.hpp"
 #include "nexusfix/placement/thread_sampler.hpp"
@@ -13,22 +16,25 @@ namespace nfx::app::demo {
 namespace {
 
 constexpr double most_steal_percent = 1;
+constexpr double most_wait_percent = 1;
 constexpr double most_switches_per_s = 10;
 constexpr std::uint64_t fewest_switches = 3;  // of a row that is over in a moment
 
 }  // namespace
 
 bool Disturbance::spoilt() const noexcept {
-  if (steal_percent >= most_steal_percent) return true;
+  if (steal_percent >= most_steal_percent || wait_percent >= most_wait_percent) return true;
   const double seconds = std::chrono::duration<double>(elapsed).count();
-  return involuntary_switches >= fewest_switches &&
+  return idle == IdleMode::spin && involuntary_switches >= fewest_switches &&
          static_cast<double>(involuntary_switches) >= most_switches_per_s * seconds;
 }
 
 std::string Disturbance::text() const {
-  char text[96];
-  std::snprintf(text, sizeof text, "steal %.1f%%, %llu involuntary switches in %.1f s", steal_percent,
-                static_cast<unsigned long long>(involuntary_switches), std::chrono::duration<double>(elapsed).count());
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "steal %.1f%%, CPU waited for %.1f%% of the time, %llu involuntary switches in %.1f s", steal_percent,
+                wait_percent, static_cast<unsigned long long>(involuntary_switches),
+                std::chrono::duration<double>(elapsed).count());
   return text;
 }
 
@@ -38,11 +44,14 @@ DisturbanceMeter::Sample DisturbanceMeter::sample() const {
     sample.steal += cpu.steal;
     sample.ticks += cpu.user + cpu.system + cpu.idle + cpu.interrupt + cpu.softirq + cpu.steal;
   }
-  rusage own{};
+  rusage own{};  // of all its threads: the baseline has two
   if (::getrusage(RUSAGE_SELF, &own) == 0) sample.involuntary_switches = static_cast<std::uint64_t>(own.ru_nivcsw);
-  if (other_side_ != 0) {
-    if (const auto other = sample_thread(HostFiles{}, other_side_, other_side_))
-      sample.involuntary_switches += other->involuntary_switches;
+  for (const pid_t side : {::getpid(), other_side_}) {
+    const auto thread = side != 0 ? sample_thread(HostFiles{}, side, side) : std::nullopt;
+    if (!thread) continue;
+    ++sample.sides;
+    if (side == other_side_) sample.involuntary_switches += thread->involuntary_switches;
+    sample.wait_ns += thread->wait_ns.value_or(0);
   }
   sample.time = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
   return sample;
@@ -58,6 +67,9 @@ Disturbance DisturbanceMeter::end() const {
     of.steal_percent = 100 * static_cast<double>(after.steal - before_.steal) / static_cast<double>(ticks);
   of.involuntary_switches = after.involuntary_switches - before_.involuntary_switches;
   of.elapsed = after.time - before_.time;
+  of.idle = idle_;
+  const double time_ns = std::chrono::duration<double, std::nano>(of.elapsed).count() * std::max(after.sides, 1U);
+  if (time_ns > 0) of.wait_percent = 100 * static_cast<double>(after.wait_ns - before_.wait_ns) / time_ns;
   return of;
 }
 

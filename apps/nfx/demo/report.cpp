@@ -105,9 +105,11 @@ void append_disturbances(SafeText& out, const Outcome& outcome) {
 }
 
 void json_disturbance(std::FILE* out, const Disturbance& shown, bool repeated) {
-  std::fprintf(
-      out, ", \"steal_percent\": %.2f, \"involuntary_switches\": %" PRIu64 ", \"spoilt\": %s, \"repeated\": %s",
-      shown.steal_percent, shown.involuntary_switches, shown.spoilt() ? "true" : "false", repeated ? "true" : "false");
+  std::fprintf(out,
+               ", \"steal_percent\": %.2f, \"wait_percent\": %.2f, \"involuntary_switches\": %" PRIu64
+               ", \"spoilt\": %s, \"repeated\": %s",
+               shown.steal_percent, shown.wait_percent, shown.involuntary_switches, shown.spoilt() ? "true" : "false",
+               repeated ? "true" : "false");
 }
 
 void json_histogram(std::FILE* out, const LatencyHistogram& h) {
