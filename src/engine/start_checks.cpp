@@ -1,11 +1,12 @@
 // Loads certificates, and tries listen addresses.
 #include "engine/start_checks.hpp"
 
-#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/transport/listen_address.hpp"
@@ -29,11 +30,10 @@ void load_certificates(EngineConfig& config) {
 }
 
 void check_listen_addresses(const EngineConfig& config) {
-  std::vector<const Endpoint*> tried;
+  std::set<std::pair<std::string_view, std::uint16_t>> tried;  // thousands of sessions may share few addresses, or none
   for (const SessionSettings& settings : config.sessions) {
     if (settings.session.role != Role::acceptor) continue;
-    if (std::ranges::any_of(tried, [&](const Endpoint* each) { return *each == settings.listen; })) continue;
-    tried.push_back(&settings.listen);
+    if (!tried.emplace(settings.listen.host, settings.listen.port).second) continue;
     if (const auto free = check_listen_address(settings.listen); !free) throw ConfigError(cannot_listen(free.error()));
   }
 }

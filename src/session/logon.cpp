@@ -68,6 +68,7 @@ void Session::receive_first(const MessageView& message, Instant now, Actions& ou
     return disconnect("the first message is not a Logon", Ending::failed, out, LogonRefusalReason::not_a_logon);
   }
   report_.clear();
+  static_assert(sizeof text_ >= clock_text_size);
   if (const LogonFault fault = logon_sender_fault(config_, message, now, report_, text_)) {
     return disconnect(fault.text, Ending::failed, out, fault.reason);
   }

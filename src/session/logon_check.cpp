@@ -85,7 +85,9 @@ std::string_view clock_text(const SessionConfig& config, UtcTime sending_time, I
   put(", and max_latency_s allows ");
   put_seconds(std::chrono::duration_cast<std::chrono::seconds>(config.max_latency));
   put(": synchronise both clocks with NTP or PTP");
-  return {room.data(), static_cast<std::size_t>(at - room.data())};
+  const auto size = static_cast<std::size_t>(at - room.data());
+  NFX_ASSERT(size <= clock_text_size);  // two numbers of eleven digits at most
+  return {room.data(), size};
 }
 
 LogonFault logon_terms_fault(const SessionConfig& config, const MessageView& message) noexcept {

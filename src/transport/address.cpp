@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/transport/listen_address.hpp"
 #include "nexusfix/transport/tcp_parts.hpp"
 
 namespace nfx {

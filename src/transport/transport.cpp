@@ -7,8 +7,6 @@
 #include <charconv>
 #include <system_error>
 
-#include "nexusfix/transport/listen_address.hpp"
-
 namespace nfx {
 
 std::optional<std::string> canonical_address(std::string_view host) {

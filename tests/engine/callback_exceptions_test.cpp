@@ -113,6 +113,22 @@ class CallbackExceptions : public ::testing::Test {
     ASSERT_TRUE(loop->find(0)->logged_on());
     ASSERT_TRUE(loop->find(1)->logged_on());
   }
+  void serve_a_template() {
+    SessionSettings pattern = acceptor("*");
+    pattern.is_template = true;
+    config.sessions = {pattern};
+  }
+  // Its first session, of the trader, has the only place, and its callback throws.
+  void start_with_a_template_whose_first_session_fails() {
+    serve_a_template();
+    config.max_dynamic_sessions = 1;
+    config.dynamic_session_idle = 60s;
+    start();
+    log_on(trader);
+    application.in = "on_message";
+    trader.send(trader.next("D", order(1)));
+    turn();
+  }
   // In one read.
   void send_orders(std::size_t count) {
     std::string bytes;
@@ -357,9 +373,7 @@ TEST_F(CallbackExceptions, on_notice_gets_no_notice_of_its_own_failure) {
 }
 
 TEST_F(CallbackExceptions, on_added_and_on_removed) {
-  SessionSettings pattern = acceptor("*");
-  pattern.is_template = true;
-  config.sessions = {pattern};
+  serve_a_template();
   start();
   application.in = "on_added";
   log_on(trader);
@@ -376,16 +390,7 @@ TEST_F(CallbackExceptions, on_added_and_on_removed) {
 }
 
 TEST_F(CallbackExceptions, a_session_of_a_template_whose_callback_threw_leaves_its_place_as_an_idle_one_does) {
-  SessionSettings pattern = acceptor("*");
-  pattern.is_template = true;
-  config.sessions = {pattern};
-  config.max_dynamic_sessions = 1;
-  config.dynamic_session_idle = 60s;
-  start();
-  log_on(trader);
-  application.in = "on_message";
-  trader.send(trader.next("D", order(1)));
-  turn();
+  start_with_a_template_whose_first_session_fails();
   EXPECT_TRUE(trader.closed);
   clock.advance(61s);
   turn();
@@ -396,16 +401,7 @@ TEST_F(CallbackExceptions, a_session_of_a_template_whose_callback_threw_leaves_i
 }
 
 TEST_F(CallbackExceptions, a_session_of_a_template_that_the_program_logged_out_afterwards_stays) {
-  SessionSettings pattern = acceptor("*");
-  pattern.is_template = true;
-  config.sessions = {pattern};
-  config.max_dynamic_sessions = 1;
-  config.dynamic_session_idle = 60s;
-  start();
-  log_on(trader);
-  application.in = "on_message";
-  trader.send(trader.next("D", order(1)));
-  turn();
+  start_with_a_template_whose_first_session_fails();
   ASSERT_NE(loop->find(1), nullptr);
   loop->find(1)->logon();
   loop->find(1)->logout("not today");

@@ -62,8 +62,8 @@ namespace nfx {
       "The connected peer gets a TestRequest. Without an answer within takeover_timeout_s the second connection "      \
       "takes the session over; otherwise the second Logon is refused.")                                                \
   ROW(callback_threw, "a callback of the application threw an exception",                                              \
-      "The session logs out with the Text \"internal error\" and stays logged out until logon() or a restart. The "    \
-      "notice has the callback's name and the exception's text.")
+      "The session logs out with the Text \"internal error\" and stays logged out until logon() or a restart; one "    \
+      "that a template made leaves as an idle one does. The notice has the callback's name and the exception's text.")
 
 #define NFX_ENUMERATOR(name, text, help) name,
 enum class Notice : std::uint8_t { NFX_NOTICES(NFX_ENUMERATOR) };

@@ -287,7 +287,7 @@ class Session {
   std::uint32_t same_resend_count_ = 0;
   SeqNum request_after_replay_{};  // a gap shown by a ResendRequest: requested once that is answered
   // Text of the last Logout or disconnect, which must outlive the step.
-  std::array<char, 160> text_{};
+  std::array<char, 160> text_{};  // clock_text_size at least
 };
 
 }  // namespace nfx

@@ -8,9 +8,6 @@
 
 namespace nfx {
 
-// As TransportError::code: no address is known for the host. The operation states it.
-inline constexpr int no_such_host = -1;
-
 // Binds the address, without listening, and releases it.
 [[nodiscard]] std::expected<void, TransportError> check_listen_address(const Endpoint& endpoint);
 

@@ -62,6 +62,9 @@ enum class CloseReason : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;
 
+// As TransportError::code: no address is known for the host. The operation states it.
+inline constexpr int no_such_host = -1;
+
 // Why listen or connect could not even begin.
 struct TransportError {
   int code = 0;           // an errno value, or no_such_host

@@ -1,4 +1,4 @@
-// Fields as bit masks over a block of 64 bytes, shared by all vector kernels. Bit 0 is the first byte.
+// Fields as bit masks over a block of 64 bytes, for the AVX-512 kernel. Bit 0 is the first byte.
 //
 //   bytes    8=FIX|35=D=E|49=ME|
 //   soh      .....1......1.....1
@@ -12,8 +12,6 @@
 #pragma once
 
 #include "field_indexer.hpp"
-#include "kernels.hpp"
-#include "length_tags.hpp"
 
 namespace nfx::kernels {
 namespace {

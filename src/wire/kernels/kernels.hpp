@@ -27,8 +27,10 @@ struct BasicFieldArrays {
 using FieldArrays = BasicFieldArrays<std::uint16_t, std::uint16_t>;     // messages up to 65535 bytes
 using WideFieldArrays = BasicFieldArrays<std::int32_t, std::uint32_t>;  // any tag, messages below 4 GiB
 
-// One block of 64 bytes is written before the capacity is checked, and positions of '=' are one ahead of those of SOH.
+// One block of 64 bytes is written before the capacity is checked, eight fields at a time, and the fields that begin
+// are one ahead of those that end.
 inline constexpr std::uint32_t array_padding = 80;
+static_assert(array_padding >= 64 + 8 + 1);
 
 struct IndexResult {
   WireError error;      // none, truncated, bad_tag, bad_data_length or too_many_fields

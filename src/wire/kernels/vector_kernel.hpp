@@ -156,8 +156,8 @@ template <class Vector, class F>
 
 enum class LongTags : std::uint8_t { wrong, right, with_length_tag };
 
-// Reads the tags of four and more digits that begin after `ends`; each field among `which` has the last of four bits.
-// Not a member, so that the indexer's own can stay in registers.
+// Reads the tags of four and more digits of the fields after `ends`; each field among `which` has the last of four
+// bits. Not a member, so that the indexer's own can stay in registers.
 template <class TagNumber, class Position>
 [[gnu::cold, gnu::noinline]] LongTags put_long_tags(const char* message, const Position* ends, TagNumber* tags,
                                                     Position* begins, std::uint64_t which) noexcept {
@@ -254,6 +254,7 @@ class VectorIndexer {
   template <bool last>
   [[gnu::always_inline]] bool put_eight(std::size_t at, std::uint64_t& soh, std::uint32_t count,
                                         std::uint32_t to) noexcept {
+    NFX_ASSERT(count <= 8 && to + 9 <= capacity_ + array_padding);
     const char* const after = message_ + at + 1;
     std::uint64_t places = 0;
     typename Vector::type word[vectors], tags[vectors], bits[vectors];
