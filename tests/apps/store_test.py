@@ -325,6 +325,21 @@ class Numbers(StoreTest):
         self.nfx("verify", self.store)
         self.assertEqual(self.the_one("ls", self.store, "--format", "json")["messages"], 2)
 
+    def test_numbers_of_a_session_that_begins_now(self):
+        self.make("message 1 D a", "message 2 D b", "in 9")
+        before = self.the_one("seq show", self.store, "--format", "json")["since"]
+        out = self.set("--new-session", "--next-out", 2, "--reason", "power loss")
+        self.assertIn("a new session", out)
+        self.assertIn("next in  9 -> 1", out)
+        self.assertIn("next out 3 -> 2", out)
+        self.assertNotIn("stored up to", out)
+        found = self.the_one("seq show", self.store, "--format", "json")
+        self.assertEqual((found["next_in"], found["next_out"]), (1, 2))
+        self.assertGreater(found["since"], before)
+        # Nothing of the session before is sent again.
+        self.assertNotIn("58=a", self.nfx("cat", self.store, "--one-line"))
+        self.nfx("verify", self.store)
+
     def test_a_session_that_is_held_is_not_set(self):
         journal = self.journal()
         journal.say("sync")

@@ -54,6 +54,7 @@ class Party final : public Application, public SessionStores {
   // The process. turn() returns how much happened.
   void start(const FaultOptions& faults);
   [[nodiscard]] bool running() const noexcept { return loop_ != nullptr; }
+  [[nodiscard]] bool crashed() const noexcept { return end_ == End::crashed; }  // and has not started since
   std::size_t turn();
   [[nodiscard]] MonotonicTime next_event() const;
   void kill(End end, std::uint64_t seed = 0);        // between two iterations

@@ -120,6 +120,14 @@ TEST(Simulation, a_process_ends_in_order_while_a_closed_connection_has_a_peer_th
   EXPECT_EQ(result.violation, std::nullopt) << result.trace;
 }
 
+// A crash loses the reset at the session's start, and an operator sets both sequence numbers of a new session.
+TEST(Simulation, a_session_continues_with_the_numbers_that_an_operator_sets_after_a_lost_reset) {
+  RunOptions repaired = options(63346, "all");
+  repaired.hours = 12h;
+  const RunResult result = World{repaired}.run();
+  EXPECT_EQ(result.violation, std::nullopt) << result.trace;
+}
+
 TEST(Simulation, names_the_fault_that_there_is_not) {
   EXPECT_EQ(FaultSet::parse("kill,flood").error(), "flood");
   EXPECT_TRUE(FaultSet::parse("kill,crash")->has(Fault::crash));

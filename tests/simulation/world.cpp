@@ -227,6 +227,8 @@ void World::start(Side side) {
   party(side).leave_room_on_disk(test::MemoryDisk::never);
   party(side).fail_sync_after(test::MemoryDisk::never);
   room_at_[index(side)] = never;
+  // ... and sets the clock before sequence numbers, which are of the session that the clock shows.
+  if (party(side).crashed() && party(side).utc_offset() != Duration::zero()) set_clock(side, Duration{});
   if (options_.faults.has(Fault::restart) && dice_.coin())
     redraw_durability(party(side).config().sessions[0].journal, dice_);
   party(side).start(network_faults(side));

@@ -16,6 +16,7 @@ struct SeqOptions {
   std::size_t last = 50;
   std::uint64_t next_in = 0;
   std::uint64_t next_out = 0;
+  bool new_session = false;
   std::string reason;
 };
 
@@ -132,8 +133,8 @@ int explain(const SeqOptions& options) {
 }
 
 int set_numbers(const SeqOptions& options) {
-  if (options.next_in == 0 && options.next_out == 0) {
-    throw ConfigError("nothing to set: give --next-in N, --next-out N, or both");
+  if (options.next_in == 0 && options.next_out == 0 && !options.new_session) {
+    throw ConfigError("nothing to set: give --next-in N, --next-out N, or both, or --new-session");
   }
   if (options.reason.empty() || options.reason.size() > max_reason) {
     throw ConfigError("--reason needs 1 to " + std::to_string(max_reason) +
@@ -144,6 +145,7 @@ int set_numbers(const SeqOptions& options) {
   JournalStore journal = open_journal(options.place, session, now);
   const std::uint64_t in = value(journal.next_inbound()), out = value(journal.next_outbound());
   const std::uint64_t last = value(journal.last_kept());
+  if (options.new_session) journal.reset(now);
   const bool in_set = options.next_in == 0 ||
                       journal.set_number({true, SeqNum{options.next_in}, RecordFlag::by_operator, options.reason}, now);
   const bool out_set =
@@ -153,9 +155,14 @@ int set_numbers(const SeqOptions& options) {
     throw StoreError(session.folder.string() + ": cannot write the sequence numbers: " + journal.condition_text());
   }
   SafeText done = made("{}:\n", session.identity);
-  if (options.next_in != 0) done.add("  next in  {} -> {}\n", in, options.next_in);
-  if (options.next_out != 0) done.add("  next out {} -> {}\n", out, options.next_out);
-  if (options.next_out != 0 && options.next_out <= last) {
+  if (options.new_session) done.add("  a new session, which has no message\n");
+  if (in != value(journal.next_inbound()) || options.next_in != 0) {
+    done.add("  next in  {} -> {}\n", in, value(journal.next_inbound()));
+  }
+  if (out != value(journal.next_outbound()) || options.next_out != 0) {
+    done.add("  next out {} -> {}\n", out, value(journal.next_outbound()));
+  }
+  if (!options.new_session && options.next_out != 0 && options.next_out <= last) {
     done.add("  messages are stored up to {}: the next one sent replaces those from {} on\n", last, options.next_out);
   }
   print(done);
@@ -207,15 +214,24 @@ cli::Command set_command() {
                                                       .target = &options.next_out,
                                                       .help = "The sequence number of the next message sent",
                                                       .range = {{1, 9e18}}},
+                                                     {.names = "--new-session",
+                                                      .target = &options.new_session,
+                                                      .help = "The session begins now: its messages before are no "
+                                                              "longer resent, and a number that is not given is 1"},
                                                      {.names = "--reason",
                                                       .target = &options.reason,
                                                       .help = "Why; it is stored in the journal",
                                                       .required = true}}),
       .details =
           "Refused while a process has the session open. What is set is a record like all others: nothing is "
-          "overwritten, and 'nfx store seq explain' shows the change and its reason.",
+          "overwritten, and 'nfx store seq explain' shows the change and its reason.\n\n"
+          "A session with a schedule, or whose peer resets the sequence numbers, may have begun without a record of it "
+          "when a power loss took the last records. --new-session is for this: without it, the engine replaces what is "
+          "set by 1 at its start, because the journal's numbers are of the session before.",
       .examples = {{.line = "nfx store seq set journals --session 'FIX.4.4:DESK->VENUE' --next-in 118 --reason 'agreed "
-                            "with VENUE by phone'"}},
+                            "with VENUE by phone'"},
+                   {.line = "nfx store seq set journals --session 'FIX.4.4:DESK->VENUE' --new-session --next-in 349 "
+                            "--next-out 880 --reason 'power loss at 10:22'"}},
   };
 }
 
