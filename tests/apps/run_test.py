@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import threading
 import unittest
 
 from support import ENVIRONMENT, PATIENCE_S, fix
+from tls_support import Certificates, ssl
 
 DESK = os.environ["NFX_DESK"]
 TOML = ('[[session]]\nsender_comp_id = "DESK"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
@@ -193,6 +195,35 @@ class Run(unittest.TestCase):
         desk = self.desk()
         desk.process.send_signal(signal.SIGHUP)
         desk.line_with("SIGHUP: nothing to reload")
+        self.assertEqual(desk.stop()[0], 0)
+
+    @unittest.skipUnless(ssl and shutil.which("openssl"), "needs Python's module ssl and the command openssl")
+    def test_hangup_reloads_certificates(self):
+        made = Certificates()
+        made.issue("renewed", "IP:127.0.0.1")
+        certificate, key = (str(self.folder / name) for name in ("own.crt", "own.key"))
+
+        def install(name):
+            shutil.copy(made.file(name + ".crt"), certificate)
+            shutil.copy(made.file(name + ".key"), key)
+
+        def shown():
+            context = ssl.create_default_context(cafile=made.file("ca.pem"))
+            with context.wrap_socket(self.client(desk), server_hostname="127.0.0.1") as client:
+                return client.getpeercert()["serialNumber"]
+
+        install("server")
+        desk = self.desk(TOML + f'tls = true\ntls_certificate = "{certificate}"\ntls_key = "{key}"\n')
+        first = shown()
+        install("renewed")
+        self.assertEqual(shown(), first)
+        desk.process.send_signal(signal.SIGHUP)
+        desk.line_with("tls: certificates, keys and revocation lists are reloaded")
+        self.assertNotEqual(shown(), first)
+        pathlib.Path(key).write_text("no key\n", encoding="utf-8")
+        desk.process.send_signal(signal.SIGHUP)
+        self.assertIn("the files loaded before stay in use", desk.line_with("tls: FIX.4.4:DESK->CLIENT: "))
+        self.assertNotEqual(shown(), first)
         self.assertEqual(desk.stop()[0], 0)
 
     def test_a_second_signal_ends_immediately(self):
