@@ -3,7 +3,7 @@
 //   journal_maker STORE IDENTITY RING_DIRECTORY SEGMENT_SIZE
 //
 //   message N TYPE TEXT   append a FIX message of this type under N, with Text(58)
-//   bytes N TEXT          append TEXT as it is, '|' standing for SOH
+//   bytes N TEXT          append TEXT as it is, with SOH in place of each '|'
 //   in N, out N           set a sequence number, as the engine does
 //   reset                 reset the sequence numbers
 //   sync                  write and sync

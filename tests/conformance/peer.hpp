@@ -1,7 +1,7 @@
 // What a scenario is played against: the wire as the counterparty sees it, the application of the session, and time. An
 // implementation has the session under test, alone or inside a whole engine with a socket. What the session has not
 // done yet when next_message, delivered or closed is called, the implementation waits for, up to a limit; so only what
-// is expected is requested, and quiet() checks that nothing comes.
+// is expected is requested, and `quiet()` checks that nothing comes.
 #pragma once
 
 #include <deque>

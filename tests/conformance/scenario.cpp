@@ -68,7 +68,7 @@ class Parser {
       if (!rest.empty() && rest[0] != ' ') continue;
       if (!rest.empty()) rest.remove_prefix(1);
       if (word.takes_text == rest.empty() && word.kind != StepKind::app_logs_out) {
-        fail("'" + std::string{word.word} + (word.takes_text ? "' needs fields behind it" : "' stands alone"));
+        fail("'" + std::string{word.word} + (word.takes_text ? "' needs fields after it" : "' takes no fields"));
       }
       scenario_.steps.push_back({word.kind, line_, std::string{rest}});
       return;

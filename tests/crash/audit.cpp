@@ -33,7 +33,7 @@ void take_message(Ledger& ledger, const JournalRecord& record, MessageView& view
   const std::uint64_t seq = record.header.seq;
   const std::string where = " (" + *record.file + " at " + number(record.offset) + ')';
   const auto result = view.parse(record.body);
-  if (result != WireError::none) fail(ledger.name, "record " + number(seq) + " is no message" + where);
+  if (result != WireError::none) fail(ledger.name, "record " + number(seq) + " is not a message" + where);
   std::uint64_t inside = 0, order = 0;
   const std::string_view seq_text = view.get_view(Tag::MsgSeqNum), order_text = view.get_view(Tag::ClOrdID);
   std::from_chars(seq_text.data(), seq_text.data() + seq_text.size(), inside);
@@ -43,7 +43,7 @@ void take_message(Ledger& ledger, const JournalRecord& record, MessageView& view
   if (!is_new && known->second.bytes != record.body)
     fail(ledger.name, "number " + number(seq) + " was used again for other bytes" + where);
   if (is_new && seq < ledger.next_outbound)
-    fail(ledger.name, "number " + number(seq) + " comes behind " + number(ledger.next_outbound - 1) + where);
+    fail(ledger.name, "number " + number(seq) + " comes after " + number(ledger.next_outbound - 1) + where);
   ledger.next_outbound = std::max(ledger.next_outbound, seq + 1);
 }
 
@@ -64,7 +64,7 @@ Ledger read_ledger(const PartyOptions& options, bool repaired) {
         if (seq < ledger.next_outbound) fail(name, "the number sent went back to " + number(seq));
         ledger.next_outbound = seq;
         break;
-      case RecordKind::reset: fail(name, "the numbers were reset");
+      case RecordKind::reset: fail(name, "the sequence numbers were reset");
       case RecordKind::none:
       case RecordKind::opened:
       case RecordKind::closed: break;
@@ -150,8 +150,8 @@ AuditCounts audit(const PartyOptions& exchange, const PartyOptions& trader, Audi
     if (!intended.contains(order)) fail(venue.name, "order " + number(order) + " was executed and never sent");
   }
   if (venue.next_outbound != desk.next_inbound || desk.next_outbound != venue.next_inbound) {
-    fail(desk.name, "the numbers differ: sent up to " + number(desk.next_outbound - 1) + ", the exchange got up to " +
-                        number(venue.next_inbound - 1) + "; the exchange sent up to " +
+    fail(desk.name, "the sequence numbers differ: sent up to " + number(desk.next_outbound - 1) +
+                        ", the exchange got up to " + number(venue.next_inbound - 1) + "; the exchange sent up to " +
                         number(venue.next_outbound - 1) + ", we got up to " + number(desk.next_inbound - 1));
   }
   counts.orders = intended.size();

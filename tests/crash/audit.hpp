@@ -24,7 +24,7 @@ struct AuditCounts {
 };
 
 struct AuditOptions {
-  // Sequence numbers whose messages a repair may have left out: they are not required.
+  // A repair may have dropped messages from the journals: those are not required.
   bool repaired = false;
 };
 

@@ -62,8 +62,8 @@ Outcome run_once(const DriverOptions& command, std::uint64_t seed, std::uint32_t
     std::printf(
         "FAILED: %s\n"
         "  seed %llu (the moments of kills differ from run to run; the choices do not)\n"
-        "  kept: %s\n"
-        "  look at: {exchange,trader}/log, what the engines said; .../account, what the parties did;\n"
+        "  folder: %s\n"
+        "  to read: {exchange,trader}/log, what the engines reported; .../account, what the parties did;\n"
         "           nfx store verify %s/trader/store; nfx store cat --all ...\n",
         error.what(), static_cast<unsigned long long>(seed), options.folder.c_str(), options.folder.c_str());
     return Outcome::bad;

@@ -86,7 +86,7 @@ class DamageRun {
     if (!options_.quiet) {
       std::printf(
           "%u bits flipped in a journal of %zu messages: %u harmless, %u refused with file and offset and repaired, "
-          "%zu messages given up at most, %u sessions gone on with\n",
+          "%zu messages given up at most, %u sessions resumed\n",
           options_.cycles, original_.messages.size(), harmless_, refused_, most_lost_, gone_on_);
     }
   }
@@ -139,9 +139,9 @@ class DamageRun {
   void check_harmless(const Flip& flip) const {
     const JournalStore store{posix_disk(), journal_options(), identity_, wall_clock()};
     if (store.next_inbound() != original_.next_inbound || store.next_outbound() != original_.next_outbound)
-      throw AuditFailure("the numbers changed without a word after a flip of " + flip.text());
+      throw AuditFailure("the sequence numbers changed without an error after a flip of " + flip.text());
     if (lost_messages(store, original_, flip) != 0)
-      throw AuditFailure("messages are gone without a word after a flip of " + flip.text());
+      throw AuditFailure("messages are gone without an error after a flip of " + flip.text());
   }
 
   static void check_refusal(const std::string& refusal, const JournalScan& scan, const Flip& flip) {

@@ -82,7 +82,7 @@ bool run_full(const CrashOptions& options, std::string& why_not) {
     pair.trader_options.text_size = at_exchange ? 0 : 1000;
     pair.start();
     pair.wait_for_logon();
-    wait_until(pair, Word::store_trouble, "the disk is full and no session says so");
+    wait_until(pair, Word::store_trouble, "the disk is full and no session reports it");
     // Whether a send is refused depends on the moment: a session that cannot store reads no answers either, and the
     // trader has only so many orders without one.
     tight.leave(plenty);

@@ -9,8 +9,8 @@ namespace {
 void print(const CrashOptions& options, std::uint32_t cycle, const AuditCounts& counts) {
   if (options.quiet) return;
   std::printf(
-      "cycle %u: %llu orders, each executed and confirmed once; %llu messages kept; %llu came again marked, %llu sent "
-      "again, %llu refused; next out %llu and %llu\n",
+      "cycle %u: %llu orders, each executed and confirmed once; %llu messages stored; %llu came again marked, %llu "
+      "sent again, %llu refused; next out %llu and %llu\n",
       cycle, static_cast<unsigned long long>(counts.orders), static_cast<unsigned long long>(counts.messages),
       static_cast<unsigned long long>(counts.seen_again), static_cast<unsigned long long>(counts.sent_again),
       static_cast<unsigned long long>(counts.refused), static_cast<unsigned long long>(counts.outbound[0]),

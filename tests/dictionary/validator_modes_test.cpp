@@ -489,7 +489,7 @@ TEST(ValidateModes, allocate_nothing) {
   }
   const std::size_t after = allocations;
   EXPECT_EQ(after, before);
-  EXPECT_EQ(found, messages.size() - 1) << "all but the one fault that lies in the header";
+  EXPECT_EQ(found, messages.size() - 1) << "all but the one fault in the header";
 }
 
 }  // namespace

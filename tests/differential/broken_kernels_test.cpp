@@ -65,7 +65,7 @@ TEST(differential, finds_a_begin_that_is_off_by_one_behind_an_equals_sign_on_a_b
     }
     return result;
   };
-  expect_found(table, "index_fields: begin of field [0-9]+ is 127, scalar says 128");
+  expect_found(table, "index_fields: begin of field [0-9]+ is 127, scalar returns 128");
 }
 
 TEST(differential, finds_a_wrong_tag_of_five_digits) {
@@ -115,7 +115,7 @@ TEST(differential, finds_a_tag_beyond_16_bits_that_is_not_reported) {
     result.needs_wide = false;
     return result;
   };
-  expect_found(table, "index_fields: needs_wide is 0, scalar says 1");
+  expect_found(table, "index_fields: needs_wide is 0, scalar returns 1");
 }
 
 TEST(differential, finds_a_sum_without_the_last_byte_of_a_full_block) {

@@ -181,8 +181,8 @@ class Worker {
 
   void print_input(std::string_view bytes) const {
     const bool in_front = against_ == Against::page_in_front;
-    std::fprintf(stderr, "capacity %u, part from %zu, %zu bytes against the page %s\nhex: %s\ntext: %s\n",
-                 question_.capacity, question_.part_from, bytes.size(), in_front ? "in front" : "behind",
+    std::fprintf(stderr, "capacity %u, part from %zu, %zu bytes next to the untouchable page %s\nhex: %s\ntext: %s\n",
+                 question_.capacity, question_.part_from, bytes.size(), in_front ? "before them" : "after them",
                  hex(bytes).c_str(), escaped(bytes).c_str());
   }
 
@@ -239,7 +239,7 @@ void print(const Counts& counts, const DifferentialOptions& options, double seco
   std::printf(" against scalar, seed %llu, %u threads\n", printable(options.seed), options.threads);
   std::printf("executions: %llu, and %llu of index_wide_fields\n", printable(counts.executions),
               printable(counts.wide_executions));
-  std::printf("inputs: %llu, of %.0f bytes, right behind an untouchable page %llu, right in front of one %llu\n",
+  std::printf("inputs: %llu, of %.0f bytes, directly after an untouchable page %llu, directly before one %llu\n",
               printable(counts.inputs), static_cast<double>(counts.bytes) / static_cast<double>(counts.inputs),
               printable(counts.in_front), printable(counts.inputs - counts.in_front));
   std::printf("  accepted %llu, needs_wide %llu", printable(counts.errors[0]), printable(counts.needs_wide));

@@ -102,7 +102,7 @@ std::string to_string(const KernelDifference& difference) {
     case KernelAnswer::place: text.append(to_string(difference.answer)); break;
   }
   text.append(" is ").append(std::to_string(difference.actual));
-  return text.append(", scalar says ").append(std::to_string(difference.expected));
+  return text.append(", scalar returns ").append(std::to_string(difference.expected));
 }
 
 KernelComparer::KernelComparer(std::vector<const KernelTable*> others) : others_(std::move(others)) {}

@@ -30,14 +30,14 @@ struct KernelDifference {
   std::int64_t expected;
 };
 
-// "avx2 index_fields: end of field 3 is 18, scalar says 17"
+// "avx2 index_fields: end of field 3 is 18, scalar returns 17"
 [[nodiscard]] std::string to_string(const KernelDifference& difference);
 
 // What the kernels compute for some bytes.
 struct KernelQuestion {
   std::uint32_t capacity = 64;  // at most KernelComparer::max_capacity
   std::size_t part_from = 0;    // check_sum and scan_soh also get the bytes from here on; at most their number
-  bool wide = true;             // ask index_wide_fields also of bytes that index_fields can take
+  bool wide = true;             // also run index_wide_fields on bytes that index_fields can take
 };
 
 class KernelComparer {

@@ -124,7 +124,7 @@ TEST_F(PeerThatDoesNotRead, is_still_answered_by_the_session_itself) {
   const auto before = rig.venue.session(0).next_outbound();
   bad.send(bad.next("1", field(112, "ALIVE")));
   expect_prompt_echo();
-  EXPECT_EQ(rig.venue.session(0).next_outbound(), next(before)) << "the Heartbeat had room";
+  EXPECT_EQ(rig.venue.session(0).next_outbound(), next(before)) << "there was space for the Heartbeat";
   EXPECT_TRUE(rig.venue.session(0).logged_on());
 }
 

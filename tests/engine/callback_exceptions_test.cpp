@@ -1,4 +1,4 @@
-// Callbacks that throw: that session is logged out, everything else goes on, and session and store agree.
+// Callbacks that throw: that session is logged out, everything else continues, and session and store agree.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -136,7 +136,7 @@ class CallbackExceptions : public ::testing::Test {
     trader.send(bytes);
     turn();
   }
-  // The peer read a Logout that does not say what went wrong, and its connection is closed.
+  // The peer read a Logout without the exception's text, and its connection is closed.
   void expect_logged_out() {
     EXPECT_TRUE(trader.closed);
     ASSERT_FALSE(trader.messages().empty());

@@ -34,7 +34,7 @@ TEST_F(DynamicSessions, template_makes_a_session_for_whoever_fits) {
   EXPECT_TRUE(rig.venue.session(1).logged_on());
   EXPECT_EQ(rig.venue.session(1).config().target_comp_id, "CLIENT-1");
   EXPECT_EQ(one.all(Tag::MsgType), (std::vector<std::string>{"A"}));
-  EXPECT_EQ(rig.venue.loop->find(0), nullptr) << "the template itself is no session";
+  EXPECT_EQ(rig.venue.loop->find(0), nullptr) << "the template itself is not a session";
 }
 
 TEST_F(DynamicSessions, session_of_a_template_keeps_its_numbers_between_connections) {
@@ -129,7 +129,7 @@ TEST_F(DynamicSessions, are_limited_in_number_and_a_removed_one_makes_room) {
 
 TEST_F(DynamicSessions, added_acceptor_listens_and_added_initiator_connects) {
   rig.venue.start();
-  rig.trader.config.sessions = {initiator("CLIENT-9", 9009)};  // nobody is there yet
+  rig.trader.config.sessions = {initiator("CLIENT-9", 9009)};  // no acceptor listens there yet
   rig.trader.start();
   rig.turn(2);
   const std::size_t id = rig.venue.loop->add(acceptor("OTHER", 9001));

@@ -53,7 +53,7 @@ class FullLog : public ::testing::Test {
           {.msg_type = "8", .body = order(i) + field(58, std::string(400, 'x')), .header_fields = {}}));
       rig.turn(2);
     }
-    EXPECT_EQ(rig.trader.application.at(0).orders.size(), last) << "the session goes on whatever becomes of its log";
+    EXPECT_EQ(rig.trader.application.at(0).orders.size(), last) << "the session continues whatever happens to its log";
   }
   // Everything is written; what the log has of the reports, in its order.
   std::string written() {
@@ -85,7 +85,7 @@ TEST_F(FullLog, that_drops_says_how_many_messages_are_missing_and_where) {
   const std::string text = written();
   const auto kept = reports_in(text);
   ASSERT_LT(kept.size(), 300U);
-  EXPECT_EQ(kept, numbers_to(kept.size())) << "the first ones found room";
+  EXPECT_EQ(kept, numbers_to(kept.size())) << "there was space for the first ones";
   EXPECT_NE(
       text.find(' ' + std::to_string(300 - kept.size()) + " messages were not logged here: the log's queue was full"),
       std::string::npos)

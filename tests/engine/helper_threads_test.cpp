@@ -209,7 +209,7 @@ TEST(Engine, runs_as_many_flushers_and_workers_as_configured_and_all_of_them_flu
     const std::string label = "thread=\"" + std::string{name} + '"';
     EXPECT_GT(read_histogram(metrics, "nfx_flusher_sync_seconds", label).count, 0U) << metrics;
   }
-  // As the poll thread was when it was last asked, perhaps before the first bytes.
+  // As of the last snapshot that was requested from the poll thread, perhaps before the first bytes.
   EXPECT_FALSE(read_histogram(metrics, "nfx_poll_handling_seconds", "thread=\"nfx-poll-0\"").buckets.empty())
       << metrics;
 }

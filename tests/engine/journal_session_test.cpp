@@ -258,7 +258,7 @@ TEST_F(FullDisk, leaves_in_the_network_what_the_peer_sends_beyond_a_bound) {
   }
   EXPECT_LT(sent, 20'000U) << "the network's buffers are full";
   turn_for(15s);
-  EXPECT_TRUE(logouts().empty()) << "its heartbeats may wait behind orders";
+  EXPECT_TRUE(logouts().empty()) << "the peer's heartbeats may wait in the network, after its orders";
   disk.fill(MemoryDisk::never);
   turn_for(5s);
   EXPECT_EQ(rig.venue.application.at(0).orders.size(), orders + 1 + sent);

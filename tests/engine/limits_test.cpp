@@ -49,7 +49,7 @@ TEST_F(Limits, delaying_throttle_hands_on_everything_in_order_at_its_rate) {
   rig.pass(1700ms, 10ms);
   ASSERT_EQ(seen.orders.size(), 20U);
   for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(seen.orders[i], std::to_string(i + 1));
-  EXPECT_TRUE(peer.all(Tag::MsgType) == std::vector<std::string>{"A"}) << "nobody was told off";
+  EXPECT_TRUE(peer.all(Tag::MsgType) == std::vector<std::string>{"A"}) << "the peer gets no Reject and no Logout";
 }
 
 TEST_F(Limits, delayed_messages_in_many_small_pieces_lose_nothing) {
@@ -98,7 +98,7 @@ TEST_F(Limits, resent_messages_keep_to_the_resend_rate_and_live_ones_do_not_wait
   peer.received.clear();
   peer.send(peer.next(msg_type::resend_request, field(7, "2") + field(16, "0")));
   turns(3);
-  EXPECT_EQ(peer.messages().size(), 10U) << "a second's worth at once";
+  EXPECT_EQ(peer.messages().size(), 10U) << "a second's worth in one burst";
   ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = order(99)}));
   turns(1);
   EXPECT_EQ(peer.all(Tag::ClOrdID).back(), "99");

@@ -91,7 +91,7 @@ TEST_F(LogonGateTest, refuses_a_newcomer_when_all_others_wait_for_their_session_
 TEST_F(LogonGateTest, allows_the_addresses_of_all_sessions_of_a_listener_and_knows_those_that_are_named) {
   gate().listening(ListenerId{1}, {"venue", 9000});
   gate().listening(ListenerId{2}, {"venue", 9001});
-  EXPECT_EQ(gate().standing(ListenerId{1}, "10.0.0.9:1"), PeerStanding::unknown) << "the template allows everybody";
+  EXPECT_EQ(gate().standing(ListenerId{1}, "10.0.0.9:1"), PeerStanding::unknown) << "the template allows every address";
   SessionSettings one = config.sessions[0];
   one.listen = {"venue", 9001};
   one.allowed_addresses = {"10.0.0.1", "::ffff:10.0.0.2"};

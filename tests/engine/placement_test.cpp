@@ -230,7 +230,7 @@ TEST(EnginePlacement, sessions_that_join_later_are_balanced_too_and_leave_their_
     threads.insert(placement.join_mapping(settings));
     placement.joined_as(threads.size(), settings.session);
   }
-  EXPECT_EQ(threads.size(), 4U) << "nobody shares a core while another is free";
+  EXPECT_EQ(threads.size(), 4U) << "no two sessions share a core while another is free";
   const std::uint32_t place_of_b = placement.join_mapping(another("B"));
   placement.leave_mapping(2);
   EXPECT_EQ(placement.join_mapping(another("E")), place_of_b);

@@ -216,7 +216,7 @@ TEST_F(PollLoopTest, stopping_logs_every_session_out_and_closes_who_has_not_logg
   late.connect();
   rig.turn();
   late.read();
-  EXPECT_TRUE(late.closed) << "nobody is let in any more";
+  EXPECT_TRUE(late.closed) << "a stopped loop accepts no peer";
 }
 
 TEST_F(PollLoopTest, stopping_does_not_wait_for_ever_for_the_answer_to_its_logout) {

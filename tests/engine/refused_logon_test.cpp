@@ -299,7 +299,7 @@ TEST(RefusedLogon, as_a_line_has_nothing_unprintable_and_is_bounded) {
 }
 
 // Silent connections, opened again as soon as they are closed, from many addresses. A peer that sends its Logon in the
-// iteration after its connect is never kept out, whether its address is known or not.
+// iteration after its connect always logs on, whether its address is known or not.
 TEST(SilentConnections, cannot_keep_a_peer_out_however_many_they_are) {
   for (const int networks : {1, 4, 64}) {
     SCOPED_TRACE(networks);

@@ -193,7 +193,7 @@ TEST(ResendToAPeerThatDoesNotRead, lets_the_thread_sleep_and_goes_on_when_it_rea
 
   asker.send(asker.next("2", field(7, "2") + field(16, "0")));
   for (int i = 0; i < 10; ++i) loop.turn(1h);
-  EXPECT_GT(transport.last_wait, Duration::zero()) << "the thread spins for a peer that does not read";
+  EXPECT_GT(transport.last_wait, Duration::zero()) << "the thread busy-polls for a peer that does not read";
   for (int i = 0; i < 1000 && asker.messages().size() < count; ++i) turn();
   EXPECT_EQ(asker.messages().size(), count);
 }

@@ -90,7 +90,7 @@ TEST_F(RosterTest, finds_sessions_by_place_by_number_and_by_the_names_in_a_logon
   EXPECT_EQ(roster.find(18), nullptr);
   EXPECT_EQ(roster.find(key("A")), &configured);
   EXPECT_EQ(roster.find(key("B")), &later);
-  EXPECT_EQ(roster.find(key("C")), nullptr);  // nobody logs on to an initiator
+  EXPECT_EQ(roster.find(key("C")), nullptr);  // an initiator accepts no Logon of a new connection
 }
 
 TEST_F(RosterTest, a_place_is_used_again_and_a_removed_session_is_not_found_any_more) {

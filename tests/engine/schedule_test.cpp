@@ -83,7 +83,8 @@ TEST_F(Scheduled, numbers_start_over_with_the_next_days_session) {
   ASSERT_TRUE(rig.trader.session().send({.msg_type = "D", .body = order(1)}).has_value());
   rig.pass(6min, 1s);
   ASSERT_FALSE(up());
-  EXPECT_GT(rig.trader.session().next_outbound(), SeqNum{2}) << "until the next one begins the numbers stay";
+  EXPECT_GT(rig.trader.session().next_outbound(), SeqNum{2})
+      << "the sequence numbers stay until the next session begins";
   rig.pass(22h + 53min, 30s);
   rig.pass(2min, 1s);
   ASSERT_TRUE(up());

@@ -69,7 +69,7 @@ TEST(ReconnectDelay, priority_begins_from_the_first_after_a_logon_or_when_the_li
   reconnect.next_endpoint(settings, now);
   EXPECT_EQ(reconnect.endpoint(), 1U);
   reconnect.attempt_begins(now);
-  reconnect.connected();  // TCP alone is no success
+  reconnect.connected();  // a TCP connection alone is not a success
   reconnect.next_endpoint(settings, now);
   EXPECT_EQ(reconnect.endpoint(), 2U);
   reconnect.attempt_begins(now);

@@ -179,7 +179,7 @@ TEST_F(StalledDisk, leaves_a_neighbour_on_the_same_poll_thread_to_its_own_flushe
   for (std::size_t i = 1; i <= 500; ++i) {
     ASSERT_TRUE(report(good(), i));
     rig.turn();
-    ASSERT_EQ(received(1), i - 1) << "nothing leaves before it is synced";
+    ASSERT_EQ(received(1), i - 1) << "nothing is sent before it is synced";
     flush(1);
     rig.turn(2);
     ASSERT_EQ(received(1), i);
@@ -195,7 +195,7 @@ TEST_F(StalledDisk, leaves_a_neighbour_with_the_same_flusher_the_room_of_its_own
   const std::size_t taken = fill(good());
   EXPECT_GT(taken, 50U);
   rig.turn(2);
-  EXPECT_EQ(received(1), taken) << "what the ring took has left";
+  EXPECT_EQ(received(1), taken) << "what the ring took is sent";
   EXPECT_EQ(good().journal()->condition(), StoreCondition::busy);
   EXPECT_TRUE(good().logged_on());
 }

@@ -304,7 +304,7 @@ TEST(Submit, loses_and_reorders_nothing_of_four_threads_and_reports_every_messag
   EXPECT_EQ(counters.submit_full, results[1]);
   EXPECT_EQ(counters.submit_unsent, 0U);
   EXPECT_EQ(results[2] + results[3] + results[4], 0U);
-  std::printf("queued %llu, full %llu, kept %llu\n", static_cast<unsigned long long>(results[0]),
+  std::printf("queued %llu, full %llu, waited %llu\n", static_cast<unsigned long long>(results[0]),
               static_cast<unsigned long long>(results[1]), static_cast<unsigned long long>(counters.submit_kept));
 }
 

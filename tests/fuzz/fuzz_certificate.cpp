@@ -142,14 +142,14 @@ void check_host_names(X509* certificate, const Names& names) {
   for (const std::string& host : names.wanted) {
     nfx::detail::Owned<X509_VERIFY_PARAM, &X509_VERIFY_PARAM_free> parameters{X509_VERIFY_PARAM_new()};
     const bool set = nfx::detail::set_wanted_name(parameters.get(), host);
-    require(!set || !host.contains('\0'), "a host name with a zero byte is none", host);
+    require(!set || !host.contains('\0'), "a host name with a zero byte is refused", host);
     ERR_clear_error();
     nfx::detail::Owned<X509_STORE_CTX, &X509_STORE_CTX_free> state{X509_STORE_CTX_new()};
     require(X509_STORE_CTX_init(state.get(), nullptr, certificate, nullptr) == 1, "a verification begins", host);
     X509_STORE_CTX_set_current_cert(state.get(), certificate);
     for (const int error : {X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_UNABLE_TO_GET_CRL}) {
       X509_STORE_CTX_set_error(state.get(), error);
-      require(!nfx::detail::describe_verification(state.get(), host).empty(), "what is wrong is said", host);
+      require(!nfx::detail::describe_verification(state.get(), host).empty(), "an error has a description", host);
     }
   }
 }

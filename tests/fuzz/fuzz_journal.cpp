@@ -233,13 +233,13 @@ void check_scan(MemoryDisk& disk, bool looks_right) {
     require(scan.records == records, "each record is visited", scan.identity);
     require(!scan.damage || !scan.damage->reason.empty(), "damage has a reason", scan.identity);
   } catch (const nfx::StoreError& error) {
-    require(*error.what() != '\0', "an error says something", "");
+    require(*error.what() != '\0', "an error has a text", "");
   }
   try {
     static_cast<void>(nfx::list_sessions(disk, options().directory));
     static_cast<void>(nfx::list_archive(disk, whole().folder));
   } catch (const nfx::StoreError& error) {
-    require(*error.what() != '\0', "an error says something", "");
+    require(*error.what() != '\0', "an error has a text", "");
   }
 }
 
@@ -277,10 +277,10 @@ void check_repair(MemoryDisk& disk, bool looks_right) {
   try {
     said = nfx::repair_by_gap_fill(disk, whole().folder);
   } catch (const nfx::StoreError& error) {
-    require(*error.what() != '\0', "an error says something", "");
+    require(*error.what() != '\0', "an error has a text", "");
     return;
   }
-  require(!said.empty(), "a repair says what it did", "");
+  require(!said.empty(), "a repair reports what it did", "");
   const std::string error = open_and_read(disk, looks_right, true);
   // A ring that does not belong to the files stays: opening names it, and what to do.
   const bool ring = error.starts_with(whole().ring_file.string());

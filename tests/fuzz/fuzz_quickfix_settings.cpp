@@ -41,7 +41,7 @@ void check_translation(const nfx::TranslatedSettings& settings, std::string_view
     static_cast<void>(nfx::parse_config(settings.toml, "f.toml", NFX_FUZZ_DICTIONARIES));
   } catch (const nfx::ConfigError& error) {
     const std::string_view what = error.what();
-    require(!what.contains("not TOML") && !what.contains("unknown key"), "the translation is TOML of ours", what);
+    require(!what.contains("not TOML") && !what.contains("unknown key"), "the translation is TOML of known keys", what);
     const std::size_t line = line_in(what, "f.toml");
     require(line > 0 && line <= toml_lines, "an error names a line of the TOML", what);
   }

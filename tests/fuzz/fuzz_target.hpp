@@ -34,7 +34,7 @@ namespace nfx::fuzz {
 
 inline void require(bool condition, const char* what, std::string_view text) {
   if (condition) return;
-  std::fprintf(stderr, "broken promise: %s\n%.*s\n", what, static_cast<int>(text.size()), text.data());
+  std::fprintf(stderr, "not true: %s\n%.*s\n", what, static_cast<int>(text.size()), text.data());
   std::abort();
 }
 

@@ -29,7 +29,7 @@ void check_text(const std::string& bytes) {
   require(again.view() == text.view(), "escaping again changes nothing", again.view());
 
   const nfx::SafeText line = nfx::made("{}: {}\n", bytes, bytes.c_str());
-  require(line.view().ends_with('\n'), "a line ends where the format says", line.view());
+  require(line.view().ends_with('\n'), "a line ends as its format does", line.view());
   require_printable(line.view().substr(0, line.size() - 1), "a formatted line is printable");
 
   std::string_view lines;

@@ -51,7 +51,7 @@ void check_prints(const nfx::Topology& machine) {
 
 void check_list(std::string_view text) {
   const auto set = nfx::CpuSet::parse_list(text);
-  require(set.has_value() || !set.error().empty(), "what is no list of CPUs is explained", text);
+  require(set.has_value() || !set.error().empty(), "a text that is not a list of CPUs has an error", text);
   if (set) require(nfx::CpuSet::parse_list(set->to_list()) == set, "a list of CPUs reads back", text);
 }
 

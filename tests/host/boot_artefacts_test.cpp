@@ -325,7 +325,7 @@ class GrubDropIn : public ::testing::Test {
 
 TEST_F(GrubDropIn, read_twice_adds_the_parameters_once) {
   EXPECT_EQ(sourced("", "$GRUB_CMDLINE_LINUX"), parameters);
-  EXPECT_EQ(sourced("GRUB_CMDLINE_LINUX=quiet", "$GRUB_CMDLINE_LINUX"), "quiet " + parameters);
+  EXPECT_EQ(sourced("GRUB_CMDLINE_LINUX=nosplash", "$GRUB_CMDLINE_LINUX"), "nosplash " + parameters);
 }
 
 TEST_F(GrubDropIn, takes_former_parameters_out_of_both_variables) {

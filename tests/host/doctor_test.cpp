@@ -87,7 +87,7 @@ TEST(DoctorChecks, give_a_reason_that_can_be_looked_up_or_say_that_it_was_not_me
   for (const CheckInfo& check : doctor_checks()) {
     const std::string why{check.why};
     EXPECT_TRUE(why.ends_with("Not measured here.") || std::regex_search(why, named)) << check.id << ": " << why;
-    EXPECT_FALSE(std::regex_search(why, figure)) << check.id << ": no command prints this figure: " << why;
+    EXPECT_FALSE(std::regex_search(why, figure)) << check.id << ": no command prints this measurement: " << why;
     const bool otherwise = why.contains("easured here") && !why.ends_with("Not measured here.");
     EXPECT_FALSE(otherwise) << check.id << ": one wording for all: " << why;
   }

@@ -8,7 +8,8 @@
 namespace nfx {
 namespace {
 
-// Two CPUs, CPU 1 isolated, one busy-polling thread there; a second passes and nothing happens unless a test says so.
+// Two CPUs, CPU 1 isolated, one busy-polling thread there; a second passes, in which only what a test adds
+// happens.
 class DriftTest : public testing::Test {
  protected:
   DriftTest() {

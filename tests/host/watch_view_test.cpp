@@ -129,7 +129,7 @@ TEST(WatchView, shows_a_row_per_cpu_a_row_per_thread_and_the_alerts) {
 
 TEST(WatchView, heads_stand_over_their_columns) {
   const auto text = lines(to_text(Host{}.interval(), {}));
-  // Numbers are flush right, so a heading ends in the column of its numbers.
+  // Values are right-aligned, so a heading ends in the same column as its values.
   for (const char* head :
        {"BUSY", "STEAL", "STALL", "MIG", "VOL", "INVO", "TIMR", "DEV", "IPI", "TLB", "SOFT", "FALT"}) {
     const std::size_t end = text[1].find(std::string{head} + ' ') + std::string_view{head}.size();

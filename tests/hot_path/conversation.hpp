@@ -182,7 +182,7 @@ class Conversation {
     trader_.emplace(trader_config_, 0, trader_transport, clock_, trader_application, around.stores());
     trader_->log_to(around.logs(1));
     trader_->start();
-    // As a poll thread does before it serves: the first figures find no room to be copied into.
+    // As a poll thread does before it serves: the first snapshots allocate what later ones are copied into.
     for (int i = 0; i < 2; ++i) {
       figures_.ask();
       publish_figures();
@@ -244,7 +244,8 @@ class Conversation {
     clock_.shift += 7s;  // both sides find the other silent for longer than it may be
     return turn_until([&] { return venue().counters().messages_in > before + 5 && delivered(); });
   }
-  // A session message the venue rejects (a value that is none), and an application message nobody trades.
+  // A message that the venue's session rejects for an invalid value, and one of a type that its application does not
+  // support.
   [[nodiscard]] bool provoke_rejects() {
     const std::uint64_t rejects = trader_application.rejects, business = trader_application.business_rejects;
     const auto sent = trader().send({.msg_type = msg_type::new_order_single,
@@ -264,7 +265,7 @@ class Conversation {
              return trader_application.rejects > rejects && trader_application.business_rejects > business;
            });
   }
-  // The trader loses what the venue sends and asks for it again: the connection is cut behind the venue's sends.
+  // The trader loses what the venue sends and requests it again: the connection is cut after the venue's sends.
   [[nodiscard]] bool lose_the_answers(std::uint64_t orders) {
     for (std::uint64_t i = 0; i < orders; ++i) {
       if (!send_order(trader(), i)) return false;

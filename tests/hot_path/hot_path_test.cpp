@@ -114,7 +114,7 @@ void check_that_the_trap_works() {
   }
   ::close(event);
   check(counts.calls.unexpected == 1 && counts.calls.first == SYS_write && counts.calls.of(Call::read) == 1,
-        "the trap tells calls that are allowed from those that are not");
+        "the trap distinguishes calls that are allowed from those that are not");
 }
 
 struct Way {
@@ -128,7 +128,7 @@ struct Way {
 // has not come by itself.
 constexpr std::uint64_t growth_steps = 4;
 
-// What is said of the calls that a durability adds: which of them, and how often.
+// Which calls a durability adds, and how often.
 void check_waking(const Keeping& keeping, const SystemCalls& calls, std::uint64_t messages) {
   const std::uint64_t writes = calls.of(Call::write), reads = calls.of(Call::read);
   if (keeping.durability < Durability::group)
@@ -197,9 +197,9 @@ void talk_over(const Way& way, const Keeping& keeping, T& venue_transport, T& tr
   }
   if (const std::uint64_t sends = counts.calls.of(Call::send); sends != 0) {
     const std::uint64_t out = messages_sent() - sent_before;
-    std::printf("       %llu messages left in %llu sends\n", static_cast<unsigned long long>(out),
+    std::printf("       %llu messages in %llu calls of send\n", static_cast<unsigned long long>(out),
                 static_cast<unsigned long long>(sends));
-    check(2 * sends <= out, "several messages, on average, leave in one send");
+    check(2 * sends <= out, "one call of send sends several messages, on average");
   }
 
   {
@@ -237,7 +237,7 @@ void talk_over(const Way& way, const Keeping& keeping, T& venue_transport, T& tr
     done = talk.trade(100);
     counts = trap.counts();
   }
-  check(done, "trading goes on");
+  check(done, "trading continues");
   check_counts(counts, "orders on the second connection");
 }
 
@@ -295,8 +295,8 @@ void over_each_transport(std::string_view only) {
   const auto tls = make_tls(certificates);
   constexpr CallSet tcp{Call::recv, Call::send, Call::epoll_wait};
   const std::pair<Way, EpollOptions> over_epoll[] = {
-      {{"epoll, asking each socket", tcp}, {}},
-      {{"epoll, asking epoll", tcp}, {.direct_receive_limit = 0}},
+      {{"epoll, receiving directly", tcp}, {}},
+      {{"epoll, receiving after epoll_wait", tcp}, {.direct_receive_limit = 0}},
       {{.name = "epoll with TLS", .allowed = tcp, .tls = tls}, {}},
   };
   for (const auto& [way, options] : over_epoll) {

@@ -53,7 +53,7 @@ void check_journal() {
     counts.add(trap.counts());
   }
   check(kept > 5000 && resent > 1000 && store.counters().segments > 5 && store.counts().evicted > 1000,
-        "thousands of messages are kept over many segments, the oldest evicted, the newest read back");
+        "thousands of messages are stored over many segments, the oldest evicted, the newest read back");
   check_counts(counts, "journal, synced at intervals: append, numbers, eviction, next segment, reading back");
 
   // Without a flusher the ring fills, and reports that.
@@ -66,7 +66,7 @@ void check_journal() {
       refused += store.append(SeqNum{seq + static_cast<std::uint64_t>(i)}, message) ? 0 : 1;
     full = trap.counts();
   }
-  check(refused > 1000 && store.condition() == StoreCondition::busy, "a ring that nobody writes to disk is full");
+  check(refused > 1000 && store.condition() == StoreCondition::busy, "a ring that no flusher writes to disk is full");
   check_counts(full, "journal with a full ring");
 }
 
@@ -117,7 +117,7 @@ void check_logs() {
     while (messages.step(UtcTime{1s}) + events.step(UtcTime{1s}) != 0) continue;
   }
   check(messages.counters().recorded > 5000 && messages.counters().dropped > 1000 && events.counters().cut == 20,
-        "messages and events are recorded, dropped by a full lane and cut when too long");
+        "messages and events are recorded, dropped by a full queue and cut when too long");
   check_counts(counts, "message log and event log: record");
 }
 
@@ -167,14 +167,14 @@ void check_figures() {
     counts = trap.counts();
   }
   check(published == 100 && box.look() != nullptr && *box.look() == value && histogram->count() == 10'000,
-        "latencies are counted, and figures published when asked for");
-  check_counts(counts, "histogram and figures");
+        "latencies are counted, and snapshots published when requested");
+  check_counts(counts, "histogram and snapshots");
 }
 
 }  // namespace
 
 void check_side_paths() {
-  std::printf("beside the way\n");
+  std::printf("side paths\n");
   check_journal();
   check_memory_store();
   check_logs();

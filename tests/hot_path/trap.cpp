@@ -89,7 +89,7 @@ void note_release() noexcept {
 }
 void note_lock() noexcept { counted.locks += armed ? 1 : 0; }
 
-// The function that ours of this name replaces.
+// The library's function that this program's function of the same name replaces.
 template <class Function>
 Function* behind(const char* name) noexcept {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

@@ -92,7 +92,7 @@ TEST_P(EngineOrders, of_a_burst_that_we_cut_the_unsent_rest_goes_out_as_possible
   EXPECT_EQ(rig.peer().count("ORDER"), thousand);
   EXPECT_TRUE(all_different(rig.peer().events("ORDER"), 1));
   EXPECT_TRUE(rig.ours().every_report_came_once(thousand));
-  EXPECT_GE(rig.peer().count("ADMIN-OUT 2"), 1U) << "QuickFIX asked for nothing";
+  EXPECT_GE(rig.peer().count("ADMIN-OUT 2"), 1U) << "QuickFIX sent no ResendRequest";
   EXPECT_GE(rig.ours().resent(Direction::out), 1U);
   EXPECT_EQ(rig.ours().resent_without_original_time(), 0U);
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();

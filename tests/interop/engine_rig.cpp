@@ -146,8 +146,8 @@ bool EngineRig::we_trade(std::size_t count) {
 
 std::string EngineRig::numbers() {
   send_command("seq");
-  return "ours out " + std::to_string(value(session().next_outbound())) + " in " +
-         std::to_string(value(session().next_inbound())) + ", the peer's " + peer_says("SEQ").value_or("unknown");
+  return "NexusFIX out " + std::to_string(value(session().next_outbound())) + " in " +
+         std::to_string(value(session().next_inbound())) + ", QuickFIX " + peer_says("SEQ").value_or("unknown");
 }
 
 bool EngineRig::numbers_agree() {
@@ -173,7 +173,7 @@ bool EngineRig::both_finish_cleanly() {
 void EngineAgainstQuickFix::SetUp() {
   if (!std::filesystem::exists(peer_program().path)) {
     GTEST_SKIP() << peer_program().path
-                 << " is missing: the test whose name ends with _build makes it, or says why not";
+                 << " is missing: the test whose name ends with _build builds it, or reports why it cannot";
   }
 }
 

@@ -205,7 +205,7 @@ TEST(MessageLog, reports_a_failing_disk_once_and_says_later_what_is_missing) {
   options.log.on_failure = [&](std::string_view text) { reports.emplace_back(text); };
   MessageLog log{options};
   MessageLog::Lane lane = log.lane(0);
-  lane.record(1, LogDirection::in, noon, "kept");
+  lane.record(1, LogDirection::in, noon, "good");
   log.step(noon);
   const auto length = static_cast<rlim_t>(folder.text().size());
   {
@@ -226,7 +226,7 @@ TEST(MessageLog, reports_a_failing_disk_once_and_says_later_what_is_missing) {
   ASSERT_EQ(reports.size(), 1U);
   EXPECT_NE(reports[0].find("messages-20240315-0001.log: File too large"), std::string::npos) << reports[0];
   EXPECT_EQ(folder.text(),
-            "20240315-12:00:00 in  session 1 kept\n"
+            "20240315-12:00:00 in  session 1 good\n"
             "20240315-12:00:00 in  session 1 also\n"
             "20240\n"
             "20240315-12:00:06 7 messages were not logged here: the log could not be written\n"
@@ -343,7 +343,7 @@ TEST(MessageLog, that_spills_uses_no_room_of_the_lane_while_something_older_lies
   EXPECT_EQ(log.counters().dropped, 2U);
   EXPECT_EQ(log.step(noon), 16U);
   record(1);
-  EXPECT_EQ(log.counters().spilled, 8U) << "all is written, so the lane is used again";
+  EXPECT_EQ(log.counters().spilled, 8U) << "all is written, so the queue is used again";
   EXPECT_EQ(log.step(noon), 1U);
 }
 

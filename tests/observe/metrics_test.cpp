@@ -47,9 +47,9 @@ TEST(MetricsPage, shows_a_histogram_in_seconds_with_counts_that_add_up) {
   const std::uint64_t bounds[] = {1000, 2000};
   const MetricLabel labels[] = {{"thread", "poll0"}};
   MetricsPage page;
-  page.histogram({"turn_seconds", "A turn."}, labels, latencies, bounds);
+  page.histogram({"turn_seconds", "An iteration."}, labels, latencies, bounds);
   EXPECT_EQ(page.text(),
-            "# HELP turn_seconds A turn.\n# TYPE turn_seconds histogram\n"
+            "# HELP turn_seconds An iteration.\n# TYPE turn_seconds histogram\n"
             "turn_seconds_bucket{thread=\"poll0\",le=\"1e-06\"} 2\n"
             "turn_seconds_bucket{thread=\"poll0\",le=\"2e-06\"} 3\n"
             "turn_seconds_bucket{thread=\"poll0\",le=\"+Inf\"} 4\n"
@@ -62,7 +62,7 @@ TEST(MetricsPage, shows_latency_counts_by_their_bounds) {
   for (const auto& latency : {Duration{100}, Duration{101}, Duration{1us}, Duration{11s}}) latencies.record(latency);
   const MetricLabel labels[] = {{"thread", "poll0"}};
   MetricsPage page;
-  page.histogram({"turn_seconds", "A turn."}, labels, latencies);
+  page.histogram({"turn_seconds", "An iteration."}, labels, latencies);
   const std::string text = page.text();
   const test::HistogramText histogram = test::read_histogram(text, "turn_seconds", "thread=\"poll0\"");
   EXPECT_EQ(histogram.buckets.size(), 26U);

@@ -398,7 +398,7 @@ TEST(TopologyRoot, hybrid_cores_are_told_by_their_performance_units) {
   EXPECT_EQ(topology.core_of(7)->kind, 0);
 }
 
-// A switch with a GPU and a network card behind a root port, and a single card behind another switch.
+// A switch with a GPU and a network card below one root port, and two single cards below two others.
 void add_devices(const Folder& root) {
   const auto add = [&root](const std::string& address, const std::string& bridges, const std::string& pci_class,
                            const std::string& vendor) {

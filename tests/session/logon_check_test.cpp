@@ -43,7 +43,7 @@ std::vector<Case> cases() {
       {"negative interval", "35=A|34=1|98=0|108=-1|", acceptor_config(), "HeartBtInt must not be negative", true},
       {"no heartbeats", "35=A|34=1|98=0|108=0|", acceptor_config(), "HeartBtInt must not be 0 here", true},
       {"no heartbeats, allowed", "35=A|34=1|98=0|108=0|", allowed},
-      {"no heartbeats, but ours", "35=A|34=1|98=0|108=0|", ours},
+      {"no heartbeats, but an override", "35=A|34=1|98=0|108=0|", ours},
       {"long interval", "35=A|34=1|98=0|108=3601|", acceptor_config(), "HeartBtInt is longer than allowed here", true},
       {"reset at 2", "35=A|34=2|98=0|108=30|141=Y|", acceptor_config(), "ResetSeqNumFlag=Y needs MsgSeqNum 1", true},
   };

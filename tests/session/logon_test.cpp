@@ -171,8 +171,7 @@ TEST(Reset, by_both_sides_at_once_ends_with_both_at_two) {
   log_on_acceptor(rig);
   rig.reset();
   rig.sent.clear();
-  // The peer's own reset, sent before it saw ours, looks like the answer to ours, and ours looks like the answer to the
-  // peer's.
+  // The peer sent its own reset before it received this session's: each side takes the other's for the answer.
   say(rig, "35=A|34=1|98=0|108=30|141=Y|");
   EXPECT_TRUE(rig.sent.empty());
   EXPECT_EQ(rig.session.next_inbound(), SeqNum{2});

@@ -58,10 +58,10 @@ TEST(SessionMessage, gives_the_values_of_header_and_body) {
 
 TEST(SessionMessage, sets_a_field_where_it_is_or_at_the_end) {
   Draft draft{"98=0|553=me|58=x|"};
-  EXPECT_TRUE(draft.message.set(Tag::Username, "somebody else"));
+  EXPECT_TRUE(draft.message.set(Tag::Username, "another user"));
   EXPECT_TRUE(draft.message.set(Tag{8013}, 'Y'));
   EXPECT_TRUE(draft.message.set(Tag{25000}, 5000));
-  EXPECT_EQ(draft.body(), "98=0|553=somebody else|58=x|8013=Y|25000=5000|");
+  EXPECT_EQ(draft.body(), "98=0|553=another user|58=x|8013=Y|25000=5000|");
   EXPECT_TRUE(draft.message.remove(Tag::Username));
   EXPECT_FALSE(draft.message.remove(Tag::Username));
   EXPECT_EQ(draft.body(), "98=0|58=x|8013=Y|25000=5000|");

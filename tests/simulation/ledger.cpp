@@ -76,7 +76,7 @@ void Ledger::violate(Side side, const std::string& what) {
 Ledger::Message& Ledger::message(Side from, std::uint64_t id) {
   auto& messages = parties_[index(from)].messages;
   if (id > max_id) {
-    violate(from, "a message carries the id " + text(id) + ", which nobody gave it");
+    violate(from, "a message carries the id " + text(id) + ", which no message was given");
     id = 0;
   }
   if (messages.size() <= id) messages.resize(id + 1);
@@ -96,7 +96,7 @@ void Ledger::begin_numbering(Side at) {
   // The start of the session is noticed at the end of the iteration, and a Logon of the same iteration came after it.
   if (party.logon_came == now_) party.of_past_session = true;
   trace_.add(at, "numbers begin", party.numbering);
-  if (!party.may_reset) violate(at, "the numbers started over, and nobody asked for it");
+  if (!party.may_reset) violate(at, "the sequence numbers were reset without a request");
   // What the peer has not received by now will not come: its sequence number is gone.
   for (const std::uint32_t id : party.numbers) {
     Message& each = party.messages[id];
@@ -181,7 +181,7 @@ void Ledger::acknowledged(Side from, SeqNum seq, std::uint64_t id) {
 }
 
 void Ledger::left(Side from, std::uint64_t connection, std::string_view bytes) {
-  if (view_.parse(bytes) != WireError::none) return violate(from, "bytes left that are no message");
+  if (view_.parse(bytes) != WireError::none) return violate(from, "sent bytes that are not a message");
   if (is_duplicate(view_)) return;
   const std::uint64_t seq = number_of(view_, Tag::MsgSeqNum);
   Party& party = parties_[index(from)];
@@ -191,7 +191,7 @@ void Ledger::left(Side from, std::uint64_t connection, std::string_view bytes) {
 }
 
 void Ledger::received(Side at, std::string_view bytes) {
-  if (view_.parse(bytes) != WireError::none) return violate(at, "took bytes that are no message");
+  if (view_.parse(bytes) != WireError::none) return violate(at, "received bytes that are not a message");
   Party& party = parties_[index(at)];
   const std::uint64_t seq = number_of(view_, Tag::MsgSeqNum);
   trace_.add(at, is_duplicate(view_) ? "receives again" : "receives", seq, view_.msg_type());
@@ -324,7 +324,7 @@ void Ledger::reopened(Side at, const Reopened& found,
     if (each == nullptr || each->excused != nullptr) continue;
     const auto kept = read(SeqNum{number});
     if (!kept && may_be_forgotten(at, *each)) continue;
-    if (!kept) return violate(at, "its store has lost message " + text(number) + " in front of its end");
+    if (!kept) return violate(at, "its store has lost message " + text(number) + " of " + text(out - 1));
     if (view_.parse(*kept) != WireError::none || content_hash(view_) != each->hash) {
       return violate(at, "its store keeps other bytes under number " + text(number));
     }
@@ -362,7 +362,8 @@ std::uint64_t Ledger::missing() const noexcept {
 void Ledger::quiet(SeqNum venue_in, SeqNum venue_out, SeqNum trader_in, SeqNum trader_out) {
   const auto agree = [&](Side at, SeqNum in, SeqNum out) {
     if (in == out) return;
-    violate(at, "expects " + text(value(in)) + " and its peer is at " + text(value(out)) + ", though all is quiet");
+    violate(at, "expects " + text(value(in)) + " and its peer is at " + text(value(out)) +
+                    ", though all faults have ended");
   };
   agree(Side::venue, venue_in, trader_out);
   agree(Side::trader, trader_in, venue_out);

@@ -82,7 +82,7 @@ class Ledger {
   void received(Side at, std::string_view bytes);
   // True: the application sees it for the first time.
   bool delivered(Side at, const MessageView& message);
-  // Where a session stands between two turns, and whether its store still takes what it is given.
+  // A session's next sequence numbers between two iterations, and whether its store still takes what it is given.
   void stands(Side at, SeqNum next_inbound, SeqNum next_outbound, bool store_works = true);
   // Everything numbered below is on the medium.
   void synced(Side at);
@@ -146,7 +146,7 @@ class Ledger {
   };
   struct SentLogon {
     std::uint64_t connection = 0;
-    std::uint32_t numbering = 0;  // of the receiver, when the Logon left
+    std::uint32_t numbering = 0;  // of the receiver, when the Logon was sent
   };
   struct Party {
     std::vector<Message> messages;       // by id, from 1

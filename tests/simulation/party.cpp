@@ -123,7 +123,7 @@ FaultCounters Party::network_faults() const noexcept {
 
 void Party::stop_in_order() {
   if (loop_ == nullptr || std::exchange(stopping_, true)) return;
-  trace_.add(side_, "process is asked to end");
+  trace_.add(side_, "process is requested to stop");
   loop_->request_stop();
 }
 
@@ -153,7 +153,7 @@ void Party::end_process(End end, std::uint64_t seed) {
   flusher_.reset();
   if (defect_ != Defect::leaves_memory) hoard_ = decltype(hoard_){};
   if (const std::size_t bytes = held_by(engine_of(side_)).bytes; bytes != 0) {
-    ledger_.violate(side_, "its process is gone and has left " + std::to_string(bytes) + " bytes of memory behind");
+    ledger_.violate(side_, "its process has ended without freeing " + std::to_string(bytes) + " bytes of memory");
   }
   if (end == End::killed) disk_.kill();
   if (end == End::crashed) disk_.crash(static_cast<test::MemoryDisk::Keep>(seed % 3), seed);
@@ -249,8 +249,8 @@ void Party::repair(JournalStore& store, UtcTime now) {
   } else {
     outbound = ledger_.safe_outbound(side_);
   }
-  store.set_number({false, outbound, RecordFlag::by_operator, "the machine died"}, now);
-  store.set_number({true, inbound, RecordFlag::by_operator, "the machine died"}, now);
+  store.set_number({false, outbound, RecordFlag::by_operator, "the host crashed"}, now);
+  store.set_number({true, inbound, RecordFlag::by_operator, "the host crashed"}, now);
   const Holding world{Holder::world};
   ledger_.repaired(side_, inbound, outbound);
 }

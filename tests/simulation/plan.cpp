@@ -31,7 +31,7 @@ void draw_session(SessionSettings& settings, Side side, Plan& plan, Dice& dice) 
   session.role = side == Side::venue ? Role::acceptor : Role::initiator;
   session.resend_timeout = std::chrono::seconds{dice.between(3, 12)};
   session.max_resend_attempts = 100;
-  session.max_same_resend_requests = 1'000'000;  // with redundant requests, each message behind a long gap has one
+  session.max_same_resend_requests = 1'000'000;  // with redundant requests, each message after a long gap has one
   session.max_queued_messages = static_cast<std::uint32_t>(dice.between(8, 256));
   session.max_queued_bytes = 64 * 1024;
   session.resend_chunk_size = dice.coin() ? 0 : static_cast<std::uint32_t>(dice.between(1, 20));

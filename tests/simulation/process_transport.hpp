@@ -90,8 +90,7 @@ class ProcessTransport {
 
   // From here on nothing is sent and nothing received.
   void strike_dead() noexcept { dead_ = true; }
-  // A machine that has crashed does not answer connects either: no process listens, or (with `answers`) its kernel
-  // seems to until somebody waits in vain.
+  // A machine that has crashed does not accept connections either.
   void stop_listening() noexcept {
     if (listener_ != no_listener) inner_.close_listener(std::exchange(listener_, no_listener));
   }

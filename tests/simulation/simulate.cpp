@@ -90,19 +90,19 @@ void print(const Totals& totals, double seconds) {
   line("resent, equal to their originals", totals.counts.resent);
   line("gap fills", totals.counts.gap_fills);
   line("session messages", totals.counts.session_messages);
-  line("numberings begun", totals.counts.resets);
+  line("sequence-number epochs begun", totals.counts.resets);
   std::puts("excused");
-  line("undelivered when the numbers started over", totals.counts.given_up_at_reset);
+  line("undelivered at a reset of sequence numbers", totals.counts.given_up_at_reset);
   line("lost with a machine, as durability allows", totals.counts.lost_tail);
   line("rejected by the peer's session", totals.counts.rejected);
   line("Logons overtaken by a newer connection", totals.counts.overtaken);
   std::puts("why sessions rejected and logged out");
   for (const auto& [text, count] : totals.refusal_texts) line(text.c_str(), count);
   std::puts("work");
-  line("turns of a poll loop", totals.turns);
+  line("poll-loop iterations", totals.turns);
   line("events", totals.events);
   std::puts("memory of one side, KiB");
-  line("most held by an engine between two turns", totals.engine_bytes / 1024);
+  line("most held by an engine between iterations", totals.engine_bytes / 1024);
   line("most held by an engine at any time", totals.engine_bytes_most / 1024);
   line("most held by its network", totals.network_bytes_most / 1024);
 }

@@ -81,7 +81,7 @@ TEST(Simulation, an_engine_that_keeps_a_buffer_for_each_message_holds_too_much) 
 TEST(Simulation, a_process_that_leaves_memory_behind_is_seen_when_it_ends) {
   RunOptions broken = options(1, "restart");
   broken.defect = Defect::leaves_memory;
-  EXPECT_NE(first_violation(broken, 10).find("venue: its process is gone and has left"), std::string::npos);
+  EXPECT_NE(first_violation(broken, 10).find("venue: its process has ended without freeing"), std::string::npos);
 }
 
 TEST(Simulation, an_engine_holds_as_much_after_two_days_as_after_two_hours) {
@@ -112,7 +112,7 @@ TEST(Simulation, a_store_has_the_numbers_of_its_session_after_an_orderly_end_on_
   EXPECT_EQ(result.violation, std::nullopt) << result.trace;
 }
 
-// It closes a connection whose peer has lost its end and reads nothing, and is asked to end.
+// It closes a connection whose peer has lost its end and reads nothing, and is requested to stop.
 TEST(Simulation, a_process_ends_in_order_while_a_closed_connection_has_a_peer_that_does_not_read) {
   RunOptions stuck = options(64678, "all");
   stuck.hours = 12h;

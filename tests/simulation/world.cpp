@@ -146,7 +146,7 @@ void World::act() {
     if (clock_back_at_[i] <= now_) set_clock(side, Duration{});
     if (room_at_[i] <= now_) {
       room_at_[i] = never;
-      trace_.add(side, "disk has room again");
+      trace_.add(side, "disk has space again");
       party(side).leave_room_on_disk(test::MemoryDisk::never);
     }
     if (start_at_[i] <= now_) start(side);
@@ -214,7 +214,7 @@ void World::flush(Side side) {
   } else if (next == Duration::zero()) {
     at = now_ + 1ms;  // there is more to do
   } else if (party(side).disk_full()) {
-    at = now_ + 250ms;  // the store asks for space once a second
+    at = now_ + 250ms;  // the store tries again once a second
   } else {
     at = now_ + (party(side).durable() ? Duration{10min} : std::max<Duration>(next, 1ms));
   }
@@ -330,7 +330,8 @@ void World::become_calm() {
   Party& venue = party(Side::venue);
   Party& trader = party(Side::trader);
   if (!venue.logged_on() || !trader.logged_on()) {
-    return ledger_.violate(venue.logged_on() ? Side::trader : Side::venue, "does not log on, though all is quiet");
+    return ledger_.violate(venue.logged_on() ? Side::trader : Side::venue,
+                           "does not log on, though all faults have ended");
   }
   ledger_.quiet(venue.next_inbound(), venue.next_outbound(), trader.next_inbound(), trader.next_outbound());
 }

@@ -257,7 +257,7 @@ TEST_F(JournalGrowth, refuses_messages_where_it_cannot_grow_and_goes_on_when_the
   for (std::uint64_t inbound = 2; inbound < 12; ++inbound) store_->set_next_inbound(SeqNum{inbound}, now_.utc);
   inner_.fill(MemoryDisk::never);
   turn(10ms);
-  EXPECT_EQ(store_->condition(), StoreCondition::full) << "the disk was asked again before a second had passed";
+  EXPECT_EQ(store_->condition(), StoreCondition::full) << "space was requested again before a second had passed";
   turn(1s);
   EXPECT_EQ(store_->condition(), StoreCondition::good);
   EXPECT_FALSE(store_->disk_full());

@@ -108,7 +108,7 @@ TEST_F(JournalLimits, refuses_messages_on_a_full_disk_while_numbers_still_go_unt
   EXPECT_GT(store_->position(), before);
   disk_.fill(MemoryDisk::never);
   turn(10ms);
-  EXPECT_EQ(store_->condition(), StoreCondition::full) << "the disk was asked again before a second had passed";
+  EXPECT_EQ(store_->condition(), StoreCondition::full) << "space was requested again before a second had passed";
   turn(1s);
   EXPECT_EQ(store_->condition(), StoreCondition::good);
   EXPECT_TRUE(append());

@@ -134,7 +134,7 @@ void read_all(Disk& disk, const Writer& writer, JournalPosition durable) {
     const std::string_view number = record.body.substr(8, record.body.find('x') - 8);
     const std::uint64_t now = std::stoull(std::string{number});
     EXPECT_EQ(record.body, text(now));
-    EXPECT_TRUE(last == 0 || now == last + 1) << now << " behind " << last;
+    EXPECT_TRUE(last == 0 || now == last + 1) << now << " after " << last;
     last = now;
     return true;
   });

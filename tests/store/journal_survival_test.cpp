@@ -182,7 +182,7 @@ void check_survivor(MemoryDisk& disk, Life& life, End how) {
     ASSERT_GE(position, life.durable());
     const auto then = life.at(position);
     // A reopening during which the process was killed may have written its own record.
-    ASSERT_TRUE(then || life.at(position - opened_record)) << "at a position where nobody stood: " << position;
+    ASSERT_TRUE(then || life.at(position - opened_record)) << "at a position that the journal never had: " << position;
     ASSERT_EQ(found, then ? *then : *life.at(position - opened_record));
   }
   life.go_on_from(life.store().position(), found);

@@ -88,8 +88,8 @@ TYPED_TEST(EveryTransport, holds_back_what_a_held_connection_receives) {
   const auto ids = pair.join();
   pair.server.hold(ids.server, true);
   ASSERT_EQ(pair.client.try_send(ids.client, bytes_of("wait")).sent, 4U);
-  ASSERT_EQ(pair.server.try_send(ids.server, bytes_of("go on")).sent, 5U);
-  EXPECT_TRUE(pair.turn_until([&] { return pair.client_sink.received[ids.client] == "go on"; }));
+  ASSERT_EQ(pair.server.try_send(ids.server, bytes_of("reply")).sent, 5U);
+  EXPECT_TRUE(pair.turn_until([&] { return pair.client_sink.received[ids.client] == "reply"; }));
   pair.turns(50);
   EXPECT_EQ(pair.server_sink.receive_calls, 0U);
   pair.server.hold(ids.server, false);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-// Runs tasks when it is told to, so that a step is away for as long as a test wants.
+// Runs tasks when a test calls it, so that a step is away for as long as the test wants.
 struct HeldExecutor final : HandshakeExecutor {
   std::deque<HandshakeTask*> tasks;
   void post(HandshakeTask& task) noexcept override { tasks.push_back(&task); }
@@ -279,7 +279,7 @@ TEST(TlsExecutor, keeps_the_reason_of_a_failed_handshake) {
   EXPECT_EQ(rig.server->counters().handshakes_failed, 1U);
 }
 
-// Evicted connections leave their steps behind, so that there are more steps than places.
+// The steps of evicted connections remain, so that there are more steps than places.
 TEST(TlsExecutor, has_no_more_steps_than_twice_the_places_and_the_others_in_order_later) {
   HeldServer rig({.unknown = 2, .per_address = 2, .per_network = 2, .known = 1});
   for (int i = 0; i < 6; ++i) rig.begin();

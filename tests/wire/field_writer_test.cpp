@@ -57,7 +57,7 @@ TEST(field_writer, marks_itself_when_text_holds_soh) {
               "b")
       .append(Tag::Side, '1');
   EXPECT_FALSE(w.fields.ok());
-  EXPECT_EQ(w.fields.view(), with_soh("55=A|")) << "nothing behind the failure is written";
+  EXPECT_EQ(w.fields.view(), with_soh("55=A|")) << "nothing after the failure is written";
   w.fields.clear();
   EXPECT_TRUE(w.fields.ok());
   EXPECT_EQ(w.fields.append(Tag::Side, '\x01').ok(), false);
@@ -239,7 +239,7 @@ TEST(field_writer, random_fields_equal_plain_text_and_their_sum_is_tracked) {
       ASSERT_EQ(fields.view(), expected);
       ASSERT_EQ(static_cast<std::uint8_t>(fields.sum()), plain_sum(expected));
     }
-    ASSERT_EQ(std::string_view(buffer.data() + size, 64), std::string(64, '#')) << "written behind the buffer";
+    ASSERT_EQ(std::string_view(buffer.data() + size, 64), std::string(64, '#')) << "written past the buffer";
     fields.clear();
     ASSERT_TRUE(fields.ok());
     ASSERT_EQ(fields.sum(), 0u);

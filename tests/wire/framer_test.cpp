@@ -159,7 +159,7 @@ std::string classify(std::string_view stream, const std::vector<std::size_t>& cu
         wanted = result.size() + f.size;
         break;
       }
-      EXPECT_GE(arrived, wanted) << "asked to wait for too much";
+      EXPECT_GE(arrived, wanted) << "waited for more than the frame needs";
       EXPECT_GT(f.size, 0u);
       EXPECT_LE(f.size, buffer.size());
       if (f.size == 0 || f.size > buffer.size()) return "broken";

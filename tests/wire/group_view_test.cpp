@@ -56,7 +56,7 @@ TEST(group_view, walks_entries_and_nested_entries_in_order) {
   const GroupEntry second = *std::next(group.begin());
   EXPECT_TRUE(second.group(sub_ids).empty());
   EXPECT_EQ(second.group(sub_ids).declared_size(), -1);
-  EXPECT_FALSE(second.has(Tag::Symbol)) << "fields behind the group are not its last entry's";
+  EXPECT_FALSE(second.has(Tag::Symbol)) << "fields after the group are not its last entry's";
 }
 
 TEST(group_view, is_empty_without_its_count_field) {

@@ -40,7 +40,7 @@ void expect_header(HeaderTemplate& header_template, const HeaderTexts& t, const 
   std::vector<char> buffer(room + 64, '#');
   std::uint32_t sum = 5;
   char* const end = header_template.write(header, buffer.data(), buffer.data() + room, sum);
-  ASSERT_EQ(std::string_view(buffer.data() + room, 64), std::string(64, '#')) << "written behind " << room;
+  ASSERT_EQ(std::string_view(buffer.data() + room, 64), std::string(64, '#')) << "written past " << room;
   if (room < expected.size()) {
     ASSERT_EQ(end, nullptr);
     return;

@@ -271,7 +271,7 @@ TEST(message_template, refuses_layouts_that_make_no_message) {
   EXPECT_THROW((void)builder.text(Tag::ClOrdID, 65536), std::invalid_argument);
   EXPECT_THROW((void)builder.time(Tag::TransactTime, 10), std::invalid_argument);
   EXPECT_EQ(builder.build().view(), MessageTemplateBuilder(session_header(), "D").build().view())
-      << "what was refused left nothing behind";
+      << "what was refused added nothing";
 }
 
 TEST(message_template, has_space_for_64_slots) {
