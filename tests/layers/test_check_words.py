@@ -83,6 +83,9 @@ class CheckWords(unittest.TestCase):
                 '// told\n/* told */ print("we told you"); print(R"(was\ntold)");\n')
         self.assertEqual(self.counts("tell", src__wire__scan_DOT_cpp=text), (0, 4))
 
+    def test_tests_are_checked_as_the_code_they_test(self):
+        self.assert_reports("tests/wire/scan_test.cpp:2", "opens it anew", tests__wire__scan_test_DOT_cpp="\n// opens it anew\n")
+
     def test_documents_do_not_count_code(self):
         page = "# A\n\n### Look-up\n\n`told` and ``told``\n\n```\ntold\n```\n\n    told\n\n[x](docs/told)\n\ntold\n"
         self.assertEqual(self.counts("tell", docs__wire_DOT_md=page), (1, 0))
