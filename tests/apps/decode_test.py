@@ -15,7 +15,7 @@ PARTIES = [(453, 2), (448, "B1"), (447, "D"), (452, 1), (802, 2), (523, "s1"), (
            (448, "B2"), (447, "D"), (452, 3)]
 LOGON = [(35, "A"), (34, 1), (49, "C"), (56, "V"), (52, "20240102-12:00:00"), (98, 0), (108, 30)]
 
-# What nfx does with bytes that are no UTF-8.
+# What nfx does with bytes that are not UTF-8.
 codecs.register_error("as_latin_1", lambda e: (e.object[e.start:e.end].decode("latin-1"), e.end))
 
 
@@ -120,7 +120,7 @@ class Explaining(unittest.TestCase):
         self.assertFalse(message["ok"])
         return message["problem"], message["fields"]
 
-    def test_wrong_check_sum_and_body_length_are_shown_beside_the_right_ones(self):
+    def test_wrong_check_sum_and_body_length_are_shown_next_to_the_right_ones(self):
         for separator in ["\x01", "|"]:
             with self.subTest(separator=separator):
                 good = fix(ORDER)
@@ -132,7 +132,7 @@ class Explaining(unittest.TestCase):
                 problem, _ = self.problem(fix(ORDER, separator=separator, length_off=2) + b"\n")
                 self.assertIn(f"BodyLength is {length + 2}, the body has {length} bytes (byte 12)", problem)
 
-    def test_a_tag_that_is_no_number_is_found_and_what_follows_is_read(self):
+    def test_a_tag_that_is_not_a_number_is_found_and_what_follows_is_read(self):
         problem, fields = self.problem(fix(HEADER + [("x1", "1"), (55, "Q")]))
         where = fix(HEADER + [("x1", "1"), (55, "Q")]).index(b"x1=")
         self.assertEqual(problem, f"a tag is not a number (byte {where})")
@@ -202,7 +202,7 @@ class Showing(unittest.TestCase):
         self.assertEqual([[f["value"] for f in entry] for entry in subs["entries"]], [["s1", "1"], ["s2", "2"]])
         self.assertEqual([f["tag"] for f in message["fields"]][-2:], [55, 10])
 
-    def test_secrets_are_masked_everywhere_unless_asked_for(self):
+    def test_secrets_are_masked_everywhere_unless_requested(self):
         fields = LOGON + [(95, 7), (96, "raw\x01sec"), (553, "user"), (554, "oldpass"), (925, "newpass"),
                           (1401, 8), (1402, "cipher77")]
         log = b"quoted 554=inprefix " + fix(fields) + b"\n" + fix([(35, "A"), (554, "oldpass")], separator="|", sum_off=1)
@@ -251,7 +251,7 @@ class Showing(unittest.TestCase):
         os.close(ours)
         return out
 
-    def test_colour_is_used_only_when_asked_for_or_on_a_terminal(self):
+    def test_colour_is_used_only_when_requested_or_on_a_terminal(self):
         self.assertNotIn("\x1b", decode(fix(ORDER)))
         self.assertIn("\x1b[", decode(fix(ORDER), "--color", "always"))
         self.assertIn(b"\x1b[", self.on_a_terminal())

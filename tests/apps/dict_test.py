@@ -1,4 +1,4 @@
-"""nfx dict: what it says of dictionaries, and what it learns from logs."""
+"""nfx dict: what it reports of dictionaries, and what it learns from logs."""
 import pathlib
 import tempfile
 import unittest
@@ -45,7 +45,7 @@ class Files(unittest.TestCase):
         return str(path)
 
     def learn(self, log, *options, base="FIX44.xml"):
-        """Learns from the log; gives exit code, what is said, and the overlay's text and path."""
+        """Learns from the log; gives exit code, output, and the overlay's text and path."""
         overlay = self.path("learned.xml")
         code, out, err = run("dict", "learn", self.path("venue.log", log), "--base", base, "--out", overlay, *options)
         self.assertEqual(err, "")
@@ -66,7 +66,7 @@ class Learn(Files):
         self.assertIn("5 of 5 messages are valid with the overlay", out)
         self.assert_all_valid(LOG, path)
 
-    def test_tags_within_entries_belong_to_the_group_behind_what_they_followed(self):
+    def test_tags_within_entries_belong_to_the_group_after_the_field_they_followed(self):
         _, _, overlay, _ = self.learn(LOG)
         group = overlay[overlay.index('<group name="NoPartyIDs">'):overlay.index("</group>")]
         self.assertIn('<field name="Tag9731" required="N" after="PartyID"/>', group)
@@ -133,7 +133,7 @@ class Learn(Files):
         self.assertIn('base="FIX44.xml"', overlay)
         self.assert_all_valid(LOG, path)
 
-    def test_without_a_base_fixt_is_told_by_appl_ver_id_or_by_the_logons_default(self):
+    def test_without_a_base_fixt_is_recognised_by_appl_ver_id_or_by_the_logons_default(self):
         logon = message("A", [(98, 0), (108, 30), (1137, 8)], "FIXT.1.1")
         orders = message("D", [*ORDER, (9901, "x")], "FIXT.1.1")
         out, overlay, path = self.learn_without_base(logon + orders)
@@ -155,7 +155,7 @@ class Learn(Files):
         self.assertEqual(code, 1)
         self.assertIn("empty.log: no FIX message found", err)
 
-    def test_findings_are_bounded_and_the_bound_is_said(self):
+    def test_findings_are_bounded_and_the_bound_is_reported(self):
         log = b"".join(message("D", [*ORDER, *((tag, 1) for tag in range(start, start + 2000))])
                        for start in range(10000, 14000, 2000))
         code, out, overlay, _ = self.learn(log)
@@ -188,7 +188,7 @@ class Check(Files):
         self.assertEqual(code, 0)
         self.assertIn("FIX.5.0SP2 in sessions of FIXT.1.1: 164 messages", out)
 
-    def test_all_problems_are_said_at_once(self):
+    def test_all_problems_are_reported_together(self):
         path = self.path("bad.xml", """<fix type="FIX" major="4" minor="4">
 <header/><trailer/><messages><message name="M" msgtype="M" msgcat="app">
 <field name="Nope" required="Y"/>
@@ -239,12 +239,12 @@ class DecodeFixt(unittest.TestCase):
     def kinds(self, log):
         return run("decode", "--validate", "--one-line", "--color", "never", "-", data=log)
 
-    def test_a_message_says_its_version_itself(self):
+    def test_a_message_may_have_its_own_version(self):
         code, out, _ = self.kinds(message("6", [(1128, 7)], "FIXT.1.1") + message("CX", [(1128, 9)], "FIXT.1.1"))
         self.assertEqual(code, 1)
         self.assertIn("PartyDetailsDefinitionRequest", out)
 
-    def test_the_logon_says_it_for_its_sender(self):
+    def test_the_logon_specifies_the_version_of_its_sender(self):
         logon = message("A", [(98, 0), (108, 30), (1137, 7)], "FIXT.1.1")
         # FIX 5.0 has no such message, FIX 5.0 SP2 does.
         strange = message("CX", [], "FIXT.1.1")

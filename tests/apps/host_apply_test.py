@@ -143,7 +143,7 @@ class HostApply(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("intruder (77)", out)
 
-    def test_verify_without_anything_applied_cannot_tell(self):
+    def test_verify_without_anything_applied_is_inconclusive(self):
         code, out, err = self.host("verify")
         self.assertEqual((code, out), (3, ""))
         self.assertIn("nothing is applied", err)
@@ -167,16 +167,16 @@ class HostApply(unittest.TestCase):
         self.assertTrue(err.startswith("nfx: "), err)
         self.assertEqual(self.tree(), before)
 
-    def test_runtime_or_boot_must_be_said(self):
+    def test_runtime_or_boot_must_be_specified(self):
         for arguments in ((), ("--runtime", "--boot"), ("--runtime", "--install"), ("--runtime", "--output", "/tmp")):
             code, out, err = self.apply(*arguments)
             self.assertEqual((code, out), (2, ""))
             self.assertTrue(err.startswith("nfx: "), err)
 
-    def test_revert_without_a_record_says_so(self):
+    def test_revert_without_a_record_reports_it(self):
         self.assertEqual(self.host("revert"), (0, "nothing to restore: there is no record of changes\n", ""))
 
-    def test_boot_files_can_be_looked_at_first(self):
+    def test_boot_files_can_be_written_elsewhere_first(self):
         before = self.tree()
         output = self.folder / "boot"
         code, _, err = self.apply("--boot", "--output", str(output))

@@ -51,7 +51,7 @@ class HostDoctor(unittest.TestCase):
         _, out, _ = run("host", "doctor", "--root", str(HOSTS / "unprivileged"))
         self.assertRegex(out, r"\ncannot tell +power\.cpu_dma_latency +/dev/cpu_dma_latency: Permission denied\n")
 
-    def test_a_copy_of_a_copy_says_the_same(self):
+    def test_a_copy_of_a_copy_gives_the_same(self):
         code, out, err = run("host", "collect", str(self.folder / "copy"), "--root", str(HOSTS / "two_sockets"))
         self.assertEqual((code, err), (0, ""))
         self.assertIn(" files, ", out)
@@ -63,7 +63,7 @@ class HostDoctor(unittest.TestCase):
         self.assertTrue((self.folder / "copy/proc/cmdline").is_file(), out)
         code, found = self.examine(self.folder / "copy")
         self.assertIn(code, (0, 1, 2, 3))
-        # The copy is not asked what only the running kernel answers.
+        # Only the ids: a copy lacks what only the running kernel answers.
         live = json.loads(run("host", "doctor", "--format", "json")[1])
         self.assertEqual([f["id"] for f in live["findings"]], [f["id"] for f in found["findings"]])
 
@@ -79,7 +79,7 @@ class HostDoctor(unittest.TestCase):
         self.assertIn("/proc/irq/default_smp_affinity\n", out)
         self.assertNotIn("environ", out)
 
-    def test_explain_says_why(self):
+    def test_explain_gives_the_reason(self):
         code, out, err = run("host", "explain", "scheduler.rt_throttling")
         self.assertEqual((code, err), (0, ""))
         for part in ("reads", "sched_rt_runtime_us=950000", "fix now", "fix at boot", "risk"):

@@ -9,7 +9,7 @@ import unittest
 
 from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
 
-# One CPU that this process may use, whatever the host's other CPUs are set apart for.
+# One CPU that this process may use, whatever the host's other CPUs are isolated for.
 CPU = str(min(os.sched_getaffinity(0)))
 BRIEF = ("host", "noise", "--seconds", "0.05", "--no-trace", "--cpus", CPU)
 NOBODY = 65534
@@ -21,7 +21,7 @@ class HostNoise(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_the_text_has_a_line_per_cpu_and_says_why_nothing_is_attributed(self):
+    def test_the_text_has_a_line_per_cpu_and_the_reason_why_nothing_is_attributed(self):
         code, out, err = run(*BRIEF)
         self.assertEqual((code, err), (0, ""))
         self.assertRegex(out, r"^1 CPU, 0\.05 s, pinned, ordinary scheduler\n")
@@ -57,7 +57,7 @@ class HostNoise(unittest.TestCase):
         self.assertFalse(report["pinned"])
         self.assertTrue(all("thread" in entry for entry in report["cpus"]))
 
-    def test_the_page_is_written_and_stands_alone(self):
+    def test_the_page_is_written_and_refers_to_no_other_file(self):
         page = self.folder / "noise.html"
         code, _, err = run(*BRIEF, "--html", str(page))
         self.assertEqual((code, err), (0, ""))

@@ -34,7 +34,7 @@ class Plan(unittest.TestCase):
         path.write_text(text + "\n", encoding="utf-8")
 
     def machine(self, cpus, command_line="root=/dev/vda1", isolated=""):
-        """A host of so many cores on one node, as its /proc and /sys say it."""
+        """A host of this many cores on one node, as in its /proc and /sys."""
         every = f"0-{cpus - 1}"
         mask = f"{(1 << cpus) - 1:x}"
         base = "sys/devices/system/cpu"
@@ -80,7 +80,7 @@ class Plan(unittest.TestCase):
         self.assertEqual((code, err), (0, ""), out)
         self.assertNotIn("warning", out)
 
-    def test_refuses_more_spinning_threads_than_cores(self):
+    def test_refuses_more_busy_polling_threads_than_cores(self):
         code, out, err = self.plan(polls=9)
         self.assertEqual((code, err), (5, ""))
         self.assertIn("refusal [oversubscribed-spinners]", out)
@@ -105,7 +105,7 @@ class Plan(unittest.TestCase):
     def test_prints_the_isolated_cpus_alone(self):
         self.assertEqual(self.plan("--isolated-only", polls=2)[1], "1-2\n")
 
-    def test_pins_nobody_without_a_placement_section(self):
+    def test_pins_no_thread_without_a_placement_section(self):
         code, out, err = self.plan(idle="block", placement="")
         self.assertEqual((code, err), (0, ""))
         self.assertIn("note [placement-off]", out)

@@ -1,4 +1,4 @@
-"""nfx host topology: text, JSON, pictures and groups of captured machines, and what it says about files that are none."""
+"""nfx host topology: text, JSON, pictures and groups of captured machines, and its errors for files of other kinds."""
 import json
 import pathlib
 import tempfile
@@ -113,7 +113,7 @@ class HostTopology(unittest.TestCase):
         file = self.changed("hybrid.xml", 'cpuset="0x00000001"', 'cpuset="0x00000000"')
         self.assert_refused(["--from", str(file)], str(file), "is not a topology that hwloc can read")
 
-    def test_what_is_no_xml_is_refused(self):
+    def test_what_is_not_xml_is_refused(self):
         self.assert_refused(["--from", str(pathlib.Path(__file__))], "host_topology_test.py", "not ")
         self.assert_refused(["--from", str(self.folder / "none.xml")], "none.xml: No such file or directory")
 

@@ -87,7 +87,7 @@ class HostWatch(unittest.TestCase):
         self.assertIn("no alerts\n", out)
         self.assertRegex(out, r"\n   1 isol  .* nfx-poll-0\n")
 
-    def test_drift_is_told_and_sets_the_exit_code(self):
+    def test_drift_is_reported_and_sets_the_exit_code(self):
         host(self.after, allowed="0-1", involuntary=30, steal=10)
         code, out, _ = self.between("--format", "json")
         self.assertEqual(code, 1)
@@ -171,7 +171,7 @@ class HostWatch(unittest.TestCase):
         self.assertTrue(seen["cpus"])
         self.assertRegex(seen["utc"], r"^\d{8}-\d\d:\d\d:\d\d\.\d{3}$")
 
-    def test_count_says_how_many_intervals(self):
+    def test_count_limits_the_intervals(self):
         process = self.sleeper()
         code, out, err = run("host", "watch", "--pid", str(process.pid), "--count", "3", "--interval-ms", "20", "--format", "json")
         self.assertIn(code, (0, 1), err)
@@ -230,7 +230,7 @@ class HostWatch(unittest.TestCase):
         data = self.read_until(master, rb"CPU ROLE.*THREAD .*alert")
         self.assertTrue(data.startswith(ENTER), data[:40])
         self.assertFalse(termios.tcgetattr(slave)[3] & (termios.ECHO | termios.ICANON))
-        # The next frame begins at the top, not behind the last line; what was read may end anywhere in it.
+        # The next frame begins at the top, not after the last line; what was read may end anywhere in it.
         lines = re.sub(rb"\033\[[?0-9;]*[a-zA-Z]", b"", data.replace(b"\033[H", b"\r\n")).split(b"\r\n")[:-1]
         self.assertLessEqual(max(len(line.rstrip(b"\r")) for line in lines), 80)
         os.write(master, b"q")
@@ -260,7 +260,7 @@ class HostWatch(unittest.TestCase):
         watch.communicate(timeout=PATIENCE_S)
         self.assertIn(watch.returncode, (0, 1))
 
-    def test_stop_gives_the_terminal_back_until_it_goes_on(self):
+    def test_stop_gives_the_terminal_back_until_it_continues(self):
         watch, master, slave, settings = self.terminal()
         self.read_until(master, rb"CPU ROLE")
         watch.send_signal(signal.SIGTSTP)

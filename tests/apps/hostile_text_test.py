@@ -59,7 +59,7 @@ def faults(output):
 
 
 def toml(value):
-    """A TOML string of these bytes; bytes that are no UTF-8 stay raw, which makes the file wrong."""
+    """A TOML string of these bytes; bytes that are not UTF-8 stay raw, which makes the file wrong."""
     text = value.decode("utf-8", "surrogateescape")
     return '"' + "".join(f"\\u{ord(c):04x}" if CONTROL.match(c) or c == "\n" else c for c in text) + '"'
 
@@ -122,7 +122,7 @@ def dictionaries(value):
 
 
 def messages(value):
-    """A log of FIX messages with this value, in front of them too."""
+    """A log of FIX messages with this value, before them too."""
     text = value.decode("latin-1").replace("\x01", "\x02")
     kinds = ORDER + [(58, text)], [(35, text)] + ORDER[1:], ORDER + [(9001, text)], ORDER[:1] + [(34, text)] + ORDER[2:]
     log = b"".join(value + b" " + fix(fields) + b"\n" for fields in kinds)

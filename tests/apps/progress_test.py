@@ -52,7 +52,7 @@ class Progress(unittest.TestCase):
         self.assertNotIn(b"\n", seen)
         self.assertLessEqual(seen.count(REWRITE) - 1, seconds * 5)
 
-    def test_elsewhere_there_is_none(self):
+    def test_a_file_gets_no_progress_line(self):
         with tempfile.TemporaryDirectory() as folder:
             log = os.path.join(folder, "venue.log")
             with open(log, "wb") as file:

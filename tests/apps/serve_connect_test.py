@@ -116,7 +116,7 @@ class ServeAndConnect(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("nfx: no logon: MsgSeqNum too low", err)
 
-    def test_a_killed_server_goes_on_with_its_numbers_and_messages(self):
+    def test_a_killed_server_continues_with_its_sequence_numbers_and_messages(self):
         first = self.serve("--echo")
         self.assertEqual(self.connect(ORDER + "\n", "--no-reset")[0], 0)
         first.stop(signal.SIGKILL)
@@ -145,7 +145,7 @@ class ServeAndConnect(unittest.TestCase):
         code, out, err = self.connect("")
         self.assertEqual((code, out), (0, ""), err)
 
-    def test_lines_that_are_no_messages_are_named_and_the_rest_is_sent(self):
+    def test_lines_that_are_not_messages_are_named_and_the_rest_is_sent(self):
         self.serve("--echo")
         code, out, err = self.connect(f"# a comment\n\nfoo\n55=IBM\n35=0\n35=D|55=\n35=B|58={'x' * 70000}\n"
                                       f"{ORDER}\n")
@@ -176,7 +176,7 @@ class ServeAndConnect(unittest.TestCase):
         self.assertEqual((code, out), (1, ""))
         self.assertIn("nfx: no logon", err)
 
-    def test_nobody_listening_fails_after_the_time_allowed(self):
+    def test_no_listener_fails_after_the_time_allowed(self):
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             code, _, err = self.connect(ORDER + "\n", "--logon-wait", "0.3", port=unused.getsockname()[1])
@@ -206,7 +206,7 @@ class ServeAndConnect(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertEqual(len(re.findall("logged out", log)), 1)
 
-    def test_a_second_signal_ends_the_program_at_once(self):
+    def test_a_second_signal_ends_the_program_immediately(self):
         server = self.serve()
         # A peer that logs on and then never answers the Logout keeps the server waiting.
         with socket.create_connection(("127.0.0.1", server.port)) as peer:

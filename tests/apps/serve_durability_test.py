@@ -1,4 +1,4 @@
-"""What nfx serve has promised when its answer is there: the process is killed, and with it goes all that was not synced."""
+"""What nfx serve guarantees with each answer: the process is killed, and all that was not synced is lost with it."""
 import datetime
 import os
 import pathlib
@@ -16,7 +16,7 @@ SESSION = "FIX.4.4:NEXUSFIX->CLIENT"
 
 
 class Peer:
-    """A client that sees each message the moment it comes, and says nothing when the server is gone."""
+    """A client that sees each message the moment it comes, and sends nothing when the server is gone."""
 
     def __init__(self, port, number):
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
@@ -37,7 +37,7 @@ class Peer:
                 return dict(field.split("=", 1) for field in found[0].decode().split("\x01")[:-1])
             more = self.socket.recv(65536)
             if not more:
-                raise AssertionError(f"the server hung up behind {self.received!r}")
+                raise AssertionError(f"the server closed the connection after {self.received!r}")
             self.received += more
 
     def await_kind(self, kind):

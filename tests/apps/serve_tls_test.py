@@ -33,7 +33,7 @@ class Peer:
         self.carrier.send(fix([(35, msg_type), (34, self.number), (49, self.sender), (52, now), (56, self.target), *fields]))
 
     def hear(self, msg_type):
-        """The next message of this type, as its bytes; those in front of it are gone."""
+        """The next message of this type, as its bytes; those before it are dropped."""
         while True:
             for found in MESSAGE.finditer(self.received):
                 if b"\x0135=" + msg_type.encode() + b"\x01" in found.group():
@@ -131,7 +131,7 @@ class ServeTls(unittest.TestCase):
         return Peer(carrier)
 
     def assert_no_logon(self, connect, server, **how):
-        """In TLS 1.2 already the handshake fails, in 1.3 what the server has to say comes behind it."""
+        """In TLS 1.2 the handshake fails; in TLS 1.3 the server's refusal comes after the handshake."""
         with self.assertRaises((OSError, AssertionError)):
             connect(server, **how).log_on()
 
@@ -153,7 +153,7 @@ class ServeTls(unittest.TestCase):
             peer.hear("5")
             server.line_with("CLIENT logged out")
 
-    def test_a_client_without_certificate_is_refused_by_a_server_that_demands_one_and_the_log_says_why(self):
+    def test_a_client_without_certificate_is_refused_by_a_server_that_demands_one_and_the_log_has_the_reason(self):
         server = self.serve_with_client_certificates()
         for connect in self.each_client():
             self.assert_no_logon(connect, server)
@@ -171,7 +171,7 @@ class ServeTls(unittest.TestCase):
         return line
 
     def assert_each_is_refused(self, server, *words, **how):
-        """No client logs on in such a way, and the server's log says so in these words."""
+        """No client logs on in such a way, and the server's log has these words."""
         for connect in self.each_client():
             self.assert_no_logon(connect, server, **how)
             line = self.refusal(server)
@@ -188,11 +188,11 @@ class ServeTls(unittest.TestCase):
                                     "certificate has expired (subject CN=expired; on 2021-01-01 00:00:00 UTC",
                                     certificate=self.files(self.made, "expired"))
 
-    def test_a_client_that_does_not_know_our_authority_goes_and_the_log_says_so(self):
+    def test_a_client_that_does_not_know_our_authority_disconnects_and_the_log_reports_it(self):
         self.assert_each_is_refused(self.serve(), "it does not know the issuer of our certificate (alert unknown ca)",
                                     ca=self.other.file("ca.pem"))
 
-    def test_check_reads_certificates_and_keys_and_says_what_the_start_says(self):
+    def test_check_reads_certificates_and_keys_and_reports_what_the_start_reports(self):
         for certificate, key, words in (("server.crt", "server.key", ""),
                                         ("server.crt", "client.key", "client.key: the key does not belong to the certificate in "),
                                         ("expired.crt", "expired.key", "expired on 2021-01-01"),
@@ -232,7 +232,7 @@ class ServeTls(unittest.TestCase):
         self.assertNotEqual(renewed, first)
         self.assertTrue(peer.is_alive("renewed"))
 
-        # What is broken changes nothing: a file that is no certificate, and a key that is still the old one's.
+        # What is broken changes nothing: a file that is not a certificate, and a key that is still the old one's.
         pathlib.Path(certificate).write_text("not a certificate\n")
         server.process.send_signal(signal.SIGHUP)
         line = server.line_with("tls: FIX.4.4:NEXUSFIX->CLIENT: ")
@@ -246,7 +246,7 @@ class ServeTls(unittest.TestCase):
         self.assertTrue(peer.is_alive("broken"))
         self.assertEqual(server.stop()[0], 0)
 
-    def test_nobody_resumes_and_so_everybody_is_looked_at_again(self):
+    def test_no_client_resumes_and_each_handshake_is_full(self):
         server = self.serve()
         for version in VERSIONS:
             with self.subTest(version):
@@ -267,7 +267,7 @@ class ServeTls(unittest.TestCase):
             plain.sendall(fix([(35, "A"), (34, 1), (49, "CLIENT"), (56, "NEXUSFIX")]))
             stranger = self.refusal(server)
         self.assertIn("does not speak TLS on this port", stranger)
-        # A record that nobody encrypted, before there is a session and afterwards.
+        # A record that was not encrypted, before there is a session and afterwards.
         wrong, words = b"\x17\x03\x03\x00\x20" + b"x" * 32, "a record was changed on its way, or the peer encrypts wrongly"
         os.write(self.python_peer(server).carrier.socket.fileno(), wrong)
         self.assertIn(words, self.refusal(server))
@@ -311,7 +311,7 @@ class ServeTls(unittest.TestCase):
                 server.close()
 
     def failure_of(self, config):
-        """What nfx connect says first; it would try again."""
+        """The first line of nfx connect, which would try again."""
         client = subprocess.Popen([PROGRAM, "connect", config], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
         try:
@@ -320,7 +320,7 @@ class ServeTls(unittest.TestCase):
             client.kill()
             client.communicate()
 
-    def test_connect_says_what_it_has_against_a_server(self):
+    def test_connect_reports_why_it_rejects_a_server(self):
         for name, lines, words in (
                 ("server", (self.trusting(self.other),), "issued by CN=Test CA; add that authority to tls_ca"),
                 ("expired", (self.trusting(self.made),), "certificate has expired (subject CN=expired; on 2021-01-01"),
@@ -342,7 +342,7 @@ class ServeTls(unittest.TestCase):
         config = self.client(f"127.0.0.1:{server.port}", self.trusting(self.other), "tls_check_name = false")
         self.assertIn("add that authority to tls_ca", self.failure_of(config))
 
-    def test_a_refusal_that_comes_behind_the_handshake_is_what_connect_ends_with(self):
+    def test_a_refusal_that_comes_after_the_handshake_is_what_connect_ends_with(self):
         server = self.serve_with_client_certificates()
         config = self.client(f"127.0.0.1:{server.port}", self.trusting(self.made), 'tls_min_version = "1.3"')
         code, _, said = run("connect", config, "--wait", "0")

@@ -1,4 +1,4 @@
-"""nfx serve and nfx connect with a standard output that is never read, or closed: sessions go on as if it were read."""
+"""nfx serve and nfx connect with a standard output that is never read, or closed: sessions continue as if it were read."""
 import datetime
 import fcntl
 import os
@@ -66,7 +66,7 @@ class SlowReader(unittest.TestCase):
         return peer
 
     def watch(self, process):
-        """Whoever waits for what never comes finds the end of the output instead."""
+        """A test that waits for what never comes reads the end of the output instead."""
         watchdog = threading.Timer(PATIENCE_S, process.kill)
         watchdog.start()
         self.addCleanup(watchdog.cancel)

@@ -1,4 +1,4 @@
-"""nfx store at its edges: what resets have put away, what killed processes left in memory, and what is half written."""
+"""nfx store at its edges: what resets have archived, what killed processes left in memory, and what is half written."""
 import os
 import re
 import shutil
@@ -14,7 +14,7 @@ FIRST = "20260102-10"  # the hour in which journal_maker's clock begins
 
 class Archive(StoreTest):
     def put_away(self):
-        """Two numberings put away, a third begun. Filled beyond the half, a segment has its successor made."""
+        """Two sequence-number epochs archived, a third begun. Filled beyond the half, a segment has its successor made."""
         text = "x" * 3000
         journal = self.journal()
         for numbering in ["one", "two"]:
@@ -25,7 +25,7 @@ class Archive(StoreTest):
         self.assertEqual(journal.end(), 0)
         return [file.name for file in sorted((self.session_folder() / "archive").iterdir())]
 
-    def test_ls_names_what_was_put_away_and_where_its_numbers_stood(self):
+    def test_ls_names_what_is_archived_and_its_last_sequence_numbers(self):
         names = self.put_away()
         self.assertEqual(len(names), 2)
         found = self.the_one("ls", self.store, "--format", "json")
@@ -51,7 +51,7 @@ class Archive(StoreTest):
         self.assertEqual(exported.count("58=one"), len(each[0]))
         self.assertNotIn("58=two", exported)
 
-    def test_a_segment_that_was_not_put_away_is_answered_with_those_that_were(self):
+    def test_a_segment_that_is_not_archived_is_answered_with_those_that_are(self):
         names = self.put_away()
         error = self.fails("cat", self.store, "--archive", "00000009")
         self.assertIn('no segment "00000009" is archived', error)
@@ -65,7 +65,7 @@ class Archive(StoreTest):
         self.fails("export", self.store, "--to", self.folder / "out", "--archive", "nonsense")
         self.assertFalse((self.folder / "out").exists())
 
-    def test_verify_finds_damage_in_what_was_put_away(self):
+    def test_verify_finds_damage_in_the_archive(self):
         names = self.put_away()
         self.assertIn(f"{DESK} {names[1]}: ok", self.nfx("verify", self.store))
         file = self.session_folder() / "archive" / names[1]
@@ -164,7 +164,7 @@ class Rings(StoreTest):
         self.assertEqual([m["number"] for m in self.objects("cat", self.store, "--json")], [1, 2, 3])
         self.assertEqual(self.listed(), [])
 
-    def test_a_ring_whose_content_is_in_the_files_goes_when_asked(self):
+    def test_a_ring_whose_content_is_in_the_files_is_removed_on_request(self):
         pid = self.killed("message 1 D a", "sync")
         ring, = self.listed()
         self.assertEqual((ring["state"], ring["pid"], ring["removed"]), ("written", pid, False))
@@ -175,7 +175,7 @@ class Rings(StoreTest):
         self.make("message 2 D b")
         self.assertEqual([m["number"] for m in self.objects("cat", self.store, "--json")], [1, 2])
 
-    def test_a_ring_whose_store_is_gone_goes_when_asked(self):
+    def test_a_ring_whose_store_is_gone_is_removed_on_request(self):
         self.killed("message 1 D a", "sync", "message 2 D b")
         shutil.rmtree(self.store)
         self.assertEqual(self.listed()[0]["state"], "orphaned")
@@ -190,7 +190,7 @@ class Rings(StoreTest):
         self.assertEqual((ring["state"], ring["removed"]), ("held", False))
         journal.kill()
 
-    def test_what_is_no_ring_is_unknown_and_stays(self):
+    def test_what_is_not_a_ring_is_unknown_and_stays(self):
         other = self.rings / "nexusfix-0123456789abcdef.ring"
         other.write_bytes(bytes(70000))
         (self.rings / "somebody-elses").write_bytes(bytes(70000))
@@ -213,7 +213,7 @@ class Rings(StoreTest):
 
 class WhileItIsWritten(StoreTest):
     def half_a_record(self, journal):
-        """What a process has put there when it is looked at in the middle of its write."""
+        """What a process has put there in the middle of its write."""
         journal.say("message 1 D a", "sync")
         segment = self.segments()[0]
         content = bytearray(segment.read_bytes())
@@ -221,7 +221,7 @@ class WhileItIsWritten(StoreTest):
         content[end:end + 40] = b"\x90\0\0\0" + b"\x11" * 36
         segment.write_bytes(content)
 
-    def test_half_a_record_of_a_live_session_is_no_tear(self):
+    def test_half_a_record_of_a_live_session_is_not_torn(self):
         journal = self.journal()
         self.half_a_record(journal)
         self.assertIn(": ok, 2 records, 1 message, 1 segment", self.nfx("verify", self.store))

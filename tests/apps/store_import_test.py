@@ -1,4 +1,4 @@
-"""nfx store import: takes over what QuickFIX's file stores keep, made by QuickFIX itself or written in their formats."""
+"""nfx store import: imports QuickFIX's file stores, made by QuickFIX itself or written in their formats."""
 import os
 import struct
 import subprocess
@@ -53,7 +53,7 @@ class ImportTest(StoreTest):
         return {key: found[key] for key in ["state", "next_in", "next_out", "messages", "since"]}
 
     def kept(self, *arguments):
-        """The messages as they stand in the journal, by number."""
+        """The messages as stored in the journal, by number."""
         log = self.nfx("export", self.store, "--to", "-", *arguments)
         messages = [line.split(" : ")[1].encode() for line in log.splitlines()]
         return {int(each.split(b"\x0134=")[1].split(b"\x01")[0]): each for each in messages}
@@ -65,7 +65,7 @@ class OfQuickfix(ImportTest):
         subprocess.run([QUICKFIX, str(self.quickfix), "FIX.4.4", sender, target, qualifier, str(next_out), str(next_in),
                         *messages], check=True, timeout=PATIENCE_S)
 
-    def test_numbers_time_and_application_messages_are_taken_over(self):
+    def test_sequence_numbers_time_and_application_messages_are_imported(self):
         self.make_quickfix("DESK", "VENUE", "", 6, 42, "1:A", "2:D", "3:0", "4:8", "5:D")
         out = self.take_over()
         self.assertIn("FIX.4.4:DESK->VENUE  from FIX.4.4-DESK-VENUE (QuickFIX)", out)
@@ -81,7 +81,7 @@ class OfQuickfix(ImportTest):
             self.assertIn(each, body)
         self.nfx("verify", self.store)
 
-    def test_the_messages_tell_hyphens_in_comp_ids_and_qualifiers_apart(self):
+    def test_the_messages_distinguish_hyphens_in_comp_ids_from_qualifiers(self):
         self.make_quickfix("MY-DESK", "THE-VENUE", "", 2, 1, "1:D")
         self.make_quickfix("DESK", "VENUE", "night", 3, 1, "2:D")
         self.take_over()
@@ -93,7 +93,7 @@ class OfQuickfix(ImportTest):
         self.take_over()
         self.assertEqual(self.standing("FIX.4.4:DESK->VENUE")["next_in"], 9)
 
-    def test_a_name_that_can_be_read_in_several_ways_asks_for_the_session(self):
+    def test_a_name_that_can_be_read_in_several_ways_requires_the_session(self):
         self.make_quickfix("MY-DESK", "VENUE", "", 7, 9)
         error = self.refused()
         self.assertIn("--session", error)
@@ -107,14 +107,14 @@ class OfQuickfix(ImportTest):
         self.assertIn("FIX.4.4-DESK-VENUE", self.refused("--session", "FIX.4.4:OTHER->VENUE"))
         self.assertFalse(self.store.exists())
 
-    def test_seq_explain_tells_where_the_numbers_come_from(self):
+    def test_seq_explain_reports_where_the_sequence_numbers_come_from(self):
         self.make_quickfix("DESK", "VENUE", "", 7, 9, "6:D")
         self.take_over()
         why = self.nfx("seq explain", self.store)
         self.assertRegex(why, r"next in 1 -> 9, imported: from .*/FIX\.4\.4-DESK-VENUE of QuickFIX, 1 message\n")
         self.assertIn("out 1 -> 7: 1 message stored, imported", why)
 
-    def test_what_was_taken_over_is_told_from_what_we_sent(self):
+    def test_imported_messages_are_distinguished_from_those_the_session_sent(self):
         self.make_quickfix("DESK", "VENUE", "", 7, 9, "6:D")
         self.take_over()
         self.make("message 7 D ours")
@@ -142,7 +142,7 @@ class Names(ImportTest):
         self.take_over("--session", "FIX.4.4:DE-SK->VEN%3AUE%2525")
         self.assertEqual(self.standing("FIX.4.4:DE-SK->VEN%3AUE%2525")["next_out"], 7)
 
-    def test_a_name_that_begins_with_no_version_asks_for_the_session(self):
+    def test_a_name_that_begins_with_no_version_requires_the_session(self):
         for name in ["FIXFKX.:.4-DE[SK-VENUE", "FIX.5.0-DESK-VENUE", "FIXED-DESK-VENUE"]:
             self.write_text_store(name, next_out=7, next_in=9)
             self.assertIn(f"{self.quickfix / name}.*: the name is not BeginString-SenderCompID-TargetCompID", self.refused())
@@ -155,10 +155,10 @@ class OfOthers(ImportTest):
             return struct.pack(">H", len(value)) + value.encode()
         self.write_body(name, messages, lambda number, offset, size: struct.pack(">iqi", number, offset, size))
         self.write(name, "senderseqnums", text(str(next_out)))
-        self.write(name, "targetseqnums", text(str(next_in)) + b"9")  # a longer number stood there before
+        self.write(name, "targetseqnums", text(str(next_in)) + b"9")  # a longer number was there before
         self.write(name, "session", text("20260101-07:08:09.123"))
 
-    def test_a_store_of_quickfixj_is_taken_over_with_sub_ids_in_its_name(self):
+    def test_a_store_of_quickfixj_is_imported_with_sub_ids_in_its_name(self):
         self.write_java_store("FIX.4.4-DESK_SUB-VENUE_LOC-q1", [(1, message(1, "A")), (2, message(2)), (3, message(3))], 4, 12)
         self.assertIn("(QuickFIX/J)", self.take_over())
         self.assertEqual(self.standing("FIX.4.4:DESK->VENUE:q1"), {
@@ -170,13 +170,13 @@ class OfOthers(ImportTest):
         self.take_over()
         self.assertEqual(self.standing("FIX.4.4:DE/SK->VEN#UE")["messages"], 1)
 
-    def test_an_underscore_without_messages_may_be_a_sub_id_and_asks_for_the_session(self):
+    def test_an_underscore_without_messages_may_be_a_sub_id_and_requires_the_session(self):
         self.write_java_store("FIX.4.4-DESK_SUB-VENUE", [], 4, 12)
         self.assertIn("--session", self.refused())
         self.take_over("--session", "FIX.4.4:DESK->VENUE")
         self.assertEqual(self.standing("FIX.4.4:DESK->VENUE")["next_in"], 12)
 
-    def test_a_store_of_quickfixgo_is_taken_over(self):
+    def test_a_store_of_quickfixgo_is_imported(self):
         name = "FIX.4.4-DESK-VENUE"
         self.write_body(name, [(1, message(1)), (2, message(2))],
                         lambda number, offset, size: f"{number},{offset},{size}\n".encode())
@@ -210,7 +210,7 @@ class Care(ImportTest):
         self.refused()
         self.assertFalse(self.store.exists())
 
-    def test_a_dry_run_says_what_would_be_done_and_writes_nothing(self):
+    def test_a_dry_run_reports_what_would_be_done_and_writes_nothing(self):
         self.write_text_store(messages=[(1, message(1))], next_out=2)
         self.assertIn("1 message imported", self.take_over("--dry-run"))
         self.assertFalse(self.store.exists())
@@ -224,12 +224,12 @@ class Care(ImportTest):
         self.assertEqual(list(self.kept()), [1])
         self.assertEqual(self.standing("FIX.4.4:DESK->VENUE")["next_out"], 4)
 
-    def test_a_message_that_was_kept_but_not_counted_is_left_out(self):
+    def test_a_message_that_was_stored_but_not_counted_is_left_out(self):
         self.write_text_store(messages=[(1, message(1)), (2, message(2))], next_out=2)
         self.assertIn("1 message left out: stored under sequence numbers from 2 on", self.take_over())
         self.assertEqual(list(self.kept()), [1])
 
-    def test_of_a_number_that_was_kept_twice_the_later_counts(self):
+    def test_of_a_number_that_was_stored_twice_the_later_counts(self):
         self.write_text_store(messages=[(1, message(1)), (1, message(1, "8"))], next_out=2)
         self.take_over()
         self.assertEqual(self.kept(), {1: message(1, "8")})
@@ -242,7 +242,7 @@ class Care(ImportTest):
         header.write_bytes(b"1,x,3 " + header.read_bytes())
         self.assertIn(f'{header}: "1,x,3" is not an entry', self.refused("--replace"))
 
-    def test_a_store_that_fills_several_segments_is_taken_over_whole(self):
+    def test_a_store_that_fills_several_segments_is_imported_whole(self):
         large = [(n, fix([(35, "D"), (34, n), (49, "DESK"), (56, "VENUE"), (52, "20260102-11:12:13"), (58, "x" * 4000)]))
                  for n in range(1, 201)]
         self.write_text_store(messages=large, next_out=201)
@@ -256,7 +256,7 @@ class Care(ImportTest):
         self.quickfix.rmdir()
         self.assertIn(str(self.quickfix), self.refused())
 
-    def test_numbers_that_are_none_are_refused_with_the_file(self):
+    def test_sequence_numbers_that_are_invalid_are_refused_with_the_file(self):
         self.write_text_store()
         self.write("FIX.4.4-DESK-VENUE", "seqnums", "garbage")
         self.assertIn(str(self.quickfix / "FIX.4.4-DESK-VENUE.seqnums"), self.refused())

@@ -73,7 +73,7 @@ class StoreTest(unittest.TestCase):
         self.assertEqual(journal.end(), 0)
 
     def nfx(self, command, *arguments, code=0):
-        """Standard output; the exit code is `code`, and no error is said when that is 0."""
+        """Standard output; the exit code is `code`, and no error is printed when that is 0."""
         result, out, err = run("store", *command.split(), *map(str, arguments))
         self.assertEqual(result, code, out + err)
         if code == 0:
@@ -81,7 +81,7 @@ class StoreTest(unittest.TestCase):
         return out
 
     def fails(self, command, *arguments, code=2):
-        """The one line of standard error; nothing is said on standard output."""
+        """The one line of standard error; nothing is printed on standard output."""
         result, out, err = run("store", *command.split(), *map(str, arguments))
         self.assertEqual((result, out), (code, ""), out + err)
         self.assertTrue(err.startswith("nfx: ") and err.count("\n") == 1, err)

@@ -29,7 +29,7 @@ class Which(StoreTest):
         self.assertIn('no session "FIX.4.4:DESK->VENU"; did you mean FIX.4.4:DESK->VENUE?', error)
         self.assertIn(OTHER, error)
 
-    def test_a_folder_that_is_no_store_is_named(self):
+    def test_a_folder_that_is_not_a_store_is_named(self):
         self.assertIn(f"{self.store}: there is no such folder", self.fails("ls", self.store))
         self.assertIn(f"{self.folder}: no session is stored here", self.fails("cat", self.folder))
         self.assertIn("is not a folder", self.fails("verify", PROGRAM))
@@ -47,7 +47,7 @@ class Which(StoreTest):
         shutil.copytree(self.session_folder(), self.folder / "backup of monday")
         self.assertEqual(self.the_one("ls", self.folder / "backup of monday", "--format", "json")["identity"], DESK)
 
-    def test_what_needs_one_session_asks_which_of_several(self):
+    def test_what_needs_one_session_requires_a_choice_among_several(self):
         self.make("message 1 D a")
         self.make("message 1 D b", identity=OTHER)
         for command in [("seq set", "--next-in", "1", "--reason", "x"), ("export", "--to", "-"), ("repair", "--gap-fill")]:
@@ -82,7 +82,7 @@ class List(StoreTest):
         self.assertEqual(found["state"], "killed")
         self.assertNotIn("pid", found)
 
-    def test_messages_in_front_of_a_reset_do_not_count(self):
+    def test_messages_before_a_reset_do_not_count(self):
         self.make("message 1 D a", "message 2 D b", "reset", "message 1 D c")
         found = self.the_one("ls", self.store, "--format", "json")
         self.assertEqual((found["messages"], found["last"], found["next_out"]), (1, 1, 2))
@@ -95,7 +95,7 @@ class List(StoreTest):
 
 
 class Cat(StoreTest):
-    def test_messages_come_decoded_with_the_time_at_which_they_were_kept(self):
+    def test_messages_come_decoded_with_the_time_at_which_they_were_stored(self):
         self.make("message 1 D first", "message 2 8 second")
         lines = self.nfx("cat", self.store, "--one-line").splitlines()
         self.assertEqual(len(lines), 2)
@@ -113,7 +113,7 @@ class Cat(StoreTest):
         self.assertEqual(found[0]["session"], DESK)
         self.assertIn("--from 6 is after --to 4", self.fails("cat", self.store, "--from", 6, "--to", 4))
 
-    def test_raw_shows_the_fields_as_they_stand(self):
+    def test_raw_shows_the_fields_as_they_are_stored(self):
         self.make("message 1 D x")
         self.assertRegex(self.nfx("cat", self.store, "--raw"),
                          r"^20260102-10:00:01\.0{9} #1 8=FIX\.4\.4\|9=\d+\|35=D\|34=1\|.*\|58=x\|10=\d{3}\|\n$")
@@ -130,7 +130,7 @@ class Cat(StoreTest):
         self.assertIn("20260102-10:00:02.000000000 next in 5\n", text)
         self.assertIn(f"opened by process {journal.pid}\n", text)
 
-    def test_a_message_that_has_another_number_than_it_is_kept_under_shows_both(self):
+    def test_a_message_that_has_another_number_than_it_is_stored_under_shows_both(self):
         self.make("bytes 7 8=FIX.4.4|9=5|35=D|10=183|")
         self.assertIn("stored as 7", self.nfx("cat", self.store, "--one-line"))
 
@@ -140,7 +140,7 @@ class Cat(StoreTest):
         lines = self.nfx("cat", self.store, "--one-line").splitlines()
         self.assertEqual((lines[0], lines[2]), (DESK, OTHER))
 
-    def test_secrets_are_masked_unless_asked_for(self):
+    def test_secrets_are_masked_unless_requested(self):
         self.make("bytes 1 8=FIX.4.4|9=22|35=D|34=1|554=hunter2|10=000|")
         self.assertNotIn("hunter2", self.nfx("cat", self.store, "--raw") + self.nfx("cat", self.store, "--json"))
         self.assertIn("hunter2", self.nfx("cat", self.store, "--raw", "--show-secrets"))
@@ -189,7 +189,7 @@ class Tail(StoreTest):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(PATIENCE_S), 0)
 
-    def test_following_goes_on_through_a_reset_and_the_next_process(self):
+    def test_following_continues_through_a_reset_and_the_next_process(self):
         journal = self.journal()
         journal.say("message 1 D a", "sync")
         process = self.follow("--raw", "--all", "-n", "1")
@@ -211,7 +211,7 @@ class Verify(StoreTest):
         self.make("message 1 D a", "in 2", "message 2 D b")
         self.assertRegex(self.nfx("verify", self.store), rf"^{re.escape(DESK)}: ok, 5 records, 2 messages, 1 segment")
 
-    def test_a_changed_byte_in_front_of_the_commit_is_damage_with_file_and_offset(self):
+    def test_a_changed_byte_before_the_commit_is_damage_with_file_and_offset(self):
         self.make("message 1 D first", "message 2 D second")
         segment = self.segments()[0]
         overwrite(segment, b"58=first", b"58=fjrst")
@@ -221,7 +221,7 @@ class Verify(StoreTest):
         self.assertLess(offset, segment.read_bytes().index(b"58=fjrst"))
         self.assertIn("nfx store repair", out)
 
-    def test_a_record_torn_behind_the_commit_is_torn_and_nothing_is_lost(self):
+    def test_a_record_torn_after_the_commit_is_torn_and_nothing_is_lost(self):
         journal = self.journal()
         journal.say("message 1 D a", "sync")
         journal.kill()
@@ -283,7 +283,7 @@ class Repair(StoreTest):
         self.assertEqual(self.numbers(), [1, 2, 3, 4, 5])
         self.nfx("verify", self.store)
 
-    def test_how_must_be_said(self):
+    def test_the_kind_of_repair_must_be_specified(self):
         self.make("message 1 D a")
         self.assertIn("--gap-fill", self.fails("repair", self.store))
 
@@ -297,7 +297,7 @@ class Numbers(StoreTest):
     def set(self, *arguments):
         return self.nfx("seq set", self.store, "--ring-directory", self.rings, *arguments)
 
-    def test_the_numbers_are_shown(self):
+    def test_the_sequence_numbers_are_shown(self):
         self.make("message 1 D a", "in 9")
         self.assertIn(f"{DESK}  next in 9, next out 2", self.nfx("seq show", self.store))
         found = self.the_one("seq show", self.store, "--format", "json")
@@ -314,11 +314,11 @@ class Numbers(StoreTest):
         self.assertIn("next in 9 -> 5, set by hand: agreed by phone", why)
         self.assertIn("next out 2 -> 12, set by hand: agreed by phone", why)
         self.nfx("verify", self.store)
-        # The engine goes on from there.
+        # The engine continues from there.
         self.make("message 12 D b")
         self.assertEqual(self.the_one("seq show", self.store, "--format", "json")["next_out"], 13)
 
-    def test_setting_a_number_back_says_which_messages_it_covers(self):
+    def test_setting_a_number_back_reports_which_messages_it_covers(self):
         self.make("message 1 D a", "message 2 D b", "message 3 D c")
         self.assertIn("stored up to 3", self.set("--next-out", 2, "--reason", "peer lost them"))
         self.make("message 2 D again")
@@ -356,7 +356,7 @@ class Numbers(StoreTest):
         found = self.the_one("ls", self.store, "--format", "json")
         self.assertEqual((found["messages"], found["next_out"], found["next_in"]), (2, 3, 5))
 
-    def test_the_numbers_of_a_copy_are_not_set(self):
+    def test_the_sequence_numbers_of_a_copy_are_not_set(self):
         self.make("message 1 D a")
         copy = self.folder / "copy"
         shutil.copytree(self.session_folder(), copy)
@@ -375,7 +375,7 @@ class Explain(StoreTest):
         found = self.the_one("seq explain", self.store, "--format", "json", *arguments)
         return found, [each["kind"] for each in found["history"]]
 
-    def test_steps_from_message_to_message_are_drawn_together(self):
+    def test_steps_from_message_to_message_are_summarised(self):
         self.make("out 2", "in 2", "message 2 D a", "in 3", "message 3 D b", "in 4", "out 5")
         found, kinds = self.history()
         self.assertEqual(kinds, ["opened", "traffic", "closed"])
@@ -384,7 +384,7 @@ class Explain(StoreTest):
         self.assertIn("out 1 -> 5: 2 messages stored, 2 sequence numbers of session messages; in 1 -> 4", text)
         self.assertIn("last message stored: 3, MsgType D, 20260102-10:00:05.000000000", text)
 
-    def test_resets_kills_jumps_and_numbers_that_went_back_are_told_one_by_one(self):
+    def test_resets_kills_jumps_and_numbers_that_went_back_are_listed_individually(self):
         journal = self.journal()
         journal.say("message 1 D a", "in 2", "in 9", "in 4", "sync")
         journal.kill()
@@ -398,7 +398,7 @@ class Explain(StoreTest):
         self.assertIn(f"process {journal.pid} did not close it", texts[4])
         self.assertIn("next in was 4, next out was 3; both begin at 1", texts[7])
 
-    def test_only_the_last_entries_are_told_and_the_others_counted(self):
+    def test_only_the_last_entries_are_listed_and_the_others_counted(self):
         for number in range(2, 7):  # each opening is used: one that is not leaves no record
             self.make(f"in {number}")
         found, kinds = self.history("--last", 3)

@@ -17,7 +17,7 @@ ORDER = HEADER + [(11, "abc"), (55, "IBM"), (54, 1), (60, "20240102-12:00:00"), 
 
 
 def fix(fields, begin="FIX.4.4", separator="\x01", sum_off=0, length_off=0):
-    """One message as bytes; sum_off and length_off make CheckSum and BodyLength wrong by so much."""
+    """One message as bytes; sum_off and length_off make CheckSum and BodyLength wrong by that much."""
     body = "".join(f"{tag}={value}\x01" for tag, value in fields)
     text = f"8={begin}\x019={len(body.encode('latin-1')) + length_off}\x01{body}"
     text += f"10={(sum(text.encode('latin-1')) + sum_off) % 256:03d}\x01"
@@ -81,13 +81,13 @@ class Running:
             watchdog.cancel()
 
     def stop(self, number=signal.SIGTERM):
-        """Exit code and everything printed behind the lines that were read."""
+        """Exit code and everything printed after the lines that were read."""
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, out, err
 
     def end(self):
-        """For whoever may have stopped it already."""
+        """For a test that may have stopped it already."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate()

@@ -78,7 +78,7 @@ class OpenSsl:
     def receive(self):
         """Some bytes; none when it has ended."""
         if not select.select([self.process.stdout], [], [], PATIENCE_S)[0]:
-            raise AssertionError("openssl says nothing")
+            raise AssertionError("openssl printed nothing")
         return os.read(self.process.stdout.fileno(), 65536)
 
     def close(self):

@@ -82,7 +82,7 @@ class Tls(unittest.TestCase):
         self.assertIn("certificate has expired (subject CN=expired; on 2021-01-01 00:00:00 UTC", self.failures(findings))
         self.assertRegex(self.failures(findings), r"expired \d+ days ago")
 
-    def test_a_wrong_name_is_told_with_both_names(self):
+    def test_a_wrong_name_is_reported_with_both_names(self):
         code, findings = self.doctor(self.serve("elsewhere"))
         self.assertEqual(code, 2)
         self.assertIn("wanted 127.0.0.1, certificate has DNS:fix.example", self.failures(findings))
@@ -95,13 +95,13 @@ class Tls(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("certificate revoked (subject CN=revoked", self.failures(findings))
 
-    def test_an_unknown_authority_is_told(self):
+    def test_an_unknown_authority_is_reported(self):
         address = self.serve()
         code, out, _ = run("tls", "doctor", address)
         self.assertEqual(code, 2)
         self.assertIn("add that authority to tls_ca", out)
 
-    def test_a_server_that_demands_a_certificate_says_so(self):
+    def test_a_server_that_demands_a_certificate_is_reported(self):
         address = self.serve(demand=True)
         code, findings = self.doctor(address)
         self.assertEqual(code, 2)
@@ -109,7 +109,7 @@ class Tls(unittest.TestCase):
         mine = ("--cert", self.made.file("client.crt"), "--key", self.made.file("client.key"))
         self.assertEqual(self.doctor(address, *mine)[0], 0)
 
-    def test_a_closed_port_and_a_plain_server_are_told_apart(self):
+    def test_a_closed_port_and_a_plain_server_are_distinguished(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             address = f"127.0.0.1:{listener.getsockname()[1]}"
 

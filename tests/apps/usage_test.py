@@ -1,4 +1,4 @@
-"""Help, versions and what is said about wrong usage."""
+"""Help, versions and the errors of wrong usage."""
 import json
 import os
 import pathlib
@@ -76,7 +76,7 @@ class Usage(unittest.TestCase):
                 self.assertEqual(run("help", *words), run(*words, "--help"))
 
     def test_every_example_has_a_known_command_and_known_options(self):
-        # What the program's own options are called; those of jq and other programs behind a pipe are not checked.
+        # What the program's own options are called; those of jq and other programs after a pipe are not checked.
         known = {words: {name for option in command["options"] for name in option["names"]}
                  for words, command in commands(table())}
         for owner, command in commands(table()):
@@ -220,7 +220,7 @@ class Usage(unittest.TestCase):
             self.assertEqual(code, 0)
             self.assertIn(f"\nkernel    {name}  ", chosen)
 
-    def test_an_instruction_set_that_is_none_names_those_there_are(self):
+    def test_an_unknown_instruction_set_names_those_there_are(self):
         self.assert_one_line(run("version", environment={"NFX_ISA": "mmx"}), "NFX_ISA=mmx", "scalar")
 
     def test_an_unknown_command_names_the_nearest_one(self):
@@ -265,7 +265,7 @@ class Usage(unittest.TestCase):
         self.assert_one_line(run("decode", "/nowhere/messages.log"), "/nowhere/messages.log", "give the path")
         self.assert_one_line(run("serve", "/nowhere/engine.toml"), "/nowhere/engine.toml", "give the path")
 
-    def test_a_good_configuration_is_said_to_be_good(self):
+    def test_a_good_configuration_is_reported_as_good(self):
         code, out, err = self.check_config(SESSION)
         self.assertEqual((code, err), (0, ""))
         self.assertIn("ok, 1 session", out)
@@ -280,7 +280,7 @@ class Usage(unittest.TestCase):
     def test_connect_wants_an_initiator(self):
         self.assert_one_line(self.check_config(SESSION, ["connect"]), 'set role = "initiator"')
 
-    def test_connect_asks_which_of_several_initiators(self):
+    def test_connect_requires_a_choice_among_several_initiators(self):
         def initiator(name):
             return (f'[[session]]\nrole = "initiator"\nsender_comp_id = "{name}"\ntarget_comp_id = "B"\n'
                     'connect = "127.0.0.1:1"\n')

@@ -97,7 +97,7 @@ ROWS = {
     "an empty dictionary": ({**toml('dictionary = "d.xml"\n'), "d.xml": ""}, CHECK, WRONG, ["d.xml", "it is empty"]),
     # Schedules.
     "a schedule without an end": (toml('start_time = "09:00:00"\n'), CHECK, WRONG, ["end_time: missing"]),
-    "a time as people say it": (toml('start_time = "9am"\nend_time = "17:00:00"\n'), CHECK, WRONG,
+    "a time in everyday form": (toml('start_time = "9am"\nend_time = "17:00:00"\n'), CHECK, WRONG,
                                 ["e.toml:5:14: ", '"9am" is not a time of day', "write"]),
     "a time zone of the wrong city": (
         toml('start_time = "09:00:00"\nend_time = "17:00:00"\ntime_zone = "Europe/Frankfurt"\n'), CHECK, WRONG,
@@ -123,7 +123,7 @@ ROWS = {
     "settings without a session": ({"e.cfg": "[DEFAULT]\nConnectionType=acceptor\n"}, CHECK_CFG, WRONG,
                                    ["e.cfg:1: no session", "add a [SESSION] section"]),
     "true for Y": (cfg("ResetOnLogon=true\n"), CHECK_CFG, WRONG, ["e.cfg:9: [SESSION] ResetOnLogon: expected Y or N"]),
-    "a ConnectionType that is none": ({"e.cfg": CFG.replace("acceptor", "server")}, CHECK_CFG, WRONG,
+    "an invalid ConnectionType": ({"e.cfg": CFG.replace("acceptor", "server")}, CHECK_CFG, WRONG,
                                       ["e.cfg:2: [DEFAULT] ConnectionType: expected initiator or acceptor"]),
     "a variable that is not set": (cfg("SenderSubID=${NFX_NOT_SET}\n"), CHECK_CFG, WRONG,
                                    ["e.cfg:9: [SESSION] SenderSubID: ", "NFX_NOT_SET: set it"]),

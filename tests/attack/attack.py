@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Attacks a running nfx serve over loopback beside an innocent session, and compares what that costs with limits.
+"""Attacks a running nfx serve over loopback next to an innocent session, and compares what that costs with limits.
 
 Each attack has a server, an innocent session and an attacker of its own, and five phases: the innocent alone, the attack,
-the time after it, and the innocent beside a process that burns as much of the attacker's CPU but touches nothing. What is
+the time after it, and the innocent next to a process that burns as much of the attacker's CPU but touches nothing. What is
 measured: the innocent's latencies, and the server's private memory, disk, shared memory, descriptors and lines.
 
 A latency above its limit is measured again, up to --tries times, and the best counts: other processes of the host only
@@ -138,7 +138,7 @@ def main(arguments):
     if arguments.quick:
         arguments.seconds, arguments.tries = min(arguments.seconds, 0.5), 1
         attacks = [each for each in attacks if each.quick or arguments.only]
-    print(f"attack --seed {seed} --seconds {arguments.seconds:g}: p99 alone/attack/after/beside a busy process", flush=True)
+    print(f"attack --seed {seed} --seconds {arguments.seconds:g}: p99 alone/attack/after/with a busy process", flush=True)
     if ssl is None or not shutil.which("openssl"):
         print("attack: needs Python's module ssl (package python3) and the command openssl (package openssl)", file=sys.stderr)
         return 2

@@ -52,7 +52,7 @@ class Judge(unittest.TestCase):
         self.assertIn("1.51 times", self.failures(slow)[0])
         self.assertEqual(self.failures(made(under_attack=180)), [])
 
-    def test_an_effect_that_stays_after_the_attack_is_no_excuse_for_it(self):
+    def test_an_effect_that_stays_after_the_attack_does_not_excuse_it(self):
         slow = made(under_attack=9000)
         slow["phases"]["after"]["p99_us"] = slow["phases"]["control"]["p99_us"] = 9000
         self.assertIn("75.00 times", self.failures(slow)[0])

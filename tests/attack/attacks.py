@@ -86,7 +86,7 @@ def names_are_apart(evidence):
 
 
 class Crowd:
-    """Many connections that say nothing or little, each opened again when the server closes it."""
+    """Many connections that send nothing or little, each opened again when the server closes it."""
 
     def __init__(self, target, count, per_second, first=b"", sources=4):
         self.target = target
@@ -242,7 +242,7 @@ def little_is_read(evidence):
 
 
 def print_controls(target):
-    """Texts for the terminal, from a peer that is logged on, and from one that nobody knows."""
+    """Texts for the terminal, from a peer that is logged on, and from an unknown one."""
     pace, session, units = Pace(target, 100), Session(target), 0
     again = Pace(target, 5)
     say = (("3", (45, "1" + CONTROLS), (58, "why" + CONTROLS)), ("j", (45, 1), (372, "D" + CONTROLS), (380, 0), (58, CONTROLS)),
@@ -422,11 +422,11 @@ ATTACKS = [
            warm=True),
     Attack("garbled_logged_on", "a logged-on peer sends messages with a wrong CheckSum", "20 MB/s", garble_after_logon,
            "garbage", Limits(first_used=1)),
-    Attack("garbled_stranger", "a stranger's first bytes are messages with a wrong CheckSum", "200 connections/s, 50 KB each",
+    Attack("garbled_stranger", "an unknown peer's first bytes are messages with a wrong CheckSum", "200 connections/s, 50 KB each",
            garble_before_logon, "garbage", quick=False),
     Attack("control_bytes", "texts with escape sequences, line ends and C1 bytes", "100 messages/s", print_controls, "output",
            Limits(first_used=1), sessions=without_dictionary, check=no_controls),
-    Attack("silent_connections", "connections that say nothing, opened again when closed", "200 held, 300 opened/s", be_silent,
+    Attack("silent_connections", "connections that send nothing, opened again when closed", "200 held, 300 opened/s", be_silent,
            probe=PROBE),
     Attack("half_handshakes", "half of a TLS ClientHello, then silence", "200 held, 300 opened/s", half_handshake, "tls",
            variants=WITH_TLS, probe=PROBE),
@@ -440,9 +440,9 @@ ATTACKS = [
            resend_in_turns, "resend", Limits(disk_mb=72, out_mb=16, out_mb_s=2, first_used=1), check=honest_resend_is_whole),
     Attack("wrong_certificate", "C1's certificate logs on as C2 on a shared address", "20 Logons/s", wrong_certificate, "tls",
            Limits(first_used=2), sessions=named_clients, check=certificates_bind, variants=WITH_TLS),
-    Attack("sends_after_reject", "a rejected peer goes on sending", "200 MB/s", send_after_reject, "garbage",
+    Attack("sends_after_reject", "a rejected peer continues to send", "200 MB/s", send_after_reject, "garbage",
            check=little_is_read),
-    Attack("stalled_terminal", "standard output is a pipe that nobody reads, while a peer sends garbage", "5 MB/s",
+    Attack("stalled_terminal", "standard output is a pipe that is never read, while a peer sends garbage", "5 MB/s",
            garble_gently, "output", Limits(first_used=1), terminal="stalled", variants=WITHOUT_TLS),
     Attack("closed_pipe", "the reader of standard output has ended, while a peer sends garbage", "5 MB/s", garble_gently,
            "output", Limits(first_used=1), check=closed_output_is_said_once, terminal="closed", variants=WITHOUT_TLS),

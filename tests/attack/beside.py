@@ -1,4 +1,4 @@
-"""One attack on one server beside an innocent session: its phases, and what was measured in them."""
+"""One attack on one server next to an innocent session: its phases, and what was measured in them."""
 import json
 import random
 import time
@@ -122,7 +122,7 @@ class Beside:
                 if each:
                     each.kill()
             if keep and self.made["failures"]:
-                print(f"kept: {self.folder.path} {self.folder.shm}")
+                print(f"files: {self.folder.path} {self.folder.shm}")
             else:
                 self.folder.remove()
         self.made["took_s"] = time.monotonic() - begin

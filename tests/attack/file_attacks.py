@@ -78,7 +78,7 @@ def used(case):
 
 
 def refused_or_corrected(case, path, wrong):
-    """Empty where the server refuses to start and names the path, or where nothing is wrong any more and a line says so."""
+    """Empty where the server refuses to start and names the path, or where nothing is wrong any more and a line reports it."""
     started = case.start()
     case.server.stop() if started else None
     said = path.name in case.output() or str(path) in case.output()
@@ -88,7 +88,7 @@ def refused_or_corrected(case, path, wrong):
         return "" if said else f"refused without naming {path.name}: {case.why}"
     if still:
         return "accepted" if not said else "reported and accepted"
-    return "" if said else "no line says so"
+    return "" if said else "no line reports it"
 
 
 def open_to_others(path):
@@ -123,8 +123,8 @@ def hostile_folders(_):
         return event, lambda path: False
 
     failures = []
-    cases = {"a store folder that everybody may write to": everybody_writes("store"),
-             "a log folder that everybody may write to": everybody_writes("log"),
+    cases = {"a store folder that every user may write to": everybody_writes("store"),
+             "a log folder that every user may write to": everybody_writes("log"),
              "a session's folder that is a symlink": session_is_a_link, "a log file with mode 0666": event_log_of_everybody,
              "a log file that cannot be opened": event_log_is_a_folder}
     if os.geteuid() == 0:
@@ -143,7 +143,7 @@ def hostile_folders(_):
 
 
 def planted_files(_):
-    """What blocks or redirects an open: a FIFO as the next segment or as the lock, a ring of somebody else's making."""
+    """What blocks or redirects an open: a FIFO as the next segment or as the lock, a ring that another program made."""
     failures = []
 
     def fifo_segment(case, folder):
@@ -195,7 +195,7 @@ def names_in_folders(_):
                     failures.append(f"nfx {' '.join(arguments)} prints a control character of a file's name")
                     break
         if not case.start():
-            return [*failures, "nfx serve does not start beside folders with such names: " + case.why]
+            return [*failures, "nfx serve does not start next to folders with such names: " + case.why]
         case.stop()
     finally:
         case.end()
@@ -298,6 +298,6 @@ FILE_ATTACKS = [
            alone=True),
     Attack("planted_files", "a FIFO or a device instead of a journal's segment or lock", "3 starts", planted_files, "files",
            Limits(), alone=True),
-    Attack("names_in_folders", "folders with control bytes in their names beside the journals", "5 commands", names_in_folders,
+    Attack("names_in_folders", "folders with control bytes in their names next to the journals", "5 commands", names_in_folders,
            "files", Limits(), alone=True),
 ]

@@ -11,7 +11,7 @@ LINES_ANYWAY = 100
 
 def latency_ratio(phases):
     """The innocent's p99 under attack, to that alone. Where other programs disturbed the phase alone, to the median of it, of
-    the phase after the attack and of the one beside a busy process; an attack whose effect stays disturbs only the last two.
+    the phase after the attack and of the one with a busy process; an attack whose effect stays disturbs only the last two.
     """
     without = sorted(phases[each]["p99_us"] for each in ("alone", "after", "control"))
     return phases["attack"]["p99_us"] / max(min(phases["alone"]["p99_us"], without[1]), LEAST_P99_US)

@@ -56,7 +56,7 @@ class Attack:
 
 @dataclasses.dataclass
 class Evidence:
-    """What a check may look at, after the attack and before the server ends."""
+    """What a check may read, after the attack and before the server ends."""
 
     server: object
     target: object  # for another connection

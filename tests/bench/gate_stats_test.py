@@ -46,14 +46,14 @@ class Machine:
 
 
 def verdict_of(machine, slowdown):
-    """As compare.py asks for launches."""
+    """As compare.py requests launches."""
     logs = []
     for launches in range(1, gate_stats.LAUNCHES_MAX + 1):
         logs.append(machine.launch(slowdown))
         verdict = gate_stats.judge(logs, last=launches == gate_stats.LAUNCHES_MAX)
         if verdict.word != gate_stats.UNDECIDED:
             return verdict
-    raise AssertionError("no verdict behind the last launch")
+    raise AssertionError("no verdict after the last launch")
 
 
 class Verdicts(unittest.TestCase):
@@ -65,7 +65,7 @@ class Verdicts(unittest.TestCase):
         for seed in range(100):
             self.assertEqual(verdict_of(Machine(seed), 0.05).word, gate_stats.SLOWER, f"seed {seed}")
 
-    def test_an_improvement_is_told_and_never_called_slower(self):
+    def test_an_improvement_is_reported_and_never_called_slower(self):
         words = [verdict_of(Machine(seed), -0.08).word for seed in range(50)]
         self.assertNotIn(gate_stats.SLOWER, words)
         self.assertGreater(words.count(gate_stats.FASTER), 40)
@@ -75,7 +75,7 @@ class Verdicts(unittest.TestCase):
             self.assertEqual(verdict_of(Machine(seed, spoilt=0.1), 0).word, gate_stats.SAME, f"seed {seed}")
             self.assertEqual(verdict_of(Machine(seed, spoilt=0.1), 0.05).word, gate_stats.SLOWER, f"seed {seed}")
 
-    def test_a_machine_that_tells_nothing_is_called_noisy(self):
+    def test_a_machine_without_a_clear_result_is_called_noisy(self):
         rng = random.Random(4)
         logs = [rng.choice((-0.4, 0.5)) for _ in range(gate_stats.LAUNCHES_MAX)]
         self.assertEqual(gate_stats.judge(logs, last=True).word, gate_stats.NOISY)
@@ -84,7 +84,7 @@ class Verdicts(unittest.TestCase):
         logs = [0.2] * (gate_stats.LAUNCHES_MIN - 1)
         self.assertEqual(gate_stats.judge(logs).word, gate_stats.UNDECIDED)
 
-    def test_the_interval_holds_the_median_as_often_as_it_says(self):
+    def test_the_interval_holds_the_median_as_often_as_its_level(self):
         rng = random.Random(5)
         held = 0
         for _ in range(2000):
@@ -133,7 +133,7 @@ class Program(unittest.TestCase):
     program = os.environ.get("NFX_BENCH_GATE", "")
 
     @unittest.skipUnless(program, "bench_gate is not built")
-    def test_measures_every_row_beside_its_reference(self):
+    def test_measures_every_row_and_its_reference(self):
         with tempfile.TemporaryDirectory() as folder:
             figures = Path(folder) / "gate.json"
             done = subprocess.run([self.program, "--rounds", "1", "--json", str(figures)], capture_output=True, text=True,
@@ -147,7 +147,7 @@ class Program(unittest.TestCase):
             self.assertTrue(0 < row["ratio_low"] <= row["ratio"] <= row["ratio_high"], row)
 
     @unittest.skipUnless(program, "bench_gate is not built")
-    def test_measures_what_it_is_asked_for(self):
+    def test_measures_what_is_requested(self):
         done = subprocess.run([self.program, "--serve"], input="parse 3\nencode 2\n", capture_output=True, text=True,
                               timeout=100, check=False)  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,4 +1,4 @@
-"""Runs benchmarks shortly: their answers are checked, and their tables have every row they promise."""
+"""Runs benchmarks shortly: their answers are checked, and their tables have all their rows."""
 
 import os
 import re
@@ -13,7 +13,7 @@ def run(program, *arguments):
 
 
 class Transport(unittest.TestCase):
-    def test_measures_engines_with_a_journal_on_every_transport_beside_raw_sockets(self):
+    def test_measures_engines_with_a_journal_on_every_transport_and_raw_sockets(self):
         status, out, errors = run("NFX_BENCH_TRANSPORT", "--quick")
         self.assertEqual(status, 0, errors)
         left_out = re.findall(r"^# left out: ([^:]+):", out, re.MULTILINE)
@@ -30,7 +30,7 @@ class Transport(unittest.TestCase):
         for row in ("raw block", "raw spin"):
             self.assertRegex(out, rf"(?m)^{row}(?: +[0-9.]+){{4}} +1 +1$")
 
-    def test_says_why_it_cannot_run(self):
+    def test_reports_why_it_cannot_run(self):
         status, _, errors = run("NFX_BENCH_TRANSPORT", "--quick", "--folder", "/proc/no/such/folder")
         self.assertEqual(status, 2)
         self.assertIn("/proc/no/such/folder", errors)
@@ -49,10 +49,10 @@ class Store(unittest.TestCase):
 
 
 class Sustained(unittest.TestCase):
-    def test_tells_whether_a_long_flow_stays_as_it_is(self):
+    def test_reports_whether_a_long_flow_stays_as_it_is(self):
         status, out, errors = run("NFX_BENCH_SUSTAINED", "--repeats", "1", "--seconds", "1", "--no-quickfix", "--stores",
                                   "interval", "--long-seconds", "2", "--load", "0.2")
-        # On a busy machine, or with a sanitizer, a promise may be broken: then it is named.
+        # On a busy machine, or with a sanitizer, a condition may fail: then it is named.
         self.assertIn(status, (0, 1), errors)
         self.assertRegex(out, r"(?m)^rate +[0-9]+ messages/s of [0-9]+ that were due$")
         self.assertEqual(len(re.findall(r"resident KiB [0-9]+ at the beginning", out)), 2, out)

@@ -35,14 +35,14 @@ class Command(unittest.TestCase):
         self.generate(self.fix44, folder="b/below")
         self.assertEqual(contents(self.scratch / "a"), contents(self.scratch / "b/below"))
 
-    def test_says_which_dictionary_it_was_made_from_without_its_folder(self):
+    def test_names_the_dictionary_it_was_made_from_without_its_folder(self):
         self.generate(self.fix44, "--messages", "D")
         first = (self.scratch / "out/new_order_single.hpp").read_text().splitlines()[0]
         self.assertIn("nfx codegen", first)
         self.assertIn(" FIX44.xml", first)
         self.assertNotIn(str(options.dictionaries), first)
 
-    def test_writes_only_what_was_asked_for(self):
+    def test_writes_only_what_was_requested(self):
         self.generate(self.fix44, "--messages", "D,OrderCancelReject")
         names = {file.name for file in (self.scratch / "out").glob("*.hpp")}
         self.assertEqual(names, {"fields.hpp", "header.hpp", "messages.hpp", "new_order_single.hpp", "order_cancel_reject.hpp"})
@@ -98,7 +98,7 @@ class Command(unittest.TestCase):
         self.refuse(2, "did you mean NewOrderSingle?", self.fix44, "--messages", "NewOrderSingel", "--out", self.scratch / "out")
         self.assertFalse((self.scratch / "out").exists())
 
-    def test_namespace_that_is_none_is_refused(self):
+    def test_invalid_namespace_is_refused(self):
         for name in ("new", "a::", "1st", "a-b", "a::class"):
             self.refuse(2, f'"{name}" is not a C++ namespace', self.fix44, "--namespace", name, "--out", self.scratch / "out")
 

@@ -1,4 +1,4 @@
-"""Generates messages, instantiates every class template among them, and lets the compiler look at all of it."""
+"""Generates messages, instantiates every class template among them, and has the compiler check all of it."""
 
 import argparse
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A stranger's first hour with this clone, step by step: the commands that README.md and docs/ print, real processes, loopback.
+"""A new user's first hour with this clone, step by step: the commands that README.md and docs/ print, real processes, loopback.
 
 Each step builds what it needs, runs, and checks what it sees. At the end a table: seconds of each step and command, and what
 was seen. Steps that need a result of another step (a log, an installation) make it when it is missing. Everything but the

@@ -142,7 +142,7 @@ def signed(hour):
 
 
 def refused(hour):
-    """What both sides say: of a wrong password, which a server answers with silence, and of a wrong sequence number."""
+    """What both sides report: for a wrong password, which a server does not answer, and for a wrong sequence number."""
     folder = hour.folder("refused")
     (folder / "venue.toml").write_text(SESSION + 'password = "right"\nnext_inbound = 5\n', encoding="utf-8")
     server = hour.serve(hour.nfx, "serve", "venue.toml", folder=folder)

@@ -1,4 +1,4 @@
-"""nfx host apply, verify and revert on this very host: what they leave behind must equal what was there before.
+"""nfx host apply, verify and revert on this very host: the host afterwards must equal the host before.
 
 Changes the host for some seconds and puts it back, so it runs only as root and with NFX_LIVE_HOST=yes in the
 environment. NFX_PROGRAM names the binary. NFX_LIVE_ROUNDS (100) is how often apply is killed, NFX_LIVE_SEED when.

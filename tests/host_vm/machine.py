@@ -127,7 +127,7 @@ class Archive:
 
 
 def accelerator():
-    """Emulation, which is the same everywhere and boots in seconds; NFX_VM_ACCEL=kvm asks for KVM, which not every
+    """Emulation, which is the same everywhere and boots in seconds; NFX_VM_ACCEL=kvm requests KVM, which not every
     machine with a /dev/kvm can really use."""
     return os.environ.get("NFX_VM_ACCEL", "tcg")
 
@@ -161,7 +161,7 @@ class Boot:
 
 
 def run(command):
-    """Runs QEMU until the machine says that it is done, or until patience ends; always ends the process."""
+    """Runs QEMU until the machine reports that it is done, or until patience ends; always ends the process."""
     begin = time.monotonic()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:

@@ -1,6 +1,6 @@
-"""Plans a virtual machine, plays its boot loader with the artefacts, boots it again, and looks whether the plan holds.
+"""Plans a virtual machine, plays its boot loader with the artefacts, boots it again, and checks that the plan holds.
 
-Exit 77: skipped, with a line that names what is missing; NFX_WITH_VM=yes asks for it. NFX_PROGRAM names nfx,
+Exit 77: skipped, with a line that names what is missing; NFX_WITH_VM=yes enables it. NFX_PROGRAM names nfx,
 NFX_VM_CACHE the folder for the kernel.
 """
 import base64
@@ -141,7 +141,7 @@ class PlannedMachine(unittest.TestCase):
         self.assertRegex(self.plain.output["kernel_tls_without_module"], r"kernel TLS +not offered: TCP_ULP knows no")
         self.assertRegex(self.plain.output["kernel_tls_with_module"], r"kernel TLS +offered, not used: ")
 
-    def test_apply_says_what_to_do_with_the_artefacts(self):
+    def test_apply_reports_what_to_do_with_the_artefacts(self):
         self.assertEqual(self.plain.exit["apply"] & ~4, 0, self.plain.output["apply"])
         self.assertIn("update-grub", self.plain.output["apply"])
 
@@ -182,7 +182,7 @@ class PlannedMachine(unittest.TestCase):
         self.assertEqual(self.planned.exit["sysctls"], 0, self.planned.output["sysctls"])
         self.assertNotIn("error", self.planned.output["sysctls"].lower())
 
-    def test_verify_says_that_the_boot_is_as_planned(self):
+    def test_verify_reports_that_the_boot_is_as_planned(self):
         for item in ("boot.plan", "boot.isolcpus", "boot.nohz_full", "boot.rcu_nocbs", "smt.siblings", "numa.nodes"):
             self.assert_holds(item, self.planned.output["verify"])
 

@@ -95,7 +95,7 @@ class Checker:
                 self.check_any_file(path)
 
     def check_language(self, path: pathlib.Path) -> None:
-        """A header that includes others of ours reaches the one that names the language; the lowest include it."""
+        """A header that includes others of the project reaches the one that names the language; the lowest include it."""
         relative = path.relative_to(self.root / "include").as_posix()
         if relative != LANGUAGE and '#include "nexusfix/' not in path.read_text():
             self.report(path, 1, f'include "{LANGUAGE}", so that a program compiled as C++20 gets a sentence')
@@ -148,7 +148,7 @@ class Checker:
                         "move what it needs to include/nexusfix")
             return
         if not public and len(parts) == 1:
-            return  # A file beside this one.
+            return  # A file in the same folder.
         other = parts[1] if public else parts[0]
         if other not in self.allowed:
             if public or (self.root / "src" / other).is_dir():
@@ -178,7 +178,7 @@ class Checker:
         for number, line in enumerate(lines, 1):
             match = UNFINISHED.search(line)
             if match:
-                self.report(path, number, f"{match[0]}: finish it, or say in the documentation what is not there")
+                self.report(path, number, f"{match[0]}: finish it, or state in the documentation what is missing")
 
 
 def main(arguments: list[str] | None = None) -> int:

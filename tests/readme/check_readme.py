@@ -1,4 +1,4 @@
-"""Checks that README.md and docs/configuration.md tell the truth about this tree and this build."""
+"""Checks that README.md and docs/configuration.md are true of this tree and this build."""
 
 import argparse
 import pathlib
@@ -61,7 +61,7 @@ def check_text(root, nfx):
         if words[0] == "nfx":
             command = words[1:3] if words[1] == "host" else words[1:2]
             helped = subprocess.run([nfx, *command, "--help"], capture_output=True, text=True)
-            check(helped.returncode == 0, f"README.md: 'nfx {' '.join(command)}' is no command")
+            check(helped.returncode == 0, f"README.md: 'nfx {' '.join(command)}' is not a command")
             for option in re.findall(r"--[a-z-]+", line):
                 check(option in helped.stdout, f"README.md: 'nfx {words[1]}' has no {option}")
 
