@@ -1,8 +1,8 @@
 """Plants a slowdown: adds work to the function that a row measures, until the row takes 5% longer.
 
 The work is a chain of multiplications whose result, always 0, is added to what the function goes on with. How many it
-takes stands in the program's data, where set_steps() changes it: the processor does some of them beside other work, so
-compare.py measures how many make 5%, each time against the same program without any.
+takes is in the program's data, where set_steps() changes it: the processor does some of them while it does other work,
+so compare.py measures how many make 5%, each time against the unchanged program.
 """
 
 import re
