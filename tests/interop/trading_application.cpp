@@ -84,7 +84,12 @@ Duration TradingApplication::on_turn(Instant) {
 }
 
 void TradingApplication::send_answers() {
-  while (!answers_.empty() && session_->send({.msg_type = "8", .body = answers_.front()})) answers_.pop_front();
+  while (!answers_.empty()) {
+    const auto sent = session_->send({.msg_type = "8", .body = answers_.front()});
+    refused_ = sent ? std::nullopt : std::optional{sent.error()};
+    if (!sent) return;
+    answers_.pop_front();
+  }
 }
 
 void TradingApplication::on_message(SessionHandle& session, const MessageView& message) {
@@ -205,6 +210,13 @@ bool TradingApplication::every_report_came_once(std::size_t count) const {
 std::string TradingApplication::tail() const {
   std::string all = "our last messages:\n";
   for (const std::string& line : log_) all += "  " + line + '\n';
+  if (session_ != nullptr && session_->logged_on()) {
+    all += "logged on, " + std::to_string(answers_.size()) + " reports are not sent yet";
+    if (refused_) all += ": " + std::string{to_string(*refused_)};
+    all += '\n';
+  } else {
+    all += "not logged on\n";
+  }
   return all;
 }
 

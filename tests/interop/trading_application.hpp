@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -103,7 +104,8 @@ class TradingApplication final : public Application {
   std::size_t orders_until_cut_ = 0;
   std::size_t orders_out_ = 0;
   std::size_t executions_ = 0;
-  std::deque<std::string> answers_;  // not sent yet: no session, or its buffer was full
+  std::deque<std::string> answers_;   // not sent yet: no session, or its buffer was full
+  std::optional<SendError> refused_;  // of the first of them
 
   std::vector<Received> received_;
   std::size_t orders_in_ = 0;
