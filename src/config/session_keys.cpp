@@ -316,8 +316,9 @@ constexpr auto session_rows = std::to_array<Key<SessionDraft>>({
         "peers that ignore the first."),
     NFX_INTEGER(
         "resend_chunk_size", settings.session.resend_chunk_size, 0, 1000000,
-        "Messages requested by one ResendRequest; the next follows when they have arrived. 0: the whole gap. Set it "
-        "for peers that limit a resend, such as 2500."),
+        "Messages requested by one ResendRequest; the next follows when they have arrived. 0: the whole gap; 1 is "
+        "treated as 2, because a request is a message too, and two sides that both miss messages would never end. Set "
+        "it for peers that limit a resend, such as 2500."),
     NFX_DURATION("resend_timeout_s", settings.session.resend_timeout, std::chrono::seconds, 1, day_s,
                  "Seconds without progress after which a missing range is requested again."),
     NFX_INTEGER("max_resend_attempts", settings.session.max_resend_attempts, 1, 1000,

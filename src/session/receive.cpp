@@ -332,9 +332,10 @@ void Session::receive_sequence_reset(const MessageView& message, SeqNum seq, Pos
     return reject(message, seq, SessionRejectReason::value_is_incorrect, std::nullopt, now, out);
   }
   if (gap_fill) {
-    set_next_inbound(*new_seq, now, out);
     // Some peers count the last message of a chunk as filled without sending it: then the next chunk begins with it.
-    if (phase_ != Phase::disconnected && gap_.requested_to == *new_seq && gap_.wanted_to > gap_.requested_to) {
+    const bool without_last = gap_.requested_to == *new_seq && gap_.wanted_to > gap_.requested_to;
+    set_next_inbound(*new_seq, now, out);
+    if (without_last && phase_ != Phase::disconnected) {
       const SeqNum wanted_to = std::exchange(gap_, Gap{}).wanted_to;
       request_resend(wanted_to, now, out);
     }

@@ -11,6 +11,9 @@ namespace nfx {
 
 namespace {
 constexpr std::uint64_t gap_fill_cost = 128;  // bytes, of the resend budget
+// A ResendRequest is itself a message that the peer has to request when it misses messages too: with one message for
+// each request, two sides that both do would never end.
+constexpr std::uint32_t smallest_resend_chunk = 2;
 }  // namespace
 
 // A gap is outstanding once the request is in the output space; cleared on disconnect; repeated only by the timer.
@@ -18,7 +21,7 @@ void Session::request_resend(SeqNum up_to, Instant now, Actions& out, bool redun
   NFX_ASSERT(phase_ != Phase::disconnected && phase_ != Phase::awaiting_logon);
   NFX_ASSERT(up_to >= next_in_);
   if (gap_.requested_to != SeqNum{} && !redundant) return;
-  const std::uint64_t chunk_end = value(next_in_) + config_.resend_chunk_size - 1;
+  const std::uint64_t chunk_end = value(next_in_) + std::max(config_.resend_chunk_size, smallest_resend_chunk) - 1;
   const bool chunked = config_.resend_chunk_size != 0 && chunk_end < value(up_to);
   const bool zero_is_infinity = version_ >= Version::fix42;
   std::array<char, 64> buffer;

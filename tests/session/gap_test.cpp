@@ -151,38 +151,53 @@ TEST(Gap, chunk_that_ends_at_the_last_missing_number_is_open_ended) {
 
 TEST(Gap, chunk_is_asked_for_after_the_message_that_filled_the_one_before) {
   SessionConfig config = acceptor_config();
-  config.resend_chunk_size = 1;
+  config.resend_chunk_size = 2;
   SessionRig rig{config};
   log_on_acceptor(rig);
-  say(rig, "35=0|34=4|");
-  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=2|");
-  say(rig, "35=1|34=2|43=Y|" + original_time(rig) + "112=x|");
+  say(rig, "35=0|34=5|");
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=3|");
+  say(rig, "35=0|34=2|43=Y|" + original_time(rig));
+  say(rig, "35=1|34=3|43=Y|" + original_time(rig) + "112=x|");
   EXPECT_EQ(rig.take(), "35=0|34=3|112=x|");
-  EXPECT_EQ(rig.take(), "35=2|34=4|7=3|16=0|");
+  EXPECT_EQ(rig.take(), "35=2|34=4|7=4|16=0|");
 }
 
-TEST(Gap, message_that_closes_a_chunk_is_delivered_even_if_there_is_no_space_to_ask_for_the_next) {
+TEST(Gap, a_chunk_has_two_messages_at_least) {
   SessionConfig config = acceptor_config();
   config.resend_chunk_size = 1;
   SessionRig rig{config};
   log_on_acceptor(rig);
-  say(rig, "35=0|34=4|");
+  say(rig, "35=0|34=6|");
+  EXPECT_EQ(rig.take(), "35=2|34=2|7=2|16=3|");
+  say(rig, "35=4|34=2|43=Y|" + original_time(rig) + "123=Y|36=4|");
+  EXPECT_EQ(rig.take(), "35=2|34=3|7=4|16=0|");
+  EXPECT_TRUE(rig.sent.empty());
+}
+
+TEST(Gap, message_that_closes_a_chunk_is_delivered_even_if_there_is_no_space_to_ask_for_the_next) {
+  SessionConfig config = acceptor_config();
+  config.resend_chunk_size = 2;
+  SessionRig rig{config};
+  log_on_acceptor(rig);
+  say(rig, "35=0|34=5|");
+  say(rig, "35=0|34=2|43=Y|" + original_time(rig));
   rig.output_space = 10;
-  say(rig, "35=D|34=2|43=Y|" + original_time(rig) + "11=x|");
+  say(rig, "35=D|34=3|43=Y|" + original_time(rig) + "11=x|");
   EXPECT_EQ(rig.delivered.size(), 1U);
-  EXPECT_EQ(rig.session.next_inbound(), SeqNum{3});
+  EXPECT_EQ(rig.session.next_inbound(), SeqNum{4});
   EXPECT_TRUE(rig.closed);
   EXPECT_EQ(rig.logged_out_count, 1);
 }
 
 TEST(Gap, resend_request_that_closes_a_chunk_without_space_for_the_next_leaves_no_replay_behind) {
   SessionConfig config = acceptor_config();
-  config.resend_chunk_size = 1;
+  config.resend_chunk_size = 2;
   SessionRig rig{config};
   log_on_acceptor(rig);
-  say(rig, "35=0|34=4|");
+  say(rig, "35=0|34=5|");
+  say(rig, "35=0|34=2|43=Y|" + original_time(rig));
   rig.output_space = 10;
-  say(rig, "35=2|34=2|7=1|16=0|");
+  say(rig, "35=2|34=3|7=1|16=0|");
   EXPECT_TRUE(rig.closed);
   EXPECT_FALSE(rig.session.replaying());
 }

@@ -128,6 +128,14 @@ TEST(Simulation, a_session_continues_with_the_numbers_that_an_operator_sets_afte
   EXPECT_EQ(result.violation, std::nullopt) << result.trace;
 }
 
+// Both sides miss messages, and each requests one at a time.
+TEST(Simulation, two_sides_that_request_in_the_smallest_chunks_end_their_gaps) {
+  RunOptions chunks = options(63451, "all");
+  chunks.hours = 12h;
+  const RunResult result = World{chunks}.run();
+  EXPECT_EQ(result.violation, std::nullopt) << result.trace;
+}
+
 TEST(Simulation, names_the_fault_that_there_is_not) {
   EXPECT_EQ(FaultSet::parse("kill,flood").error(), "flood");
   EXPECT_TRUE(FaultSet::parse("kill,crash")->has(Fault::crash));

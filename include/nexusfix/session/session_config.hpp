@@ -104,6 +104,7 @@ struct SessionConfig {
   bool send_next_expected_seq_num = false;
   bool send_last_msg_seq_num_processed = false;  // LastMsgSeqNumProcessed(369) in every header
   // Most messages requested by one ResendRequest; the next chunk is requested when one has arrived. 0: no limit.
+  // 1 is treated as 2: a request is a message too, and two sides that both miss messages would never end.
   std::uint32_t resend_chunk_size = 0;
   bool closed_resend_requests = false;  // EndSeqNo(16) is the last missing sequence number, not 0 (all that follow)
   bool send_redundant_resend_requests = false;  // one for every out-of-order message, not one for the gap
