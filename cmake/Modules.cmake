@@ -1,5 +1,5 @@
 # Turns layers.txt into targets: one object library per module, and one library for users per name in front of the slash
-# (nexusfix::core, nexusfix::host).
+# (nexusfix::core, nexusfix::host, nexusfix::market).
 
 # The flags that every target of this build gets.
 macro(nfx_common_options)

@@ -51,7 +51,8 @@ WORDS = (
     Word("quiet", 0, 2, r"\bquiet\b", "isolated CPU; idle host", r"root=UUID=1 quiet|quiet isolcpus="),
     Word("behind", 0, 0, r"\bbehind\b", "after, following",
          r"behind (\w+ )?(PCIe )?(switch|proxy|firewall|bridge|NAT)|(fall|falls|fell|falling) behind|\"migration behind"),
-    Word("ask", 0, 0, r"\b(asks?|asked|asking)\b", "requests, queries, requires, reads"),
+    Word("ask", 0, 0, r"\b(asks?|asked|asking)\b", "requests, queries, requires, reads",
+         r"(best|lowest) asks?\b|\bbids?\b[^.]{0,20}\basks?\b|\basks? (side|price)"),
     Word("numbers", 0, 0, r"\b(both|the|its|their|new|our) numbers\b|\bnumbering\b", "sequence numbers; sequence-number epoch"),
     Word("spin", 0, 0, r"\b(spins?|spinning|spinners?)\b", "busy-polls, busy-polling thread",
          r"[\"'\\]spin[\"'\\]|\w-spinners?|spin \(busy-polling|--idle spin|idle: spin:|poll  spin  \d|spin; block when"
@@ -76,8 +77,7 @@ WORDS = (
     Word("at once", 0, 0, r"\bat once\b", "immediately; simultaneously, in a burst"),
     Word("floor", 0, 0, r"\bfloors?\b", "baseline (raw TCP)", r"floor of|\\\"floor\\\"|floor: sum of bytes"),
     Word("lie", 0, 0, r"\b(lies|lie|lay|lying)\b", "is located, is stored; is wrong"),
-    Word("books", 0, 0, r"\b(Tcp|Epoll|Ring)?Books\b", "connection table (a book is an order book)",
-         r"(order|price-time) books|books by (level|order)"),
+    Word("books", 0, 0, r"\b(Tcp|Epoll|Ring)Books\b", "connection table (a book is an order book)"),
     Word("leave", 0, 0, r"\b(messages?|bytes|answers?|numbers?|nothing|heartbeats?|Logon) (still )?(leaves?|left)\b"
          r"|\bleft for the peer\b|\b(has|have|had)( not| never)? left\b", "is sent"),
     Word("judge", 0, 0, r"\b(judg(e|es|ed|ing|ement)|verdicts?)\b", "validate, classify, result"),

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nexusfix/dictionary/load.hpp>
 #include <nexusfix/host/doctor.hpp>
+#include <nexusfix/market/order_book.hpp>
 #include <nexusfix/wire/message_view.hpp>
 #include <string>
 
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   const std::string name{dictionary.message_name(message.msg_type())};
   std::puts(name.c_str());
   if (nfx::doctor_checks().empty()) return 1;
+  if (nfx::market::OrderBooks{{}}.orders() != 0) return 1;
 #ifdef WITH_TYPED_MESSAGES
   if (nfx::fix44::NewOrderSingle::msg_type != "D") return 1;
 #endif

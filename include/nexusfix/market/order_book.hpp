@@ -1,0 +1,262 @@
+// Order books by order (L3) of all instruments of a feed: every order with its place in the queue of its price.
+// OrderBooks takes events; OrderBook shows one instrument's book.
+// Thread: one owner. Cost: a few cache lines an event, no system call and no allocation after construction: all memory
+// is mapped then and takes pages when it is first used. Errors: an event that does not fit the book changes nothing or
+// what can be changed, is counted by its reason, and the book is stale until a clear or a snapshot: it is not known to
+// be that of the exchange. Bounds: BookLimits; what is beyond them is such an event. Construction throws
+// std::system_error when memory cannot be mapped.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/market/event.hpp"
+#include "nexusfix/market/order_table.hpp"
+#include "nexusfix/market/price_ladder.hpp"
+
+namespace nfx::market {
+
+struct BookLimits {
+  std::uint32_t instruments = 1;
+  std::uint32_t orders = 1u << 22;           // of all books at the same time; at most 2^29
+  std::uint32_t levels = 1u << 20;           // of all books at the same time
+  std::uint32_t orders_expected = 1u << 15;  // the table of orders grows in steps up to `orders` from here
+  bool orders_unique = false;                // no order number is used by two instruments at the same time
+};
+
+enum class BookState : std::uint8_t {
+  live,        // every event fitted since the last clear or snapshot
+  recovering,  // a snapshot is under way
+  stale,       // an event did not fit
+};
+[[nodiscard]] std::string_view to_string(BookState state) noexcept;
+
+// What became of an event. All after `other_kind` make the book stale.
+enum class Applied : std::uint8_t {
+  done,
+  other_kind,          // changes no book by order
+  unknown_order,       // a cancel, removal, execution or replacement of an order that the book does not have
+  duplicate_order,     // an add with the number of an order that the book has: it takes that order's place
+  too_much,            // a cancel or an execution of more than is left: the order is gone
+  no_side,             // an order without a side: left out
+  too_many_orders,     // left out
+  too_many_levels,     // left out
+  quantity_too_large,  // the sum of a level would be beyond 64 bits: left out
+  unknown_instrument,  // no book has this index
+};
+inline constexpr std::size_t applied_kinds = 10;
+[[nodiscard]] std::string_view to_string(Applied applied) noexcept;
+
+// One price of a side.
+struct Level {
+  Price price;
+  Quantity quantity = 0;
+  std::uint32_t orders = 0;
+
+  friend bool operator==(const Level&, const Level&) noexcept = default;
+};
+
+struct OrderView {
+  OrderId id;
+  InstrumentIndex instrument;
+  Side side;
+  Price price;
+  Quantity quantity;
+
+  friend bool operator==(const OrderView&, const OrderView&) noexcept = default;
+};
+
+class OrderBook;
+
+class OrderBooks {
+ public:
+  explicit OrderBooks(const BookLimits& limits);
+
+  // An event of the instrument at `index`; Event::instrument is not read.
+  Applied apply(InstrumentIndex index, const Event& event) {
+    if (std::to_underlying(index) >= limits_.instruments) [[unlikely]]
+      return reject(Applied::unknown_instrument);
+    switch (event.kind) {
+      case EventKind::add: return add(index, event);
+      case EventKind::modify: return modify(index, event);
+      case EventKind::replace: return replace(index, event);
+      case EventKind::cancel: return reduce(index, event.order, event.quantity);
+      case EventKind::execute: return reduce(index, event.order, event.quantity);
+      case EventKind::remove: return remove(index, event.order);
+      case EventKind::clear:
+      case EventKind::snapshot_begin:
+      case EventKind::snapshot_end: return restart(index, event.kind);
+      case EventKind::status: return set_status(index, event.status);
+      case EventKind::none:
+      case EventKind::fill:
+      case EventKind::trade:
+      case EventKind::level_set: break;
+    }
+    return Applied::other_kind;
+  }
+
+  // Starts loading what apply() will read for this order, some events before it is called.
+  void prefetch(InstrumentIndex index, OrderId id) const noexcept { table_.prefetch(hash_of(index, id)); }
+
+  [[nodiscard]] OrderBook book(InstrumentIndex index) const noexcept;
+  [[nodiscard]] std::uint32_t instruments() const noexcept { return limits_.instruments; }
+
+  [[nodiscard]] std::optional<OrderView> find(InstrumentIndex index, OrderId id) const noexcept;
+
+  // How many events ended in `applied`, since construction. Those that are done or of another kind are not counted.
+  [[nodiscard]] std::uint64_t count(Applied applied) const noexcept { return counts_[std::to_underlying(applied)]; }
+  [[nodiscard]] std::uint64_t anomalies() const noexcept;
+
+  [[nodiscard]] std::uint32_t orders() const noexcept { return table_.size(); }
+  [[nodiscard]] std::uint32_t orders_most() const noexcept { return orders_most_; }
+  [[nodiscard]] std::uint32_t levels() const noexcept { return levels_used_ - levels_free_count_; }
+  [[nodiscard]] const BookLimits& limits() const noexcept { return limits_; }
+
+  // Whether the sums, links and indexes of all books agree. For tests: takes time in proportion to the orders.
+  [[nodiscard]] bool consistent() const;
+
+ private:
+  friend class OrderBook;
+  static constexpr std::uint32_t none = 0;  // no order and no level has index 0
+
+  // 32 bytes, so that no order is on two cache lines.
+  struct Order {
+    std::uint64_t id;
+    Quantity quantity;
+    std::uint32_t ahead;   // in the queue of the level
+    std::uint32_t behind;  // also the next free one
+    std::uint32_t level;
+    std::uint32_t instrument;
+  };
+  static_assert(sizeof(Order) == 32);
+
+  struct LevelRecord {
+    Price price;
+    Quantity quantity;
+    std::uint32_t first;  // of the queue; also the next free one
+    std::uint32_t last;
+    std::uint32_t orders;
+    std::uint32_t owner;  // the instrument's index, and the side in the lowest bit
+  };
+  static_assert(sizeof(LevelRecord) == 32);
+
+  struct Sides {
+    explicit Sides(LadderNodes& nodes) : ladders{PriceLadder{nodes}, PriceLadder{nodes}} {}
+    std::array<PriceLadder, 2> ladders;  // by Side
+    std::uint32_t orders = 0;
+    BookState state = BookState::live;
+    TradingStatus status = TradingStatus::unknown;
+  };
+
+  [[nodiscard]] OrderTable::Hash hash_of(InstrumentIndex index, OrderId id) const noexcept {
+    return OrderTable::hash_of(std::to_underlying(id), std::to_underlying(index) * salt_);
+  }
+  [[nodiscard]] std::uint32_t find_order(OrderTable::Hash hash, InstrumentIndex index, OrderId id) const noexcept {
+    return table_.find(hash, [&](std::uint32_t order) {
+      return orders_[order].id == std::to_underlying(id) && orders_[order].instrument == std::to_underlying(index);
+    });
+  }
+
+  Applied add(InstrumentIndex index, const Event& event);
+  Applied modify(InstrumentIndex index, const Event& event);
+  Applied replace(InstrumentIndex index, const Event& event);
+  Applied reduce(InstrumentIndex index, OrderId id, Quantity quantity);
+  Applied remove(InstrumentIndex index, OrderId id);
+  Applied restart(InstrumentIndex index, EventKind kind);
+  Applied set_status(InstrumentIndex index, TradingStatus status) noexcept;
+
+  struct NewOrder {
+    InstrumentIndex index;
+    OrderId id;
+    Side side;
+    Price price;
+    Quantity quantity;
+  };
+  Applied insert(const NewOrder& wanted, OrderTable::Hash hash);
+  std::uint32_t take_level(const NewOrder& wanted);
+  Applied move(std::uint32_t order, const NewOrder& wanted);
+  bool append(std::uint32_t order, std::uint32_t level) noexcept;
+  void unlink(std::uint32_t order);
+  void erase(std::uint32_t order, OrderTable::Hash hash);
+  void clear(InstrumentIndex index);
+  void free_level(std::uint32_t level) noexcept;
+  void free_order(std::uint32_t order) noexcept;
+
+  [[gnu::cold, gnu::noinline]] Applied reject(Applied reason) noexcept;
+  [[gnu::cold, gnu::noinline]] Applied reject(Applied reason, InstrumentIndex index) noexcept;
+
+  BookLimits limits_;
+  std::uint64_t salt_;
+  OrderTable table_;
+  PageArray<Order> orders_;
+  PageArray<LevelRecord> levels_;
+  std::uint32_t orders_used_ = 0;  // records that were taken at least once
+  std::uint32_t orders_free_ = none;
+  std::uint32_t orders_most_ = 0;
+  std::uint32_t levels_used_ = 0;
+  std::uint32_t levels_free_ = none;
+  std::uint32_t levels_free_count_ = 0;
+  std::unique_ptr<LadderNodes> nodes_;
+  std::vector<Sides> books_;
+  std::array<std::uint64_t, applied_kinds> counts_{};
+};
+
+// One instrument's book. Lifetime: borrows its OrderBooks.
+class OrderBook {
+ public:
+  OrderBook(const OrderBooks& books, InstrumentIndex index) noexcept : books_(&books), index_(index) {
+    NFX_ASSERT(std::to_underlying(index) < books.instruments());
+  }
+
+  [[nodiscard]] std::optional<Level> best(Side side) const noexcept {
+    const std::uint32_t level = ladder(side).best();
+    if (level == OrderBooks::none) return std::nullopt;
+    return level_at(level);
+  }
+
+  // Fills `out` from the best level on and returns how many there are in it.
+  std::size_t levels(Side side, std::span<Level> out) const noexcept;
+  [[nodiscard]] std::optional<Level> level(Side side, Price price) const noexcept;
+  [[nodiscard]] std::uint32_t level_count(Side side) const noexcept { return ladder(side).size(); }
+  [[nodiscard]] std::uint32_t orders() const noexcept { return sides().orders; }
+
+  // The orders at a price, the first in the queue first: fills `out` and returns how many there are in it.
+  std::size_t queue(Side side, Price price, std::span<OrderView> out) const noexcept;
+  [[nodiscard]] std::optional<OrderView> find(OrderId id) const noexcept { return books_->find(index_, id); }
+
+  [[nodiscard]] BookState state() const noexcept { return sides().state; }
+  [[nodiscard]] TradingStatus status() const noexcept { return sides().status; }
+
+  // Whether the best bid is not below the best ask, which only auctions and halts allow.
+  [[nodiscard]] bool crossed() const noexcept;
+
+  // Of the content alone: levels, and orders in the order of their queues. The same on every machine and in every run.
+  [[nodiscard]] std::uint64_t hash() const noexcept;
+
+ private:
+  [[nodiscard]] const OrderBooks::Sides& sides() const noexcept { return books_->books_[std::to_underlying(index_)]; }
+  [[nodiscard]] const PriceLadder& ladder(Side side) const noexcept {
+    NFX_ASSERT(side != Side::none);
+    return sides().ladders[std::to_underlying(side)];
+  }
+  [[nodiscard]] Level level_at(std::uint32_t level) const noexcept {
+    const OrderBooks::LevelRecord& record = books_->levels_[level];
+    return {record.price, record.quantity, record.orders};
+  }
+
+  const OrderBooks* books_;
+  InstrumentIndex index_;
+};
+
+inline OrderBook OrderBooks::book(InstrumentIndex index) const noexcept { return OrderBook{*this, index}; }
+
+}  // namespace nfx::market
