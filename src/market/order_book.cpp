@@ -38,10 +38,16 @@ OrderBooks::OrderBooks(const BookLimits& limits)
       table_(limits.orders, limits.orders_expected),
       orders_(map_array<Order>(std::size_t{limits.orders} + 1, "orders; lower the number of orders")),
       levels_(map_array<LevelRecord>(std::size_t{limits.levels} + 1, "price levels; lower the number of levels")),
-      nodes_(std::make_unique<LadderNodes>(limits.levels)) {
+      nodes_(std::make_unique<LadderNodes>(limits.levels)),
+      unused_(*nodes_) {
   NFX_REQUIRE(limits.instruments <= 1u << 30);
   books_.reserve(limits.instruments);
-  for (std::uint32_t i = 0; i < limits.instruments; ++i) books_.emplace_back(*nodes_);
+}
+
+bool OrderBooks::add_books(InstrumentIndex index) noexcept {
+  if (std::to_underlying(index) >= limits_.instruments) return false;
+  while (books_.size() <= std::to_underlying(index)) books_.emplace_back(*nodes_);
+  return true;
 }
 
 Applied OrderBooks::reject(Applied reason) noexcept {
@@ -295,7 +301,7 @@ std::optional<OrderView> OrderBooks::find(InstrumentIndex index, OrderId id) con
 
 bool OrderBooks::consistent() const {
   std::uint64_t orders = 0, levels = 0;
-  for (std::uint32_t i = 0; i < limits_.instruments; ++i) {
+  for (std::uint32_t i = 0; i < books_.size(); ++i) {
     std::uint64_t of_book = 0;
     for (const Side side : {Side::bid, Side::ask}) {
       const PriceLadder& ladder = books_[i].ladders[std::to_underlying(side)];

@@ -83,8 +83,9 @@ class OrderBooks {
 
   // An event of the instrument at `index`; Event::instrument is not read.
   Applied apply(InstrumentIndex index, const Event& event) {
-    if (std::to_underlying(index) >= limits_.instruments) [[unlikely]]
-      return reject(Applied::unknown_instrument);
+    if (std::to_underlying(index) >= books_.size()) [[unlikely]] {
+      if (!add_books(index)) return reject(Applied::unknown_instrument);
+    }
     switch (event.kind) {
       case EventKind::add: return add(index, event);
       case EventKind::modify: return modify(index, event);
@@ -107,6 +108,7 @@ class OrderBooks {
   // Starts loading what apply() will read for this order, some events before it is called.
   void prefetch(InstrumentIndex index, OrderId id) const noexcept { table_.prefetch(hash_of(index, id)); }
 
+  // An index below instruments(). The book is empty if no event was for it.
   [[nodiscard]] OrderBook book(InstrumentIndex index) const noexcept;
   [[nodiscard]] std::uint32_t instruments() const noexcept { return limits_.instruments; }
 
@@ -190,6 +192,7 @@ class OrderBooks {
   void clear(InstrumentIndex index);
   void free_level(std::uint32_t level) noexcept;
   void free_order(std::uint32_t order) noexcept;
+  [[gnu::cold, gnu::noinline]] bool add_books(InstrumentIndex index) noexcept;
 
   [[gnu::cold, gnu::noinline]] Applied reject(Applied reason) noexcept;
   [[gnu::cold, gnu::noinline]] Applied reject(Applied reason, InstrumentIndex index) noexcept;
@@ -206,7 +209,8 @@ class OrderBooks {
   std::uint32_t levels_free_ = none;
   std::uint32_t levels_free_count_ = 0;
   std::unique_ptr<LadderNodes> nodes_;
-  std::vector<Sides> books_;
+  std::vector<Sides> books_;  // by index, up to the highest one used; has space for all
+  Sides unused_;              // the book of the others
   std::array<std::uint64_t, applied_kinds> counts_{};
 };
 
@@ -243,7 +247,10 @@ class OrderBook {
   [[nodiscard]] std::uint64_t hash() const noexcept;
 
  private:
-  [[nodiscard]] const OrderBooks::Sides& sides() const noexcept { return books_->books_[std::to_underlying(index_)]; }
+  [[nodiscard]] const OrderBooks::Sides& sides() const noexcept {
+    const std::size_t index = std::to_underlying(index_);
+    return index < books_->books_.size() ? books_->books_[index] : books_->unused_;
+  }
   [[nodiscard]] const PriceLadder& ladder(Side side) const noexcept {
     NFX_ASSERT(side != Side::none);
     return sides().ladders[std::to_underlying(side)];

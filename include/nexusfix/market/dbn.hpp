@@ -1,0 +1,212 @@
+// Databento Binary Encoding (DBN), versions 1 to 3: bytes in, events out. The market-by-order records become events;
+// records of other types are counted by type and left out.
+// Thread: one owner. Cost: some ns a record, read in place; only a record that two chunks share is copied. It allocates
+// for the metadata alone. Lifetime: a chunk is borrowed for the call.
+// Errors: the first one ends the reading: DbnError gives what is wrong and at which byte of the input. Bounds: metadata
+// of DbnReader::max_metadata bytes; a record has at most 1020 bytes.
+//
+//   input   "DBN" version(1) length(4) metadata(length), then records
+//   record  length in words(1) type(1) publisher(2) instrument(4) event time(8) fields(4 * length - 16)
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/market/event.hpp"
+
+namespace nfx::market {
+
+enum class DbnProblem : std::uint8_t {
+  none,
+  not_dbn,           // does not begin with "DBN"
+  unknown_version,   // not 1, 2 or 3
+  metadata_length,   // shorter than its fixed part, or beyond max_metadata
+  metadata_content,  // a list in it has more than its length allows
+  record_length,     // shorter than a record header, or than the fields of its type
+  truncated,         // the input ends within the metadata or a record
+};
+[[nodiscard]] std::string_view to_string(DbnProblem problem) noexcept;
+
+struct DbnError {
+  DbnProblem problem = DbnProblem::none;
+  std::uint64_t offset = 0;  // of the byte at which what is wrong begins
+};
+
+// What the input states about itself.
+struct DbnMetadata {
+  struct Symbol {
+    InstrumentId instrument;
+    std::string name;
+  };
+
+  std::uint8_t version = 0;
+  std::string dataset;
+  std::uint16_t schema = 0;  // 0: market by order; 0xffff: mixed
+  UtcTime start{};
+  UtcTime end{};
+  bool send_times = false;      // each record ends with a time of sending
+  std::vector<Symbol> symbols;  // of the days that the input is about
+};
+
+// The type of a record, as DBN numbers it, and its name.
+struct DbnRecordType {
+  std::uint8_t type;
+  std::string_view name;
+};
+[[nodiscard]] std::span<const DbnRecordType> dbn_record_types() noexcept;
+
+class DbnReader {
+ public:
+  static constexpr std::size_t max_metadata = std::size_t{64} << 20;
+  static constexpr std::uint8_t by_order = 0xA0;  // the type of the records that become events
+
+  // The next bytes of the input. Calls `sink(const Event&)` for each record by order; if that returns false, reading
+  // stops after it, and this reader reads no further. False: it stopped, or error() is set.
+  template <class Sink>
+  bool read(std::span<const std::byte> chunk, Sink&& sink) {
+    const std::byte* bytes = chunk.data();
+    const std::byte* const end = bytes + chunk.size();
+    if (!in_records_ || partial_size_ != 0) [[unlikely]] {
+      const Begin begin = read_beginning(bytes, end, sink);
+      if (begin != Begin::records) return begin == Begin::needs_more;
+    }
+    // Whole records, in place.
+    while (end - bytes >= header_size) {
+      const std::size_t size = record_size(bytes);
+      if (size > static_cast<std::size_t>(end - bytes)) break;
+      if (!take_record(bytes, size, sink)) return false;
+      bytes += size;
+    }
+    partial_size_ = static_cast<std::size_t>(end - bytes);
+    if (partial_size_ != 0) {
+      NFX_ASSERT(partial_size_ < partial_.size());
+      std::memcpy(partial_.data(), bytes, partial_size_);
+    }
+    return true;
+  }
+
+  // The input has ended. False: within a record or the metadata, or error() was set before.
+  bool finish() noexcept;
+
+  [[nodiscard]] const DbnError& error() const noexcept { return error_; }
+  // Of what precedes the first record. Empty before all of it was read.
+  [[nodiscard]] const std::optional<DbnMetadata>& metadata() const noexcept { return metadata_; }
+
+  // Records read, by type; those by order too.
+  [[nodiscard]] std::uint64_t records(std::uint8_t type) const noexcept { return records_[type]; }
+  // Records by order with an action that DBN does not define; they are events of EventKind::none.
+  [[nodiscard]] std::uint64_t unknown_actions() const noexcept { return unknown_actions_; }
+  // The offset of the byte after the last whole record.
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+
+ private:
+  static constexpr std::ptrdiff_t header_size = 16;
+  static constexpr std::size_t by_order_size = 56;
+  static constexpr std::size_t max_record = 255 * 4;
+  static constexpr std::size_t prelude_size = 8;
+
+  template <class T>
+  [[nodiscard]] static T load(const std::byte* from) noexcept {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    if constexpr (std::endian::native == std::endian::big && sizeof(T) > 1) value = std::byteswap(value);
+    return value;
+  }
+
+  [[nodiscard]] static std::size_t record_size(const std::byte* record) noexcept {
+    return std::to_integer<std::size_t>(record[0]) * 4;
+  }
+
+  enum class Begin : std::uint8_t { records, needs_more, stopped };
+
+  // What precedes whole records in a chunk: metadata, or the rest of a record that the chunk before began. `bytes` is
+  // then where they begin.
+  template <class Sink>
+  Begin read_beginning(const std::byte*& bytes, const std::byte* end, Sink& sink) {
+    if (error_.problem != DbnProblem::none) return Begin::stopped;
+    if (!in_records_) return read_metadata(bytes, end);
+    if (!complete(bytes, end, header_size)) return Begin::needs_more;
+    const std::size_t size = record_size(partial_.data());
+    if (!complete(bytes, end, size)) return Begin::needs_more;
+    partial_size_ = 0;
+    return take_record(partial_.data(), size, sink) ? Begin::records : Begin::stopped;
+  }
+
+  template <class Sink>
+  bool take_record(const std::byte* record, std::size_t size, Sink& sink) {
+    const auto type = std::to_integer<std::uint8_t>(record[1]);
+    const std::size_t least = type == by_order ? by_order_size : static_cast<std::size_t>(header_size);
+    if (size < least) [[unlikely]]
+      return fail(DbnProblem::record_length, offset_);
+    ++records_[type];
+    offset_ += size;
+    if (type != by_order) return true;
+    return sink(event_of(record));
+  }
+
+  [[nodiscard]] Event event_of(const std::byte* record) noexcept {
+    Event event;
+    event.order = OrderId{load<std::uint64_t>(record + 16)};
+    event.price = Price{load<std::int64_t>(record + 24)};
+    event.quantity = load<std::uint32_t>(record + 32);
+    event.event_time = time_of(record + 8);
+    event.receive_time = time_of(record + 40);
+    event.sequence = load<std::uint32_t>(record + 52);
+    event.instrument = InstrumentId{load<std::uint32_t>(record + 4)};
+    event.flags = std::to_integer<std::uint8_t>(record[36]);
+    event.kind = kind_of(std::to_integer<char>(record[38]));
+    event.side = side_of(std::to_integer<char>(record[39]));
+    return event;
+  }
+
+  // A time that is not defined, 2^64 - 1, is the nanosecond before 1970.
+  [[nodiscard]] static UtcTime time_of(const std::byte* from) noexcept {
+    return UtcTime{Duration{load<std::int64_t>(from)}};
+  }
+
+  [[nodiscard]] EventKind kind_of(char action) noexcept {
+    switch (action) {
+      case 'A': return EventKind::add;
+      case 'C': return EventKind::cancel;
+      case 'M': return EventKind::modify;
+      case 'T': return EventKind::trade;
+      case 'F': return EventKind::fill;
+      case 'R': return EventKind::clear;
+      case 'N': return EventKind::none;
+    }
+    ++unknown_actions_;
+    return EventKind::none;
+  }
+
+  [[nodiscard]] static constexpr Side side_of(char side) noexcept {
+    return side == 'B' ? Side::bid : side == 'A' ? Side::ask : Side::none;
+  }
+
+  Begin read_metadata(const std::byte*& bytes, const std::byte* end);
+  bool parse_metadata();
+  bool parse_lists(std::size_t symbol_size, std::size_t at);
+  bool complete(const std::byte*& bytes, const std::byte* end, std::size_t size) noexcept;
+  bool fail(DbnProblem problem, std::uint64_t offset) noexcept;
+
+  bool in_records_ = false;
+  std::size_t partial_size_ = 0;  // of a record that the next chunk continues
+  std::array<std::byte, max_record> partial_;
+  std::vector<std::byte> head_;  // what precedes the records, until it is whole
+  std::uint64_t offset_ = 0;
+  std::array<std::uint64_t, 256> records_{};
+  std::uint64_t unknown_actions_ = 0;
+  DbnError error_;
+  std::optional<DbnMetadata> metadata_;
+};
+
+}  // namespace nfx::market
