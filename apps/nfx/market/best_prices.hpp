@@ -1,0 +1,83 @@
+// The best prices of each instrument at the end of each event: how often they changed, and the SHA-256 of all changes
+// as text lines, "instrument receive-time bid size ask size". Thread: one owner. Cost: a compare per event end; a line
+// and its part of the hash per change. Errors: std::runtime_error where the crypto library fails.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/market/event.hpp"
+#include "nexusfix/market/order_book.hpp"
+
+namespace nfx::app::market {
+
+// SHA-256 by the crypto library, in pieces.
+class Sha256Stream {
+ public:
+  Sha256Stream();
+  ~Sha256Stream();
+  Sha256Stream(const Sha256Stream&) = delete;
+  Sha256Stream& operator=(const Sha256Stream&) = delete;
+
+  void add(const char* bytes, std::size_t size);
+  [[nodiscard]] std::string hex();  // ends the stream
+
+ private:
+  void* context_;
+};
+
+class BestPrices {
+ public:
+  explicit BestPrices(std::uint32_t instruments);
+
+  // An event has ended in this book.
+  void check(nfx::market::InstrumentIndex index, const nfx::market::OrderBook& book, const nfx::market::Event& event) {
+    using nfx::market::Side;
+    const auto bid = book.best(Side::bid), ask = book.best(Side::ask);
+    Top top{.state = seen};
+    if (bid) {
+      top.bid = bid->price.nano;
+      top.bid_quantity = bid->quantity;
+      top.state |= has_bid;
+    }
+    if (ask) {
+      top.ask = ask->price.nano;
+      top.ask_quantity = ask->quantity;
+      top.state |= has_ask;
+    }
+    Top& last = tops_[std::to_underlying(index)];
+    if (top == last) return;
+    last = top;
+    ++changes_;
+    add_line(event, top);
+  }
+
+  [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
+  [[nodiscard]] std::string sha256();  // ends it
+
+ private:
+  static constexpr std::uint64_t seen = 1, has_bid = 2, has_ask = 4;
+  struct Top {
+    std::int64_t bid = 0;
+    std::uint64_t bid_quantity = 0;
+    std::int64_t ask = 0;
+    std::uint64_t ask_quantity = 0;
+    std::uint64_t state = 0;
+    friend bool operator==(const Top&, const Top&) noexcept = default;
+  };
+
+  void add_line(const nfx::market::Event& event, const Top& top);
+
+  static constexpr std::size_t line_max = 256;  // with what the writers of digits need after a line
+  PageArray<Top> tops_;                         // zero at first: not seen
+  std::uint64_t changes_ = 0;
+  std::array<char, 16 * 1024> text_;
+  std::size_t size_ = 0;
+  Sha256Stream hash_;
+};
+
+}  // namespace nfx::app::market

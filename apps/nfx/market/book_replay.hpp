@@ -1,0 +1,62 @@
+// A recording of market data to order books: bytes of DBN in, books, best prices and counts out.
+// Thread: one owner. Cost: bounded by the cache misses of the books; no allocation after construction. Errors: those of
+// DbnReader, as values; events that do not fit, counted by OrderBooks. Bounds: the limits given; an event of one
+// instrument too many is counted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "market/best_prices.hpp"
+#include "nexusfix/market/dbn.hpp"
+#include "nexusfix/market/instrument_table.hpp"
+#include "nexusfix/market/order_book.hpp"
+
+namespace nfx::app::market {
+
+struct ReplayOptions {
+  nfx::market::BookLimits limits{
+      .instruments = 1u << 17, .orders = 1u << 24, .levels = 1u << 22, .orders_expected = 1u << 15};
+  std::optional<std::uint32_t> instrument = {};  // of this one alone
+  std::optional<UtcTime> until = {};             // events received later end the replay
+  bool hash_best_prices = true;
+};
+
+class BookReplay {
+ public:
+  explicit BookReplay(const ReplayOptions& options);
+
+  // The next bytes. False: the replay has ended, by `until` or by reader().error().
+  bool read(std::span<const std::byte> chunk);
+
+  // One event. False: it is later than `until`.
+  bool take(const nfx::market::Event& event);
+
+  [[nodiscard]] nfx::market::DbnReader& reader() noexcept { return reader_; }
+  [[nodiscard]] const nfx::market::OrderBooks& books() const noexcept { return books_; }
+  [[nodiscard]] const nfx::market::InstrumentTable& instruments() const noexcept { return instruments_; }
+  [[nodiscard]] BestPrices& best_prices() noexcept { return best_prices_; }
+
+  [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
+  [[nodiscard]] std::uint64_t trades() const noexcept { return trades_; }
+  [[nodiscard]] std::uint64_t traded() const noexcept { return traded_; }
+  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }  // events of instruments beyond the limit
+  [[nodiscard]] UtcTime last_time() const noexcept { return last_time_; }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }  // by `until`
+
+ private:
+  ReplayOptions options_;
+  nfx::market::DbnReader reader_;
+  nfx::market::InstrumentTable instruments_;
+  nfx::market::OrderBooks books_;
+  BestPrices best_prices_;
+  std::uint64_t records_ = 0;
+  std::uint64_t trades_ = 0;
+  std::uint64_t traded_ = 0;
+  std::uint64_t left_out_ = 0;
+  UtcTime last_time_{};
+  bool stopped_ = false;
+};
+
+}  // namespace nfx::app::market

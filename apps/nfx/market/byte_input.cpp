@@ -1,0 +1,91 @@
+// Reads files in large pieces.
+#include "market/byte_input.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+namespace nfx::app::market {
+namespace {
+
+constexpr std::size_t chunk_size = 256 * 1024;  // stays in the cache of a core
+constexpr std::array zstd_magic{std::byte{0x28}, std::byte{0xB5}, std::byte{0x2F}, std::byte{0xFD}};
+
+}  // namespace
+
+ByteInput::ByteInput(std::string path)
+    : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (file_ < 0) throw std::runtime_error(path_ + ": cannot be opened: " + std::generic_category().message(errno));
+  in_.resize(chunk_size);
+  // A pipe may give the first bytes in pieces.
+  while (in_end_ < zstd_magic.size()) {
+    const std::size_t before = in_end_;
+    fill();
+    if (in_end_ == before) break;
+  }
+  if (in_end_ >= zstd_magic.size() && std::equal(zstd_magic.begin(), zstd_magic.end(), in_.begin())) {
+    try {
+      decoder_.emplace();
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(path_ + ": " + error.what());
+    }
+    out_.resize(chunk_size);
+  }
+}
+
+ByteInput::~ByteInput() {
+  if (file_ > STDIN_FILENO) ::close(file_);
+}
+
+void ByteInput::fail(const std::string& reason, std::uint64_t offset) const {
+  throw std::runtime_error(path_ + ": " + reason + " at byte " + std::to_string(offset));
+}
+
+// Reads once, to the end of what is there.
+void ByteInput::fill() {
+  if (in_begin_ == in_end_) in_begin_ = in_end_ = 0;
+  for (;;) {
+    const ssize_t count = ::read(file_, in_.data() + in_end_, in_.size() - in_end_);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("cannot be read: " + std::generic_category().message(errno), read_);
+    in_end_ += static_cast<std::size_t>(count);
+    read_ += static_cast<std::uint64_t>(count);
+    return;
+  }
+}
+
+std::span<const std::byte> ByteInput::next() {
+  if (decoder_) return decompress();
+  if (in_begin_ == in_end_) fill();
+  const std::span<const std::byte> chunk{in_.data() + in_begin_, in_end_ - in_begin_};
+  in_begin_ = in_end_;
+  return chunk;
+}
+
+std::span<const std::byte> ByteInput::decompress() {
+  for (;;) {
+    if (in_begin_ == in_end_) fill();
+    const bool ended = in_begin_ == in_end_;
+    const std::uint64_t offset = read_ - (in_end_ - in_begin_);
+    ZstdDecoder::Step step;
+    try {
+      step = decoder_->decode({in_.data() + in_begin_, in_end_ - in_begin_}, out_);
+    } catch (const std::runtime_error& error) {
+      fail("cannot be decompressed (" + std::string{error.what()} + ')', offset);
+    }
+    in_begin_ += step.consumed;
+    if (step.produced != 0) return {out_.data(), step.produced};
+    if (ended) {
+      if (!decoder_->between_frames()) fail("ends within a Zstandard frame", read_);
+      return {};
+    }
+  }
+}
+
+}  // namespace nfx::app::market

@@ -1,0 +1,242 @@
+// nfx market stats: messages by kind, rates, gaps, trades and spreads of a recording.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "command.hpp"
+#include "market/book_replay.hpp"
+#include "market/market.hpp"
+#include "market/statistics.hpp"
+#include "text.hpp"
+
+namespace nfx::app::market {
+namespace {
+
+using nfx::market::DbnReader;
+using nfx::market::EventKind;
+using nfx::market::InstrumentIndex;
+using nfx::market::Price;
+
+struct StatsOptions {
+  std::string file;
+  bool json = false;
+  std::optional<std::uint32_t> instrument;
+};
+
+struct Recording {
+  explicit Recording(const ReplayOptions& options) : replay(options) {}
+  BookReplay replay;
+  Statistics statistics;
+};
+
+std::string duration_text(Duration duration) {
+  if (duration >= std::chrono::seconds{1}) return std::to_string(duration / std::chrono::milliseconds{1}) + " ms";
+  if (duration >= std::chrono::milliseconds{1}) return std::to_string(duration / std::chrono::microseconds{1}) + " us";
+  return std::to_string(duration.count()) + " ns";
+}
+
+std::string window_text(Duration window) {
+  return window >= std::chrono::seconds{1} ? std::to_string(window / std::chrono::seconds{1}) + " s"
+                                           : std::to_string(window / std::chrono::milliseconds{1}) + " ms";
+}
+
+// Instruments with the most messages first.
+std::vector<std::size_t> busiest(const Statistics& statistics) {
+  std::vector<std::size_t> order(statistics.instruments.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return statistics.instruments[i].messages; });
+  return order;
+}
+
+Price mean_spread(const InstrumentStatistics& of) {
+  return {of.time > 0 ? static_cast<std::int64_t>(of.spread_time / of.time) : 0};
+}
+
+// Messages a second, over the whole recording.
+std::uint64_t mean_rate(const Statistics& statistics) {
+  const double seconds = std::chrono::duration<double>(statistics.last - statistics.first).count();
+  return seconds > 0
+             ? static_cast<std::uint64_t>(static_cast<double>(statistics.messages - statistics.snapshot) / seconds)
+             : 0;
+}
+
+// Calls with the name and number of each type of record that is there, those by order left out.
+template <class Call>
+void for_each_other_type(const DbnReader& reader, Call&& call) {
+  std::uint64_t unknown = 0;
+  for (unsigned type = 0; type < 256; ++type) {
+    const std::uint64_t count = reader.records(static_cast<std::uint8_t>(type));
+    if (count == 0 || type == DbnReader::by_order) continue;
+    const auto& types = nfx::market::dbn_record_types();
+    const auto row = std::ranges::find(types, type, &nfx::market::DbnRecordType::type);
+    if (row == types.end()) {
+      unknown += count;
+    } else {
+      call(row->name, count);
+    }
+  }
+  if (unknown != 0) call("unknown", unknown);
+}
+
+void append_instrument(SafeText& out, Recording& recording, std::size_t index) {
+  const InstrumentStatistics& of = recording.statistics.instruments[index];
+  const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
+  const std::string symbol = symbol_of(recording.replay.reader(), id);
+  out.add("instrument {}{}{}: {} messages\n", std::to_underlying(id), symbol.empty() ? "" : " ", symbol, of.messages);
+  if (of.trades != 0) {
+    out.add("  trades     {} of {}, the largest of {}; first {}, low {}, high {}, last {}\n", of.trades, of.traded,
+            of.largest, short_price(of.first), short_price(of.low), short_price(of.high), short_price(of.last));
+  }
+  if (of.quoted != 0) {
+    out.add("  spread     {} to {}, {} on average over time\n", short_price({of.spread_min}),
+            short_price({of.spread_max}), short_price(mean_spread(of)));
+  }
+  if (of.crossed != 0) out.add("  crossed    at the end of {} events\n", of.crossed);
+}
+
+void print_text(Recording& recording, const StatsOptions& options) {
+  Output output;
+  SafeText& out = output.text;
+  const Statistics& s = recording.statistics;
+  const DbnReader& reader = recording.replay.reader();
+  if (reader.metadata()) {
+    out.add("{}: DBN {}, {}\n", options.file, unsigned{reader.metadata()->version}, reader.metadata()->dataset);
+  }
+  out.add("time         {} to {}\n", time_text(s.first), time_text(s.last));
+  out.add("messages     {}, {} events, {} of snapshots, {} after a loss, {} received before their predecessor\n",
+          s.messages, s.events, s.snapshot, s.recovering, s.backwards);
+  out += "by kind     ";
+  for (std::size_t kind = 0; kind < s.kinds.size(); ++kind) {
+    if (s.kinds[kind] != 0) out.add(" {} {}", to_string(static_cast<EventKind>(kind)), s.kinds[kind]);
+  }
+  out += '\n';
+  for_each_other_type(reader, [&](std::string_view name, std::uint64_t count) {
+    out.add("left out     {} {} records\n", count, name);
+  });
+  out.add("did not fit  {} events\n", recording.replay.books().anomalies());
+  out.add("open orders  {} at most\n", recording.replay.books().orders_most());
+  out.add("rate         {} messages a second on average\n", mean_rate(s));
+  for (const Rate& rate : s.rates) {
+    out.add("  in {}:", window_text(rate.window()));
+    for (const Highest::Entry& entry : rate.highest().entries()) {
+      out.add("  {} at {}", entry.value, time_text(entry.time));
+      if (rate.window() != s.rates[0].window()) break;  // of the shorter ones, the worst
+    }
+    out += '\n';
+  }
+  out += "gaps        ";
+  for (const Highest::Entry& entry : s.gaps.entries()) {
+    out.add(" {} from {}", duration_text(Duration{static_cast<std::int64_t>(entry.value)}), time_text(entry.time));
+  }
+  out += "\n\n";
+  constexpr std::size_t most = 20;
+  const auto order = busiest(s);
+  for (std::size_t i = 0; i < order.size() && i < most; ++i) append_instrument(out, recording, order[i]);
+  if (order.size() > most) out.add("and {} more instruments; --json has all\n", order.size() - most);
+  output.flush();
+}
+
+void append_entries(SafeText& out, const Highest& highest, Literal value_name) {
+  out += '[';
+  for (const Highest::Entry& entry : highest.entries()) {
+    if (&entry != highest.entries().data()) out += ", ";
+    out += "{\"time\": \"";
+    out.add("{}\", \"", time_text(entry.time));
+    out += value_name;
+    out.add("\": {}}", entry.value);
+  }
+  out += ']';
+}
+
+void append_json_instrument(SafeText& out, Recording& recording, std::size_t index) {
+  const InstrumentStatistics& of = recording.statistics.instruments[index];
+  const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
+  out.add("\"{}\": {\"symbol\": ", std::to_underlying(id));
+  append_json_text(out, symbol_of(recording.replay.reader(), id));
+  out.add(", \"messages\": {}, \"trades\": {}, \"traded_size\": {}", of.messages, of.trades, of.traded);
+  if (of.trades != 0) {
+    out.add(", \"largest\": {}, \"first\": \"{}\", \"low\": \"{}\", \"high\": \"{}\", \"last\": \"{}\"", of.largest,
+            short_price(of.first), short_price(of.low), short_price(of.high), short_price(of.last));
+  }
+  if (of.quoted != 0) {
+    out.add(", \"spread_min\": \"{}\", \"spread_mean\": \"{}\", \"spread_max\": \"{}\"", short_price({of.spread_min}),
+            short_price(mean_spread(of)), short_price({of.spread_max}));
+  }
+  out.add(", \"crossed\": {}}", of.crossed);
+}
+
+void print_json(Recording& recording) {
+  Output output;
+  SafeText& out = output.text;
+  const Statistics& s = recording.statistics;
+  out.add("{\"first\": \"{}\", \"last\": \"{}\", \"messages\": {}, \"events\": {}, \"snapshot\": {}, ",
+          time_text(s.first), time_text(s.last), s.messages, s.events, s.snapshot);
+  out.add("\"recovering\": {}, \"backwards\": {}, \"unfit\": {}, \"orders_most\": {}, \"messages_per_second\": {},\n",
+          s.recovering, s.backwards, recording.replay.books().anomalies(), recording.replay.books().orders_most(),
+          mean_rate(s));
+  out += " \"kinds\": {";
+  bool first = true;
+  for (std::size_t kind = 0; kind < s.kinds.size(); ++kind) {
+    if (s.kinds[kind] == 0) continue;
+    out.add("{}\"{}\": {}", first ? "" : ", ", to_string(static_cast<EventKind>(kind)), s.kinds[kind]);
+    first = false;
+  }
+  out += "},\n \"left_out\": {";
+  first = true;
+  for_each_other_type(recording.replay.reader(), [&](std::string_view name, std::uint64_t count) {
+    out.add("{}\"{}\": {}", first ? "" : ", ", name, count);
+    first = false;
+  });
+  out += "},\n \"bursts\": {";
+  for (const Rate& rate : s.rates) {
+    out.add("{}\"{}\": ", &rate == s.rates.data() ? "" : ", ", window_text(rate.window()));
+    append_entries(out, rate.highest(), "messages");
+  }
+  out += "},\n \"gaps\": ";
+  append_entries(out, s.gaps, "nanoseconds");
+  out += ",\n \"instruments\": {";
+  for (std::size_t i = 0; i < s.instruments.size(); ++i) {
+    out += i == 0 ? Literal{"\n  "} : Literal{",\n  "};
+    append_json_instrument(out, recording, i);
+    output.flush_when_large();
+  }
+  out += "}}\n";
+  output.flush();
+}
+
+int run(const StatsOptions& options) {
+  ReplayOptions replay_options;
+  replay_options.instrument = options.instrument;
+  replay_options.hash_best_prices = false;
+  Recording recording{replay_options};
+  BookReplay& replay = recording.replay;
+  const auto take = [&](const nfx::market::Event& event) {
+    const std::uint64_t before = replay.records();
+    const bool more = replay.take(event);
+    const auto index = replay.instruments().find(event.instrument);
+    if (replay.records() != before && index) recording.statistics.add(event, *index, replay.books().book(*index));
+    return more;
+  };
+  const bool good = read_file(options.file, replay.reader(),
+                              [&](std::span<const std::byte> chunk) { return replay.reader().read(chunk, take); });
+  recording.statistics.end();
+  options.json ? print_json(recording) : print_text(recording, options);
+  return good ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+cli::Command stats_command() {
+  static StatsOptions options;
+  return {
+      .name = "stats",
+      .summary = "Show messages by kind, rates and bursts, gaps, trades and spreads of a recording",
+      .run = [] { return run(options); },
+      .options = {file_option(options.file), json_option(options.json), instrument_option(options.instrument)},
+      .details =
+          R"(Rates and gaps are of times of receipt, without the messages of snapshots, in windows of 1 s, 100 ms, 10 ms and 1 ms that begin at multiples of their length; the five worst seconds are listed, and the worst of each shorter window. Gaps are the longest times without a message. A spread counts at the end of an event with both sides, weighted by the time until it changes.)",
+      .examples = {{.line = "nfx market stats es.mbo.dbn.zst", .about = "rates, bursts and spreads of a day"}},
+  };
+}
+
+}  // namespace nfx::app::market
