@@ -70,11 +70,26 @@ class BestPrices {
     friend bool operator==(const Top&, const Top&) noexcept = default;
   };
 
+  // A text that is written again only when its number changes: from line to line few do.
+  struct Written {
+    std::uint64_t number = ~std::uint64_t{0};
+    std::size_t size = 0;
+    std::array<char, 64> text;
+  };
+
   void add_line(const nfx::market::Event& event, const Top& top);
+  [[nodiscard]] static char* copy(char* out, const Written& written) noexcept;
+  [[nodiscard]] static char* write_side(char* out, bool there, std::int64_t price, Written& written,
+                                        std::uint64_t quantity) noexcept;
+  [[nodiscard]] char* write_time(char* out, std::uint64_t nanoseconds) noexcept;
 
   static constexpr std::size_t line_max = 256;  // with what the writers of digits need after a line
   PageArray<Top> tops_;                         // zero at first: not seen
   std::uint64_t changes_ = 0;
+  Written instrument_;  // with the space after it
+  Written time_;        // all but its last eight digits
+  Written bid_;         // between its spaces
+  Written ask_;
   std::array<char, 16 * 1024> text_;
   std::size_t size_ = 0;
   Sha256Stream hash_;

@@ -17,7 +17,7 @@ namespace nfx::app::market {
 
 struct ReplayOptions {
   nfx::market::BookLimits limits{
-      .instruments = 1u << 17, .orders = 1u << 24, .levels = 1u << 22, .orders_expected = 1u << 15};
+      .instruments = 1u << 17, .orders = 1u << 24, .levels = 1u << 22, .orders_expected = 1u << 13};
   std::optional<std::uint32_t> instrument = {};  // of this one alone
   std::optional<UtcTime> until = {};             // events received later end the replay
   bool hash_best_prices = true;

@@ -164,8 +164,8 @@ class DbnReader {
     event.sequence = load<std::uint32_t>(record + 52);
     event.instrument = InstrumentId{load<std::uint32_t>(record + 4)};
     event.flags = std::to_integer<std::uint8_t>(record[36]);
-    event.kind = kind_of(std::to_integer<char>(record[38]));
-    event.side = side_of(std::to_integer<char>(record[39]));
+    event.kind = kind_of(record[38]);
+    event.side = sides[std::to_integer<std::size_t>(record[39])];
     return event;
   }
 
@@ -174,22 +174,32 @@ class DbnReader {
     return UtcTime{Duration{load<std::int64_t>(from)}};
   }
 
-  [[nodiscard]] EventKind kind_of(char action) noexcept {
-    switch (action) {
-      case 'A': return EventKind::add;
-      case 'C': return EventKind::cancel;
-      case 'M': return EventKind::modify;
-      case 'T': return EventKind::trade;
-      case 'F': return EventKind::fill;
-      case 'R': return EventKind::clear;
-      case 'N': return EventKind::none;
-    }
-    ++unknown_actions_;
-    return EventKind::none;
-  }
+  // By table, because a branch on what comes next in a market is often mispredicted.
+  static constexpr std::uint8_t unknown = 0x80;  // with EventKind::none
+  static constexpr std::array<std::uint8_t, 256> kinds = [] {
+    std::array<std::uint8_t, 256> table{};
+    table.fill(unknown | std::to_underlying(EventKind::none));
+    table['A'] = std::to_underlying(EventKind::add);
+    table['C'] = std::to_underlying(EventKind::cancel);
+    table['M'] = std::to_underlying(EventKind::modify);
+    table['T'] = std::to_underlying(EventKind::trade);
+    table['F'] = std::to_underlying(EventKind::fill);
+    table['R'] = std::to_underlying(EventKind::clear);
+    table['N'] = std::to_underlying(EventKind::none);
+    return table;
+  }();
+  static constexpr std::array<Side, 256> sides = [] {
+    std::array<Side, 256> table{};
+    table.fill(Side::none);
+    table['B'] = Side::bid;
+    table['A'] = Side::ask;
+    return table;
+  }();
 
-  [[nodiscard]] static constexpr Side side_of(char side) noexcept {
-    return side == 'B' ? Side::bid : side == 'A' ? Side::ask : Side::none;
+  [[nodiscard]] EventKind kind_of(std::byte action) noexcept {
+    const std::uint8_t kind = kinds[std::to_integer<std::size_t>(action)];
+    unknown_actions_ += kind / unknown;
+    return static_cast<EventKind>(kind % unknown);
   }
 
   Begin read_metadata(const std::byte*& bytes, const std::byte* end);
