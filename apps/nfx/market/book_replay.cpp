@@ -13,7 +13,14 @@ BookReplay::BookReplay(const ReplayOptions& options)
       best_prices_(options.limits.instruments) {}
 
 bool BookReplay::read(std::span<const std::byte> chunk) {
-  return reader_.read(chunk, [this](const Event& event) { return take(event); });
+  struct Sink {
+    BookReplay& replay;
+    bool operator()(const Event& event) { return replay.take(event); }
+    void expect(nfx::market::InstrumentId instrument, nfx::market::OrderId order) const noexcept {
+      if (const auto index = replay.instruments_.find_last(instrument)) replay.books_.prefetch(*index, order);
+    }
+  };
+  return reader_.read(chunk, Sink{*this});
 }
 
 bool BookReplay::take(const Event& event) {

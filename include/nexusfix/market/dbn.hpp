@@ -70,8 +70,10 @@ class DbnReader {
   static constexpr std::size_t max_metadata = std::size_t{64} << 20;
   static constexpr std::uint8_t by_order = 0xA0;  // the type of the records that become events
 
-  // The next bytes of the input. Calls `sink(const Event&)` for each record by order; if that returns false, reading
-  // stops after it, and this reader reads no further. False: it stopped, or error() is set.
+  // The next bytes of the input. Calls `sink(const Event&)` for each record by order, an event that is valid until the
+  // next one. A sink may also have `expect(InstrumentId, OrderId)`, which is called some records earlier with what a
+  // record is probably about, so that it can prefetch. If the sink returns false, reading stops after it, and this
+  // reader reads no further. False: it stopped, or error() is set.
   template <class Sink>
   bool read(std::span<const std::byte> chunk, Sink&& sink) {
     const std::byte* bytes = chunk.data();
@@ -84,6 +86,14 @@ class DbnReader {
     while (end - bytes >= header_size) {
       const std::size_t size = record_size(bytes);
       if (size > static_cast<std::size_t>(end - bytes)) break;
+      if constexpr (requires { sink.expect(InstrumentId{}, OrderId{}); }) {
+        // Records of one type have one size, mostly.
+        const std::size_t ahead = size * records_ahead;
+        if (static_cast<std::size_t>(end - bytes) >= ahead + by_order_size) {
+          sink.expect(InstrumentId{load<std::uint32_t>(bytes + ahead + 4)},
+                      OrderId{load<std::uint64_t>(bytes + ahead + 16)});
+        }
+      }
       if (!take_record(bytes, size, sink)) return false;
       bytes += size;
     }
@@ -112,6 +122,7 @@ class DbnReader {
  private:
   static constexpr std::ptrdiff_t header_size = 16;
   static constexpr std::size_t by_order_size = 56;
+  static constexpr std::size_t records_ahead = 6;
   static constexpr std::size_t max_record = 255 * 4;
   static constexpr std::size_t prelude_size = 8;
 
@@ -151,11 +162,13 @@ class DbnReader {
     ++records_[type];
     offset_ += size;
     if (type != by_order) return true;
-    return sink(event_of(record));
+    fill_event(record);
+    return sink(std::as_const(event_));
   }
 
-  [[nodiscard]] Event event_of(const std::byte* record) noexcept {
-    Event event;
+  // Each field once and in place: a copy of the event would wait for these stores.
+  void fill_event(const std::byte* record) noexcept {
+    Event& event = event_;
     event.order = OrderId{load<std::uint64_t>(record + 16)};
     event.price = Price{load<std::int64_t>(record + 24)};
     event.quantity = load<std::uint32_t>(record + 32);
@@ -166,7 +179,6 @@ class DbnReader {
     event.flags = std::to_integer<std::uint8_t>(record[36]);
     event.kind = kind_of(record[38]);
     event.side = sides[std::to_integer<std::size_t>(record[39])];
-    return event;
   }
 
   // A time that is not defined, 2^64 - 1, is the nanosecond before 1970.
@@ -211,6 +223,7 @@ class DbnReader {
   bool in_records_ = false;
   std::size_t partial_size_ = 0;  // of a record that the next chunk continues
   std::array<std::byte, max_record> partial_;
+  Event event_;
   std::vector<std::byte> head_;  // what precedes the records, until it is whole
   std::uint64_t offset_ = 0;
   std::array<std::uint64_t, 256> records_{};

@@ -33,6 +33,12 @@ class InstrumentTable {
     return look_up(id);
   }
 
+  // The place of this instrument if it was the last one, without a search.
+  [[nodiscard]] std::optional<InstrumentIndex> find_last(InstrumentId id) const noexcept {
+    if (size_ == 0 || id != last_id_) return std::nullopt;
+    return last_;
+  }
+
   [[nodiscard]] std::optional<InstrumentIndex> find(InstrumentId id) const noexcept {
     const Slot& slot = slots_[slot_of(id)];
     if (slot.place == 0) return std::nullopt;
