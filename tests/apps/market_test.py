@@ -2,6 +2,7 @@
 compression, and damaged files are errors with their place."""
 import hashlib
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -256,6 +257,16 @@ class Market(unittest.TestCase):
         self.assertEqual(out.splitlines(), [
             "receive_time,event_time,instrument,event,side,order,price,quantity,flags,sequence",
             "12000,11000,7,add,ask,5,-0.250000000,3,128,8", "13000,12000,7,clear,,0,,0,0,1"])
+
+    def test_the_example_prints_the_same_book(self):
+        content = metadata(1) + record("A", "B", 1, -250_000_000, 5) + record("A", "B", 2, -250_000_000, 6)
+        printed = subprocess.run([os.environ["NFX_BOOK_PRINTER"], self.file(content)], capture_output=True, text=True,
+                                 timeout=60, check=True)
+        self.assertEqual(printed.stdout, "instrument 7: 2 orders\n  bid -0.250000000  11 in 2 orders\n")
+        cut = subprocess.run([os.environ["NFX_BOOK_PRINTER"], self.file(content[:-1])], capture_output=True, text=True,
+                             timeout=60, check=False)
+        self.assertEqual(cut.returncode, 1)
+        self.assertIn("ends within a record", cut.stderr)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,10 @@ std::string window_text(Duration window) {
 std::vector<std::size_t> busiest(const Statistics& statistics) {
   std::vector<std::size_t> order(statistics.instruments.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return statistics.instruments[i].messages; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    const std::uint64_t of_a = statistics.instruments[a].messages, of_b = statistics.instruments[b].messages;
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
   return order;
 }
 
