@@ -57,4 +57,7 @@ class TemporaryFolder {
 // The work next to the path from a message to its answer, each part by itself; in side_paths.cpp.
 void check_side_paths();
 
+// Market data from packets to books; in market_paths.cpp.
+void check_market_paths();
+
 }  // namespace nfx::test

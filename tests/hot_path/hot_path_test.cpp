@@ -342,7 +342,10 @@ int main_of_test(std::string_view only) {
   }
   check(count_openssl_apart(), "OpenSSL allocates through this test");
   check_that_the_trap_works();
-  if (only.empty()) check_side_paths();
+  if (only.empty()) {
+    check_side_paths();
+    check_market_paths();
+  }
   over_each_transport(only);
   return all_right ? 0 : 1;
 }

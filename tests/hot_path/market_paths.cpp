@@ -1,0 +1,84 @@
+// The path of market data: packets of an ITCH feed through the arbiter and the parser into books, with a gap that is
+// filled.
+#include <memory>
+#include <vector>
+
+#include "checks.hpp"
+#include "market/mold_packets.hpp"
+#include "nexusfix/market/itch_feed.hpp"
+#include "nexusfix/market/itch_generator.hpp"
+#include "nexusfix/market/order_book.hpp"
+
+namespace nfx::test {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace nfx::market;
+using market::test::Bytes;
+
+constexpr std::uint16_t stocks = 100;
+
+struct Books {
+  OrderBooks books{{.instruments = stocks + 1, .orders = 1 << 16, .orders_expected = 1 << 16}};
+  std::uint64_t requests = 0;
+  std::uint64_t connects = 0;
+
+  void event(const Event& event) { books.apply(InstrumentIndex{std::to_underlying(event.instrument)}, event); }
+  void request(const MoldRequest&) { ++requests; }
+  void snapshot_connect() { ++connects; }
+  void snapshot_send(std::span<const std::byte>) {}
+  void snapshot_close() {}
+};
+
+std::vector<Bytes> packets_of_a_day(const MoldSession& session) {
+  ItchGenerator day{{.seed = 5, .messages = 60'000, .stocks = stocks}};
+  std::vector<Bytes> packets;
+  std::uint64_t sequence = 1;
+  for (bool over = false; !over;) {
+    std::vector<Bytes> messages;
+    while (messages.size() < 20 && !over) {
+      const auto message = day.next();
+      over = message.empty();
+      if (!over) messages.emplace_back(message.begin(), message.end());
+    }
+    if (messages.empty()) break;
+    packets.push_back(market::test::mold_packet(session, sequence, messages));
+    sequence += messages.size();
+  }
+  return packets;
+}
+
+}  // namespace
+
+void check_market_paths() {
+  const MoldSession session = market::test::session_of("HOT");
+  const std::vector<Bytes> packets = packets_of_a_day(session);
+  Books books;
+  ItchFeedOptions options;
+  options.mold.request_attempts = 1;
+  options.snapshot_login = {"user", "secret", "", 1};
+  auto feed = std::make_unique<ItchFeed<Books>>(options, books);
+  Instant now{UtcTime{1s}, MonotonicTime{1s}};
+  // Pages of the books are taken, and instruments get their ladders, when they are first used.
+  const std::size_t warm = packets.size() / 2;
+  TrapCounts counts;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    now.monotonic += 10us;
+    if (i < warm) {
+      feed->packet(MoldLine::a, packets[i], now);
+      continue;
+    }
+    const Trap trap;
+    // Every tenth packet is late on both lines, so that it is a gap first.
+    const bool late = i % 10 == 0 && i + 1 < packets.size();
+    if (late) feed->packet(MoldLine::a, packets[i + 1], now);
+    feed->tick(now);
+    feed->packet(MoldLine::a, packets[i], now);
+    feed->packet(MoldLine::b, packets[i], now);
+    counts.add(trap.counts());
+  }
+  check(feed->state() == FeedState::live && books.books.anomalies() == 0, "the books followed the feed");
+  check_counts(counts, "an ITCH feed with gaps, and its books");
+}
+
+}  // namespace nfx::test
