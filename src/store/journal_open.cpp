@@ -209,14 +209,11 @@ void JournalWriter::take_from_ring(SharedMemory& memory, OpenedJournal& opened, 
     JournalPosition unwritten = at;
     while (at < limit) {
       const char* const record = bytes + (at & (ring.ring_size - 1));
-      RecordHeader header;
-      std::memcpy(&header, record, sizeof header);
-      const bool fits =
-          head - at <= ring.ring_size && header.size >= sizeof header && padded(header.size) <= limit - at;
-      require_continued(fits && record_is_whole(at, record, header.size), at);
-      visit(header, at);
-      opened.numbers.apply(header);
-      at += padded(header.size);
+      const auto header = head - at <= ring.ring_size ? record_in_ring(record, at, limit) : std::nullopt;
+      require_continued(header.has_value(), at);
+      visit(*header, at);
+      opened.numbers.apply(*header);
+      at += padded(header->size);
     }
     NFX_REQUIRE(base_ <= unwritten);
     require_continued(at - base_ <= table_.back().capacity, unwritten);  // less when the last files are gone

@@ -325,6 +325,30 @@ JournalScan scan_journal(Disk& disk, const fs::path& folder, const std::function
   return Scanner(disk, folder, visit, from).run();
 }
 
+JournalScan scan_journal_in_use(Disk& disk, const fs::path& folder,
+                                const std::function<bool(const JournalRecord&)>& visit, JournalPosition from) {
+  const auto being_written = [&](JournalScan& scan) {
+    if (!scan.torn || !holder(disk, folder)) return false;
+    scan.damage.reset();
+    scan.torn = false;
+    return true;
+  };
+  JournalScan scan = scan_journal(disk, folder, visit, from);
+  if (!scan.torn || being_written(scan)) return scan;
+  // Its process may have written more and ended between the two scans.
+  std::uint64_t more = 0;
+  JournalScan again = scan_journal(
+      disk, folder,
+      [&](const JournalRecord& record) {
+        ++more;
+        return !visit || record.position < from || visit(record);
+      },
+      scan.end);
+  again.records = scan.records + more;
+  (void)being_written(again);
+  return again;
+}
+
 std::vector<StoredSession> list_sessions(Disk& disk, const fs::path& store) {
   std::vector<StoredSession> sessions;
   for (const std::string& name : value_or_throw(disk.list(store))) {

@@ -196,7 +196,7 @@ bool JournalWriter::work_ahead(MonotonicTime now) noexcept {
 // Writes zeros to what was reserved, so that syncing records there later has no metadata to write. A slice at a time,
 // so that no other session's sync waits for the whole. False: there was nothing to do.
 bool JournalWriter::write_zeros() noexcept {
-  if (!attached() || options_.durability == Durability::none) return false;
+  if (!attached() || !options_.zeros_ahead || options_.durability == Durability::none) return false;
   if (!is_used(ring_->head.load(std::memory_order_acquire))) return false;
   zeroed_ = std::max(zeroed_, (written_ - base_ + space_unit - 1) / space_unit * space_unit);
   if (zeroed_ >= reserved_) return false;

@@ -203,13 +203,13 @@ struct JournalStore::State {
     return true;
   }
 
-  [[gnu::always_inline]] void push(const RecordHeader& header, std::string_view body, std::uint64_t need,
+  [[gnu::always_inline]] void push(const RecordHeader& header, const Body& body, std::uint64_t need,
                                    JournalWriter& writer) noexcept {
     NFX_ASSERT(need == padded(sizeof(RecordHeader) + body.size()));
     NFX_ASSERT(head + need <= written + ring_size);  // overwrites only what the flusher has written to the file
     NFX_ASSERT(segment.begin <= head && head + need <= segment.reserved);  // in this segment, where there is space
     NFX_ASSERT(pages.whole() || head + need <= pages.reserved);
-    write_record(bytes + (head & (ring_size - 1)), head, header, body);
+    write_record(bytes + (head & (ring_size - 1)), head, header, body.rest, body.front);
     if (header.time_ns != 0) last_time = from_ns(header.time_ns);
     head += need;
     counters.bytes += need;
@@ -248,7 +248,7 @@ struct JournalStore::State {
       ++counts.refused;
       return false;
     }
-    push({0, 0, seq, to_ns(now), kind, flags, 0, 0}, body, need, *store.writer_);
+    push({0, 0, seq, to_ns(now), kind, flags, 0, 0}, {{}, body}, need, *store.writer_);
     return true;
   }
 
@@ -378,23 +378,24 @@ void JournalStore::record_rest(UtcTime now) noexcept {
 
 JournalStore::JournalStore(JournalStore&&) noexcept = default;
 
-inline bool JournalStore::append_flagged(SeqNum seq, std::string_view bytes, UtcTime now, std::uint8_t flags) noexcept {
+[[gnu::always_inline]] inline bool JournalStore::append_flagged(SeqNum seq, Body body, UtcTime now,
+                                                                std::uint8_t flags) noexcept {
   State& state = *state_;
   const std::uint64_t number = value(seq);
-  const std::uint64_t need = padded(sizeof(RecordHeader) + bytes.size());
+  const std::uint64_t need = padded(sizeof(RecordHeader) + body.size());
   if (number <= state.index.last()) [[unlikely]]
     state.index.forget_from(number, state.head);
-  const bool unusable = number == 0 || number == std::numeric_limits<std::uint64_t>::max() || bytes.empty();
+  const bool unusable = number == 0 || number == std::numeric_limits<std::uint64_t>::max() || body.size() == 0;
   const bool simple = state.head + need <= state.limit && state.ring->failed.load(std::memory_order_relaxed) == 0;
-  if (unusable || (!simple && (state.too_long(bytes.size()) || !state.ensure_space(*this, need, true, now))))
+  if (unusable || (!simple && (state.too_long(body.size()) || !state.ensure_space(*this, need, true, now))))
       [[unlikely]] {
     ++state.counts.refused;
-    if (!unusable) state.refused_size = bytes.size();
+    if (!unusable) state.refused_size = body.size();
     return false;
   }
   state.refused_size = 0;
   const JournalPosition position = state.head;
-  state.push({0, 0, number, to_ns(now), RecordKind::message, flags, 0, 0}, bytes, need, *writer_);
+  state.push({0, 0, number, to_ns(now), RecordKind::message, flags, 0, 0}, body, need, *writer_);
   state.recorded_outbound = number + 1;
   state.index.put(number, position);
   ++state.counts.appended;
@@ -406,11 +407,15 @@ inline bool JournalStore::append_flagged(SeqNum seq, std::string_view bytes, Utc
 
 bool JournalStore::append(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
   NFX_TRACE();
-  return append_flagged(seq, bytes, now, 0);
+  return append_flagged(seq, {{}, bytes}, now, 0);
 }
 
 bool JournalStore::append_imported(SeqNum seq, std::string_view bytes, UtcTime now) noexcept {
-  return append_flagged(seq, bytes, now, static_cast<std::uint8_t>(RecordFlag::imported));
+  return append_flagged(seq, {{}, bytes}, now, static_cast<std::uint8_t>(RecordFlag::imported));
+}
+
+bool JournalStore::append_recorded(SeqNum seq, std::string_view header, std::string_view bytes, UtcTime now) noexcept {
+  return append_flagged(seq, {header, bytes}, now, static_cast<std::uint8_t>(RecordFlag::recorded));
 }
 
 std::optional<std::string_view> JournalStore::read(SeqNum seq) const noexcept {
@@ -495,10 +500,10 @@ void JournalStore::reset(UtcTime now) noexcept {
 
 void JournalStore::prefault() noexcept { writer_->map_ahead(state_->index.memory()); }
 
-void JournalStore::prepare() noexcept {
-  if (state_->ring->ahead.load(std::memory_order_relaxed) != 0) return;
+void JournalStore::prepare(std::uint64_t ahead) noexcept {
+  if (state_->ring->ahead.load(std::memory_order_relaxed) >= ahead) return;
   writer_->set_index_at(state_->index.last() + 1);
-  writer_->want_space(1);
+  writer_->want_space(ahead);
 }
 
 StoreCounts JournalStore::counts() const noexcept {

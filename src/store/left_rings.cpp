@@ -1,9 +1,12 @@
 // Finds rings that killed processes left in shared memory, and which of them may be removed.
 #include "nexusfix/store/left_rings.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
@@ -127,6 +130,38 @@ std::vector<LeftRing> list_rings(Disk& disk, const fs::path& ring_directory) {
     if (disk.exists(ring.path)) rings.push_back(std::move(ring));  // not those that their process removed meanwhile
   }
   return rings;
+}
+
+JournalPosition scan_left_ring(Disk& disk, const fs::path& path, std::string_view identity, JournalPosition from,
+                               const std::function<bool(const JournalRecord&)>& visit) {
+  if (!disk.exists(path)) return from;
+  const auto file = value_or_throw(disk.open(path, OpenMode::read));
+  const std::uint64_t size = value_or_throw(file->size());
+  const RingPage page(*file);
+  if (!page.whole() || size <= ring_header_size) return from;
+  const std::uint64_t ring_size = size - ring_header_size;
+  const RingHeader& header = page.header();
+  const JournalPosition head = header.head.load(std::memory_order_acquire);
+  if (!belongs_to(header, ring_size, identity, disk.boot_id()) || head <= from || head - from > ring_size) return from;
+  std::vector<char> bytes(static_cast<std::size_t>(head - from));
+  const std::uint64_t begin = from & (ring_size - 1);
+  const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), ring_size - begin));
+  const std::span<char> all(bytes);
+  const std::size_t got = value_or_throw(file->read(ring_header_size + begin, all.first(first))) +
+                          value_or_throw(file->read(ring_header_size, all.subspan(first)));
+  if (got != bytes.size()) return from;
+  const std::string name = path.string();
+  JournalPosition at = from;
+  while (head - at >= sizeof(RecordHeader)) {
+    const char* const record = bytes.data() + (at - from);
+    const auto whole = record_in_ring(record, at, head);
+    if (!whole) break;
+    const std::string_view body{record + sizeof *whole, whole->size - sizeof *whole};
+    const std::uint64_t offset = ring_header_size + (at & (ring_size - 1));
+    at += padded(whole->size);
+    if (!visit({at - padded(whole->size), *whole, body, &name, offset})) break;
+  }
+  return at;
 }
 
 void remove_ring(Disk& disk, const LeftRing& ring) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "nexusfix/base/cache_line.hpp"
@@ -69,6 +70,17 @@ struct RingHeader {
   return std::equal(std::begin(ring_magic), std::end(ring_magic), ring.magic) && ring.ring_size == ring_size &&
          ring.identity_hash == stable_hash(identity) && !boot.empty() &&
          boot == std::string_view(ring.boot_id, ::strnlen(ring.boot_id, sizeof ring.boot_id));
+}
+
+// The header of the whole record of position `at`, which is at `record` in a ring whose last record ends at `limit`;
+// nothing where there is none.
+[[nodiscard]] inline std::optional<RecordHeader> record_in_ring(const char* record, JournalPosition at,
+                                                                JournalPosition limit) noexcept {
+  RecordHeader header;
+  std::memcpy(&header, record, sizeof header);
+  const bool fits = header.size >= sizeof header && padded(header.size) <= limit - at;
+  if (!fits || !record_is_whole(at, record, header.size)) return std::nullopt;
+  return header;
 }
 
 static_assert(sizeof(RingHeader) <= ring_header_size);

@@ -129,26 +129,7 @@ StoredSession find_session(const Place& place) {
 
 JournalScan scan_session(const StoredSession& session, const std::function<bool(const JournalRecord&)>& visit,
                          JournalPosition from) {
-  const auto being_written = [&](JournalScan& scan) {
-    if (!scan.torn || !holder(posix_disk(), session.folder)) return false;
-    scan.damage.reset();
-    scan.torn = false;
-    return true;
-  };
-  JournalScan scan = scan_journal(posix_disk(), session.folder, visit, from);
-  if (!scan.torn || being_written(scan)) return scan;
-  // Its process may have written more and ended between the two scans.
-  std::uint64_t more = 0;
-  JournalScan again = scan_journal(
-      posix_disk(), session.folder,
-      [&](const JournalRecord& record) {
-        ++more;
-        return !visit || record.position < from || visit(record);
-      },
-      scan.end);
-  again.records = scan.records + more;
-  (void)being_written(again);
-  return again;
+  return scan_journal_in_use(posix_disk(), session.folder, visit, from);
 }
 
 JournalStore open_journal(const Place& place, const StoredSession& session, UtcTime now) {

@@ -38,8 +38,7 @@ struct Place {
 // Where exactly one is needed.
 [[nodiscard]] StoredSession find_session(const Place& place);
 
-// The records of a session as scan_journal visits them. A record may be incomplete while a process writes it: it counts
-// as torn only when no process has the session open and a second scan still finds it.
+// The records of a session, which an engine may have open.
 [[nodiscard]] JournalScan scan_session(const StoredSession& session,
                                        const std::function<bool(const JournalRecord&)>& visit = {},
                                        JournalPosition from = 0);

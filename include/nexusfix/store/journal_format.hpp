@@ -45,6 +45,7 @@ enum class RecordKind : std::uint8_t {
 enum class RecordFlag : std::uint8_t {
   by_operator = 1,  // of next_inbound and next_outbound: set by a person; the body has the reason
   imported = 2,     // of these, the body has the source, and of message: imported from another engine's store
+  recorded = 4,     // of message: the body is of a recording (recording/format.hpp), no FIX message
 };
 
 struct RecordHeader {

@@ -43,6 +43,9 @@ struct JournalOptions {
   Archive archive = Archive::keep;
   std::uint64_t archive_bytes = std::uint64_t{4} << 30;  // of archived segments; the oldest are deleted. 0: all stay
   std::chrono::seconds archive_age = std::chrono::days{90};  // since a segment was archived; 0: any
+  // Zeros are written to space that was reserved, so that a sync that a session waits for writes no metadata. A
+  // recording does without: nothing waits for its syncs, and the disk writes half as much.
+  bool zeros_ahead = true;
   // A session whose disk is full keeps its connection until then, and then logs out. 0: immediately.
   std::chrono::seconds full_timeout{30};
 };

@@ -83,6 +83,12 @@ class JournalVersionError : public StoreError {
                                        const std::function<bool(const JournalRecord&)>& visit = {},
                                        JournalPosition from = 0);
 
+// The same of a journal that a process may be writing. A record may be incomplete while it is written: it counts as
+// torn only when no process has the session open and a second scan still finds it.
+[[nodiscard]] JournalScan scan_journal_in_use(Disk& disk, const std::filesystem::path& folder,
+                                              const std::function<bool(const JournalRecord&)>& visit = {},
+                                              JournalPosition from = 0);
+
 // The sessions below a store: folder and identity. Throws StoreError.
 struct StoredSession {
   std::filesystem::path folder;

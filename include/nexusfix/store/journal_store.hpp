@@ -144,8 +144,9 @@ class JournalStore {
   // each step by which the journal grows, by the flusher.
   void prefault() noexcept;
 
-  // Use is about to begin: has the flusher reserve the first step. Cheap to repeat.
-  void prepare() noexcept;
+  // Use is about to begin: has the flusher reserve the first step, and from now on at least so many bytes after the
+  // last record, in file and ring. Cheap to repeat. Without a flusher the space is reserved here.
+  void prepare(std::uint64_t ahead = 1) noexcept;
 
   // Durability.
   [[nodiscard]] Durability durability() const noexcept { return durability_; }
@@ -179,10 +180,19 @@ class JournalStore {
   // append() of a message that another engine has sent; `nfx store cat` shows it.
   bool append_imported(SeqNum seq, std::string_view bytes, UtcTime now) noexcept;
 
+  // append() of a record of a recording, whose body is `header` and then `bytes`. With retain_messages = 0 no index
+  // grows with their number.
+  bool append_recorded(SeqNum seq, std::string_view header, std::string_view bytes, UtcTime now) noexcept;
+
   [[nodiscard]] detail::JournalWriter& writer() noexcept { return *writer_; }  // for JournalFlusher
 
  private:
-  bool append_flagged(SeqNum seq, std::string_view bytes, UtcTime now, std::uint8_t flags) noexcept;
+  struct Body {
+    std::string_view front;
+    std::string_view rest;
+    [[nodiscard]] std::size_t size() const noexcept { return front.size() + rest.size(); }
+  };
+  bool append_flagged(SeqNum seq, Body body, UtcTime now, std::uint8_t flags) noexcept;
   void record_rest(UtcTime now) noexcept;
 
   // append's parts and state: the hot path's members together, in journal_store.cpp's order of use.

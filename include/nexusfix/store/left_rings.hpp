@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nexusfix/store/disk.hpp"
+#include "nexusfix/store/journal_reader.hpp"
 
 namespace nfx {
 
@@ -43,6 +45,13 @@ struct LeftRing {
 // Those in this folder, by name. A session whose folder is on a disk that is not mounted, or that only another
 // container sees, looks as if its folder were gone: run this where the engine runs.
 [[nodiscard]] std::vector<LeftRing> list_rings(Disk& disk, const std::filesystem::path& ring_directory);
+
+// Visits the records from position `from` on that only a killed process's ring has: what its session's files lack, as
+// the next opening takes it. Changes nothing. Returns the position after the last record; `from` when there are none.
+// `identity` is that of the journal. Cost: memory for what is read. Throws StoreError when the ring cannot be read.
+[[nodiscard]] JournalPosition scan_left_ring(Disk& disk, const std::filesystem::path& ring, std::string_view identity,
+                                             JournalPosition from,
+                                             const std::function<bool(const JournalRecord&)>& visit);
 
 // Checks once more, now with the session's lock, and removes it. Throws StoreError when it may not be removed any more.
 void remove_ring(Disk& disk, const LeftRing& ring);
