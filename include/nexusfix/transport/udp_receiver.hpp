@@ -1,0 +1,119 @@
+// Receives UDP datagrams from one or more lines, multicast groups or addresses of this host, with the time at which the
+// network card or the kernel received each.
+// Thread: one owner, which polls. Cost: poll() is one recvmmsg per line, of at most `batch` datagrams, into memory made
+// by the constructor; no allocation. Lifetime: what the sink is given is dead when it returns. Errors: the constructor
+// throws UdpError, which names the line and the fix; afterwards nothing throws, and what the kernel refuses is counted.
+//
+// What the kernel has no space for in a line's receive buffer is lost and counted: kernel_drops.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/base/counter_rows.hpp"
+#include "nexusfix/base/stamp_source.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/transport/udp_address.hpp"
+
+namespace nfx {
+
+struct UdpLineOptions {
+  std::string name;        // "A"
+  UdpAddress address;      // a multicast group and the interface to join it on, or an address of this host; port 0: any
+  int receive_buffer = 0;  // bytes of SO_RCVBUF; 0: the kernel's default
+};
+
+struct UdpReceiverOptions {
+  std::uint32_t batch = 64;             // datagrams of a line per poll, 1 to 1024
+  std::uint32_t datagram_bytes = 9216;  // of a longer one only so many are received: 64 to 65536
+};
+
+struct UdpDatagram {
+  std::string_view bytes;
+  UtcTime received{};
+  StampSource stamp = StampSource::none;
+  bool truncated = false;             // it was longer than datagram_bytes
+  std::uint16_t line = 0;             // in the order of the options
+  std::span<const std::byte> sender;  // as the kernel has it; sender_of() is its text
+};
+
+[[nodiscard]] std::string sender_of(const UdpDatagram& datagram);  // "10.0.0.7:4711"
+
+// Of one line.
+struct UdpCounters {
+  std::uint64_t datagrams = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t truncated = 0;
+  std::uint64_t kernel_drops = 0;
+  std::uint64_t unstamped = 0;
+  std::uint64_t errors = 0;
+
+  friend bool operator==(const UdpCounters&, const UdpCounters&) = default;
+};
+
+template <>
+inline constexpr auto counter_rows<UdpCounters> = std::to_array<CounterRow<UdpCounters>>({
+    {&UdpCounters::datagrams, "nfx_udp_datagrams_total", "Datagrams received."},
+    {&UdpCounters::bytes, "nfx_udp_bytes_total", "Bytes of the datagrams received."},
+    {&UdpCounters::truncated, "nfx_udp_truncated_total", "Datagrams longer than the receive buffer of one; cut."},
+    {&UdpCounters::kernel_drops, "nfx_udp_kernel_drops_total",
+     "Datagrams that the kernel dropped because the socket's receive buffer was full."},
+    {&UdpCounters::unstamped, "nfx_udp_unstamped_total",
+     "Datagrams without a time stamp of card or kernel; their time is that of the read."},
+    {&UdpCounters::errors, "nfx_udp_errors_total", "Receives that the kernel refused."},
+});
+static_assert(rows_are_complete<UdpCounters>());
+
+// What became of a line's options.
+struct UdpLine {
+  std::string name;
+  UdpAddress address;                 // with the port that was chosen
+  int receive_buffer = 0;             // bytes that the kernel gave
+  std::vector<std::string> warnings;  // what this host refuses, with the fix; the line works without it
+};
+
+class UdpReceiver {
+ public:
+  explicit UdpReceiver(const std::vector<UdpLineOptions>& lines, const UdpReceiverOptions& options = {});
+  ~UdpReceiver();
+  UdpReceiver(UdpReceiver&&) noexcept;
+  UdpReceiver& operator=(UdpReceiver&&) = delete;
+
+  // Passes what has arrived to `sink`, at most `batch` datagrams of each line. Returns how many; 0: nothing was there.
+  template <std::invocable<const UdpDatagram&> Sink>
+  std::size_t poll(Sink&& sink) {
+    std::size_t count = 0;
+    for (std::uint16_t line = 0; line < lines_.size(); ++line) {
+      const std::span<const UdpDatagram> batch = receive(line);
+      for (const UdpDatagram& datagram : batch) sink(datagram);
+      count += batch.size();
+    }
+    return count;
+  }
+  // One line's part of a poll; dead with the next receive().
+  [[nodiscard]] std::span<const UdpDatagram> receive(std::uint16_t line) noexcept;
+
+  // Sleeps until a line has a datagram, a signal arrives, or `longest` has passed.
+  void wait(Duration longest) noexcept;
+
+  [[nodiscard]] const std::vector<UdpLine>& lines() const noexcept { return lines_; }
+  // Every received datagram states what the kernel dropped before it. This includes what it dropped since: a system
+  // call.
+  void read_drops(std::uint16_t line) noexcept;
+  [[nodiscard]] const UdpCounters& counters(std::uint16_t line) const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  std::vector<UdpLine> lines_;
+};
+
+}  // namespace nfx
