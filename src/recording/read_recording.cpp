@@ -65,7 +65,7 @@ class Reader {
     }
     RecordingHeader header;
     if (!has_flag(record.header, RecordFlag::recorded) || record.body.size() < sizeof header) {
-      throw StoreError(place_of(record) + " is no record of a recording");
+      throw StoreError(place_of(record) + " is not a record of a recording");
     }
     std::memcpy(&header, record.body.data(), sizeof header);
     if (!is_known(header.kind)) throw StoreError(place_of(record) + " has a kind that this version does not know");

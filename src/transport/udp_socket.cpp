@@ -103,7 +103,7 @@ bool is_multicast(const UdpAddress& address) {
   in6_addr ipv6{};
   if (::inet_pton(AF_INET, address.host.c_str(), &ipv4) == 1) return IN_MULTICAST(ntohl(ipv4.s_addr));
   if (::inet_pton(AF_INET6, address.host.c_str(), &ipv6) == 1) return IN6_IS_ADDR_MULTICAST(&ipv6) != 0;
-  refuse(to_string(address), "is no literal IPv4 or IPv6 address");
+  refuse(to_string(address), "is not a literal IPv4 or IPv6 address");
 }
 
 namespace detail {

@@ -115,7 +115,7 @@ cli::Command market_command() {
   return {
       .name = "market",
       .summary = "Order books and statistics from recordings of market data",
-      .commands = {book_command(), stats_command(), convert_command()},
+      .commands = {book_command(), stats_command(), convert_command(), record_command(), replay_command()},
       .details =
           "Reads files of Databento's binary encoding (DBN 1 to 3, market by order), compressed with Zstandard "
           "or not, of any size: memory depends on the orders that are open at the same time.",

@@ -17,6 +17,8 @@ namespace nfx::app::market {
 [[nodiscard]] cli::Command book_command();
 [[nodiscard]] cli::Command stats_command();
 [[nodiscard]] cli::Command convert_command();
+[[nodiscard]] cli::Command record_command();
+[[nodiscard]] cli::Command replay_command();
 
 [[nodiscard]] cli::Option file_option(std::string& file);
 [[nodiscard]] cli::Option json_option(bool& json);

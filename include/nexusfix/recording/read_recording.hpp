@@ -1,7 +1,7 @@
 // Reads a recording in order, also one that is being written or whose recorder was killed, and states where it ends and
 // why.
 // Thread: any. Cost: reads the files in pieces; a file descriptor for each segment. Changes nothing. Errors: StoreError
-// for what is no recording or cannot be read; where it ends early is a value.
+// for what is not a recording or cannot be read; where it ends early is a value.
 #pragma once
 
 #include <cstdint>
