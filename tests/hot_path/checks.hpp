@@ -56,6 +56,8 @@ class TemporaryFolder {
 
 // The work next to the path from a message to its answer, each part by itself; in side_paths.cpp.
 void check_side_paths();
+// Receiving UDP and recording it; in recording_path.cpp.
+void check_recording();
 
 // Market data from packets to books; in market_paths.cpp.
 void check_market_paths();

@@ -59,7 +59,8 @@ thread_local constinit CallSet allowed_now{};
 Call call_of(std::int64_t number) noexcept {
   switch (number) {
     case SYS_recvfrom:
-    case SYS_recvmsg: return Call::recv;
+    case SYS_recvmsg:
+    case SYS_recvmmsg: return Call::recv;
     case SYS_sendto:
     case SYS_sendmsg: return Call::send;
     case SYS_epoll_wait:

@@ -11,8 +11,8 @@
 
 namespace nfx::test {
 
-// The calls that some path may make; all others are `other`. Variants of one call count as that call: recvfrom and
-// recvmsg are recv, epoll_wait and epoll_pwait2 are epoll_wait.
+// The calls that some path may make; all others are `other`. Variants of one call count as that call: recvfrom,
+// recvmsg and recvmmsg are recv, epoll_wait and epoll_pwait2 are epoll_wait.
 enum class Call : std::uint8_t {
   recv,
   send,
