@@ -170,6 +170,12 @@ function(nfx_add_modules layers_file)
   # Of these files alone: a precompiled header is used only where the macros it was made with are defined.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/dictionary/load.cpp PROPERTIES COMPILE_DEFINITIONS
     "NFX_DICTIONARY_PATH=\"${PROJECT_SOURCE_DIR}/dictionaries:${installed}\";NFX_RELATIVE_DICTIONARY_PATH=\"${from_programs}:${from_libraries}\"")
+  if(TARGET simdjson::simdjson AND TARGET nexusfix_market)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/market/json_reader.cpp PROPERTIES
+      COMPILE_DEFINITIONS NFX_WITH_SIMDJSON SKIP_PRECOMPILE_HEADERS ON
+      INCLUDE_DIRECTORIES $<TARGET_PROPERTY:simdjson::simdjson,INTERFACE_INCLUDE_DIRECTORIES>)
+    target_link_libraries(nexusfix_market PRIVATE simdjson::simdjson)
+  endif()
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/run.cpp PROPERTIES COMPILE_DEFINITIONS
     NFX_VERSION="${PROJECT_VERSION}")
 endfunction()

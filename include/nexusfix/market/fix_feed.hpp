@@ -1,9 +1,9 @@
 // Market data by FIX: MarketDataSnapshotFullRefresh (W), MarketDataIncrementalRefresh (X), MarketDataRequestReject (Y)
 // and SecurityStatus (f) to events, and MarketDataRequest (V) to get them.
 // Thread: one owner; the time is an argument. Cost: one pass over a message's fields and a look-up an entry; no
-// allocation after construction. Lifetime: the output outlives the feed; views of messages are not stored. Errors: FixFeedError,
-// and counters. A message with an entry that cannot be read changes no book: its instruments need a snapshot. Bounds:
-// FixFeedOptions.
+// allocation after construction. Lifetime: the output outlives the feed; views of messages are not stored. Errors:
+// FixFeedError, and counters. A message with an entry that cannot be read changes no book: its instruments need a
+// snapshot. Bounds: FixFeedOptions.
 //
 // What an entry is follows from its fields, the first that applies:
 //   MDPriceLevel (1023)         a level by its position: level_set events

@@ -1,0 +1,104 @@
+// Messages of the websocket and HTTP interfaces of large crypto venues as values: book tickers, numbered depth updates,
+// depth snapshots, trades and answers, as Binance's spot and futures interfaces publish them, also within
+// {"stream":...,"data":...}.
+// Thread: one owner per reader. Cost: a frame without white space, escapes and unknown long keys is read by a scan of
+// its own; any other one by simdjson. No allocation after construction; bytes are copied once when simdjson needs
+// padding that the caller does not give. Lifetime: a JsonMessage is valid until the bytes change or the next read().
+// Errors: JsonError; the message is incomplete then, its symbol is set if it was read.
+// Bounds: JsonLimits. Keys that have no meaning here are ignored; simdjson does not check what is within them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "nexusfix/base/decimal.hpp"
+#include "nexusfix/base/language.hpp"
+
+namespace nfx::market {
+
+// Bytes of a message and how many may be read from their beginning: with json_padding more than the message nothing is
+// copied.
+struct JsonBytes {
+  const char* data = nullptr;
+  std::size_t size = 0;
+  std::size_t capacity = 0;
+
+  JsonBytes(std::string_view text) noexcept : data(text.data()), size(text.size()), capacity(text.size()) {}  // NOLINT
+  JsonBytes(const char* at, std::size_t bytes, std::size_t readable) noexcept
+      : data(at), size(bytes), capacity(readable) {}
+  [[nodiscard]] std::string_view text() const noexcept { return {data, size}; }
+};
+inline constexpr std::size_t json_padding = 64;
+
+enum class JsonError : std::uint8_t {
+  none,
+  not_json,         // not one JSON object
+  other_message,    // an object of another kind
+  missing_field,    // a field that this kind of message has
+  wrong_type,       // text where a number is expected, for example
+  repeated_key,     // a key twice in an object
+  bad_number,       // an update number or time that is negative, not whole or too large; or an update that ends before
+                    // it begins
+  bad_price,        // not decimal text, or not exact in billionths
+  bad_quantity,     // not decimal text, negative, or not exact in the instrument's scale
+  too_large,        // JsonLimits::message_size
+  too_many_levels,  // JsonLimits::levels
+  unknown_symbol,   // of an instrument that was not added
+};
+inline constexpr std::size_t json_errors = 12;
+[[nodiscard]] std::string_view to_string(JsonError error) noexcept;
+
+enum class JsonKind : std::uint8_t {
+  none,
+  book_ticker,     // symbol, last, bid, ask
+  depth_update,    // symbol, first, last, previous, bids, asks
+  depth_snapshot,  // last, bids, asks
+  trade,           // symbol, last (its number), price, quantity, buyer_is_maker
+  answer,          // to a request: {"result":null,"id":1}
+  refusal,         // {"code":-1121,"msg":"..."} or {"error":...}
+};
+
+struct JsonLevel {
+  Decimal price;
+  Decimal quantity;
+};
+
+struct JsonMessage {
+  JsonKind kind = JsonKind::none;
+  bool has_previous = false;
+  bool buyer_is_maker = false;
+  std::string_view symbol;
+  std::uint64_t first = 0;     // U
+  std::uint64_t last = 0;      // u, lastUpdateId, or the trade's number
+  std::uint64_t previous = 0;  // pu
+  std::uint64_t time_ns = 0;   // the event's (E), else the transaction's (T), since 1970; 0: neither
+  JsonLevel bid, ask;          // of a book ticker; `bid` is a trade's price and quantity
+  std::span<const JsonLevel> bids, asks;
+};
+
+struct JsonLimits {
+  std::size_t message_size = 1u << 20;
+  std::uint32_t levels = 10000;  // of a message, both sides
+};
+
+class JsonReader {
+ public:
+  virtual ~JsonReader() = default;
+  virtual JsonError read(const JsonBytes& bytes, JsonMessage& out) noexcept = 0;
+  // The same without the scan: for tests that compare both.
+  virtual JsonError read_slowly(const JsonBytes& bytes, JsonMessage& out) noexcept = 0;
+  // Messages that the scan left to simdjson.
+  [[nodiscard]] std::uint64_t left_to_simdjson() const noexcept { return slow_; }
+
+ protected:
+  std::uint64_t slow_ = 0;
+};
+
+// Throws std::runtime_error, which names the package, in a build without simdjson.
+[[nodiscard]] std::unique_ptr<JsonReader> make_json_reader(const JsonLimits& limits);
+[[nodiscard]] bool has_json_reader() noexcept;
+
+}  // namespace nfx::market
