@@ -117,9 +117,11 @@ class Reader final : public JsonReader {
       }
       case ondemand::json_type::array: return read_levels(key, value);
       case ondemand::json_type::object: break;
-      case ondemand::json_type::null:
-        if (!value.is_null()) return JsonError::not_json;
+      case ondemand::json_type::null: {
+        bool is_null = false;
+        if (simdjson::simdjson_result<bool>(value.is_null()).get(is_null) || !is_null) return JsonError::not_json;
         break;
+      }
     }
     return fields_.set(key, kind, text) ? JsonError::none : JsonError::repeated_key;
   }

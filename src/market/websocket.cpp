@@ -217,6 +217,7 @@ WebsocketEvent WebsocketClient::close_frame(std::string_view payload, WebsocketM
     event.code =
         static_cast<std::uint16_t>(static_cast<std::uint8_t>(payload[0]) << 8 | static_cast<std::uint8_t>(payload[1]));
     event.data = payload.substr(2);
+    event.readable = static_cast<std::size_t>(input_.data() + input_.size() - event.data.data());
     if (!may_be_received(event.code)) return fail(WebsocketError::bad_close, mask);
     if (!is_utf8(event.data)) return fail(WebsocketError::not_utf8, mask);
   }

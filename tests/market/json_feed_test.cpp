@@ -139,6 +139,7 @@ TEST_F(JsonTest, what_is_wrong_with_a_message_is_named) {
       {R"({"u":1,"s":"BNBUSDT","b":"1","B":"1","a":"2","A":"1"}x)", JsonError::not_json},
       {R"({"u":1,"s":"BNBUSDT","b":"1","B":"1","a":"2","A":"1"}{})", JsonError::not_json},
       {"{\"u\":1,\"s\":\"BNB\xff\",\"b\":\"1\",\"B\":\"1\",\"a\":\"2\",\"A\":\"1\"}", JsonError::not_json},
+      {R"({"result":nu,"id":1})", JsonError::not_json},
       {"{}", JsonError::other_message},
       {R"({"e":"kline","s":"BNBUSDT"})", JsonError::other_message},
       {R"({"u":1,"s":"BNBUSDT","b":"1","B":"1","a":"2"})", JsonError::missing_field},

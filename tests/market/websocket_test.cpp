@@ -217,6 +217,7 @@ TEST_F(WebsocketTest, a_close_is_answered_once_and_nothing_follows_it) {
   EXPECT_EQ(event.kind, WebsocketEventKind::closed);
   EXPECT_EQ(event.code, close_code::going_away);
   EXPECT_EQ(event.data, "bye");
+  EXPECT_GE(event.readable, event.data.size() + WebsocketClient::padding);
   EXPECT_EQ(sent(), "8:\x03\xE9");
   EXPECT_EQ(client.state(), WebsocketState::closed);
   EXPECT_EQ(next().kind, WebsocketEventKind::none);
