@@ -35,7 +35,7 @@ namespace nfx::market {
 
 struct JsonFeedOptions {
   RecoveryOptions recovery;  // recovery.instruments: how many may be added
-  JsonLimits limits;
+  JsonLimits limits = {};
 };
 
 enum class JsonBook : std::uint8_t { depth, ticker };
