@@ -5,7 +5,10 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 
@@ -35,6 +38,54 @@ std::string compiler() {
 #endif
 }
 
+// The first line of a file; empty when there is none.
+std::string line_of(const char* path) {
+  std::ifstream in{path};
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string governor() {
+  const std::string name = line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  return name.empty() ? "not shown to this system" : name;
+}
+
+std::string isolated() {
+  const std::string cpus = line_of("/sys/devices/system/cpu/isolated");
+  return cpus.empty() ? "none" : cpus;
+}
+
+std::string hypervisor() {
+  std::ifstream in{"/proc/cpuinfo"};
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("flags") && line.contains(" hypervisor")) {
+      const std::string vendor = line_of("/sys/class/dmi/id/sys_vendor");
+      return vendor.empty() ? "yes" : vendor;
+    }
+  }
+  return {};
+}
+
+// The compiler can neither shorten the chain nor overlap its parts. The least of several runs was not interrupted.
+double measured_ghz() {
+  constexpr std::uint32_t additions = 200'000;
+  double least_ns = std::numeric_limits<double>::max();
+  for (int run = 0; run < 10; ++run) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::uint64_t value = 1;
+    for (std::uint32_t i = 0; i < additions / 10; ++i) {
+      for (int j = 0; j < 10; ++j) {
+        value += i;
+        asm volatile("" : "+r"(value));
+      }
+    }
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    least_ns = std::min(least_ns, took.count());
+  }
+  return additions / least_ns;
+}
+
 }  // namespace
 
 Machine this_machine() {
@@ -46,7 +97,11 @@ Machine this_machine() {
   machine.kernel = std::string{system.sysname} + ' ' + system.release;
   machine.compiler = compiler();
   machine.flags = NFX_BENCH_FLAGS;
+  machine.governor = governor();
+  machine.isolated = isolated();
+  machine.hypervisor = hypervisor();
   machine.cores = std::thread::hardware_concurrency();
+  machine.ghz = measured_ghz();
 #ifndef NDEBUG
   machine.assertions = true;
 #endif
@@ -56,6 +111,13 @@ Machine this_machine() {
 std::string describe(const Machine& machine) {
   return machine.cpu_model + ", " + std::to_string(machine.cores) + " cores, " + machine.kernel + ", " +
          machine.compiler + ", " + machine.flags + (machine.assertions ? ", WITH ASSERTIONS: not for quoting" : "");
+}
+
+std::string describe_state(const Machine& machine) {
+  char ghz[32];
+  std::snprintf(ghz, sizeof ghz, "%.2f GHz", machine.ghz);
+  return std::string{ghz} + ", governor: " + machine.governor + ", isolated CPUs: " + machine.isolated +
+         (machine.hypervisor.empty() ? ", no hypervisor" : ", hypervisor: " + machine.hypervisor);
 }
 
 std::expected<unsigned, std::string> pin_to_core(std::optional<unsigned> core) {

@@ -35,6 +35,8 @@ struct State {
   std::uint32_t batch = 1;              // items
   std::uint32_t slice = 1;              // items timed in a row
   std::vector<double> samples;          // ns per message, of the running repeat
+  PerfCounters::Totals counted{};       // during all slices
+  std::uint64_t messages = 0;
 
   [[nodiscard]] std::uint64_t sum_of(Order items) const noexcept {
     std::uint64_t sum = 0;
@@ -81,20 +83,30 @@ void choose_sizes(const Group& group, const Row& row, const MeasureOptions& opti
   state.slice = std::max(state.batch, slice / state.batch * state.batch);
 }
 
+struct Tools {
+  const CycleClock& clock;
+  double own_cost = 0;
+  PerfCounters counters;
+};
+
 // One slice of one row; false when the sum of the answers is wrong.
-bool run_slice(const Row& row, State& state, RowResult& result, const CycleClock& clock, double own_cost, Order order) {
+bool run_slice(const Row& row, State& state, RowResult& result, const Tools& tools, Order order) {
   std::uint64_t sum = 0;
   const Order slice = order.first(state.slice);
+  const PerfCounters::Totals before = tools.counters.read();
   for (Order rest = slice; !rest.empty();) {
     const Order batch = rest.first(std::min<std::size_t>(state.batch, rest.size()));
     rest = rest.subspan(batch.size());
     const Timed timed = time_batch(row.run, batch);
     sum += timed.answer;
-    const double ticks = std::max(0.0, static_cast<double>(timed.ticks) - own_cost);
-    const double ns = clock.to_ns(ticks) / static_cast<double>(batch.size()) / row.messages_per_item;
+    const double ticks = std::max(0.0, static_cast<double>(timed.ticks) - tools.own_cost);
+    const double ns = tools.clock.to_ns(ticks) / static_cast<double>(batch.size()) / row.messages_per_item;
     state.samples.push_back(ns);
     result.ps.record(static_cast<std::uint64_t>(ns * 1000 + 0.5));
   }
+  const PerfCounters::Totals counted = difference(tools.counters.read(), before);
+  for (std::size_t i = 0; i < counted.size(); ++i) state.counted[i] += counted[i];
+  state.messages += slice.size() * row.messages_per_item;
   return sum == state.sum_of(slice);
 }
 
@@ -143,6 +155,7 @@ double own_cost_ticks() noexcept {
 std::expected<GroupResult, WrongAnswer> measure(const Group& group, const MeasureOptions& options,
                                                 const CycleClock& clock, double own_cost) {
   std::vector<State> states(group.rows.size());
+  const Tools tools{clock, own_cost, {}};
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (auto wrong = check_row(group, group.rows[i], states[i])) return std::unexpected(*std::move(wrong));
   }
@@ -169,7 +182,7 @@ std::expected<GroupResult, WrongAnswer> measure(const Group& group, const Measur
         row.prepare();
         // The caches hold the code and data of the previous row.
         keep(row.run(Order{warm_up}.first(group.shuffled ? states[i].slice : states[i].batch)));
-        if (!run_slice(row, states[i], result.rows[i], clock, own_cost, order)) {
+        if (!run_slice(row, states[i], result.rows[i], tools, order)) {
           return std::unexpected(WrongAnswer{full_name(group, row), order[0], "gave another answer while timed"});
         }
       }
@@ -180,6 +193,7 @@ std::expected<GroupResult, WrongAnswer> measure(const Group& group, const Measur
   }
   for (std::size_t i = 0; i < states.size(); ++i) {
     result.rows[i].ns_median = median(result.rows[i].ns_of_repeats);
+    result.rows[i].counters = tools.counters.rates(states[i].counted, states[i].messages);
     result.rows[i].messages_per_batch = states[i].batch * group.rows[i].messages_per_item;
   }
   return result;

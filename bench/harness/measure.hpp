@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "harness/cycle_clock.hpp"
+#include "harness/perf_counters.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 
 namespace nfx::bench {
@@ -62,6 +63,7 @@ struct RowResult {
   std::vector<double> ns_of_repeats;  // those medians
   LatencyHistogram ps;                // picoseconds per message of every timed batch
   std::uint32_t messages_per_batch = 0;
+  CounterRates counters;  // per message, of all timed slices
 };
 
 struct GroupResult {

@@ -2,6 +2,8 @@
 #include "harness/report.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <stdexcept>
 
 #include "harness/json.hpp"
 
@@ -30,6 +32,14 @@ double spread_percent(const RowResult& row) noexcept {
   return 50 * (most - least) / row.ns_median;
 }
 
+// Only where the processor's counters can be read.
+void print_counters(std::FILE* out, const CounterRates& counters) {
+  if (!counters.instructions || !counters.cycles || *counters.cycles <= 0) return;
+  std::fprintf(out, "  %.0f instructions, IPC %.2f", *counters.instructions, *counters.instructions / *counters.cycles);
+  if (counters.branch_misses) std::fprintf(out, ", %.2f branch misses", *counters.branch_misses);
+  if (counters.cache_misses) std::fprintf(out, ", %.2f cache misses", *counters.cache_misses);
+}
+
 void print_row(std::FILE* out, const GroupResult& group, const RowResult& row) {
   std::fprintf(out, "    %-40s %9.1f %5.1f %9.1f %9.1f %10.1f %5u", row.name.c_str(), row.ns_median,
                spread_percent(row), ns(row.ps.percentile(99)), ns(row.ps.percentile(99.9)), ns(row.ps.max()),
@@ -41,6 +51,7 @@ void print_row(std::FILE* out, const GroupResult& group, const RowResult& row) {
   }
   const double ratio = ratio_to_baseline(group, row);
   if (ratio > 0) std::fprintf(out, " %8.2f", ratio);
+  print_counters(out, row.counters);
   std::fputc('\n', out);
 }
 
@@ -50,7 +61,8 @@ void write_machine(Json& json, const RunFacts& facts) {
   json.member("cpu", machine.cpu_model).member("architecture", machine.architecture);
   json.member("cores", machine.cores).member("kernel", machine.kernel);
   json.member("compiler", machine.compiler).member("flags", machine.flags);
-  json.member("assertions", machine.assertions);
+  json.member("ghz", machine.ghz).member("governor", machine.governor).member("isolated", machine.isolated);
+  json.member("hypervisor", machine.hypervisor).member("assertions", machine.assertions);
   json.key("instruction_sets").begin_array();
   for (const std::string& name : facts.instruction_sets) json.value(name);
   json.end_array().end_object();
@@ -58,6 +70,19 @@ void write_machine(Json& json, const RunFacts& facts) {
   json.member("source", facts.clock.source).member("hz", facts.clock.ticks_per_ns * 1e9);
   json.member("step_ns", facts.clock.step_ns);
   json.member("own_cost_ns", facts.clock.to_ns(facts.own_cost_ticks)).end_object();
+  json.member("counters", facts.counters);
+}
+
+void write_counters(Json& json, const CounterRates& counters) {
+  json.key("counters").begin_object();
+  const auto write = [&](const char* name, const std::optional<double>& rate) {
+    if (rate) json.member(name, *rate);
+  };
+  write("instructions", counters.instructions);
+  write("cycles", counters.cycles);
+  write("branch_misses", counters.branch_misses);
+  write("cache_misses", counters.cache_misses);
+  json.member("switches", counters.switches).member("migrations", counters.migrations).end_object();
 }
 
 void write_row(Json& json, const GroupResult& group, const RowResult& row) {
@@ -72,7 +97,35 @@ void write_row(Json& json, const GroupResult& group, const RowResult& row) {
   json.member("messages_per_batch", row.messages_per_batch).member("bytes_per_message", row.bytes_per_message);
   const double ratio = ratio_to_baseline(group, row);
   if (ratio > 0) json.member("baseline_over_this", ratio);
+  write_counters(json, row.counters);
   json.end_object();
+}
+
+void write_facts(Json& json, const RunFacts& facts) {
+  json.member("benchmark", facts.benchmark);
+  write_machine(json, facts);
+  json.member("core", facts.core).member("seed", facts.seed).member("repeats", facts.options.repeats);
+  json.member("rounds", facts.options.rounds);
+  json.key("corpora").begin_array();
+  for (const CorpusFacts& corpus : facts.corpora) {
+    json.begin_object().member("name", corpus.name).member("messages", corpus.messages);
+    json.member("bytes", corpus.bytes).member("digest", hex(corpus.digest)).end_object();
+  }
+  json.end_array().key("notes").begin_array();
+  for (const std::string& note : facts.notes) json.value(note);
+  json.end_array();
+}
+
+void write_repeat(Json& json, const Figures& repeat) {
+  json.begin_object().member("mean", repeat.mean).member("p50", repeat.p50).member("p99", repeat.p99);
+  json.member("p99_9", repeat.p999).member("max", repeat.max).end_object();
+}
+
+const RepeatedRow* baseline_of(const RepeatedGroup& group, const std::string& section) noexcept {
+  for (const RepeatedRow& row : group.rows) {
+    if (row.baseline && row.section == section && !row.repeats.empty()) return &row;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -91,6 +144,8 @@ void print_facts(std::FILE* out, const RunFacts& facts) {
   const Machine& machine = facts.machine;
   std::fprintf(out, "machine    %s, %u cores, %s, %s, pinned to core %u\n", machine.cpu_model.c_str(), machine.cores,
                machine.architecture.c_str(), machine.kernel.c_str(), facts.core);
+  std::fprintf(out, "state      %s\n", describe_state(machine).c_str());
+  std::fprintf(out, "counters   %s\n", facts.counters.c_str());
   std::fprintf(out, "compiler   %s, %s%s\n", machine.compiler.c_str(), machine.flags.c_str(),
                machine.assertions ? ", WITH ASSERTIONS: not for quoting" : "");
   std::string sets;
@@ -132,18 +187,9 @@ void print_table(std::FILE* out, const GroupResult& group) {
 
 std::string to_json(const RunFacts& facts, const std::vector<GroupResult>& groups) {
   Json json;
-  json.begin_object().member("benchmark", facts.benchmark);
-  write_machine(json, facts);
-  json.member("core", facts.core).member("seed", facts.seed).member("repeats", facts.options.repeats);
-  json.member("rounds", facts.options.rounds);
-  json.key("corpora").begin_array();
-  for (const CorpusFacts& corpus : facts.corpora) {
-    json.begin_object().member("name", corpus.name).member("messages", corpus.messages);
-    json.member("bytes", corpus.bytes).member("digest", hex(corpus.digest)).end_object();
-  }
-  json.end_array().key("notes").begin_array();
-  for (const std::string& note : facts.notes) json.value(note);
-  json.end_array().key("groups").begin_array();
+  json.begin_object();
+  write_facts(json, facts);
+  json.key("groups").begin_array();
   for (const GroupResult& group : groups) {
     json.begin_object().member("name", group.name).member("title", group.title).key("rows").begin_array();
     for (const RowResult& row : group.rows) write_row(json, group, row);
@@ -151,6 +197,66 @@ std::string to_json(const RunFacts& facts, const std::vector<GroupResult>& group
   }
   json.end_array().end_object();
   return json.text() + '\n';
+}
+
+double ratio_to_baseline(const RepeatedGroup& group, const RepeatedRow& row) {
+  const RepeatedRow* const baseline = baseline_of(group, row.section);
+  return baseline == nullptr ? 0 : middle_ratio(baseline->repeats, row.repeats, &Figures::p50);
+}
+
+void print_table(std::FILE* out, const RepeatedGroup& group) {
+  std::fprintf(out, "\n%s: %s\n", group.name.c_str(), group.title.c_str());
+  std::string section;
+  bool first = true;
+  for (const RepeatedRow& row : group.rows) {
+    if (first || row.section != section) {
+      section = row.section;
+      const RepeatedRow* const baseline = baseline_of(group, section);
+      std::fprintf(out, "  %-44s %9s %9s %9s %9s %11s  %s\n", section.c_str(), "mean", "p50", "p99", "p99.9", "max",
+                   baseline == nullptr ? "" : ("times \"" + baseline->name + "\"").c_str());
+      first = false;
+    }
+    if (row.repeats.empty()) {
+      std::fprintf(out, "    %-42s left out: %s\n", row.name.c_str(), row.note.c_str());
+      continue;
+    }
+    const auto m = [&](double Figures::* which) { return middle(row.repeats, which); };
+    std::fprintf(out, "    %-42s %9.1f %9.1f %9.1f %9.1f %11.1f", row.name.c_str(), m(&Figures::mean), m(&Figures::p50),
+                 m(&Figures::p99), m(&Figures::p999), m(&Figures::max));
+    if (const double ratio = ratio_to_baseline(group, row); ratio > 0) std::fprintf(out, " %6.2f", ratio);
+    std::fprintf(out, "%s%s", row.note.empty() ? "" : "  ", row.note.c_str());
+    print_counters(out, row.counters);
+    std::fputc('\n', out);
+  }
+  std::fflush(out);
+}
+
+std::string to_json(const RunFacts& facts, const std::vector<RepeatedGroup>& groups) {
+  Json json;
+  json.begin_object();
+  write_facts(json, facts);
+  json.key("groups").begin_array();
+  for (const RepeatedGroup& group : groups) {
+    json.begin_object().member("name", group.name).member("title", group.title).key("rows").begin_array();
+    for (const RepeatedRow& row : group.rows) {
+      json.begin_object().member("section", row.section).member("name", row.name).member("baseline", row.baseline);
+      json.member("unit", row.unit).member("note", row.note).key("repeats").begin_array();
+      for (const Figures& repeat : row.repeats) write_repeat(json, repeat);
+      json.end_array();
+      write_counters(json, row.counters);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+  return json.text() + '\n';
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  std::ofstream out{path};
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + path);
 }
 
 }  // namespace nfx::bench

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/cycle_clock.hpp"
+#include "harness/figures.hpp"
 #include "harness/machine.hpp"
 #include "harness/measure.hpp"
+#include "harness/perf_counters.hpp"
 
 namespace nfx::bench {
 
@@ -25,6 +28,7 @@ struct RunFacts {
   std::vector<std::string> instruction_sets;
   CycleClock clock;
   double own_cost_ticks = 0;
+  std::string counters;  // which counters of the processor there are, or why there are none
   unsigned core = 0;
   std::uint64_t seed = 0;
   MeasureOptions options;
@@ -40,5 +44,30 @@ void print_table(std::FILE* out, const GroupResult& group);
 [[nodiscard]] double ratio_to_baseline(const GroupResult& group, const RowResult& row);
 
 [[nodiscard]] std::string to_json(const RunFacts& facts, const std::vector<GroupResult>& groups);
+
+// A row whose repeats each gave all percentiles, because single operations were timed.
+struct RepeatedRow {
+  std::string section;
+  std::string name;
+  bool baseline = false;  // of its section
+  std::string unit = "ns";
+  std::string note;  // a condition of the row; without repeats, why it was left out
+  std::vector<Figures> repeats;
+  CounterRates counters;
+};
+
+struct RepeatedGroup {
+  std::string name;
+  std::string title;
+  std::vector<RepeatedRow> rows;
+};
+
+// At the median; 0 when the section has no baseline, or the row was left out.
+[[nodiscard]] double ratio_to_baseline(const RepeatedGroup& group, const RepeatedRow& row);
+void print_table(std::FILE* out, const RepeatedGroup& group);
+[[nodiscard]] std::string to_json(const RunFacts& facts, const std::vector<RepeatedGroup>& groups);
+
+// Throws std::runtime_error, which names the file.
+void write_file(const std::string& path, std::string_view text);
 
 }  // namespace nfx::bench

@@ -1,7 +1,6 @@
 // What the wire layer costs, compared with its baseline and with other libraries, in one run: bench_wire --help. Exit
 // status 1 when a row gives a wrong answer, 2 when the run cannot be done.
 #include <cstdio>
-#include <fstream>
 
 #include "harness/program.hpp"
 #include "harness/random.hpp"
@@ -66,6 +65,7 @@ RunFacts make_facts(const Options& options, const Inputs& inputs, unsigned core)
   for (const auto* table : all_kernels()) facts.instruction_sets.emplace_back(table->name);
   facts.clock = calibrate_clock();
   facts.own_cost_ticks = own_cost_ticks();
+  facts.counters = PerfCounters{}.describe();
   facts.core = core;
   facts.seed = options.seed;
   facts.options = measure_options(options, Group{});
@@ -113,12 +113,8 @@ int run(const Options& options) {
     std::printf("\nthe kernel gave the core to others %llu times; those batches are in p99.9 and max\n",
                 static_cast<unsigned long long>(*switches - *switches_before));
   }
-  if (options.json_file.empty()) return 0;
-  std::ofstream out{options.json_file};
-  out << to_json(facts, results);
-  out.close();
-  if (out) return 0;
-  throw std::runtime_error("cannot write " + options.json_file);
+  if (!options.json_file.empty()) write_file(options.json_file, to_json(facts, results));
+  return 0;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "harness/machine.hpp"
 #include "harness/measure.hpp"
+#include "harness/perf_counters.hpp"
 #include "harness/random.hpp"
 
 namespace {
@@ -183,6 +184,30 @@ TEST(Measure, refuses_a_row_whose_answer_changes_once_it_is_timed) {
   EXPECT_EQ(result.error().what, "gave another answer while timed");
 }
 
+TEST(PerfCounters, give_a_rate_for_each_counter_that_there_is_and_the_reason_where_there_are_none) {
+  const PerfCounters counters;
+  const PerfCounters::Totals before = counters.read();
+  std::uint64_t value = 1;
+  for (std::uint64_t i = 0; i < 100'000; ++i) keep(value += i);
+  const CounterRates rates = counters.rates(difference(counters.read(), before), 100'000);
+  if (rates.instructions) {
+    EXPECT_GT(*rates.instructions, 1);
+    EXPECT_NE(counters.describe().find("instructions"), std::string::npos);
+  } else {
+    EXPECT_NE(counters.describe().find("no counters"), std::string::npos);
+  }
+}
+
+TEST(PerfCounters, a_difference_is_never_negative) {
+  PerfCounters::Totals begin{}, end{};
+  begin[0] = 5;
+  end[0] = 7;
+  begin[1] = 9;
+  end[1] = 8;
+  EXPECT_EQ(difference(end, begin)[0], 2U);
+  EXPECT_EQ(difference(end, begin)[1], 0U);
+}
+
 TEST(PinToCore, refuses_a_core_that_does_not_exist) {
   const auto pinned = pin_to_core(100'000);
   ASSERT_FALSE(pinned.has_value());
@@ -194,6 +219,15 @@ TEST(ThisMachine, knows_its_compiler_and_kernel) {
   EXPECT_FALSE(machine.compiler.empty());
   EXPECT_NE(machine.kernel.find("Linux"), std::string::npos);
   EXPECT_GT(machine.cores, 0U);
+}
+
+TEST(ThisMachine, gives_its_frequency_governor_and_isolation_with_every_run) {
+  const Machine machine = this_machine();
+  EXPECT_GT(machine.ghz, 0.01);
+  EXPECT_LT(machine.ghz, 20);
+  const std::string text = describe_state(machine);
+  for (const std::string& part : {std::string{" GHz"}, machine.governor, machine.isolated})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 }  // namespace

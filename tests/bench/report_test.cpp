@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <stdexcept>
 
 #include "harness/json.hpp"
 #include "harness/report.hpp"
@@ -89,6 +90,51 @@ TEST(Report, writes_machine_clock_corpora_and_rows_as_json) {
         R"("instruction_sets":["scalar","avx2"])", R"("hz":2.5e+09)", R"("own_cost_ns":20)", R"("seed":42)",
         R"("digest":"0000000000000abc")", R"("ns_median":12.5)", R"("ns_of_repeats":[12.5])"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
+  }
+}
+
+RepeatedGroup repeated_group() {
+  RepeatedGroup group{"g", "t", {}};
+  group.rows.push_back(
+      {.section = "one", .name = "before", .baseline = true, .note = {}, .repeats = {}, .counters = {}});
+  group.rows.back().repeats = {{60, 50, 70, 80, 90}, {120, 100, 140, 160, 180}};
+  group.rows.push_back({.section = "one", .name = "after", .note = {}, .repeats = {}, .counters = {}});
+  group.rows.back().repeats = {{11, 10, 12, 13, 14}, {21, 20, 22, 23, 24}};
+  group.rows.push_back({.section = "one", .name = "absent", .note = "no such library", .repeats = {}, .counters = {}});
+  return group;
+}
+
+TEST(Report, compares_the_medians_of_the_same_repeat_of_single_operations) {
+  const RepeatedGroup group = repeated_group();
+  EXPECT_DOUBLE_EQ(ratio_to_baseline(group, group.rows[1]), 5);
+  EXPECT_EQ(ratio_to_baseline(group, group.rows[2]), 0);
+}
+
+TEST(Report, writes_every_repeat_with_its_percentiles_and_why_a_row_is_left_out) {
+  const std::string text = without_space(to_json(RunFacts{}, {repeated_group()}));
+  for (const char* part :
+       {R"({"mean":60,"p50":50,"p99":70,"p99_9":80,"max":90})", R"("note":"nosuchlibrary","repeats":[])",
+        R"("name":"after","baseline":false,"unit":"ns")"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
+  }
+}
+
+TEST(Report, writes_counters_per_message_only_where_the_processor_shows_them) {
+  GroupResult group{"g", "t", {row_of("s", "r", 1, false), row_of("s", "hidden", 1, false)}};
+  group.rows[0].counters = {
+      .instructions = 250.5, .cycles = 100.0, .branch_misses = {}, .cache_misses = {}, .switches = 3, .migrations = 1};
+  const std::string text = without_space(to_json(RunFacts{}, {group}));
+  EXPECT_NE(text.find(R"("counters":{"instructions":250.5,"cycles":100,"switches":3,"migrations":1})"),
+            std::string::npos);
+  EXPECT_NE(text.find(R"("counters":{"switches":0,"migrations":0})"), std::string::npos);
+}
+
+TEST(Report, names_the_file_that_it_cannot_write) {
+  try {
+    write_file("/proc/no/such/folder/x.json", "{}");
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string{error.what()}.find("/proc/no/such/folder/x.json"), std::string::npos);
   }
 }
 
