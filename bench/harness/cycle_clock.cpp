@@ -79,4 +79,28 @@ CycleClock calibrate_clock() noexcept {
   return clock;
 }
 
+double stamp_cost_ticks() noexcept {
+  std::array<double, 20'001> costs;
+  for (double& cost : costs) {
+    const std::uint64_t begin = ticks_before();
+    cost = static_cast<double>(ticks_after() - begin);
+  }
+  return undisturbed_mean(costs);
+}
+
+double undisturbed_mean(std::span<double> costs) noexcept {
+  if (costs.empty()) return 0;
+  const auto middle = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
+  std::ranges::nth_element(costs, middle);
+  const double limit = 2 * *middle;
+  double sum = 0;
+  std::size_t count = 0;
+  for (const double cost : costs) {
+    if (cost > limit) continue;
+    sum += cost;
+    ++count;
+  }
+  return sum / static_cast<double>(count);
+}
+
 }  // namespace nfx::bench

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -66,5 +67,13 @@ struct CycleClock {
 
 // Compares the counter with the kernel's clock for about 100 ms.
 [[nodiscard]] CycleClock calibrate_clock() noexcept;
+
+// The mean of those costs that are at most twice the median; reorders them. The counter's step may be as large as the
+// cost, so that only a mean has a fraction. 0 of none.
+[[nodiscard]] double undisturbed_mean(std::span<double> costs) noexcept;
+
+// What a pair of readings with nothing between them gives: the mean of those that were not interrupted. Subtracted from
+// the time of a single operation.
+[[nodiscard]] double stamp_cost_ticks() noexcept;
 
 }  // namespace nfx::bench

@@ -140,16 +140,7 @@ double own_cost_ticks() noexcept {
   const std::uint32_t item = 0;
   std::vector<double> costs(20'001);
   for (double& cost : costs) cost = static_cast<double>(time_batch(nothing, Order{&item, 1}).ticks);
-  // The counter's step may be as large as the cost, so only the mean of the undisturbed ones has a fraction.
-  const double limit = 2 * median(costs);
-  double sum = 0;
-  std::size_t count = 0;
-  for (const double cost : costs) {
-    if (cost > limit) continue;
-    sum += cost;
-    ++count;
-  }
-  return sum / static_cast<double>(count);
+  return undisturbed_mean(costs);
 }
 
 std::expected<GroupResult, WrongAnswer> measure(const Group& group, const MeasureOptions& options,

@@ -21,14 +21,14 @@
 namespace nfx::bench {
 
 struct Techniques {
-  bool zero_copy;       // a value is a view of the message, not a std::string
-  bool direct_look_up;  // an array by tag, not a std::map
-  bool simd_scan;       // scan_soh and check_sum of the best kernel, not a byte at a time
-  bool fixed_offsets;   // "8=FIX.4.4|9=" is compared at constant offsets, not parsed
-  bool aligned;         // the parser's hot members start a cache line, not straddle one
-  bool branch_hints;    // what ends a parse with an error is marked as unlikely
-  bool restricted;      // the compiler may assume that the message and the fields do not overlap
-  bool hot;             // parse() is [[gnu::hot]]
+  bool zero_copy = false;       // a value is a view of the message, not a std::string
+  bool direct_look_up = false;  // an array by tag, not a std::map
+  bool simd_scan = false;       // scan_soh and check_sum of the best kernel, not a byte at a time
+  bool fixed_offsets = false;   // "8=FIX.4.4|9=" is compared at constant offsets, not parsed
+  bool aligned = false;         // the parser's hot members start a cache line, not straddle one
+  bool branch_hints = false;    // what ends a parse with an error is marked as unlikely
+  bool restricted = false;      // the compiler may assume that the message and the fields do not overlap
+  bool hot = false;             // parse() is [[gnu::hot]]
 };
 inline constexpr std::size_t technique_count = 8;
 

@@ -66,6 +66,13 @@ TEST(CycleClock, timing_nothing_costs_something_but_less_than_ten_microseconds) 
   EXPECT_LT(cost_ns, 10'000);
 }
 
+TEST(CycleClock, a_cost_is_the_mean_of_readings_that_were_not_interrupted) {
+  std::vector<double> costs{10, 20, 12, 5000, 14};
+  EXPECT_EQ(undisturbed_mean(costs), 14);
+  EXPECT_EQ(undisturbed_mean({}), 0);
+  EXPECT_LE(stamp_cost_ticks(), own_cost_ticks() * 1.5);
+}
+
 TEST(Random, gives_the_same_numbers_for_the_same_seed_and_others_for_another) {
   Random a{1}, b{1}, c{2};
   std::set<std::uint64_t> seen;
