@@ -1,13 +1,13 @@
-// What it saves to defer work, what the queue under it costs compared with two others, and which table finds a session
+// What it saves to defer work, what the queue under it costs compared with others, and which table finds a session
 // fastest: bench_deferred --help. Exit status 1 when an answer is wrong, 2 when the run cannot be done.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
 
+#include "deferred/rows.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "rows.hpp"
 
 namespace nfx::bench {
 
@@ -25,19 +25,43 @@ namespace {
 
 using namespace nfx::bench;
 
-int run(const Options& options, const std::string& only) {
+struct NamedGroup {
+  const char* name;
+  RepeatedGroup (*measure)(const Options&, const Tools&);
+};
+
+constexpr NamedGroup all_groups[] = {{"deferred", defer_group},
+                                     {"sizes", size_group},
+                                     {"rates", rate_group},
+                                     {"spsc", queue_group},
+                                     {"lookup", nfx::bench::lookup_group}};
+
+int run(const Options& options, const std::string& only, const std::string& json_file) {
   if (options.core == options.other) throw std::runtime_error("--core and --other are two CPUs");
-  std::printf("machine   %s\n", describe(this_machine()).c_str());
   pin(options.core);
-  const nfx::bench::CycleClock clock = calibrate_clock();
-  const double own_cost = own_cost_ticks();
-  std::printf("clock     %s, step %.1f ns, own cost %.1f ns, subtracted from single messages\n", clock.source,
-              clock.step_ns, clock.to_ns(own_cost));
-  std::printf("measured  %u repeats of %u messages, rows in turn, on CPUs %u and %u\n", options.repeats,
-              options.messages, options.core, options.other);
-  if (only.empty() || only == "deferred") run_defer(options, clock, own_cost);
-  if (only.empty() || only == "spsc") run_queues(options, clock);
-  if (only.empty() || only == "lookup") run_lookups(options, clock);
+  RunFacts facts;
+  facts.benchmark = "deferred";
+  facts.machine = this_machine();
+  facts.clock = calibrate_clock();
+  facts.own_cost_ticks = stamp_cost_ticks();
+  facts.counters = PerfCounters{}.describe();
+  facts.core = options.core;
+  facts.seed = options.seed;
+  facts.options.repeats = options.repeats;
+  facts.options.rounds = 1;
+  facts.notes.push_back(std::to_string(options.messages) +
+                        " messages of a row and repeat; workers and consumers on core " +
+                        std::to_string(options.other));
+  print_facts(stdout, facts);
+  const Tools tools{facts.clock, facts.own_cost_ticks};
+  std::vector<RepeatedGroup> results;
+  for (const NamedGroup& named : all_groups) {
+    if (!only.empty() && only != named.name) continue;
+    pin(options.core);
+    results.push_back(named.measure(options, tools));
+    print_table(stdout, results.back());
+  }
+  if (!json_file.empty()) write_file(json_file, to_json(facts, results));
   return 0;
 }
 
@@ -45,7 +69,7 @@ int run(const Options& options, const std::string& only) {
 
 int main(int argc, char** argv) {
   Options options;
-  std::string only;
+  std::string only, json_file;
   const nfx::cli::Command program{
       .name = "bench_deferred",
       .summary = "What it saves to defer work, what queues cost, and which table finds a session",
@@ -58,7 +82,18 @@ int main(int argc, char** argv) {
            {.names = "--seed", .target = &options.seed, .help = "Of the corpus and of orders"},
            {.names = "--core", .target = &options.core, .help = "CPU that submits or produces", .default_text = "0"},
            {.names = "--other", .target = &options.other, .help = "CPU of the worker or consumer"},
-           {.names = "--only", .target = &only, .help = "One group", .one_of = {"deferred", "spsc", "lookup"}}},
+           {.names = "--only",
+            .target = &only,
+            .help = "One group",
+            .one_of = {"deferred", "sizes", "rates", "spsc", "lookup"}},
+           {.names = "--size",
+            .target = &options.size,
+            .help = "Bytes of a record, in the groups sizes and spsc: one size",
+            .default_text = "all sizes"},
+           {.names = "--json",
+            .target = &json_file,
+            .help = "Also write everything to this file",
+            .kind = nfx::cli::Kind::file}},
   };
-  return run_program(program, argc, argv, [&] { return run(options, only); });
+  return run_program(program, argc, argv, [&] { return run(options, only, json_file); });
 }

@@ -2,13 +2,12 @@
 // identity, and the dense table by connection that serves every message after the Logon.
 #include <absl/container/flat_hash_map.h>
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "deferred/rows.hpp"
 #include "harness/random.hpp"
-#include "rows.hpp"
 
 namespace nfx::bench {
 namespace {
@@ -27,16 +26,11 @@ struct Owner {
   std::uint32_t slot = 0;
 };
 
-struct Row {
-  const char* name;
-  std::vector<double> ns;
-};
-
 // Nanoseconds per look-up, in batches; find(i) gives the session of question i.
 template <class Find>
-double time_lookups(const std::vector<std::uint32_t>& questions, const CycleClock& clock, Find&& find) {
+Figures time_lookups(const std::vector<std::uint32_t>& questions, const Tools& tools, Find&& find) {
   constexpr std::size_t batch = 256;
-  std::vector<double> ns;
+  LatencyHistogram picoseconds;
   std::uint64_t wrong = 0;
   for (std::size_t at = 0; at + batch <= questions.size(); at += batch) {
     std::uint64_t sum = 0, expected = 0;
@@ -45,13 +39,13 @@ double time_lookups(const std::vector<std::uint32_t>& questions, const CycleCloc
     const std::uint64_t end = ticks_after();
     for (std::size_t i = at; i < at + batch; ++i) expected += questions[i];
     wrong += sum == expected ? 0 : 1;
-    ns.push_back(clock.to_ns(static_cast<double>(end - begin)) / batch);
+    picoseconds.record(static_cast<std::uint64_t>(tools.to_ns(end - begin) * 1000 / batch));
   }
   if (wrong != 0) throw WrongAnswerError("a table found other sessions");
-  return median(std::move(ns));
+  return figures_of(picoseconds, 1000);
 }
 
-void run_sessions(std::uint32_t sessions, const Options& options, const CycleClock& clock) {
+void add_sessions(RepeatedGroup& group, std::uint32_t sessions, const Options& options, const Tools& tools) {
   std::vector<std::string> names;
   StdMap by_std;
   FlatMap by_flat;
@@ -72,31 +66,34 @@ void run_sessions(std::uint32_t sessions, const Options& options, const CycleClo
   for (const Owner& owner : owners) connections.push_back(owner.connection);
   std::vector<std::uint32_t> questions(options.messages);
   for (std::uint32_t& each : questions) each = static_cast<std::uint32_t>(random.below(sessions));
-  Row rows[] = {{"std::unordered_map by identity", {}},
-                {"absl::flat_hash_map by identity", {}},
-                {"dense table by connection", {}}};
+  const std::string section = std::to_string(sessions) + " sessions";
+  const std::size_t first = group.rows.size();
+  group.rows.push_back(row_of(section, "std::unordered_map by identity", true));
+  group.rows.push_back(row_of(section, "absl::flat_hash_map by identity"));
+  group.rows.push_back(row_of(section, "dense table by connection"));
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
+    RepeatedRow* const rows = &group.rows[first];
     const auto name = [&](std::uint32_t i) { return std::string_view{names[i]}; };
-    rows[0].ns.push_back(time_lookups(questions, clock, [&](std::uint32_t i) { return by_std.find(name(i))->second; }));
-    rows[1].ns.push_back(time_lookups(questions, clock, [&](std::uint32_t i) {
+    rows[0].repeats.push_back(
+        time_lookups(questions, tools, [&](std::uint32_t i) { return by_std.find(name(i))->second; }));
+    rows[1].repeats.push_back(time_lookups(questions, tools, [&](std::uint32_t i) {
       return by_flat.find(absl::string_view{name(i).data(), name(i).size()})->second;
     }));
-    rows[2].ns.push_back(time_lookups(questions, clock, [&](std::uint32_t i) {
+    rows[2].repeats.push_back(time_lookups(questions, tools, [&](std::uint32_t i) {
       const std::uint64_t connection = connections[i];
       const Owner& owner = owners[static_cast<std::uint32_t>(connection)];
       return owner.connection == connection ? owner.slot : UINT32_MAX;
     }));
   }
-  std::printf("  %-36s %9s\n", (std::to_string(sessions) + " sessions").c_str(), "ns");
-  for (const Row& row : rows) std::printf("    %-34s %9.2f\n", row.name, median(row.ns));
 }
 
 }  // namespace
 
-void run_lookups(const Options& options, const CycleClock& clock) {
+RepeatedGroup lookup_group(const Options& options, const Tools& tools) {
   pin(options.core);
-  std::printf("\nlookup: ns to find a session, in random order; medians of the repeats\n");
-  for (const std::uint32_t sessions : {8U, 256U, 10'000U}) run_sessions(sessions, options, clock);
+  RepeatedGroup group{"lookup", "ns to find a session, in random order, in batches of 256", {}};
+  for (const std::uint32_t sessions : {8U, 256U, 10'000U}) add_sessions(group, sessions, options, tools);
+  return group;
 }
 
 }  // namespace nfx::bench

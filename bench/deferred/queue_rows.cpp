@@ -1,5 +1,5 @@
-// SpscRing compared with two other rings in one run: the cost of a record from one thread to another, and of a push
-// without a reader. All rings hold 1,024 records; a full or empty one is tried again immediately.
+// SpscRing and SpscQueue compared with other queues in one run: the cost of a record from one thread to another, and of
+// a push without a reader. All queues hold 1,024 records; a full or empty one is tried again immediately.
 #ifdef NFX_BENCH_ATOMIC_QUEUE
 #include <atomic_queue/atomic_queue.h>
 #endif
@@ -7,17 +7,23 @@
 #include <readerwriterqueue/readerwriterqueue.h>
 #endif
 
-#include <algorithm>
+#ifdef NFX_BENCH_RIGTORP
+#include <rigtorp/SPSCQueue.h>
+#endif
+#ifdef NFX_BENCH_QUILL
+#include <quill/core/BoundedSPSCQueue.h>
+#endif
+
 #include <array>
 #include <atomic>
-#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <thread>
 
+#include "deferred/rows.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/concurrent/spsc_queue.hpp"
 #include "nexusfix/concurrent/spsc_ring.hpp"
-#include "rows.hpp"
 
 namespace nfx::bench {
 namespace {
@@ -80,6 +86,46 @@ struct ReaderWriter {
 };
 #endif
 
+#ifdef NFX_BENCH_RIGTORP
+template <class T>
+struct Rigtorp {
+  static constexpr const char* name = "rigtorp SPSCQueue";
+  bool push(const T& value) noexcept { return queue.try_push(value); }
+  bool pop(T& value) noexcept {
+    const T* const front = queue.front();
+    if (front == nullptr) return false;
+    value = *front;
+    queue.pop();
+    return true;
+  }
+  rigtorp::SPSCQueue<T> queue{capacity};
+};
+#endif
+
+#ifdef NFX_BENCH_QUILL
+// A queue of bytes: a record is written in place.
+template <class T>
+struct Quill {
+  static constexpr const char* name = "quill BoundedSPSCQueue";
+  bool push(const T& value) noexcept {
+    std::byte* const place = queue.prepare_write(sizeof(T));
+    if (place == nullptr) return false;
+    std::memcpy(place, &value, sizeof value);
+    queue.finish_and_commit_write(sizeof(T));
+    return true;
+  }
+  bool pop(T& value) noexcept {
+    const std::byte* const place = queue.prepare_read();
+    if (place == nullptr) return false;
+    std::memcpy(&value, place, sizeof value);
+    queue.finish_read(sizeof(T));
+    queue.commit_read();
+    return true;
+  }
+  quill::detail::BoundedSPSCQueue queue{capacity * sizeof(T)};
+};
+#endif
+
 template <class T>
 T make_record(std::uint64_t n) noexcept {
   T record;
@@ -89,8 +135,8 @@ T make_record(std::uint64_t n) noexcept {
 
 // Nanoseconds per record through the queue.
 template <template <class> class Queue, class T>
-double time_through(const Options& options, const CycleClock& clock) {
-  const std::uint64_t records = std::uint64_t{options.messages} * 20;
+double time_through(const Options& options, const Tools& tools) {
+  const std::uint64_t records = std::uint64_t{options.messages} * (sizeof(T) > 256 ? 2 : 20);
   const auto queue = std::make_unique<Queue<T>>();
   std::atomic<bool> ready{false};
   std::atomic<std::uint64_t> begin{0};
@@ -114,44 +160,45 @@ double time_through(const Options& options, const CycleClock& clock) {
   const std::uint64_t end = ticks_after();
   producer.join();
   if (!right) throw WrongAnswerError(std::string{Queue<T>::name} + " gave other records than it took");
-  return clock.to_ns(static_cast<double>(end - begin.load())) / static_cast<double>(records);
+  return tools.clock.to_ns(static_cast<double>(end - begin.load())) / static_cast<double>(records);
 }
 
 // Nanoseconds per push into a queue that is not full, on one thread.
 template <template <class> class Queue, class T>
-double time_push(const Options& options, const CycleClock& clock) {
-  constexpr std::uint64_t batch = capacity / 2;
+Figures time_push(const Options& options, const Tools& tools) {
+  constexpr std::uint64_t batch = 16;
   pin(options.core);
   const auto queue = std::make_unique<Queue<T>>();
-  std::vector<double> ns;
+  LatencyHistogram picoseconds;
   std::uint64_t wrong = 0;
   for (std::uint64_t done = 0; done < options.messages; done += batch) {
     const std::uint64_t begin = ticks_before();
     for (std::uint64_t n = 0; n < batch; ++n) wrong += queue->push(make_record<T>(n)) ? 0 : 1;
     const std::uint64_t end = ticks_after();
-    ns.push_back(clock.to_ns(static_cast<double>(end - begin)) / batch);
+    if (done >= options.messages / 10)
+      picoseconds.record(static_cast<std::uint64_t>(tools.to_ns(end - begin) * 1000 / batch));
     T record;
     for (std::uint64_t n = 0; n < batch; ++n) wrong += queue->pop(record) && record.words.front() == n ? 0 : 1;
   }
   if (wrong != 0) throw WrongAnswerError(std::string{Queue<T>::name} + " lost records");
-  return median(std::move(ns));
+  return figures_of(picoseconds, 1000);
 }
 
-struct Row {
-  const char* name;
-  std::vector<double> through, push;
-};
-
 template <std::size_t Size>
-void run_size(const Options& options, const CycleClock& clock) {
+void add_size(RepeatedGroup& group, const Options& options, const Tools& tools) {
   using T = Record<Size>;
-  std::vector<Row> rows;
+  const std::string through = std::to_string(Size) + " bytes, to the other core";
+  const std::string push = std::to_string(Size) + " bytes, pushed";
+  std::vector<RepeatedRow> through_rows, push_rows;
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     std::size_t at = 0;
     const auto take = [&]<template <class> class Queue>() {
-      if (repeat == 0) rows.push_back({Queue<T>::name, {}, {}});
-      rows[at].through.push_back(time_through<Queue, T>(options, clock));
-      rows[at++].push.push_back(time_push<Queue, T>(options, clock));
+      if (repeat == 0) {
+        through_rows.push_back(row_of(through, Queue<T>::name, at == 0));
+        push_rows.push_back(row_of(push, Queue<T>::name, at == 0));
+      }
+      through_rows[at].repeats.push_back(same_figures(time_through<Queue, T>(options, tools)));
+      push_rows[at++].repeats.push_back(time_push<Queue, T>(options, tools));
     };
     take.template operator()<OurRing>();
     take.template operator()<OurQueue>();
@@ -162,26 +209,41 @@ void run_size(const Options& options, const CycleClock& clock) {
 #ifdef NFX_BENCH_READERWRITERQUEUE
     take.template operator()<ReaderWriter>();
 #endif
+#ifdef NFX_BENCH_RIGTORP
+    take.template operator()<Rigtorp>();
+#endif
+#ifdef NFX_BENCH_QUILL
+    take.template operator()<Quill>();
+#endif
   }
-  std::printf("  %-36s %9s %9s %9s\n", (std::to_string(Size) + " bytes").c_str(), "through", "best", "push");
-  for (const Row& row : rows) {
-    std::printf("    %-34s %9.2f %9.2f %9.2f\n", row.name, median(row.through), std::ranges::min(row.through),
-                median(row.push));
-  }
-  std::fflush(stdout);
+#ifndef NFX_BENCH_RIGTORP
+  through_rows.push_back(row_of(through, "rigtorp SPSCQueue"));
+  through_rows.back().note = "rigtorp/SPSCQueue.h was not found";
+#endif
+#ifndef NFX_BENCH_QUILL
+  through_rows.push_back(row_of(through, "quill BoundedSPSCQueue"));
+  through_rows.back().note = "quill/core/BoundedSPSCQueue.h was not found";
+#endif
+  for (RepeatedRow& row : through_rows) group.rows.push_back(std::move(row));
+  for (RepeatedRow& row : push_rows) group.rows.push_back(std::move(row));
 }
 
 }  // namespace
 
-void run_queues(const Options& options, const CycleClock& clock) {
-  std::printf(
-      "\nspsc: ns per record, medians of the repeats; through: from one core to the other; best: of the repeats; push: "
-      "alone\n");
-  run_size<8>(options, clock);
-  run_size<16>(options, clock);
-  run_size<32>(options, clock);
-  run_size<64>(options, clock);
-  run_size<256>(options, clock);
+RepeatedGroup queue_group(const Options& options, const Tools& tools) {
+  RepeatedGroup group{
+      "spsc", "ns per record, from one core to the other over all records, and pushed, in batches of 16", {}};
+  const auto add = [&]<std::size_t Size>() {
+    if (options.size == 0 || options.size == Size) add_size<Size>(group, options, tools);
+  };
+  add.operator()<8>();
+  add.operator()<16>();
+  add.operator()<32>();
+  add.operator()<64>();
+  add.operator()<256>();
+  add.operator()<1024>();
+  add.operator()<4096>();
+  return group;
 }
 
 }  // namespace nfx::bench

@@ -74,6 +74,25 @@ class Sustained(unittest.TestCase):
         self.assertEqual("FAILED     " in out, status == 1, out)
 
 
+class Deferred(unittest.TestCase):
+    def test_offers_what_the_worker_can_follow_its_limit_and_more(self):
+        rows = measured_groups("NFX_BENCH_DEFERRED", "--only", "rates", "--repeats", "1", "--messages", "5000")["rates"]
+        names = [name for _, name in rows]
+        self.assertEqual(names, ["one message of the worker at its limit", "50% of the worker's limit", "90%", "100%",
+                                 "200%, blocks when full", "200%, drops when full", "200%, spills when full", "drop", "spill",
+                                 "block, at most 100 us"])
+        for row in rows.values():
+            self.assertGreater(row["repeats"][0]["mean"], 0, row)
+        blocked = rows["worker has stopped, the ring is full", "block, at most 100 us"]["repeats"][0]
+        self.assertGreater(blocked["p50"], 50_000)
+
+    def test_times_the_copy_the_queue_and_the_deferral_of_each_size(self):
+        rows = measured_groups("NFX_BENCH_DEFERRED", "--only", "sizes", "--repeats", "1", "--messages", "1000")["sizes"]
+        for size in (16, 64, 256, 1024, 4096):
+            for name in ("inline: format, append", "deferred, worker busy-polls", "queue alone", "copy alone"):
+                self.assertEqual(len(rows[f"{size} bytes", name]["repeats"]), 1)
+
+
 class Techniques(unittest.TestCase):
     def test_compares_every_index_of_a_store_with_the_same_messages(self):
         groups = measured_groups("NFX_BENCH_TECHNIQUES", "--quick", "--only", "message_index")
