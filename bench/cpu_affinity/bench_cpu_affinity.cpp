@@ -18,6 +18,7 @@
 #include "harness/figures.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
+#include "harness/report.hpp"
 #include "isolation.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/host/hiccup_meter.hpp"
@@ -41,6 +42,7 @@ struct Options {
   unsigned load = 4;
   double hiccup_seconds = 2;
   bool no_isolation = false;
+  std::string json_file;
 };
 
 enum class Placing : std::uint8_t { anywhere, pinned, isolated };
@@ -62,6 +64,7 @@ struct Repeat {
   Figures round_trip_us;
   Figures hiccup_us;  // the worst gap of each millisecond
   double lost_percent = 0;
+  CounterRates counters;  // of parsing and round trips
 };
 
 // Batches are long enough for the clock; every message is another one.
@@ -178,8 +181,11 @@ Repeat measure_once(const Condition& condition, const Options& options, int cpu,
     try {
       place(condition.placing, cpu);
       const Corpus corpus = make_corpus(Kind::execution_report, seed);
+      const PerfCounters counters;
+      const PerfCounters::Totals before = counters.read();
       repeat.parse_ns = time_parsing(corpus, options, clock);
       repeat.round_trip_us = time_round_trips(options, seed, isolation.get());
+      repeat.counters = counters.rates(difference(counters.read(), before), options.measured);
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -217,8 +223,47 @@ void print(const char* title, const char* unit, const Repeats& all, Figures Repe
   }
 }
 
+// The same as a group of rows, for the file.
+RepeatedGroup group_of(const char* name, const char* title, const char* unit, const Repeats& all,
+                       Figures Repeat::* kind) {
+  RepeatedGroup group{name, title, {}};
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    RepeatedRow row{.section = conditions[i].load ? "load" : "no load",
+                    .name = conditions[i].name,
+                    .baseline = conditions[i].placing == Placing::anywhere,
+                    .unit = unit,
+                    .note = all[i].empty() ? "isolation was left out" : "",
+                    .repeats = {},
+                    .counters = {}};
+    for (const Repeat& each : all[i]) {
+      row.repeats.push_back(each.*kind);
+      row.counters.switches += each.counters.switches;
+      row.counters.migrations += each.counters.migrations;
+    }
+    group.rows.push_back(std::move(row));
+  }
+  return group;
+}
+
+void write_results(const Options& options, int cpu, const CycleClock& clock, const Repeats& all) {
+  RunFacts facts;
+  facts.benchmark = "cpu_affinity";
+  facts.machine = this_machine();
+  facts.clock = clock;
+  facts.counters = PerfCounters{}.describe();
+  facts.core = static_cast<unsigned>(cpu);
+  facts.options.repeats = options.repeats;
+  facts.options.rounds = 1;
+  write_file(
+      options.json_file,
+      to_json(facts, std::vector{group_of("parse", "parsing an ExecutionReport", "ns", all, &Repeat::parse_ns),
+                                 group_of("round trip", "an order's round trip", "us", all, &Repeat::round_trip_us),
+                                 group_of("gap", "worst gap of a millisecond", "us", all, &Repeat::hiccup_us)}));
+}
+
 int run(const Options& options) {
   std::printf("machine   %s\n", describe(this_machine()).c_str());
+  std::printf("state     %s\n", describe_state(this_machine()).c_str());
   std::printf("measured  %u after %u of warm-up, %u repeats, conditions in turn; load: %u noisy processes\n",
               options.measured, options.warm_up, options.repeats, options.load);
   const int cpu = app::cpus_to_isolate(1).front();
@@ -237,12 +282,15 @@ int run(const Options& options) {
   print("parsing an ExecutionReport", "ns", all, &Repeat::parse_ns);
   print("order round trip, both engines on one thread, TCP on loopback", "us", all, &Repeat::round_trip_us);
   print("worst gap per millisecond of a busy-polling thread", "us", all, &Repeat::hiccup_us);
-  std::printf("\nCPU time lost, %%: median of the repeats\n");
+  std::printf("\nCPU time lost, %%; context switches; migrations: medians of the repeats\n");
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     if (all[i].empty()) continue;
-    std::printf("  %-18s %10.3f\n", conditions[i].name,
-                middle(all[i], [](const Repeat& each) { return each.lost_percent; }));
+    std::printf("  %-18s %10.3f %10.0f %10.0f\n", conditions[i].name,
+                middle(all[i], [](const Repeat& each) { return each.lost_percent; }),
+                middle(all[i], [](const Repeat& each) { return static_cast<double>(each.counters.switches); }),
+                middle(all[i], [](const Repeat& each) { return static_cast<double>(each.counters.migrations); }));
   }
+  if (!options.json_file.empty()) write_results(options, cpu, clock, all);
   return 0;
 }
 
@@ -271,6 +319,10 @@ int main(int argc, char** argv) {
             .target = &options.hiccup_seconds,
             .help = "How long to measure gaps",
             .range = {{0.1, 600}}},
+           {.names = "--json",
+            .target = &options.json_file,
+            .help = "Also write everything to this file",
+            .kind = nfx::cli::Kind::file},
            {.names = "--no-isolation",
             .target = &options.no_isolation,
             .help = "Leave out what needs root and changes the host while it runs"}},
