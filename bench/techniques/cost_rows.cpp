@@ -1,6 +1,13 @@
 // The costs that the techniques avoid: a value copied into a std::string, memory that is not in the cache, and a thread
 // that moves to another CPU.
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
 #include <numeric>
+#include <optional>
+#include <system_error>
 
 #include "harness/random.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -65,6 +72,28 @@ Figures time_reads(std::size_t bytes, const TechniqueOptions& options, const Tec
   return figures_of(ps, 1000);
 }
 
+// The first node whose CPUs the measured one is not among; empty where there is one node alone.
+std::optional<unsigned> remote_node(unsigned core) {
+  const std::filesystem::path cpu = "/sys/devices/system/cpu/cpu" + std::to_string(core);
+  for (unsigned node = 0; node < 64; ++node) {
+    const std::string name = "node" + std::to_string(node);
+    if (std::filesystem::exists("/sys/devices/system/node/" + name) && !std::filesystem::exists(cpu / name))
+      return node;
+  }
+  return std::nullopt;
+}
+
+// The same with all memory on that node.
+Figures time_remote_reads(unsigned node, std::size_t bytes, const TechniqueOptions& options,
+                          const TechniqueTools& tools) {
+  const unsigned long nodes = 1UL << node;
+  if (::syscall(SYS_set_mempolicy, MPOL_BIND, &nodes, 65UL) != 0)
+    throw std::system_error(errno, std::generic_category(), "set_mempolicy");
+  const Figures figures = time_reads(bytes, options, tools);
+  ::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0UL);
+  return figures;
+}
+
 void read_all(const std::vector<std::uint64_t>& memory) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < memory.size(); i += 8) sum += memory[i];
@@ -100,6 +129,9 @@ std::vector<Cost> all_costs(const TechniqueOptions& options) {
                        return time_reads(size, all...);
                      }});
   }
+  const std::optional<unsigned> node = remote_node(options.core);
+  costs.push_back({memory, "remote node", false, node ? "" : "this machine has one NUMA node alone",
+                   [node](auto&&... all) { return time_remote_reads(*node, 256 * kib * kib, all...); }});
   const std::string why_not = options.core == options.other ? "needs a second CPU" : "";
   for (const std::size_t size : {std::size_t{0}, 16 * kib, 256 * kib, 4 * kib * kib}) {
     const std::string section = "a thread with a working set of " + with_commas(size / kib) + " KiB";

@@ -1,0 +1,204 @@
+"""Measures every published figure of the techniques again, and shows both in one table: published before, after and
+factor; the same here; how the repeats judge it; the condition under which it is true; and the command of the row.
+
+Each benchmark runs once, its rows in turn, five repeats, answers checked before they are timed. A factor is the median of
+the repeats' own ratios, with the least and the most. Compare factors, not nanoseconds: the machines differ.
+
+  reached       at least the published factor (or, where none was published, better in every repeat)
+  smaller here  better in every repeat, by less than published
+  not seen here better in some repeats, worse in others, or by less than 1%
+  slower here   worse in every repeat
+  measured      a cost, with nothing to compare it with
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from published import RUNS, TABLE  # noqa: E402
+from results import LeftOut, Results, Row  # noqa: E402
+
+PRESETS = ("release", "lto", "pgo")
+PRESET_ROWS = (("NexusFIX MessageView", "NexusFIX MessageView"), ("the small parser", "+ [[gnu::hot]]"))
+
+
+def command(run):
+    return "./dev bench " + " ".join(RUNS[run])
+
+
+def program(build, name):
+    places = [build / "bench" / name / f"bench_{name}", build / "bench" / f"bench_{name}"]
+    return next((place for place in places if place.is_file()), None)
+
+
+def run_program(path, arguments, target):
+    done = subprocess.run([str(path), *arguments, "--json", str(target)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{path.name} {' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr}")
+    return json.loads(target.read_text())
+
+
+def limits(run, options):
+    """Arguments that shorten a run, or leave out what this user may not do."""
+    more = []
+    if run == "pinning":
+        if os.geteuid() != 0 or options.no_isolation:
+            more.append("--no-isolation")
+        if options.quick:
+            more += ["--repeats", "1", "--warm-up", "500", "--measured", "2000", "--hiccup-seconds", "0.2"]
+    elif options.quick:
+        more += ["--repeats", "2"]
+        more += ["--quick"] if run == "ladder" else []
+        more += ["--operations", "20000", "--largest", "1000000"] if RUNS[run][0] == "techniques" else []
+        more += ["--messages", "20000"] if RUNS[run][0] == "deferred" else []
+    return more
+
+
+def measure_presets(build, options, target):
+    """The ladder of the same sources, optimised in other ways, in turn: a b c a b c."""
+    programs = {preset: program(build.parent / preset, "wire") for preset in PRESETS}
+    rows = {(section, preset): [] for section, _ in PRESET_ROWS for preset in PRESETS}
+    machine = {}
+    for _ in range(2 if options.quick else 5):
+        for preset, path in programs.items():
+            if path is None:
+                continue
+            results = Results(run_program(path, ["--only", "ladder", "--repeats", "1", "--quick"], target))
+            machine = results.machine
+            for section, name in PRESET_ROWS:
+                row = next(row for (_, _, known), row in results.rows.items() if known.startswith(name))
+                keys = {"p50": "ns_median", "p99": "ns_p99", "p99_9": "ns_p99_9", "max": "ns_max"}
+                rows[section, preset].append({key: row[source] for key, source in keys.items()})
+    listed = [{"section": section, "name": preset, "repeats": repeats,
+               "note": "" if repeats else f"not built: ./dev build --preset {preset} --target bench_wire"}
+              for (section, preset), repeats in rows.items()]
+    document = {"machine": machine, "counters": "", "groups": [{"name": "presets", "rows": listed}]}
+    target.write_text(json.dumps(document))
+    return document
+
+
+def measure(options, folder):
+    """The results of every run, read from the folder where they are there already."""
+    results = {}
+    for run, (name, *arguments) in RUNS.items():
+        if options.only and run != options.only:
+            continue
+        target = folder / f"{run}.json"
+        if options.reuse and target.is_file():
+            results[run] = Results(json.loads(target.read_text()))
+            continue
+        print(f"measuring {command(run)}", file=sys.stderr, flush=True)
+        if run == "presets":
+            results[run] = Results(measure_presets(options.build, options, target))
+            continue
+        path = program(options.build, name)
+        if path is None:
+            sys.exit(f"bench_{name} is not built: ./dev build --target bench_{name}")
+        results[run] = Results(run_program(path, [*arguments, *limits(run, options)], target))
+    return results
+
+
+def number(value):
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if value >= 10000:
+        return f"{value:,.0f}"
+    return f"{value:.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def factor(value, spread=()):
+    if value is None:
+        return "-"
+    text = f"{value:.2f}"
+    return text if len(spread) < 2 else f"{text} ({min(spread):.2f} to {max(spread):.2f})"
+
+
+HEAD = ["document", "technique", "published before", "after", "factor", "here before", "after", "factor",
+        "after: p50 / p99 / p99.9 / max", "here", "condition", "command"]
+
+
+def cells(row):
+    figure = row.figure
+    unit = "" if figure.unit == "ns" else " " + figure.unit.split(" of ")[0]
+    tail = " / ".join(map(number, row.tail)) if row.tail else "-"
+    judged = row.verdict if not row.left_out else "left out: " + row.left_out
+    with_unit = lambda value: number(value) + (unit if isinstance(value, (int, float)) else "")  # noqa: E731
+    return [figure.document, figure.technique, with_unit(figure.before), with_unit(figure.after),
+            factor(row.factor_published), with_unit(row.before), with_unit(row.after), factor(row.factor, row.spread), tail,
+            judged, figure.condition, command(figure.run)]
+
+
+def markdown(rows):
+    lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
+    for row in rows:
+        texts = [text.replace("|", "\\|") for text in cells(row)]
+        texts[-1] = f"`{texts[-1]}`"
+        lines.append("| " + " | ".join(texts) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def print_table(rows):
+    table = [HEAD, *(cells(row) for row in rows)]
+    widths = [max(len(line[i]) for line in table) for i in range(len(HEAD) - 1)]
+    for line in table:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=False)) + "  " + line[-1])
+
+
+def describe(results):
+    machines = {json.dumps({key: value for key, value in run.machine.items() if key != "ghz"}, sort_keys=True)
+                for run in results.values() if run.machine}
+    first = next((run for run in results.values() if run.machine), None)
+    if first is None:
+        return
+    machine = first.machine
+    ghz = statistics.median(run.machine["ghz"] for run in results.values() if run.machine)
+    print(f"machine   {machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, {machine['compiler']}, {machine['flags']}")
+    print(f"state     {ghz:.2f} GHz, governor: {machine['governor']}, isolated CPUs: {machine['isolated']}, "
+          f"hypervisor: {machine['hypervisor'] or 'none'}")
+    print("counters  " + next((run.counters for run in results.values() if run.counters), "unknown"))
+    if len({json.loads(text)["cpu"] for text in machines}) > 1:
+        print("WARNING   the results are from different machines: not for quoting")
+    if machine["assertions"]:
+        print("WARNING   compiled with assertions: not for quoting")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench_seeds", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="two short repeats: to see that all rows are there")
+    parser.add_argument("--only", choices=RUNS, help="the rows of one benchmark")
+    parser.add_argument("--folder", type=pathlib.Path, help="where the benchmarks' results are stored (default: nowhere)")
+    parser.add_argument("--reuse", action="store_true", help="measure only what has no results in the folder yet")
+    parser.add_argument("--no-isolation", action="store_true", help="leave out what needs root and changes the host")
+    parser.add_argument("--markdown", type=pathlib.Path, help="also write the table to this file")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the table to this file")
+    options = parser.parse_args()
+    if options.reuse and options.folder is None:
+        parser.error("--reuse needs --folder")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.folder or pathlib.Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        results = measure(options, folder)
+    rows = [Row(figure, results) for figure in TABLE if not options.only or figure.run == options.only]
+    describe(results)
+    print_table(rows)
+    if options.markdown:
+        options.markdown.write_text(markdown(rows))
+    if options.json:
+        options.json.write_text(json.dumps([dict(zip(("document", "technique", "published_before", "published_after",
+                                                      "published_factor", "before", "after", "factor", "tail", "verdict",
+                                                      "condition", "command"), cells(row), strict=True)) for row in rows],
+                                           indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
