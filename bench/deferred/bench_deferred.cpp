@@ -44,7 +44,8 @@ int run(const Options& options, const std::string& only, const std::string& json
   facts.machine = this_machine();
   facts.clock = calibrate_clock();
   facts.own_cost_ticks = stamp_cost_ticks();
-  facts.counters = PerfCounters{}.describe();
+  const PerfCounters counters;
+  facts.counters = counters.describe();
   facts.core = options.core;
   facts.seed = options.seed;
   facts.options.repeats = options.repeats;
@@ -53,7 +54,7 @@ int run(const Options& options, const std::string& only, const std::string& json
                         " messages of a row and repeat; workers and consumers on core " +
                         std::to_string(options.other));
   print_facts(stdout, facts);
-  const Tools tools{facts.clock, facts.own_cost_ticks};
+  const Tools tools{facts.clock, facts.own_cost_ticks, counters};
   std::vector<RepeatedGroup> results;
   for (const NamedGroup& named : all_groups) {
     if (!only.empty() && only != named.name) continue;

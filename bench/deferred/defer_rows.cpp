@@ -91,19 +91,21 @@ void add_size(RepeatedGroup& group, const std::string& bytes, const Options& opt
   std::vector<std::string_view> messages;
   for (std::size_t at = 0; at + Size <= bytes.size(); at += Size) messages.emplace_back(bytes.data() + at, Size);
   const std::size_t first = group.rows.size();
-  group.rows.push_back(row_of(section, "inline: format, append", true));
+  group.rows.push_back(empty_row(section, "inline: format, append", true));
   for (const char* name : {"deferred, worker busy-polls", "deferred, no reader meanwhile", "queue alone", "copy alone"})
-    group.rows.push_back(row_of(section, name));
+    group.rows.push_back(empty_row(section, name));
   double interval = 100;  // of the first inline repeat, which only has to be timed
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-    RepeatedRow* const rows = &group.rows[first];
+    const auto run = [&](std::size_t row, const auto& time) {
+      run_repeat(group.rows[first + row], tools.counters, options.messages, time);
+    };
     Work work;
-    rows[0].repeats.push_back(time_inline(messages, work, interval, options, tools));
-    interval = interval_for(rows[0].repeats.back());
-    rows[1].repeats.push_back(time_deferred<Size>(messages, IdleMode::spin, interval, work.sum(), options, tools));
-    rows[2].repeats.push_back(time_unread<Size>(messages, interval, options, tools));
-    rows[3].repeats.push_back(time_ring<Size>(messages, interval, options, tools));
-    rows[4].repeats.push_back(time_copy<Size>(messages, interval, options, tools));
+    run(0, [&] { return time_inline(messages, work, interval, options, tools); });
+    interval = interval_for(group.rows[first].repeats.back());
+    run(1, [&] { return time_deferred<Size>(messages, IdleMode::spin, interval, work.sum(), options, tools); });
+    run(2, [&] { return time_unread<Size>(messages, interval, options, tools); });
+    run(3, [&] { return time_ring<Size>(messages, interval, options, tools); });
+    run(4, [&] { return time_copy<Size>(messages, interval, options, tools); });
   }
 }
 
@@ -120,23 +122,25 @@ RepeatedGroup defer_group(const Options& options, const Tools& tools) {
   RepeatedGroup group{
       "deferred", "ns that the receiving thread spends on an ExecutionReport, when the worker can follow", {}};
   const std::string section = "ExecutionReport, 253 bytes";
-  group.rows.push_back(row_of(section, "inline: parse, format, append", true));
+  group.rows.push_back(empty_row(section, "inline: parse, format, append", true));
   for (const char* name : {"deferred, worker busy-polls", "deferred, worker yields", "deferred, worker sleeps",
                            "deferred, no reader meanwhile", "queue alone", "copy alone"})
-    group.rows.push_back(row_of(section, name));
+    group.rows.push_back(empty_row(section, name));
   double interval = 100;
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-    std::vector<RepeatedRow>& rows = group.rows;
+    const auto run = [&](std::size_t row, const auto& time) {
+      run_repeat(group.rows[row], tools.counters, options.messages, time);
+    };
     Work work;
-    rows[0].repeats.push_back(time_inline(messages, work, interval, options, tools));
+    run(0, [&] { return time_inline(messages, work, interval, options, tools); });
     if (work.parsed() != options.messages) throw WrongAnswerError("a message of the corpus is not parsed");
-    interval = interval_for(rows[0].repeats.back());
+    interval = interval_for(group.rows[0].repeats.back());
     std::size_t at = 1;
     for (const IdleMode idle : {IdleMode::spin, IdleMode::yield, IdleMode::block})
-      rows[at++].repeats.push_back(time_deferred<size>(messages, idle, interval, work.sum(), options, tools));
-    rows[at++].repeats.push_back(time_unread<size>(messages, interval, options, tools));
-    rows[at++].repeats.push_back(time_ring<size>(messages, interval, options, tools));
-    rows[at++].repeats.push_back(time_copy<size>(messages, interval, options, tools));
+      run(at++, [&] { return time_deferred<size>(messages, idle, interval, work.sum(), options, tools); });
+    run(at++, [&] { return time_unread<size>(messages, interval, options, tools); });
+    run(at++, [&] { return time_ring<size>(messages, interval, options, tools); });
+    run(at++, [&] { return time_copy<size>(messages, interval, options, tools); });
   }
   return group;
 }

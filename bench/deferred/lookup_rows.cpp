@@ -68,22 +68,22 @@ void add_sessions(RepeatedGroup& group, std::uint32_t sessions, const Options& o
   for (std::uint32_t& each : questions) each = static_cast<std::uint32_t>(random.below(sessions));
   const std::string section = std::to_string(sessions) + " sessions";
   const std::size_t first = group.rows.size();
-  group.rows.push_back(row_of(section, "std::unordered_map by identity", true));
-  group.rows.push_back(row_of(section, "absl::flat_hash_map by identity"));
-  group.rows.push_back(row_of(section, "dense table by connection"));
+  group.rows.push_back(empty_row(section, "std::unordered_map by identity", true));
+  group.rows.push_back(empty_row(section, "absl::flat_hash_map by identity"));
+  group.rows.push_back(empty_row(section, "dense table by connection"));
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-    RepeatedRow* const rows = &group.rows[first];
     const auto name = [&](std::uint32_t i) { return std::string_view{names[i]}; };
-    rows[0].repeats.push_back(
-        time_lookups(questions, tools, [&](std::uint32_t i) { return by_std.find(name(i))->second; }));
-    rows[1].repeats.push_back(time_lookups(questions, tools, [&](std::uint32_t i) {
-      return by_flat.find(absl::string_view{name(i).data(), name(i).size()})->second;
-    }));
-    rows[2].repeats.push_back(time_lookups(questions, tools, [&](std::uint32_t i) {
+    const auto run = [&](std::size_t row, const auto& find) {
+      run_repeat(group.rows[first + row], tools.counters, options.messages,
+                 [&] { return time_lookups(questions, tools, find); });
+    };
+    run(0, [&](std::uint32_t i) { return by_std.find(name(i))->second; });
+    run(1, [&](std::uint32_t i) { return by_flat.find(absl::string_view{name(i).data(), name(i).size()})->second; });
+    run(2, [&](std::uint32_t i) {
       const std::uint64_t connection = connections[i];
       const Owner& owner = owners[static_cast<std::uint32_t>(connection)];
       return owner.connection == connection ? owner.slot : UINT32_MAX;
-    }));
+    });
   }
 }
 

@@ -194,11 +194,12 @@ void add_size(RepeatedGroup& group, const Options& options, const Tools& tools) 
     std::size_t at = 0;
     const auto take = [&]<template <class> class Queue>() {
       if (repeat == 0) {
-        through_rows.push_back(row_of(through, Queue<T>::name, at == 0));
-        push_rows.push_back(row_of(push, Queue<T>::name, at == 0));
+        through_rows.push_back(empty_row(through, Queue<T>::name, at == 0));
+        push_rows.push_back(empty_row(push, Queue<T>::name, at == 0));
       }
       through_rows[at].repeats.push_back(same_figures(time_through<Queue, T>(options, tools)));
-      push_rows[at++].repeats.push_back(time_push<Queue, T>(options, tools));
+      run_repeat(push_rows[at++], tools.counters, options.messages,
+                 [&] { return time_push<Queue, T>(options, tools); });
     };
     take.template operator()<OurRing>();
     take.template operator()<OurQueue>();
@@ -217,11 +218,11 @@ void add_size(RepeatedGroup& group, const Options& options, const Tools& tools) 
 #endif
   }
 #ifndef NFX_BENCH_RIGTORP
-  through_rows.push_back(row_of(through, "rigtorp SPSCQueue"));
+  through_rows.push_back(empty_row(through, "rigtorp SPSCQueue"));
   through_rows.back().note = "rigtorp/SPSCQueue.h was not found";
 #endif
 #ifndef NFX_BENCH_QUILL
-  through_rows.push_back(row_of(through, "quill BoundedSPSCQueue"));
+  through_rows.push_back(empty_row(through, "quill BoundedSPSCQueue"));
   through_rows.back().note = "quill/core/BoundedSPSCQueue.h was not found";
 #endif
   for (RepeatedRow& row : through_rows) group.rows.push_back(std::move(row));

@@ -99,23 +99,32 @@ RepeatedGroup rate_group(const Options& options, const Tools& tools) {
   for (std::uint32_t i = 0; i < corpus.size(); ++i) messages.push_back(corpus[i]);
   RepeatedGroup group{"rates", "ns that the submitting thread spends on an ExecutionReport, by offered rate", {}};
   const std::string running = "worker runs, open loop", stopped = "worker has stopped, the ring is full";
-  group.rows.push_back(row_of(running, "one message of the worker at its limit"));
-  for (const Offered& each : offers) group.rows.push_back(row_of(running, each.name));
+  group.rows.push_back(empty_row(running, "one message of the worker at its limit"));
+  for (const Offered& each : offers) group.rows.push_back(empty_row(running, each.name));
   constexpr std::array policies{WhenFull::drop, WhenFull::spill, WhenFull::block};
   for (const WhenFull policy : policies)
     group.rows.push_back(
-        row_of(stopped, std::string{to_string(policy)} + (policy == WhenFull::block ? ", at most 100 us" : "")));
+        empty_row(stopped, std::string{to_string(policy)} + (policy == WhenFull::block ? ", at most 100 us" : "")));
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     std::size_t at = 0;
-    const double limit_ns = offer_at(messages, 0, WhenFull::block, options, tools).ns_a_message;
-    group.rows[at++].repeats.push_back(same_figures(limit_ns));
+    const auto next_row = [&](std::uint64_t operations, const auto& time) {
+      run_repeat(group.rows[at], tools.counters, operations, time);
+      ++at;
+    };
+    double limit_ns = 0;
+    next_row(options.messages, [&] {
+      limit_ns = offer_at(messages, 0, WhenFull::block, options, tools).ns_a_message;
+      return same_figures(limit_ns);
+    });
     for (const Offered& each : offers) {
-      const Run run = offer_at(messages, limit_ns / each.of_limit, each.when_full, options, tools);
-      group.rows[at].note = note_of(run, options.messages);
-      group.rows[at++].repeats.push_back(run.figures);
+      next_row(options.messages, [&] {
+        const Run run = offer_at(messages, limit_ns / each.of_limit, each.when_full, options, tools);
+        group.rows[at].note = note_of(run, options.messages);
+        return run.figures;
+      });
     }
     for (const WhenFull policy : policies)
-      group.rows[at++].repeats.push_back(offer_to_nobody(messages, policy, options, tools).figures);
+      next_row(options.messages, [&] { return offer_to_nobody(messages, policy, options, tools).figures; });
   }
   return group;
 }

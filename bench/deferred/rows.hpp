@@ -26,6 +26,7 @@ struct Options {
 struct Tools {
   CycleClock clock;
   double stamp_cost = 0;  // ticks of a pair of readings, subtracted from what is timed
+  const PerfCounters& counters;
 
   [[nodiscard]] double to_ns(std::uint64_t ticks) const noexcept {
     return clock.to_ns(std::max(0.0, static_cast<double>(ticks) - stamp_cost));
@@ -43,16 +44,6 @@ void pin(unsigned core);
 [[nodiscard]] RepeatedGroup rate_group(const Options& options, const Tools& tools);
 [[nodiscard]] RepeatedGroup queue_group(const Options& options, const Tools& tools);
 [[nodiscard]] RepeatedGroup lookup_group(const Options& options, const Tools& tools);
-
-// A row without results yet.
-[[nodiscard]] inline RepeatedRow row_of(std::string section, std::string name, bool baseline = false) {
-  return {.section = std::move(section),
-          .name = std::move(name),
-          .baseline = baseline,
-          .note = {},
-          .repeats = {},
-          .counters = {}};
-}
 
 // One number for a whole repeat.
 [[nodiscard]] inline Figures same_figures(double value) noexcept { return {value, value, value, value, value}; }

@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from published import RUNS, TABLE  # noqa: E402
 from results import LeftOut, Results, Row  # noqa: E402
 
-PRESETS = ("release", "lto", "pgo")
+PRESETS = ("release", "lto")
 PRESET_ROWS = (("NexusFIX MessageView", "NexusFIX MessageView"), ("the small parser", "+ [[gnu::hot]]"))
 
 
@@ -61,7 +61,7 @@ def limits(run, options):
 
 
 def measure_presets(build, options, target):
-    """The ladder of the same sources, optimised in other ways, in turn: a b c a b c."""
+    """The ladder of the same sources, optimised in other ways, in turn: a b a b."""
     programs = {preset: program(build.parent / preset, "wire") for preset in PRESETS}
     rows = {(section, preset): [] for section, _ in PRESET_ROWS for preset in PRESETS}
     machine = {}
@@ -121,8 +121,14 @@ def factor(value, spread=()):
     return text if len(spread) < 2 else f"{text} ({min(spread):.2f} to {max(spread):.2f})"
 
 
-HEAD = ["document", "technique", "published before", "after", "factor", "here before", "after", "factor",
-        "after: p50 / p99 / p99.9 / max", "here", "condition", "command"]
+def pair(before, after, unit):
+    """"730, 520 us"; one number for a cost, nothing where there are no results."""
+    texts = [number(value) for value in (before, after) if value is not None]
+    return ", ".join(texts) + unit if texts else "-"
+
+
+HEAD = ["document", "technique", "published: before, after", "factor", "here: before, after", "factor (repeats)",
+        "after: p50 / p99 / p99.9 / max", "verdict", "condition", "command"]
 
 
 def cells(row):
@@ -130,10 +136,17 @@ def cells(row):
     unit = "" if figure.unit == "ns" else " " + figure.unit.split(" of ")[0]
     tail = " / ".join(map(number, row.tail)) if row.tail else "-"
     judged = row.verdict if not row.left_out else "left out: " + row.left_out
-    with_unit = lambda value: number(value) + (unit if isinstance(value, (int, float)) else "")  # noqa: E731
-    return [figure.document, figure.technique, with_unit(figure.before), with_unit(figure.after),
-            factor(row.factor_published), with_unit(row.before), with_unit(row.after), factor(row.factor, row.spread), tail,
-            judged, figure.condition, command(figure.run)]
+    return [figure.document, figure.technique, pair(figure.before, figure.after, unit), factor(row.factor_published),
+            pair(row.before, row.after, unit), factor(row.factor, row.spread), tail, judged, figure.condition,
+            command(figure.run)]
+
+
+def as_object(row):
+    figure = row.figure
+    return {"document": figure.document, "technique": figure.technique, "unit": figure.unit, "published_before": figure.before,
+            "published_after": figure.after, "published_factor": row.factor_published, "before": row.before, "after": row.after,
+            "factor": row.factor, "factors_of_repeats": list(row.spread), "tail": row.tail, "verdict": row.verdict,
+            "left_out": row.left_out, "condition": figure.condition, "command": command(figure.run)}
 
 
 def markdown(rows):
@@ -194,10 +207,7 @@ def main():
     if options.markdown:
         options.markdown.write_text(markdown(rows))
     if options.json:
-        options.json.write_text(json.dumps([dict(zip(("document", "technique", "published_before", "published_after",
-                                                      "published_factor", "before", "after", "factor", "tail", "verdict",
-                                                      "condition", "command"), cells(row), strict=True)) for row in rows],
-                                           indent=1) + "\n")
+        options.json.write_text(json.dumps([as_object(row) for row in rows], indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -35,13 +35,14 @@ int run(TechniqueOptions options, const std::string& only, const std::string& js
   facts.machine = this_machine();
   facts.clock = calibrate_clock();
   facts.own_cost_ticks = stamp_cost_ticks();
-  facts.counters = PerfCounters{}.describe();
+  const PerfCounters counters;
+  facts.counters = counters.describe();
   facts.core = *core;
   facts.seed = options.seed;
   facts.options.repeats = options.repeats;
   facts.options.rounds = 1;
   print_facts(stdout, facts);
-  const TechniqueTools tools{facts.clock, facts.own_cost_ticks};
+  const TechniqueTools tools{facts.clock, facts.own_cost_ticks, counters};
   std::vector<RepeatedGroup> results;
   for (const NamedGroups& named : all_groups) {
     if (!only.empty() && only != named.name) continue;

@@ -149,16 +149,12 @@ std::vector<RepeatedGroup> cost_groups(const TechniqueOptions& options, const Te
   RepeatedGroup group{"costs", "ns; the costs that the techniques avoid", {}};
   const std::vector<Cost> costs = all_costs(options);
   for (const Cost& cost : costs) {
-    group.rows.push_back({.section = cost.section,
-                          .name = cost.name,
-                          .baseline = cost.baseline,
-                          .note = cost.why_not,
-                          .repeats = {},
-                          .counters = {}});
+    group.rows.push_back(empty_row(cost.section, cost.name, cost.baseline, cost.why_not));
   }
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (std::size_t i = 0; i < costs.size(); ++i) {
-      if (costs[i].why_not.empty()) group.rows[i].repeats.push_back(costs[i].time(options, tools));
+      if (!costs[i].why_not.empty()) continue;
+      run_repeat(group.rows[i], tools.counters, options.operations, [&] { return costs[i].time(options, tools); });
     }
   }
   return {group};

@@ -204,11 +204,8 @@ std::string memory_note(const Subject& subject) {
 
 void add_absent(std::vector<RepeatedRow>& rows, const std::string& section) {
 #ifndef NFX_BENCH_BOOST_FLAT_MAP
-  rows.push_back({.section = section,
-                  .name = "boost::unordered_flat_map",
-                  .note = "its headers were not found (package libboost1.81-dev)",
-                  .repeats = {},
-                  .counters = {}});
+  rows.push_back(
+      empty_row(section, "boost::unordered_flat_map", false, "its headers were not found (package libboost1.81-dev)"));
 #else
   (void)rows, (void)section;
 #endif
@@ -229,16 +226,13 @@ RepeatedGroup measure_size(std::uint64_t messages, const TechniqueOptions& optio
   const auto rows_of = [&](const std::string& section, std::uint32_t repeats, const auto& measure_one) {
     const std::size_t first = group.rows.size();
     for (const auto& subject : subjects) {
-      group.rows.push_back({.section = section,
-                            .name = subject->name(),
-                            .baseline = subject == subjects.front(),
-                            .note = memory_note(*subject),
-                            .repeats = {},
-                            .counters = {}});
+      group.rows.push_back(empty_row(section, subject->name(), subject == subjects.front(), memory_note(*subject)));
     }
     for (std::uint32_t repeat = 0; repeat < repeats; ++repeat) {
-      for (std::size_t i = 0; i < subjects.size(); ++i)
-        group.rows[first + i].repeats.push_back(measure_one(*subjects[i], repeat));
+      for (std::size_t i = 0; i < subjects.size(); ++i) {
+        run_repeat(group.rows[first + i], tools.counters, options.operations,
+                   [&] { return measure_one(*subjects[i], repeat); });
+      }
     }
     add_absent(group.rows, section);
   };

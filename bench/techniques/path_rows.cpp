@@ -118,23 +118,22 @@ std::vector<RepeatedGroup> path_groups(const TechniqueOptions& options, const Te
   RepeatedGroup group{"path", "ns from an order in a socket to its report in the socket, one at a time", {}};
   const std::vector<Condition> conditions = all_conditions();
   for (const Condition& each : conditions) {
-    group.rows.push_back({.section = each.section,
-                          .name = each.name,
-                          .baseline = each.name == (each.section == conditions[0].section ? "none" : "all"),
-                          .note = why_not(each.on, options),
-                          .repeats = {},
-                          .counters = {}});
+    group.rows.push_back(empty_row(each.section, each.name,
+                                   each.name == (each.section == conditions[0].section ? "none" : "all"),
+                                   why_not(each.on, options)));
   }
   const Orders orders = make_orders(options.seed);
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     std::uint64_t log_bytes = 0;  // the same for all conditions of a repeat, or one of them did other work
     for (std::size_t i = 0; i < conditions.size(); ++i) {
       if (!group.rows[i].note.empty()) continue;
-      const Timed timed = time_path(conditions[i], orders, options.seed + repeat, options, tools);
-      if (log_bytes != 0 && timed.log_bytes != log_bytes)
-        throw WrongAnswerError(conditions[i].name + ": other log lines were written");
-      log_bytes = timed.log_bytes;
-      group.rows[i].repeats.push_back(timed.figures);
+      run_repeat(group.rows[i], tools.counters, options.operations / 5, [&] {
+        const Timed timed = time_path(conditions[i], orders, options.seed + repeat, options, tools);
+        if (log_bytes != 0 && timed.log_bytes != log_bytes)
+          throw WrongAnswerError(conditions[i].name + ": other log lines were written");
+        log_bytes = timed.log_bytes;
+        return timed.figures;
+      });
     }
   }
   return {group};

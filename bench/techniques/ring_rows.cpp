@@ -77,16 +77,14 @@ RepeatedGroup measure_group(const char* name, const char* title, Time time, cons
                             const TechniqueTools& tools) {
   RepeatedGroup group{name, title, {}};
   for (const SetUp& set_up : set_ups) {
-    group.rows.push_back({.section = name,
-                          .name = set_up.name,
-                          .baseline = set_up.flags == 0,
-                          .note = why_no_ring(set_up.flags, options.core, options.other),
-                          .repeats = {},
-                          .counters = {}});
+    group.rows.push_back(
+        empty_row(name, set_up.name, set_up.flags == 0, why_no_ring(set_up.flags, options.core, options.other)));
   }
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (std::size_t i = 0; i < set_ups.size(); ++i) {
-      if (group.rows[i].note.empty()) group.rows[i].repeats.push_back(time(set_ups[i], options, tools));
+      if (!group.rows[i].note.empty()) continue;
+      run_repeat(group.rows[i], tools.counters, operations_of(set_ups[i], options),
+                 [&] { return time(set_ups[i], options, tools); });
     }
   }
   return group;

@@ -24,6 +24,7 @@ struct TechniqueOptions {
 struct TechniqueTools {
   CycleClock clock;
   double stamp_cost = 0;  // ticks of a pair of readings, subtracted from single operations
+  const PerfCounters& counters;
 
   [[nodiscard]] std::uint64_t to_ps(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>(clock.to_ns(std::max(0.0, static_cast<double>(ticks) - stamp_cost)) * 1000);

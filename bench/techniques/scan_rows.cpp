@@ -16,6 +16,7 @@ namespace {
 
 constexpr char soh = '\x01';
 constexpr std::uint32_t calls_per_batch = 32;
+constexpr std::uint32_t buffer_batches = 200;
 
 // Each gives the number of delimiters, and writes where they are.
 using FindAll = std::size_t (*)(const char* bytes, std::size_t size, std::uint16_t* positions);
@@ -95,17 +96,14 @@ RepeatedGroup all_of_message(const TechniqueOptions& options, const TechniqueToo
   const std::vector<Scanner> all = scanners();
   for (const Scanner& scanner : all) {
     if (scanner.why_not.empty()) check(scanner, corpus);
-    group.rows.push_back({.section = "ExecutionReport, 253 bytes",
-                          .name = scanner.name,
-                          .baseline = scanner.find == find_all_bytes,
-                          .note = scanner.why_not,
-                          .repeats = {},
-                          .counters = {}});
+    group.rows.push_back(
+        empty_row("ExecutionReport, 253 bytes", scanner.name, scanner.find == find_all_bytes, scanner.why_not));
   }
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].why_not.empty())
-        group.rows[i].repeats.push_back(time_messages(all[i].find, corpus, options.seed + repeat, options, tools));
+      if (!all[i].why_not.empty()) continue;
+      run_repeat(group.rows[i], tools.counters, options.operations,
+                 [&] { return time_messages(all[i].find, corpus, options.seed + repeat, options, tools); });
     }
   }
   return group;
@@ -113,12 +111,11 @@ RepeatedGroup all_of_message(const TechniqueOptions& options, const TechniqueToo
 
 Figures time_buffer(const kernels::KernelTable& table, const std::vector<char>& bytes, const TechniqueTools& tools) {
   LatencyHistogram ps;
-  constexpr std::uint32_t batches = 200;
-  for (std::uint32_t batch = 0; batch < batches; ++batch) {
+  for (std::uint32_t batch = 0; batch < buffer_batches; ++batch) {
     const std::uint64_t begin = ticks_before();
     for (std::uint32_t i = 0; i < calls_per_batch; ++i) keep(table.scan_soh(bytes.data(), bytes.size()));
     const std::uint64_t end = ticks_after();
-    if (batch >= batches / 10) ps.record(tools.to_ps(end - begin) / calls_per_batch);
+    if (batch >= buffer_batches / 10) ps.record(tools.to_ps(end - begin) / calls_per_batch);
   }
   return figures_of(ps, 1000);
 }
@@ -133,16 +130,13 @@ RepeatedGroup first_of_buffer(const TechniqueOptions& options, const TechniqueTo
     for (const kernels::KernelTable* table : list) {
       if (table->scan_soh(bytes.data(), size) != &bytes.back())
         throw WrongAnswerError(std::string{table->name} + " finds another SOH");
-      group.rows.push_back({.section = with_commas(size) + " bytes",
-                            .name = table->name,
-                            .baseline = group.rows.size() == first,
-                            .note = {},
-                            .repeats = {},
-                            .counters = {}});
+      group.rows.push_back(empty_row(with_commas(size) + " bytes", table->name, group.rows.size() == first));
     }
     for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-      for (std::size_t i = 0; i < list.count; ++i)
-        group.rows[first + i].repeats.push_back(time_buffer(*list.tables[i], bytes, tools));
+      for (std::size_t i = 0; i < list.count; ++i) {
+        run_repeat(group.rows[first + i], tools.counters, buffer_batches * calls_per_batch,
+                   [&] { return time_buffer(*list.tables[i], bytes, tools); });
+      }
     }
   }
   return group;
