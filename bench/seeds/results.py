@@ -65,7 +65,9 @@ def in_unit(value, unit, ghz):
 
 
 def published_factor(figure):
-    """How many times better it became; None unless both are numbers."""
+    """How many times better it became; None unless it was published, or both times were."""
+    if figure.claimed is not None:
+        return figure.claimed
     if not isinstance(figure.before, (int, float)) or not isinstance(figure.after, (int, float)) or figure.after == 0:
         return None
     more_is_better = figure.unit == "M/s" or figure.unit.startswith("bytes/cycle")
@@ -82,7 +84,7 @@ def verdict(measured, published):
     if not measured:
         return COST
     middle = statistics.median(measured)
-    if max(measured) < 1:
+    if max(measured) < 1 and middle < 0.99:
         return SLOWER
     if min(measured) <= 1 or middle < 1.01:
         return UNSEEN

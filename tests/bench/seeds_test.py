@@ -49,7 +49,7 @@ class Table(unittest.TestCase):
                   ("004", 361.5, 336.0), ("004", 392.0, 365.2), ("004", 150, 11.8), ("004", 6.7, 84.5), ("004", None, 11.6),
                   ("004", None, 13.0), ("004", 20.0, 15.2), ("004", 17.4, 12.7), ("004", 61.4, 52.3), ("004", None, 39.4),
                   ("004", None, 36.0), ("004", None, 92.6), ("004", None, 25.4), ("004", 75.6, 12.3), ("004", 76.7, 20.7),
-                  ("004", None, 11.4), ("004", None, 11.2), ("004", None, 16.6), ("004", None, 88.0), ("004", 1.0, 0.59),
+                  ("004", None, 11.4), ("004", None, 11.2), ("004", None, 16.6), ("004", None, 88.0), ("004", None, "41% less"), ("000", None, "15 to 25% less"),
                   ("000, 004", 15.0, 14.7), ("000, 004", 14.9, 14.5), ("000, 004", 18.8, 17.3), ("000, 004", 19.6, 18.4),
                   ("000", None, "3 to 4"), ("000", None, "50 to 100"), ("000", None, 70), ("000", 150, 70),
                   ("000", None, "1,000 to 5,000"), ("000", "100 to 1,000 a second", 0)]
@@ -100,6 +100,12 @@ class Rows(unittest.TestCase):
 
     def test_is_slower_when_every_repeat_is(self):
         self.assertEqual(self.measured([90, 80], [100, 100]).verdict, results.SLOWER)
+        self.assertEqual(self.measured([99.5, 99.6], [100, 100]).verdict, results.UNSEEN)
+
+    def test_compares_with_a_factor_that_was_published_without_times(self):
+        claimed = self.FIGURE._replace(before=None, after="41% less", claimed=1.7)
+        self.assertEqual(self.measured([180, 190], [100, 100], claimed).verdict, results.REACHED)
+        self.assertEqual(self.measured([150, 160], [100, 100], claimed).verdict, results.SMALLER)
 
     def test_does_not_judge_a_published_cost(self):
         self.assertEqual(self.measured([90, 80], [100, 100], self.FIGURE._replace(before=None)).verdict, results.COST)
