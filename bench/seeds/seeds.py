@@ -7,7 +7,7 @@ the repeats' own ratios, with the least and the most. Compare factors, not nanos
   reached       at least the published factor (or, where none was published, better in every repeat)
   smaller here  better in every repeat, by less than published
   not seen here better in some repeats, worse in others, or by less than 1%
-  slower here   worse in every repeat
+  slower here   worse in every repeat, by more than 1%
   measured      a cost, with nothing to compare it with
 """
 
@@ -128,7 +128,7 @@ def pair(before, after, unit):
 
 
 HEAD = ["document", "technique", "published: before, after", "factor", "here: before, after", "factor (repeats)",
-        "after: p50 / p99 / p99.9 / max", "verdict", "condition", "command"]
+        "after: p50 / p99 / p99.9 / max", "result", "condition", "command"]
 
 
 def cells(row):
