@@ -109,7 +109,7 @@ def number(value):
         return "-"
     if isinstance(value, str):
         return value
-    if value >= 10000:
+    if value >= 10000 or value == round(value):
         return f"{value:,.0f}"
     return f"{value:.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
