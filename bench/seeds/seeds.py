@@ -136,7 +136,7 @@ def cells(row):
     unit = "" if figure.unit == "ns" else " " + figure.unit.split(" of ")[0]
     tail = " / ".join(map(number, row.tail)) if row.tail else "-"
     judged = row.verdict if not row.left_out else "left out: " + row.left_out
-    return [figure.document, figure.technique, pair(figure.before, figure.after, unit), factor(row.factor_published),
+    return [figure.document, figure.technique, pair(figure.before, figure.after, "" if figure.claimed else unit), factor(row.factor_published),
             pair(row.before, row.after, unit), factor(row.factor, row.spread), tail, judged, figure.condition,
             command(figure.run)]
 
