@@ -1,6 +1,7 @@
 // Eight techniques, each of which can be switched off: what one small parser gains from each on this machine, added in
-// two orders, and each removed by itself. All parsers do the same: verify BodyLength and CheckSum of an ExecutionReport,
-// find every field, read eight of them by the same functions. NexusFIX's own parser and QuickFIX's are rows too.
+// two orders, and each removed by itself. All parsers do the same: verify BodyLength and CheckSum of an
+// ExecutionReport, find every field, read eight of them by the same functions. NexusFIX's own parser and QuickFIX's are
+// rows too.
 #include <memory>
 #include <utility>
 
