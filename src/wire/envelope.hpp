@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "kernels/kernels.hpp"
+#include "kernels/ordinary_envelope.hpp"
 #include "nexusfix/base/assert.hpp"
-#include "nexusfix/base/read_digits.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/wire/wire_error.hpp"
 
@@ -64,28 +64,10 @@ template <class Arrays>
 // check_envelope() must decide. Every field ends before a SOH.
 [[gnu::always_inline]] inline bool is_ordinary_envelope(std::string_view message, const kernels::FieldArrays& fields,
                                                         std::uint32_t count, std::uint8_t sum_of_all) noexcept {
-  using digits::load;
-  const char* const end = message.data() + message.size();
-  if (count < 4 || fields.tags[0] != value(Tag::BeginString) || fields.tags[1] != value(Tag::BodyLength) ||
-      fields.tags[2] != value(Tag::MsgType) || fields.tags[count - 1] != value(Tag::CheckSum)) {
-    return false;
-  }
-  // "<SOH>10=ddd<SOH>", which is the last field if that has its value there: a tag contains no SOH.
-  constexpr std::uint64_t form = 0x01'00'00'00'3D'30'31'01;
-  const std::uint64_t tail = load<std::uint64_t>(end - 8);
-  if ((tail & 0xFF'00'00'00'FF'FF'FF'FF) != form || fields.begins[count - 1] != message.size() - 4) return false;
-  const auto digit = [tail](int shift) { return static_cast<unsigned>(tail >> shift & 0xFF) - '0'; };
-  const unsigned hundreds = digit(32), tens = digit(40), ones = digit(48);
-  if (hundreds > 2 || tens > 9 || ones > 9) return false;
-  const unsigned own = '1' + '0' + '=' + 1 + 3 * '0' + hundreds + tens + ones;
-  if (((sum_of_all - own) & 0xFF) != hundreds * 100 + tens * 10 + ones) return false;
-
-  // Eight bytes can be read from where a value of up to seven begins: "<SOH>10=ddd<SOH>" follows.
-  const std::size_t size = static_cast<std::size_t>(fields.ends[1] - fields.begins[1]);
-  if (size - 1 >= 7) return false;
-  const std::uint64_t word = digits::load_8(message.data() + fields.begins[1]) << (64 - 8 * size);
-  return digits::non_digits(word) == 0 &&
-         digits::value(word) == message.size() - check_sum_field_size - (std::size_t{fields.ends[1]} + 1);
+  // What ends in CheckSum's form ends with that field if the last value is there: a tag contains no SOH.
+  return count >= 4 && fields.begins[count - 1] == message.size() - 4 &&
+         kernels::is_ordinary_header(message.data(), message.size(), fields.ends[0], fields.ends[1]) &&
+         kernels::is_right_check_sum(message.data() + message.size(), sum_of_all);
 }
 
 }  // namespace nfx

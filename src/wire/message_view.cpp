@@ -102,6 +102,7 @@ struct MessageView::Storage {
         wide_tags(padded(max_fields)),
         wide_begins(padded(max_fields)),
         wide_ends(padded(max_fields)),
+        narrow{tags.get(), begins.get(), ends.get(), max_fields},
         hash(max_fields) {
     // calloc: of 128 KiB of zeros only the pages of tags that occur are touched.
     if (max_fields > compared_fields)
@@ -117,6 +118,7 @@ struct MessageView::Storage {
   AlignedArray<std::uint16_t> tags, begins, ends;
   AlignedArray<std::int32_t> wide_tags;
   AlignedArray<std::uint32_t> wide_begins, wide_ends;
+  kernels::FieldArrays narrow;  // what the kernels write
   // By tag: the index of its first field after the compared ones. An entry is valid when the field at that index has
   // the tag, so nothing is ever cleared.
   std::unique_ptr<std::uint16_t, Free> table;
@@ -145,26 +147,38 @@ WireError MessageView::parse(std::string_view message) noexcept {
 WireError MessageView::parse_leniently(std::string_view message) noexcept { return index_fields(message, true); }
 
 WireError MessageView::index_fields(std::string_view message, bool lenient) noexcept {
+  wide_ = false;
+  table_filled_ = false;
+  const kernels::FieldArrays& fields = storage_->narrow;
+  kernels::IndexResult result{WireError::none, 0, true, false, 0};
+  if (message.size() <= 0xFFFF) [[likely]] {
+    result = kernels::kernels().index_fields(message.data(), message.size(), fields);
+    if (result.verified || (result.error == WireError::none && !result.needs_wide &&
+                            is_ordinary_envelope(message, fields, result.count, result.sum))) [[likely]] {
+      data_ = message.data();
+      size_ = message.size();
+      count_ = result.count;
+      padded_values_ = result.count - 1;
+      NFX_ASSERT(count_ <= max_fields_ && value_at(count_ - 1).end() + 1 == message.end());  // CheckSum is last
+      return WireError::none;
+    }
+  }
+  return index_unusual_fields(message, lenient, result.error, result.sum, result.needs_wide, result.count);
+}
+
+// After the kernel: what is wrong, wide, or only unusual.
+[[gnu::cold, gnu::noinline]] WireError MessageView::index_unusual_fields(std::string_view message, bool lenient,
+                                                                         WireError error, std::uint8_t sum,
+                                                                         bool needs_wide,
+                                                                         std::uint32_t count) noexcept {
   count_ = 0;
   size_ = 0;
   padded_values_ = 0;
-  wide_ = false;
-  table_filled_ = false;
-  std::uint32_t count = 0;
-  WireError error = WireError::none;
-  bool needs_wide = message.size() > 0xFFFF;
-  if (!needs_wide) [[likely]] {
-    const kernels::FieldArrays fields{tags_, begins_, ends_, max_fields_};
-    const kernels::IndexResult result = kernels::kernels().index_fields(message.data(), message.size(), fields);
-    needs_wide = result.needs_wide;
-    count = result.count;
-    error = result.error;
-    if (error == WireError::none && !needs_wide && !is_ordinary_envelope(message, fields, count, result.sum))
-        [[unlikely]]
-      error = check_envelope(message, fields, count, result.sum);
-  }
-  if (needs_wide) [[unlikely]]
+  if (needs_wide) {
     error = index_wide_fields(message, count);
+  } else if (error == WireError::none) {
+    error = check_envelope(message, storage_->narrow, count, sum);
+  }
   if (error == WireError::none || lenient) {
     data_ = message.data();
     size_ = message.size();

@@ -193,7 +193,7 @@ IndexResult index_fields(const char* message, std::size_t size, const FieldArray
   }
   if (!indexer.ok()) [[unlikely]]
     return scalar.index_fields(message, size, out);
-  return {WireError::none, total(indexer.sums), false, indexer.ends};
+  return {WireError::none, total(indexer.sums), false, false, indexer.ends};
 }
 
 // Large messages and tags above 16 bits are rare: they use the vectors of half the width.

@@ -53,9 +53,9 @@ class FieldIndexer {
   }
 
   [[nodiscard]] IndexResult result(std::uint8_t sum) const noexcept {
-    if (needs_wide_ || error_ != WireError::none) return {error_, 0, needs_wide_, count_};
-    if (start_ != size_ || count_ == 0) return {WireError::truncated, 0, false, count_};
-    return {WireError::none, sum, false, count_};
+    if (needs_wide_ || error_ != WireError::none) return {error_, 0, needs_wide_, false, count_};
+    if (start_ != size_ || count_ == 0) return {WireError::truncated, 0, false, false, count_};
+    return {WireError::none, sum, false, false, count_};
   }
 
  private:

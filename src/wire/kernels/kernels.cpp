@@ -52,10 +52,12 @@ const KernelTable& choose() noexcept {
   return named != nullptr ? *named : *list.tables[list.count - 1];
 }
 
-// Code that runs before this file's initialisation gets the portable table.
-constinit const KernelTable* in_use = &scalar;
-[[maybe_unused]] const bool chosen = (in_use = &choose(), true);
+}  // namespace
 
+// Code that runs before this file's initialisation gets the portable table.
+constinit const KernelTable* table_in_use = &scalar;
+namespace {
+[[maybe_unused]] const bool chosen = (table_in_use = &choose(), true);
 }  // namespace
 
 const LengthTags length_tags = make_length_tags();
@@ -65,9 +67,7 @@ KernelList available_kernels() noexcept {
   return list;
 }
 
-const KernelTable& kernels() noexcept { return *in_use; }
-
-void use_kernels(const KernelTable& table) noexcept { in_use = &table; }
+void use_kernels(const KernelTable& table) noexcept { table_in_use = &table; }
 
 std::int32_t data_tag_after(std::int32_t length_tag) noexcept { return value(data_tag_of(Tag{length_tag})); }
 

@@ -36,6 +36,7 @@ struct IndexResult {
   WireError error;      // none, truncated, bad_tag, bad_data_length or too_many_fields
   std::uint8_t sum;     // of all bytes, modulo 256; only meaningful without an error
   bool needs_wide;      // a tag does not fit 16 bits: nothing else is meaningful
+  bool verified;        // BodyLength, CheckSum and the first three fields are right; false: not checked, or wrong
   std::uint32_t count;  // fields stored: all of them, or those before the error
 };
 
@@ -68,7 +69,8 @@ struct KernelList {
 [[nodiscard]] KernelList available_kernels() noexcept;
 
 // The table in use.
-[[nodiscard]] const KernelTable& kernels() noexcept;
+extern constinit const KernelTable* table_in_use;
+[[nodiscard]] inline const KernelTable& kernels() noexcept { return *table_in_use; }
 
 // Replaces the table: for tests and benchmarks, while no other thread parses.
 void use_kernels(const KernelTable& table) noexcept;

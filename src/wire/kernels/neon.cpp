@@ -32,12 +32,17 @@ struct NeonWords {
 
 struct Vector {
   using type = uint8x16_t;
+  using Fields = Vector;
   using Words = NeonWords;
   static constexpr unsigned width = 16;
+
+  static type pattern(const Pattern& p) noexcept { return load(p.bytes); }
+  static std::uint64_t equal_bits(type a, type b) noexcept { return top_bits(equal(a, b)); }
 
   static type zero() noexcept { return vdupq_n_u8(0); }
   static type load(const void* p) noexcept { return vld1q_u8(static_cast<const std::uint8_t*>(p)); }
   static type both(type a, type b) noexcept { return vandq_u8(a, b); }
+  static type either(type a, type b) noexcept { return vorrq_u8(a, b); }
   static type without(type a, type b) noexcept { return vbicq_u8(a, b); }
   static type equal(type a, type b) noexcept { return vceqq_u8(a, b); }
   static type add(type a, type b) noexcept { return vaddq_u8(a, b); }
@@ -54,21 +59,30 @@ struct Vector {
 
   // In each element of 32 bits.
   static type add_words(type a, type b) noexcept { return bytes(vaddq_u32(elements(a), elements(b))); }
-  static type subtract_words(type a, type b) noexcept { return bytes(vsubq_u32(elements(a), elements(b))); }
-  // By this number of bits; a negative number shifts up.
-  static type shift_down(type v, type bits) noexcept {
-    return bytes(vshlq_u32(elements(v), vnegq_s32(vreinterpretq_s32_u8(bits))));
+  // The top bit of each.
+  static std::uint32_t top_of_words(type v) noexcept {
+    const uint32x4_t places = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32(vtstq_u32(elements(v), vdupq_n_u32(0x80000000)), places));
+  }
+  // The weights of the digits of a tag, from eight times their number: those of three digits without the first ones.
+  static const std::uint8_t* each_digit(const Constants& constant) noexcept { return constant.eight.bytes; }
+  static constexpr int digit_shift = 3;
+  static type weights(type sizes, const Constants& constant) noexcept {
+    const uint32x4_t missing = vsubq_u32(elements(sizes), elements(load(constant.three_bytes.bytes)));
+    return bytes(vshlq_u32(elements(load(constant.weights.bytes)), vreinterpretq_s32_u32(missing)));
   }
   // The sum of the products of its bytes, of which two are below 65,536.
   static type dot(type a, type b, type) noexcept {
     const uint16x8_t low = vmull_u8(vget_low_u8(a), vget_low_u8(b));
     return bytes(vpaddlq_u16(vpaddq_u16(low, vmull_high_u8(a, b))));
   }
-  // The four bytes at each place, in one half of the eight elements.
-  static void put_words(type (&eight)[2], unsigned half, const char* p, const std::uint64_t (&place)[4]) noexcept {
-    std::uint32_t four[4];
-    for (int i = 0; i < 4; ++i) __builtin_memcpy(&four[i], p + place[i], sizeof four[i]);
-    eight[half] = bytes(vld1q_u32(four));
+  // The four bytes at each of eight places.
+  template <class Position>
+  static void put_words(type (&eight)[2], const char* p, const Position* places) noexcept {
+    std::uint32_t words[8];
+    for (int i = 0; i < 8; ++i) __builtin_memcpy(&words[i], p + places[i], sizeof words[i]);
+    eight[0] = bytes(vld1q_u32(words));
+    eight[1] = bytes(vld1q_u32(words + 4));
   }
   static Words pack(const type (&eight)[2]) noexcept {
     return {vcombine_u16(vqmovn_u32(elements(eight[0])), vqmovn_u32(elements(eight[1])))};

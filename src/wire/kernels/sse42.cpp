@@ -10,12 +10,17 @@ namespace {
 
 struct Vector {
   using type = __m128i;
+  using Fields = Vector;
   using Words = X86Words;
   static constexpr unsigned width = 16;
+
+  static type pattern(const Pattern& p) noexcept { return load(p.bytes); }
+  static std::uint64_t equal_bits(type a, type b) noexcept { return top_bits(equal(a, b)); }
 
   static type zero() noexcept { return _mm_setzero_si128(); }
   static type load(const void* p) noexcept { return _mm_loadu_si128(static_cast<const type*>(p)); }
   static type both(type a, type b) noexcept { return _mm_and_si128(a, b); }
+  static type either(type a, type b) noexcept { return _mm_or_si128(a, b); }
   static type without(type a, type b) noexcept { return _mm_andnot_si128(b, a); }
   static type equal(type a, type b) noexcept { return _mm_cmpeq_epi8(a, b); }
   static type add(type a, type b) noexcept { return _mm_add_epi8(a, b); }
@@ -24,24 +29,27 @@ struct Vector {
   static std::uint32_t top_bits(type v) noexcept { return static_cast<std::uint32_t>(_mm_movemask_epi8(v)); }
 
   // In each element of 32 bits.
+  static std::uint32_t top_of_words(type v) noexcept {
+    return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(v)));
+  }
   static type add_words(type a, type b) noexcept { return _mm_add_epi32(a, b); }
-  static type subtract_words(type a, type b) noexcept { return _mm_sub_epi32(a, b); }
-  // By whole bytes. There is no instruction that shifts elements by different counts: each byte is taken from `bytes`
-  // above its place, and what then comes from the next element is multiplied by no digit. A negative number gives zero:
-  // an index with its top bit set does.
-  static type shift_down(type v, type bits) noexcept {
+  // The weights of the digits of a tag, from four times their number: a row of a table.
+  static const std::uint8_t* each_digit(const Constants& constant) noexcept { return constant.four.bytes; }
+  static constexpr int digit_shift = 2;
+  static type weights(type sizes, const Constants& constant) noexcept {
     const type lowest = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
-    const type bytes = _mm_shuffle_epi8(_mm_srai_epi32(bits, 3), lowest);  // -1 for -8
-    const type place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return _mm_shuffle_epi8(v, _mm_or_si128(_mm_add_epi8(place, bytes), _mm_cmplt_epi8(bytes, zero())));
+    const type row = _mm_add_epi8(_mm_shuffle_epi8(sizes, lowest), load(constant.row.bytes));
+    return _mm_shuffle_epi8(load(constant.weight_rows), row);
   }
   // The sum of the products of its bytes; those of b are at most 127.
   static type dot(type a, type b, type one_in_16) noexcept {
     return _mm_madd_epi16(_mm_maddubs_epi16(a, b), one_in_16);
   }
-  // The four bytes at each place, in one half of the eight elements.
-  static void put_words(type (&eight)[2], unsigned half, const char* p, const std::uint64_t (&place)[4]) noexcept {
-    eight[half] = four_words(p, place);
+  // The four bytes at each of eight places.
+  template <class Position>
+  static void put_words(type (&eight)[2], const char* p, const Position* places) noexcept {
+    eight[0] = four_words(p, places);
+    eight[1] = four_words(p, places + 4);
   }
   static Words pack(const type (&eight)[2]) noexcept { return {_mm_packus_epi32(eight[0], eight[1])}; }
 

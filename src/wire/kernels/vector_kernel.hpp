@@ -1,11 +1,11 @@
-// The generic body of the kernels with vectors of 16 or 32 bytes. A thin layer per instruction set, Vector, supplies
+// The generic body of the kernels with vectors of 16 bytes and more. A thin layer per instruction set, Vector, supplies
 // the type and its operations; see avx2.cpp. Unusual and malformed messages are left to the sequential indexer.
 //
-// A block of 64 bytes gives one bit for each SOH. The fields after eight of them are read together, each in an element
-// of 32 bits:
+// First the positions of SOH are stored: a block of 64 bytes gives one bit for each. Then the fields after eight of
+// them are read together, each in an element of 32 bits:
 //
 //   word       5  4  1  =      the four bytes after the SOH
-//   before    FF FF FF 00      those before the first '='
+//   before    FF FF FF 00      those before the first '=', and the first one whatever it is
 //   digits     5  4  1  0
 //   weights  100 10  1  0      by the number of digits
 //   tag      500+40+1+0
@@ -14,6 +14,7 @@
 #pragma once
 
 #include "field_indexer.hpp"
+#include "ordinary_envelope.hpp"
 
 namespace nfx::kernels {
 namespace {
@@ -26,12 +27,16 @@ namespace {
 #endif
 }
 
-[[gnu::always_inline]] inline std::uint64_t lowest_bit(std::uint64_t bits) noexcept {
-  // Without bits it is 63 or 64: what is read there is in the message, and is not used.
-#if defined(__BMI__)
-  return __builtin_ia32_tzcnt_u64(bits);
+// Any number without bits.
+[[gnu::always_inline]] inline std::uint32_t lowest_bit(std::uint32_t bits) noexcept {
+#if defined(__x86_64__)
+  // Where the processor has no tzcnt this is bsf, which gives the same for a bit. The compiler's own clears the result
+  // first, for processors that wait for its last value.
+  std::uint32_t place;
+  asm("tzcnt %1, %0" : "=r"(place) : "r"(bits) : "cc");
+  return place;
 #else
-  return static_cast<std::uint64_t>(__builtin_ctzll(bits | std::uint64_t{1} << 63));
+  return static_cast<std::uint32_t>(__builtin_ctzll(bits | std::uint64_t{1} << 32));
 #endif
 }
 
@@ -75,16 +80,21 @@ constexpr ShortLengthTags make_short_length_tags() noexcept {
 struct Constants {
   Pattern soh = in_each_element(0x01010101);
   Pattern equals = in_each_element(0x3D3D3D3D);
+  Pattern not_first = in_each_element(0xFFFFFF00);
   Pattern zero = in_each_element(0x30303030);
   Pattern minus_one = in_each_element(0xFFFFFFFF);
   Pattern eight = in_each_element(0x08080808);
+  Pattern four = in_each_element(0x04040404);
   Pattern one_each = in_each_element(0x01010101);
   Pattern one_in_16 = in_each_element(0x00010001);
   Pattern two_in_16 = in_each_element(0x00020002);
   Pattern fifteen_in_16 = in_each_element(0x000F000F);
   Pattern above_nine = in_each_element(0x76767676);  // added to more than 9 it sets the top bit
-  Pattern three_bytes = in_each_element(24);         // bits of three digits
+  // Of the digits of a tag: see Vector::weights().
+  Pattern three_bytes = in_each_element(24);
   Pattern weights = in_each_element(0x00010A64);
+  Pattern row = in_each_element(0xFFFEFDFC);  // from four times the number to the bytes of its row
+  std::uint8_t weight_rows[16] = {1, 0, 0, 0, 10, 1, 0, 0, 100, 10, 1, 0, 0, 0, 0, 0};
   ShortLengthTags length_tags = make_short_length_tags();
   std::uint8_t head[128] = {};  // 64 bytes of all ones, then zeros: loaded at 64 - n, it preserves the first n of 64
 
@@ -118,21 +128,22 @@ struct Block {
   }
 
   [[gnu::always_inline]] std::uint64_t soh(const Constants& constant) const noexcept {
-    const auto wanted = Vector::load(constant.soh.bytes);
+    const auto wanted = Vector::pattern(constant.soh);
     std::uint64_t bits = 0;
-    for (unsigned i = 0; i < parts; ++i)
-      bits |= std::uint64_t{Vector::top_bits(Vector::equal(part[i], wanted))} << (i * Vector::width);
+    for (unsigned i = 0; i < parts; ++i) bits |= Vector::equal_bits(part[i], wanted) << (i * Vector::width);
     return bits;
   }
 
+  [[gnu::always_inline]] void add_to(typename Vector::type& sums) const noexcept {
+    for (unsigned i = 0; i < parts; ++i) sums = Vector::add(sums, part[i]);
+  }
+
   // Adds the first `size` bytes.
-  [[gnu::always_inline]] void add_to(typename Vector::type& sums, unsigned size,
-                                     const Constants& constant) const noexcept {
-    for (unsigned i = 0; i < parts; ++i) {
-      const auto head =
-          size == 64 ? part[i] : Vector::both(part[i], Vector::load(constant.head + 64 - size + i * Vector::width));
-      sums = Vector::add(sums, head);
-    }
+  [[gnu::always_inline]] void add_first_to(typename Vector::type& sums, unsigned size,
+                                           const Constants& constant) const noexcept {
+    const std::uint8_t* const head = constant.head + 64 - size;
+    for (unsigned i = 0; i < parts; ++i)
+      sums = Vector::add(sums, Vector::both(part[i], Vector::load(head + i * Vector::width)));
   }
 };
 
@@ -156,15 +167,15 @@ template <class Vector, class F>
 
 enum class LongTags : std::uint8_t { wrong, right, with_length_tag };
 
-// Reads the tags of four and more digits of the fields after `ends`; each field among `which` has the last of four
-// bits. Not a member, so that the indexer's own can stay in registers.
+// Reads the tags of four and more digits of the fields after `ends`; each field among `which` has a bit. Not a member,
+// so that the indexer's own can stay in registers.
 template <class TagNumber, class Position>
 [[gnu::cold, gnu::noinline]] LongTags put_long_tags(const char* message, const Position* ends, TagNumber* tags,
-                                                    Position* begins, std::uint64_t which) noexcept {
+                                                    Position* begins, std::uint32_t which) noexcept {
   constexpr std::uint64_t max = sizeof(TagNumber) == 2 ? 0xFFFF : 0x7FFFFFFF;
   bool length_tag = false;
   for (; which != 0; which &= which - 1) {
-    const auto field = static_cast<std::uint32_t>(__builtin_ctzll(which)) / 4;
+    const auto field = static_cast<std::uint32_t>(__builtin_ctz(which));
     const char* p = message + ends[field] + 1;
     std::uint64_t number = 0;
     int digits = 0;
@@ -197,103 +208,127 @@ class VectorIndexer {
   [[gnu::always_inline]] bool index(std::size_t size) noexcept {
     NFX_ASSERT(size >= least);
     if (message_[0] != '8' || message_[1] != '=') return false;
-    tags_[0] = 8;
-    begins_[0] = 2;
     std::size_t at = first_block(size);
-    if (!add(Block<Vector>::load(message_), 0, static_cast<unsigned>(at))) return false;
+    if (!add_first(Block<Vector>::load(message_), static_cast<unsigned>(at), size > 64 + 32)) return false;
     for (; at + 64 < size; at += 64) {
-      if (!add(Block<Vector>::load(message_ + at), at, 64)) return false;
+      if (!add(Block<Vector>::load(message_ + at), at)) return false;
     }
-    if (!add_last(Block<Vector>::load(message_ + at), at)) return false;
-    NFX_ASSERT(count_ <= capacity_);  // and one more has space after them
-    ends_[count_++] = static_cast<Position>(size - 1);
-    return count_ <= capacity_ && wrong_ == 0 &&
-           (!Words::any(length_tags_) ||
-            data_lengths_agree(message_, Arrays{tags_, begins_, ends_, capacity_}, count_));
+    return add_last(Block<Vector>::load(message_ + at), at) && put_fields(size);
   }
 
-  [[gnu::always_inline]] IndexResult result() const noexcept {
-    return {WireError::none, Vector::total(sums_), false, count_};
+  // Of a message that index() accepted.
+  [[gnu::always_inline]] IndexResult result(std::size_t size) const noexcept {
+    const std::uint8_t sum = Vector::total(sums_);
+    const bool verified = count_ >= 4 && is_ordinary_header(message_, size, ends_[0], ends_[1]) &&
+                          is_right_check_sum(message_ + size, sum);
+    return {WireError::none, sum, false, verified, count_};
   }
 
  private:
   using TagNumber = typename Arrays::tag_type;
   using Position = typename Arrays::position_type;
-  using Words = typename Vector::Words;                    // eight numbers of 16 bits
-  static constexpr unsigned vectors = 32 / Vector::width;  // of eight elements
+  using Words = typename Vector::Words;  // eight numbers of 16 bits
+  using Field = typename Vector::Fields::type;
+  using Fields = typename Vector::Fields;  // of eight fields, an element each
+  static constexpr unsigned vectors = 32 / Fields::width;
 
-  [[gnu::always_inline]] bool add(const Block<Vector>& block, std::size_t at, unsigned size) noexcept {
-    block.add_to(sums_, size, constant_);
-    return put_fields<false>(at, low_bits(block.soh(constant_), size));
+  static constexpr unsigned most_in_half = 8;           // fields of four bytes; only empty values allow more
+  static constexpr unsigned before_check_sum = 64 - 8;  // in the last block: the SOH before "10=nnn|"
+
+  // The first `size` bytes of a block. In a short message all of them are in its first half.
+  [[gnu::always_inline]] bool add_first(const Block<Vector>& block, unsigned size, bool has_second_half) noexcept {
+    block.add_first_to(sums_, size, constant_);
+    const std::uint64_t soh = low_bits(block.soh(constant_), size);
+    put_half<4>(0, soh);
+    if (has_second_half) put_half<4>(32, soh >> 32);
+    return count_ < capacity_;
   }
 
-  // The block that ends with "|10=nnn|": the last SOH ends the message, so no field is after it.
-  [[gnu::always_inline]] bool add_last(const Block<Vector>& block, std::size_t at) noexcept {
-    block.add_to(sums_, 64, constant_);
+  [[gnu::always_inline]] bool add(const Block<Vector>& block, std::size_t at) noexcept {
+    block.add_to(sums_);
     const std::uint64_t soh = block.soh(constant_);
-    return soh >> before_check_sum == 0x81 && put_fields<true>(at, low_bits(soh, 63));
+    put_half<5>(at, soh);
+    put_half<5>(at + 32, soh >> 32);
+    return count_ < capacity_;
   }
 
-  // The fields that end at these SOH, and the tags of those that begin after them. In the last block an element without
-  // a SOH reads CheckSum again: what is after the block is not in the message.
-  template <bool last>
-  [[gnu::always_inline]] bool put_fields(std::size_t at, std::uint64_t soh) noexcept {
-    const auto count = static_cast<std::uint32_t>(__builtin_popcountll(soh));
-    bool good = true;
-    if (count <= 8) [[likely]] {
-      good = put_eight<last>(at, soh, count, count_);
-    } else {
-      for (std::uint32_t from = 0; from < count && good; from += 8)
-        good = put_eight<last>(at, soh, count - from < 8 ? count - from : 8, count_ + from);
+  // The block that ends with "|10=nnn|". The last SOH is left out: no field is after it.
+  [[gnu::always_inline]] bool add_last(const Block<Vector>& block, std::size_t at) noexcept {
+    block.add_to(sums_);
+    const std::uint64_t soh = block.soh(constant_);
+    if (soh >> before_check_sum != 0x81 || __builtin_memcmp(message_ + at + before_check_sum, "\x01\x31\x30=", 4) != 0)
+      return false;
+    put_half<4>(at, soh);
+    put_half<4>(at + 32, low_bits(soh >> 32, 31));
+    return count_ < capacity_;
+  }
+
+  // The SOH of half a block. So many are stored whether they are there or not: how many there are cannot be predicted.
+  template <unsigned often>
+  [[gnu::always_inline]] void put_half(std::size_t at, std::uint64_t bits) noexcept {
+    auto soh = static_cast<std::uint32_t>(bits);
+    const auto base = static_cast<std::uint32_t>(at);
+    const auto count = static_cast<std::uint32_t>(__builtin_popcount(soh));
+    NFX_ASSERT(count_ + count <= capacity_ + 63);
+    Position* const to = ends_ + count_;
+    for (unsigned i = 0; i < often; ++i) put_place(to[i], base, soh);
+    if (count > often) [[unlikely]] {
+      for (unsigned i = often; i < most_in_half; ++i) put_place(to[i], base, soh);
+      for (unsigned i = most_in_half; i < count; ++i) put_place(to[i], base, soh);
     }
     count_ += count;
-    return good && count_ <= capacity_;
   }
 
-  // The next `count` of them, eight at most, from index `to` on; removes their bits.
-  template <bool last>
-  [[gnu::always_inline]] bool put_eight(std::size_t at, std::uint64_t& soh, std::uint32_t count,
-                                        std::uint32_t to) noexcept {
-    NFX_ASSERT(count <= 8 && to + 9 <= capacity_ + array_padding);
-    const char* const after = message_ + at + 1;
-    std::uint64_t places = 0;
-    typename Vector::type word[vectors], tags[vectors], bits[vectors];
-    for (unsigned half = 0; half < 2; ++half) {
-      std::uint64_t place[4];
-      for (std::uint64_t& one : place) {
-        one = lowest_bit(soh);
-        soh &= soh - 1;
-        if (last) soh |= std::uint64_t{1} << before_check_sum;
-      }
-      Vector::put_words(word, half, after, place);
-      places |= (place[0] | place[1] << 8 | (place[2] | place[3] << 8) << 16) << (32 * half);
-    }
-    std::uint64_t before_bits = 0, above_bits = 0;
-    const auto one_in_16 = Vector::load(constant_.one_in_16.bytes);
-    for (unsigned i = 0; i < vectors; ++i) {
-      const auto equals = Vector::equal(word[i], Vector::load(constant_.equals.bytes));
-      const auto before = Vector::without(Vector::add_words(equals, Vector::load(constant_.minus_one.bytes)), equals);
-      const auto digits = Vector::both(Vector::subtract(word[i], Vector::load(constant_.zero.bytes)), before);
-      bits[i] = Vector::dot(Vector::both(before, Vector::load(constant_.eight.bytes)),
-                            Vector::load(constant_.one_each.bytes), one_in_16);
-      const auto missing = Vector::subtract_words(Vector::load(constant_.three_bytes.bytes), bits[i]);
-      tags[i] = Vector::dot(digits, Vector::shift_down(Vector::load(constant_.weights.bytes), missing), one_in_16);
-      const auto above = Vector::add_saturated(digits, Vector::load(constant_.above_nine.bytes));
-      before_bits |= std::uint64_t{Vector::top_bits(before)} << (i * Vector::width);
-      above_bits |= std::uint64_t{Vector::top_bits(above)} << (i * Vector::width);
-    }
-    wrong_ |= low_bits(above_bits | (~before_bits & 0x11111111), 4 * count);  // not a digit, or no tag at all
+  // Without bits it is any number; the next one replaces it.
+  [[gnu::always_inline]] static void put_place(Position& to, std::uint32_t base, std::uint32_t& soh) noexcept {
+    to = static_cast<Position>(base + lowest_bit(soh));
+    soh &= soh - 1;
+  }
 
-    const Words tag = Vector::pack(tags);
-    const Words end = Words::from_bytes(places);
-    const Words begin = Words::add(
-        end, Words::add(Words::template shift_down<3>(Vector::pack(bits)), Words::load(constant_.two_in_16.bytes)));
-    put(tags_ + to + 1, begins_ + to + 1, ends_ + to, at, tag, begin, end);
+  // All fields, from their ends but the last one's. An element without a field reads CheckSum again: what is after the
+  // message must not be read.
+  [[gnu::always_inline]] bool put_fields(std::size_t size) noexcept {
+    NFX_ASSERT(count_ != 0 && count_ < capacity_ && ends_[count_ - 1] == size - 8);
+    repeat_eight(ends_ + count_, size - 8);
+    tags_[0] = 8;
+    begins_[0] = 2;
+    for (std::size_t i = 0; i + 1 < count_; i += 8) {
+      if (!put_eight(i)) return false;
+    }
+    tags_[count_] = 10;
+    begins_[count_] = static_cast<Position>(size - 4);
+    ends_[count_] = static_cast<Position>(size - 1);
+    ++count_;
+    return Fields::top_bits(wrong_) == 0 &&
+           (!Words::any(length_tags_) ||
+            data_lengths_agree(message_, Arrays{tags_, begins_, ends_, capacity_}, count_));
+  }
+
+  // The fields after eight ends.
+  [[gnu::always_inline]] bool put_eight(std::size_t from) noexcept {
+    const Position* const ends = ends_ + from;
+    Field word[vectors], tags[vectors], sizes[vectors];
+    Fields::put_words(word, message_ + 1, ends);
+    std::uint32_t long_tags = 0;
+    const auto one_in_16 = Fields::load(constant_.one_in_16.bytes);
+    for (unsigned i = 0; i < vectors; ++i) {
+      const auto equals = Fields::both(Fields::equal(word[i], Fields::load(constant_.equals.bytes)),
+                                       Fields::load(constant_.not_first.bytes));
+      const auto before = Fields::without(Fields::add_words(equals, Fields::load(constant_.minus_one.bytes)), equals);
+      const auto digits = Fields::both(Fields::subtract(word[i], Fields::load(constant_.zero.bytes)), before);
+      sizes[i] = Fields::dot(Fields::both(before, Fields::load(Fields::each_digit(constant_))),
+                             Fields::load(constant_.one_each.bytes), one_in_16);
+      tags[i] = Fields::dot(digits, Fields::weights(sizes[i], constant_), one_in_16);
+      wrong_ = Fields::either(wrong_, Fields::add_saturated(digits, Fields::load(constant_.above_nine.bytes)));
+      long_tags |= Fields::top_of_words(before) << (i * Fields::width / 4);
+    }
+    const Words tag = Fields::pack(tags);
+    const Words size = Words::template shift_down<Fields::digit_shift>(Fields::pack(sizes));
+    put(from, tag, Words::add(size, Words::load(constant_.two_in_16.bytes)));
     length_tags_ = Words::either(length_tags_, in_length_tags(tag));
-    const std::uint64_t long_tags = low_bits(before_bits & 0x88888888, 4 * count);
     if (long_tags == 0) [[likely]]
       return true;
-    const LongTags found = put_long_tags(message_, ends_ + to, tags_ + to + 1, begins_ + to + 1, long_tags);
+    const LongTags found = put_long_tags(message_, ends, tags_ + from + 1, begins_ + from + 1, long_tags);
     if (found == LongTags::with_length_tag) length_tags_ = Words::all(1);
     return found != LongTags::wrong;
   }
@@ -308,26 +343,29 @@ class VectorIndexer {
     return Words::both(Words::both(low, middle), high);
   }
 
-  [[gnu::always_inline]] static void put(std::uint16_t* tags, std::uint16_t* begins, std::uint16_t* ends,
-                                         std::size_t at, Words tag, Words begin, Words end) noexcept {
-    const Words base = Words::all(static_cast<std::uint16_t>(at));
-    Words::store(ends, Words::add(end, base));
-    Words::store(begins, Words::add(begin, base));
-    Words::store(tags, tag);
-  }
-  [[gnu::always_inline]] static void put(std::int32_t* tags, std::uint32_t* begins, std::uint32_t* ends, std::size_t at,
-                                         Words tag, Words begin, Words end) noexcept {
-    std::uint16_t tag_of[8], begin_of[8], end_of[8];
-    put(tag_of, begin_of, end_of, 0, tag, begin, end);
-    const auto base = static_cast<std::uint32_t>(at);
-    for (unsigned i = 0; i < 8; ++i) {
-      tags[i] = tag_of[i];
-      begins[i] = base + begin_of[i];
-      ends[i] = base + end_of[i];
+  // Their tags, and where their values begin: so many bytes after the ends before them.
+  [[gnu::always_inline]] void put(std::size_t from, Words tag, Words size) noexcept {
+    if constexpr (sizeof(Position) == 2) {
+      Words::store(tags_ + from + 1, tag);
+      Words::store(begins_ + from + 1, Words::add(size, Words::load(ends_ + from)));
+    } else {
+      std::uint16_t tag_of[8], size_of[8];
+      Words::store(tag_of, tag);
+      Words::store(size_of, size);
+      for (unsigned i = 0; i < 8; ++i) {
+        tags_[from + 1 + i] = tag_of[i];
+        begins_[from + 1 + i] = ends_[from + i] + size_of[i];
+      }
     }
   }
 
-  static constexpr unsigned before_check_sum = 64 - 8;  // the SOH before "10=nnn|"
+  [[gnu::always_inline]] static void repeat_eight(Position* to, std::size_t place) noexcept {
+    if constexpr (sizeof(Position) == 2) {
+      Words::store(to, Words::all(static_cast<std::uint16_t>(place)));
+    } else {
+      for (unsigned i = 0; i < 8; ++i) to[i] = static_cast<Position>(place);
+    }
+  }
 
   const char* message_;
   TagNumber* tags_;
@@ -338,7 +376,7 @@ class VectorIndexer {
   const Constants& constant_;
   typename Vector::type sums_ = Vector::zero();
   Words length_tags_ = Words::all(0);
-  std::uint64_t wrong_ = 0;
+  Field wrong_ = Fields::zero();  // the top bit of a byte in a tag that is not a digit
 };
 
 [[gnu::always_inline]] inline const Constants& constants_in_memory() noexcept {
@@ -356,7 +394,7 @@ template <class Vector, class Arrays>
   Indexer indexer{message, out, constants_in_memory()};
   if (!indexer.index(size)) [[unlikely]]
     return sequential(message, size, out);
-  return indexer.result();
+  return indexer.result(size);
 }
 
 // The whole table of a kernel whose vectors are Vector.
@@ -375,7 +413,7 @@ struct VectorKernel {
     auto sums = Vector::zero();
     for_each_block<Vector>(bytes, size,
                            [&](const Block<Vector>& block, std::size_t, unsigned count) __attribute__((always_inline)) {
-                             block.add_to(sums, count, constants);
+                             block.add_first_to(sums, count, constants);
                              return true;
                            });
     return Vector::total(sums);

@@ -41,7 +41,8 @@ struct X86Words {
 }
 
 // The four bytes at each of four places, an element each.
-[[gnu::always_inline]] inline __m128i four_words(const char* p, const std::uint64_t (&place)[4]) noexcept {
+template <class Position>
+[[gnu::always_inline]] inline __m128i four_words(const char* p, const Position* place) noexcept {
   __m128i words = _mm_cvtsi32_si128(word_at(p + place[0]));
   words = _mm_insert_epi32(words, word_at(p + place[1]), 1);
   words = _mm_insert_epi32(words, word_at(p + place[2]), 2);
