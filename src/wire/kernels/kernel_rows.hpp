@@ -14,6 +14,9 @@
 #define NFX_KERNEL_ROWS(row, has) \
   row(x86_64, sse42, "-msse4.2 -mpopcnt -fno-tree-slp-vectorize", has("sse4.2") && has("popcnt")) \
   row(x86_64, avx2, "-mavx2 -mbmi -mbmi2 -mpopcnt -fno-tree-slp-vectorize", has("avx2") && has("bmi") && has("bmi2") && has("popcnt")) \
+  row(x86_64, avx512bw, "-mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512dq -mavx512vl -fno-tree-slp-vectorize", \
+      has("avx2") && has("bmi") && has("bmi2") && has("popcnt") && has("avx512f") && has("avx512bw") && \
+      has("avx512dq") && has("avx512vl")) \
   row(x86_64, avx512, "-mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2", \
       has("avx2") && has("bmi") && has("bmi2") && has("popcnt") && has("avx512f") && has("avx512bw") && \
       has("avx512dq") && has("avx512vl") && has("avx512vbmi") && has("avx512vbmi2"))

@@ -12,8 +12,6 @@ struct NeonWords {
 
   static NeonWords all(std::uint16_t number) noexcept { return {vdupq_n_u16(number)}; }
   static NeonWords load(const void* p) noexcept { return {vld1q_u16(static_cast<const std::uint16_t*>(p))}; }
-  // The lowest byte first.
-  static NeonWords from_bytes(std::uint64_t bytes) noexcept { return {vmovl_u8(vcreate_u8(bytes))}; }
   static NeonWords add(NeonWords a, NeonWords b) noexcept { return {vaddq_u16(a.v, b.v)}; }
   static NeonWords both(NeonWords a, NeonWords b) noexcept { return {vandq_u16(a.v, b.v)}; }
   static NeonWords either(NeonWords a, NeonWords b) noexcept { return {vorrq_u16(a.v, b.v)}; }

@@ -14,10 +14,6 @@ struct X86Words {
 
   static X86Words all(std::uint16_t number) noexcept { return {_mm_set1_epi16(static_cast<short>(number))}; }
   static X86Words load(const void* p) noexcept { return {_mm_loadu_si128(static_cast<const __m128i*>(p))}; }
-  // The lowest byte first.
-  static X86Words from_bytes(std::uint64_t bytes) noexcept {
-    return {_mm_cvtepu8_epi16(_mm_cvtsi64_si128(static_cast<long long>(bytes)))};
-  }
   static X86Words add(X86Words a, X86Words b) noexcept { return {_mm_add_epi16(a.v, b.v)}; }
   static X86Words both(X86Words a, X86Words b) noexcept { return {_mm_and_si128(a.v, b.v)}; }
   static X86Words either(X86Words a, X86Words b) noexcept { return {_mm_or_si128(a.v, b.v)}; }

@@ -1,0 +1,3 @@
+// See immintrin.h.
+#pragma once
+#include "immintrin.h"
