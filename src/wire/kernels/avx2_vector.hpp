@@ -35,7 +35,7 @@ struct Avx2Vector {
   }
   static type add_words(type a, type b) noexcept { return _mm256_add_epi32(a, b); }
   // The weights of the digits of a tag, from eight times their number: those of three digits without the first ones.
-  // A shift by more than 31, for which a negative number stands, gives zero.
+  // A shift by a negative number, which is more than 31 without its sign, gives zero.
   static const std::uint8_t* each_digit(const Constants& constant) noexcept { return constant.eight.bytes; }
   static constexpr int digit_shift = 3;
   static type weights(type sizes, const Constants& constant) noexcept {
