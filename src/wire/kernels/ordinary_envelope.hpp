@@ -1,6 +1,6 @@
 // Whether BodyLength, CheckSum and the first three fields of a message are right, for messages as engines write them:
-// false when something is wrong, or only unusual. Vector kernels ask while the positions are in registers, and
-// MessageView asks after the others.
+// false when something is wrong, or only unusual. Vector kernels check it while the positions are in registers, and
+// MessageView checks it after the other kernels.
 #pragma once
 
 #include <cstddef>
