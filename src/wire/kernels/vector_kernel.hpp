@@ -193,8 +193,8 @@ template <class TagNumber, class Position>
 template <class Vector, class Arrays>
 class VectorIndexer {
  public:
-  // "8=", a value, and CheckSum with a field before it: what is shorter is not worth the beginning.
-  static constexpr std::size_t least = 72;
+  // Two blocks: the first one ends inside the second.
+  static constexpr std::size_t least = 64 + 1;
 
   [[gnu::always_inline]] VectorIndexer(const char* message, const Arrays& out, const Constants& constant) noexcept
       : message_(message),
@@ -385,16 +385,24 @@ class VectorIndexer {
   return *constant;
 }
 
+template <class Arrays>
+using Sequential = IndexResult (*)(const char*, std::size_t, const Arrays&) noexcept;
+
+// On its own, so that a short message does not pay for saving registers.
 template <class Vector, class Arrays>
-[[gnu::always_inline]] inline IndexResult index_by_vectors(const char* message, std::size_t size, const Arrays& out,
-                                                           IndexResult (*sequential)(const char*, std::size_t,
-                                                                                     const Arrays&) noexcept) noexcept {
-  using Indexer = VectorIndexer<Vector, Arrays>;
-  if (size < Indexer::least) return sequential(message, size, out);
-  Indexer indexer{message, out, constants_in_memory()};
+[[gnu::noinline]] IndexResult index_long(const char* message, std::size_t size, const Arrays& out,
+                                         Sequential<Arrays> sequential) noexcept {
+  VectorIndexer<Vector, Arrays> indexer{message, out, constants_in_memory()};
   if (!indexer.index(size)) [[unlikely]]
     return sequential(message, size, out);
   return indexer.result(size);
+}
+
+template <class Vector, class Arrays>
+[[gnu::always_inline]] inline IndexResult index_by_vectors(const char* message, std::size_t size, const Arrays& out,
+                                                           Sequential<Arrays> sequential) noexcept {
+  if (size < VectorIndexer<Vector, Arrays>::least) return sequential(message, size, out);
+  return index_long<Vector>(message, size, out, sequential);
 }
 
 // The whole table of a kernel whose vectors are Vector.
