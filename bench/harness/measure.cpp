@@ -159,7 +159,7 @@ std::expected<GroupResult, WrongAnswer> measure(const Group& group, const Measur
     states[i].samples.reserve(std::size_t{options.rounds} * (states[i].slice / states[i].batch + 1));
   }
 
-  GroupResult result{group.name, group.title, empty_results(group)};
+  GroupResult result{group.name, group.title, empty_results(group), clock.ticks_per_ns};
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (State& state : states) state.samples.clear();
     for (std::uint32_t round = 0; round < options.rounds; ++round) {

@@ -70,6 +70,7 @@ struct GroupResult {
   std::string name;
   std::string title;
   std::vector<RowResult> rows;
+  double ticks_per_ns = 0;  // of the clock
 };
 
 struct WrongAnswer {

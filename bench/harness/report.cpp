@@ -45,9 +45,11 @@ void print_row(std::FILE* out, const GroupResult& group, const RowResult& row) {
                spread_percent(row), ns(row.ps.percentile(99)), ns(row.ps.percentile(99.9)), ns(row.ps.max()),
                row.messages_per_batch);
   if (row.bytes_per_message > 0 && row.ns_median > 0) {
-    std::fprintf(out, " %7.2f %7.3f", row.bytes_per_message / row.ns_median, row.ns_median / row.bytes_per_message);
+    const double bytes_per_ns = row.bytes_per_message / row.ns_median;
+    const double ticks_per_ns = group.ticks_per_ns > 0 ? group.ticks_per_ns : 1;
+    std::fprintf(out, " %7.2f %7.2f %8.2f", bytes_per_ns, bytes_per_ns / ticks_per_ns, 1000 / row.ns_median);
   } else {
-    std::fprintf(out, " %7s %7s", "", "");
+    std::fprintf(out, " %7s %7s %8s", "", "", "");
   }
   const double ratio = ratio_to_baseline(group, row);
   if (ratio > 0) std::fprintf(out, " %8.2f", ratio);
@@ -164,7 +166,7 @@ void print_facts(std::FILE* out, const RunFacts& facts) {
   for (const std::string& note : facts.notes) std::fprintf(out, "note       %s\n", note.c_str());
   std::fputs(
       "columns    ns per message; +-% is half the span of the repeats; p99, p99.9 and max are of batches, \"batch\" "
-      "messages each\n",
+      "messages each; ticks are those of the clock\n",
       out);
 }
 
@@ -176,8 +178,8 @@ void print_table(std::FILE* out, const GroupResult& group) {
     if (first || row.section != section) {
       section = row.section;
       const RowResult* const baseline = baseline_of(group, section);
-      std::fprintf(out, "  %-42s %9s %5s %9s %9s %10s %5s %7s %7s  %s\n", section.c_str(), "ns", "+-%", "p99", "p99.9",
-                   "max", "batch", "GB/s", "ns/byte",
+      std::fprintf(out, "  %-42s %9s %5s %9s %9s %10s %5s %7s %7s %8s  %s\n", section.c_str(), "ns", "+-%", "p99",
+                   "p99.9", "max", "batch", "GB/s", "B/tick", "M msg/s",
                    baseline == nullptr ? "" : ("times \"" + baseline->name + "\"").c_str());
       first = false;
     }

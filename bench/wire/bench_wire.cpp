@@ -29,8 +29,9 @@ struct NamedGroup {
   Group (*make)(const Inputs&);
 };
 
-constexpr NamedGroup groups[] = {{"index", index_group},   {"reads", reads_group},   {"encode", encode_group},
-                                 {"stream", stream_group}, {"ladder", ladder_group}, {"lookup", lookup_group}};
+constexpr NamedGroup groups[] = {{"index", index_group},   {"reads", reads_group},  {"encode", encode_group},
+                                 {"stream", stream_group}, {"scan", scan_group},    {"lengths", lengths_group},
+                                 {"ladder", ladder_group}, {"lookup", lookup_group}};
 
 // Empty when the corpora are fit to measure with.
 std::string make_inputs(Inputs& inputs, std::uint64_t seed, bool with_quickfix) {
@@ -139,7 +140,7 @@ int main(int argc, char** argv) {
            {.names = "--only",
             .target = &options.only,
             .help = "One group",
-            .one_of = {"index", "reads", "encode", "stream", "ladder", "lookup"},
+            .one_of = {"index", "reads", "encode", "stream", "scan", "lengths", "ladder", "lookup"},
             .excludes = {"--ladder", "--lookup"}},
            {.names = "--ladder",
             .target = &options.ladder,

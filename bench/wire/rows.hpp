@@ -31,6 +31,8 @@ struct Inputs {
 [[nodiscard]] Group reads_group(const Inputs& inputs);
 [[nodiscard]] Group encode_group(const Inputs& inputs);
 [[nodiscard]] Group stream_group(const Inputs& inputs);
+[[nodiscard]] Group scan_group(const Inputs& inputs);
+[[nodiscard]] Group lengths_group(const Inputs& inputs);
 [[nodiscard]] Group ladder_group(const Inputs& inputs);
 [[nodiscard]] Group lookup_group(const Inputs& inputs);
 
