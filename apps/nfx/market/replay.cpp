@@ -8,6 +8,7 @@
 
 #include "cli/progress.hpp"
 #include "command.hpp"
+#include "market/itch_replay.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/base/crc32c.hpp"
@@ -29,6 +30,8 @@ struct ReplayCommandOptions {
   std::vector<std::string> to;
   std::string speed = "real";
   bool list = false;
+  std::string feed;
+  std::uint64_t every = 1'000'000;
   std::string ring_directory = "/dev/shm";
 };
 
@@ -205,6 +208,8 @@ bool is_whole(RecordingEnd end) noexcept { return end != RecordingEnd::torn && e
 int run(const ReplayCommandOptions& options) {
   std::optional<Sending> sending;
   if (!options.to.empty()) sending.emplace(options);
+  std::optional<ItchReplay> books;
+  if (!options.feed.empty()) books.emplace(options.every);
   const StopFlag stop;
   Tally tally;
   Output output;
@@ -218,9 +223,14 @@ int run(const ReplayCommandOptions& options) {
                          list(output.text, packet);
                          output.flush_when_large();
                        }
+                       if (books) {
+                         books->take(packet, output.text);
+                         output.flush_when_large();
+                       }
                        return sending ? sending->take(packet, stop) : !stop.wanted();
                      });
   progress.end();
+  if (books) books->print_end(output.text);
   output.flush();
   if (sending) sending->print_end();
   if (options.list) {
@@ -249,6 +259,19 @@ cli::Command replay_command() {
                    .target = &options.list,
                    .help = "Print a line per record: number, time, stamp, line, kind, bytes in hexadecimal",
                    .excludes = {"--to"}},
+                  {.names = "--feed",
+                   .target = &options.feed,
+                   .help =
+                       "Make order books of the datagrams as a live feed does, line 0 as A and line 1 as B, and print "
+                       "their hash",
+                   .one_of = {"itch"},
+                   .excludes = {"--list", "--to"}},
+                  {.names = "--every",
+                   .target = &options.every,
+                   .help = "Print the hash again after this number of events",
+                   .value = "EVENTS",
+                   .range = cli::Range{1, 1e15},
+                   .needs = {"--feed"}},
                   {.names = "--to",
                    .target = &options.to,
                    .help = "Send the datagrams there: ADDRESS:PORT or GROUP:PORT@INTERFACE for all lines, "
@@ -266,6 +289,8 @@ cli::Command replay_command() {
       .exit_codes =
           "0 done, 1 the recording is torn, damaged or cannot be read, or a datagram could not be sent, 2 wrong usage",
       .examples = {{.line = "nfx market replay today", .about = "what a recording has, and where it ends"},
+                   {.line = "nfx market replay today --feed itch",
+                    .about = "books of a NASDAQ ITCH 5.0 feed, by their hash"},
                    {.line = "nfx market replay today --to A=239.1.1.1:5000@lo --speed 10",
                     .about = "line A again, ten times as fast"}},
   };
