@@ -72,9 +72,9 @@ void Exchange::send_on(std::size_t line, const Bytes& packet) {
   if (dice_.below(10'000) < plan.garbage) {
     Bytes garbage(dice_.below(80));
     for (std::byte& b : garbage) b = static_cast<std::byte>(dice_.below(256));
-    // The beginning of a header that is right, so that what follows is looked at.
+    // The beginning of a header that is right, so that what follows is read.
     if (dice_.coin()) std::copy_n(packet.begin(), std::min<std::size_t>(garbage.size(), 12), garbage.begin());
-    // A false message would be believed: nothing tells it from a true one.
+    // A false message would be taken for a true one.
     if (garbage.size() >= mold_header_size) garbage.resize(mold_header_size - 1);
     arrives(wait, garbage);
   }
@@ -178,7 +178,7 @@ void Exchange::send_snapshot(std::uint64_t connection) {
     const Bytes piece(from, from + static_cast<std::ptrdiff_t>(std::min(size, end - begin)));
     deliver_after(at, connection, [this, piece] { client_.received(piece); });
   }
-  // One that dies closes the connection, ends the session, or says nothing any more.
+  // One that dies closes the connection, ends the session, or sends nothing more.
   if (!fails) return;
   switch (dice_.below(3)) {
     case 0: return deliver_after(at, connection, [this] { client_.disconnected(); });

@@ -86,7 +86,7 @@ class Storm {
 void Storm::look() {
   const bool live = feed_.state() == FeedState::live || feed_.state() == FeedState::ended;
   if (live && feed_.arbiter().next_sequence() != feed_.arbiter().end_sequence()) {
-    find("it says that it is live, and messages are missing");
+    find("its state is live, and messages are missing");
   }
   if (live && !live_) {
     if (!calm_ && feed_.arbiter().counters().gaps != 0) {

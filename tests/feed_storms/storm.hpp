@@ -1,5 +1,5 @@
 // One seed's storm: an exchange, a feed and its books in virtual time. While the storm lasts, and after it, the books
-// of a feed that says it is live must be those that the publisher had at that message, up to every place in every
+// of a feed whose state is live must be those that the publisher had at that message, up to every place in every
 // queue. Thread: one owner. Cost: some tens of milliseconds a seed.
 #pragma once
 

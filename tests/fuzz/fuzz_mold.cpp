@@ -1,5 +1,5 @@
 // Whatever two lines, a re-request server and a snapshot do, the arbiter gives each message once, in order and without
-// a gap, requests only what is missing, says that it is live only when nothing is, and a snapshot of the newest message
+// a gap, requests only what is missing, is live only when nothing is, and a snapshot of the newest message
 // makes it live. Each line of the input is one thing that happens:
 //
 //   p LINE SEQUENCE COUNT BYTES   a packet, of which BYTES are cut off      h LINE SEQUENCE   a heartbeat

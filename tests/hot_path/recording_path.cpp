@@ -49,7 +49,8 @@ void check_recording() {
     for (int i = 0; i < 2000; ++i) recorder.datagram({now.utc, StampSource::kernel, 0, 0}, datagram);
     full = trap.counts();
   }
-  check(recorder.counters().dropped > 1000, "a buffer that nobody writes to disk drops, and counts that");
+  check(recorder.counters().dropped > 1000,
+        "a buffer that is not written to disk drops what does not fit, and counts it");
   check_counts(full, "recording with a full buffer");
 }
 

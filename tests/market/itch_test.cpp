@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr UtcTime midnight{1'700'000'000s};
 constexpr std::uint64_t ten_o_clock = 36'000'000'000'123;
 
-// Every message's bytes count up from its type, so that a field's value tells where it was read.
+// Every message's bytes count up from its type, so that a field's value shows where it was read.
 std::vector<std::byte> counting(const itch::MessageRow& row) {
   std::vector<std::byte> bytes(row.size);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);

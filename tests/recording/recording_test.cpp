@@ -270,7 +270,7 @@ TEST_F(RecordingTest, of_a_killed_recorder_is_read_to_the_last_packet_and_names_
     EXPECT_EQ(scan.killed, 1u);
     EXPECT_NE(scan.reason.find("shared memory"), std::string::npos) << scan.reason;
     for (const Packet& packet : packets) ASSERT_EQ(packet.bytes, payload(1 + packet.number % 90));
-    // The next recorder takes it over and continues.
+    // The next recorder continues it.
     begin();
     EXPECT_EQ(recorder_->next_number(), 2001u);
     EXPECT_EQ(recorder_->recovery().taken_from_ring, scan.bytes_from_memory);
