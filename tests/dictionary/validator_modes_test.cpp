@@ -1,23 +1,9 @@
 // How the modes of a policy handle each violation, and what the report contains.
-#include <cstdlib>
-#include <new>
 #include <ostream>
 #include <random>
 
+#include "base/count_allocations.hpp"
 #include "dictionary/support.hpp"
-
-namespace {
-thread_local std::size_t allocations = 0;
-}
-
-// Not inlined: the compiler would report a mismatch of its malloc with delete.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace nfx {
 namespace {
@@ -481,13 +467,13 @@ TEST(ValidateModes, allocate_nothing) {
   messages.push_back(message("FIX.4.4", "0", std::string(header) + "9009=x|"));
   std::size_t found = 0;
   static_cast<void>(fix44());
-  const std::size_t before = allocations;
+  const std::size_t before = test::allocations;
   for (const std::string& each : messages) {
     if (view.parse(each) != WireError::none) continue;
     found += validate(view, fix44(), policy, report).has_value();
     found += report.total();
   }
-  const std::size_t after = allocations;
+  const std::size_t after = test::allocations;
   EXPECT_EQ(after, before);
   EXPECT_EQ(found, messages.size() - 1) << "all but the one fault in the header";
 }

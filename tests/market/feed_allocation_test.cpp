@@ -1,29 +1,15 @@
 // The guarantee of the feeds by FIX and websocket: after construction no message allocates, whatever it is.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "base/count_allocations.hpp"
 #include "market/fix_support.hpp"
 #include "nexusfix/market/fix_feed.hpp"
 #include "nexusfix/market/json_feed.hpp"
 #include "nexusfix/market/websocket.hpp"
-
-namespace {
-thread_local std::size_t allocations = 0;
-}
-
-// Not inlined: the compiler would take the malloc within for a mismatch with delete.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace nfx::market {
 namespace {
@@ -51,14 +37,14 @@ TEST(FeedAllocation, fix_messages_allocate_nothing_in_sequence_after_a_gap_or_wi
       &texts[6]("X", "268=9|279=1|269=0|55=B|278=17|270=x|"),
       &texts[7]("Y", "262=nfx-0-1|281=0|"),
       &texts[8]("f", "55=A|326=2|")};
-  const std::size_t before = allocations;
+  const std::size_t before = nfx::test::allocations;
   EXPECT_GT(before, 0u);
   for (int i = 0; i < 100; ++i) {
     for (const MessageView* message : messages) (void)feed.message(*message, test::at_ms(i));
     feed.tick(test::at_ms(i * 1000).monotonic);
     feed.disconnected(test::at_ms(i));
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(nfx::test::allocations, before);
   EXPECT_GT(out.events, 1000u);
   EXPECT_GT(out.requests, 0u);
 }
@@ -78,7 +64,7 @@ TEST(FeedAllocation, json_messages_allocate_nothing_by_the_scan_or_by_simdjson) 
       R"({"result":null,"id":1})",
       "not json"};
   constexpr std::string_view snapshot = R"({"lastUpdateId":10,"bids":[["4","43"]],"asks":[["5","12"]]})";
-  const std::size_t before = allocations;
+  const std::size_t before = nfx::test::allocations;
   EXPECT_GT(before, 0u);
   for (int i = 0; i < 100; ++i) {
     for (const std::string_view message : messages) (void)feed.message(message, test::at_ms(i));
@@ -86,7 +72,7 @@ TEST(FeedAllocation, json_messages_allocate_nothing_by_the_scan_or_by_simdjson) 
     feed.tick(test::at_ms(i * 1000).monotonic);
     feed.disconnected(test::at_ms(i));
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(nfx::test::allocations, before);
   EXPECT_GT(out.events, 500u);
 }
 
@@ -97,7 +83,7 @@ TEST(FeedAllocation, a_websocket_allocates_nothing_from_its_handshake_to_its_clo
   const std::string bytes =
       "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
       "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n\x81\x02hi\x01\x01x\x89\x01p\x80\x01y\x88\x02\x03\xE8";
-  const std::size_t before = allocations;
+  const std::size_t before = nfx::test::allocations;
   std::size_t events = 0;
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(client.connect(request));
@@ -106,7 +92,7 @@ TEST(FeedAllocation, a_websocket_allocates_nothing_from_its_handshake_to_its_clo
     while (client.next({1, 2, 3, 4}).kind != WebsocketEventKind::none) ++events;
     client.sent(client.to_send().size());
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(nfx::test::allocations, before);
   EXPECT_EQ(events, 500u);
 }
 

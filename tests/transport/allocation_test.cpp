@@ -1,24 +1,9 @@
 // The guarantee of the receive and send path: once connections are established, no poll and no send allocates.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
+#include "base/count_allocations.hpp"
 #include "transport/tls_testing.hpp"
 #include "transport/transport_testing.hpp"
-
-namespace {
-thread_local std::size_t allocations = 0;
-}
-
-// Not inlined: the compiler would take the malloc within for a mismatch with delete.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace nfx {
 namespace {
@@ -49,7 +34,7 @@ void expect_no_allocation(Transport& transport) {
     transport.poll(sink, 1ms);
   }
   const std::string chunk(100'000, 'x');  // larger than the send buffer: short sends and on_writable are part of it
-  const std::size_t before = allocations;
+  const std::size_t before = test::allocations;
   EXPECT_GT(before, 0U);
   for (int i = 0; i < 500; ++i) {
     (void)transport.try_send(sink.connected, bytes_of(chunk));
@@ -57,7 +42,7 @@ void expect_no_allocation(Transport& transport) {
   }
   transport.close(sink.connected);
   for (int i = 0; i < 100; ++i) transport.poll(sink, 0ns);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(test::allocations, before);
   EXPECT_GT(sink.bytes, chunk.size());
 }
 
@@ -98,9 +83,9 @@ void expect_no_allocation_of_its_own() {
     return sink.bytes >= target;
   };
   ASSERT_TRUE(flow(500'000));
-  const std::size_t before = allocations;
+  const std::size_t before = test::allocations;
   EXPECT_TRUE(flow(2'000'000));
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(test::allocations, before);
 }
 
 TEST(TlsTransport, allocates_nothing_of_its_own_while_bytes_flow) { expect_no_allocation_of_its_own<TlsTcpPair>(); }

@@ -1,0 +1,19 @@
+// Counts the allocations of each thread: replaces operator new of the test program. Included by one .cpp of a program.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace nfx::test {
+inline thread_local std::size_t allocations = 0;
+}
+
+// Not inlined: the compiler would take the malloc within for a mismatch with delete.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++nfx::test::allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
