@@ -4,6 +4,8 @@
 #include <chrono>
 #include <string>
 
+#include "nexusfix/base/assert.hpp"
+
 namespace nfx::app::market {
 
 using namespace nfx::market;
@@ -40,6 +42,7 @@ void ItchReplay::take(const RecordedPacket& packet, SafeText& out) {
 }
 
 void ItchReplay::take_event(const Event& event) {
+  NFX_ASSERT(out_ != nullptr);  // the feed gives events within take() alone
   books_.take(event);
   if (books_.records() % every_ == 0) out_->add("{} events: books {}\n", books_.records(), hexadecimal(hash()));
 }

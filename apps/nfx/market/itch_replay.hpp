@@ -34,11 +34,17 @@ class ItchReplay {
     void snapshot_close() {}
   };
 
+  // A number of an order is of one stock alone.
+  [[nodiscard]] static ReplayOptions book_options() {
+    ReplayOptions options{.hash_best_prices = false};
+    options.limits.orders_unique = true;
+    return options;
+  }
   void take_event(const nfx::market::Event& event);
   [[nodiscard]] std::uint64_t hash() const noexcept;
 
   std::uint64_t every_;
-  BookReplay books_{{.hash_best_prices = false}};
+  BookReplay books_{book_options()};
   Output output_{*this};
   std::optional<nfx::market::ItchFeed<Output>> feed_;
   SafeText* out_ = nullptr;  // during take()
