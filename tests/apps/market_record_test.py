@@ -8,6 +8,7 @@ import random
 import re
 import signal
 import socket
+import struct
 import tempfile
 import threading
 import time
@@ -51,6 +52,17 @@ class Sender(threading.Thread):
 
 def datagram(number):
     return f"{number}:".encode() + b"x" * (number * 37 % 1400)
+
+
+def itch_adds(first, count):
+    """A MoldUDP64 packet of ITCH: messages `first` and later, each an order of one of three stocks."""
+    packet = b"SESSION001" + struct.pack(">QH", first, count)
+    for number in range(first, first + count):
+        message = (b"A" + struct.pack(">HH", number % 3 + 1, 0) + (34_200_000_000_000 + number).to_bytes(6, "big") +
+                   struct.pack(">Q", number) + (b"B" if number % 2 else b"S") + struct.pack(">I", 100 + number) +
+                   f"STOCK{number % 3}".ljust(8).encode() + struct.pack(">I", 1_000_000 + number % 2 * -500))
+        packet += struct.pack(">H", len(message)) + message
+    return packet
 
 
 def replay(folder, *options):
@@ -139,6 +151,32 @@ class Record(unittest.TestCase):
             self.assertEqual(listed(other)[0], listed(self.folder)[0])
         code, out, _ = replay(self.folder, "--to", "127.0.0.1:9", "--speed", "1000")
         self.assertIn("datagrams", out)
+
+    def books_of(self, packets):
+        """What a replay of these packets to ITCH books prints."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.folder = folder
+            recorder = self.record()
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as to:
+                for packet in packets:
+                    to.sendto(packet, ("127.0.0.1", recorder.port))
+            self.wait_for(recorder, len(packets))
+            self.assertEqual(recorder.stop()[0], 0)
+            code, out, err = replay(folder, "--feed", "itch", "--every", "50")
+            self.assertEqual(code, 0, err)
+            self.assertEqual(replay(folder, "--feed", "itch", "--every", "50")[1], out, "each replay is the same")
+            return out
+
+    def test_replays_to_the_same_books_whatever_order_the_packets_came_in(self):
+        packets = [itch_adds(first, 10) for first in range(1, 101, 10)]
+        in_order = self.books_of(packets)
+        self.assertRegex(in_order, r"(?m)^50 events: books [0-9a-f]{16}$")
+        self.assertRegex(in_order, r"(?m)^100 events of 3 instruments, 0 packets left out; the feed is live; books ")
+        mixed = self.books_of([packets[0], packets[2], packets[1], packets[1], *packets[3:]])
+        books = re.compile(r"books ([0-9a-f]{16})")
+        self.assertEqual(books.findall(mixed), books.findall(in_order))
+        other = self.books_of([*packets[:-1], itch_adds(91, 9)])
+        self.assertNotEqual(books.findall(other)[-1], books.findall(in_order)[-1])
 
     def test_names_wrong_options_with_the_fix(self):
         def refused(expected, *options):
