@@ -73,36 +73,6 @@ TEST_P(EngineContent, an_order_the_application_refuses_comes_back_as_business_re
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
 }
 
-TEST_P(EngineContent, data_and_nested_groups_of_the_peer_arrive_as_they_were_sent) {
-  EngineRig rig(GetParam(), {.peer = {}, .rich = true});
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.peer_trades(100)) << rig.story();
-  ASSERT_EQ(rig.ours().received().size(), 100U);
-  for (std::size_t i = 0; i < 100; ++i) {
-    const TradingApplication::Received& order = rig.ours().received()[i];
-    const std::string n = std::to_string(i + 1);
-    ASSERT_EQ(order.data, "data\001" + n + "\00110=000\001");
-    const std::vector<std::string> parties = {"firm-" + n + "/1", "trader-" + n + "/12/desk-" + n};
-    ASSERT_EQ(order.parties, fix44() ? parties : std::vector<std::string>{});
-  }
-  EXPECT_EQ(rig.peer().count("REJECT"), 0U) << rig.story();
-}
-
-TEST_P(EngineContent, data_and_nested_groups_of_ours_come_back_in_the_peers_report) {
-  EngineRig rig(GetParam(), {.peer = {}, .rich = true});
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.we_trade(100)) << rig.story();
-  ASSERT_EQ(rig.ours().received().size(), 200U);
-  for (std::size_t i = 0; i < 200; ++i) {
-    const TradingApplication::Received& report = rig.ours().received()[i];
-    const std::string n = std::to_string(i / 2 + 1);
-    ASSERT_EQ(report.data, TradingApplication::rich_data(i / 2 + 1));
-    const std::vector<std::string> parties = {"firm-" + n + "/1", "trader-" + n + "/12/desk-" + n};
-    ASSERT_EQ(report.parties, fix44() ? parties : std::vector<std::string>{});
-  }
-  EXPECT_TRUE(rig.ours().rejects().empty()) << rig.story();
-}
-
 TEST_P(EngineContent, data_and_groups_survive_a_resend_both_ways) {
   EngineRig rig(GetParam(), {.peer = {}, .rich = true});
   ASSERT_TRUE(rig.logged_on()) << rig.story();

@@ -38,34 +38,6 @@ TEST_P(EngineOrders, a_thousand_are_answered_by_new_and_filled_and_our_logout_en
   EXPECT_TRUE(rig.ours().rejects().empty());
 }
 
-TEST_P(EngineOrders, a_logout_by_the_peer_keeps_the_numbers_for_its_next_logon) {
-  EngineRig rig(GetParam());
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.trade(10)) << rig.story();
-  rig.send_command("logout back in a moment");
-  ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
-  ASSERT_TRUE(rig.pump_until([&] { return !rig.ours().logouts().empty(); })) << rig.story();
-  EXPECT_EQ(rig.ours().logouts().front(), "back in a moment");
-  rig.send_command("logon");
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.trade(10)) << rig.story();
-  EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-  EXPECT_TRUE(we_connect() ? rig.ours().every_report_came_once(20) : rig.ours().every_order_came_once(20));
-  EXPECT_TRUE(rig.both_finish_cleanly()) << rig.story();
-}
-
-TEST_P(EngineOrders, our_logout_holds_until_we_log_on_again) {
-  EngineRig rig(GetParam());
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.session().logout({});
-  ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
-  ASSERT_TRUE(rig.pump_until([&] { return !rig.ours().logouts().empty(); })) << rig.story();
-  rig.session().logon();
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.trade(5)) << rig.story();
-  EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-}
-
 TEST_P(EngineOrders, of_a_burst_that_the_peer_cuts_none_is_lost_and_none_comes_twice) {
   EngineRig rig(GetParam());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
@@ -78,37 +50,6 @@ TEST_P(EngineOrders, of_a_burst_that_the_peer_cuts_none_is_lost_and_none_comes_t
   EXPECT_EQ(rig.peer().count("EXEC"), 2 * thousand);
   EXPECT_GE(rig.ours().traffic(Direction::out, "2"), 1U);
   EXPECT_GE(rig.ours().resent(Direction::in), 600U) << rig.story();
-  EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-  EXPECT_TRUE(rig.both_finish_cleanly()) << rig.story();
-}
-
-TEST_P(EngineOrders, of_a_burst_that_we_cut_the_unsent_rest_goes_out_as_possible_duplicates) {
-  EngineRig rig(GetParam());
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  // At the cut there are encoded orders that were never sent.
-  rig.ours().ask_orders(thousand, 400);
-  ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("ORDER") >= thousand; })) << rig.story();
-  ASSERT_TRUE(rig.pump_until([&] { return rig.ours().reports_in() >= 2 * thousand; })) << rig.story();
-  EXPECT_EQ(rig.peer().count("ORDER"), thousand);
-  EXPECT_TRUE(all_different(rig.peer().events("ORDER"), 1));
-  EXPECT_TRUE(rig.ours().every_report_came_once(thousand));
-  EXPECT_GE(rig.peer().count("ADMIN-OUT 2"), 1U) << "QuickFIX sent no ResendRequest";
-  EXPECT_GE(rig.ours().resent(Direction::out), 1U);
-  EXPECT_EQ(rig.ours().resent_without_original_time(), 0U);
-  EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-  EXPECT_TRUE(rig.both_finish_cleanly()) << rig.story();
-}
-
-TEST_P(EngineOrders, a_cut_by_us_among_their_orders_loses_neither_order_nor_report) {
-  EngineRig rig(GetParam());
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.ours().cut_after_orders(300);
-  rig.send_command("order 1000");
-  ASSERT_TRUE(rig.pump_until([&] { return rig.peer().count("EXEC") >= 2 * thousand; })) << rig.story();
-  EXPECT_TRUE(rig.ours().every_order_came_once(thousand));
-  EXPECT_EQ(rig.peer().count("EXEC"), 2 * thousand);
-  EXPECT_TRUE(all_different(rig.peer().events("EXEC"), 4)) << "a number came twice";
-  EXPECT_GE(rig.ours().resent(Direction::out), 1U);
   EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
   EXPECT_TRUE(rig.both_finish_cleanly()) << rig.story();
 }

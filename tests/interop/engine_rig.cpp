@@ -39,12 +39,15 @@ void PrintTo(const Matchup& matchup, std::ostream* out) {
   *out << to_string(matchup.our_role) << ' ' << matchup.begin_string;
 }
 
-std::vector<Matchup> every_matchup() {
-  return {{Role::acceptor, "FIX.4.2"},
-          {Role::acceptor, "FIX.4.4"},
-          {Role::initiator, "FIX.4.2"},
-          {Role::initiator, "FIX.4.4"}};
+std::vector<Matchup> matchups(std::initializer_list<Role> our_roles) {
+  std::vector<Matchup> all;
+  for (const Role role : our_roles) {
+    for (const char* version : peer_program().versions) all.push_back({role, version});
+  }
+  return all;
 }
+
+std::vector<Matchup> every_matchup() { return matchups({Role::acceptor, Role::initiator}); }
 
 std::string matchup_name(const testing::TestParamInfo<Matchup>& info) {
   return std::string{info.param.our_role == Role::acceptor ? "we_accept_" : "we_connect_"} +

@@ -159,39 +159,6 @@ TEST_P(EngineSequence, nothing_of_before_a_reset_is_resent_after_it) {
   EXPECT_EQ(rig.peer().count("ORDER our-1 "), 1U) << rig.story();
 }
 
-// An initiator resets with its Logon; an acceptor's reset needs an initiator that does the same.
-TEST_P(EngineSequence, a_reset_between_two_sessions_by_the_peer_starts_both_sides_at_one) {
-  EngineRig rig(GetParam(), {.peer = {}, .adjust = [](SessionConfig& config) {
-                               config.reset_on_logon = config.role == Role::initiator;
-                             }});
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.trade(5)) << rig.story();
-  rig.send_command("reset");
-  ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-  EXPECT_EQ(value(rig.session().next_outbound()), 2U);
-  EXPECT_EQ(value(rig.session().next_inbound()), 2U);
-  ASSERT_TRUE(rig.trade(5)) << rig.story();
-}
-
-TEST_P(EngineSequence, reset_on_logon_starts_over_with_every_connection) {
-  RigOptions options{.peer = {}, .adjust = [](SessionConfig& config) { config.reset_on_logon = true; }};
-  if (!we_connect()) options.peer = {"--reset-on-logon"};
-  EngineRig rig(GetParam(), options);
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  for (int connection = 0; connection < 2; ++connection) {
-    EXPECT_EQ(value(rig.session().next_outbound()), 2U);
-    EXPECT_EQ(value(rig.session().next_inbound()), 2U);
-    ASSERT_TRUE(rig.trade(5)) << rig.story();
-    EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-    rig.session().drop_connection();
-    ASSERT_TRUE(rig.peer_says("LOGOUT")) << rig.story();
-    ASSERT_TRUE(rig.logged_on()) << rig.story();
-  }
-  EXPECT_EQ(rig.ours().resent(Direction::in) + rig.ours().resent(Direction::out), 0U);
-}
-
 TEST_P(EngineSequence, reset_on_logout_on_both_sides_starts_the_next_session_at_one) {
   EngineRig rig(GetParam(), {.peer = {"--reset-on-logout"},
                              .adjust = [](SessionConfig& config) { config.reset_on_logout = true; }});

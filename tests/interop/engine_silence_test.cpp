@@ -14,36 +14,6 @@ class EngineSilence : public EngineAgainstQuickFix {
   }
 };
 
-TEST_P(EngineSilence, an_idle_session_lives_on_heartbeats_both_ways) {
-  EngineRig rig(GetParam(), every_second());
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.pump_until([&] {
-    return rig.ours().traffic(Direction::in, "0") >= 2 && rig.ours().traffic(Direction::out, "0") >= 2;
-  })) << rig.story();
-  EXPECT_TRUE(rig.ours().logouts().empty()) << rig.story();
-  EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-}
-
-TEST_P(EngineSilence, a_test_request_of_the_peer_is_answered_with_its_id) {
-  EngineRig rig(GetParam());
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  rig.send_command("test-request are you there?");
-  EXPECT_TRUE(rig.peer_says("ADMIN-IN 0 2 N id=are you there?")) << rig.story();
-  EXPECT_TRUE(rig.numbers_agree()) << rig.numbers();
-}
-
-TEST_P(EngineSilence, a_peer_that_pauses_is_asked_and_a_late_answer_keeps_the_session) {
-  EngineRig rig(GetParam(), every_second());
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.pause_peer()) << rig.story();
-  ASSERT_TRUE(rig.pump_until([&] { return rig.ours().traffic(Direction::out, "1") == 1; })) << rig.story();
-  EXPECT_TRUE(rig.session().logged_on());
-  rig.send_command("resume");
-  ASSERT_TRUE(rig.peer_says("ADMIN-IN 1 ")) << rig.story();
-  ASSERT_TRUE(rig.peer_trades(5)) << rig.story();
-  EXPECT_TRUE(rig.ours().logouts().empty()) << rig.story();
-}
-
 TEST_P(EngineSilence, a_peer_that_stays_silent_is_disconnected_and_may_come_back) {
   EngineRig rig(GetParam(), every_second());
   ASSERT_TRUE(rig.logged_on()) << rig.story();
@@ -55,15 +25,6 @@ TEST_P(EngineSilence, a_peer_that_stays_silent_is_disconnected_and_may_come_back
   ASSERT_TRUE(rig.pump_until([&] { return rig.session().counters().logons >= 2; })) << rig.story();
   ASSERT_TRUE(rig.peer_trades(5)) << rig.story();
   EXPECT_TRUE(rig.ours().every_order_came_once(5));
-}
-
-TEST_P(EngineSilence, when_we_stand_still_the_peer_asks_and_our_late_answer_keeps_the_session) {
-  EngineRig rig(GetParam(), every_second());
-  ASSERT_TRUE(rig.logged_on()) << rig.story();
-  ASSERT_TRUE(rig.peer_says_while_we_are_silent("ADMIN-OUT 1 ")) << rig.story();
-  ASSERT_TRUE(rig.pump_until([&] { return rig.ours().traffic(Direction::in, "1") == 1; })) << rig.story();
-  ASSERT_TRUE(rig.peer_trades(5)) << rig.story();
-  EXPECT_EQ(rig.peer().count("LOGOUT"), 0U) << rig.story();
 }
 
 TEST_P(EngineSilence, when_we_stand_still_for_long_the_peer_leaves_and_the_session_comes_back) {

@@ -4,7 +4,8 @@
 namespace nfx::interop {
 
 const PeerProgram& peer_program() noexcept {
-  static constexpr PeerProgram program{NFX_PEER_PROGRAM, NFX_PEER_DICTIONARIES, NFX_PEER_PLAIN_DATA != 0};
+  static constexpr PeerProgram program{
+      NFX_PEER_PROGRAM, NFX_PEER_DICTIONARIES, {NFX_PEER_VERSIONS}, NFX_PEER_PLAIN_DATA != 0};
   return program;
 }
 

@@ -14,19 +14,22 @@ if(NOT TARGET nfx_interop)
   endforeach()
 endif()
 
-# nfx_interop_program(<target> PROGRAM <path> DICTIONARIES <folder> PLAIN_DATA <0|1> SOURCES <tests>...)
+# nfx_interop_program(<target> PROGRAM <path> DICTIONARIES <folder> VERSIONS <two> PLAIN_DATA <0|1>
+#   [SOURCES <tests>...])
 # PLAIN_DATA 1: the counterparty misreads SOH in a data field, or a field after a nested group; rich orders then have
 # neither.
 function(nfx_interop_program target)
-  cmake_parse_arguments(peer "" "PROGRAM;DICTIONARIES;PLAIN_DATA" SOURCES ${ARGN})
+  cmake_parse_arguments(peer "" "PROGRAM;DICTIONARIES;PLAIN_DATA" "VERSIONS;SOURCES" ${ARGN})
   add_executable(${target} ${peer_SOURCES} ${NFX_INTEROP_DIR}/peer_program.cpp)
   set_source_files_properties(${NFX_INTEROP_DIR}/peer_program.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  list(JOIN peer_VERSIONS "\",\"" versions)
   target_compile_definitions(${target} PRIVATE NFX_PEER_PROGRAM="${peer_PROGRAM}"
-    NFX_PEER_DICTIONARIES="${peer_DICTIONARIES}" NFX_PEER_PLAIN_DATA=${peer_PLAIN_DATA})
+    NFX_PEER_DICTIONARIES="${peer_DICTIONARIES}" "NFX_PEER_VERSIONS=\"${versions}\""
+    NFX_PEER_PLAIN_DATA=${peer_PLAIN_DATA})
   nfx_test_program(${target} nfx_interop)
 endfunction()
 
-# nfx_add_any_peer_tests(<name> PROGRAM <path> DICTIONARIES <folder> PLAIN_DATA <0|1> [SOURCES <tests of its own>...])
+# nfx_add_any_peer_tests(<name> PROGRAM <path> ...)
 #
 # What has to hold with every counterparty, as test_any_peer_<name>. The program and the counterparty's own dictionaries
 # need not exist before the tests run: the fixture interop.<name> makes them.

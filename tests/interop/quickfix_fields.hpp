@@ -26,6 +26,19 @@ inline std::string field(const FIX::FieldMap& map, int tag) { return map.isSetFi
 inline std::string flag(const FIX::FieldMap& map, int tag) { return field(map, tag) == "Y" ? "Y" : "N"; }
 inline std::string msg_type(const FIX::Message& message) { return field(message.getHeader(), tag::msg_type); }
 
+// "firm/1,trader/12/desk", or "-". Groups are known with a dictionary alone.
+inline std::string parties(const FIX::FieldMap& order) {
+  std::string all;
+  for (unsigned i = 1; i <= order.groupCount(tag::no_party_ids); ++i) {
+    const FIX::FieldMap& party = order.getGroupRef(static_cast<int>(i), tag::no_party_ids);
+    all += (all.empty() ? "" : ",") + field(party, tag::party_id) + '/' + field(party, tag::party_role);
+    for (unsigned j = 1; j <= party.groupCount(tag::no_party_sub_ids); ++j) {
+      all += '/' + field(party.getGroupRef(static_cast<int>(j), tag::no_party_sub_ids), tag::party_sub_id);
+    }
+  }
+  return all.empty() ? "-" : all;
+}
+
 inline std::string seq_and_poss_dup(const FIX::Message& message) {
   return field(message.getHeader(), tag::seq_num) + ' ' + flag(message.getHeader(), tag::poss_dup);
 }

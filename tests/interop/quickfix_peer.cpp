@@ -28,7 +28,8 @@
 //   READY                                          started; an acceptor listens
 //   LOGON
 //   LOGOUT [TEXT]                                  session over; TEXT is that of the last Logout received
-//   ORDER CLORDID SEQ POSSDUP                      NewOrderSingle received; answered by ExecutionReports New and Filled
+//   ORDER CLORDID SEQ POSSDUP SYMBOL SIDE QUANTITY PRICE PARTIES DATA
+//                                                  NewOrderSingle received; answered by ExecutionReports New and Filled
 //   EXEC CLORDID EXECTYPE ORDSTATUS SEQ POSSDUP    ExecutionReport received
 //   APP-IN MSGTYPE SEQ POSSDUP                     any other application message received
 //   APP-OUT MSGTYPE SEQ POSSDUP                    application message sent, resent, or stored while disconnected
@@ -73,6 +74,7 @@ using namespace quickfix_peer;
 
 // One write per line, so that a reader at the other end of a pipe sees each event when it happens.
 void report(std::string line) {
+  std::replace(line.begin(), line.end(), '\001', '|');
   std::replace_if(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), stdout);
@@ -253,7 +255,9 @@ class Peer final : public FIX::Application {
     const std::string type = msg_type(message);
     if (type == "D") {
       ++orders_in_;
-      report("ORDER " + field(message, tag::cl_ord_id) + ' ' + seq_and_poss_dup(message));
+      report("ORDER " + field(message, tag::cl_ord_id) + ' ' + seq_and_poss_dup(message) + ' ' +
+             field(message, tag::symbol) + ' ' + field(message, tag::side) + ' ' + field(message, tag::order_qty) +
+             ' ' + field(message, tag::price) + ' ' + parties(message) + ' ' + field(message, tag::encoded_text));
       answer(message, false);
       answer(message, true);
     } else if (type == "8") {

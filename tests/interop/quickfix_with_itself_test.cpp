@@ -90,7 +90,7 @@ TEST_P(QuickFixWithItself, fills_a_thousand_orders_in_order_and_rejects_none) {
   const std::vector<std::string> orders = pair.acceptor.events("ORDER");
   ASSERT_EQ(orders.size(), 1000U);
   for (std::size_t i = 0; i < orders.size(); ++i) {
-    ASSERT_EQ(orders[i], "ORDER id-" + std::to_string(i + 1) + ' ' + std::to_string(i + 2) + " N");
+    ASSERT_TRUE(orders[i].starts_with("ORDER id-" + std::to_string(i + 1) + ' ' + std::to_string(i + 2) + " N "));
   }
 }
 
