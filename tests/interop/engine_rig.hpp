@@ -26,7 +26,7 @@ struct Matchup {
   std::string begin_string = "FIX.4.4";  // FIXT.1.1 carries FIX.5.0SP2
 };
 void PrintTo(const Matchup& matchup, std::ostream* out);
-// With every version of the counterparty, in these roles of ours or in both.
+// With every version of the counterparty, in these roles of NexusFIX or in both.
 [[nodiscard]] std::vector<Matchup> matchups(std::initializer_list<Role> our_roles);
 [[nodiscard]] std::vector<Matchup> every_matchup();
 [[nodiscard]] std::string matchup_name(const testing::TestParamInfo<Matchup>& info);

@@ -62,7 +62,7 @@ PeerProcess::PeerProcess(std::string path, std::vector<std::string> arguments) {
   ::signal(SIGPIPE, SIG_IGN);
   Pipe to_peer = open_pipe();
   Pipe from_peer = open_pipe();
-  // With room for some thousand events, so that a peer goes on while the test reads another's.
+  // Space for some thousand events: a peer is not stopped while the test reads another peer.
   if (::fcntl(from_peer.write_end, F_SETPIPE_SZ, 1 << 20) < 0) fail(errno, "fcntl(F_SETPIPE_SZ)");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
