@@ -83,6 +83,8 @@ class FixFeed {
   FixFeedError message(const MessageView& message, Instant now);
   // As often as the poll loop runs: requests what is due.
   void tick(MonotonicTime now);
+  // tick() does nothing before, unless messages come.
+  [[nodiscard]] MonotonicTime due_at() const noexcept { return recovery_.due_at(); }
   // The session was logged out: subscriptions are gone, every book needs a snapshot.
   void disconnected(Instant now);
 

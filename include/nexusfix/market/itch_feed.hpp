@@ -66,6 +66,14 @@ class ItchFeed {
       tick_snapshot(now);
   }
 
+  // tick() does nothing before, unless packets come.
+  [[nodiscard]] MonotonicTime due_at() const noexcept {
+    const MonotonicTime lines = arbiter_.due_at();
+    if (stage_ == Stage::none && !arbiter_.snapshot_wanted()) [[likely]]
+      return lines;
+    return std::min(lines, snapshot_due());
+  }
+
   // Of the connection that snapshot_connect() opens; ignored when a snapshot is not wanted any more.
   void connected(Instant now) {
     if (stage_ != Stage::connecting) return;
@@ -161,6 +169,16 @@ class ItchFeed {
         if (at - since_ >= options_.snapshot_timeout || soup_.state() == SoupState::failed) fail_snapshot(now);
         return;
     }
+  }
+
+  [[nodiscard]] MonotonicTime snapshot_due() const noexcept {
+    if (!arbiter_.snapshot_wanted()) return MonotonicTime::min();  // it is abandoned
+    switch (stage_) {
+      case Stage::none: return next_try_;
+      case Stage::connecting: return since_ + options_.connect_timeout;
+      case Stage::loading: return std::min(soup_.due_at(), since_ + options_.snapshot_timeout);
+    }
+    return MonotonicTime::min();
   }
 
   void finish_snapshot(std::uint64_t sequence, Instant now) {

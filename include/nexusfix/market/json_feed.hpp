@@ -58,6 +58,8 @@ class JsonFeed {
   void tick(MonotonicTime now) {
     while (const auto index = recovery_.due(now)) output_->request_snapshot(*index);
   }
+  // tick() does nothing before, unless messages come.
+  [[nodiscard]] MonotonicTime due_at() const noexcept { return recovery_.due_at(); }
   // The connection is gone.
   void disconnected(Instant now);
 

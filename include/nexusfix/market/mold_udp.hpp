@@ -119,6 +119,9 @@ class MoldArbiter {
     if (const std::optional<MoldRequest> wanted = next_request(now)) sink.request(*wanted);
   }
 
+  // tick() does nothing before.
+  [[nodiscard]] MonotonicTime due_at() const noexcept { return due_; }
+
   [[nodiscard]] FeedState state() const noexcept { return state_; }
   [[nodiscard]] StaleReason stale_reason() const noexcept { return reason_; }
   // Only a snapshot, or messages that come late, make the state live again.

@@ -104,6 +104,9 @@ class SoupClient {
     if (now >= due_ && heartbeat_due(now)) sink.send(heartbeat_bytes());
   }
 
+  // tick() does nothing before.
+  [[nodiscard]] MonotonicTime due_at() const noexcept { return due_; }
+
   template <class Sink>
   void logout(Sink&& sink) {
     if (state_ == SoupState::logged_in) sink.send(logout_bytes());

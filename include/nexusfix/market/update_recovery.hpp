@@ -83,6 +83,12 @@ class InstrumentRecovery {
       return std::nullopt;
     return next_due(now);
   }
+  // due() gives nothing before, unless another instrument stops being live.
+  [[nodiscard]] MonotonicTime due_at() const noexcept {
+    return waiting_.empty() ? MonotonicTime::max() : std::max(earliest_, spaced_);
+  }
+  // Instruments that are not live.
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
   // The venue refused the request: the next one is after retry_max.
   void refused(InstrumentIndex index, MonotonicTime now) noexcept;
 
