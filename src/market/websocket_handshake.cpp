@@ -3,10 +3,14 @@
 #include <bit>
 #include <cstring>
 
+#include "market/http_text.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/market/websocket.hpp"
 
 namespace nfx::market {
+
+using http_text::has_controls, http_text::has_token, http_text::same_text;
+
 namespace {
 
 using Sha1Sum = std::array<std::uint8_t, 20>;
@@ -77,31 +81,6 @@ char* write_base64(char* out, std::span<const std::uint8_t> bytes) noexcept {
   return out;
 }
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_text(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-bool has_token(std::string_view list, std::string_view token) noexcept {
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (same_text(trimmed(list.substr(0, comma)), token)) return true;
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return false;
-}
-
-bool has_controls(std::string_view text) noexcept {
-  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x21 || c == 0x7F; });
-}
-
 }  // namespace
 
 void websocket_accept(std::string_view key, std::span<char, 28> out) noexcept {
@@ -159,27 +138,17 @@ WebsocketEvent WebsocketClient::read_handshake(WebsocketMask mask) noexcept {
 
 // Complete lines.
 WebsocketError WebsocketClient::check_answer(std::string_view answer) noexcept {
-  const std::string_view status = answer.substr(0, answer.find("\r\n"));
-  const auto digit = [&](std::size_t i) { return status[i] >= '0' && status[i] <= '9'; };
-  if (!status.starts_with("HTTP/1.1 ") || status.size() < 12 || !digit(9) || !digit(10) || !digit(11) ||
-      (status.size() > 12 && status[12] != ' ')) {
-    return WebsocketError::not_http;
-  }
-  link_.http_status = (status[9] - '0') * 100 + (status[10] - '0') * 10 + (status[11] - '0');
+  const auto status = http_text::take_status(answer);
+  if (!status) return WebsocketError::not_http;
+  link_.http_status = *status;
   if (link_.http_status != 101) return WebsocketError::refused;
-  answer.remove_prefix(status.size() + 2);
   bool upgrade = false, connection = false;
   int accepts = 0;
   bool accepted = false;
   while (!answer.empty()) {
-    const std::size_t end = answer.find("\r\n");
-    const std::string_view line = answer.substr(0, end);
-    answer.remove_prefix(end + 2);
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || colon == 0 || has_controls(line.substr(0, colon))) {
-      return WebsocketError::not_http;
-    }
-    const std::string_view name = line.substr(0, colon), value = trimmed(line.substr(colon + 1));
+    const auto header = http_text::take_header(answer);
+    if (!header) return WebsocketError::not_http;
+    const auto [name, value] = *header;
     if (same_text(name, "Upgrade")) upgrade = same_text(value, "websocket");
     if (same_text(name, "Connection")) connection |= has_token(value, "upgrade");
     if (same_text(name, "Sec-WebSocket-Accept")) {
