@@ -255,6 +255,17 @@ std::span<const UdpDatagram> UdpReceiver::receive(std::uint16_t number) noexcept
   return {state.datagrams.data(), static_cast<std::size_t>(got)};
 }
 
+UdpSent UdpReceiver::send(std::uint16_t number, const UdpDestination& to, std::string_view datagram) noexcept {
+  NFX_ASSERT(number < lines_.size());
+  const auto* const address = reinterpret_cast<const sockaddr*>(to.bytes.data());
+  const int fd = state_->lines[number].socket.fd();
+  if (::sendto(fd, datagram.data(), datagram.size(), MSG_NOSIGNAL | MSG_DONTWAIT, address, to.size) >= 0) {
+    return UdpSent::sent;
+  }
+  const bool busy = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == EINTR;
+  return busy ? UdpSent::busy : UdpSent::refused;
+}
+
 void UdpReceiver::wait(Duration longest) noexcept {
   timespec timeout{};
   timeout.tv_sec = static_cast<time_t>(longest / std::chrono::seconds{1});
@@ -274,6 +285,23 @@ void UdpReceiver::read_drops(std::uint16_t number) noexcept {
 const UdpCounters& UdpReceiver::counters(std::uint16_t line) const noexcept {
   NFX_ASSERT(line < lines_.size());
   return state_->lines[line].counters;
+}
+
+UdpDestination destination_of(const UdpAddress& address) {
+  const UdpSocketAddress found = socket_address_of(address);
+  UdpDestination to;
+  NFX_REQUIRE(found.size <= to.bytes.size());
+  std::memcpy(to.bytes.data(), found.get(), found.size);
+  to.size = found.size;
+  return to;
+}
+
+UdpDestination destination_of(const UdpDatagram& datagram) noexcept {
+  UdpDestination to;
+  if (datagram.sender.size() > to.bytes.size()) return to;
+  std::ranges::copy(datagram.sender, to.bytes.begin());
+  to.size = static_cast<std::uint32_t>(datagram.sender.size());
+  return to;
 }
 
 std::string sender_of(const UdpDatagram& datagram) {

@@ -22,6 +22,7 @@
 #include "nexusfix/base/stamp_source.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/udp_address.hpp"
+#include "nexusfix/transport/udp_sender.hpp"
 
 namespace nfx {
 
@@ -46,6 +47,14 @@ struct UdpDatagram {
 };
 
 [[nodiscard]] std::string sender_of(const UdpDatagram& datagram);  // "10.0.0.7:4711"
+
+// Where a line sends to.
+struct UdpDestination {
+  std::array<std::byte, 28> bytes{};  // as the kernel wants it
+  std::uint32_t size = 0;
+};
+[[nodiscard]] UdpDestination destination_of(const UdpAddress& address);             // throws UdpError
+[[nodiscard]] UdpDestination destination_of(const UdpDatagram& datagram) noexcept;  // its sender
 
 // Of one line.
 struct UdpCounters {
@@ -100,6 +109,9 @@ class UdpReceiver {
   }
   // One line's part of a poll; dead with the next receive().
   [[nodiscard]] std::span<const UdpDatagram> receive(std::uint16_t line) noexcept;
+
+  // From a line's socket: a request whose answer comes back to the line, or an answer to a sender.
+  UdpSent send(std::uint16_t line, const UdpDestination& to, std::string_view datagram) noexcept;
 
   // Sleeps until a line has a datagram, a signal arrives, or `longest` has passed.
   void wait(Duration longest) noexcept;
