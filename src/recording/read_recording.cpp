@@ -20,9 +20,7 @@ fs::path journal_folder(Disk& disk, const fs::path& folder) {
   return disk.exists(within) ? within : folder;
 }
 
-bool is_known(RecordingKind kind) noexcept {
-  return kind >= RecordingKind::datagram && kind <= RecordingKind::kernel_dropped;
-}
+bool is_known(RecordingKind kind) noexcept { return kind >= RecordingKind::datagram && kind <= RecordingKind::closed; }
 
 class Reader {
  public:

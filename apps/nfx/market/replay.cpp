@@ -69,6 +69,9 @@ struct Tally {
       case RecordingKind::line: lines[packet.from.line].name = packet.bytes; return;
       case RecordingKind::dropped: dropped += drops_in(packet).packets; return;
       case RecordingKind::kernel_dropped: lines[packet.from.line].kernel_drops += drops_in(packet).packets; return;
+      case RecordingKind::clock:
+      case RecordingKind::opened:
+      case RecordingKind::closed: return;
       case RecordingKind::datagram:
       case RecordingKind::cut_datagram:
       case RecordingKind::stream: break;
@@ -107,7 +110,10 @@ void list(SafeText& out, const RecordedPacket& packet) {
     case RecordingKind::kernel_dropped: out.add("{}\n", drops_in(packet).packets); return;
     case RecordingKind::datagram:
     case RecordingKind::cut_datagram:
-    case RecordingKind::stream: out.add("{}\n", hexadecimal(packet.bytes)); return;
+    case RecordingKind::stream:
+    case RecordingKind::clock:
+    case RecordingKind::opened:
+    case RecordingKind::closed: out.add("{}\n", hexadecimal(packet.bytes)); return;
   }
 }
 

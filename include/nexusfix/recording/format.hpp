@@ -28,6 +28,9 @@ enum class RecordingKind : std::uint8_t {
   line = 4,            // the text describes line and connection; repeated in each segment
   dropped = 5,         // RecordingDrops: packets received since the record before, which the recorder had no space for
   kernel_dropped = 6,  // RecordingDrops: packets of this line that the kernel dropped, as noticed here
+  clock = 7,           // without bytes: a live feed's timers ran here, as those of a replay have to
+  opened = 8,          // a connection is open; the bytes, if any, are what its handshake was made of
+  closed = 9,          // it has ended
 };
 
 [[nodiscard]] constexpr std::string_view to_string(RecordingKind kind) noexcept {
@@ -38,6 +41,9 @@ enum class RecordingKind : std::uint8_t {
     case RecordingKind::line: return "line";
     case RecordingKind::dropped: return "dropped";
     case RecordingKind::kernel_dropped: return "dropped by the kernel";
+    case RecordingKind::clock: return "clock";
+    case RecordingKind::opened: return "opened";
+    case RecordingKind::closed: return "closed";
   }
   return "unknown";
 }

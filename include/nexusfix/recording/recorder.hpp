@@ -84,6 +84,11 @@ class Recorder {
     return record(RecordingKind::stream, from, bytes);
   }
 
+  // What a live feed did at a time, without bytes that were received: clock, opened or closed.
+  bool mark(RecordingKind kind, const ReceivedFrom& from, std::string_view bytes = {}) noexcept {
+    return record(kind, from, bytes);
+  }
+
   // Not for each packet. A line's text is recorded now and in each segment.
   void describe(const ReceivedFrom& line, std::string_view text);
   // False: there was no space for this; include it in the next.
