@@ -1,0 +1,185 @@
+// The inputs of a crypto venue's feed: a websocket of numbered messages, and HTTP requests for snapshots.
+// Connects, subscribes by its path, answers pings, sends its own on a silent connection, and connects again after a
+// failure: after retry_min, then twice as long each time up to retry_max, until a message has come. Snapshots are
+// requested one after another, each by a connection of its own, while the websocket is open.
+// Thread: one owner; time is that of the inputs. Cost: that of WebsocketClient and JsonFeed, and one copy of the bytes;
+// no allocation after construction. Errors: counters and state(). Bounds: those of its parts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nexusfix/base/counter_rows.hpp"
+#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/market/feed_output.hpp"
+#include "nexusfix/market/http_answer.hpp"
+#include "nexusfix/market/json_feed.hpp"
+#include "nexusfix/market/websocket.hpp"
+
+namespace nfx::market {
+
+struct WebsocketLines {
+  static constexpr std::uint16_t stream = 0, snapshot = 1;
+};
+
+struct WebsocketInstrument {
+  std::string symbol;  // "BTCUSDT"
+  JsonBook book = JsonBook::depth;
+  unsigned quantity_scale = 8;
+};
+
+struct WebsocketFeedOptions {
+  std::string host;                             // Host of the websocket, with its port if it is not 443
+  std::string path;                             // empty: stream_path()
+  std::string snapshot_host;                    // Host of the HTTP server
+  std::string snapshot_path = "/api/v3/depth";  // "?symbol=BTCUSDT&limit=5000" follows
+  std::uint32_t snapshot_levels = 5000;
+  std::vector<WebsocketInstrument> instruments;
+  JsonFeedOptions feed{};
+  WebsocketOptions websocket{};
+  HttpLimits http{};
+  Duration connect_timeout{10'000'000'000};  // until the handshake is done
+  Duration ping_after{15'000'000'000};       // of silence
+  Duration silence_timeout{30'000'000'000};
+  Duration snapshot_timeout{10'000'000'000};
+  Duration retry_min{500'000'000};
+  Duration retry_max{30'000'000'000};
+};
+
+// "/stream?streams=btcusdt@depth@100ms/btcusdt@trade/..."
+[[nodiscard]] std::string stream_path(const std::vector<WebsocketInstrument>& instruments);
+
+struct WebsocketFeedCounters {
+  std::uint64_t opened = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t unread = 0;
+  std::uint64_t pings_received = 0;
+  std::uint64_t pings_sent = 0;
+  std::uint64_t snapshots_requested = 0;
+  std::uint64_t snapshots_failed = 0;
+  std::uint64_t snapshots_refused = 0;
+
+  friend bool operator==(const WebsocketFeedCounters&, const WebsocketFeedCounters&) = default;
+};
+
+class WebsocketHandler {
+ public:
+  // `Output` has event(const Event&) noexcept. Throws std::runtime_error for a path or an instrument that does not fit,
+  // and in a build without simdjson.
+  template <class Output>
+  WebsocketHandler(const WebsocketFeedOptions& options, Output& output, FeedPorts& ports)
+      : WebsocketHandler(
+            options,
+            Events{&output, [](void* to, const Event& event) noexcept { static_cast<Output*>(to)->event(event); }},
+            ports) {}
+  WebsocketHandler(const WebsocketHandler&) = delete;
+  WebsocketHandler& operator=(const WebsocketHandler&) = delete;
+
+  void take(const FeedInput& input);
+  [[nodiscard]] MonotonicTime due_at() const noexcept;
+  [[nodiscard]] FeedState state() const noexcept { return state_; }
+
+  [[nodiscard]] const JsonFeed& feed() const noexcept { return feed_; }
+  [[nodiscard]] const WebsocketFeedCounters& counters() const noexcept { return counters_; }
+  // Of the last connection that failed.
+  [[nodiscard]] WebsocketError error() const noexcept { return error_; }
+  // The server has closed the websocket in order, at least once.
+  [[nodiscard]] bool closed_by_server() const noexcept { return closed_by_server_; }
+
+ private:
+  struct Events {
+    void* to;
+    void (*event)(void*, const Event&) noexcept;
+  };
+  class Output final : public FeedOutput {
+   public:
+    Output(WebsocketHandler& handler, Events events) noexcept : handler_(handler), events_(events) {}
+    void event(const Event& event) noexcept override { events_.event(events_.to, event); }
+    void request_snapshot(InstrumentIndex index) noexcept override { handler_.want_snapshot(index); }
+
+   private:
+    WebsocketHandler& handler_;
+    Events events_;
+  };
+
+  enum class Link : std::uint8_t { down, connecting, shaking, open };
+  enum class Request : std::uint8_t { none, connecting, waiting };
+
+  WebsocketHandler(const WebsocketFeedOptions& options, Events events, FeedPorts& ports);
+
+  void run_due(Instant now);
+  void take_stream(const FeedInput& input, Instant now);
+  void take_snapshot(const FeedInput& input, Instant now);
+  void begin_handshake(const FeedInput& input, Instant now);
+  void read_stream(std::string_view bytes, Instant now);
+  void on_event(const WebsocketEvent& event, Instant now);
+  void flush() noexcept;
+  void fail_stream(Instant now, WebsocketError error);
+  void drop_stream(Instant now);
+  void want_snapshot(InstrumentIndex index) noexcept;
+  void next_snapshot(Instant now);
+  void request_snapshot(Instant now);
+  void finish_snapshot(Instant now);
+  void end_snapshot(Instant now) noexcept;
+  void update_state() noexcept;
+  [[nodiscard]] FeedState find_state() const noexcept;
+
+  WebsocketFeedOptions options_;
+  FeedPorts& ports_;
+  FeedClock clock_;
+  Output output_;
+  JsonFeed feed_;
+  WebsocketClient client_;
+  HttpAnswer answer_;
+  std::vector<std::string> snapshot_requests_;  // by instrument: the whole request
+  std::vector<InstrumentIndex> wanted_;         // snapshots, the next one first
+  std::vector<bool> is_wanted_;
+  WebsocketMask mask_{};
+  WebsocketFeedCounters counters_;
+  WebsocketError error_ = WebsocketError::none;
+  FeedState state_ = FeedState::waiting;
+  Link link_ = Link::down;
+  Request request_ = Request::none;
+  MonotonicTime next_try_ = MonotonicTime::min();
+  MonotonicTime since_{};  // of the link's state
+  MonotonicTime heard_{};
+  MonotonicTime requested_{};
+  Duration wait_{};
+  bool pinged_ = false;
+  bool useful_ = false;  // a message has come on this connection
+  bool began_ = false;   // a connection has been open
+  bool closed_by_server_ = false;
+};
+
+static_assert(FeedHandler<WebsocketHandler>);
+
+}  // namespace nfx::market
+
+namespace nfx {
+
+template <>
+inline constexpr auto counter_rows<market::WebsocketFeedCounters> =
+    std::to_array<CounterRow<market::WebsocketFeedCounters>>({
+        {&market::WebsocketFeedCounters::opened, "nfx_websocket_opened_total", "Websockets that were opened."},
+        {&market::WebsocketFeedCounters::ended, "nfx_websocket_ended_total", "Websockets that the server closed."},
+        {&market::WebsocketFeedCounters::failed, "nfx_websocket_failed_total",
+         "Websockets that could not be opened, broke, were silent or sent what the protocol does not allow."},
+        {&market::WebsocketFeedCounters::messages, "nfx_websocket_messages_total", "Messages received."},
+        {&market::WebsocketFeedCounters::unread, "nfx_websocket_unread_total",
+         "Messages that could not be read, or are about other instruments."},
+        {&market::WebsocketFeedCounters::pings_received, "nfx_websocket_pings_total", "Pings.", "direction", "in"},
+        {&market::WebsocketFeedCounters::pings_sent, "nfx_websocket_pings_total", "Pings.", "direction", "out"},
+        {&market::WebsocketFeedCounters::snapshots_requested, "nfx_http_snapshots_total", "Snapshots by HTTP.",
+         "result", "requested"},
+        {&market::WebsocketFeedCounters::snapshots_failed, "nfx_http_snapshots_total", "Snapshots by HTTP.", "result",
+         "failed"},
+        {&market::WebsocketFeedCounters::snapshots_refused, "nfx_http_snapshots_total", "Snapshots by HTTP.", "result",
+         "refused"},
+    });
+static_assert(rows_are_complete<market::WebsocketFeedCounters>());
+
+}  // namespace nfx

@@ -1,0 +1,285 @@
+// The states of the websocket and of the snapshot requests.
+#include "nexusfix/live/websocket_handler.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "nexusfix/base/assert.hpp"
+
+namespace nfx::market {
+
+namespace {
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+JsonFeedOptions sized_for(const WebsocketFeedOptions& options) {
+  JsonFeedOptions feed = options.feed;
+  feed.recovery.instruments = static_cast<std::uint32_t>(std::max<std::size_t>(options.instruments.size(), 1));
+  return feed;
+}
+
+}  // namespace
+
+std::string stream_path(const std::vector<WebsocketInstrument>& instruments) {
+  std::string path = "/stream?streams=";
+  for (const WebsocketInstrument& instrument : instruments) {
+    std::string name;
+    for (const char c : instrument.symbol) name += lower(c);
+    if (!path.ends_with('=')) path += '/';
+    path += name + (instrument.book == JsonBook::depth ? "@depth@100ms" : "@bookTicker") + '/' + name + "@trade";
+  }
+  return path;
+}
+
+WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, Events events, FeedPorts& ports)
+    : options_(options),
+      ports_(ports),
+      output_(*this, events),
+      feed_(sized_for(options), output_),
+      client_(options.websocket),
+      answer_(options.http),
+      is_wanted_(options.instruments.size()) {
+  if (options_.path.empty()) options_.path = stream_path(options.instruments);
+  if (!client_.connect({.host = options_.host, .path = options_.path})) {
+    throw std::runtime_error("the websocket's path \"" + options_.path + "\" or host \"" + options_.host +
+                             "\" is too long or has characters that are not allowed");
+  }
+  for (const WebsocketInstrument& instrument : options.instruments) {
+    if (!feed_.add(instrument.symbol, instrument.book, instrument.quantity_scale)) {
+      throw std::runtime_error("the symbol \"" + instrument.symbol + "\" is empty or longer than 31 characters");
+    }
+    snapshot_requests_.push_back("GET " + options_.snapshot_path + "?symbol=" + instrument.symbol +
+                                 "&limit=" + std::to_string(options_.snapshot_levels) + " HTTP/1.1\r\nHost: " +
+                                 options_.snapshot_host + "\r\nAccept: application/json\r\nConnection: close\r\n\r\n");
+  }
+  wanted_.reserve(options.instruments.size());
+  ports_.random(mask_);
+}
+
+MonotonicTime WebsocketHandler::due_at() const noexcept {
+  MonotonicTime due = MonotonicTime::max();
+  switch (link_) {
+    case Link::down: return next_try_;
+    case Link::connecting:
+    case Link::shaking: return since_ + options_.connect_timeout;
+    case Link::open: due = heard_ + (pinged_ ? options_.silence_timeout : options_.ping_after); break;
+  }
+  due = std::min(due, feed_.due_at());
+  if (request_ != Request::none) due = std::min(due, requested_ + options_.snapshot_timeout);
+  return due;
+}
+
+void WebsocketHandler::take(const FeedInput& input) {
+  const Instant now = clock_.at(input.at);
+  if (now.monotonic >= due_at()) [[unlikely]]
+    run_due(now);
+  if (input.kind != InputKind::clock) {
+    input.line == WebsocketLines::stream ? take_stream(input, now) : take_snapshot(input, now);
+  }
+  const bool was_live = state_ == FeedState::live;
+  const bool unchanged = was_live && link_ == Link::open && feed_.recovery().waiting() == 0;
+  if (!unchanged) [[unlikely]]
+    update_state();
+}
+
+void WebsocketHandler::run_due(Instant now) {
+  switch (link_) {
+    case Link::down:
+      link_ = Link::connecting;
+      since_ = now.monotonic;
+      return ports_.connect(WebsocketLines::stream);
+    case Link::connecting:
+    case Link::shaking: return fail_stream(now, WebsocketError::none);
+    case Link::open: break;
+  }
+  if (now.monotonic >= heard_ + options_.silence_timeout) return fail_stream(now, WebsocketError::none);
+  if (!pinged_ && now.monotonic >= heard_ + options_.ping_after) {
+    pinged_ = true;
+    counters_.pings_sent += client_.send_ping("nfx", mask_) ? 1 : 0;
+    flush();
+  }
+  if (request_ != Request::none && now.monotonic >= requested_ + options_.snapshot_timeout) {
+    ++counters_.snapshots_failed;
+    ports_.close(WebsocketLines::snapshot);
+    end_snapshot(now);
+  }
+  feed_.tick(now.monotonic);
+  next_snapshot(now);
+}
+
+void WebsocketHandler::take_stream(const FeedInput& input, Instant now) {
+  switch (input.kind) {
+    case InputKind::opened: return begin_handshake(input, now);
+    case InputKind::received: return read_stream(input.bytes, now);
+    case InputKind::closed: return fail_stream(now, WebsocketError::none);
+    case InputKind::clock:
+    case InputKind::datagram: return;
+  }
+}
+
+void WebsocketHandler::begin_handshake(const FeedInput& input, Instant now) {
+  if (link_ != Link::connecting) return;
+  WebsocketRequest request{.host = options_.host, .path = options_.path};
+  std::memcpy(request.key.data(), input.bytes.data(), std::min(input.bytes.size(), request.key.size()));
+  const bool fits = client_.connect(request);
+  NFX_REQUIRE(fits);  // it did in the constructor
+  link_ = Link::shaking;
+  heard_ = now.monotonic;
+  pinged_ = useful_ = false;
+  flush();
+}
+
+void WebsocketHandler::read_stream(std::string_view bytes, Instant now) {
+  if (link_ != Link::shaking && link_ != Link::open) return;
+  heard_ = now.monotonic;
+  pinged_ = false;
+  while (!bytes.empty()) {
+    const std::span<char> space = client_.space();
+    const std::size_t size = std::min(space.size(), bytes.size());
+    std::memcpy(space.data(), bytes.data(), size);
+    client_.received(size);
+    bytes.remove_prefix(size);
+    for (;;) {
+      const WebsocketEvent event = client_.next(mask_);
+      if (event.kind == WebsocketEventKind::none) break;
+      on_event(event, now);
+      if (link_ == Link::down) return;
+    }
+  }
+  if (!client_.to_send().empty()) [[unlikely]]
+    flush();
+}
+
+void WebsocketHandler::on_event(const WebsocketEvent& event, Instant now) {
+  switch (event.kind) {
+    case WebsocketEventKind::text:
+    case WebsocketEventKind::binary: {
+      ++counters_.messages;
+      useful_ = true;
+      if (feed_.message(JsonBytes{event.data.data(), event.data.size(), event.readable}, now) != JsonError::none) {
+        ++counters_.unread;
+      }
+      return;
+    }
+    case WebsocketEventKind::open:
+      ++counters_.opened;
+      link_ = Link::open;
+      began_ = true;
+      return;
+    case WebsocketEventKind::ping: ++counters_.pings_received; return;
+    case WebsocketEventKind::closed:
+      ++counters_.ended;
+      closed_by_server_ = true;
+      flush();
+      return drop_stream(now);
+    case WebsocketEventKind::failed: flush(); return fail_stream(now, client_.error());
+    case WebsocketEventKind::pong:
+    case WebsocketEventKind::none: return;
+  }
+}
+
+void WebsocketHandler::flush() noexcept {
+  const std::string_view bytes = client_.to_send();
+  if (bytes.empty()) return;
+  if (ports_.send(WebsocketLines::stream, bytes)) client_.sent(bytes.size());
+  ports_.random(mask_);
+}
+
+void WebsocketHandler::fail_stream(Instant now, WebsocketError error) {
+  if (link_ == Link::down) return;
+  ++counters_.failed;
+  if (error != WebsocketError::none) error_ = error;
+  drop_stream(now);
+}
+
+// The next attempt is later each time, until a connection has brought something.
+void WebsocketHandler::drop_stream(Instant now) {
+  if (link_ == Link::down) return;
+  const bool was_open = link_ == Link::open;
+  ports_.close(WebsocketLines::stream);
+  link_ = Link::down;
+  wait_ = useful_ ? options_.retry_min : std::clamp(wait_ * 2, options_.retry_min, options_.retry_max);
+  useful_ = false;
+  next_try_ = now.monotonic + wait_;
+  if (request_ != Request::none) ports_.close(WebsocketLines::snapshot);
+  request_ = Request::none;
+  wanted_.clear();
+  is_wanted_.assign(is_wanted_.size(), false);
+  if (was_open) feed_.disconnected(now);
+}
+
+void WebsocketHandler::want_snapshot(InstrumentIndex index) noexcept {
+  const std::size_t place = std::to_underlying(index);
+  if (is_wanted_[place]) return;
+  is_wanted_[place] = true;
+  wanted_.push_back(index);  // within its capacity
+}
+
+void WebsocketHandler::next_snapshot(Instant now) {
+  if (link_ != Link::open || request_ != Request::none || wanted_.empty()) return;
+  ++counters_.snapshots_requested;
+  request_ = Request::connecting;
+  requested_ = now.monotonic;
+  ports_.connect(WebsocketLines::snapshot);
+}
+
+void WebsocketHandler::take_snapshot(const FeedInput& input, Instant now) {
+  if (request_ == Request::none) return;
+  switch (input.kind) {
+    case InputKind::opened: return request_snapshot(now);
+    case InputKind::received:
+      if (answer_.received(input.bytes) != HttpState::reading) finish_snapshot(now);
+      return;
+    case InputKind::closed: (void)answer_.ended(); return finish_snapshot(now);
+    case InputKind::clock:
+    case InputKind::datagram: return;
+  }
+}
+
+void WebsocketHandler::request_snapshot(Instant) {
+  if (request_ != Request::connecting) return;
+  request_ = Request::waiting;
+  answer_.begin();
+  ports_.send(WebsocketLines::snapshot, snapshot_requests_[std::to_underlying(wanted_.front())]);
+}
+
+void WebsocketHandler::finish_snapshot(Instant now) {
+  const InstrumentIndex index = wanted_.front();
+  ports_.close(WebsocketLines::snapshot);
+  const bool complete = request_ == Request::waiting && answer_.state() == HttpState::complete;
+  if (!complete) {
+    ++counters_.snapshots_failed;
+  } else if (answer_.status() == 200 && feed_.snapshot(index, answer_.body(), now) == JsonError::none) {
+    // Applied, or too old: then it is requested again.
+  } else {
+    ++counters_.snapshots_refused;
+    feed_.snapshot_refused(index, now.monotonic);
+  }
+  end_snapshot(now);
+  next_snapshot(now);
+}
+
+void WebsocketHandler::end_snapshot(Instant) noexcept {
+  request_ = Request::none;
+  is_wanted_[std::to_underlying(wanted_.front())] = false;
+  wanted_.erase(wanted_.begin());
+}
+
+void WebsocketHandler::update_state() noexcept { state_ = find_state(); }
+
+FeedState WebsocketHandler::find_state() const noexcept {
+  if (link_ != Link::open) return began_ ? FeedState::stale : FeedState::waiting;
+  bool recovering = false;
+  for (std::uint32_t i = 0; i < options_.instruments.size(); ++i) {
+    switch (feed_.state(InstrumentIndex{i})) {
+      case InstrumentState::stale: return FeedState::stale;
+      case InstrumentState::recovering: recovering = true; break;
+      case InstrumentState::live: break;
+    }
+  }
+  return recovering ? FeedState::recovering : FeedState::live;
+}
+
+}  // namespace nfx::market

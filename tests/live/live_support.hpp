@@ -1,0 +1,41 @@
+// A publisher and a live feed in one thread, on sockets of this host.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/market/feed_books.hpp"
+
+namespace nfx::market::test {
+
+using namespace std::chrono_literals;
+
+inline Instant clock_now() {
+  return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
+          std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
+}
+
+// Turns `step` until `condition` holds; false after a minute, which a loaded machine does not need.
+template <class Step, class Condition>
+[[nodiscard]] bool turn_until(Step step, Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    step();
+  }
+  return true;
+}
+
+// The hash of all books after every some events.
+class HashLog final : public BookHashes {
+ public:
+  void hashed(std::uint64_t events, std::uint64_t hash) noexcept override { entries.emplace_back(events, hash); }
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> entries;
+};
+
+}  // namespace nfx::market::test

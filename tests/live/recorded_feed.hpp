@@ -1,0 +1,55 @@
+// A recording of a live feed in a folder of its own, and its replay.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/recording/read_recording.hpp"
+#include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/store/disk.hpp"
+
+namespace nfx::market::test {
+
+class RecordedFeed {
+ public:
+  RecordedFeed() {
+    std::string name = (std::filesystem::temp_directory_path() / "nfx-live-XXXXXX").string();
+    NFX_REQUIRE(::mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+    recorder_.emplace(posix_disk(),
+                      RecorderOptions{.folder = (folder_ / "recording").string(), .ring_directory = folder_.string()},
+                      flusher_, UtcTime{});
+  }
+  ~RecordedFeed() {
+    recorder_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  RecordedFeed(const RecordedFeed&) = delete;
+  RecordedFeed& operator=(const RecordedFeed&) = delete;
+
+  [[nodiscard]] Recorder& recorder() { return *recorder_; }
+  // What its thread would do.
+  void write(Instant now) { flusher_.turn(now); }
+  // Nothing more is recorded.
+  void end() { recorder_.reset(); }
+
+  template <class Handler>
+  void replay(Handler& handler) {
+    (void)read_recording(posix_disk(), {.folder = folder_ / "recording", .ring_directory = folder_},
+                         [&](const RecordedPacket& packet) {
+                           if (const auto input = input_of(packet)) handler.take(*input);
+                           return true;
+                         });
+  }
+
+ private:
+  std::filesystem::path folder_;
+  JournalFlusher flusher_;
+  std::optional<Recorder> recorder_;
+};
+
+}  // namespace nfx::market::test
