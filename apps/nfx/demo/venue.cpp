@@ -30,24 +30,38 @@ std::uint32_t ticks_of(const MessageView& message) {
 
 }  // namespace
 
-Venue::Venue(std::uint32_t max_requests)
+Venue::Venue(std::uint32_t max_requests, BookListener* listener)
     : orders_(max_requests + 1),
       book_orders_(max_requests + 1),
       order_of_request_(max_requests + 1, no_order),
-      books_(symbols.size(), Book{price_levels}) {}
+      books_(symbols.size(), Book{price_levels}),
+      listener_(listener) {}
 
 void Venue::on_logon(SessionHandle&) { thread_before_ = ThreadStatsReader{}.read(); }
 
-void Venue::on_logout(SessionHandle&, std::string_view) {
+void Venue::on_logout(SessionHandle& session, std::string_view) {
   thread_after_ = ThreadStatsReader{}.read();
   done_ = true;
+  if (listener_ != nullptr) listener_->on_logout(session);
+}
+
+void Venue::on_removed(SessionHandle& session) {
+  for (Order& order : orders_) {
+    if (order.owner == &session) order.owner = nullptr;
+  }
 }
 
 void Venue::on_message(SessionHandle& session, const MessageView& message) {
+  dispatch(session, message);
+  if (listener_ != nullptr) listener_->done();
+}
+
+void Venue::dispatch(SessionHandle& session, const MessageView& message) {
   const std::string_view type = message.msg_type();
   if (type == msg_type::new_order_single) return new_order(session, message);
   if (type == msg_type::order_cancel_replace_request) return replace(session, message);
   if (type == msg_type::order_cancel_request) return cancel(session, message);
+  if (listener_ != nullptr && listener_->on_message(session, message)) return;
   session.reject_business(message, BusinessRejectReason::unsupported_message_type,
                           "this venue takes orders, replaces and cancels");
 }
@@ -73,12 +87,15 @@ Venue::Request Venue::read_request(const MessageView& message) const {
   return request;
 }
 
-// The open order that OrigClOrdID names by its latest ClOrdID, or no_order.
-std::uint32_t Venue::find_open(const MessageView& message) const {
+// The session's open order that OrigClOrdID names by its latest ClOrdID, or no_order.
+std::uint32_t Venue::find_open(const SessionHandle& session, const MessageView& message) const {
   const auto id = message.get_int(Tag::OrigClOrdID);
   if (!id || *id < 1 || *id >= static_cast<std::int64_t>(orders_.size())) return no_order;
   const std::uint32_t order = order_of_request_[static_cast<std::size_t>(*id)];
-  if (order == no_order || orders_[order].cl_ord_id != static_cast<std::uint32_t>(*id)) return no_order;
+  if (order == no_order || orders_[order].cl_ord_id != static_cast<std::uint32_t>(*id) ||
+      orders_[order].owner != &session) {
+    return no_order;
+  }
   const OrderState state = orders_[order].state;
   return state == OrderState::open || state == OrderState::partly_filled ? order : no_order;
 }
@@ -90,15 +107,45 @@ void Venue::new_order(SessionHandle& session, const MessageView& message) {
   ++counts_.orders;
   order_of_request_[request.id] = request.id;
   Order& order = orders_[request.id];
-  order = {.quantity = request.quantity, .cl_ord_id = request.id, .symbol = request.symbol, .state = OrderState::open};
+  order = {.quantity = request.quantity,
+           .cl_ord_id = request.id,
+           .symbol = request.symbol,
+           .state = OrderState::open,
+           .owner = &session};
   book_orders_[request.id] = {.price_ticks = request.price_ticks, .leaves = request.quantity, .side = request.side};
-  report(session, request.id, '0', 0, 0, 0);
-  match(session, request.id);
+  report(request.id, '0', 0, 0, 0);
+  match(request.id, session.now().utc);
+}
+
+void Venue::add_own(std::uint32_t id, std::uint32_t symbol, Side side, std::uint32_t price_ticks,
+                    std::uint32_t quantity, UtcTime at) {
+  order_of_request_[id] = id;
+  orders_[id] = {
+      .quantity = quantity, .cl_ord_id = id, .symbol = static_cast<std::uint8_t>(symbol), .state = OrderState::open};
+  book_orders_[id] = {.price_ticks = price_ticks, .leaves = quantity, .side = side};
+  match(id, at);
+  if (listener_ != nullptr) listener_->done();
+}
+
+bool Venue::cancel_own(std::uint32_t id, UtcTime at) {
+  if (!is_open(id)) return false;
+  Order& order = orders_[id];
+  if (listener_ != nullptr) listener_->removed(change_of(id, at));
+  books_[order.symbol].remove(book_orders_, id);
+  book_orders_[id].leaves = 0;
+  order.state = OrderState::canceled;
+  if (listener_ != nullptr) listener_->done();
+  return true;
+}
+
+BookChange Venue::change_of(std::uint32_t id, UtcTime at) const noexcept {
+  const BookOrder& order = book_orders_[id];
+  return {id, orders_[id].symbol, order.price_ticks, order.leaves, order.side, at};
 }
 
 void Venue::replace(SessionHandle& session, const MessageView& message) {
   const Request request = read_request(message);
-  const std::uint32_t id = find_open(message);
+  const std::uint32_t id = find_open(session, message);
   if (!request.valid || id == no_order || orders_[id].symbol != request.symbol ||
       book_orders_[id].side != request.side) {
     return reject_cancel(session, message, '2', "no such open order");
@@ -109,53 +156,62 @@ void Venue::replace(SessionHandle& session, const MessageView& message) {
   ++counts_.replaces;
   BookOrder& book_order = book_orders_[id];
   Book& book = books_[order.symbol];
+  if (listener_ != nullptr) listener_->removed(change_of(id, session.now().utc));
   book.remove(book_orders_, id);
   order_of_request_[request.id] = id;
   const std::uint32_t previous_id = std::exchange(order.cl_ord_id, request.id);
   order.quantity = request.quantity;
   book_order.price_ticks = request.price_ticks;
   book_order.leaves = request.quantity - order.filled;
-  report(session, id, '5', previous_id, 0, 0);
-  match(session, id);
+  report(id, '5', previous_id, 0, 0);
+  match(id, session.now().utc);
 }
 
 void Venue::cancel(SessionHandle& session, const MessageView& message) {
   const auto request = message.get_int(Tag::ClOrdID);
-  const std::uint32_t id = find_open(message);
+  const std::uint32_t id = find_open(session, message);
   if (id == no_order || !request || *request < 1 || *request >= static_cast<std::int64_t>(orders_.size()) ||
       order_of_request_[static_cast<std::size_t>(*request)] != no_order) {
     return reject_cancel(session, message, '1', "no such open order");
   }
   ++counts_.cancels;
   Order& order = orders_[id];
+  if (listener_ != nullptr) listener_->removed(change_of(id, session.now().utc));
   books_[order.symbol].remove(book_orders_, id);
   book_orders_[id].leaves = 0;
   order_of_request_[static_cast<std::size_t>(*request)] = id;
   const std::uint32_t previous_id = std::exchange(order.cl_ord_id, static_cast<std::uint32_t>(*request));
   order.state = OrderState::canceled;
-  report(session, id, '4', previous_id, 0, 0);
+  report(id, '4', previous_id, 0, 0);
 }
 
-void Venue::match(SessionHandle& session, std::uint32_t id) {
-  books_[orders_[id].symbol].add(book_orders_, id,
-                                 [&](std::uint32_t resting, std::uint32_t quantity, std::uint32_t ticks) {
-                                   fill(session, id, quantity, ticks);
-                                   fill(session, resting, quantity, ticks);
-                                 });
+void Venue::match(std::uint32_t id, UtcTime at) {
+  const std::uint32_t symbol = orders_[id].symbol;
+  books_[symbol].add(book_orders_, id, [&](std::uint32_t resting, std::uint32_t quantity, std::uint32_t ticks) {
+    fill(id, quantity, ticks);
+    fill(resting, quantity, ticks);
+    if (listener_ == nullptr) return;
+    listener_->traded({id, symbol, ticks, quantity, book_orders_[id].side, at});
+    const BookChange left = change_of(resting, at);
+    left.quantity == 0 ? listener_->removed(left) : listener_->reduced(left);
+  });
+  if (listener_ != nullptr && book_orders_[id].resting) listener_->added(change_of(id, at));
 }
 
-void Venue::fill(SessionHandle& session, std::uint32_t id, std::uint32_t quantity, std::uint32_t ticks) {
+void Venue::fill(std::uint32_t id, std::uint32_t quantity, std::uint32_t ticks) {
   Order& order = orders_[id];
   order.filled += quantity;
   order.notional_ticks += std::uint64_t{quantity} * static_cast<std::uint64_t>(lowest_price + ticks);
   order.state = order.filled == order.quantity ? OrderState::filled : OrderState::partly_filled;
   ++counts_.fills;
-  report(session, id, 'F', 0, quantity, ticks);
+  report(id, 'F', 0, quantity, ticks);
 }
 
-void Venue::report(SessionHandle& session, std::uint32_t id, char exec_type, std::uint32_t orig_cl_ord_id,
-                   std::uint32_t last_quantity, std::uint32_t last_ticks) {
+void Venue::report(std::uint32_t id, char exec_type, std::uint32_t orig_cl_ord_id, std::uint32_t last_quantity,
+                   std::uint32_t last_ticks) {
   const Order& order = orders_[id];
+  if (order.owner == nullptr || !order.owner->logged_on()) return;
+  SessionHandle& session = *order.owner;
   const BookOrder& book_order = book_orders_[id];
   FieldWriter body{buffer_};
   body.append(Tag::OrderID, id).append(Tag::ExecID, next_exec_id_++).append(Tag::ExecType, exec_type);

@@ -1,12 +1,14 @@
-// The demonstration's venue: an acceptor that matches orders in price-time books and reports the results.
-// Thread: the engine's poll thread. Cost: no allocation after construction. Bounds: as many requests as it was
-// constructed for; more are rejected with a text.
+// The demonstration's venue: an acceptor that matches orders in price-time books and reports the results to the
+// sessions that sent them. It may have orders of its own, without reports, and publish its books. Thread:
+// the engine's poll thread. Cost: no allocation after construction but by the listener. Bounds: as many requests as it
+// was constructed for; more are rejected with a text.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "demo/book.hpp"
+#include "demo/book_listener.hpp"
 #include "demo/market.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/observe/thread_stats.hpp"
@@ -25,12 +27,22 @@ struct VenueCounts {
 
 class Venue final : public Application {
  public:
-  // Requests are numbered by ClOrdID from 1 to max_requests.
-  explicit Venue(std::uint32_t max_requests);
+  // Requests are numbered by ClOrdID from 1 to max_requests, those of all sessions together. `listener` may be null.
+  explicit Venue(std::uint32_t max_requests, BookListener* listener = nullptr);
 
   void on_message(SessionHandle& session, const MessageView& message) override;
   void on_logon(SessionHandle& session) override;
   void on_logout(SessionHandle& session, std::string_view reason) override;
+  void on_removed(SessionHandle& session) override;
+
+  // An order of the venue's own under a number that no request has: it is `id` until it is filled or cancelled.
+  void add_own(std::uint32_t id, std::uint32_t symbol, Side side, std::uint32_t price_ticks, std::uint32_t quantity,
+               UtcTime at);
+  // False: it is filled.
+  bool cancel_own(std::uint32_t id, UtcTime at);
+  [[nodiscard]] bool is_open(std::uint32_t id) const noexcept {
+    return orders_[id].state == OrderState::open || orders_[id].state == OrderState::partly_filled;
+  }
 
   [[nodiscard]] bool done() const noexcept { return done_; }
   [[nodiscard]] const VenueCounts& counts() const noexcept { return counts_; }
@@ -47,6 +59,7 @@ class Venue final : public Application {
     std::uint32_t cl_ord_id = 0;       // the latest accepted
     std::uint8_t symbol = 0;
     OrderState state = OrderState::none;
+    SessionHandle* owner = nullptr;  // null: the venue's own, or its session is gone
   };
   struct Request {
     std::uint32_t id = 0;
@@ -61,11 +74,13 @@ class Venue final : public Application {
   void replace(SessionHandle& session, const MessageView& message);
   void cancel(SessionHandle& session, const MessageView& message);
   [[nodiscard]] Request read_request(const MessageView& message) const;
-  [[nodiscard]] std::uint32_t find_open(const MessageView& message) const;
-  void match(SessionHandle& session, std::uint32_t id);
-  void fill(SessionHandle& session, std::uint32_t id, std::uint32_t quantity, std::uint32_t ticks);
-  void report(SessionHandle& session, std::uint32_t id, char exec_type, std::uint32_t orig_cl_ord_id,
-              std::uint32_t last_quantity, std::uint32_t last_ticks);
+  [[nodiscard]] std::uint32_t find_open(const SessionHandle& session, const MessageView& message) const;
+  void dispatch(SessionHandle& session, const MessageView& message);
+  void match(std::uint32_t id, UtcTime at);
+  void fill(std::uint32_t id, std::uint32_t quantity, std::uint32_t ticks);
+  [[nodiscard]] BookChange change_of(std::uint32_t id, UtcTime at) const noexcept;
+  void report(std::uint32_t id, char exec_type, std::uint32_t orig_cl_ord_id, std::uint32_t last_quantity,
+              std::uint32_t last_ticks);
   void reject_order(SessionHandle& session, const MessageView& message, std::string_view text);
   void reject_cancel(SessionHandle& session, const MessageView& message, char response_to, std::string_view text);
   void send(SessionHandle& session, std::string_view type, const FieldWriter& body);
@@ -74,6 +89,7 @@ class Venue final : public Application {
   std::vector<BookOrder> book_orders_;  // the same orders, as the order books have them
   std::vector<std::uint32_t> order_of_request_;
   std::vector<Book> books_;
+  BookListener* listener_;
   std::uint64_t next_exec_id_ = 1;
   VenueCounts counts_;
   ThreadStats thread_before_;
