@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "config/doc_table.hpp"
 #include "observe/histogram_text.hpp"
+#include "observe/metric_table.hpp"
 
 namespace nfx {
 namespace {
@@ -136,14 +135,8 @@ TEST(Metrics, sums_add_every_counter) {
   }
 }
 
-class Table {
+class Table : public test::MetricTable {
  public:
-  template <class Counters>
-  void add_counters(const std::string& label) {
-    for (const auto& row : counter_rows<Counters>) {
-      add(row.metric, row.label.empty() ? label : label + ", " + std::string{row.label}, "counter", row.help);
-    }
-  }
   template <class Source, std::size_t count>
   void add_rows(const std::array<MetricRow<Source>, count>& rows, const std::string& label) {
     for (const auto& row : rows)
@@ -156,17 +149,6 @@ class Table {
       add(row.metric, label, "histogram", row.help);
     }
   }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  void add(std::string_view metric, const std::string& labels, const std::string& type, std::string_view help) {
-    if (!metrics_.emplace(metric).second) return;
-    EXPECT_TRUE(help.ends_with('.')) << metric;
-    text_ += "| `" + std::string{metric} + "` | " + labels + " | " + type + " | " + std::string{help} + " |\n";
-  }
-
-  std::string text_ = "| metric | labels | type | meaning |\n|---|---|---|---|\n";
-  std::set<std::string, std::less<>> metrics_;
 };
 
 TEST(Metrics, the_documentation_has_every_row) {
