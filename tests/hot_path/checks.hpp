@@ -61,5 +61,7 @@ void check_recording();
 
 // Market data from packets to books; in market_paths.cpp.
 void check_market_paths();
+// Inputs of live feeds to books; in live_paths.cpp.
+void check_live_paths();
 
 }  // namespace nfx::test

@@ -345,6 +345,7 @@ int main_of_test(std::string_view only) {
   if (only.empty()) {
     check_side_paths();
     check_market_paths();
+    check_live_paths();
     check_recording();
   }
   over_each_transport(only);
