@@ -158,6 +158,8 @@ void WebsocketHandler::on_event(const WebsocketEvent& event, Instant now) {
     case WebsocketEventKind::binary: {
       ++counters_.messages;
       useful_ = true;
+      if (options_.tap != nullptr) [[unlikely]]
+        options_.tap->message(event.data, now.utc);
       if (feed_.message(JsonBytes{event.data.data(), event.data.size(), event.readable}, now) != JsonError::none) {
         ++counters_.unread;
       }
@@ -249,6 +251,9 @@ void WebsocketHandler::finish_snapshot(Instant now) {
   const InstrumentIndex index = wanted_.front();
   ports_.close(WebsocketLines::snapshot);
   const bool complete = request_ == Request::waiting && answer_.state() == HttpState::complete;
+  if (options_.tap != nullptr && complete && answer_.status() == 200) {
+    options_.tap->snapshot(feed_.symbols().symbol(index), answer_.body().text());
+  }
   if (!complete) {
     ++counters_.snapshots_failed;
   } else if (answer_.status() == 200 && feed_.snapshot(index, answer_.body(), now) == JsonError::none) {

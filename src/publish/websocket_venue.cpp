@@ -177,7 +177,8 @@ void WebsocketVenue::ping_all() {
 }
 
 std::uint64_t WebsocketVenue::hash(bool tickers) const {
-  FeedBooks books{{.shape = BookShape::by_level, .limits = {.instruments = static_cast<std::uint32_t>(names_.size())}}};
+  FeedBooks books{
+      {.shape = BookShape::by_level, .limits = {.instruments = static_cast<std::uint32_t>(names_.size()) + 1}}};
   for (std::uint32_t i = 0; i < names_.size(); ++i) names_[i].describe(books, InstrumentId{i}, tickers);
   return books.hash();
 }

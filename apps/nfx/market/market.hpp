@@ -10,6 +10,7 @@
 #include "cli/command_line.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/dbn.hpp"
+#include "nexusfix/transport/socket_options.hpp"
 #include "output.hpp"
 
 namespace nfx::app::market {
@@ -19,6 +20,8 @@ namespace nfx::app::market {
 [[nodiscard]] cli::Command convert_command();
 [[nodiscard]] cli::Command record_command();
 [[nodiscard]] cli::Command replay_command();
+[[nodiscard]] cli::Command live_command();
+[[nodiscard]] cli::Command publish_command();
 
 [[nodiscard]] cli::Option file_option(std::string& file);
 [[nodiscard]] cli::Option json_option(bool& json);
@@ -35,6 +38,11 @@ namespace nfx::app::market {
 [[nodiscard]] std::string time_text(UtcTime time);
 // The symbol of an instrument, or nothing.
 [[nodiscard]] std::string symbol_of(const nfx::market::DbnReader& reader, nfx::market::InstrumentId instrument);
+
+// The last midnight in New York, at which the times of ITCH messages begin. Throws ConfigError without time zone data.
+[[nodiscard]] UtcTime midnight_in_new_york(UtcTime now);
+// "127.0.0.1:9880". Throws ConfigError.
+[[nodiscard]] Endpoint parse_endpoint(const std::string& option, const std::string& text);
 
 // Prices in text: no zeros at the end of the fraction.
 [[nodiscard]] std::string short_price(nfx::market::Price price);

@@ -1,12 +1,12 @@
 // nfx market record: receives UDP lines and records every datagram.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <optional>
-#include <thread>
 
 #include "cli/progress.hpp"
 #include "command.hpp"
+#include "market/clock_now.hpp"
+#include "market/flusher_thread.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -32,11 +32,6 @@ struct RecordOptions {
   std::string ring_directory = "/dev/shm";
 };
 
-Instant clock_now() {
-  return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
-          std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
-}
-
 std::vector<UdpLineOptions> read_lines(const RecordOptions& options) {
   std::vector<UdpLineOptions> lines;
   for (const std::string& text : options.lines) {
@@ -53,27 +48,6 @@ std::vector<UdpLineOptions> read_lines(const RecordOptions& options) {
   }
   return lines;
 }
-
-// Writes the files, on a thread of its own.
-class FlusherThread {
- public:
-  explicit FlusherThread(JournalFlusher& flusher) : flusher_(flusher), thread_([this] { run(); }) {}
-  ~FlusherThread() {
-    stop_.store(true);
-    flusher_.wake();
-    thread_.join();
-  }
-  FlusherThread(const FlusherThread&) = delete;
-  FlusherThread& operator=(const FlusherThread&) = delete;
-
- private:
-  void run() {
-    while (!stop_.load()) flusher_.wait(flusher_.turn(clock_now()));
-  }
-  JournalFlusher& flusher_;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-};
 
 struct LineState {
   std::uint64_t kernel_drops = 0;  // recorded

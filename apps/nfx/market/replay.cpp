@@ -8,7 +8,7 @@
 
 #include "cli/progress.hpp"
 #include "command.hpp"
-#include "market/itch_replay.hpp"
+#include "market/feed_replay.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
 #include "nexusfix/base/crc32c.hpp"
@@ -54,6 +54,7 @@ struct LineTally {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
   std::uint64_t kernel_drops = 0;
+  std::uint64_t connections = 0;
   std::array<std::uint64_t, stamp_sources> stamps{};
 };
 
@@ -70,8 +71,8 @@ struct Tally {
       case RecordingKind::dropped: dropped += drops_in(packet).packets; return;
       case RecordingKind::kernel_dropped: lines[packet.from.line].kernel_drops += drops_in(packet).packets; return;
       case RecordingKind::clock:
-      case RecordingKind::opened:
       case RecordingKind::closed: return;
+      case RecordingKind::opened: ++lines[packet.from.line].connections; return;
       case RecordingKind::datagram:
       case RecordingKind::cut_datagram:
       case RecordingKind::stream: break;
@@ -193,11 +194,16 @@ class Sending {
 void print_summary(const Tally& tally, const RecordingScan& scan) {
   SafeText out;
   for (const auto& [number, line] : tally.lines) {
+    if (number == FeedDescription::line) {
+      out.add("{}\n", line.name);
+      continue;
+    }
     out.add("line {} {}: {} packets, {} bytes, {} dropped by the kernel; stamps:", number,
             line.name.empty() ? "(not described)" : line.name, line.packets, line.bytes, line.kernel_drops);
     for (std::uint8_t i = 0; i < stamp_sources; ++i) {
       if (line.stamps[i] != 0) out.add(" {} {}", line.stamps[i], to_string(static_cast<StampSource>(i)));
     }
+    if (line.connections != 0) out.add("; {} connections", line.connections);
     out += "\n";
   }
   out.add("{} records, {} to {}, received {} to {}\n", scan.records, scan.first_number, scan.last_number,
@@ -214,8 +220,8 @@ bool is_whole(RecordingEnd end) noexcept { return end != RecordingEnd::torn && e
 int run(const ReplayCommandOptions& options) {
   std::optional<Sending> sending;
   if (!options.to.empty()) sending.emplace(options);
-  std::optional<ItchReplay> books;
-  if (!options.feed.empty()) books.emplace(options.every);
+  std::optional<FeedReplay> books;
+  if (!options.feed.empty()) books.emplace(options.feed, options.every);
   const StopFlag stop;
   Tally tally;
   Output output;
@@ -267,10 +273,8 @@ cli::Command replay_command() {
                    .excludes = {"--to"}},
                   {.names = "--feed",
                    .target = &options.feed,
-                   .help =
-                       "Make order books of the datagrams as a live feed does, line 0 as A and line 1 as B, and print "
-                       "their hash",
-                   .one_of = {"itch"},
+                   .help = "Make order books as the live feed did, and print their hash",
+                   .one_of = {"itch", "ws", "fix"},
                    .excludes = {"--list", "--to"}},
                   {.names = "--every",
                    .target = &options.every,

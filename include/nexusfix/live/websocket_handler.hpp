@@ -30,6 +30,14 @@ struct WebsocketInstrument {
   unsigned quantity_scale = 8;
 };
 
+// What sees each message and snapshot as text, before it is read. For tools.
+class WebsocketTap {
+ public:
+  virtual ~WebsocketTap() = default;
+  virtual void message(std::string_view text, UtcTime at) = 0;
+  virtual void snapshot(std::string_view symbol, std::string_view body) = 0;
+};
+
 struct WebsocketFeedOptions {
   std::string host;                             // Host of the websocket, with its port if it is not 443
   std::string path;                             // empty: stream_path()
@@ -46,6 +54,7 @@ struct WebsocketFeedOptions {
   Duration snapshot_timeout{10'000'000'000};
   Duration retry_min{500'000'000};
   Duration retry_max{30'000'000'000};
+  WebsocketTap* tap = nullptr;  // outlives the handler
 };
 
 // "/stream?streams=btcusdt@depth@100ms/btcusdt@trade/..."

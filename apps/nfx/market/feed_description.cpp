@@ -1,0 +1,85 @@
+// The text of a description, and what follows from it.
+#include "market/feed_description.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace nfx::app::market {
+
+using namespace nfx::market;
+
+namespace {
+
+std::string_view word_of(std::string_view& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string FeedDescription::text() const {
+  std::string out = "feed " + feed + " midnight " + std::to_string(midnight.time_since_epoch().count()) + " scale " +
+                    std::to_string(scale) + " book " + (tickers ? "ticker" : "depth") + " names ";
+  for (const std::string& name : names) out += (&name == names.data() ? "" : ",") + name;
+  return out;
+}
+
+std::optional<FeedDescription> FeedDescription::read(std::string_view text) {
+  FeedDescription made;
+  std::int64_t midnight = 0;
+  if (word_of(text) != "feed") return std::nullopt;
+  made.feed = word_of(text);
+  if (word_of(text) != "midnight" || !read_number(word_of(text), midnight)) return std::nullopt;
+  if (word_of(text) != "scale" || !read_number(word_of(text), made.scale)) return std::nullopt;
+  if (word_of(text) != "book") return std::nullopt;
+  made.tickers = word_of(text) == "ticker";
+  if (word_of(text) != "names") return std::nullopt;
+  made.midnight = UtcTime{Duration{midnight}};
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    made.names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return made;
+}
+
+FeedBooksOptions FeedDescription::books(std::uint64_t every) const {
+  FeedBooksOptions options{.every = every};
+  if (feed == "itch") options.limits = itch_book_limits;
+  if (feed == "fix") options.limits.orders = 1u << 20;
+  if (feed != "itch") options.limits.instruments = static_cast<std::uint32_t>(std::max<std::size_t>(names.size(), 1));
+  if (feed == "ws") options.shape = BookShape::by_level;
+  return options;
+}
+
+ItchFeedOptions FeedDescription::itch() const {
+  ItchFeedOptions options;
+  options.midnight = midnight;
+  return options;
+}
+
+WebsocketFeedOptions FeedDescription::websocket() const {
+  WebsocketFeedOptions options;
+  options.host = options.snapshot_host = "replay";
+  for (const std::string& name : names) {
+    options.instruments.push_back({name, tickers ? JsonBook::ticker : JsonBook::depth, scale});
+  }
+  return options;
+}
+
+FixHandlerOptions FeedDescription::fix() const {
+  FixHandlerOptions options;
+  for (const std::string& name : names) options.instruments.push_back({name, scale});
+  options.feed.orders = 1u << 18;
+  return options;
+}
+
+}  // namespace nfx::app::market

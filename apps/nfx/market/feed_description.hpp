@@ -1,0 +1,40 @@
+// What a replay has to know of the feed that was recorded: which one, its instruments, and its books. A recording has
+// it as the text of a line of its own: "feed ws midnight 0 scale 8 book depth names BTCUSDT,ETHUSDT". Thread: any,
+// values. Errors: nothing for another text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/live/fix_handler.hpp"
+#include "nexusfix/live/websocket_handler.hpp"
+#include "nexusfix/market/feed_books.hpp"
+#include "nexusfix/market/itch_feed.hpp"
+
+namespace nfx::app::market {
+
+struct FeedDescription {
+  static constexpr std::uint16_t line = 0xFFFF;  // of the recording
+
+  std::string feed = {};  // itch, ws, fix
+  UtcTime midnight{};
+  std::uint32_t scale = 0;
+  bool tickers = false;
+  std::vector<std::string> names = {};
+
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static std::optional<FeedDescription> read(std::string_view text);
+
+  // The options of books and handlers, the same live and in a replay.
+  [[nodiscard]] nfx::market::FeedBooksOptions books(std::uint64_t every) const;
+  [[nodiscard]] nfx::market::ItchFeedOptions itch() const;
+  [[nodiscard]] nfx::market::WebsocketFeedOptions websocket() const;
+  [[nodiscard]] nfx::market::FixHandlerOptions fix() const;
+};
+
+}  // namespace nfx::app::market

@@ -1,0 +1,46 @@
+// A recorded feed to order books, through the code that a live feed passes: framing, recovery and books. Time is that
+// of the recording. Thread: one owner. Cost: as the feed and its books. Errors: what the network did is the feed's
+// state and counters; ConfigError where the recording is of another feed. No request is made; snapshots are those that
+// were recorded.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "market/feed_description.hpp"
+#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/market/feed_books.hpp"
+#include "nexusfix/observe/safe_text.hpp"
+
+namespace nfx::app::market {
+
+[[nodiscard]] std::string hexadecimal(std::uint64_t number);  // 16 digits
+
+// "1000 events: books 0123456789abcdef"
+class HashLines final : public nfx::market::BookHashes {
+ public:
+  void hashed(std::uint64_t events, std::uint64_t hash) noexcept override;
+  SafeText text;
+};
+
+class FeedReplay {
+ public:
+  // `feed`: itch, ws or fix. The hash of all books is printed again after `every` events.
+  FeedReplay(std::string feed, std::uint64_t every);
+  ~FeedReplay();
+
+  void take(const nfx::market::RecordedPacket& packet, SafeText& out);
+  void print_end(SafeText& out);
+
+ private:
+  struct Parts;
+  void begin(const FeedDescription& description);
+
+  std::string feed_;
+  std::uint64_t every_;
+  std::unique_ptr<Parts> parts_;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace nfx::app::market

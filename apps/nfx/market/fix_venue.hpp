@@ -1,0 +1,62 @@
+// The demonstration's venue with its order books published by FIX, and orders of its own that make them move: any
+// session may subscribe to market data, and send orders to it, whose ClOrdIDs are numbers up to `client_orders`.
+// Thread: one owner, which calls step() and serve(). Cost: that of an engine. Errors: the constructor throws
+// ConfigError. Bounds: at most 1,000 own orders rest; sessions as EngineConfig::max_dynamic_sessions has it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "demo/book_listener.hpp"
+#include "demo/venue.hpp"
+#include "nexusfix/engine/engine.hpp"
+#include "nexusfix/publish/fix_publisher.hpp"
+
+namespace nfx::app::market {
+
+struct FixVenueOptions {
+  Endpoint listen;
+  std::uint64_t seed = 1;
+  unsigned left_out = 0;  // of 10,000 increments: not sent, as a gap
+  std::uint32_t client_orders = 1'000'000;
+  IdleMode idle = IdleMode::block;
+};
+
+class FixVenue final : private demo::BookListener {
+ public:
+  explicit FixVenue(const FixVenueOptions& options);
+
+  // One change of a book by an order of the venue's own.
+  void step(UtcTime at);
+  void serve(Duration longest) { engine_->turn(longest); }
+  // Logs all sessions out.
+  void end();
+
+  [[nodiscard]] std::uint16_t port() const { return engine_->local_endpoint(0)->port; }
+  [[nodiscard]] std::size_t subscribers() const noexcept { return publisher_.subscribers(); }
+  [[nodiscard]] const nfx::market::FixPublisher& publisher() const noexcept { return publisher_; }
+
+ private:
+  void added(const demo::BookChange& change) override;
+  void reduced(const demo::BookChange& change) override;
+  void removed(const demo::BookChange& change) override;
+  void traded(const demo::BookChange& change) override;
+  void done() override;
+  bool on_message(SessionHandle& session, const MessageView& message) override;
+  void on_logout(SessionHandle& session) override;
+
+  [[nodiscard]] static nfx::market::FixPublisher::Order order_of(const demo::BookChange& change);
+  [[nodiscard]] std::uint64_t below(std::uint64_t most) { return random_() % most; }
+
+  nfx::market::FixPublisher publisher_;
+  demo::Venue venue_;
+  std::mt19937_64 random_;
+  std::vector<std::uint32_t> free_;  // numbers of own orders
+  std::vector<std::uint32_t> used_;
+  std::optional<Engine> engine_;
+};
+
+}  // namespace nfx::app::market

@@ -1,0 +1,160 @@
+// A live NASDAQ ITCH feed.
+#include <algorithm>
+#include <chrono>
+
+#include "market/clock_now.hpp"
+#include "market/market.hpp"
+#include "market/running_feed.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/config/schedule_config.hpp"
+#include "nexusfix/live/feed_sockets.hpp"
+#include "nexusfix/live/itch_handler.hpp"
+#include "nexusfix/session/time_zone.hpp"
+
+namespace nfx::app::market {
+
+using namespace nfx::market;
+
+UtcTime midnight_in_new_york(UtcTime now) {
+  const TimeZone zone = load_time_zone("America/New_York");
+  const auto local = zone.local(std::chrono::floor<std::chrono::seconds>(now));
+  const std::chrono::local_seconds midnight = std::chrono::floor<std::chrono::days>(local);
+  return zone.to_utc(midnight).time;
+}
+
+Endpoint parse_endpoint(const std::string& option, const std::string& text) {
+  const auto endpoint = Endpoint::parse(text);
+  if (!endpoint) throw ConfigError(option + ": \"" + text + "\" is not an address; write HOST:PORT");
+  return *endpoint;
+}
+
+namespace {
+
+FeedDescription description_of(const LiveOptions& options) {
+  FeedDescription made{.feed = "itch"};
+  made.midnight =
+      options.midnight.empty() ? midnight_in_new_york(clock_now().utc) : parse_time("--midnight", options.midnight);
+  return made;
+}
+
+FeedSocketsOptions sockets_of(const LiveOptions& options) {
+  if (options.lines.empty() || options.lines.size() > 2) {
+    throw ConfigError("--line: an ITCH feed has one or two lines; write --line A=GROUP:PORT@INTERFACE");
+  }
+  FeedSocketsOptions made;
+  for (std::size_t i = 0; i < options.lines.size(); ++i) {
+    const std::string& text = options.lines[i];
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw ConfigError("--line: \"" + text + "\" has no name; write A=GROUP:PORT@INTERFACE");
+    }
+    made.udp.push_back(
+        {static_cast<std::uint16_t>(ItchLines::a + i),
+         {text.substr(0, equals), parse_udp_address(text.substr(equals + 1)), static_cast<int>(options.receive_buffer)},
+         {}});
+  }
+  if (!options.rerequest.empty()) {
+    const UdpAddress server = parse_udp_address(options.rerequest);
+    const std::string any = server.host.contains(':') ? "::" : "0.0.0.0";
+    made.udp.push_back({ItchLines::request, {"request", {any, 0, ""}, 0}, server});
+  }
+  if (!options.snapshot.empty()) {
+    FeedTcpLine line;
+    line.line = ItchLines::snapshot;
+    line.server = parse_endpoint("--snapshot", options.snapshot);
+    made.tcp.push_back(line);
+  }
+  return made;
+}
+
+// A feed without servers makes no requests; what it misses then, a snapshot or nothing repairs.
+class Ports final : public FeedPorts {
+ public:
+  Ports(FeedSockets& sockets, const LiveOptions& options) : sockets_(sockets), options_(options) {}
+  void connect(std::uint16_t line) noexcept override {
+    if (!options_.snapshot.empty()) sockets_.connect(line);
+  }
+  bool send(std::uint16_t line, std::string_view bytes) noexcept override {
+    const bool there = line == ItchLines::request ? !options_.rerequest.empty() : !options_.snapshot.empty();
+    return there && sockets_.send(line, bytes);
+  }
+  void close(std::uint16_t line) noexcept override {
+    if (!options_.snapshot.empty()) sockets_.close(line);
+  }
+  void random(std::span<std::uint8_t> out) noexcept override { sockets_.random(out); }
+
+ private:
+  FeedSockets& sockets_;
+  const LiveOptions& options_;
+};
+
+class LiveItch final : public RunningFeed {
+ public:
+  explicit LiveItch(const RunningFeedParts& parts)
+      : description_(description_of(parts.options)),
+        sockets_(sockets_of(parts.options)),
+        ports_(sockets_, parts.options),
+        books_(description_.books(parts.options.every), parts.hashes),
+        handler_(description_.itch(), books_, ports_),
+        live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
+              parts.recorder) {
+    if (parts.recorder == nullptr) return;
+    const UtcTime now = clock_now().utc;
+    parts.recorder->describe({now, StampSource::none, FeedDescription::line, 0}, description_.text());
+    for (std::uint16_t i = 0; i < sockets_.udp()->lines().size(); ++i) {
+      const UdpLine& line = sockets_.udp()->lines()[i];
+      parts.recorder->describe({now, StampSource::none, sockets_.line_of(i), 0},
+                               line.name + " " + to_string(line.address));
+    }
+  }
+
+  std::size_t poll(Duration longest) override { return live_.poll(clock_now().utc, longest); }
+  [[nodiscard]] FeedState state() const override { return live_.state(); }
+  [[nodiscard]] const FeedLag& lag() const override { return live_.lag(); }
+  [[nodiscard]] const FeedBooks& books() const override { return books_; }
+  [[nodiscard]] bool ended() const override { return live_.state() == FeedState::ended; }
+  [[nodiscard]] std::string trouble() const override {
+    const StaleReason reason = handler_.feed().arbiter().stale_reason();
+    if (live_.state() != FeedState::stale || reason == StaleReason::none) return {};
+    std::string text{to_string(reason)};
+    if (!sockets_.last_failure().empty()) text += "; " + sockets_.last_failure();
+    return text;
+  }
+  void add_to(Figures& out) const override {
+    add_figures(out, live_.counters());
+    add_figures(out, books_.counters());
+    add_figures(out, handler_.feed().arbiter().counters());
+    add_figures(out, handler_.feed().parser().counters());
+    add_figures(out, handler_.feed().counters());
+    add_figures(out, sockets_.counters());
+    for (std::uint16_t i = 0; i < sockets_.udp()->lines().size(); ++i) {
+      sockets_.udp()->read_drops(i);
+      add_figures(out, sockets_.udp()->counters(i), sockets_.udp()->lines()[i].name);
+    }
+  }
+  [[nodiscard]] std::string symbol(InstrumentId instrument) const override {
+    return std::string{handler_.feed().directory().at(static_cast<std::uint16_t>(instrument)).symbol()};
+  }
+  [[nodiscard]] std::string start_text() const override {
+    std::string text;
+    for (const UdpLine& line : sockets_.udp()->lines()) {
+      text += "line " + line.name + " listens on " + to_string(line.address) + "\n";
+      for (const std::string& warning : line.warnings) text += "  warning: " + warning + "\n";
+    }
+    return text;
+  }
+
+ private:
+  FeedDescription description_;
+  mutable FeedSockets sockets_;
+  Ports ports_;
+  FeedBooks books_;
+  ItchHandler<FeedBooks> handler_;
+  LiveFeed<ItchHandler<FeedBooks>, FeedBooks> live_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunningFeed> make_itch_feed(const RunningFeedParts& parts) { return std::make_unique<LiveItch>(parts); }
+
+}  // namespace nfx::app::market

@@ -1,0 +1,156 @@
+// A live feed of a crypto venue: websocket and HTTP, plain or with TLS.
+#include <algorithm>
+#include <chrono>
+
+#include "market/clock_now.hpp"
+#include "market/market.hpp"
+#include "market/running_feed.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/live/feed_sockets.hpp"
+#include "nexusfix/live/websocket_handler.hpp"
+#include "nexusfix/transport/tls_context.hpp"
+
+namespace nfx::app::market {
+
+using namespace nfx::market;
+
+namespace {
+
+// "wss://stream.example:9443/stream?streams=btcusdt@depth"
+struct Url {
+  bool tls = false;
+  Endpoint server;
+  std::string host;  // as the request names it
+  std::string path;
+};
+
+Url read_url(const std::string& option, const std::string& text, std::string_view plain, std::string_view encrypted) {
+  const auto fail = [&]() -> Url {
+    throw ConfigError(option + ": \"" + text + "\" is not an address; write " + std::string{plain} +
+                      "://HOST:PORT or " + std::string{encrypted} + "://HOST:PORT, and a path if it has one");
+  };
+  const std::size_t end = text.find("://");
+  if (end == std::string::npos) return fail();
+  Url url;
+  const std::string scheme = text.substr(0, end);
+  if (scheme != plain && scheme != encrypted) return fail();
+  url.tls = scheme == encrypted;
+  const std::string rest = text.substr(end + 3);
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  url.host = rest.substr(0, slash);
+  url.path = rest.substr(slash);
+  const bool has_port = url.host.rfind(':') != std::string::npos && !url.host.ends_with(']');
+  const auto server = Endpoint::parse(has_port ? url.host : url.host + (url.tls ? ":443" : ":80"));
+  if (!server) return fail();
+  url.server = *server;
+  return url;
+}
+
+struct Urls {
+  Url stream, snapshot;
+};
+
+Urls urls_of(const LiveOptions& options) {
+  if (options.url.empty()) throw ConfigError("--url is needed for --feed ws: write --url wss://HOST:PORT");
+  Urls urls;
+  urls.stream = read_url("--url", options.url, "ws", "wss");
+  if (options.snapshot_url.empty()) {
+    urls.snapshot = urls.stream;
+    urls.snapshot.path.clear();
+  } else {
+    urls.snapshot = read_url("--snapshot-url", options.snapshot_url, "http", "https");
+  }
+  return urls;
+}
+
+FeedDescription description_of(const LiveOptions& options) {
+  if (options.names.empty()) throw ConfigError("--name is needed for --feed ws: write --name BTCUSDT");
+  return {.feed = "ws", .scale = options.scale, .tickers = options.tickers, .names = options.names};
+}
+
+FeedSocketsOptions sockets_of(const LiveOptions& options, const Urls& urls) {
+  FeedSocketsOptions made;
+  std::shared_ptr<TlsContext> context;
+  if (urls.stream.tls || urls.snapshot.tls) {
+    TlsOptions tls;
+    tls.ca = options.ca;
+    context = std::make_shared<TlsContext>(tls);
+  }
+  const auto add = [&](std::uint16_t number, const Url& url) {
+    FeedTcpLine line;
+    line.line = number;
+    line.server = url.server;
+    if (url.tls) line.socket.tls = context;
+    made.tcp.push_back(line);
+  };
+  add(WebsocketLines::stream, urls.stream);
+  add(WebsocketLines::snapshot, urls.snapshot);
+  return made;
+}
+
+WebsocketFeedOptions feed_options(const FeedDescription& description, const Urls& urls) {
+  WebsocketFeedOptions options = description.websocket();
+  options.host = urls.stream.host;
+  options.path = urls.stream.path;
+  options.snapshot_host = urls.snapshot.host;
+  if (!urls.snapshot.path.empty()) options.snapshot_path = urls.snapshot.path;
+  return options;
+}
+
+class LiveWebsocket final : public RunningFeed {
+ public:
+  explicit LiveWebsocket(const RunningFeedParts& parts)
+      : description_(description_of(parts.options)),
+        urls_(urls_of(parts.options)),
+        sockets_(sockets_of(parts.options, urls_)),
+        books_(description_.books(parts.options.every), parts.hashes),
+        handler_(feed_options(description_, urls_), books_, sockets_),
+        live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
+              parts.recorder) {
+    if (parts.recorder == nullptr) return;
+    const UtcTime now = clock_now().utc;
+    parts.recorder->describe({now, StampSource::none, FeedDescription::line, 0}, description_.text());
+    parts.recorder->describe({now, StampSource::none, WebsocketLines::stream, 0}, "stream " + urls_.stream.host);
+    parts.recorder->describe({now, StampSource::none, WebsocketLines::snapshot, 0}, "snapshot " + urls_.snapshot.host);
+  }
+
+  std::size_t poll(Duration longest) override { return live_.poll(clock_now().utc, longest); }
+  [[nodiscard]] FeedState state() const override { return live_.state(); }
+  [[nodiscard]] const FeedLag& lag() const override { return live_.lag(); }
+  [[nodiscard]] const FeedBooks& books() const override { return books_; }
+  [[nodiscard]] bool ended() const override { return handler_.closed_by_server(); }
+  [[nodiscard]] std::string trouble() const override {
+    if (handler_.error() != WebsocketError::none) return std::string{to_string(handler_.error())};
+    return live_.state() == FeedState::live ? std::string{} : sockets_.last_failure();
+  }
+  void add_to(Figures& out) const override {
+    add_figures(out, live_.counters());
+    add_figures(out, books_.counters());
+    add_figures(out, handler_.counters());
+    add_figures(out, handler_.feed().counters());
+    add_figures(out, handler_.feed().recovery().counters());
+    add_figures(out, sockets_.counters());
+  }
+  [[nodiscard]] std::string symbol(InstrumentId instrument) const override {
+    return description_.names.at(std::to_underlying(instrument));
+  }
+  [[nodiscard]] std::string start_text() const override {
+    return "connects to " + urls_.stream.host + ", snapshots from " + urls_.snapshot.host + "\n";
+  }
+
+ private:
+  FeedDescription description_;
+  Urls urls_;
+  FeedSockets sockets_;
+  FeedBooks books_;
+  WebsocketHandler handler_;
+  LiveFeed<WebsocketHandler, FeedBooks> live_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunningFeed> make_websocket_feed(const RunningFeedParts& parts) {
+  return std::make_unique<LiveWebsocket>(parts);
+}
+
+}  // namespace nfx::app::market

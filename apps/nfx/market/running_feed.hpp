@@ -1,0 +1,95 @@
+// A live feed as `nfx market live` runs it: one of the kinds, chosen at the start, with its books, states and counters.
+// Thread: poll() on one; everything else on that one too. Errors: the makers throw ConfigError for wrong options and
+// UdpError, TlsError or std::runtime_error for what this host cannot do.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "market/feed_description.hpp"
+#include "nexusfix/base/counter_rows.hpp"
+#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/live/live_feed.hpp"
+#include "nexusfix/market/feed_books.hpp"
+
+namespace nfx::app::market {
+
+struct LiveOptions {
+  std::string feed;
+  std::vector<std::string> lines;
+  std::string rerequest;
+  std::string snapshot;
+  std::string midnight;
+  std::string url;
+  std::string snapshot_url;
+  std::vector<std::string> names;
+  bool tickers = false;
+  std::uint32_t scale = 8;
+  std::string ca;
+  std::string config;
+  std::string folder;
+  std::uint64_t every = 0;
+  std::uint32_t max_lag_ms = 1000;
+  std::uint32_t receive_buffer = 8 << 20;
+  std::uint32_t buffer = 32 << 20;
+  std::string ring_directory = "/dev/shm";
+  std::optional<std::uint32_t> seconds;
+  std::string idle = "block";
+  std::string metrics;
+  bool once = false;
+  bool json = false;
+};
+
+// One number with its name and labels.
+struct Figure {
+  std::string_view metric, help, label, label_value;
+  std::string_view line;  // of lines: its name
+  std::uint64_t value = 0;
+};
+using Figures = std::vector<Figure>;
+
+template <class Counters>
+void add_figures(Figures& out, const Counters& counters, std::string_view line = {}) {
+  for (const CounterRow<Counters>& row : counter_rows<Counters>) {
+    out.push_back({row.metric, row.help, row.label, row.label_value, line, counters.*row.member});
+  }
+}
+
+class RunningFeed {
+ public:
+  virtual ~RunningFeed() = default;
+
+  // Takes what has arrived; waits for it up to `longest`. Returns how much there was.
+  virtual std::size_t poll(Duration longest) = 0;
+  [[nodiscard]] virtual nfx::market::FeedState state() const = 0;
+  [[nodiscard]] virtual const nfx::market::FeedLag& lag() const = 0;
+  [[nodiscard]] virtual const nfx::market::FeedBooks& books() const = 0;
+  // The venue has ended the session in order.
+  [[nodiscard]] virtual bool ended() const = 0;
+  // What is wrong, in a sentence; empty when nothing is.
+  [[nodiscard]] virtual std::string trouble() const = 0;
+  virtual void add_to(Figures& out) const = 0;
+  [[nodiscard]] virtual std::string symbol(nfx::market::InstrumentId instrument) const = 0;
+  // What it listens on or connects to, a line each.
+  [[nodiscard]] virtual std::string start_text() const = 0;
+  // Logs out, where there is a session. A second or so at most.
+  virtual void stop() {}
+};
+
+// `recorder` may be null. All outlive the feed.
+struct RunningFeedParts {
+  const LiveOptions& options;
+  nfx::market::BookHashes* hashes;
+  nfx::market::Recorder* recorder;
+};
+
+[[nodiscard]] std::unique_ptr<RunningFeed> make_itch_feed(const RunningFeedParts& parts);
+[[nodiscard]] std::unique_ptr<RunningFeed> make_websocket_feed(const RunningFeedParts& parts);
+[[nodiscard]] std::unique_ptr<RunningFeed> make_fix_feed(const RunningFeedParts& parts);
+
+}  // namespace nfx::app::market
