@@ -93,10 +93,19 @@ EngineConfig config_of(const SessionSettings& session) {
 
 class Market {
  public:
-  explicit Market(std::uint64_t seed, unsigned left_out = 0) : venue_(seed, left_out) {
+  explicit Market(std::uint64_t seed, unsigned left_out = 0, bool small_buffers = false) : venue_(seed, left_out) {
     SessionSettings acceptor = session_of(Role::acceptor), initiator = session_of(Role::initiator);
+    if (small_buffers) {
+      acceptor.socket.send_buffer = 16 * 1024;
+      initiator.socket.receive_buffer = 16 * 1024;
+    }
     acceptor.listen = {"127.0.0.1", 0};
-    venue_engine_.emplace(config_of(acceptor), venue_);
+    EngineConfig venue_config = config_of(acceptor);
+    if (small_buffers) {
+      venue_config.max_message_size = 128 * 1024;
+      venue_config.sessions[0].send_buffer_size = 256 * 1024;
+    }
+    venue_engine_.emplace(venue_config, venue_);
     venue_engine_->start();
     initiator.connect = {{"127.0.0.1", venue_engine_->local_endpoint(0)->port}};
     initiator.reconnect_delay = initiator.reconnect_delay_max = 1ms;
@@ -132,6 +141,13 @@ class Market {
           for (int i = 0; i < 20; ++i) turn();
         },
         [this] { return feed_.state() == FeedState::live && books_.hash() == venue_.publisher().books().hash(); });
+  }
+  // The venue alone: so many steps, each sent immediately.
+  void flood(unsigned steps) {
+    for (unsigned i = 0; i < steps; ++i) {
+      venue_.step(clock_now().utc);
+      venue_engine_->turn(Duration::zero());
+    }
   }
   void cut() { engine_->session(0)->drop_connection(); }
   void expect_same_in_replay() {
@@ -211,6 +227,25 @@ TEST(FixLive, after_a_lost_connection_the_books_are_stale_and_then_the_venues_ag
   if (HasFailure()) return;
   ASSERT_TRUE(market.wait_until_equal());
   EXPECT_EQ(market.handler().counters().logons, 2u);
+  market.expect_same_in_replay();
+}
+
+// By construction: the venue publishes 20 times what the subscriber reads in one iteration, 64 KiB at most.
+TEST(FixLive, a_venue_at_twenty_times_the_rate_leaves_gaps_that_are_counted_and_repaired) {
+  Market market{1, 0, true};
+  market.run(10);
+  if (HasFailure()) return;
+  bool was_live_with_gap = false;
+  for (int i = 0; i < 15; ++i) {
+    market.flood(3000);
+    market.turn();
+    const bool gap = market.handler().feed().recovery().waiting() != 0;
+    was_live_with_gap |= gap && market.feed().state() == FeedState::live;
+  }
+  EXPECT_GT(market.venue().publisher().counters().unsent, 0u);
+  EXPECT_FALSE(was_live_with_gap);
+  ASSERT_TRUE(market.wait_until_equal(true));
+  EXPECT_GT(market.handler().feed().recovery().counters().gaps, 0u);
   market.expect_same_in_replay();
 }
 
