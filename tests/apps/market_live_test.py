@@ -137,6 +137,22 @@ class Live(unittest.TestCase):
         subscriber = self.subscriber("--feed", "fix", "--url", f"127.0.0.1:{venue.port}", *chosen)
         self.check("fix", venue, subscriber)
 
+    def test_after_a_kill_the_recording_has_the_books_up_to_there(self):
+        venue = self.venue("--feed", "fix", "--messages", "1000000", "--rate", "5000")
+        names = venue.first_line.split("names:")[1].split()
+        chosen = [word for name in names for word in ("--name", name)]
+        subscriber = self.subscriber("--feed", "fix", "--url", f"127.0.0.1:{venue.port}", *chosen)
+        subscriber.lines.append(subscriber.line_with("5000 events: books"))
+        subscriber.process.kill()
+        out, _ = subscriber.process.communicate()
+        live = hashes("".join(subscriber.lines) + out)
+        replayed = run("market", "replay", str(self.folder / "recording"), "--ring-directory", str(self.folder),
+                       "--feed", "fix", "--every", "1000")
+        self.assertEqual(replayed[0], 0, replayed[1] + replayed[2])
+        self.assertIn("was killed", replayed[1])
+        # An input is recorded before it is used.
+        self.assertEqual([each for each in hashes(replayed[1]) if each in live], live)
+
     def test_json_has_states_counters_and_best_prices(self):
         venue = self.venue("--feed", "fix", "--messages", "500", "--rate", "5000")
         names = venue.first_line.split("names:")[1].split()

@@ -17,7 +17,7 @@ namespace {
 
 FeedDescription description_of(const LiveOptions& options) {
   if (options.names.empty()) throw ConfigError("--name is needed for --feed fix: write --name ALFA");
-  return {.feed = "fix", .scale = options.scale == 8 ? 0 : options.scale, .names = options.names};
+  return {.feed = "fix", .scale = options.scale.value_or(0), .names = options.names};
 }
 
 // One initiator, with space for large snapshots.

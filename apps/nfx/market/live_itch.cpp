@@ -1,6 +1,7 @@
 // A live NASDAQ ITCH feed.
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "market/clock_now.hpp"
 #include "market/market.hpp"
@@ -67,6 +68,18 @@ FeedSocketsOptions sockets_of(const LiveOptions& options) {
   return made;
 }
 
+ItchFeedOptions feed_options(const FeedDescription& description, const LiveOptions& options) {
+  ItchFeedOptions made = description.itch();
+  made.snapshot_login.username = options.user;
+  if (options.password_env.empty()) return made;
+  const char* const password = std::getenv(options.password_env.c_str());
+  if (password == nullptr) {
+    throw ConfigError("--password-env: the environment variable " + options.password_env + " is not set");
+  }
+  made.snapshot_login.password = password;
+  return made;
+}
+
 // A feed without servers makes no requests; what it misses then, a snapshot or nothing repairs.
 class Ports final : public FeedPorts {
  public:
@@ -95,7 +108,7 @@ class LiveItch final : public RunningFeed {
         sockets_(sockets_of(parts.options)),
         ports_(sockets_, parts.options),
         books_(description_.books(parts.options.every), parts.hashes),
-        handler_(description_.itch(), books_, ports_),
+        handler_(feed_options(description_, parts.options), books_, ports_),
         live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
               parts.recorder) {
     if (parts.recorder == nullptr) return;

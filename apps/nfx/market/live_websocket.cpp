@@ -65,7 +65,7 @@ Urls urls_of(const LiveOptions& options) {
 
 FeedDescription description_of(const LiveOptions& options) {
   if (options.names.empty()) throw ConfigError("--name is needed for --feed ws: write --name BTCUSDT");
-  return {.feed = "ws", .scale = options.scale, .tickers = options.tickers, .names = options.names};
+  return {.feed = "ws", .scale = options.scale.value_or(8), .tickers = options.tickers, .names = options.names};
 }
 
 FeedSocketsOptions sockets_of(const LiveOptions& options, const Urls& urls) {

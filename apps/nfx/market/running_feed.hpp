@@ -24,12 +24,14 @@ struct LiveOptions {
   std::vector<std::string> lines;
   std::string rerequest;
   std::string snapshot;
+  std::string user;
+  std::string password_env;
   std::string midnight;
   std::string url;
   std::string snapshot_url;
   std::vector<std::string> names;
   bool tickers = false;
-  std::uint32_t scale = 8;
+  std::optional<std::uint32_t> scale;
   std::string ca;
   std::string config;
   std::string folder;
