@@ -14,8 +14,9 @@ WebsocketPeerEvent WebsocketPeer::next(std::string_view& data) { return open_ ? 
 WebsocketPeerEvent WebsocketPeer::next_request(std::string_view& data) {
   const std::size_t end = input_.find("\r\n\r\n");
   if (end == std::string::npos) {
-    return input_.size() > head_max ? WebsocketPeerEvent::failed : WebsocketPeerEvent::none;
+    return input_.size() > head_max + 3 ? WebsocketPeerEvent::failed : WebsocketPeerEvent::none;
   }
+  if (end > head_max) return WebsocketPeerEvent::failed;
   const std::string head = input_.substr(0, end + 2);
   input_.erase(0, end + 4);
   const std::size_t target = head.find(' ');
