@@ -103,7 +103,7 @@ void WebsocketHandler::run_due(Instant now) {
   if (request_ != Request::none && now.monotonic >= requested_ + options_.snapshot_timeout) {
     ++counters_.snapshots_failed;
     ports_.close(WebsocketLines::snapshot);
-    end_snapshot(now);
+    end_snapshot();
   }
   feed_.tick(now.monotonic);
   next_snapshot(now);
@@ -230,7 +230,7 @@ void WebsocketHandler::next_snapshot(Instant now) {
 void WebsocketHandler::take_snapshot(const FeedInput& input, Instant now) {
   if (request_ == Request::none) return;
   switch (input.kind) {
-    case InputKind::opened: return request_snapshot(now);
+    case InputKind::opened: return request_snapshot();
     case InputKind::received:
       if (answer_.received(input.bytes) != HttpState::reading) finish_snapshot(now);
       return;
@@ -240,7 +240,7 @@ void WebsocketHandler::take_snapshot(const FeedInput& input, Instant now) {
   }
 }
 
-void WebsocketHandler::request_snapshot(Instant) {
+void WebsocketHandler::request_snapshot() noexcept {
   if (request_ != Request::connecting) return;
   request_ = Request::waiting;
   answer_.begin();
@@ -262,11 +262,11 @@ void WebsocketHandler::finish_snapshot(Instant now) {
     ++counters_.snapshots_refused;
     feed_.snapshot_refused(index, now.monotonic);
   }
-  end_snapshot(now);
+  end_snapshot();
   next_snapshot(now);
 }
 
-void WebsocketHandler::end_snapshot(Instant) noexcept {
+void WebsocketHandler::end_snapshot() noexcept {
   request_ = Request::none;
   is_wanted_[std::to_underlying(wanted_.front())] = false;
   wanted_.erase(wanted_.begin());

@@ -24,6 +24,7 @@ using namespace nfx::market;
 
 constexpr Duration longest_wait = std::chrono::milliseconds{100};  // for a signal that came just before the wait
 constexpr Duration tend_every = std::chrono::seconds{1};
+constexpr Duration show_every = std::chrono::milliseconds{100};
 constexpr Duration idle_after = std::chrono::milliseconds{200};
 
 // What the metrics file has, copied to the thread that writes it.
@@ -82,7 +83,7 @@ class LiveRun {
     for (std::uint32_t turns = 0; !stop.wanted(); ++turns) {
       const std::size_t count = feed_->poll(wait);
       if (!hashes_.text.empty()) show_hashes();
-      if (feed_->state() != state_ || feed_->lag().outdated() != outdated_) show_state();
+      note_state();
       if (count != 0 && turns % 1024 != 0) continue;  // the clock is read less often under load
       const MonotonicTime now = clock_now().monotonic;
       if (feed_->books().counters().events != seen) {
@@ -146,14 +147,27 @@ class LiveRun {
     if (!options_.json) print(hashes_.text);
     hashes_.text.clear();
   }
+  // A line at most every 100 ms, with the number of changes since the one before.
+  void note_state() {
+    if (feed_->state() != state_ || feed_->lag().outdated() != outdated_) {
+      state_ = feed_->state();
+      outdated_ = feed_->lag().outdated();
+      ++changes_;
+    }
+    if (changes_ == 0) return;
+    const MonotonicTime now = clock_now().monotonic;
+    if (now < show_at_) return;
+    show_at_ = now + show_every;
+    show_state();
+    changes_ = 0;
+  }
   void show_state() {
-    state_ = feed_->state();
-    outdated_ = feed_->lag().outdated();
     SafeText text;
     text.add("{} {} after {} events", time_text(clock_now().utc), to_string(state_), feed_->books().counters().events);
     if (outdated_) text.add(": the books are {} ms old", feed_->lag().lag() / std::chrono::milliseconds{1});
     const std::string trouble = feed_->trouble();
     if (!outdated_ && !trouble.empty()) text.add(": {}", trouble);
+    if (changes_ > 1) text.add(" ({} changes)", changes_);
     text += "\n";
     line(text);
   }
@@ -234,6 +248,8 @@ class LiveRun {
   std::optional<MetricsFile> metrics_;
   FeedState state_ = FeedState::waiting;
   bool outdated_ = false;
+  std::uint64_t changes_ = 0;  // of the state, not shown
+  MonotonicTime show_at_{};    // not before
   std::uint64_t dropped_ = 0;  // reported
 };
 
@@ -344,7 +360,7 @@ cli::Command live_command() {
            {.names = "--once", .target = &options.once, .help = "End when the venue ends the session"},
            json_option(options.json)},
       .details =
-          R"(Prints when the state of the books changes, and after 200 ms without an event how many there were and the hash of all books: the publisher and a replay of the recording have the same. Ctrl-C or SIGTERM ends it, with all counters that are not 0.
+          R"(Prints changes of the state of the books, in a line at most every 100 ms, and after 200 ms without an event how many there were and the hash of all books: the publisher and a replay of the recording have the same. Ctrl-C or SIGTERM ends it, with all counters that are not 0.
 States: waiting, live, recovering (something is missing, and requested), stale (not current: do not trade on it), ended.)",
       .exit_codes =
           "0 done, 1 nothing came, an event did not fit its book, or something was not recorded, 2 wrong usage",

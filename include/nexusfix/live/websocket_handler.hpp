@@ -131,9 +131,9 @@ class WebsocketHandler {
   void drop_stream(Instant now);
   void want_snapshot(InstrumentIndex index) noexcept;
   void next_snapshot(Instant now);
-  void request_snapshot(Instant now);
+  void request_snapshot() noexcept;
   void finish_snapshot(Instant now);
-  void end_snapshot(Instant now) noexcept;
+  void end_snapshot() noexcept;
   void update_state() noexcept;
   [[nodiscard]] FeedState find_state() const noexcept;
 
