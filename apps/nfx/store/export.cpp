@@ -1,14 +1,9 @@
 // nfx store export: the messages of a session for other tools.
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <memory>
-#include <system_error>
+#include <string>
+#include <vector>
 
 #include "command.hpp"
-#include "nexusfix/config/engine_config.hpp"
-#include "output.hpp"
+#include "output_file.hpp"
 #include "store/record_printer.hpp"
 #include "store/store.hpp"
 
@@ -54,59 +49,13 @@ void append_hex_dump(std::string& out, const RecordHeader& header, std::string_v
   out += '\n';
 }
 
-// Where the bytes go, gathered and written in large pieces: a file, or standard output.
-class Destination {
- public:
-  Destination(std::FILE* file, bool printable) noexcept : file_(file), printable_(printable) {}
-
-  std::string bytes;
-
-  void flush() {
-    if (file_ == nullptr && printable_) {
-      print(SafeText::lines(bytes));
-    } else if (file_ == nullptr) {
-      print_data(bytes);
-    } else if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() || std::fflush(file_) != 0) {
-      throw std::runtime_error("cannot write the output: " + std::generic_category().message(errno));
-    }
-    bytes.clear();
-  }
-  void flush_when_large() {
-    if (bytes.size() >= 64 * 1024) flush();
-  }
-
- private:
-  std::FILE* file_;  // null: standard output
-  bool printable_;   // as bytes of FIX messages are not
-};
-
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
-// What is exported is as secret as the journal: only its owner may read it.
-std::unique_ptr<std::FILE, CloseFile> create(const std::string& path, bool force) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0600);
-  if (fd < 0) {
-    const bool exists = errno == EEXIST;
-    throw ConfigError(path + ": " + std::generic_category().message(errno) +
-                      (exists ? "; give another name, or --force to overwrite it"
-                              : "; give the path of a file that can be written, or - for standard output"));
-  }
-  std::FILE* file = fdopen(fd, "wb");
-  if (file == nullptr) {
-    close(fd);
-    throw std::system_error(errno, std::generic_category(), path);
-  }
-  return std::unique_ptr<std::FILE, CloseFile>{file};
-}
-
 int export_messages(const ExportOptions& options) {
   const StoredSession session = find_session(options.place);
   if (!options.archive.empty()) (void)find_archived(session, options.archive);  // before a file is made
   const bool to_stdout = options.to == "-";
-  const auto file = to_stdout ? nullptr : create(options.to, options.force);
-  Destination output{file.get(), options.format != "fixlog"};
+  // What is exported is as secret as the journal. A line of fixlog has SOH, which a terminal must not get.
+  OutputFile output{
+      {.path = options.to, .overwrite = options.force, .secret = true, .printable = options.format != "fixlog"}};
   PrinterOptions json{{}, "never", true, false, RecordForm::json};
   RecordPrinter printer{json};
   std::uint64_t count = 0;
@@ -127,7 +76,7 @@ int export_messages(const ExportOptions& options) {
     return true;
   };
   const std::vector<JournalScan> scans = scan_chosen(session, options.archive, write);
-  output.flush();
+  output.finish();
   if (!to_stdout) print("{}: {} to {}\n", session.identity, counted(count, "message"), options.to);
   int result = exit_done;
   for (const JournalScan& scan : scans) {
