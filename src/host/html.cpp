@@ -1,5 +1,5 @@
 // HTML and SVG for reports, written by hand so that a report is one file that loads nothing.
-#include "host/html.hpp"
+#include "nexusfix/host/html.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +20,8 @@ std::string with(const char* format, double value) {
 }
 std::string at(double position) { return with("%.1f", position); }
 std::string short_number(double value) { return with("%g", value); }
+// Of a value on a linear axis: a price has more digits than six.
+std::string linear_number(double value) { return with("%.9g", value); }
 
 // Values onto a stretch of the picture.
 class Scale {
@@ -65,10 +67,10 @@ struct Range {
     high = std::max(high, value);
   }
   // Whole decades, or from zero.
-  void round(bool logarithmic) {
+  void round(bool logarithmic, bool from_zero = true) {
     if (!(high >= low)) low = logarithmic ? 1 : 0, high = logarithmic ? 10 : 1;
     if (!logarithmic) {
-      low = std::min(low, 0.0);
+      if (from_zero) low = std::min(low, 0.0);
       return;
     }
     low = std::pow(10.0, std::floor(std::log10(low)));
@@ -86,24 +88,56 @@ std::string line_at(double x1, double y1, double x2, double y2) {
          "\"/>";
 }
 
+constexpr std::string_view chart_begin = "<svg ";
+
 std::string svg_begin(std::string_view title, double high) {
-  return "<svg viewBox=\"0 0 " + short_number(width) + ' ' + at(high) + "\" role=\"img\" aria-label=\"" +
-         html_escaped(title) + "\">" + text_at(left, 18, " class=\"title\"", title);
+  return std::string{chart_begin} + "viewBox=\"0 0 " + short_number(width) + ' ' + at(high) +
+         "\" role=\"img\" aria-label=\"" + html_escaped(title) + "\">" + text_at(left, 18, " class=\"title\"", title);
 }
 
-// A path through the points of a line that can be shown.
+// Of a chart that svg_begin() has begun.
+double height_of(const std::string& chart) {
+  double wide = 0, high = 0;
+  return std::sscanf(chart.c_str() + chart_begin.size(), "viewBox=\"0 0 %lf %lf\"", &wide, &high) == 2 ? high : height;
+}
+
+// What charts and the page around them look like.
+std::string chart_style() {
+  std::string style = R"(
+:root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--soft:#57606a;--grid:#d8dee4;--c0:#0969da;--c1:#bc4c00;
+--c2:#1a7f37;--c3:#8250df;--c4:#cf222e;--c5:#9a6700;--c6:#0a7d91;--c7:#bf3989}
+@media(prefers-color-scheme:dark){:root{--back:#0d1117;--text:#e6edf3;--soft:#9198a1;--grid:#30363d;--c0:#58a6ff;
+--c1:#f0883e;--c2:#3fb950;--c3:#bc8cff;--c4:#ff7b72;--c5:#d29922;--c6:#39c5cf;--c7:#f778ba}}
+svg{font:12px system-ui,sans-serif}svg text{fill:var(--soft)}
+svg .title{fill:var(--text);font-weight:600;font-size:14px}.grid{stroke:var(--grid)}
+.line{fill:none;stroke-width:1.4}
+)";
+  for (std::size_t i = 0; i < colours; ++i) {
+    const std::string n = std::to_string(i);
+    style += ".s" + n + "{stroke:var(--c" + n + ")}.f" + n + "{fill:var(--c" + n + ")}";
+  }
+  return style + "\nsvg text.k{fill:var(--text)}";
+}
+
+// A path through the points of a line that can be shown; the others interrupt it.
 std::string path(const SvgLine& line, const SvgChart& chart, const Scale& x_scale, const Scale& y_scale) {
   std::string data;
+  bool drawing = false;
   for (const auto& [x, y] : line.points) {
-    if (!x_scale.shows(x) || !y_scale.shows(y)) continue;
     const std::string px = at(left + x_scale(x) * (width - left - right));
+    if (!x_scale.shows(x) || !y_scale.shows(y)) {
+      if (drawing && chart.steps && x_scale.shows(x)) data += 'H' + px;
+      drawing = false;
+      continue;
+    }
     const std::string py = at(height - bottom - y_scale(y) * (height - top - bottom));
-    if (data.empty()) {
-      data = 'M' + px + ' ' + py;
+    if (!drawing) {
+      data += 'M' + px + ' ' + py;
     } else {
       if (chart.steps) data += 'H' + px;
       data += chart.steps ? 'V' + py : 'L' + px + ' ' + py;
     }
+    drawing = true;
   }
   return data;
 }
@@ -126,30 +160,36 @@ std::string html_escaped(std::string_view text) {
 
 std::string html_page(std::string_view title, std::string_view body) {
   constexpr std::string_view style = R"(
-:root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--soft:#57606a;--grid:#d8dee4;--c0:#0969da;--c1:#bc4c00;
---c2:#1a7f37;--c3:#8250df;--c4:#cf222e;--c5:#9a6700;--c6:#0a7d91;--c7:#bf3989}
-@media(prefers-color-scheme:dark){:root{--back:#0d1117;--text:#e6edf3;--soft:#9198a1;--grid:#30363d;--c0:#58a6ff;
---c1:#f0883e;--c2:#3fb950;--c3:#bc8cff;--c4:#ff7b72;--c5:#d29922;--c6:#39c5cf;--c7:#f778ba}}
 body{background:var(--back);color:var(--text);font:15px/1.5 system-ui,sans-serif;max-width:960px;margin:2em auto;
 padding:0 1em}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}p,li{max-width:75ch}.soft{color:var(--soft)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
 th{color:var(--soft);font-weight:600}.l{text-align:left}
-svg{width:100%;height:auto;margin:.5em 0;font:12px system-ui,sans-serif}svg text{fill:var(--soft)}
-svg .title{fill:var(--text);font-weight:600;font-size:14px}.grid{stroke:var(--grid)}
-.line{fill:none;stroke-width:1.4}
+svg{width:100%;height:auto;margin:.5em 0}
 )";
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" + html_escaped(title) +
-          "</title>\n<style>" + std::string{style};
-  for (std::size_t i = 0; i < colours; ++i) {
-    const std::string n = std::to_string(i);
-    page += ".s" + n + "{stroke:var(--c" + n + ")}.f" + n + "{fill:var(--c" + n + ")}";
-  }
-  page += "\nsvg text.k{fill:var(--text)}\n</style>\n</head>\n<body>\n<h1>" + html_escaped(title) + "</h1>\n";
+          "</title>\n<style>" + chart_style() + std::string{style};
+  page += "</style>\n</head>\n<body>\n<h1>" + html_escaped(title) + "</h1>\n";
   page += body;
   return page + "</body>\n</html>\n";
+}
+
+std::string svg_document(std::string_view title, const std::vector<std::string>& charts) {
+  constexpr double margin = 30;
+  std::string body;
+  double y = margin;
+  for (const std::string& chart : charts) {
+    const double high = height_of(chart);
+    body += "<svg y=\"" + at(y) + "\" width=\"" + short_number(width) + "\" height=\"" + at(high) + "\" " +
+            chart.substr(chart_begin.size());
+    y += high + margin;
+  }
+  const std::string size = short_number(width) + "\" height=\"" + at(y);
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size + "\" viewBox=\"0 0 " + short_number(width) + ' ' +
+         at(y) + "\">\n<title>" + html_escaped(title) + "</title>\n<style>" + chart_style() +
+         ".back{fill:var(--back)}</style>\n<rect class=\"back\" width=\"" + size + "\"/>\n" + body + "</svg>\n";
 }
 
 std::string html_table(const HtmlTable& table) {
@@ -174,15 +214,17 @@ std::string svg_series(const SvgChart& chart) {
       y_range.include(y, chart.log_y);
     }
   }
+  if (chart.x_range) x_range = {.low = chart.x_range->first, .high = chart.x_range->second};
   // Times and quantiles fill the width; only heights are rounded.
   if (!(x_range.high >= x_range.low)) x_range.round(chart.log_x);
-  y_range.round(chart.log_y);
+  y_range.round(chart.log_y, chart.from_zero);
   const Scale x_scale{x_range.low, x_range.high, chart.log_x}, y_scale{y_range.low, y_range.high, chart.log_y};
   const double floor = height - bottom, inner = width - left - right;
   std::string out = svg_begin(chart.title, height);
   for (const double tick : y_scale.ticks()) {
     const double y = floor - y_scale(tick) * (floor - top);
-    out += line_at(left, y, width - right, y) + text_at(left - 8, y + 4, " text-anchor=\"end\"", short_number(tick));
+    out += line_at(left, y, width - right, y) +
+           text_at(left - 8, y + 4, " text-anchor=\"end\"", chart.log_y ? short_number(tick) : linear_number(tick));
   }
   auto x_ticks = chart.x_ticks;
   if (x_ticks.empty()) {
@@ -202,7 +244,7 @@ std::string svg_series(const SvgChart& chart) {
     const std::string data = path(chart.lines[i], chart, x_scale, y_scale);
     if (!data.empty()) out += "<path class=\"line s" + colour + "\" d=\"" + data + "\"/>";
     out += text_at(key_x, 18, " class=\"k\" text-anchor=\"end\"", chart.lines[i].name);
-    key_x -= 7.0 * static_cast<double>(chart.lines[i].name.size()) + 8;
+    key_x -= 7.5 * static_cast<double>(chart.lines[i].name.size()) + 12;
     out += "<rect class=\"f" + colour + "\" x=\"" + at(key_x - 6) + "\" y=\"9\" width=\"10\" height=\"10\"/>";
     key_x -= 18;
   }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "host/html.hpp"
+#include "nexusfix/host/html.hpp"
 
 namespace nfx {
 namespace {

@@ -1,9 +1,10 @@
-// Pieces of reports in HTML: a page that needs no other file, and charts as inline SVG. Colours follow the reader's
-// choice of light or dark.
-// Thread: any, no state. Cost: allocates. Errors: none; charts leave out what is not finite, or not positive on a
-// logarithmic scale.
+// Pieces of reports in HTML: a page that needs no other file, and charts as inline SVG; or the charts alone as one SVG
+// file. Colours follow the reader's choice of light or dark.
+// Thread: any, no state. Cost: allocates. Errors: none; a line is interrupted where a value is not finite, or not
+// positive on a logarithmic scale.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,8 +36,10 @@ struct SvgChart {
   std::string y_label;
   bool log_x = false;
   bool log_y = false;
-  bool steps = false;                                   // a value holds until the next
-  std::vector<std::pair<double, std::string>> x_ticks;  // empty: chosen
+  bool steps = false;                                     // a value holds until the next
+  bool from_zero = true;                                  // the values' axis, where it is not logarithmic
+  std::vector<std::pair<double, std::string>> x_ticks;    // empty: chosen
+  std::optional<std::pair<double, double>> x_range = {};  // else that of the points
   std::vector<SvgLine> lines;
 };
 [[nodiscard]] std::string svg_series(const SvgChart& chart);
@@ -48,6 +51,9 @@ struct SvgBar {
 };
 // Horizontal, one below the other.
 [[nodiscard]] std::string svg_bars(std::string_view title, const std::vector<SvgBar>& bars);
+
+// One file of these charts, one below the other.
+[[nodiscard]] std::string svg_document(std::string_view title, const std::vector<std::string>& charts);
 
 // At most `points` values: of each stretch of values the largest.
 [[nodiscard]] std::vector<std::pair<double, double>> downsampled_by_max(

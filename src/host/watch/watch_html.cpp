@@ -1,7 +1,7 @@
 // The watched period as a page: numbers over time per CPU, and what was off the plan.
 #include <algorithm>
 
-#include "host/html.hpp"
+#include "nexusfix/host/html.hpp"
 #include "nexusfix/host/watch_view.hpp"
 #include "placement/numbers.hpp"
 
