@@ -1,6 +1,6 @@
 // Whatever bytes an ITCH message has, it is one event at most or an error that is counted, nothing is read outside it,
 // and the books that get the events stay consistent. A file in pieces has the messages of the file as a whole.
-// Each line of the input is a message; the whole input is also read as a file with lengths.
+// Each line of the input is a message; the whole input is also read as a file with lengths, in chunks of any size.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fuzz_target.hpp"
+#include "nexusfix/market/itch_file.hpp"
 #include "nexusfix/market/itch_parser.hpp"
 #include "nexusfix/market/order_book.hpp"
 
@@ -82,6 +83,42 @@ void check_file(std::string_view text) {
   require(found == wanted && taken_first + taken_rest == taken, "pieces have the messages of the whole", text);
 }
 
+// The reader of files, whose chunks end anywhere.
+void check_reader(std::string_view text) {
+  struct Result {
+    std::vector<std::uint64_t> sequences;
+    ItchFileError error;
+    std::uint64_t offset = 0;
+    bool whole = false;
+  };
+  const auto read = [&](std::size_t chunk) {
+    Result result;
+    ItchFileReader reader{nfx::UtcTime{}};
+    const auto take = [&](const Event& event) {
+      result.sequences.push_back(event.sequence);
+      return true;
+    };
+    for (std::size_t at = 0; at < text.size(); at += chunk) {
+      const auto part = copy_of(text.substr(at, chunk));
+      if (!reader.read({part.get(), std::min(chunk, text.size() - at)}, take)) break;
+    }
+    result.whole = reader.finish();
+    result.error = reader.error();
+    result.offset = reader.offset();
+    return result;
+  };
+  const Result all = read(std::max<std::size_t>(text.size(), 1));
+  require(all.whole == (all.error.problem == ItchFileProblem::none), "an end that is not whole is an error", text);
+  require(!all.whole || all.offset == text.size(), "a whole file is read to its end", text);
+  require(all.offset <= text.size() && all.error.offset <= text.size(), "places are in the file", text);
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{7}, text.size() / 2 + 1}) {
+    const Result parts = read(chunk);
+    require(parts.sequences == all.sequences && parts.error.problem == all.error.problem &&
+                parts.error.offset == all.error.offset && parts.offset == all.offset,
+            "chunks do not change what is read", text);
+  }
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -94,5 +131,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   checks.done(text);
   check_file(text);
+  check_reader(text);
   return 0;
 }
