@@ -115,8 +115,8 @@ cli::Command market_command() {
   return {
       .name = "market",
       .summary = "Order books and statistics of market data, live and from recordings",
-      .commands = {book_command(), stats_command(), convert_command(), record_command(), replay_command(),
-                   live_command(), publish_command()},
+      .commands = {book_command(), stats_command(), convert_command(), generate_command(), record_command(),
+                   replay_command(), live_command(), publish_command()},
       .details =
           "Reads files of Databento's binary encoding (DBN 1 to 3, market by order), compressed with Zstandard "
           "or not, of any size: memory depends on the orders that are open at the same time.",

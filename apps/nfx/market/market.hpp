@@ -18,6 +18,7 @@ namespace nfx::app::market {
 [[nodiscard]] cli::Command book_command();
 [[nodiscard]] cli::Command stats_command();
 [[nodiscard]] cli::Command convert_command();
+[[nodiscard]] cli::Command generate_command();
 [[nodiscard]] cli::Command record_command();
 [[nodiscard]] cli::Command replay_command();
 [[nodiscard]] cli::Command live_command();
