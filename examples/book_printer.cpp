@@ -1,4 +1,4 @@
-// Prints the order book of each instrument in a recording: book_printer DAY.dbn
+// Prints the order book of each instrument in a recording: book_printer DAY, in DBN or of ITCH messages with lengths.
 // Decompress a .dbn.zst first: zstd -d DAY.dbn.zst
 #include <array>
 #include <cstdio>
@@ -8,14 +8,14 @@
 
 #include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/instrument_table.hpp"
+#include "nexusfix/market/itch_file.hpp"
 #include "nexusfix/market/order_book.hpp"
 
 using namespace nfx::market;
 
 void print_side(const OrderBook& book, Side side, const char* name) {
   std::array<Level, 5> levels;
-  const std::size_t count = book.levels(side, levels);
-  for (const Level& level : std::span{levels}.first(count)) {
+  for (const Level& level : std::span{levels}.first(book.levels(side, levels))) {
     std::array<char, nfx::Decimal::max_text_size> price;
     const auto size = static_cast<int>(level.price.decimal().write(price.data()));
     std::printf("  %s %.*s  %llu in %u orders\n", name, size, price.data(),
@@ -23,26 +23,18 @@ void print_side(const OrderBook& book, Side side, const char* name) {
   }
 }
 
-int main(int argc, char** argv) {
-  if (argc != 2) return std::fputs("usage: book_printer DAY.dbn\n", stderr), 2;
-  constexpr std::uint32_t most = 1000;  // instruments
+template <class Reader>
+int print_books(Reader reader, std::ifstream& file) {
+  constexpr std::uint32_t most = 10'000;  // instruments
   InstrumentTable instruments{most};
   OrderBooks books{{.instruments = most}};
-  DbnReader reader;
-
-  std::ifstream file{argv[1], std::ios::binary};
+  const auto take = [&](const Event& event) {
+    if (const auto index = instruments.index_of(event.instrument)) books.apply(*index, event);
+    return true;  // false stops the reading
+  };
   std::array<char, 65536> chunk;
   while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
-    const auto bytes = std::as_bytes(std::span{chunk}.first(static_cast<std::size_t>(file.gcount())));
-    const bool good = reader.read(bytes, [&](const Event& event) {
-      if (const auto index = instruments.index_of(event.instrument)) books.apply(*index, event);
-      return true;
-    });
-    if (!good) break;
-  }
-  if (!reader.finish()) {
-    std::fprintf(stderr, "%s %s, at byte %llu\n", argv[1], to_string(reader.error().problem).data(),
-                 static_cast<unsigned long long>(reader.error().offset));
+    if (!reader.read(std::as_bytes(std::span{chunk}.first(static_cast<std::size_t>(file.gcount()))), take)) break;
   }
   for (std::uint32_t i = 0; i < instruments.size(); ++i) {
     const OrderBook book = books.book(InstrumentIndex{i});
@@ -50,5 +42,17 @@ int main(int argc, char** argv) {
     print_side(book, Side::bid, "bid");
     print_side(book, Side::ask, "ask");
   }
-  return reader.error().problem == DbnProblem::none ? 0 : 1;
+  if (reader.finish()) return 0;
+  std::fprintf(stderr, "%s, at byte %llu\n", to_string(reader.error().problem).data(),
+               static_cast<unsigned long long>(reader.error().offset));
+  return 1;
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::fputs("usage: book_printer DAY\n", stderr), 2;
+  std::ifstream file{argv[1], std::ios::binary};
+  std::array<char, 3> begin{};
+  file.read(begin.data(), begin.size()).seekg(0);
+  if (ItchFileReader::begins_like_itch(std::as_bytes(std::span{begin}))) return print_books(ItchFileReader{{}}, file);
+  return print_books(DbnReader{}, file);
 }

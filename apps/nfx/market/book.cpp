@@ -5,7 +5,7 @@
 #include "command.hpp"
 #include "market/book_replay.hpp"
 #include "market/market.hpp"
-#include "nexusfix/config/engine_config.hpp"
+#include "market/market_file.hpp"
 #include "text.hpp"
 
 namespace nfx::app::market {
@@ -18,11 +18,10 @@ using nfx::market::OrderBook;
 using nfx::market::Side;
 
 struct BookOptions {
-  std::string file;
+  FileOptions file;
   bool json = false;
   std::string at;
   std::uint32_t depth = 10;
-  std::optional<std::uint32_t> instrument;
 };
 
 std::vector<Level> best_levels(const OrderBook& book, Side side, std::uint32_t depth) {
@@ -69,12 +68,11 @@ void append_padded(SafeText& out, const std::string& text, std::size_t width) {
   out += text;
 }
 
-void append_book(SafeText& out, const BookReplay& replay, const OrderBook& book, std::uint32_t depth) {
+void append_book(SafeText& out, const OrderBook& book, std::uint32_t depth) {
   const auto bids = best_levels(book, Side::bid, depth), asks = best_levels(book, Side::ask, depth);
   out.add("  {} orders, {} bid and {} ask levels, {}{}, hash {}\n", book.orders(), book.level_count(Side::bid),
           book.level_count(Side::ask), to_string(book.state()), book.crossed() ? ", crossed" : "",
           std::to_string(book.hash()));
-  (void)replay;
   if (bids.empty() && asks.empty()) return;
   constexpr std::size_t width = 12;
   const auto append_level = [&](const std::vector<Level>& levels, std::size_t i, bool bid) {
@@ -97,24 +95,24 @@ void append_book(SafeText& out, const BookReplay& replay, const OrderBook& book,
   }
 }
 
-void print_text(BookReplay& replay, const BookOptions& options) {
+void print_text(BookReplay& replay, const MarketFile& file, const BookOptions& options) {
   Output output;
   SafeText& out = output.text;
   out.add("{}: {} records by order, {} trades of {}, {} changes of the best prices; the last record is of {}\n",
-          options.file, replay.records(), replay.trades(), replay.traded(), replay.best_prices().changes(),
+          options.file.path, replay.records(), replay.trades(), replay.traded(), replay.best_prices().changes(),
           time_text(replay.last_time()));
   for (std::uint32_t i = 0; i < replay.instruments().size(); ++i) {
     const InstrumentId id = replay.instruments().id(InstrumentIndex{i});
-    const std::string symbol = symbol_of(replay.reader(), id);
+    const std::string_view symbol = file.symbol(id);
     out.add("\ninstrument {}{}{}\n", std::to_underlying(id), symbol.empty() ? "" : " ", symbol);
-    append_book(out, replay, replay.books().book(InstrumentIndex{i}), options.depth);
+    append_book(out, replay.books().book(InstrumentIndex{i}), options.depth);
     output.flush_when_large();
   }
   output.flush();
 }
 
 // What makes a book something else than that of the exchange.
-void print_warnings(BookReplay& replay) {
+void print_warnings(const BookReplay& replay, const MarketFile& file) {
   using nfx::market::Applied;
   const nfx::market::OrderBooks& books = replay.books();
   for (std::size_t i = 0; i < nfx::market::applied_kinds; ++i) {
@@ -122,8 +120,8 @@ void print_warnings(BookReplay& replay) {
     if (books.count(applied) == 0) continue;
     print_error("nfx market: {} events did not fit the books: {}\n", books.count(applied), to_string(applied));
   }
-  if (replay.reader().unknown_actions() != 0) {
-    print_error("nfx market: {} records have an unknown action\n", replay.reader().unknown_actions());
+  if (file.undefined_records() != 0) {
+    print_error("nfx market: {} records have an unknown action or type\n", file.undefined_records());
   }
   if (replay.left_out() != 0) {
     print_error("nfx market: {} events of instruments beyond the first {} were left out\n", replay.left_out(),
@@ -132,14 +130,14 @@ void print_warnings(BookReplay& replay) {
 }
 
 int run(const BookOptions& options) {
+  MarketFile file{options.file};
   ReplayOptions replay_options;
-  replay_options.instrument = options.instrument;
-  if (!options.at.empty()) replay_options.until = parse_time("--at", options.at);
+  replay_options.limits.orders_unique = file.orders_unique();
+  if (!options.at.empty()) replay_options.until = parse_time("--at", options.at, file.midnight());
   BookReplay replay{replay_options};
-  const bool good =
-      read_file(options.file, replay.reader(), [&](std::span<const std::byte> chunk) { return replay.read(chunk); });
-  print_warnings(replay);
-  options.json ? print_json(replay, options.depth) : print_text(replay, options);
+  const bool good = file.for_each_book_event(replay.sink());
+  print_warnings(replay, file);
+  options.json ? print_json(replay, options.depth) : print_text(replay, file, options);
   return good ? exit_done : exit_failed;
 }
 
@@ -151,19 +149,21 @@ cli::Command book_command() {
       .name = "book",
       .summary = "Show the order books at the end of a recording, or at a time in it",
       .run = [] { return run(options); },
-      .options = {file_option(options.file),
-                  json_option(options.json),
-                  {.names = "--at",
-                   .target = &options.at,
-                   .help = "At this time of receipt: 2023-12-25T17:00:00.5Z, 20231225-17:00:00.5, or nanoseconds",
-                   .value = "TIME"},
-                  {.names = "--depth", .target = &options.depth, .help = "Levels shown of each side", .value = "N"},
-                  instrument_option(options.instrument)},
+      .options = with_file_options(
+          options.file,
+          {json_option(options.json),
+           {.names = "--at",
+            .target = &options.at,
+            .help = "At this time of receipt: 2023-12-25T17:00:00.5Z, 20231225-17:00:00.5, or nanoseconds; in an ITCH "
+                    "file also 09:30:00.5 in New York",
+            .value = "TIME"},
+           {.names = "--depth", .target = &options.depth, .help = "Levels shown of each side", .value = "N"}}),
       .details =
           R"(Every record by order is applied; a book is stale when an event does not fit it, for example the cancellation of an order that was never added. Such events are counted on standard error.
 The JSON document has the number of changes of the best prices at the ends of events, and the SHA-256 of all of them, so that two programs can be compared. Its prices are rounded down to the whole part: -0.25 is -1.750000000.)",
       .examples = {{.line = "nfx market book es.mbo.dbn.zst --depth 5", .about = "the last book of a day"},
-                   {.line = "nfx market book es.mbo.dbn.zst --at 2023-12-25T18:00:00Z --json"}},
+                   {.line = "nfx market book es.mbo.dbn.zst --at 2023-12-25T18:00:00Z --json"},
+                   {.line = "nfx market book day.itch --instrument AAPL --at 09:30:05"}},
   };
 }
 

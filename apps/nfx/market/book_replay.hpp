@@ -1,4 +1,4 @@
-// A recording of market data to order books: bytes of DBN in, books, best prices and counts out.
+// A recording of market data to order books: events, or bytes of DBN, in; books, best prices and counts out.
 // Thread: one owner. Cost: bounded by the cache misses of the books; no allocation after construction. Errors: those of
 // DbnReader, as values; events that do not fit, counted by OrderBooks. Bounds: the limits given; an event of one
 // instrument too many is counted.
@@ -18,20 +18,37 @@ namespace nfx::app::market {
 struct ReplayOptions {
   nfx::market::BookLimits limits{
       .instruments = 1u << 17, .orders = 1u << 24, .levels = 1u << 22, .orders_expected = 1u << 13};
-  std::optional<std::uint32_t> instrument = {};  // of this one alone
-  std::optional<UtcTime> until = {};             // events received later end the replay
+  std::optional<UtcTime> until = {};  // events received later end the replay
   bool hash_best_prices = true;
 };
+
+// A trade, or an execution of an order that trade statistics count.
+[[nodiscard]] inline bool is_trade(const nfx::market::Event& event) noexcept {
+  using nfx::market::EventKind;
+  return event.kind == EventKind::trade ||
+         (event.kind == EventKind::execute && (event.flags & nfx::market::event_flag::not_printable) == 0);
+}
 
 class BookReplay {
  public:
   explicit BookReplay(const ReplayOptions& options);
 
-  // The next bytes. False: the replay has ended, by `until` or by reader().error().
-  bool read(std::span<const std::byte> chunk);
+  // The next bytes of DBN, for callers that have no reader of their own. False: the replay has ended, by `until` or by
+  // reader().error().
+  bool read(std::span<const std::byte> chunk) { return reader_.read(chunk, sink()); }
 
   // One event. False: it is later than `until`.
   bool take(const nfx::market::Event& event);
+
+  // take() for a reader of events, with expect() for one that looks ahead.
+  struct Sink {
+    BookReplay& replay;
+    bool operator()(const nfx::market::Event& event) const { return replay.take(event); }
+    void expect(nfx::market::InstrumentId instrument, nfx::market::OrderId order) const noexcept {
+      if (const auto index = replay.instruments_.find_last(instrument)) replay.books_.prefetch(*index, order);
+    }
+  };
+  [[nodiscard]] Sink sink() noexcept { return {*this}; }
 
   [[nodiscard]] nfx::market::DbnReader& reader() noexcept { return reader_; }
   [[nodiscard]] const nfx::market::OrderBooks& books() const noexcept { return books_; }
@@ -39,6 +56,7 @@ class BookReplay {
   [[nodiscard]] BestPrices& best_prices() noexcept { return best_prices_; }
 
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
+  // Trades, and executions that trade statistics count; with the quantity of both.
   [[nodiscard]] std::uint64_t trades() const noexcept { return trades_; }
   [[nodiscard]] std::uint64_t traded() const noexcept { return traded_; }
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }  // events of instruments beyond the limit

@@ -1,77 +1,68 @@
 // nfx market convert: the events of a recording as CSV.
 #include <array>
+#include <optional>
 #include <string>
 
 #include "command.hpp"
+#include "market/event_columns.hpp"
 #include "market/market.hpp"
-#include "market/price_text.hpp"
-#include "text.hpp"
+#include "market/market_file.hpp"
+#include "output_file.hpp"
 
 namespace nfx::app::market {
 namespace {
 
 using nfx::market::Event;
+using nfx::market::InstrumentId;
 
 struct ConvertOptions {
-  std::string file;
+  FileOptions file;
   std::string to = "csv";
-  std::optional<std::uint32_t> instrument;
+  std::string out = "-";
+  bool force = false;
 };
 
-constexpr std::string_view header =
-    "receive_time,event_time,instrument,event,side,order,price,quantity,flags,sequence\n";
-
-class CsvWriter {
- public:
-  CsvWriter() : text_(header) {}
-
-  void add(const Event& event) {
-    std::array<char, 320> line;
-    char* out = line.data();
-    const auto number = [&](std::uint64_t value) {
-      out = write_number(out, value);
-      *out++ = ',';
-    };
-    const auto text = [&](std::string_view value) {
-      out = std::copy(value.begin(), value.end(), out);
-      *out++ = ',';
-    };
-    number(static_cast<std::uint64_t>(event.receive_time.time_since_epoch().count()));
-    number(static_cast<std::uint64_t>(event.event_time.time_since_epoch().count()));
-    number(std::to_underlying(event.instrument));
-    text(to_string(event.kind));
-    text(event.side == nfx::market::Side::none ? std::string_view{} : to_string(event.side));
-    number(std::to_underlying(event.order));
-    if (event.price.defined()) out = write_decimal(out, event.price);
-    *out++ = ',';
-    number(event.quantity);
-    number(event.flags);
-    number(event.sequence);
-    out[-1] = '\n';
-    text_.append(line.data(), out);
-    if (text_.size() >= 64 * 1024) flush();
+// A name that would end its field is quoted.
+void append_csv_text(std::string& out, std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) {
+    out += text;
+    return;
   }
-
-  void flush() {
-    if (!text_.empty()) print(SafeText::lines(text_));
-    text_.clear();
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
   }
+  out += '"';
+}
 
- private:
-  std::string text_;
-};
+int to_csv(MarketFile& file, const ConvertOptions& options) {
+  OutputFile out{{.path = options.out, .overwrite = options.force, .printable = true}};
+  for (const EventColumn& column : event_columns) {
+    out.bytes += column.name;
+    out.bytes += ',';
+  }
+  out.bytes += "symbol\n";
+  const bool good = file.for_each_event([&](const Event& event) {
+    std::array<char, EventColumn::max_text * event_columns.size()> line;
+    char* end = line.data();
+    for (const EventColumn& column : event_columns) {
+      end = column.text(end, event);
+      *end++ = ',';
+    }
+    out.bytes.append(line.data(), end);
+    append_csv_text(out.bytes, file.symbol(event.instrument));
+    out.bytes += '\n';
+    out.flush_when_large();
+    return true;
+  });
+  out.finish();
+  return good ? exit_done : exit_failed;
+}
 
 int run(const ConvertOptions& options) {
-  nfx::market::DbnReader reader;
-  CsvWriter writer;
-  const auto take = [&](const Event& event) {
-    if (!options.instrument || std::to_underlying(event.instrument) == *options.instrument) writer.add(event);
-    return true;
-  };
-  const bool good =
-      read_file(options.file, reader, [&](std::span<const std::byte> chunk) { return reader.read(chunk, take); });
-  writer.flush();
-  return good ? exit_done : exit_failed;
+  MarketFile file{options.file};
+  return to_csv(file, options);
 }
 
 }  // namespace
@@ -80,14 +71,19 @@ cli::Command convert_command() {
   static ConvertOptions options;
   return {
       .name = "convert",
-      .summary = "Print the events of a recording as CSV",
+      .summary = "Write the events of a recording as CSV",
       .run = [] { return run(options); },
-      .options = {file_option(options.file),
-                  {.names = "--to", .target = &options.to, .help = "Form of the output", .one_of = {"csv"}},
-                  instrument_option(options.instrument)},
+      .options = with_file_options(
+          options.file, {{.names = "--to", .target = &options.to, .help = "Form of the output", .one_of = {"csv"}},
+                         {.names = "--out",
+                          .target = &options.out,
+                          .help = "File to write, -: standard output",
+                          .value = "PATH",
+                          .kind = cli::Kind::file},
+                         {.names = "--force", .target = &options.force, .help = "Overwrite what is there"}}),
       .details =
-          R"(One line per record by order. Times are nanoseconds since 1970, prices are exact decimals, empty where the record has none. Each column has one type, so that tools that write Parquet take it as it is.)",
-      .examples = {{.line = "nfx market convert es.mbo.dbn.zst --to csv > es.csv", .about = "all events of a day"}},
+          R"(csv: one line per event. Times are nanoseconds since 1970, prices are exact decimals, empty where the event has none.)",
+      .examples = {{.line = "nfx market convert es.mbo.dbn.zst > es.csv", .about = "all events of a day"}},
   };
 }
 

@@ -5,64 +5,16 @@
 #include <array>
 #include <charconv>
 
-#include "cli/progress.hpp"
 #include "command.hpp"
-#include "market/byte_input.hpp"
 #include "market/price_text.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx::app {
 namespace market {
 
-cli::Option file_option(std::string& file) {
-  return {.names = "FILE",
-          .target = &file,
-          .help = "Recording in Databento's binary encoding, .dbn or .dbn.zst; - for standard input",
-          .required = true,
-          .kind = cli::Kind::file};
-}
-
 cli::Option json_option(bool& json) { return {.names = "--json", .target = &json, .help = "Print a JSON document"}; }
 
-cli::Option instrument_option(std::optional<std::uint32_t>& instrument) {
-  return {.names = "--instrument",
-          .target = &instrument,
-          .help = "Only this instrument: its number in the recording",
-          .value = "ID"};
-}
-
-bool read_file(const std::string& file, nfx::market::DbnReader& reader,
-               const std::function<bool(std::span<const std::byte>)>& read) {
-  cli::Progress progress{"reading " + file, cli::file_size_or_zero(file)};
-  const auto fail = [&](const SafeText& text) {
-    progress.end();
-    print_error(text);
-    return false;
-  };
-  std::string problem;
-  try {
-    ByteInput input{file};
-    for (std::uint64_t before = 0;;) {
-      const auto chunk = input.next();
-      progress.add(input.bytes_read() - before);
-      before = input.bytes_read();
-      if (chunk.empty()) break;
-      if (read(chunk)) continue;
-      if (reader.error().problem == nfx::market::DbnProblem::none) return true;  // no more is wanted
-      break;
-    }
-    if (reader.finish()) return true;
-  } catch (const std::runtime_error& error) {
-    if (reader.offset() == 0) throw;
-    problem = error.what();
-  }
-  const nfx::market::DbnError& error = reader.error();
-  if (!problem.empty()) return fail(made("nfx market: {}; shown is what precedes\n", problem));
-  return fail(made("nfx market: {}: {}, at byte {} of its content; shown is what precedes\n", file,
-                   to_string(error.problem), error.offset));
-}
-
-UtcTime parse_time(const std::string& option, const std::string& text) {
+UtcTime parse_time(const std::string& option, const std::string& text, std::optional<UtcTime> midnight) {
   std::int64_t nanoseconds = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), nanoseconds);
   if (status == std::errc{} && end == text.data() + text.size() && text.size() > 8) {
@@ -75,8 +27,13 @@ UtcTime parse_time(const std::string& option, const std::string& text) {
     std::erase_if(stamp, [place = 0](char) mutable { return place++, place == 5 || place == 8; });
   }
   if (const auto time = parse_utc_timestamp(stamp)) return time->time;
+  if (const auto of_day = parse_utc_timestamp("19700101-" + stamp)) {
+    if (midnight) return *midnight + of_day->time.time_since_epoch();
+    throw ConfigError(option + ": \"" + text + "\" has no date; write 2023-12-25T" + text + 'Z');
+  }
   throw ConfigError(option + ": \"" + text +
-                    "\" is not a time; write 2023-12-25T17:00:00.5Z, 20231225-17:00:00.5, or nanoseconds since 1970");
+                    "\" is not a time; write 2023-12-25T17:00:00.5Z, 20231225-17:00:00.5, nanoseconds since 1970, " +
+                    "or 09:30:00.5 in an ITCH file");
 }
 
 std::string time_text(UtcTime time) {
@@ -84,15 +41,12 @@ std::string time_text(UtcTime time) {
   std::array<char, max_utc_timestamp_size> stamp;
   const std::size_t size = write_utc_timestamp(stamp.data(), time, 9);
   const std::string_view text{stamp.data(), size};
+  if (const auto since = time.time_since_epoch(); since > Duration{} && since < std::chrono::days{4}) {
+    const std::string hours = std::to_string(since / std::chrono::hours{1});
+    return (hours.size() < 2 ? "0" : "") + hours + std::string{text.substr(11)};
+  }
   return std::string{text.substr(0, 4)} + '-' + std::string{text.substr(4, 2)} + '-' + std::string{text.substr(6, 2)} +
          'T' + std::string{text.substr(9)} + 'Z';
-}
-
-std::string symbol_of(const nfx::market::DbnReader& reader, nfx::market::InstrumentId instrument) {
-  if (!reader.metadata()) return {};
-  const auto& symbols = reader.metadata()->symbols;
-  const auto found = std::ranges::find(symbols, instrument, &nfx::market::DbnMetadata::Symbol::instrument);
-  return found == symbols.end() ? std::string{} : found->name;
 }
 
 std::string short_price(nfx::market::Price price) {
@@ -118,8 +72,9 @@ cli::Command market_command() {
       .commands = {book_command(), stats_command(), convert_command(), generate_command(), record_command(),
                    replay_command(), live_command(), publish_command()},
       .details =
-          "Reads files of Databento's binary encoding (DBN 1 to 3, market by order), compressed with Zstandard "
-          "or not, of any size: memory depends on the orders that are open at the same time.",
+          "Reads files of Databento's binary encoding (DBN 1 to 3, market by order) and of ITCH 5.0 messages, "
+          "compressed "
+          "with Zstandard or not, of any size: memory depends on the orders that are open at the same time.",
       .exit_codes = "0 done, 1 the file is damaged, ends early or cannot be read, 2 wrong usage",
   };
 }

@@ -1,24 +1,40 @@
 // Counts of a recording.
 #include "market/statistics.hpp"
 
+#include "market/book_replay.hpp"
+
 namespace nfx::app::market {
-namespace {
 
 using nfx::market::Event;
-using nfx::market::EventKind;
 using nfx::market::Side;
 
-void add_trade(InstrumentStatistics& of, const Event& event) {
-  if (of.trades == 0) of.first = event.price;
-  of.last = event.price;
-  of.low = std::min(of.low, event.price);
-  of.high = std::max(of.high, event.price);
+std::string duration_text(Duration duration) {
+  if (duration >= std::chrono::seconds{1}) return std::to_string(duration / std::chrono::milliseconds{1}) + " ms";
+  if (duration >= std::chrono::milliseconds{1}) return std::to_string(duration / std::chrono::microseconds{1}) + " us";
+  return std::to_string(duration.count()) + " ns";
+}
+
+std::string window_text(Duration window) {
+  return window >= std::chrono::seconds{1} ? std::to_string(window / std::chrono::seconds{1}) + " s"
+                                           : std::to_string(window / std::chrono::milliseconds{1}) + " ms";
+}
+
+void Statistics::add_trade(std::size_t index, const Event& event, nfx::market::Price price) {
+  InstrumentStatistics& of = instruments[index];
+  // An execution of an order that is not known has none.
+  if (price.defined()) {
+    if (!of.priced()) of.first = price;
+    of.last = price;
+    of.low = std::min(of.low, price);
+    of.high = std::max(of.high, price);
+  }
   of.largest = std::max(of.largest, event.quantity);
   of.traded += event.quantity;
   ++of.trades;
 }
 
-void end_spread(InstrumentStatistics& of, UtcTime now) {
+void Statistics::end_spread(std::size_t index, UtcTime now) {
+  InstrumentStatistics& of = instruments[index];
   if (of.spread >= 0 && now > of.since) {
     const auto seconds = std::chrono::duration<double>(now - of.since).count();
     of.spread_time += seconds * static_cast<double>(of.spread);
@@ -27,8 +43,9 @@ void end_spread(InstrumentStatistics& of, UtcTime now) {
   of.since = now;
 }
 
-void add_quote(InstrumentStatistics& of, const nfx::market::OrderBook& book, UtcTime now) {
-  end_spread(of, now);
+void Statistics::add_quote(std::size_t index, const nfx::market::OrderBook& book, UtcTime now) {
+  end_spread(index, now);
+  InstrumentStatistics& of = instruments[index];
   of.spread = -1;
   const auto bid = book.best(Side::bid), ask = book.best(Side::ask);
   if (!bid || !ask) return;
@@ -45,21 +62,22 @@ void add_quote(InstrumentStatistics& of, const nfx::market::OrderBook& book, Utc
   of.spread_max = std::max(of.spread_max, of.spread);
 }
 
-}  // namespace
-
 void Statistics::add_time(UtcTime time) {
   if (first == UtcTime{}) {
     first = time;
   } else if (time < last) {
     ++backwards;
   } else {
-    gaps.add(last, static_cast<std::uint64_t>((time - last).count()));
+    const auto gap = static_cast<std::uint64_t>((time - last).count());
+    gaps.add(last, gap);
   }
   last = time;
   for (Rate& rate : rates) rate.add(time);
 }
 
-void Statistics::add(const Event& event, nfx::market::InstrumentIndex index, const nfx::market::OrderBook& book) {
+void Statistics::add(const Event& event, nfx::market::InstrumentIndex instrument, const nfx::market::OrderBook& book,
+                     nfx::market::Price traded) {
+  const std::size_t index = std::to_underlying(instrument);
   const UtcTime time = event.receive_time;
   ++kinds[std::to_underlying(event.kind)];
   ++messages;
@@ -70,19 +88,18 @@ void Statistics::add(const Event& event, nfx::market::InstrumentIndex index, con
   }
   if ((event.flags & nfx::market::event_flag::recovering) != 0) ++recovering;
 
-  if (instruments.size() <= std::to_underlying(index)) instruments.resize(std::to_underlying(index) + std::size_t{1});
-  InstrumentStatistics& of = instruments[std::to_underlying(index)];
-  ++of.messages;
-  if (event.kind == EventKind::trade) add_trade(of, event);
+  if (instruments.size() <= index) instruments.resize(index + 1);
+  ++instruments[index].messages;
+  if (is_trade(event)) add_trade(index, event, traded);
   if (event.last()) {
     ++events;
-    add_quote(of, book, time);
+    add_quote(index, book, time);
   }
 }
 
 void Statistics::end() {
   for (Rate& rate : rates) rate.end();
-  for (InstrumentStatistics& of : instruments) end_spread(of, last);
+  for (std::size_t i = 0; i < instruments.size(); ++i) end_spread(i, last);
 }
 
 }  // namespace nfx::app::market

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "nexusfix/market/event.hpp"
@@ -72,6 +72,11 @@ struct InstrumentStatistics {
   nfx::market::Price first{};
   nfx::market::Price last{};
 
+  [[nodiscard]] bool priced() const noexcept { return low <= high; }
+  [[nodiscard]] nfx::market::Price spread_mean() const noexcept {
+    return {time > 0 ? static_cast<std::int64_t>(spread_time / time) : 0};
+  }
+
   // Of the ends of events with both sides and a bid below the ask.
   std::uint64_t quoted = 0;
   std::uint64_t crossed = 0;
@@ -84,9 +89,15 @@ struct InstrumentStatistics {
   UtcTime since{};
 };
 
+// "17 ms"; "100 ms".
+[[nodiscard]] std::string duration_text(Duration duration);
+[[nodiscard]] std::string window_text(Duration window);
+
 class Statistics {
  public:
-  void add(const nfx::market::Event& event, nfx::market::InstrumentIndex index, const nfx::market::OrderBook& book);
+  // `traded` is the price of a trade or an execution.
+  void add(const nfx::market::Event& event, nfx::market::InstrumentIndex index, const nfx::market::OrderBook& book,
+           nfx::market::Price traded);
   void end();
 
   // Times, rates and gaps are of messages that are not of a snapshot.
@@ -105,6 +116,9 @@ class Statistics {
 
  private:
   void add_time(UtcTime time);
+  void add_trade(std::size_t index, const nfx::market::Event& event, nfx::market::Price price);
+  void add_quote(std::size_t index, const nfx::market::OrderBook& book, UtcTime now);
+  void end_spread(std::size_t index, UtcTime now);
 };
 
 }  // namespace nfx::app::market

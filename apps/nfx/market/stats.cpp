@@ -6,39 +6,28 @@
 #include "command.hpp"
 #include "market/book_replay.hpp"
 #include "market/market.hpp"
+#include "market/market_file.hpp"
 #include "market/statistics.hpp"
 #include "text.hpp"
 
 namespace nfx::app::market {
 namespace {
 
-using nfx::market::DbnReader;
 using nfx::market::EventKind;
 using nfx::market::InstrumentIndex;
 using nfx::market::Price;
 
 struct StatsOptions {
-  std::string file;
+  FileOptions file;
   bool json = false;
-  std::optional<std::uint32_t> instrument;
 };
 
 struct Recording {
-  explicit Recording(const ReplayOptions& options) : replay(options) {}
+  Recording(MarketFile& from, const ReplayOptions& options) : file(from), replay(options) {}
+  MarketFile& file;
   BookReplay replay;
   Statistics statistics;
 };
-
-std::string duration_text(Duration duration) {
-  if (duration >= std::chrono::seconds{1}) return std::to_string(duration / std::chrono::milliseconds{1}) + " ms";
-  if (duration >= std::chrono::milliseconds{1}) return std::to_string(duration / std::chrono::microseconds{1}) + " us";
-  return std::to_string(duration.count()) + " ns";
-}
-
-std::string window_text(Duration window) {
-  return window >= std::chrono::seconds{1} ? std::to_string(window / std::chrono::seconds{1}) + " s"
-                                           : std::to_string(window / std::chrono::milliseconds{1}) + " ms";
-}
 
 // Instruments with the most messages first.
 std::vector<std::size_t> busiest(const Statistics& statistics) {
@@ -51,10 +40,6 @@ std::vector<std::size_t> busiest(const Statistics& statistics) {
   return order;
 }
 
-Price mean_spread(const InstrumentStatistics& of) {
-  return {of.time > 0 ? static_cast<std::int64_t>(of.spread_time / of.time) : 0};
-}
-
 // Messages a second, over the whole recording.
 std::uint64_t mean_rate(const Statistics& statistics) {
   const double seconds = std::chrono::duration<double>(statistics.last - statistics.first).count();
@@ -63,36 +48,18 @@ std::uint64_t mean_rate(const Statistics& statistics) {
              : 0;
 }
 
-// Calls with the name and number of each type of record that is there, those by order left out.
-template <class Call>
-void for_each_other_type(const DbnReader& reader, Call&& call) {
-  std::uint64_t unknown = 0;
-  for (unsigned type = 0; type < 256; ++type) {
-    const std::uint64_t count = reader.records(static_cast<std::uint8_t>(type));
-    if (count == 0 || type == DbnReader::by_order) continue;
-    const auto& types = nfx::market::dbn_record_types();
-    const auto row = std::ranges::find(types, type, &nfx::market::DbnRecordType::type);
-    if (row == types.end()) {
-      unknown += count;
-    } else {
-      call(row->name, count);
-    }
-  }
-  if (unknown != 0) call("unknown", unknown);
-}
-
 void append_instrument(SafeText& out, Recording& recording, std::size_t index) {
   const InstrumentStatistics& of = recording.statistics.instruments[index];
   const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
-  const std::string symbol = symbol_of(recording.replay.reader(), id);
+  const std::string_view symbol = recording.file.symbol(id);
   out.add("instrument {}{}{}: {} messages\n", std::to_underlying(id), symbol.empty() ? "" : " ", symbol, of.messages);
-  if (of.trades != 0) {
+  if (of.priced()) {
     out.add("  trades     {} of {}, the largest of {}; first {}, low {}, high {}, last {}\n", of.trades, of.traded,
             of.largest, short_price(of.first), short_price(of.low), short_price(of.high), short_price(of.last));
   }
   if (of.quoted != 0) {
     out.add("  spread     {} to {}, {} on average over time\n", short_price({of.spread_min}),
-            short_price({of.spread_max}), short_price(mean_spread(of)));
+            short_price({of.spread_max}), short_price(of.spread_mean()));
   }
   if (of.crossed != 0) out.add("  crossed    at the end of {} events\n", of.crossed);
 }
@@ -101,10 +68,7 @@ void print_text(Recording& recording, const StatsOptions& options) {
   Output output;
   SafeText& out = output.text;
   const Statistics& s = recording.statistics;
-  const DbnReader& reader = recording.replay.reader();
-  if (reader.metadata()) {
-    out.add("{}: DBN {}, {}\n", options.file, unsigned{reader.metadata()->version}, reader.metadata()->dataset);
-  }
+  out.add("{}: {}\n", options.file.path, recording.file.format());
   out.add("time         {} to {}\n", time_text(s.first), time_text(s.last));
   out.add("messages     {}, {} events, {} of snapshots, {} after a loss, {} received before their predecessor\n",
           s.messages, s.events, s.snapshot, s.recovering, s.backwards);
@@ -113,9 +77,9 @@ void print_text(Recording& recording, const StatsOptions& options) {
     if (s.kinds[kind] != 0) out.add(" {} {}", to_string(static_cast<EventKind>(kind)), s.kinds[kind]);
   }
   out += '\n';
-  for_each_other_type(reader, [&](std::string_view name, std::uint64_t count) {
-    out.add("left out     {} {} records\n", count, name);
-  });
+  for (const MarketFile::Count& each : recording.file.left_out()) {
+    out.add("left out     {} {} records\n", each.count, each.name);
+  }
   out.add("did not fit  {} events\n", recording.replay.books().anomalies());
   out.add("open orders  {} at most\n", recording.replay.books().orders_most());
   out.add("rate         {} messages a second on average\n", mean_rate(s));
@@ -155,15 +119,15 @@ void append_json_instrument(SafeText& out, Recording& recording, std::size_t ind
   const InstrumentStatistics& of = recording.statistics.instruments[index];
   const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
   out.add("\"{}\": {\"symbol\": ", std::to_underlying(id));
-  append_json_text(out, symbol_of(recording.replay.reader(), id));
+  append_json_text(out, recording.file.symbol(id));
   out.add(", \"messages\": {}, \"trades\": {}, \"traded_size\": {}", of.messages, of.trades, of.traded);
-  if (of.trades != 0) {
+  if (of.priced()) {
     out.add(", \"largest\": {}, \"first\": \"{}\", \"low\": \"{}\", \"high\": \"{}\", \"last\": \"{}\"", of.largest,
             short_price(of.first), short_price(of.low), short_price(of.high), short_price(of.last));
   }
   if (of.quoted != 0) {
     out.add(", \"spread_min\": \"{}\", \"spread_mean\": \"{}\", \"spread_max\": \"{}\"", short_price({of.spread_min}),
-            short_price(mean_spread(of)), short_price({of.spread_max}));
+            short_price(of.spread_mean()), short_price({of.spread_max}));
   }
   out.add(", \"crossed\": {}}", of.crossed);
 }
@@ -186,10 +150,10 @@ void print_json(Recording& recording) {
   }
   out += "},\n \"left_out\": {";
   first = true;
-  for_each_other_type(recording.replay.reader(), [&](std::string_view name, std::uint64_t count) {
-    out.add("{}\"{}\": {}", first ? "" : ", ", name, count);
+  for (const MarketFile::Count& each : recording.file.left_out()) {
+    out.add("{}\"{}\": {}", first ? "" : ", ", each.name, each.count);
     first = false;
-  });
+  }
   out += "},\n \"bursts\": {";
   for (const Rate& rate : s.rates) {
     out.add("{}\"{}\": ", &rate == s.rates.data() ? "" : ", ", window_text(rate.window()));
@@ -207,21 +171,29 @@ void print_json(Recording& recording) {
   output.flush();
 }
 
+// Trades at the price of their order have none of their own.
+Price price_of(const nfx::market::Event& event, const BookReplay& replay) {
+  if (event.kind != EventKind::execute || event.price.defined()) return event.price;
+  const auto index = replay.instruments().find(event.instrument);
+  const auto order = index ? replay.books().find(*index, event.order) : std::nullopt;
+  return order ? order->price : event.price;
+}
+
 int run(const StatsOptions& options) {
+  MarketFile file{options.file};
   ReplayOptions replay_options;
-  replay_options.instrument = options.instrument;
+  replay_options.limits.orders_unique = file.orders_unique();
   replay_options.hash_best_prices = false;
-  Recording recording{replay_options};
+  Recording recording{file, replay_options};
   BookReplay& replay = recording.replay;
-  const auto take = [&](const nfx::market::Event& event) {
-    const std::uint64_t before = replay.records();
-    const bool more = replay.take(event);
-    const auto index = replay.instruments().find(event.instrument);
-    if (replay.records() != before && index) recording.statistics.add(event, *index, replay.books().book(*index));
-    return more;
-  };
-  const bool good = read_file(options.file, replay.reader(),
-                              [&](std::span<const std::byte> chunk) { return replay.reader().read(chunk, take); });
+  const bool good = file.for_each_book_event([&](const nfx::market::Event& event) {
+    const Price price = price_of(event, replay);
+    replay.take(event);
+    if (const auto index = replay.instruments().find(event.instrument)) {
+      recording.statistics.add(event, *index, replay.books().book(*index), price);
+    }
+    return true;
+  });
   recording.statistics.end();
   options.json ? print_json(recording) : print_text(recording, options);
   return good ? exit_done : exit_failed;
@@ -235,10 +207,11 @@ cli::Command stats_command() {
       .name = "stats",
       .summary = "Show messages by kind, rates and bursts, gaps, trades and spreads of a recording",
       .run = [] { return run(options); },
-      .options = {file_option(options.file), json_option(options.json), instrument_option(options.instrument)},
+      .options = with_file_options(options.file, {json_option(options.json)}),
       .details =
           R"(Rates and gaps are of times of receipt, without the messages of snapshots, in windows of 1 s, 100 ms, 10 ms and 1 ms that begin at multiples of their length; the five worst seconds are listed, and the worst of each shorter window. Gaps are the longest times without a message. A spread counts at the end of an event with both sides, weighted by the time until it changes.)",
-      .examples = {{.line = "nfx market stats es.mbo.dbn.zst", .about = "rates, bursts and spreads of a day"}},
+      .examples = {{.line = "nfx market stats es.mbo.dbn.zst", .about = "rates, bursts and spreads of a day"},
+                   {.line = "nfx market stats day.itch --instrument AAPL"}},
   };
 }
 

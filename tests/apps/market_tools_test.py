@@ -1,0 +1,258 @@
+"""The tools around recordings of market data: instruments by name, ITCH files, times, conversions, generated days, and
+what each command prints of files that are damaged or something else."""
+import json
+import pathlib
+import random
+import struct
+import tempfile
+import unittest
+
+from market_support import LAST, UNDEFINED_PRICE, Model, itch_message, metadata, random_records, record
+from support import run
+
+SECOND = 1_000_000_000
+NEW_YORK_MIDNIGHT = 1_703_394_000 * SECOND  # 2023-12-24 05:00 UTC, which precedes the records here
+
+
+def orders_on_ticks(seed, count, instruments=(7,)):
+    """Records that ITCH can express: prices are positive, every order has a side, and no size is zero."""
+    chooser, open_orders, records, time = random.Random(seed), {each: {} for each in instruments}, [], 1_703_462_400 * SECOND
+    for at in range(count):
+        instrument = chooser.choice(instruments)
+        orders = open_orders[instrument]
+        time += chooser.randint(0, SECOND)
+        new = {"instrument": instrument, "time": time, "flags": LAST}
+        order = chooser.choice(list(orders)) if orders and chooser.random() < 0.6 else None
+        if order is None:
+            side, price, size = chooser.choice("AB"), chooser.randint(1, 80) * 250_000_000, chooser.randint(1, 20)
+            order = 6_412_777_000_000 + at
+            orders[order] = (side, price, size)
+            action = chooser.choice("AAM")  # an order that is not known is added
+        else:
+            side, price, size = orders[order]
+            action = chooser.choice("CCMMF")
+            if action == "F":
+                # A trade, its fill, and what it takes off the order.
+                taken = chooser.randint(1, size)
+                for each, number in (("T", at), ("F", order)):
+                    records.append({**new, "action": each, "side": side, "order": number, "price": price, "size": taken,
+                                    "flags": 0})
+                action, size, left = "C", taken, size - taken
+            elif action == "C":
+                left = chooser.choice((0, chooser.randint(0, size)))
+                size -= left
+            else:
+                left = size = chooser.randint(1, 20)
+                side = chooser.choice("AB") if chooser.random() < 0.1 else side
+                price = chooser.choice((price, chooser.randint(1, 80) * 250_000_000))
+            orders[order] = (side, price, left)
+            if left == 0:
+                del orders[order]
+        if chooser.random() < 0.003:
+            action, side, order, price, size = "R", "N", 0, UNDEFINED_PRICE, 0
+            orders.clear()
+        records.append({**new, "action": action, "side": side, "order": order, "price": price, "size": size})
+    return records
+
+
+def stock_of(order, names):
+    return 1 + ((order * 0x9E3779B97F4A7C15 % 2**64) >> 32) % names
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, content, name="day.dbn"):
+        path = self.folder / name
+        path.write_bytes(content)
+        return str(path)
+
+    def right(self, *arguments, data=b""):
+        status, out, err = run("market", *arguments, data=data)
+        self.assertEqual((status, err), (0, ""), arguments)
+        return out
+
+    def book(self, path, *options):
+        return json.loads(self.right("book", path, "--json", *options))
+
+    def generated(self, *options, name="day.itch"):
+        path = str(self.folder / name)
+        return path, self.right("generate", path, *options)
+
+
+class Instruments(Files):
+    def test_are_chosen_by_name_as_by_number(self):
+        records = random_records(3, 500, (7, 8, 9))
+        path = self.file(metadata(2, (("ESH4", 7), ("NQH4", 8), ("NQ.c.0", 8))) +
+                         b"".join(record(**each) for each in records))
+        for names, numbers in (("ESH4", (7,)), ("NQ.c.0", (8,)), ("NQH4,9", (8, 9)), ("7,ESH4", (7,))):
+            model = Model()
+            for each in records:
+                if each["instrument"] in numbers:
+                    model.take(**each)
+            self.assertEqual(self.book(path, "--instrument", names), model.document())
+        rows = self.right("convert", path, "--instrument", "NQH4").splitlines()
+        self.assertEqual(len(rows), 1 + sum(each["instrument"] == 8 for each in records))
+        self.assertIn("instrument 7 ESH4: ", self.right("stats", path, "--instrument", "ESH4"))
+
+    def test_that_there_are_not_are_errors_that_name_those_that_there_are(self):
+        path = self.file(metadata(2, (("ESH4", 7), ("NQH4", 8))) + record("A", "B", 1, SECOND, 5))
+        itch, _ = self.generated("--names", "30", "--messages", "100")
+        for command in ("book", "stats", "convert"):
+            for file, name, expected in (
+                    (path, "ESH5", "has no instrument called ESH5; did you mean ESH4?; it has ESH4 (7), NQH4 (8)"),
+                    (path, "9", "has no instrument with the number 9; it has ESH4 (7), NQH4 (8)"),
+                    (itch, "AAPL", "has no instrument called AAPL"), (itch, "AAPL", "AAAS (19), AAAT (20) and 10 more"),
+                    (itch, "31", "has no instrument with the number 31; it has AAAA (1), AAAB (2), ")):
+                status, out, err = run("market", command, file, "--instrument", name)
+                self.assertEqual((status, out, err.count("\n")), (2, "", 1), err)
+                self.assertIn(expected, err)
+        # One that is known and has no event is not an error.
+        self.assertEqual(self.book(path, "--instrument", "NQH4")["instruments"], {})
+
+    def test_an_output_is_not_left_behind_when_the_instrument_is_unknown(self):
+        itch, _ = self.generated("--names", "3", "--messages", "100")
+        out = self.folder / "out.csv"
+        status, _, _ = run("market", "convert", itch, "--instrument", "ZZZZ", "--out", str(out))
+        self.assertEqual((status, out.exists()), (2, False))
+
+
+class Itch(Files):
+    def test_a_generated_day_has_the_orders_that_the_generator_says(self):
+        path, said = self.generated("--names", "40", "--messages", "20000", "--resting", "20", "--seed", "5")
+        book = self.book(path)
+        open_orders = int(said.split(" orders are open")[0].split(" ")[-1])
+        self.assertGreater(open_orders, 100)
+        self.assertEqual(sum(each["orders"] for each in book["instruments"].values()), open_orders)
+        self.assertEqual(sorted(map(int, book["instruments"])), list(range(1, 41)))
+        again, _ = self.generated("--names", "40", "--messages", "20000", "--resting", "20", "--seed", "5", name="b")
+        self.assertEqual(pathlib.Path(path).read_bytes(), pathlib.Path(again).read_bytes())
+        status, _, err = run("market", "generate", path)
+        self.assertEqual(status, 2)
+        self.assertIn("give another name, or --force to overwrite it", err)
+        self.generated("--names", "2", "--messages", "10", "--force")
+        self.assertEqual(len(self.book(path)["instruments"]), 2)
+
+    def test_books_and_trades_are_those_of_the_messages(self):
+        day = [itch_message(b"R", 1, 100, b"AAPL    Q" + b"N" * 19), itch_message(b"A", 1, 200, 1, b"B", 100, b"AAPL", 12500),
+               itch_message(b"A", 1, 300, 2, b"S", 70, b"AAPL", 12600), itch_message(b"E", 1, 400, 1, 30, 9),
+               itch_message(b"U", 1, 500, 2, 3, 50, 12550), itch_message(b"X", 1, 600, 1, 20),
+               itch_message(b"C", 1, 700, 3, 10, 10, b"N", 12540)]
+        book = self.book(self.file(b"".join(day)))
+        self.assertEqual(book["instruments"], {"1": {
+            "orders": 2, "levels": [1, 1], "bids": [{"price": "1.250000000", "size": 50, "orders": 1}],
+            "asks": [{"price": "1.255000000", "size": 40, "orders": 1}]}})
+        # What is not printable is no trade.
+        self.assertEqual((book["records"], book["trades"], book["traded_size"]), (6, 1, 30))
+        stats = json.loads(self.right("stats", self.file(b"".join(day)), "--json"))
+        instrument = stats["instruments"]["1"]
+        self.assertEqual((instrument["symbol"], instrument["traded_size"], instrument["low"]), ("AAPL", 30, "1.25"))
+        self.assertEqual(stats["left_out"], {"Stock Directory": 1})
+
+    def test_times_are_of_the_day_of_the_file(self):
+        hour = 3600 * SECOND
+        path = self.file(itch_message(b"A", 1, 9 * hour, 1, b"B", 100, b"AAPL", 12500) +
+                         itch_message(b"A", 1, 10 * hour + 5, 2, b"B", 100, b"AAPL", 12600))
+        orders = lambda *options: sum(each["orders"] for each in self.book(path, *options)["instruments"].values())
+        self.assertEqual(orders("--at", "08:59:59"), 0)
+        self.assertEqual(orders("--at", "09:00:00"), 1)
+        self.assertEqual(orders("--at", "10:00:00.000000004"), 1)
+        self.assertEqual(orders("--at", "10:00:00.000000005"), 2)
+        self.assertEqual(orders("--date", "2019-01-30", "--at", "10:00:00"), 1)
+        # New York is five hours behind in winter, four in summer.
+        self.assertEqual(orders("--date", "2019-01-30", "--at", "2019-01-30T14:00:00Z"), 1)
+        self.assertEqual(orders("--date", "20190730", "--at", "2019-07-30T12:59:59.999999999Z"), 0)
+        self.assertEqual(orders("--date", "20190730", "--at", "2019-07-30T13:00:00Z"), 1)
+        self.assertIn("the last record is of 10:00:00.000000005", self.right("book", path))
+        self.assertIn("the last record is of 2019-01-30T15:00:00.000000005Z", self.right("book", path, "--date", "2019-01-30"))
+        for options, expected in ((("--date", "30.1.2019"), '--date: "30.1.2019" is not a date; write 2019-01-30'),
+                                  (("--at", "25:00:00"), '"25:00:00" is not a time')):
+            status, _, err = run("market", "book", path, *options)
+            self.assertEqual(status, 2)
+            self.assertIn(expected, err)
+        dbn = self.file(metadata(2))
+        for options, expected in ((("--date", "2019-01-30"), "--date is for ITCH files"),
+                                  (("--at", "09:30:00"), '"09:30:00" has no date; write 2023-12-25T09:30:00Z')):
+            status, _, err = run("market", "book", dbn, *options)
+            self.assertEqual(status, 2)
+            self.assertIn(expected, err)
+
+    def test_a_compressed_day_is_read_from_standard_input(self):
+        path, _ = self.generated("--names", "3", "--messages", "100")
+        self.assertEqual(self.right("book", "-", "--json", data=pathlib.Path(path).read_bytes()),
+                         self.right("book", path, "--json"))
+
+
+class Conversions(Files):
+    def test_itch_becomes_csv_with_the_names_of_its_stocks(self):
+        status, out, _ = run("market", "convert", "-", data=itch_message(b"R", 7, 1, b'A,"B    Q' + b"N" * 19) +
+                             itch_message(b"A", 7, 2, 5, b"B", 100, b"AAPL", 12345) + itch_message(b"U", 7, 3, 5, 6, 90, 12346) +
+                             itch_message(b"H", 7, 4, b'A,"B    H' + b" " * 5))
+        self.assertEqual(status, 0)
+        self.assertEqual(out.splitlines(), [
+            "receive_time,event_time,instrument,event,side,order,price,quantity,flags,sequence,other,status,symbol",
+            '2,2,7,add,bid,5,1.234500000,100,128,2,0,,"A,""B"', '3,3,7,replace,,5,1.234600000,90,128,3,6,,"A,""B"',
+            '4,4,7,status,,0,,0,128,4,0,halted,"A,""B"'])
+
+
+class WrongFiles(Files):
+    """Whatever a file is, a command prints one line about it, with the place where it is known."""
+
+    COMMANDS = (("book",), ("book", "--json"), ("stats",), ("stats", "--json"), ("convert",))
+
+    def refused(self, path, expected, status=1):
+        for command in self.COMMANDS:
+            found, _, err = run("market", command[0], path, *command[1:])
+            lines = [line for line in err.splitlines() if "did not fit" not in line]
+            self.assertEqual((found, len(lines)), (status, 1), (command, err))
+            self.assertIn(expected, lines[0])
+            self.assertIn(path, lines[0])
+
+    def test_that_are_something_else_are_named(self):
+        for content, expected in ((b"8=FIX.4.4\x019=5\x01", "is not DBN"), (b"\x1f\x8b\x08\0\0\0\0\0", "zcat"),
+                                  (b"\xd4\xc3\xb2\xa1\x02\0\x04\0", "is a capture of packets"), (b"", "ends within"),
+                                  (b"\x7fELF\x02\x01\x01\0", "is not DBN"), (b"\0", "is not DBN"),
+                                  (b"\x28\xb5\x2f\xfd" + b"\xff" * 50, "cannot be decompressed")):
+            self.refused(self.file(content, "other"), expected)
+        self.refused(str(self.folder), "is a folder; nfx market replay reads")
+        self.refused(str(self.folder / "nothing"), "cannot be opened: No such file or directory")
+
+    def test_that_are_cut_or_overwritten_are_read_up_to_there(self):
+        chooser = random.Random(11)
+        itch = pathlib.Path(self.generated("--names", "5", "--messages", "300")[0]).read_bytes()
+        records = orders_on_ticks(1, 300)
+        dbn = metadata(3) + b"".join(record(**each) for each in records)
+        for good, least in ((itch, 100), (dbn, len(metadata(3)))):
+            for _ in range(6):
+                cut = chooser.randrange(least, len(good))
+                found = [run("market", command[0], self.file(good[:cut], "cut"), *command[1:])
+                         for command in self.COMMANDS]
+                for status, _, err in found:
+                    self.assertLessEqual(err.count("\n"), 1, err)
+                    if status != 0:
+                        self.assertEqual(status, 1)
+                        self.assertRegex(err, r"cut: ends within .*, at byte \d+ of its content; shown is what precedes")
+        # Zeros are no messages; others are lengths that no message has.
+        self.refused(self.file(itch[:1000] + b"\xff" * 500, "bad.itch"), "has a message whose length is not that of its type")
+        whole = dbn[:len(metadata(3)) + 10 * len(record(**records[0]))]
+        self.refused(self.file(whole + b"\0" * 500, "bad.dbn"), "has a record that is shorter than its type requires")
+
+    def test_of_random_bytes_end_each_command_with_one_line(self):
+        chooser = random.Random(12)
+        for begin in (b"", b"DBN\2", b"\0\x0cS", metadata(2)):
+            for _ in range(5):
+                path = self.file(begin + chooser.randbytes(2000), "random")
+                for command in self.COMMANDS:
+                    status, _, err = run("market", command[0], path, *command[1:])
+                    self.assertIn(status, (0, 1))
+                    self.assertNotIn("terminate", err)
+                    # Records of random bytes may be whole; then the books say what did not fit.
+                    lines = [line for line in err.splitlines() if "did not fit" not in line and "unknown" not in line]
+                    self.assertLessEqual(len(lines), 1, err)
+
+
+if __name__ == "__main__":
+    unittest.main()
