@@ -1,9 +1,14 @@
 """The tools around recordings of market data: instruments by name, ITCH files, times, conversions, generated days, and
 what each command prints of files that are damaged or something else."""
+import array
+import ast
+import csv
+import io
 import json
 import pathlib
 import random
 import struct
+import sys
 import tempfile
 import unittest
 
@@ -186,6 +191,106 @@ class Itch(Files):
                          self.right("book", path, "--json"))
 
 
+class Spread(Files):
+    """A day of one instrument spread over many stocks."""
+
+    def spread(self, records, names, *options):
+        source = self.file(metadata(2) + b"".join(record(**each) for each in records))
+        day = str(self.folder / "spread.itch")
+        status, out, err = run("market", "convert", source, "--to", "itch", "--names", str(names), "--out", day, "--force")
+        self.assertEqual((status, err), (0, ""))
+        return source, day, out
+
+    def expected(self, records, names):
+        """The instruments of the model, with the orders of each stock apart."""
+        model, first = Model(), {}
+        for each in records:
+            base = first.setdefault(each["instrument"], len(first) * names)
+            if each["action"] == "R":
+                for stock in range(names):
+                    model.take(**{**each, "instrument": base + stock + 1})
+            elif each["action"] not in "TF":
+                model.take(**{**each, "instrument": base + stock_of(each["order"], names)})
+        document = model.document(1000)
+        for base in first.values():
+            for stock in range(base + 1, base + names + 1):
+                document["instruments"].setdefault(str(stock), {"orders": 0, "levels": [0, 0], "bids": [], "asks": []})
+        return document["instruments"]
+
+    def test_has_the_books_of_its_part_of_the_source_in_each_stock(self):
+        for seed, names, instruments in ((1, 1, (7,)), (2, 7, (7,)), (3, 200, (7,)), (4, 5, (7, 4_000_000_000))):
+            with self.subTest(seed=seed):
+                records = orders_on_ticks(seed, 3000, instruments)
+                source, day, said = self.spread(records, names)
+                found, whole = self.book(day, "--depth", "1000"), self.book(source)
+                self.assertEqual(found["instruments"], self.expected(records, names))
+                self.assertEqual(found["traded_size"], whole["traded_size"])
+                self.assertIn(f"of {names * len(instruments)} stocks, read it with --date 2023-12-24", said)
+                # And at a time of the day, which is that of the source.
+                at = records[len(records) // 2]["time"]
+                part = [each for each in records if each["time"] <= at]
+                found = self.book(day, "--depth", "1000", "--date", "2023-12-24", "--at", str(at))
+                self.assertEqual(found["instruments"], self.expected(part, names))
+                _, _, err = run("market", "book", day)
+                self.assertNotIn("did not fit", err)
+
+    def test_fills_are_executions_with_the_quantity_of_the_trades(self):
+        price = 5 * SECOND
+        records = [dict(action="A", side="B", order=1, price=price, size=10),
+                   # A fill at the order's price, and the rest is cancelled with it.
+                   dict(action="T", side="A", order=9, price=price, size=4, flags=0),
+                   dict(action="F", side="B", order=1, price=price, size=4, flags=0),
+                   dict(action="M", side="B", order=1, price=price, size=6),
+                   # Both sides of a cross at another price: its quantity counts once.
+                   dict(action="A", side="A", order=2, price=2 * SECOND, size=3),
+                   dict(action="T", side="N", order=0, price=4 * SECOND, size=3, flags=0),
+                   dict(action="F", side="N", order=1, price=4 * SECOND, size=3, flags=0),
+                   dict(action="F", side="N", order=2, price=4 * SECOND, size=3, flags=0),
+                   dict(action="C", side="B", order=1, price=price, size=3, flags=0),
+                   dict(action="C", side="A", order=2, price=2 * SECOND, size=3),
+                   # A trade that no order's fill follows.
+                   dict(action="T", side="N", order=0, price=price, size=2)]
+        _, day, _ = self.spread(records, 1)
+        rows = list(csv.DictReader(io.StringIO(self.right("convert", day))))
+        rows = [(row["event"], row["order"], row["price"], row["quantity"], row["flags"]) for row in rows
+                if row["event"] != "status"]
+        self.assertEqual(rows, [("add", "1", "5.000000000", "10", "128"), ("execute", "1", "", "4", "128"),
+                                ("add", "2", "2.000000000", "3", "128"), ("execute", "1", "4.000000000", "3", "128"),
+                                ("execute", "2", "4.000000000", "3", "130"), ("trade", "0", "5.000000000", "2", "128")])
+        book = self.book(day)
+        self.assertEqual((book["trades"], book["traded_size"]), (3, 9))
+
+    def test_prices_that_itch_does_not_have_are_counted(self):
+        records = [dict(action="A", side="B", order=1, price=-SECOND, size=10),
+                   dict(action="A", side="B", order=2, price=UNDEFINED_PRICE, size=10),
+                   dict(action="A", side="B", order=3, price=1, size=10),
+                   dict(action="A", side="B", order=4, price=SECOND, size=10)]
+        source = self.file(metadata(2) + b"".join(record(**each) for each in records))
+        day = str(self.folder / "spread.itch")
+        status, _, err = run("market", "convert", source, "--to", "itch", "--out", day)
+        self.assertEqual(status, 1)
+        self.assertIn("3 events were left out: ITCH has no such price", err)
+        self.assertEqual(sum(each["orders"] for each in self.book(day)["instruments"].values()), 1)
+        status, _, err = run("market", "convert", day, "--to", "itch")
+        self.assertEqual(status, 2)
+        self.assertIn("is an ITCH file already", err)
+
+
+def load_column(path):
+    """A file in NumPy's format, without NumPy."""
+    content = path.read_bytes()
+    assert content[:8] == b"\x93NUMPY\x01\x00"
+    size = 10 + struct.unpack_from("<H", content, 8)[0]
+    assert size % 64 == 0 and content[size - 1:size] == b"\n"
+    header = ast.literal_eval(content[10:size].decode("ascii"))
+    assert not header["fortran_order"]
+    values = array.array({"|u1": "B", "<u4": "I", "<u8": "Q", "<i8": "q"}[header["descr"]], content[size:])
+    if sys.byteorder == "big":
+        values.byteswap()
+    assert header["shape"] == (len(values),)
+    return values
+
+
 class Conversions(Files):
     def test_itch_becomes_csv_with_the_names_of_its_stocks(self):
         status, out, _ = run("market", "convert", "-", data=itch_message(b"R", 7, 1, b'A,"B    Q' + b"N" * 19) +
@@ -197,14 +302,73 @@ class Conversions(Files):
             '2,2,7,add,bid,5,1.234500000,100,128,2,0,,"A,""B"', '3,3,7,replace,,5,1.234600000,90,128,3,6,,"A,""B"',
             '4,4,7,status,,0,,0,128,4,0,halted,"A,""B"'])
 
+    def test_columns_have_the_values_of_the_csv(self):
+        records = random_records(5, 3000)
+        path = self.file(metadata(2) + b"".join(record(**each) for each in records))
+        out = self.folder / "columns"
+        said = self.right("convert", path, "--to", "columns", "--out", str(out))
+        self.assertIn("3000 rows of 12 columns", said)
+        schema = json.loads((out / "schema.json").read_text())
+        self.assertEqual((schema["rows"], schema["symbols"]), (3000, {"ESH4": 7}))
+        rows = list(csv.DictReader(io.StringIO(self.right("convert", path))))
+        self.assertEqual(len(rows), 3000)
+        for column in schema["columns"]:
+            values = load_column(out / column["file"])
+            found = list(values)
+            if column["name"] == "price":
+                found = ["" if each == UNDEFINED_PRICE else
+                         f"{'-' if each < 0 else ''}{abs(each) // SECOND}.{abs(each) % SECOND:09d}" for each in values]
+            elif "names" in column:
+                found = [column["names"][each] for each in values]
+            self.assertEqual([str(each) for each in found], [row[column["name"]] for row in rows], column["name"])
+        try:
+            import numpy
+        except ImportError:
+            return  # the file format was checked above
+        for column in schema["columns"]:
+            loaded = numpy.load(out / column["file"], mmap_mode="r")
+            self.assertEqual(loaded.dtype.str, column["type"])
+            self.assertEqual(loaded.tolist(), list(load_column(out / column["file"])))
+
+    def test_columns_want_a_folder_of_their_own(self):
+        path = self.file(metadata(2) + record("A", "B", 1, SECOND, 5))
+        status, _, err = run("market", "convert", path, "--to", "columns")
+        self.assertEqual(status, 2)
+        self.assertIn("--to columns writes a folder: give its path with --out", err)
+        status, _, err = run("market", "convert", path, "--to", "columns", "--out", str(self.folder))
+        self.assertEqual(status, 2)
+        self.assertIn("is not empty; give another folder", err)
+        self.right("convert", path, "--to", "columns", "--out", str(self.folder), "--force")
+        self.assertEqual(list(load_column(self.folder / "order.npy")), [1])
+        status, _, err = run("market", "convert", path, "--to", "columns", "--out", path)
+        self.assertEqual((status, err.count("\n")), (2, 1), err)
+
+    def test_a_damaged_recording_is_converted_up_to_its_damage(self):
+        path = self.file(metadata(2) + record("A", "B", 1, SECOND, 5) * 2 + b"\3" * 60)
+        out = self.folder / "columns"
+        status, _, err = run("market", "convert", path, "--to", "columns", "--out", str(out))
+        self.assertEqual(status, 1)
+        self.assertIn("shown is what precedes", err)
+        self.assertEqual(list(load_column(out / "order.npy")), [1, 1])
+
+    def test_an_output_that_cannot_be_written_is_an_error(self):
+        path = self.file(metadata(2) + record("A", "B", 1, SECOND, 5))
+        for to, out in (("csv", "/dev/full"), ("itch", "/dev/full")):
+            status, _, err = run("market", "convert", path, "--to", to, "--out", out, "--force")
+            self.assertEqual((status, err.count("\n")), (1, 1), err)
+            self.assertIn("/dev/full: cannot be written: No space left on device", err)
+        status, _, err = run("market", "convert", path, "--out", str(self.folder / "no" / "such"))
+        self.assertEqual((status, err.count("\n")), (2, 1), err)
+
 
 class WrongFiles(Files):
     """Whatever a file is, a command prints one line about it, with the place where it is known."""
 
-    COMMANDS = (("book",), ("book", "--json"), ("stats",), ("stats", "--json"), ("convert",))
+    COMMANDS = (("book",), ("book", "--json"), ("stats",), ("stats", "--json"), ("convert",),
+                ("convert", "--to", "itch", "--out", "/dev/null", "--force"))
 
-    def refused(self, path, expected, status=1):
-        for command in self.COMMANDS:
+    def refused(self, path, expected, status=1, commands=COMMANDS):
+        for command in commands:
             found, _, err = run("market", command[0], path, *command[1:])
             lines = [line for line in err.splitlines() if "did not fit" not in line]
             self.assertEqual((found, len(lines)), (status, 1), (command, err))
@@ -229,14 +393,15 @@ class WrongFiles(Files):
             for _ in range(6):
                 cut = chooser.randrange(least, len(good))
                 found = [run("market", command[0], self.file(good[:cut], "cut"), *command[1:])
-                         for command in self.COMMANDS]
+                         for command in self.COMMANDS[:5]]
                 for status, _, err in found:
                     self.assertLessEqual(err.count("\n"), 1, err)
                     if status != 0:
                         self.assertEqual(status, 1)
                         self.assertRegex(err, r"cut: ends within .*, at byte \d+ of its content; shown is what precedes")
         # Zeros are no messages; others are lengths that no message has.
-        self.refused(self.file(itch[:1000] + b"\xff" * 500, "bad.itch"), "has a message whose length is not that of its type")
+        self.refused(self.file(itch[:1000] + b"\xff" * 500, "bad.itch"), "has a message whose length is not that of its type",
+                     commands=self.COMMANDS[:5])
         whole = dbn[:len(metadata(3)) + 10 * len(record(**records[0]))]
         self.refused(self.file(whole + b"\0" * 500, "bad.dbn"), "has a record that is shorter than its type requires")
 
@@ -245,7 +410,7 @@ class WrongFiles(Files):
         for begin in (b"", b"DBN\2", b"\0\x0cS", metadata(2)):
             for _ in range(5):
                 path = self.file(begin + chooser.randbytes(2000), "random")
-                for command in self.COMMANDS:
+                for command in self.COMMANDS[:5]:
                     status, _, err = run("market", command[0], path, *command[1:])
                     self.assertIn(status, (0, 1))
                     self.assertNotIn("terminate", err)
