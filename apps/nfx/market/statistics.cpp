@@ -31,6 +31,7 @@ void Statistics::add_trade(std::size_t index, const Event& event, nfx::market::P
   of.largest = std::max(of.largest, event.quantity);
   of.traded += event.quantity;
   ++of.trades;
+  if (series_ != nullptr) series_->add_trade(index, event.receive_time, price, event.quantity);
 }
 
 void Statistics::end_spread(std::size_t index, UtcTime now) {
@@ -39,6 +40,7 @@ void Statistics::end_spread(std::size_t index, UtcTime now) {
     const auto seconds = std::chrono::duration<double>(now - of.since).count();
     of.spread_time += seconds * static_cast<double>(of.spread);
     of.time += seconds;
+    if (series_ != nullptr) series_->add_spread(index, of.since, now, of.spread);
   }
   of.since = now;
 }
@@ -70,9 +72,11 @@ void Statistics::add_time(UtcTime time) {
   } else {
     const auto gap = static_cast<std::uint64_t>((time - last).count());
     gaps.add(last, gap);
+    if (series_ != nullptr) series_->add_gap(gap);
   }
   last = time;
   for (Rate& rate : rates) rate.add(time);
+  if (series_ != nullptr) series_->add_message(time);
 }
 
 void Statistics::add(const Event& event, nfx::market::InstrumentIndex instrument, const nfx::market::OrderBook& book,
@@ -100,6 +104,7 @@ void Statistics::add(const Event& event, nfx::market::InstrumentIndex instrument
 void Statistics::end() {
   for (Rate& rate : rates) rate.end();
   for (std::size_t i = 0; i < instruments.size(); ++i) end_spread(i, last);
+  if (series_ != nullptr) series_->end();
 }
 
 }  // namespace nfx::app::market

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "market/series.hpp"
 #include "nexusfix/market/event.hpp"
 #include "nexusfix/market/order_book.hpp"
 
@@ -95,6 +96,9 @@ struct InstrumentStatistics {
 
 class Statistics {
  public:
+  // `series`: for the plots of a report; null: none.
+  explicit Statistics(Series* series = nullptr) : series_(series) {}
+
   // `traded` is the price of a trade or an execution.
   void add(const nfx::market::Event& event, nfx::market::InstrumentIndex index, const nfx::market::OrderBook& book,
            nfx::market::Price traded);
@@ -119,6 +123,8 @@ class Statistics {
   void add_trade(std::size_t index, const nfx::market::Event& event, nfx::market::Price price);
   void add_quote(std::size_t index, const nfx::market::OrderBook& book, UtcTime now);
   void end_spread(std::size_t index, UtcTime now);
+
+  Series* series_;
 };
 
 }  // namespace nfx::app::market

@@ -7,7 +7,9 @@
 #include "market/book_replay.hpp"
 #include "market/market.hpp"
 #include "market/market_file.hpp"
+#include "market/report.hpp"
 #include "market/statistics.hpp"
+#include "output_file.hpp"
 #include "text.hpp"
 
 namespace nfx::app::market {
@@ -20,12 +22,16 @@ using nfx::market::Price;
 struct StatsOptions {
   FileOptions file;
   bool json = false;
+  std::string report;
 };
 
 struct Recording {
-  Recording(MarketFile& from, const ReplayOptions& options) : file(from), replay(options) {}
+  Recording(MarketFile& from, const ReplayOptions& options, bool with_series) : file(from), replay(options) {
+    if (with_series) statistics = Statistics{&series.emplace()};
+  }
   MarketFile& file;
   BookReplay replay;
+  std::optional<Series> series;
   Statistics statistics;
 };
 
@@ -39,6 +45,8 @@ std::vector<std::size_t> busiest(const Statistics& statistics) {
   });
   return order;
 }
+
+bool is_svg(const std::string& path) { return path.ends_with(".svg"); }
 
 // Messages a second, over the whole recording.
 std::uint64_t mean_rate(const Statistics& statistics) {
@@ -171,6 +179,28 @@ void print_json(Recording& recording) {
   output.flush();
 }
 
+void write_report(Recording& recording, const StatsOptions& options) {
+  constexpr std::size_t plotted = 3;
+  ReportInput input{.file = options.file.path,
+                    .format = recording.file.format(),
+                    .statistics = recording.statistics,
+                    .series = *recording.series,
+                    .instruments = {},
+                    .all_instruments = recording.statistics.instruments.size(),
+                    .unfit = recording.replay.books().anomalies(),
+                    .orders_most = recording.replay.books().orders_most()};
+  for (const std::size_t index : busiest(recording.statistics)) {
+    if (input.instruments.size() == plotted) break;
+    const auto id = recording.replay.instruments().id(InstrumentIndex{static_cast<std::uint32_t>(index)});
+    const std::string_view symbol = recording.file.symbol(id);
+    input.instruments.push_back(
+        {index, std::to_string(std::to_underlying(id)) + (symbol.empty() ? "" : " ") + std::string{symbol}});
+  }
+  OutputFile out{{.path = options.report, .overwrite = true, .printable = true}};
+  out.bytes = is_svg(options.report) ? report_svg(input) : report_html(input);
+  out.finish();
+}
+
 // Trades at the price of their order have none of their own.
 Price price_of(const nfx::market::Event& event, const BookReplay& replay) {
   if (event.kind != EventKind::execute || event.price.defined()) return event.price;
@@ -180,11 +210,14 @@ Price price_of(const nfx::market::Event& event, const BookReplay& replay) {
 }
 
 int run(const StatsOptions& options) {
+  if (!options.report.empty() && !is_svg(options.report) && !options.report.ends_with(".html")) {
+    throw cli::UsageError("--report " + options.report + ": write a file that ends in .html or .svg");
+  }
   MarketFile file{options.file};
   ReplayOptions replay_options;
   replay_options.limits.orders_unique = file.orders_unique();
   replay_options.hash_best_prices = false;
-  Recording recording{file, replay_options};
+  Recording recording{file, replay_options, !options.report.empty()};
   BookReplay& replay = recording.replay;
   const bool good = file.for_each_book_event([&](const nfx::market::Event& event) {
     const Price price = price_of(event, replay);
@@ -195,6 +228,7 @@ int run(const StatsOptions& options) {
     return true;
   });
   recording.statistics.end();
+  if (!options.report.empty()) write_report(recording, options);
   options.json ? print_json(recording) : print_text(recording, options);
   return good ? exit_done : exit_failed;
 }
@@ -207,11 +241,19 @@ cli::Command stats_command() {
       .name = "stats",
       .summary = "Show messages by kind, rates and bursts, gaps, trades and spreads of a recording",
       .run = [] { return run(options); },
-      .options = with_file_options(options.file, {json_option(options.json)}),
+      .options = with_file_options(
+          options.file, {json_option(options.json),
+                         {.names = "--report",
+                          .target = &options.report,
+                          .help = "Also write tables and plots to this file, .html, or the plots alone, .svg; it loads "
+                                  "nothing else",
+                          .value = "FILE",
+                          .kind = cli::Kind::file}}),
       .details =
-          R"(Rates and gaps are of times of receipt, without the messages of snapshots, in windows of 1 s, 100 ms, 10 ms and 1 ms that begin at multiples of their length; the five worst seconds are listed, and the worst of each shorter window. Gaps are the longest times without a message. A spread counts at the end of an event with both sides, weighted by the time until it changes.)",
+          R"(Rates and gaps are of times of receipt, without the messages of snapshots, in windows of 1 s, 100 ms, 10 ms and 1 ms that begin at multiples of their length; the five worst seconds are listed, and the worst of each shorter window. Gaps are the longest times without a message. A spread counts at the end of an event with both sides, weighted by the time until it changes.
+A report has plots of the rate and of the gaps, and of the prices, quantities and spreads of the three instruments with the most messages. An existing report is overwritten.)",
       .examples = {{.line = "nfx market stats es.mbo.dbn.zst", .about = "rates, bursts and spreads of a day"},
-                   {.line = "nfx market stats day.itch --instrument AAPL"}},
+                   {.line = "nfx market stats day.itch --instrument AAPL --report aapl.html"}},
   };
 }
 
