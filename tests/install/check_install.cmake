@@ -62,6 +62,7 @@ endif()
 if(WAY STREQUAL "find_package")
   set(program ${WORK_DIR}/build/consumer)
   set(desk ${WORK_DIR}/build/desk)
+  set(book_printer ${WORK_DIR}/build/book_printer)
   run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER_DIR} -B ${WORK_DIR}/build
     -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS})
   run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
@@ -73,6 +74,8 @@ elseif(WAY STREQUAL "pkg_config")
   run(${COMPILER} ${FLAGS} ${CONSUMER_DIR}/consumer.cpp -o ${program} ${arguments})
   set(desk ${WORK_DIR}/desk)
   run(${COMPILER} ${FLAGS} ${CONSUMER_DIR}/../../../examples/desk.cpp -o ${desk} ${arguments})
+  set(book_printer ${WORK_DIR}/book_printer)
+  run(${COMPILER} ${FLAGS} ${CONSUMER_DIR}/../../../examples/book_printer.cpp -o ${book_printer} ${arguments})
   # An older standard, which comes later on the command line and so counts, is refused with a sentence.
   execute_process(COMMAND ${COMPILER} ${arguments} -std=c++20 -fsyntax-only ${CONSUMER_DIR}/consumer.cpp
     RESULT_VARIABLE status ERROR_VARIABLE errors)
@@ -90,3 +93,10 @@ message(STATUS "${output}")
 run(${desk} --version)
 run(${desk} --check ${CONSUMER_DIR}/../../../examples/desk.toml)
 message(STATUS "${output}")
+
+# The books of a generated day, by a program with the installed library.
+run(${prefix}/${BINDIR}/nfx market generate ${WORK_DIR}/day.itch --messages 2000 --names 3 --force)
+run(${book_printer} ${WORK_DIR}/day.itch)
+if(NOT output MATCHES "instrument 3: [0-9]+ orders\n  bid [0-9.]+  [0-9]+ in [0-9]+ orders\n")
+  message(FATAL_ERROR "book_printer shows no book: ${output}")
+endif()

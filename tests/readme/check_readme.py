@@ -59,11 +59,31 @@ def check_text(root, nfx):
         if words[0] == "./dev":
             check(f"./dev {words[1]} " in usage.replace("\n", " \n"), f"README.md: './dev {words[1]}' is not in ./dev's own list")
         if words[0] == "nfx":
-            command = words[1:3] if words[1] == "host" else words[1:2]
+            command = words[1:3] if words[1] in ("host", "market") else words[1:2]
             helped = subprocess.run([nfx, *command, "--help"], capture_output=True, text=True)
             check(helped.returncode == 0, f"README.md: 'nfx {' '.join(command)}' is not a command")
+            group = subprocess.run([nfx, words[1], "--help"], capture_output=True, text=True).stdout
+            for option in re.findall(r"--[a-z-]+", line.split("#")[0]):
+                check(option in helped.stdout, f"README.md: 'nfx {' '.join(command)}' has no {option}")
             for option in re.findall(r"--[a-z-]+", line):
-                check(option in helped.stdout, f"README.md: 'nfx {words[1]}' has no {option}")
+                check(option in helped.stdout + group, f"README.md: 'nfx {words[1]}' has no {option}")
+
+
+def check_market_day(root, nfx):
+    """The lines from a day of market data to a book, run as they are."""
+    readme = (root / "README.md").read_text()
+    lines = [line.split("#")[0].split() for line in re.findall(r"^nfx market .*$", readme, re.M) if "day.itch" in line]
+    check([line[2] for line in lines] == ["generate", "stats", "book"], "README.md: not three lines from a day to a book")
+    with tempfile.TemporaryDirectory() as scratch:
+        printed = ""
+        for line in lines:
+            ran = subprocess.run([nfx, *line[1:]], capture_output=True, text=True, cwd=scratch, timeout=120)
+            check(ran.returncode == 0, f"README.md: {' '.join(line)} ended with {ran.returncode}: {ran.stderr}")
+            printed = ran.stdout
+        check(re.search(r"^instrument 2 AAAB\n  \d+ orders, [1-9]\d* bid and [1-9]\d* ask levels, live, ", printed, re.M),
+              f"README.md: the last line shows no book:\n{printed}")
+        report = pathlib.Path(scratch) / "day.html"
+        check(report.exists() and "</svg>" in report.read_text(), "README.md: the report has no plots")
 
 
 def check_configuration(root, nfx):
@@ -98,6 +118,7 @@ def main():
     options = parser.parse_args()
     options.root = options.root.resolve()
     check_text(options.root, options.nfx)
+    check_market_day(options.root, options.nfx)
     check_configuration(options.root, options.nfx)
     check_program(options.root, options.nfx, options.desk)
     for failure in failures:
