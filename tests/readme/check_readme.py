@@ -117,6 +117,7 @@ def main():
     parser.add_argument("--desk", required=True)
     options = parser.parse_args()
     options.root = options.root.resolve()
+    options.nfx = str(pathlib.Path(options.nfx).resolve())
     check_text(options.root, options.nfx)
     check_market_day(options.root, options.nfx)
     check_configuration(options.root, options.nfx)
