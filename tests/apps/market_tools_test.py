@@ -329,6 +329,17 @@ class Conversions(Files):
             loaded = numpy.load(out / column["file"], mmap_mode="r")
             self.assertEqual(loaded.dtype.str, column["type"])
             self.assertEqual(loaded.tolist(), list(load_column(out / column["file"])))
+        try:
+            import pyarrow.parquet
+        except ImportError:
+            return
+        # The lines of the documentation.
+        page = (pathlib.Path(__file__).parents[2] / "docs" / "market-data.md").read_text(encoding="utf-8")
+        lines = page.split("```python\n")[1].split("```")[0].replace('"es', f'"{self.folder}/es')
+        self.right("convert", path, "--to", "columns", "--out", str(self.folder / "es"))
+        exec(lines, {})
+        table = pyarrow.parquet.read_table(self.folder / "es.parquet")
+        self.assertEqual(table.column("order").to_pylist(), list(load_column(out / "order.npy")))
 
     def test_columns_want_a_folder_of_their_own(self):
         path = self.file(metadata(2) + record("A", "B", 1, SECOND, 5))

@@ -6,6 +6,7 @@ import tempfile
 import time
 import unittest
 
+from market_support import metadata, record
 from support import PATIENCE_S, PROGRAM, fix, run
 
 ORDER = fix([(35, "D"), (34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000"), (11, "abc"), (55, "IBM"),
@@ -15,12 +16,12 @@ WRAP_OFF, WRAP_ON = b"\x1b[?7l", b"\x1b[?7h"
 
 
 class Progress(unittest.TestCase):
-    def decode(self, arguments, chunk, enough):
-        """Feeds `nfx decode -` until `enough` of its standard error, a terminal, are there; all of that, and seconds."""
+    def watch(self, arguments, chunk, enough, begin_with=b""):
+        """Feeds a command until `enough` of its standard error, a terminal, are there; all of that, and seconds."""
         terminal, its_end = pty.openpty()
         self.addCleanup(os.close, terminal)
         begin = time.monotonic()
-        process = subprocess.Popen([PROGRAM, "decode", *arguments, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=its_end)
         os.close(its_end)
         os.set_blocking(terminal, False)
@@ -33,6 +34,7 @@ class Progress(unittest.TestCase):
             except (BlockingIOError, OSError):
                 pass  # nothing now, or the end
 
+        process.stdin.write(begin_with)
         while not enough(seen):
             self.assertLess(time.monotonic() - begin, PATIENCE_S, seen)
             process.stdin.write(chunk)
@@ -45,12 +47,21 @@ class Progress(unittest.TestCase):
         return seen, seconds
 
     def test_a_terminal_gets_one_line_that_is_rewritten_at_most_five_times_a_second_and_erased(self):
-        seen, seconds = self.decode(["--summary"], ORDER * 200, lambda text: text.count(REWRITE) >= 3)
+        seen, seconds = self.watch(["decode", "--summary", "-"], ORDER * 200, lambda text: text.count(REWRITE) >= 3)
         self.assertRegex(seen, rb"^\r\x1b\[K\x1b\[\?7ldecoding -: \d+(\.\d)? [KM]?i?B\x1b\[\?7h\r\x1b\[K\x1b\[\?7ldecoding -: ")
         self.assertEqual(seen.count(WRAP_OFF), seen.count(WRAP_ON), "a narrow terminal shows one line, and wraps afterwards")
         self.assertTrue(seen.endswith(REWRITE), seen)
         self.assertNotIn(b"\n", seen)
         self.assertLessEqual(seen.count(REWRITE) - 1, seconds * 5)
+
+    def test_market_data_shows_it_as_well(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = ["--out", os.path.join(folder, "columns")]
+            for command in (["stats", "-"], ["book", "-"], ["convert", "-", "--to", "columns", *out]):
+                seen, _ = self.watch(["market", *command], record("A", "B", 1, 10**9, 5) * 2000,
+                                     lambda text: text.count(REWRITE) >= 2, metadata(2))
+                self.assertRegex(seen, rb"^\r\x1b\[K\x1b\[\?7lreading -: \d+(\.\d)? [KM]?i?B\x1b\[\?7h\r")
+                self.assertIn(REWRITE, seen[-200:])
 
     def test_a_file_gets_no_progress_line(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -59,6 +70,11 @@ class Progress(unittest.TestCase):
                 file.write(ORDER * 20000)
             code, _, err = run("decode", "--summary", log)
             self.assertEqual((code, err), (0, ""))
+            day = os.path.join(folder, "day.itch")
+            for command in (("generate", day, "--names", "10", "--messages", "100000"), ("book", day), ("stats", day),
+                            ("convert", day, "--to", "columns", "--out", folder + "/columns")):
+                code, _, err = run("market", *command)
+                self.assertEqual((code, err), (0, ""))
             overlay = os.path.join(folder, "overlay.xml")
             code, _, err = run("dict", "learn", log, "--base", "FIX44.xml", "--out", overlay)
             self.assertEqual((code, err), (0, ""))
