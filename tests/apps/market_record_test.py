@@ -178,6 +178,29 @@ class Record(unittest.TestCase):
         other = self.books_of([*packets[:-1], itch_adds(91, 9)])
         self.assertNotEqual(books.findall(other)[-1], books.findall(in_order)[-1])
 
+    def test_a_generated_day_is_replayed_to_the_same_books_every_time(self):
+        day = pathlib.Path(self.folder) / "day.itch"
+        self.assertEqual(run("market", "generate", str(day), "--names", "50", "--messages", "20000")[0], 0)
+        content, at, messages = day.read_bytes(), 0, []
+        while at < len(content):
+            size = 2 + int.from_bytes(content[at:at + 2], "big")
+            messages.append(content[at:at + size])
+            at += size
+        packets = [b"SESSION001" + struct.pack(">QH", 1 + at, len(messages[at:at + 40])) + b"".join(messages[at:at + 40])
+                   for at in range(0, len(messages), 40)]
+        recorder = self.record()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as to:
+            for each in packets:
+                to.sendto(each, ("127.0.0.1", recorder.port))
+        self.wait_for(recorder, len(packets))
+        self.assertEqual(recorder.stop()[0], 0)
+        code, first, err = replay(self.folder, "--feed", "itch", "--every", "1000")
+        self.assertEqual(code, 0, err)
+        self.assertGreater(len(set(re.findall(r"(?m)^\d+ events: books ([0-9a-f]{16})$", first))), 15)
+        self.assertIn("of 51 instruments, 0 packets left out; the feed is live; books ", first)
+        for again in range(1, 20):
+            self.assertEqual(replay(self.folder, "--feed", "itch", "--every", "1000")[1], first, f"replay {again}")
+
     def test_names_wrong_options_with_the_fix(self):
         def refused(expected, *options):
             code, _, err = run("market", *options)
