@@ -2,6 +2,7 @@
 same books after every some events. One process each, over sockets of this host: ITCH by multicast with lost packets, a
 websocket with and without TLS, and a FIX session."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -79,12 +80,14 @@ class Live(unittest.TestCase):
 
     def itch_lines(self):
         """Two groups with ports that are free now, by a receiver that ends at once."""
-        probe = Subscriber("--feed", "itch", "--line", "A=239.255.78.1:0@lo", "--line", "B=239.255.78.2:0@lo")
+        groups = {name: f"239.254.{os.getpid() % 250 + 1}.{number}" for number, name in enumerate("AB", 1)}
+        probe = Subscriber("--feed", "itch", *[word for name, group in groups.items()
+                                               for word in ("--line", f"{name}={group}:0@lo")])
         try:
             ports = [re.search(r":(\d+)@lo", probe.line_with(f"line {name} listens on")).group(1) for name in "AB"]
         finally:
             probe.end()
-        return [f"A=239.255.78.1:{ports[0]}@lo", f"B=239.255.78.2:{ports[1]}@lo"]
+        return [f"{name}={groups[name]}:{port}@lo" for name, port in zip("AB", ports)]
 
     def test_itch_with_lost_repeated_and_reordered_packets(self):
         lines = self.itch_lines()

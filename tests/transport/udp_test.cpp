@@ -111,6 +111,25 @@ TEST(UdpReceiver, passes_on_every_datagram_with_line_sender_and_a_stamp_of_the_k
   EXPECT_EQ(receiver.counters(1).bytes, 4u);
 }
 
+TEST(UdpReceiver, sends_requests_whose_answers_come_back_to_their_line) {
+  UdpReceiver server{{{"requests", {"127.0.0.1", 0, ""}, 0}}};
+  UdpReceiver client{{{"A", {"127.0.0.1", 0, ""}, 0}, {"answers", {"127.0.0.1", 0, ""}, 0}}};
+  ASSERT_EQ(client.send(1, destination_of(to(server)), "what is missing"), UdpSent::sent);
+  UdpDestination from;
+  const auto until = std::chrono::steady_clock::now() + 20s;
+  while (from.size == 0 && std::chrono::steady_clock::now() < until) {
+    server.wait(10ms);
+    server.poll([&](const UdpDatagram& datagram) { from = destination_of(datagram); });
+  }
+  ASSERT_NE(from.size, 0u);
+  ASSERT_EQ(server.send(0, from, "this"), UdpSent::sent);
+  const auto got = take(client, 1);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].bytes, "this");
+  EXPECT_EQ(got[0].line, 1);
+  EXPECT_EQ(server.send(0, from, std::string(70'000, 'x')), UdpSent::refused);
+}
+
 TEST(UdpReceiver, receives_a_group_that_it_has_joined_and_no_other) {
   UdpReceiver receiver{{{"A", {"239.255.77.1", 0, "lo"}, 0}}};
   const std::uint16_t port = to(receiver).port;
