@@ -76,6 +76,7 @@ MessageTemplateBuilder::MessageTemplateBuilder(const HeaderTemplate& header, std
   const Place time = place(header.after_seq(), first_time(fraction_digits));
   result_.time_ = {time.offset, time.index, static_cast<std::uint8_t>(fraction_digits)};
   result_.bytes_ += header.after_time();
+  result_.fields_offset_ = result_.bytes_.size();
 }
 
 MessageTemplateBuilder& MessageTemplateBuilder::fields(std::string_view complete_fields) {

@@ -56,6 +56,17 @@ TEST(message_template, is_a_complete_message_from_the_start) {
                   "38=00000|44=000.00|60=19700101-00:00:00|"));
 }
 
+TEST(message_template, gives_its_fields_without_header_and_trailer) {
+  MessageTemplateBuilder builder{session_header(), "D"};
+  EXPECT_EQ(builder.build().fields(), "");
+  const TextSlot id = builder.text(Tag::ClOrdID, 4);
+  builder.fields(constant_fields<"55=MSFT|">.view());
+  MessageTemplate order = builder.build();
+  EXPECT_EQ(order.patch(id, "ab12"), PatchError::none);
+  EXPECT_EQ(order.fields(), constant_fields<"11=ab12|55=MSFT|">.view());
+  EXPECT_EQ(order.view(), frame("35=D|34=000000000|49=BUYER|52=19700101-00:00:00.000|56=SELLER|11=ab12|55=MSFT|"));
+}
+
 TEST(message_template, patches_the_header) {
   MessageTemplateBuilder builder{session_header(), "AE", 4};
   MessageTemplate message = builder.build();

@@ -105,6 +105,11 @@ class MessageTemplate {
   }
   void patch(TimeSlot slot, UtcTime time) noexcept;  // every time fits
 
+  // The fields after those of the header, as they are now: for a session, which writes its own header and trailer.
+  [[nodiscard]] std::string_view fields() const noexcept {
+    return {bytes_.data() + fields_offset_, bytes_.size() - trailer_size - fields_offset_};
+  }
+
   // The complete message as it is now.
   [[nodiscard]] std::string_view view() noexcept {
     NFX_ASSERT(begin_ < body_offset && bytes_.size() >= body_offset + trailer_size);
@@ -142,6 +147,7 @@ class MessageTemplate {
 
   std::string bytes_;      // MsgType(35) is at body_offset, whatever the length of the fields before it
   std::size_t begin_ = 0;  // of the message
+  std::size_t fields_offset_ = 0;
   std::uint32_t sum_ = 0;  // of all bytes before CheckSum(10)
   IntSlot seq_{};
   TimeSlot time_{};
