@@ -1,0 +1,121 @@
+// A model that makes a market: a bid and an ask around the microprice, moved against the position so that it comes back
+// to zero, and none on the side where the position has reached its limit.
+//   centre    = microprice - position * skew
+//   bid price = centre - half_spread, rounded down to a tick, below the best ask
+//   ask price = centre + half_spread, rounded up to a tick, above the best bid
+// One request an event: what must go first, then what is wrong by more than `tolerance`, then what is missing.
+// Thread: one owner. Cost: some integer operations. Exact. Errors: none; what the gate or the venue refuses is tried
+// again with a later event.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "nexusfix/strategy/intent.hpp"
+#include "nexusfix/strategy/microprice.hpp"
+
+namespace nfx::strategy {
+
+struct QuoterOptions {
+  Price tick{10'000'000};
+  Price half_spread{20'000'000};
+  Price skew{1'000'000};        // for each unit of the position
+  Price tolerance{10'000'000};  // a quote so far from where it should be stays
+  Quantity quantity = 10;
+  std::int64_t most_position = 50;
+};
+
+class Quoter {
+ public:
+  explicit Quoter(const QuoterOptions& options = {}) noexcept : options_(options) {}
+
+  template <ReadableBook Book>
+  std::optional<Intent> on(const Book& book, const Event&) noexcept {
+    const auto bid = book.best(Side::bid), ask = book.best(Side::ask);
+    const auto fair = bid && ask && bid->price < ask->price ? microprice(*bid, *ask) : std::nullopt;
+    std::array<Price, 2> wanted{Price::undefined(), Price::undefined()};
+    if (fair) {
+      const std::int64_t centre = fair->nano - position_ * options_.skew.nano;
+      const std::int64_t tick = options_.tick.nano;
+      if (position_ < options_.most_position) {
+        wanted[0] = {std::min(floored(centre - options_.half_spread.nano), floored(ask->price.nano - 1))};
+      }
+      if (-position_ < options_.most_position) {
+        wanted[1] = {std::max(floored(centre + options_.half_spread.nano - 1) + tick, floored(bid->price.nano) + tick)};
+      }
+    }
+    for (const Side side : {Side::bid, Side::ask}) {
+      const Quote& quote = quotes_[std::to_underlying(side)];
+      if (quote.open && !quote.busy && !wanted[std::to_underlying(side)].defined()) return cancel(side);
+    }
+    for (const Side side : {Side::bid, Side::ask}) {
+      const Quote& quote = quotes_[std::to_underlying(side)];
+      const Price price = wanted[std::to_underlying(side)];
+      if (!price.defined() || quote.busy || !quote.open) continue;
+      const std::int64_t off = quote.price.nano - price.nano;
+      if (off > options_.tolerance.nano || -off > options_.tolerance.nano) return request(Action::replace, side, price);
+    }
+    for (const Side side : {Side::bid, Side::ask}) {
+      const Quote& quote = quotes_[std::to_underlying(side)];
+      const Price price = wanted[std::to_underlying(side)];
+      if (price.defined() && !quote.busy && !quote.open) return request(Action::place, side, price);
+    }
+    return std::nullopt;
+  }
+
+  void report(const Report& report) noexcept {
+    Quote& quote = quotes_[report.slot];
+    switch (report.kind) {
+      case ReportKind::accepted: quote.open = true; break;
+      case ReportKind::replaced: quote.price = report.price; break;
+      case ReportKind::filled: {
+        const auto traded = static_cast<std::int64_t>(report.quantity);
+        position_ += report.side == Side::bid ? traded : -traded;
+        if (report.left != 0) return;
+        break;
+      }
+      case ReportKind::refused: quote.busy = false; return;
+      case ReportKind::canceled:
+      case ReportKind::rejected:
+      case ReportKind::change_rejected: break;
+    }
+    quote.busy = false;
+    quote.open = report.left != 0;
+  }
+
+  [[nodiscard]] std::int64_t position() const noexcept { return position_; }
+
+ private:
+  struct Quote {
+    Price price;        // as last accepted or requested
+    bool open = false;  // the venue has it
+    bool busy = false;  // a request is on its way
+  };
+
+  [[nodiscard]] std::int64_t floored(std::int64_t nano) const noexcept {
+    const std::int64_t rest = nano % options_.tick.nano;
+    return nano - (rest < 0 ? rest + options_.tick.nano : rest);
+  }
+  Intent request(Action action, Side side, Price price) noexcept {
+    Quote& quote = quotes_[std::to_underlying(side)];
+    quote.busy = true;
+    if (action == Action::place) quote.price = price;
+    return {.price = price,
+            .quantity = options_.quantity,
+            .action = action,
+            .side = side,
+            .slot = static_cast<std::uint8_t>(std::to_underlying(side))};
+  }
+  Intent cancel(Side side) noexcept {
+    quotes_[std::to_underlying(side)].busy = true;
+    return {.action = Action::cancel, .slot = static_cast<std::uint8_t>(std::to_underlying(side))};
+  }
+
+  QuoterOptions options_;
+  std::int64_t position_ = 0;
+  std::array<Quote, 2> quotes_;  // by Side, which is the slot
+};
+
+}  // namespace nfx::strategy
