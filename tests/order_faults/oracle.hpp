@@ -1,0 +1,100 @@
+// What may leave, decided again from the start: from the bytes that were delivered, a book made of maps, and the orders
+// that left. It shares no code with the gate, the order table or the books.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nexusfix/market/event.hpp"
+#include "nexusfix/strategy/risk_gate.hpp"
+
+namespace nfx::order_faults {
+
+// A book of maps, which knows whether every event fitted.
+class PlainBook {
+ public:
+  void apply(const market::Event& event);
+  [[nodiscard]] bool stale() const noexcept { return stale_; }
+  [[nodiscard]] market::TradingStatus status() const noexcept { return status_; }
+  // Twice the middle of the best prices, in billionths.
+  [[nodiscard]] std::optional<std::int64_t> twice_middle() const;
+
+ private:
+  struct Order {
+    market::Side side;
+    std::int64_t price;
+    std::uint64_t quantity;
+  };
+  void reduce(std::uint64_t id, std::uint64_t quantity);
+
+  std::map<std::uint64_t, Order> orders_;
+  bool stale_ = false;
+  market::TradingStatus status_ = market::TradingStatus::unknown;
+};
+
+// What is true when an order leaves.
+struct Truth {
+  const PlainBook* book = nullptr;
+  bool gap = false;
+  bool killed = false;
+  UtcTime received{};
+  Instant now{};
+};
+
+// A request as its message has it.
+struct Sent {
+  char type = '?';  // MsgType
+  std::uint64_t number = 0;
+  std::uint64_t original = 0;
+  std::uint32_t instrument = 0;
+  char side = '?';
+  std::int64_t price_nano = 0;
+  std::uint64_t quantity = 0;
+};
+// Reads the fields of a message. False: one is missing or wrong.
+[[nodiscard]] bool read_sent(std::string_view type, std::string_view body, Sent& sent);
+
+class Oracle {
+ public:
+  Oracle(const strategy::RiskLimits& limits, std::vector<strategy::InstrumentLimits> instruments)
+      : limits_(limits), instruments_(std::move(instruments)), positions_(instruments_.size()) {}
+
+  // Empty: it may leave; otherwise what is wrong with that.
+  [[nodiscard]] std::string judge(const Sent& sent, const Truth& truth);
+
+  // What the venue reports, in order, about requests that were sent.
+  void rejected(std::uint64_t number);
+  void replaced(std::uint64_t number);
+  void canceled(std::uint64_t number);  // of the order, or of its change
+  void filled(std::uint64_t number, std::uint64_t quantity);
+
+  struct Order {
+    std::uint32_t instrument = 0;
+    char side = '?';
+    std::uint64_t quantity = 0;
+    std::uint64_t filled = 0;
+    std::uint64_t change = 0;  // number of the request that is on its way
+    std::uint64_t new_quantity = 0;
+    bool canceling = false;
+  };
+  [[nodiscard]] const std::map<std::uint64_t, Order>& orders() const noexcept { return orders_; }
+  // The number of the order that a request is about. 0: none.
+  [[nodiscard]] std::uint64_t order_of(std::uint64_t number) const;
+
+ private:
+  [[nodiscard]] std::string judge_order(const Sent& sent, const Truth& truth) const;
+  [[nodiscard]] std::int64_t worst(std::uint32_t instrument, char side) const;
+
+  strategy::RiskLimits limits_;
+  std::vector<strategy::InstrumentLimits> instruments_;
+  std::vector<std::int64_t> positions_;
+  std::map<std::uint64_t, Order> orders_;  // open, by the number that the venue knows
+  std::uint64_t highest_ = 0;
+  std::deque<MonotonicTime> times_;  // of orders and replacements
+};
+
+}  // namespace nfx::order_faults
