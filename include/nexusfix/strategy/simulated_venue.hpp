@@ -1,0 +1,105 @@
+// A venue for backtests: when our orders would have traded in a market that was recorded, by their place in the queue
+// and the time that requests and reports take. Thread: one owner. Cost: the orders of the instrument for each event;
+// allocates as orders come. Time is that of the recording. Errors: what a venue refuses is a report. Bounds: those of
+// the order table that sends.
+//
+// The market does not react to our orders: an order that takes liquidity leaves it there for others, and one that rests
+// is not seen. For each event of the recording, in this order:
+//   venue.before(books.book(index), index, event)   requests that had arrived by then; queues
+//   books.apply(index, event)
+//   venue.after(books.book(index), index, event)    prices that crossed our orders
+//   venue.reports(event.receive_time, sink)         what we know by then: sink(const OrderTable::VenueReport&)
+//   pipeline.on(..., sink)                          venue.send(intent, order, now) as its sink
+// A request is handled with the first event after its arrival, of its instrument; a report is given with the first
+// event after it is due.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/market/order_book.hpp"
+#include "nexusfix/strategy/intent.hpp"
+#include "nexusfix/strategy/order_table.hpp"
+
+namespace nfx::strategy {
+
+// How quantity that is canceled at our price moves us forward in its queue. Trades there always do.
+enum class QueueModel : std::uint8_t {
+  risk_averse,   // not at all: everything that was canceled was after us
+  proportional,  // by the share of the queue that is before us
+};
+
+struct SimulatedVenueOptions {
+  Duration to_venue{50'000};    // from the model's answer to the venue
+  Duration from_venue{50'000};  // from the venue to the model
+  QueueModel queue = QueueModel::risk_averse;
+};
+
+class SimulatedVenue {
+ public:
+  explicit SimulatedVenue(const SimulatedVenueOptions& options = {}) : options_(options) {}
+
+  // The sink of a pipeline. Takes every request.
+  bool send(const Intent& intent, const OwnOrder& order, UtcTime now);
+
+  void before(const market::OrderBook& book, InstrumentIndex index, const Event& event);
+  void after(const market::OrderBook& book, InstrumentIndex index, const Event& event);
+
+  template <class Sink>
+  void reports(UtcTime now, Sink&& sink) {
+    while (!reports_.empty() && reports_.front().due <= now) {
+      const OrderTable::VenueReport report = reports_.front().report;
+      reports_.pop_front();
+      sink(report);
+    }
+  }
+
+  [[nodiscard]] std::size_t resting() const noexcept { return resting_.size(); }
+
+ private:
+  struct Request {
+    UtcTime arrives{};
+    Intent intent;
+    OrderNumber number{};    // of the order
+    OrderNumber change{};    // of a replacement or cancel
+    Side side = Side::none;  // of the order
+  };
+  struct Resting {
+    OrderNumber number{};
+    InstrumentIndex instrument{};
+    Side side = Side::none;
+    Price price{};
+    Quantity quantity = 0;
+    Quantity filled = 0;
+    Quantity ahead = 0;  // in the queue
+
+    [[nodiscard]] Quantity left() const noexcept { return quantity - filled; }
+  };
+  struct Due {
+    UtcTime due{};
+    OrderTable::VenueReport report;
+  };
+
+  void handle(const market::OrderBook& book, const Request& request);
+  void place(const market::OrderBook& book, Resting order, UtcTime at, TimeInForce time_in_force);
+  void take(const market::OrderBook& book, Resting& order, UtcTime at);
+  void fill(Resting& order, Price price, Quantity quantity, UtcTime at);
+  void report(UtcTime at, const OrderTable::VenueReport& report);
+  void traded(InstrumentIndex index, Side side, Price price, Quantity quantity, UtcTime at);
+  void canceled(const market::OrderBook& book, InstrumentIndex index, const market::OrderView& order,
+                Quantity quantity);
+  [[nodiscard]] std::vector<Resting>::iterator find(OrderNumber number) noexcept;
+  void drop_filled() noexcept {
+    std::erase_if(resting_, [](const Resting& order) { return order.left() == 0; });
+  }
+
+  SimulatedVenueOptions options_;
+  std::deque<Request> requests_;  // by arrival
+  std::vector<Resting> resting_;
+  std::deque<Due> reports_;  // by time
+};
+
+}  // namespace nfx::strategy
