@@ -220,6 +220,14 @@ std::size_t Engine::turn(Duration max_wait) {
   return thread.turn(max_wait);
 }
 
+void Engine::wake_when_readable(int descriptor, std::uint32_t poll_thread) {
+  if (poll_thread >= parts_->threads.size()) {
+    throw ConfigError("wake_when_readable: there is no poll thread " + std::to_string(poll_thread) + ", [engine] has " +
+                      std::to_string(parts_->threads.size()));
+  }
+  parts_->threads[poll_thread]->wake_when_readable(descriptor);
+}
+
 void Engine::stop() noexcept {
   for (const auto& thread : parts_->threads) {
     thread->stop.store(true, std::memory_order_release);

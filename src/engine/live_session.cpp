@@ -45,6 +45,10 @@ std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noex
   return sent;
 }
 
+void LiveSession::flush() noexcept {
+  if (!in_callback) runner.flush(runner.network(), *this);
+}
+
 std::expected<SeqNum, SendError> LiveSession::reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                               std::string_view text) noexcept {
   if (in_callback) return std::unexpected(SendError::no_room);

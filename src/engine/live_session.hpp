@@ -67,6 +67,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] const JournalStore* journal() const noexcept override { return journal_store; }
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept override;
   std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept override;
+  void flush() noexcept override;
   std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                    std::string_view text) noexcept override;
   void logout(std::string_view text) noexcept override;

@@ -39,6 +39,7 @@ class PollThread {
   virtual void request_stop() noexcept = 0;
   [[nodiscard]] virtual bool finished() const noexcept = 0;
   virtual void wake() noexcept = 0;
+  virtual void wake_when_readable(int descriptor) = 0;
   virtual SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept = 0;
   [[nodiscard]] virtual std::optional<std::size_t> find(const SessionId& id) = 0;
   virtual std::size_t add(SessionSettings settings) = 0;

@@ -66,6 +66,7 @@ class PollThreadOver final : public PollThread {
   void request_stop() noexcept override { loop_.request_stop(); }
   bool finished() const noexcept override { return loop_.finished(); }
   void wake() noexcept override { layers_.outer().wake(); }
+  void wake_when_readable(int descriptor) override { layers_.outer().wake_when_readable(descriptor); }
   SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept override {
     return loop_.submit(session, message, options);
   }

@@ -27,8 +27,9 @@ using detail::would_block;
 namespace {
 
 // What an epoll event is about: a connection's id as it is, a listener's id with the top bit of its slot set, or 0 for
-// wake.
+// wake, or a descriptor of the program's with this flag.
 constexpr std::uint64_t wake_event = 0;
+constexpr std::uint64_t foreign_event = std::uint64_t{3} << 30;
 constexpr std::uint64_t listener_flag = std::uint64_t{1} << 31;
 
 const EpollOptions& checked(const EpollOptions& options) {
@@ -165,6 +166,14 @@ void EpollTransport::serve_lingering(Connection& connection) noexcept {
 
 void EpollTransport::wake() noexcept { detail::raise_wake_event(wake_); }
 
+void EpollTransport::wake_when_readable(int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = foreign_event;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0)
+    throw std::system_error(errno, std::generic_category(), "watch a descriptor of the program");
+}
+
 std::size_t EpollTransport::poll_with(const detail::SinkRef& sink, Duration max_wait) {
   NFX_TRACE();
   std::size_t handled = 0;
@@ -245,6 +254,8 @@ std::size_t EpollTransport::wait_and_serve(const detail::SinkRef& sink, Duration
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.u64 == wake_event) {
       detail::clear_wake_event(wake_);
+    } else if (event.data.u64 == foreign_event) {
+      continue;
     } else if ((event.data.u64 & listener_flag) != 0) {
       handled += accept_from(sink, ListenerId{event.data.u64 & ~listener_flag});
     } else {

@@ -53,6 +53,7 @@ class IoUringImpl : private IoUringRegistry {
   void hold(ConnectionId id, bool held) noexcept;
   std::size_t poll(const SinkRef& sink, Duration max_wait);
   void wake() noexcept;
+  void wake_when_readable(int descriptor) { foreign_.push_back({descriptor, false}); }
 
   [[nodiscard]] const IoUringFeatures& features() const noexcept { return ring_.features(); }
   [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept { return warnings_; }
@@ -63,11 +64,15 @@ class IoUringImpl : private IoUringRegistry {
 
  private:
   friend IoUringRegistry;
-  enum class Kind : std::uint8_t { answer, wake, accept, receive, readable, writable };
+  enum class Kind : std::uint8_t { answer, wake, foreign, accept, receive, readable, writable };
   using State = ConnectionState;
   using Connection = IoUringConnection;
   using Listener = IoUringListener;
 
+  struct Foreign {  // a descriptor of the program's
+    int fd;
+    bool watched;
+  };
   struct Waiting {  // accepted by the kernel, not announced yet
     int fd;
     ListenerId listener;
@@ -112,6 +117,7 @@ class IoUringImpl : private IoUringRegistry {
   IoUringRing ring_;
   int wake_ = -1;
   bool wake_watched_ = false;
+  std::vector<Foreign> foreign_;
   bool listeners_to_start_ = false;
   std::vector<std::uint32_t> starved_;   // slots whose request found no buffer, and brought nothing
   std::vector<std::uint32_t> to_start_;  // slots that may want a request

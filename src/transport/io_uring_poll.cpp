@@ -50,6 +50,10 @@ std::size_t IoUringImpl::serve(const SinkRef& sink, const Completion& completion
       clear_wake_event(wake_);
       wake_watched_ = false;
       return 0;
+    case Kind::foreign:
+      // One that cannot be watched, because it is closed, is not tried again.
+      if (completion.result >= 0) foreign_[slot].watched = false;
+      return 0;
     case Kind::accept: return serve_accept(sink, completion, slot, tag);
     case Kind::receive: return serve_receive(sink, completion, slot, tag);
     case Kind::readable:

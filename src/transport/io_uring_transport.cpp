@@ -72,6 +72,7 @@ void IoUringTransport::hold(ConnectionId id, bool held) noexcept { impl_->hold(i
 std::size_t IoUringTransport::lingering() const noexcept { return impl_->lingering(); }
 std::optional<UtcTime> IoUringTransport::received_at() const noexcept { return impl_->received_at(); }
 void IoUringTransport::wake() noexcept { impl_->wake(); }
+void IoUringTransport::wake_when_readable(int descriptor) { impl_->wake_when_readable(descriptor); }
 const IoUringFeatures& IoUringTransport::features() const noexcept { return impl_->features(); }
 const std::vector<TransportWarning>& IoUringTransport::warnings() const noexcept { return impl_->warnings(); }
 const TransportCounters& IoUringTransport::counters() const noexcept { return impl_->counters(); }
@@ -173,6 +174,13 @@ void IoUringImpl::start_requests() noexcept {
     io_uring_prep_poll_add(entry, wake_, POLLIN);
     io_uring_sqe_set_data64(entry, name(Kind::wake, 0, 0));
     wake_watched_ = true;
+  }
+  for (std::size_t i = 0; i < foreign_.size(); ++i) {
+    if (foreign_[i].watched) continue;
+    io_uring_sqe* entry = ring_.request();
+    io_uring_prep_poll_add(entry, foreign_[i].fd, POLLIN);
+    io_uring_sqe_set_data64(entry, name(Kind::foreign, static_cast<std::uint32_t>(i), 0));
+    foreign_[i].watched = true;
   }
   if (listeners_to_start_ && !accepting_paused_) start_listeners();
   for (std::vector<std::uint32_t>* list : {&starved_, &to_start_}) {

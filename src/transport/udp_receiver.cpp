@@ -266,6 +266,11 @@ UdpSent UdpReceiver::send(std::uint16_t number, const UdpDestination& to, std::s
   return busy ? UdpSent::busy : UdpSent::refused;
 }
 
+int UdpReceiver::descriptor(std::uint16_t line) const noexcept {
+  NFX_ASSERT(line < lines_.size());
+  return state_->lines[line].socket.fd();
+}
+
 void UdpReceiver::wait(Duration longest) noexcept {
   timespec timeout{};
   timeout.tv_sec = static_cast<time_t>(longest / std::chrono::seconds{1});

@@ -49,6 +49,9 @@ class SessionHandle {
   // Encodes and queues the message; it is sent at the end of this iteration of the poll loop. Returns its sequence
   // number.
   virtual std::expected<SeqNum, SendError> send(const Outgoing& message) noexcept = 0;
+  // Sends what is queued now, and not at the end of the iteration: an order that must not wait for the messages after
+  // it. Cost: the system call. What the journal or a full network holds back waits as it would have.
+  virtual void flush() noexcept = 0;
   // Sends the peer a BusinessMessageReject for its application message.
   virtual std::expected<SeqNum, SendError> reject_business(const MessageView& refused, BusinessRejectReason reason,
                                                            std::string_view text) noexcept = 0;

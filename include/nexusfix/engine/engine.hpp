@@ -54,6 +54,11 @@ class Engine {
   // plan, the first call pins the calling thread as planned.
   std::size_t turn(Duration max_wait);
 
+  // Before run(): a poll thread that sleeps wakes when this descriptor is readable too, so that the program reads it in
+  // on_turn(): market data on the thread of the session that its orders take. The engine neither reads nor closes it.
+  // Throws ConfigError when there is no such thread, std::system_error when the kernel cannot watch it.
+  void wake_when_readable(int descriptor, std::uint32_t poll_thread = 0);
+
   void stop() noexcept;
   // For the thread that calls turn(), or for any once run() has returned.
   [[nodiscard]] bool finished() const noexcept;

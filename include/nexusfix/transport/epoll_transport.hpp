@@ -75,6 +75,9 @@ class EpollTransport : private detail::EpollBooks {
   }
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept { return received_at_; }
   void wake() noexcept;
+  // A poll that waits also ends when this descriptor is readable, until it is closed. It is not read. Throws
+  // std::system_error when epoll cannot watch it.
+  void wake_when_readable(int descriptor);
 
   // Socket options that were requested and refused, each once, with how many sockets go without.
   [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept { return warnings_; }

@@ -76,6 +76,8 @@ class IoUringTransport {
   // stamps.
   [[nodiscard]] std::optional<UtcTime> received_at() const noexcept;
   void wake() noexcept;
+  // A poll that waits also ends when this descriptor is readable, while it is open. It is not read.
+  void wake_when_readable(int descriptor);
 
   [[nodiscard]] const IoUringFeatures& features() const noexcept;
   // Socket options that were requested and refused, each once, with how many sockets go without.

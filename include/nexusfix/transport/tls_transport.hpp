@@ -154,6 +154,11 @@ class TlsTransport {
     return within_inner_ ? inner_.received_at() : std::nullopt;
   }
   void wake() noexcept { inner_.wake(); }
+  void wake_when_readable(int descriptor)
+    requires requires(Inner& inner) { inner.wake_when_readable(0); }
+  {
+    inner_.wake_when_readable(descriptor);
+  }
 
   [[nodiscard]] const TlsCounters& counters() const noexcept { return counters_; }
   // The latest failure, connection = no_connection when there was none. Changes in poll only.

@@ -112,6 +112,8 @@ class UdpReceiver {
 
   // From a line's socket: a request whose answer comes back to the line, or an answer to a sender.
   UdpSent send(std::uint16_t line, const UdpDestination& to, std::string_view datagram) noexcept;
+  // Of a line's socket: readable when it has a datagram. The receiver closes it.
+  [[nodiscard]] int descriptor(std::uint16_t line) const noexcept;
 
   // Sleeps until a line has a datagram, a signal arrives, or `longest` has passed.
   void wait(Duration longest) noexcept;
