@@ -1,5 +1,5 @@
 // The path of market data: packets of an ITCH feed through the arbiter and the parser into books, with a gap that is
-// filled.
+// filled; and from there to models, through the risk limits, to FIX orders and their reports, with all stages stamped.
 #include <memory>
 #include <vector>
 
@@ -8,6 +8,11 @@
 #include "nexusfix/market/itch_feed.hpp"
 #include "nexusfix/market/itch_generator.hpp"
 #include "nexusfix/market/order_book.hpp"
+#include "nexusfix/strategy/microprice.hpp"
+#include "nexusfix/strategy/order_messages.hpp"
+#include "nexusfix/strategy/pipeline.hpp"
+#include "nexusfix/strategy/quoter.hpp"
+#include "nexusfix/strategy/stages.hpp"
 
 namespace nfx::test {
 namespace {
@@ -23,7 +28,38 @@ struct Books {
   std::uint64_t requests = 0;
   std::uint64_t connects = 0;
 
-  void event(const Event& event) { books.apply(InstrumentIndex{std::to_underlying(event.instrument)}, event); }
+  strategy::Pipeline<strategy::MicropriceModel, strategy::OnlyFor<strategy::Quoter>> pipeline{
+      {.risk = {.orders_per_second = 1'000'000, .burst = 100'000},
+       .instruments = std::vector<strategy::InstrumentLimits>(stocks + 1)},
+      strategy::MicropriceModel{},
+      {InstrumentId{7}, strategy::Quoter{}}};
+  strategy::OrderMessages messages{{.symbol = "STCK", .price_scale = 4}};
+  strategy::StageRecorder<> stages{{.pending = 1024}};
+  Instant now{};
+  std::uint64_t orders = 0;
+
+  void event(const Event& event) {
+    stages.message_begins(event.receive_time, event.sequence);
+    const auto index = InstrumentIndex{std::to_underlying(event.instrument)};
+    books.apply(index, event);
+    stages.reached(strategy::Stage::book);
+    strategy::OrderTable::VenueReport answer{};
+    pipeline.on(books.book(index), index, event, FeedState::live, now,
+                [&](const strategy::Intent& intent, const strategy::OwnOrder& order) {
+                  const bool is_new = intent.action == strategy::Action::place;
+                  if (!messages.message(intent, order, now.utc)) return false;
+                  stages.reached(strategy::Stage::encode);
+                  answer = {.number = is_new ? order.number : order.change,
+                            .kind = is_new ? strategy::ReportKind::accepted : strategy::ReportKind::canceled};
+                  return true;
+                });
+    stages.message_ends();
+    if (answer.number != strategy::OrderNumber{}) {
+      ++orders;
+      pipeline.report(answer);
+    }
+    if (stages.room() == 0) stages.collect({.ticks = cycle_count(), .utc = now.utc, .ns_per_tick = 1});
+  }
   void request(const MoldRequest&) { ++requests; }
   void snapshot_connect() { ++connects; }
   void snapshot_send(std::span<const std::byte>) {}
@@ -53,7 +89,8 @@ std::vector<Bytes> packets_of_a_day(const MoldSession& session) {
 void check_market_paths() {
   const MoldSession session = market::test::session_of("HOT");
   const std::vector<Bytes> packets = packets_of_a_day(session);
-  Books books;
+  const auto all = std::make_unique<Books>();
+  Books& books = *all;
   ItchFeedOptions options;
   options.mold.request_attempts = 1;
   options.snapshot_login = {"user", "secret", "", 1};
@@ -64,6 +101,7 @@ void check_market_paths() {
   TrapCounts counts;
   for (std::size_t i = 0; i < packets.size(); ++i) {
     now.monotonic += 10us;
+    books.now = now;
     if (i < warm) {
       feed->packet(MoldLine::a, packets[i], now);
       continue;
@@ -78,7 +116,8 @@ void check_market_paths() {
     counts.add(trap.counts());
   }
   check(feed->state() == FeedState::live && books.books.anomalies() == 0, "the books followed the feed");
-  check_counts(counts, "an ITCH feed with gaps, and its books");
+  check_counts(counts, "an ITCH feed with gaps, its books, models and orders");
+  check(books.orders > 100, "the models sent orders");
 }
 
 }  // namespace nfx::test
