@@ -268,6 +268,41 @@ std::string svg_bars(std::string_view title, const std::vector<SvgBar>& bars) {
   return out + "</svg>\n";
 }
 
+std::string svg_stacks(std::string_view title, const std::vector<std::string>& parts,
+                       const std::vector<SvgStack>& stacks) {
+  constexpr double row = 22, names = 130, labels = 390, key = 22;
+  double largest = 0;
+  for (const SvgStack& stack : stacks) {
+    double sum = 0;
+    for (const double part : stack.parts) sum += part;
+    largest = std::max(largest, sum);
+  }
+  std::string out = svg_begin(title, top + key + row * static_cast<double>(stacks.size()) + 8);
+  const auto box = [&](std::size_t colour, double x, double y, double wide, double high) {
+    out += "<rect class=\"f" + std::to_string(colour % colours) + "\" x=\"" + at(x) + "\" y=\"" + at(y) +
+           "\" width=\"" + at(wide) + "\" height=\"" + at(high) + "\"/>";
+  };
+  double x = left;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    box(i, x, top - 2, 10, 10);
+    out += text_at(x + 14, top + 7, " class=\"k\"", parts[i]);
+    x += 7.0 * static_cast<double>(parts[i].size()) + 32;
+  }
+  double y = top + key;
+  for (const SvgStack& stack : stacks) {
+    out += text_at(names - 8, y + 13, " class=\"k\" text-anchor=\"end\"", stack.name);
+    x = names;
+    for (std::size_t i = 0; i < stack.parts.size() && largest > 0; ++i) {
+      const double wide = stack.parts[i] / largest * (width - names - labels);
+      if (wide > 0.05) box(i, x, y + 3, wide, row - 8);
+      x += wide;
+    }
+    out += text_at(x + 6, y + 13, "", stack.label);
+    y += row;
+  }
+  return out + "</svg>\n";
+}
+
 std::vector<std::pair<double, double>> downsampled_by_max(const std::vector<std::pair<double, double>>& values,
                                                           std::size_t points) {
   if (points == 0 || values.size() <= points) return values;

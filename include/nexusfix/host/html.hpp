@@ -52,6 +52,15 @@ struct SvgBar {
 // Horizontal, one below the other.
 [[nodiscard]] std::string svg_bars(std::string_view title, const std::vector<SvgBar>& bars);
 
+// Horizontal bars of several parts, one below the other, all to one scale, with a key of the parts.
+struct SvgStack {
+  std::string name;
+  std::vector<double> parts;
+  std::string label;  // at the bar's end
+};
+[[nodiscard]] std::string svg_stacks(std::string_view title, const std::vector<std::string>& parts,
+                                     const std::vector<SvgStack>& stacks);
+
 // One file of these charts, one below the other.
 [[nodiscard]] std::string svg_document(std::string_view title, const std::vector<std::string>& charts);
 
