@@ -55,7 +55,7 @@ WORDS = (
          r"(best|lowest) asks?\b|\bbids?\b[^.]{0,20}\basks?\b|\basks? (side|price)"),
     Word("numbers", 0, 0, r"\b(both|the|its|their|new|our) numbers\b|\bnumbering\b", "sequence numbers; sequence-number epoch"),
     Word("spin", 0, 0, r"\b(spins?|spinning|spinners?)\b", "busy-polls, busy-polling thread",
-         r"[\"'\\]spin[\"'\\]|\w-spinners?|spin \(busy-polling|--idle spin|idle: spin:|poll  spin  \d|spin; block when"
+         r"[\"'\\]spin[\"'\\]|\w-spinners?|spin \(busy-polling|--(idle|mode) spin|idle: spin:|poll  spin  \d|spin; block when"
          r"|raw (ring )?spin"),
     Word("stand", 0, 0, r"\b(stands?|stood|standing)\b", "is, appears, is established", r"stands? for\b"),
     Word("tell", 0, 0, r"\b(tells?|told|telling)\b", "indicates, notifies, distinguishes", r"cannot tell"),

@@ -1,0 +1,130 @@
+// The page of `nfx t2m --report`: percentiles, where the time goes, and the slowest messages, as charts.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "host/html.hpp"
+#include "t2m/report.hpp"
+
+namespace nfx::app::t2m {
+namespace {
+
+using strategy::Stage;
+
+constexpr std::size_t slowest_shown = 30;
+constexpr std::size_t most_lines = 8;
+// Those that a total consists of, in a chart of at most eight colours.
+constexpr std::array stages_shown{Stage::queued, Stage::poll,  Stage::read,   Stage::parse,
+                                  Stage::book,   Stage::model, Stage::encode, Stage::send};
+
+std::string micros(double ns) {
+  std::array<char, 32> text;
+  return {text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.3f", ns / 1000))};
+}
+
+std::vector<std::string> stage_names() {
+  std::vector<std::string> names;
+  for (const Stage stage : stages_shown) names.emplace_back(to_string(stage));
+  return names;
+}
+
+// By how rarely a message takes longer: one in two, ten, a hundred.
+SvgLine percentiles_of(const StageFigures& figures, std::string name) {
+  SvgLine line{std::move(name), {}};
+  for (std::size_t i = 0; i < percentile_rows.size(); ++i) {
+    if (figures.ns[i])
+      line.points.emplace_back(100 / (100 - percentile_rows[i].percent), static_cast<double>(*figures.ns[i]) / 1000);
+  }
+  return line;
+}
+
+std::string percentile_chart(std::string title, std::vector<SvgLine> lines) {
+  SvgChart chart{.title = std::move(title),
+                 .x_label = "percentile",
+                 .y_label = "us",
+                 .log_x = true,
+                 .log_y = true,
+                 .x_ticks = {},
+                 .lines = std::move(lines)};
+  for (const PercentileRow& row : percentile_rows) chart.x_ticks.emplace_back(100 / (100 - row.percent), row.name);
+  return svg_series(chart);
+}
+
+std::string stage_table(const RunResult& run) {
+  HtmlTable table;
+  for (const PercentileRow& row : percentile_rows) table.head.emplace_back(row.name);
+  table.head.insert(table.head.end(), {"max", "mean", "us"});
+  table.left_columns_at_end = 1;
+  for (const StageFigures& figures : run.stages) {
+    std::vector<std::string> cells;
+    for (const auto& ns : figures.ns) cells.push_back(ns ? micros(static_cast<double>(*ns)) : "-");
+    cells.push_back(micros(static_cast<double>(figures.max_ns)));
+    cells.push_back(micros(figures.mean_ns));
+    cells.emplace_back(to_string(figures.stage));
+    table.rows.push_back(std::move(cells));
+  }
+  return html_table(table);
+}
+
+std::string mean_stages(const RunResult& run) {
+  SvgStack mean{"mean", {}, {}};
+  double sum = 0;
+  for (const Stage stage : stages_shown) {
+    const StageFigures* figures = run.find(stage);
+    // Of all messages: those without the stage had none of it.
+    const double all = static_cast<double>(std::max<std::uint64_t>(run.messages, 1));
+    mean.parts.push_back(figures == nullptr ? 0 : figures->mean_ns * static_cast<double>(figures->count) / all);
+    sum += mean.parts.back();
+  }
+  mean.label = micros(sum) + " us";
+  return svg_stacks("Where the time of a message goes, on average", stage_names(), {mean});
+}
+
+std::string slowest_messages(const RunResult& run) {
+  std::vector<SvgStack> stacks;
+  for (const SlowLine& line : run.slowest) {
+    if (stacks.size() == slowest_shown) break;
+    SvgStack stack{"message " + std::to_string(line.message.number), {}, {}};
+    for (const Stage stage : stages_shown)
+      stack.parts.push_back(static_cast<double>(line.message.ns[std::to_underlying(stage)]));
+    stack.label = micros(static_cast<double>(line.message.total_ns)) + " us; " + to_text(line.host);
+    stacks.push_back(std::move(stack));
+  }
+  return svg_stacks("The slowest messages, from the kernel's stamp, and what the host did then", stage_names(), stacks);
+}
+
+std::string section(const RunResult& run) {
+  std::string out = "<h2>" + html_escaped(conditions(run)) + "</h2>\n<p>" + std::to_string(run.messages) +
+                    " messages; the publisher was late by " + micros(static_cast<double>(run.publisher.late_p99_ns)) +
+                    " us at P99.</p>\n";
+  for (const std::string& warning : run.warnings)
+    out += "<p class=\"soft\">Warning: " + html_escaped(warning) + "</p>\n";
+  std::vector<SvgLine> lines;
+  for (const Stage total : {Stage::due_to_model, Stage::tick_to_model, Stage::due_to_order, Stage::tick_to_order}) {
+    if (const StageFigures* figures = run.find(total))
+      lines.push_back(percentiles_of(*figures, std::string{to_string(total)}));
+  }
+  return out + percentile_chart("Percentiles", std::move(lines)) + mean_stages(run) + stage_table(run) +
+         slowest_messages(run);
+}
+
+}  // namespace
+
+std::string to_html(std::span<const RunResult> runs) {
+  std::string body;
+  if (runs.size() > 1) {
+    std::vector<SvgLine> lines;
+    for (const RunResult& run : runs) {
+      const StageFigures* figures = run.find(Stage::tick_to_model);
+      const std::string name =
+          run.where + (run.options.messages.names == 1 ? "" : ", 4 names") + (run.options.noise == 0 ? "" : ", noise");
+      const bool known = std::ranges::find(lines, name, &SvgLine::name) != lines.end();
+      if (figures != nullptr && !known && lines.size() < most_lines) lines.push_back(percentiles_of(*figures, name));
+    }
+    body += percentile_chart("Tick to model", std::move(lines));
+  }
+  for (const RunResult& run : runs) body += section(run);
+  return html_page("Tick to model", body);
+}
+
+}  // namespace nfx::app::t2m

@@ -1,0 +1,49 @@
+// The publisher in a process of its own: sends each message when it is due, whatever the receiver does (open loop).
+// Forked before any thread exists. Errors: the child reports them on stderr; the parent sees no report.
+// Lifetime: the child ends with the object, and with the process that made it, however that one ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/transport/udp_address.hpp"
+#include "t2m/messages.hpp"
+
+namespace nfx::app::t2m {
+
+// How late it was: a latency from the due time includes what it was late.
+struct PublisherReport {
+  std::uint64_t sent = 0;
+  std::uint64_t refused = 0;  // by the kernel: no receiver, or no space
+  std::uint64_t late_p50_ns = 0;
+  std::uint64_t late_p99_ns = 0;
+  std::uint64_t late_max_ns = 0;
+};
+
+class PublisherProcess {
+ public:
+  // The messages are made by then; the child has them as they are. It waits for begin().
+  PublisherProcess(Messages& messages, const UdpAddress& to, const CpuSet& cpus);
+  ~PublisherProcess();
+  PublisherProcess(const PublisherProcess&) = delete;
+  PublisherProcess& operator=(const PublisherProcess&) = delete;
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  void begin() noexcept;
+  // Whether it has sent everything, or has ended otherwise. Does not wait.
+  [[nodiscard]] bool ended() noexcept;
+  // After ended(). Nothing: it ended without one.
+  [[nodiscard]] std::optional<PublisherReport> report() const noexcept { return report_; }
+
+ private:
+  pid_t pid_ = -1;
+  int to_child_ = -1;
+  int from_child_ = -1;
+  bool ended_ = false;
+  std::optional<PublisherReport> report_;
+};
+
+}  // namespace nfx::app::t2m

@@ -1,0 +1,215 @@
+// Percentile tables of stages and conditions, in microseconds.
+#include "t2m/report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "nexusfix/base/counter_rows.hpp"
+#include "text.hpp"
+
+namespace nfx::app::t2m {
+namespace {
+
+using strategy::Stage;
+
+// "12.345", in microseconds; "-" where there are too few messages.
+std::string micros(std::optional<std::uint64_t> ns) {
+  if (!ns) return "-";
+  std::array<char, 32> text;
+  const int size = std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(*ns) / 1000);
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+std::string padded(std::string_view text, std::size_t width, bool right) {
+  const std::size_t fill = width > text.size() ? width - text.size() : 0;
+  return right ? std::string(fill, ' ') + std::string{text} : std::string{text} + std::string(fill, ' ');
+}
+
+constexpr std::size_t name_width = 26;
+constexpr std::size_t number_width = 11;
+
+void print_head(SafeText& out, std::string_view first) {
+  out += padded(first, name_width, false);
+  for (const PercentileRow& row : percentile_rows) out += padded(row.name, number_width, true);
+  out += padded("max", number_width, true);
+  out += "\n";
+}
+
+void print_row(SafeText& out, std::string_view name, const StageFigures& figures) {
+  out += padded(name, name_width, false);
+  for (const auto& ns : figures.ns) out += padded(micros(ns), number_width, true);
+  out += padded(micros(figures.max_ns), number_width, true);
+  out += "\n";
+}
+
+bool any_refused(const RunResult& result) {
+  return std::ranges::any_of(result.stages, [](const StageFigures& each) {
+    return std::ranges::any_of(each.ns, [](const auto& ns) { return !ns; });
+  });
+}
+
+void print_slow(SafeText& out, const SlowLine& line) {
+  const strategy::SlowMessage& message = line.message;
+  out.add("  {} us, message {}{}, CPU {}:", micros(message.total_ns), message.number,
+          message.order ? " with an order" : "", message.cpu);
+  // What took a twentieth of it or more, the largest first.
+  std::vector<std::size_t> parts;
+  for (std::size_t i = std::to_underlying(Stage::queued); i <= std::to_underlying(Stage::send); ++i)
+    if (std::uint64_t{message.ns[i]} * 20 >= message.total_ns) parts.push_back(i);
+  std::ranges::sort(parts, std::greater{}, [&](std::size_t i) { return message.ns[i]; });
+  for (const std::size_t i : parts) out.add(" {} {}", strategy::stage_rows[i].name, micros(message.ns[i]));
+  if (const std::string host = to_text(line.host); !host.empty()) out.add("; host: {}", host);
+  out += "\n";
+}
+
+void json_figures(SafeText& out, const StageFigures& figures) {
+  out.add("{\"stage\":\"{}\",\"count\":{},\"mean_ns\":{}", to_string(figures.stage), figures.count,
+          static_cast<std::uint64_t>(figures.mean_ns));
+  for (std::size_t i = 0; i < figures.ns.size(); ++i) {
+    out.add(",\"{}_ns\":{}", percentile_rows[i].name, figures.ns[i] ? std::to_string(*figures.ns[i]) : "null");
+  }
+  out.add(",\"max_ns\":{}}", figures.max_ns);
+}
+
+void json_host(SafeText& out, const HostWindow& host) {
+  out.add(
+      "{\"waited_ns\":{},\"involuntary_switches\":{},\"migrations\":{},\"steal_ms\":{},\"timer_interrupts\":{},"
+      "\"device_interrupts\":{},\"other_interrupts\":{}}",
+      host.waited_ns, host.involuntary_switches, host.migrations, host.steal_ticks * 10, host.timer_interrupts,
+      host.device_interrupts, host.other_interrupts);
+}
+
+void json_slow(SafeText& out, const SlowLine& line) {
+  const strategy::SlowMessage& message = line.message;
+  out.add("{\"number\":{},\"total_ns\":{},\"order\":{},\"cpu\":{},\"stages_ns\":{", message.number, message.total_ns,
+          message.order ? "true" : "false", message.cpu);
+  for (std::size_t i = 0; i <= std::to_underlying(Stage::send); ++i)
+    out.add("{}\"{}\":{}", i == 0 ? "" : ",", strategy::stage_rows[i].name, message.ns[i]);
+  out += "},\"host\":";
+  json_host(out, line.host);
+  out += "}";
+}
+
+}  // namespace
+
+std::string conditions(const RunResult& result) {
+  const RunOptions& run = result.options;
+  const MessageOptions& messages = run.messages;
+  const auto name = [](const auto& names, auto value) { return std::string{names[std::to_underlying(value)]}; };
+  std::string text = name(feed_kinds, messages.feed) + ", " + std::to_string(messages.names) +
+                     (messages.names == 1 ? " name, " : " names, ") + name(wait_modes, run.mode) + ", " + result.where +
+                     ", " + name(load_kinds, messages.load) + ' ' +
+                     std::to_string(static_cast<std::uint64_t>(messages.rate_per_s)) + "/s";
+  if (run.noise != 0) text += ", " + std::to_string(run.noise) + " noisy processes";
+  if (run.orders) text += ", with orders";
+  return text;
+}
+
+void print_run(SafeText& out, const RunResult& result, std::size_t slowest) {
+  out.add("{}: {} messages\n", conditions(result), result.messages);
+  print_head(out, "us");
+  for (const Stage total : {Stage::due_to_model, Stage::due_to_order, Stage::tick_to_model, Stage::tick_to_order}) {
+    if (const StageFigures* figures = result.find(total)) print_row(out, to_string(total), *figures);
+  }
+  for (const StageFigures& figures : result.stages) {
+    if (figures.stage <= Stage::service) print_row(out, "  " + std::string{to_string(figures.stage)}, figures);
+  }
+  if (any_refused(result)) out += "-: fewer than ten messages are beyond it; measure more of them\n";
+  out.add("publisher: {} sent, {} refused; late by {} us at the median, {} at P99, {} at most\n", result.publisher.sent,
+          result.publisher.refused, micros(result.publisher.late_p50_ns), micros(result.publisher.late_p99_ns),
+          micros(result.publisher.late_max_ns));
+  if (result.missing != 0) out.add("{} messages were lost: the receiver does not follow\n", result.missing);
+  if (result.not_kept != 0) out.add("{} messages have no stamps\n", result.not_kept);
+  if (result.anomalies != 0) out.add("{} events did not fit the books\n", result.anomalies);
+  if (result.options.orders) {
+    out.add("orders: {} new, {} replaced, {} canceled", result.orders.orders, result.orders.replacements,
+            result.orders.cancels);
+    for (const strategy::RefusalRow& row : strategy::refusal_rows) {
+      if (result.orders.*row.counter != 0) out.add(", {} refused: {}", result.orders.*row.counter, row.text);
+    }
+    out += "\n";
+  }
+  if (const std::string host = to_text(result.host); !host.empty()) out.add("host: {}\n", host);
+  for (const std::string& warning : result.warnings) out.add("warning: {}\n", warning);
+  if (slowest == 0 || result.slowest.empty()) return;
+  out += "the slowest, from the kernel's stamp:\n";
+  for (std::size_t i = 0; i < std::min(slowest, result.slowest.size()); ++i) print_slow(out, result.slowest[i]);
+}
+
+// The median over the runs of each percentile, and how far apart the runs are at the median.
+void print_comparison(SafeText& out, std::span<const ComparedCondition> conditions) {
+  print_head(out, "tick to model, us");
+  for (const ComparedCondition& condition : conditions) {
+    if (condition.runs.empty()) {
+      out += padded(condition.name, name_width, false);
+      out.add("  left out: {}\n", condition.left_out);
+      continue;
+    }
+    StageFigures middle;
+    const auto median_of = [&](const auto& pick) {
+      std::vector<std::uint64_t> values;
+      for (const RunResult& run : condition.runs) {
+        const StageFigures* figures = run.find(Stage::tick_to_model);
+        const std::optional<std::uint64_t> value = figures == nullptr ? std::nullopt : pick(*figures);
+        if (value) values.push_back(*value);
+      }
+      std::ranges::sort(values);
+      return values.size() == condition.runs.size() ? std::optional{values[values.size() / 2]} : std::nullopt;
+    };
+    for (std::size_t i = 0; i < middle.ns.size(); ++i)
+      middle.ns[i] = median_of([i](const StageFigures& figures) { return figures.ns[i]; });
+    middle.max_ns = median_of([](const StageFigures& figures) { return std::optional{figures.max_ns}; }).value_or(0);
+    print_row(out, condition.name, middle);
+    std::vector<std::uint64_t> medians;
+    for (const RunResult& run : condition.runs) {
+      if (const StageFigures* figures = run.find(Stage::tick_to_model); figures != nullptr && figures->ns[0])
+        medians.push_back(*figures->ns[0]);
+    }
+    if (medians.size() < 2) continue;
+    const auto [least, most] = std::ranges::minmax(medians);
+    out.add("  P50 of the {} runs from {} to {}\n", medians.size(), micros(least), micros(most));
+  }
+}
+
+std::string to_json(std::span<const RunResult> runs) {
+  SafeText out;
+  out += "{\"runs\":[";
+  for (const RunResult& run : runs) {
+    if (&run != runs.data()) out += ",\n";
+    out.add(
+        "{\"conditions\":\"{}\",\"messages\":{},\"missing\":{},\"not_kept\":{},\"anomalies\":{},\"book_hash\":\"{}\"",
+        conditions(run), run.messages, run.missing, run.not_kept, run.anomalies, run.book_hash);
+    out.add(",\"publisher\":{\"sent\":{},\"refused\":{},\"late_p50_ns\":{},\"late_p99_ns\":{},\"late_max_ns\":{}}",
+            run.publisher.sent, run.publisher.refused, run.publisher.late_p50_ns, run.publisher.late_p99_ns,
+            run.publisher.late_max_ns);
+    out += ",\"host\":";
+    json_host(out, run.host);
+    out += ",\"stages\":[";
+    for (const StageFigures& figures : run.stages) {
+      if (&figures != run.stages.data()) out += ",";
+      json_figures(out, figures);
+    }
+    out += "],\"orders\":{";
+    bool first = true;
+    for (const auto& row : counter_rows<strategy::RiskCounters>) {
+      out.add("{}\"{}{}{}\":{}", first ? "" : ",", row.metric, row.label.empty() ? "" : ".", row.label_value,
+              run.orders.*row.member);
+      first = false;
+    }
+    out += "},\"slowest\":[";
+    for (const SlowLine& line : run.slowest) {
+      if (&line != run.slowest.data()) out += ",";
+      json_slow(out, line);
+    }
+    out += "],\"warnings\":[";
+    for (const std::string& warning : run.warnings) {
+      if (&warning != run.warnings.data()) out += ",";
+      append_json_text(out, warning);
+    }
+    out += "]}";
+  }
+  out += "]}\n";
+  return std::string{out.view()};
+}
+
+}  // namespace nfx::app::t2m

@@ -1,0 +1,285 @@
+// nfx t2m: how long market data takes from the kernel to a model, and to an order, on this machine.
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <span>
+#include <stdexcept>
+
+#include "command.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "output.hpp"
+#include "t2m/report.hpp"
+#include "t2m/run.hpp"
+
+namespace nfx::app {
+namespace t2m {
+namespace {
+
+struct Options {
+  std::string feed = "itch";
+  std::string mode = "block";
+  std::string load = "poisson";
+  RunOptions run;
+  std::uint32_t slowest = 10;
+  std::string json_file;
+  std::string report_file;
+};
+
+template <class Enum, class Names>
+Enum chosen(const std::string& text, const Names& names) {
+  return static_cast<Enum>(std::ranges::find(names, text) - names.begin());
+}
+
+RunOptions read(const Options& options) {
+  RunOptions run = options.run;
+  run.messages.feed = chosen<FeedKind>(options.feed, feed_kinds);
+  run.messages.load = chosen<LoadKind>(options.load, load_kinds);
+  run.mode = chosen<WaitMode>(options.mode, wait_modes);
+  if (run.messages.load == LoadKind::recorded && run.messages.recording.empty())
+    throw ConfigError("--load recorded takes its times from a file: give --recording FILE.dbn");
+  return run;
+}
+
+std::vector<cli::Option> message_options(Options& options) {
+  MessageOptions& messages = options.run.messages;
+  return {
+      {.names = "--feed",
+       .target = &options.feed,
+       .help = "Of the messages: NASDAQ ITCH over MoldUDP64, or DBN",
+       .one_of = {feed_kinds.begin(), feed_kinds.end()}},
+      {.names = "--load",
+       .target = &options.load,
+       .help = "When messages come: independently of each other, with bursts, or as far apart as those of a recording",
+       .one_of = {load_kinds.begin(), load_kinds.end()}},
+      {.names = "--rate",
+       .target = &messages.rate_per_s,
+       .help = "Messages per second, on average",
+       .range = {{1, 2'000'000}}},
+      {.names = "--burst",
+       .target = &messages.burst,
+       .help = "Messages of a burst; about one arrival of fifty is one",
+       .range = {{1, 10'000}}},
+      {.names = "--recording",
+       .target = &messages.recording,
+       .help = "DBN file of which --load recorded takes the times",
+       .kind = cli::Kind::existing_file},
+      {.names = "--messages",
+       .target = &messages.messages,
+       .help = "Messages to measure, after those that build the books",
+       .range = {{100, 5'000'000}}},
+      {.names = "--seed", .target = &messages.seed, .help = "Chooses the market"},
+  };
+}
+
+template <class... Lists>
+std::vector<cli::Option> joined(Lists&&... lists) {
+  std::vector<cli::Option> all;
+  (all.insert(all.end(), lists.begin(), lists.end()), ...);
+  return all;
+}
+
+void write(std::string_view option, const std::string& file, const std::string& text) {
+  std::ofstream out{file, std::ios::binary};
+  out << text;
+  if (!out.flush())
+    throw std::runtime_error("cannot write " + file + ": give " + std::string{option} + " a writable path");
+}
+
+void write_files(const Options& options, std::span<const RunResult> runs) {
+  if (!options.json_file.empty()) write("--json", options.json_file, to_json(runs));
+  if (!options.report_file.empty()) write("--report", options.report_file, to_html(runs));
+}
+
+std::vector<cli::Option> file_options(Options& options) {
+  return {{.names = "--report",
+           .target = &options.report_file,
+           .help = "Also write a page with charts to this file: HTML that loads nothing",
+           .kind = cli::Kind::file},
+          {.names = "--json",
+           .target = &options.json_file,
+           .help = "Also write the result to this file",
+           .kind = cli::Kind::file}};
+}
+
+bool complete(const RunResult& result) {
+  return result.missing == 0 && result.anomalies == 0 && result.messages + result.not_kept != 0;
+}
+
+int run_command(const Options& options) {
+  const RunResult result = run_once(read(options));
+  SafeText out;
+  print_run(out, result, options.slowest);
+  print(out);
+  write_files(options, {&result, 1});
+  return complete(result) ? exit_done : exit_failed;
+}
+
+cli::Command run_row() {
+  static Options options;
+  return {
+      .name = "run",
+      .summary = "One publisher, one receiver, and where the time of each message goes",
+      .run = [] { return run_command(options); },
+      .options = joined(
+          std::vector<cli::Option>{
+              {.names = "--names", .target = &options.run.messages.names, .help = "Instruments", .range = {{1, 1000}}},
+              {.names = "--mode",
+               .target = &options.mode,
+               .help = "What the receiver does while nothing comes",
+               .one_of = {wait_modes.begin(), wait_modes.end()}},
+              {.names = "--pin",
+               .target = &options.run.pin,
+               .help = "Place the receiver's thread, and it alone, as a plan for this machine does"},
+              {.names = "--isolate",
+               .target = &options.run.isolate,
+               .help = "... and keep everything else off its CPU while it runs; needs root"},
+              {.names = "--noise",
+               .target = &options.run.noise,
+               .help = "Start this many processes that use all the CPU time they get",
+               .range = {{0, 1024}},
+               .default_text = "0"},
+              {.names = "--orders",
+               .target = &options.run.orders,
+               .help = "Quote the first name at the demonstration's venue, by FIX, from the same thread"},
+              {.names = "--slow-model-every",
+               .target = &options.run.slow_model_every,
+               .help = "A model that takes 50 us once in N messages",
+               .value = "N",
+               .default_text = "never"}},
+          message_options(options),
+          std::vector<cli::Option>{{.names = "--slowest",
+                                    .target = &options.slowest,
+                                    .help = "How many of the slowest messages are shown; --json has 100",
+                                    .range = {{0, 100}}}},
+          file_options(options)),
+      .details =
+          "The publisher is a process of its own and sends each message when it is due, whether or not the receiver "
+          "follows (open loop). Each message states when it was due: latencies 'from due' include what publisher and "
+          "network were late. A percentile is shown where at least ten messages are beyond it.",
+      .exit_codes =
+          "0 done, 1 messages were lost or did not fit the books, 2 wrong usage, or a plan that this machine cannot "
+          "keep",
+      .examples = {{.line = "nfx t2m run --feed itch --names 4", .about = "from the kernel's stamp to the model"},
+                   {.line = "nfx t2m run --mode spin --isolate --orders --json run.json"}},
+  };
+}
+
+// What is compared: the same load, with less and less in the receiver's way.
+struct Condition {
+  std::string_view name;
+  bool pin;
+  bool isolate;
+};
+constexpr std::array compared{Condition{"not pinned", false, false}, Condition{"pinned", true, false},
+                              Condition{"pinned and isolated", true, true}};
+
+struct CompareOptions {
+  Options common;
+  std::uint32_t runs = 5;
+  std::uint32_t noise = 2;
+  bool no_isolate = false;
+};
+
+std::vector<ComparedCondition> table_of(unsigned noise, bool isolate) {
+  std::vector<ComparedCondition> table;
+  for (const std::string_view suffix : {"", " +noise"}) {
+    if (!suffix.empty() && noise == 0) break;
+    for (const Condition& each : compared) {
+      const std::string_view left_out = each.isolate && !isolate ? "--no-isolate" : "";
+      table.push_back({std::string{each.name} + std::string{suffix}, {}, std::string{left_out}});
+    }
+  }
+  return table;
+}
+
+// Each condition once. One that this machine refuses is left out from then on.
+void run_turn(std::vector<ComparedCondition>& table, const CompareOptions& options, std::uint16_t names) {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (!table[i].left_out.empty()) continue;
+    const Condition& condition = compared[i % compared.size()];
+    RunOptions run = read(options.common);
+    run.mode = WaitMode::spin;
+    run.messages.names = names;
+    run.pin = condition.pin;
+    run.isolate = condition.isolate;
+    run.noise = i < compared.size() ? 0 : options.noise;
+    try {
+      table[i].runs.push_back(run_once(run));
+    } catch (const std::runtime_error& error) {
+      table[i].left_out = error.what();
+    }
+  }
+}
+
+int compare_command(const CompareOptions& options) {
+  SafeText out;
+  std::vector<RunResult> all;
+  for (const std::uint16_t names : {std::uint16_t{1}, std::uint16_t{4}}) {
+    std::vector<ComparedCondition> table = table_of(options.noise, !options.no_isolate);
+    // In turns, so that a slow phase of the machine is in all of them.
+    for (std::uint32_t turn = 0; turn < options.runs; ++turn) {
+      print_error(made("{} names, turn {} of {}\n", names, turn + 1, options.runs));
+      run_turn(table, options, names);
+    }
+    if (!all.empty()) out += "\n";
+    out.add("{} names, {} {}/s, {} messages a run, the median of {} runs\n", names, options.common.load,
+            static_cast<std::uint64_t>(options.common.run.messages.rate_per_s), options.common.run.messages.messages,
+            options.runs);
+    print_comparison(out, table);
+    for (ComparedCondition& each : table) std::ranges::move(each.runs, std::back_inserter(all));
+  }
+  std::set<std::string> warnings;
+  for (const RunResult& run : all) warnings.insert(run.warnings.begin(), run.warnings.end());
+  for (const std::string& warning : warnings) out.add("warning: {}\n", warning);
+  print(out);
+  write_files(options.common, all);
+  return std::ranges::all_of(all, complete) ? exit_done : exit_failed;
+}
+
+cli::Command compare_row() {
+  static CompareOptions options = [] {
+    CompareOptions defaults;
+    defaults.common.run.messages.messages = 20'000;
+    return defaults;
+  }();
+  return {
+      .name = "compare",
+      .summary = "Busy-polling, pinned, isolated; alone and with noisy processes; one name and four",
+      .run = [] { return compare_command(options); },
+      .options = joined(
+          message_options(options.common),
+          std::vector<cli::Option>{
+              {.names = "--runs", .target = &options.runs, .help = "Of each condition, in turns", .range = {{1, 100}}},
+              {.names = "--noise",
+               .target = &options.noise,
+               .help = "Noisy processes of the second half; 0 leaves it out",
+               .range = {{0, 1024}}},
+              {.names = "--no-isolate",
+               .target = &options.no_isolate,
+               .help = "Change nothing on this host: leave the isolated rows out"}},
+          file_options(options.common)),
+      .details =
+          "Each percentile is the median of the runs' own. Isolation needs root; without it these rows are left out. "
+          "It does "
+          "what 'nfx host apply --runtime' does, for each of its runs, and restores everything.",
+      .exit_codes = "0 done, 1 messages were lost, 2 wrong usage",
+      .examples = {{.line = "nfx t2m compare", .about = "what pinning and isolation are worth on this machine"}},
+  };
+}
+
+}  // namespace
+
+}  // namespace t2m
+
+cli::Command t2m_command() {
+  return {
+      .name = "t2m",
+      .summary = "Tick to model to order: measure it on this machine, stage by stage",
+      .commands = {t2m::run_row(), t2m::compare_row()},
+      .exit_codes = "0 done, 1 messages were lost, 2 wrong usage, or a plan that this machine cannot keep",
+  };
+}
+
+}  // namespace nfx::app

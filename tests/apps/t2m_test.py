@@ -1,0 +1,108 @@
+"""nfx t2m: publisher and receiver, two processes; every message arrives, its stages add up, and the books are the same."""
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from support import PATIENCE_S, run
+
+
+class T2m(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / "run.json"
+
+    def measure(self, *options, messages=3000):
+        code, out, err = run("t2m", "run", "--rate", "5000", "--messages", str(messages), "--json", str(self.file), *options)
+        self.assertEqual(code, 0, out + err)
+        result = json.loads(self.file.read_text())["runs"][0]
+        self.assertEqual(result["missing"], 0)
+        self.assertEqual(result["anomalies"], 0)
+        self.assertEqual(result["not_kept"], 0)
+        return result, out
+
+    def stage(self, result, name):
+        return next(each for each in result["stages"] if each["stage"] == name)
+
+    def test_both_feeds_give_the_same_books_on_every_run(self):
+        runs = [self.measure("--feed", feed, "--names", "4")[0] for feed in ("itch", "dbn", "itch", "dbn")]
+        self.assertEqual(len({each["book_hash"] for each in runs}), 1)
+        other, _ = self.measure("--names", "4", "--seed", "2")
+        self.assertNotEqual(other["book_hash"], runs[0]["book_hash"])
+
+    def test_the_stages_of_a_message_add_up_to_its_total(self):
+        result, _ = self.measure("--load", "bursts", "--burst", "20")
+        self.assertEqual(len(result["slowest"]), 100)
+        for each in result["slowest"]:
+            stages = sum(ns for name, ns in each["stages_ns"].items() if name != "late")
+            self.assertEqual(stages, each["total_ns"])
+        totals = [each["total_ns"] for each in result["slowest"]]
+        self.assertEqual(totals, sorted(totals, reverse=True))
+        self.assertGreaterEqual(self.stage(result, "due to model")["max_ns"], self.stage(result, "tick to model")["P50_ns"])
+
+    def test_a_percentile_needs_enough_messages(self):
+        result, out = self.measure()
+        model = self.stage(result, "tick to model")
+        self.assertIsNotNone(model["P99_ns"])
+        self.assertIsNone(model["P99.9_ns"])
+        self.assertIn("fewer than ten messages are beyond it", out)
+
+    def test_a_slow_model_is_named_by_its_stage(self):
+        result, _ = self.measure("--slow-model-every", "50")
+        model, book = self.stage(result, "model"), self.stage(result, "book")
+        self.assertGreaterEqual(model["P99_ns"], 50_000)
+        self.assertLess(model["P50_ns"], 50_000)
+        self.assertLess(book["P99_ns"], model["P99_ns"])
+
+    def test_a_burst_waits_in_the_queue(self):
+        result, _ = self.measure("--load", "bursts", "--burst", "500", messages=20_000)
+        queued = self.stage(result, "queued")
+        self.assertGreater(queued["max_ns"], 20 * self.stage(result, "service")["P50_ns"])
+
+    def test_orders_take_the_same_thread_to_the_venue(self):
+        result, out = self.measure("--orders")
+        self.assertGreater(result["orders"]["nfx_orders_sent_total.place"], 0)
+        self.assertEqual(result["orders"]["nfx_orders_unknown_fills_total"], 0)
+        self.assertGreater(self.stage(result, "tick to order")["count"], 0)
+        self.assertIn("orders: ", out)
+
+    def test_the_report_opens_in_a_browser(self):
+        page = self.file.with_suffix(".html")
+        self.measure("--orders", "--report", str(page))
+        text = page.read_text()
+        self.assertNotRegex(text, r"<script|https?://|src=|@import|url\(")
+        browser = shutil.which("chromium")
+        if browser is None:
+            self.skipTest("there is no chromium (package chromium)")
+        shown = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={page.parent}",
+                                "--enable-logging=stderr", "--dump-dom", page.as_uri()],
+                               capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertNotRegex(shown.stderr, "CONSOLE|ERROR:.*html")
+        self.assertEqual(shown.stdout.count("<svg"), 3)
+        self.assertEqual(shown.stdout.count("</svg>"), 3)
+        self.assertGreaterEqual(shown.stdout.count("<path"), 4)
+        self.assertGreater(shown.stdout.count("<rect"), 30)
+
+    def test_conditions_are_compared_in_turns(self):
+        code, out, err = run("t2m", "compare", "--runs", "2", "--messages", "500", "--noise", "1", "--no-isolate",
+                             "--json", str(self.file))
+        self.assertIn(code, (0, 1), out + err)  # a host with one CPU refuses the pinned rows
+        self.assertGreaterEqual(len(json.loads(self.file.read_text())["runs"]), 4)
+        self.assertIn("not pinned", out)
+        self.assertIn("pinned and isolated         left out: --no-isolate", out)
+        self.assertIn("P50 of the 2 runs from", out)
+
+    def test_wrong_usage_is_named(self):
+        code, _, err = run("t2m", "run", "--load", "recorded")
+        self.assertEqual(code, 2)
+        self.assertIn("--recording", err)
+        code, _, err = run("t2m", "run", "--feed", "pigeon")
+        self.assertEqual(code, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
