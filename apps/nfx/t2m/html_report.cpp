@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-#include "host/html.hpp"
+#include "nexusfix/host/html.hpp"
 #include "t2m/report.hpp"
 
 namespace nfx::app::t2m {

@@ -213,6 +213,18 @@ void run_turn(std::vector<ComparedCondition>& table, const CompareOptions& optio
   }
 }
 
+// Each once: those of several runs differ in their counts only.
+void print_warnings(SafeText& out, std::span<const RunResult> runs) {
+  std::set<std::string> printed;
+  for (const RunResult& run : runs) {
+    for (const std::string& warning : run.warnings) {
+      std::string without_counts = warning;
+      std::erase_if(without_counts, [](char c) { return c >= '0' && c <= '9'; });
+      if (printed.insert(without_counts).second) out.add("warning: {}\n", warning);
+    }
+  }
+}
+
 int compare_command(const CompareOptions& options) {
   SafeText out;
   std::vector<RunResult> all;
@@ -230,9 +242,7 @@ int compare_command(const CompareOptions& options) {
     print_comparison(out, table);
     for (ComparedCondition& each : table) std::ranges::move(each.runs, std::back_inserter(all));
   }
-  std::set<std::string> warnings;
-  for (const RunResult& run : all) warnings.insert(run.warnings.begin(), run.warnings.end());
-  for (const std::string& warning : warnings) out.add("warning: {}\n", warning);
+  print_warnings(out, all);
   print(out);
   write_files(options.common, all);
   return std::ranges::all_of(all, complete) ? exit_done : exit_failed;
