@@ -106,15 +106,17 @@ MarketFile::MarketFile(const FileOptions& options) : path_(options.path), input_
 bool MarketFile::read(const std::function<bool(std::span<const std::byte>)>& read_chunk) {
   cli::Progress progress{"reading " + path_, cli::file_size_or_zero(path_)};
   std::string problem;
-  bool stopped = false;
+  bool stopped = false, names_checked = false;
   try {
     std::uint64_t before = 0;
     for (std::span<const std::byte> chunk{head_}; !chunk.empty() && !stopped; chunk = input_.next()) {
       progress.add(input_.bytes_read() - before);
-      const bool first_events = before == 0;
       before = input_.bytes_read();
       stopped = !read_chunk(chunk);
-      if (first_events && dbn_.metadata()) check_wanted(false);
+      if (!names_checked && dbn_.metadata()) {
+        check_wanted(false);  // before the whole file is read
+        names_checked = true;
+      }
     }
   } catch (const ConfigError&) {
     throw;
