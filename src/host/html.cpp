@@ -20,8 +20,12 @@ std::string with(const char* format, double value) {
 }
 std::string at(double position) { return with("%.1f", position); }
 std::string short_number(double value) { return with("%g", value); }
-// Of a value on a linear axis: a price has more digits than six.
-std::string linear_number(double value) { return with("%.9g", value); }
+// Of a value on a linear axis: a price has more digits than six, and a large amount would need more space.
+std::string linear_number(double value, bool amount) {
+  if (amount && std::abs(value) >= 1e6) return with("%.9g", value / 1e6) + 'M';
+  if (amount && std::abs(value) >= 1e4) return with("%.9g", value / 1e3) + 'k';
+  return with("%.9g", value);
+}
 
 // Values onto a stretch of the picture.
 class Scale {
@@ -224,7 +228,8 @@ std::string svg_series(const SvgChart& chart) {
   for (const double tick : y_scale.ticks()) {
     const double y = floor - y_scale(tick) * (floor - top);
     out += line_at(left, y, width - right, y) +
-           text_at(left - 8, y + 4, " text-anchor=\"end\"", chart.log_y ? short_number(tick) : linear_number(tick));
+           text_at(left - 8, y + 4, " text-anchor=\"end\"",
+                   chart.log_y ? short_number(tick) : linear_number(tick, chart.from_zero));
   }
   auto x_ticks = chart.x_ticks;
   if (x_ticks.empty()) {
@@ -236,8 +241,10 @@ std::string svg_series(const SvgChart& chart) {
     out += line_at(x, top, x, floor) + text_at(x, floor + 17, " text-anchor=\"middle\"", label);
   }
   out += text_at(left + inner / 2, height - 10, " text-anchor=\"middle\"", chart.x_label);
-  out += "<text transform=\"translate(16 " + at((top + floor) / 2) + ") rotate(-90)\" text-anchor=\"middle\">" +
-         html_escaped(chart.y_label) + "</text>";
+  if (!chart.y_label.empty()) {
+    out += "<text transform=\"translate(16 " + at((top + floor) / 2) + ") rotate(-90)\" text-anchor=\"middle\">" +
+           html_escaped(chart.y_label) + "</text>";
+  }
   double key_x = width - right;
   for (std::size_t i = chart.lines.size(); i-- > 0;) {
     const std::string colour = std::to_string(i % colours);

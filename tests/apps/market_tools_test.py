@@ -108,7 +108,7 @@ class Instruments(Files):
         itch, _ = self.generated("--names", "30", "--messages", "100")
         for command in ("book", "stats", "convert"):
             for file, name, expected in (
-                    (path, "ESH5", "has no instrument called ESH5; did you mean ESH4?; it has ESH4 (7), NQH4 (8)"),
+                    (path, "ESH5", "has no instrument called ESH5; it has ESH4 (7), NQH4 (8); did you mean ESH4?"),
                     (path, "9", "has no instrument with the number 9; it has ESH4 (7), NQH4 (8)"),
                     (itch, "AAPL", "has no instrument called AAPL"), (itch, "AAPL", "AAAS (19), AAAT (20) and 10 more"),
                     (itch, "31", "has no instrument with the number 31; it has AAAA (1), AAAB (2), ")):

@@ -219,8 +219,8 @@ void MarketFile::check_wanted(bool numbers) const {
   if (known.size() > shown) list += " and " + std::to_string(known.size() - shown) + " more";
   throw ConfigError("--instrument: " + path_ +
                     (missing->number ? " has no instrument with the number " : " has no instrument called ") +
-                    missing->name + (missing->number ? "" : did_you_mean(missing->name, names)) +
-                    (list.empty() ? "; it has no names, so write a number" : list));
+                    missing->name + (list.empty() ? "; it has no names, so write a number" : list) +
+                    (missing->number ? "" : did_you_mean(missing->name, names)));
 }
 
 std::vector<MarketFile::Count> MarketFile::left_out() const {

@@ -135,10 +135,10 @@ class Charts {
     const std::string name = shown(instrument.name);
     std::vector<std::string> charts;
     if (some_priced) {
-      charts.push_back(over_time(name + ": prices traded", "price", {high, low}, false));
+      charts.push_back(over_time(name + ": prices traded", "", {high, low}, false));
       charts.push_back(over_time(name + ": quantity traded, in stretches of " + stretch_text(), "quantity", {traded}));
     }
-    if (some_quoted) charts.push_back(over_time(name + ": spread", "price", {widest, mean}));
+    if (some_quoted) charts.push_back(over_time(name + ": spread", "difference", {widest, mean}));
     return charts;
   }
 
