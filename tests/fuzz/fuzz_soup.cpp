@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     stream.insert(stream.end(), packet.begin(), packet.end());
   }
   const Outcome whole = read_in_pieces(stream, std::max<std::size_t>(1, stream.size()), text);
-  for (const std::size_t piece : {1, 2, 3, 7, 64}) {
+  for (const std::size_t piece : {1U, 2U, 3U, 7U, 64U}) {
     require(read_in_pieces(stream, piece, text) == whole, "pieces read as the whole does", text);
   }
   return 0;
