@@ -2,6 +2,7 @@
 #include "nexusfix/market/itch_generator.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "nexusfix/base/assert.hpp"
 
@@ -28,6 +29,12 @@ ItchGenerator::ItchGenerator(const ItchGeneratorOptions& options)
     const bool cheap = below(64) == 0;
     stock.tick = cheap ? 1 : 100;
     stock.fair = static_cast<std::uint32_t>(cheap ? 1000 + below(8000) : 300 + below(1 + below(50'000)));
+  }
+  constexpr std::uint64_t offset = 20;
+  std::uint64_t sum = 0;
+  popularity_.reserve(options.stocks);
+  for (std::uint64_t rank = 1; rank <= options.stocks; ++rank) {
+    popularity_.push_back(sum += (std::uint64_t{1} << 32) / (rank + offset));
   }
 }
 
@@ -153,10 +160,10 @@ std::span<const std::byte> ItchGenerator::preamble() {
   return {};
 }
 
-// Few stocks have most of the messages.
+// By Zipf's law with an offset.
 std::uint16_t ItchGenerator::popular_stock() noexcept {
-  const std::uint64_t r = below(1 << 20);
-  const std::uint64_t rank = (r * r >> 20) * r * options_.stocks >> 40;
+  const auto found = std::ranges::upper_bound(popularity_, below(popularity_.back()));
+  const auto rank = static_cast<std::uint64_t>(found - popularity_.begin());
   // A prime spreads the popular ones over the locate codes.
   return static_cast<std::uint16_t>(1 + rank * 1'000'003 % options_.stocks);
 }
@@ -197,7 +204,7 @@ std::span<const std::byte> ItchGenerator::trade_on() {
   if (stock.orders.empty()) return add(locate);
   const std::uint32_t order = any_order(stock);
   if (dice < 870) return remove(order);
-  if (dice < 920) return replace(order);
+  if (dice < 930) return replace(order);
   if (dice < 970) return execute(locate);
   return cancel(order);
 }
@@ -205,8 +212,8 @@ std::span<const std::byte> ItchGenerator::trade_on() {
 // Mostly a recent one: few orders rest for long.
 std::uint32_t ItchGenerator::any_order(const Stock& stock) noexcept {
   const std::size_t size = stock.orders.size();
-  if (below(8) == 0) return stock.orders[below(size)];
-  return stock.orders[size - 1 - below(std::min<std::size_t>(size, 8))];
+  const std::uint64_t among = below(2) == 0 ? 8 : std::uint64_t{1} << below(std::bit_width(size) + 1U);
+  return stock.orders[size - 1 - below(std::min<std::uint64_t>(size, among))];
 }
 
 std::uint32_t ItchGenerator::shares() noexcept {
@@ -215,7 +222,8 @@ std::uint32_t ItchGenerator::shares() noexcept {
 
 // Near the fair price more often than far, and never across the other side.
 std::uint32_t ItchGenerator::price_for(const Stock& stock, char side) noexcept {
-  const auto away = static_cast<std::uint32_t>(below(1 + below(1 + below(64))));
+  const std::uint64_t widest = below(32) == 0 ? 1000 : 64;
+  const auto away = static_cast<std::uint32_t>(below(1 + below(1 + below(1 + below(widest)))));
   const std::uint32_t tick = stock.tick;
   if (side == 'B') {
     const std::uint32_t wanted = (stock.fair > away + 1 ? stock.fair - away - 1 : 1) * tick;

@@ -10,8 +10,7 @@ namespace nfx::market {
 
 LevelBook::LevelBook(std::uint32_t depth)
     : depth_(depth),
-      nodes_(2 * std::size_t{depth} + 2),
-      ladders_{PriceLadder{nodes_}, PriceLadder{nodes_}},
+      memory_(2, 2 * std::size_t{depth} + 2),
       levels_(map_array<Level>(2 * std::size_t{depth} + 3, "price levels; lower the depth of the book")) {
   NFX_REQUIRE(depth >= 1 && depth <= 1u << 30);
 }
@@ -77,7 +76,7 @@ Applied LevelBook::set(const Event& event) {
     } else {
       level = ++used_;
     }
-    ladder.insert(key, level);
+    ladder.insert(memory_, key, level);
   }
   levels_[level] = {event.price, event.quantity, orders};
   return Applied::done;

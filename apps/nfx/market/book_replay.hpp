@@ -44,8 +44,11 @@ class BookReplay {
   struct Sink {
     BookReplay& replay;
     bool operator()(const nfx::market::Event& event) const { return replay.take(event); }
-    void expect(nfx::market::InstrumentId instrument, nfx::market::OrderId order) const noexcept {
-      if (const auto index = replay.instruments_.find_last(instrument)) replay.books_.prefetch(*index, order);
+    void expect(nfx::market::InstrumentId instrument, nfx::market::OrderId order, nfx::market::Side side,
+                nfx::market::Price price) const noexcept {
+      if (const auto index = replay.instruments_.find_last(instrument)) {
+        replay.books_.expect(*index, order, side, price);
+      }
     }
   };
   [[nodiscard]] Sink sink() noexcept { return {*this}; }

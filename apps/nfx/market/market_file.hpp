@@ -36,7 +36,7 @@ class MarketFile {
   explicit MarketFile(const FileOptions& options);
 
   // Calls `sink(const Event&)` for each event of the chosen instruments until it returns false, with a line of
-  // progress. A sink may have expect(InstrumentId, OrderId), see DbnReader. False: the file is damaged or ends early.
+  // progress. A sink may have expect(), see DbnReader. False: the file is damaged or ends early.
   template <class Sink>
   [[nodiscard]] bool for_each_event(Sink&& sink) {
     if (wanted_.empty()) return read_events(sink);

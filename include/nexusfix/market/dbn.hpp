@@ -71,9 +71,9 @@ class DbnReader {
   static constexpr std::uint8_t by_order = 0xA0;  // the type of the records that become events
 
   // The next bytes of the input. Calls `sink(const Event&)` for each record by order, an event that is valid until the
-  // next one. A sink may also have `expect(InstrumentId, OrderId)`, which is called some records earlier with what a
-  // record is probably about, so that it can prefetch. If the sink returns false, reading stops after it, and this
-  // reader reads no further. False: it stopped, or error() is set.
+  // next one. A sink may also have `expect(InstrumentId, OrderId, Side, Price)`, which is called some records earlier
+  // with what a record is probably about, so that it can prefetch. If the sink returns false, reading stops after it,
+  // and this reader reads no further. False: it stopped, or error() is set.
   template <class Sink>
   bool read(std::span<const std::byte> chunk, Sink&& sink) {
     const std::byte* bytes = chunk.data();
@@ -86,12 +86,13 @@ class DbnReader {
     while (end - bytes >= header_size) {
       const std::size_t size = record_size(bytes);
       if (size > static_cast<std::size_t>(end - bytes)) break;
-      if constexpr (requires { sink.expect(InstrumentId{}, OrderId{}); }) {
+      if constexpr (requires { sink.expect(InstrumentId{}, OrderId{}, Side{}, Price{}); }) {
         // Records of one type have one size, mostly.
         const std::size_t ahead = size * records_ahead;
         if (static_cast<std::size_t>(end - bytes) >= ahead + by_order_size) {
-          sink.expect(InstrumentId{load<std::uint32_t>(bytes + ahead + 4)},
-                      OrderId{load<std::uint64_t>(bytes + ahead + 16)});
+          sink.expect(
+              InstrumentId{load<std::uint32_t>(bytes + ahead + 4)}, OrderId{load<std::uint64_t>(bytes + ahead + 16)},
+              sides[std::to_integer<std::size_t>(bytes[ahead + 39])], Price{load<std::int64_t>(bytes + ahead + 24)});
         }
       }
       if (!take_record(bytes, size, sink)) return false;
@@ -122,7 +123,7 @@ class DbnReader {
  private:
   static constexpr std::ptrdiff_t header_size = 16;
   static constexpr std::size_t by_order_size = 56;
-  static constexpr std::size_t records_ahead = 6;
+  static constexpr std::size_t records_ahead = 16;
   static constexpr std::size_t max_record = 255 * 4;
   static constexpr std::size_t prelude_size = 8;
 

@@ -14,11 +14,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/market/frames_ahead.hpp"
 #include "nexusfix/market/itch_bytes.hpp"
 
 namespace nfx::market::itch {
@@ -382,17 +384,43 @@ class Message {
   std::array<std::byte, M::size> bytes_{};
 };
 
+// The stock and the order that a message is about, to be expected. All types with an order have its number at the same
+// place, and those that add one its side and price; of other types the fields have other numbers.
+struct Subject {
+  std::uint16_t locate;
+  std::uint64_t order;
+  char side;
+  std::uint32_t price;
+};
+// Empty: the message is shorter.
+[[nodiscard]] inline std::optional<Subject> subject_of(std::span<const std::byte> message) noexcept {
+  if (message.size() < OrderDelete::size) [[unlikely]]
+    return std::nullopt;
+  const std::byte* const at = message.data();
+  // Without a branch on what cannot be predicted: 0 is a place in every message.
+  const std::size_t whole = message.size() >= AddOrder::size ? ~std::size_t{0} : 0;
+  return Subject{load_big_endian<std::uint16_t>(at + Header::locate.offset),
+                 load_big_endian<std::uint64_t>(at + OrderDelete::order.offset),
+                 static_cast<char>(at[AddOrder::side.offset & whole]),
+                 load_big_endian<std::uint32_t>(at + (AddOrder::price.offset & whole))};
+}
+
 // The usual file of a day: each message after its length, a big-endian number of two bytes. Calls `message(span)` for
 // each whole message of `bytes` and returns how many bytes they took; what is left is the start of a message that the
 // next bytes complete, or the end of a truncated file. A length of 0 is one byte pair without a message, as the file's
-// end may have, and is skipped.
+// end may have, and is skipped. A sink may also have expect(span), which is called for each message some messages
+// before it.
 template <class Sink>
 [[gnu::always_inline]] inline std::size_t for_each_framed(std::span<const std::byte> bytes, Sink&& message) {
   const std::byte* at = bytes.data();
   const std::byte* const end = at + bytes.size();
+  [[maybe_unused]] FramesAhead ahead{at, end};
   while (end - at >= 2) {
     const std::size_t size = load_big_endian<std::uint16_t>(at);
     if (static_cast<std::size_t>(end - at) - 2 < size) break;
+    if constexpr (requires { message.expect(bytes); }) {
+      ahead.next([&](std::span<const std::byte> expected) { message.expect(expected); });
+    }
     if (size != 0) message(std::span<const std::byte>{at + 2, size});
     at += 2 + size;
   }

@@ -11,7 +11,9 @@
 //   snapshot_connect()                      open a connection to the GLIMPSE server, then connected() or disconnected()
 //   snapshot_send(std::span<const std::byte>)
 //   snapshot_close()
-// and may have view(itch::View<M>) for the types of messages that it reads itself.
+// and may have view(itch::View<M>) for the types of messages that it reads itself, and
+//   expect(InstrumentId, OrderId, Side, Price)   what an event some events later is probably about:
+//   OrderBooks::expect()
 //
 // A snapshot is snapshot_begin for every stock in the directory, events with event_flag::snapshot, snapshot_end for
 // every stock, and the buffered events after it. A snapshot that fails midway begins again, with snapshot_begin. A new
@@ -121,6 +123,13 @@ class ItchFeed {
     UtcTime received;
     void message(std::uint64_t sequence, std::span<const std::byte> bytes) {
       feed.parser_.message(bytes, {sequence, received, 0}, Events{*feed.out_});
+    }
+    void expect(std::span<const std::byte> bytes)
+      requires requires(Output& out) { out.expect(InstrumentId{}, OrderId{}, Side{}, Price{}); }
+    {
+      if (const auto subject = itch::subject_of(bytes)) [[likely]]
+        feed.out_->expect(InstrumentId{subject->locate}, OrderId{subject->order}, itch_side(subject->side),
+                          itch_price(subject->price));
     }
     void request(const MoldRequest& wanted) { feed.out_->request(wanted); }
     void session(const MoldSession&) {

@@ -19,6 +19,7 @@
 // Other types give no event. A broken trade changes no book: the execution took its shares off, and they stay off.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +29,7 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/event.hpp"
 #include "nexusfix/market/itch.hpp"
+#include "nexusfix/market/itch_bytes.hpp"
 #include "nexusfix/market/itch_counters.hpp"
 #include "nexusfix/market/itch_directory.hpp"
 
@@ -38,12 +40,76 @@ namespace nfx::market {
   return {std::int64_t{ten_thousandths} * 100'000};
 }
 
+// By table: a branch on it would often be mispredicted.
+inline constexpr std::array<Side, 256> itch_sides = [] {
+  std::array<Side, 256> sides{};
+  sides.fill(Side::none);
+  sides['B'] = Side::bid;
+  sides['S'] = Side::ask;
+  return sides;
+}();
+[[nodiscard]] inline Side itch_side(char letter) noexcept { return itch_sides[static_cast<unsigned char>(letter)]; }
+
 // What is not in the message.
 struct ItchReceipt {
   std::uint64_t sequence = 0;
   UtcTime received{};      // none: the event's own time
   std::uint8_t flags = 0;  // more flags of the events
 };
+
+namespace detail {
+
+// Where the fields of a message about an order are, by type. What comes next in a market cannot be predicted, so these
+// messages are read without a branch on their type. A place of 0 is the message's type: the field is not there.
+struct alignas(32) ItchOrderRow {
+  std::uint8_t size = 0;  // of the message; 0: not such a message
+  EventKind kind = EventKind::none;
+  std::uint8_t side = 0;
+  std::uint8_t quantity = 0;
+  std::uint8_t price = 0;
+  std::uint8_t other = 0;
+  std::uint8_t printable = 0;
+  std::uint8_t flag = 0;  // if it is not printable
+  // All bits where the message has the field.
+  std::uint32_t quantity_mask = 0;
+  std::uint64_t other_mask = 0;
+  std::int64_t no_price = Price::undefined().nano;  // else 0
+};
+
+template <class M>
+[[nodiscard]] consteval ItchOrderRow itch_order_row(EventKind kind) {
+  static_assert(M::order.offset == itch::Header::size);
+  ItchOrderRow row;
+  row.size = M::size;
+  row.kind = kind;
+  if constexpr (requires { M::side; }) row.side = M::side.offset;
+  if constexpr (requires { M::shares; }) row.quantity = M::shares.offset;
+  if constexpr (requires { M::price; }) row.price = M::price.offset;
+  if constexpr (requires { M::match; }) row.other = M::match.offset;
+  if constexpr (requires { M::new_order; }) row.other = M::new_order.offset;
+  if constexpr (requires { M::printable; }) {
+    row.printable = M::printable.offset;
+    row.flag = event_flag::not_printable;
+  }
+  if (row.quantity != 0) row.quantity_mask = ~std::uint32_t{0};
+  if (row.other != 0) row.other_mask = ~std::uint64_t{0};
+  if (row.price != 0) row.no_price = 0;
+  return row;
+}
+
+inline constexpr std::array<ItchOrderRow, 256> itch_order_rows = [] {
+  std::array<ItchOrderRow, 256> rows{};
+  rows['A'] = itch_order_row<itch::AddOrder>(EventKind::add);
+  rows['F'] = itch_order_row<itch::AddOrderAttributed>(EventKind::add);
+  rows['E'] = itch_order_row<itch::OrderExecuted>(EventKind::execute);
+  rows['C'] = itch_order_row<itch::OrderExecutedWithPrice>(EventKind::execute);
+  rows['X'] = itch_order_row<itch::OrderCancel>(EventKind::cancel);
+  rows['D'] = itch_order_row<itch::OrderDelete>(EventKind::remove);
+  rows['U'] = itch_order_row<itch::OrderReplace>(EventKind::replace);
+  return rows;
+}();
+
+}  // namespace detail
 
 class ItchParser {
  public:
@@ -89,9 +155,16 @@ struct ItchParser::Handler {
       std::is_same_v<M, itch::StockDirectory>;
 
   template <class M>
-    requires(gives_event<M> || std::is_invocable_v<Sink&, itch::View<M>>)
+  static constexpr bool takes_view = std::is_invocable_v<Sink&, itch::View<M>>;
+  static constexpr bool takes_order_views = takes_view<itch::AddOrder> || takes_view<itch::AddOrderAttributed> ||
+                                            takes_view<itch::OrderExecuted> ||
+                                            takes_view<itch::OrderExecutedWithPrice> || takes_view<itch::OrderCancel> ||
+                                            takes_view<itch::OrderDelete> || takes_view<itch::OrderReplace>;
+
+  template <class M>
+    requires(gives_event<M> || takes_view<M>)
   [[gnu::always_inline]] void operator()(itch::View<M> message) const {
-    if constexpr (std::is_invocable_v<Sink&, itch::View<M>>) sink(message);
+    if constexpr (takes_view<M>) sink(message);
     if constexpr (gives_event<M>) event_of(message);
   }
 
@@ -107,60 +180,33 @@ struct ItchParser::Handler {
     return event;
   }
 
-  template <class M>
-  [[gnu::always_inline]] void add(itch::View<M> message) const {
-    Event event = begin(message, EventKind::add);
-    const char side = message[M::side];
-    if (side != 'B' && side != 'S') [[unlikely]] {
+  // Of the types in itch_order_rows.
+  [[gnu::always_inline]] void order_event(const std::byte* at, const detail::ItchOrderRow& row) const {
+    using M = itch::OrderDelete;  // its fields are at the same places in all of them
+    Event event;
+    event.order = OrderId{load_big_endian<std::uint64_t>(at + M::order.offset)};
+    event.other = load_big_endian<std::uint64_t>(at + row.other) & row.other_mask;
+    event.price.nano = itch_price(load_big_endian<std::uint32_t>(at + row.price)).nano | row.no_price;
+    event.quantity = load_big_endian<std::uint32_t>(at + row.quantity) & row.quantity_mask;
+    const std::uint64_t time = load_big_endian<std::uint64_t>(at + M::tracking.offset) & 0xFFFF'FFFF'FFFF;
+    event.event_time = parser.midnight_ + Duration{static_cast<std::int64_t>(time)};
+    event.receive_time = receipt.received == UtcTime{} ? event.event_time : receipt.received;
+    event.sequence = receipt.sequence;
+    event.instrument = InstrumentId{load_big_endian<std::uint16_t>(at + M::locate.offset)};
+    event.kind = row.kind;
+    event.side = itch_side(static_cast<char>(at[row.side]));
+    const std::uint8_t hidden = static_cast<char>(at[row.printable]) == 'Y' ? 0 : row.flag;
+    event.flags = static_cast<std::uint8_t>(receipt.flags | event_flag::last | hidden);
+    if (event.kind == EventKind::add && event.side == Side::none) [[unlikely]] {
       ++parser.counters_.wrong_side;
       return;
     }
-    event.order = OrderId{message[M::order]};
-    event.side = side == 'B' ? Side::bid : Side::ask;
-    event.quantity = message[M::shares];
-    event.price = itch_price(message[M::price]);
     sink(std::as_const(event));
   }
-  [[gnu::always_inline]] void event_of(itch::View<itch::AddOrder> message) const { add(message); }
-  [[gnu::always_inline]] void event_of(itch::View<itch::AddOrderAttributed> message) const { add(message); }
-
-  [[gnu::always_inline]] void event_of(itch::View<itch::OrderExecuted> message) const {
-    using M = itch::OrderExecuted;
-    Event event = begin(message, EventKind::execute);
-    event.order = OrderId{message[M::order]};
-    event.quantity = message[M::shares];
-    event.other = message[M::match];
-    sink(std::as_const(event));
-  }
-  [[gnu::always_inline]] void event_of(itch::View<itch::OrderExecutedWithPrice> message) const {
-    using M = itch::OrderExecutedWithPrice;
-    Event event = begin(message, EventKind::execute);
-    event.order = OrderId{message[M::order]};
-    event.quantity = message[M::shares];
-    event.other = message[M::match];
-    event.price = itch_price(message[M::price]);
-    if (message[M::printable] != 'Y') event.flags |= event_flag::not_printable;
-    sink(std::as_const(event));
-  }
-  [[gnu::always_inline]] void event_of(itch::View<itch::OrderCancel> message) const {
-    Event event = begin(message, EventKind::cancel);
-    event.order = OrderId{message[itch::OrderCancel::order]};
-    event.quantity = message[itch::OrderCancel::shares];
-    sink(std::as_const(event));
-  }
-  [[gnu::always_inline]] void event_of(itch::View<itch::OrderDelete> message) const {
-    Event event = begin(message, EventKind::remove);
-    event.order = OrderId{message[itch::OrderDelete::order]};
-    sink(std::as_const(event));
-  }
-  [[gnu::always_inline]] void event_of(itch::View<itch::OrderReplace> message) const {
-    using M = itch::OrderReplace;
-    Event event = begin(message, EventKind::replace);
-    event.order = OrderId{message[M::order]};
-    event.other = message[M::new_order];
-    event.quantity = message[M::shares];
-    event.price = itch_price(message[M::price]);
-    sink(std::as_const(event));
+  template <class M>
+    requires(detail::itch_order_rows[static_cast<unsigned char>(M::type)].size != 0)
+  [[gnu::always_inline]] void event_of(itch::View<M> message) const {
+    order_event(message.bytes().data(), detail::itch_order_rows[static_cast<unsigned char>(M::type)]);
   }
   void event_of(itch::View<itch::Trade> message) const {
     using M = itch::Trade;
@@ -207,7 +253,18 @@ inline itch::ParseStatus ItchParser::message(std::span<const std::byte> bytes, c
                                              Sink&& sink) {
   using Plain = std::remove_reference_t<Sink>;
   static_assert(std::is_invocable_v<Plain&, const Event&>);
-  const itch::ParseStatus status = itch::dispatch(bytes, Handler<Plain>{*this, receipt, sink});
+  Handler<Plain> handler{*this, receipt, sink};
+  if constexpr (!Handler<Plain>::takes_order_views) {
+    if (!bytes.empty()) [[likely]] {
+      const auto type = std::to_integer<unsigned char>(bytes.front());
+      const detail::ItchOrderRow& row = detail::itch_order_rows[type];
+      if (bytes.size() == row.size) [[likely]] {
+        handler.order_event(bytes.data(), row);
+        return itch::ParseStatus::ok;
+      }
+    }
+  }
+  const itch::ParseStatus status = itch::dispatch(bytes, handler);
   if (status != itch::ParseStatus::ok) [[unlikely]]
     count(status);
   return status;

@@ -22,7 +22,7 @@ namespace nfx::market {
 class LevelBook {
  public:
   explicit LevelBook(std::uint32_t depth);
-  // Its ladders refer to its own nodes.
+  // Its ladders refer to its own memory.
   LevelBook(const LevelBook&) = delete;
   LevelBook& operator=(const LevelBook&) = delete;
 
@@ -55,9 +55,9 @@ class LevelBook {
   [[gnu::cold, gnu::noinline]] Applied reject(Applied reason) noexcept;
 
   std::uint32_t depth_;
-  LadderNodes nodes_;
-  std::array<PriceLadder, 2> ladders_;  // by Side
-  PageArray<Level> levels_;             // from 1 on; a free one has the next free one in `orders`
+  LadderMemory memory_;
+  std::array<PriceLadder, 2> ladders_{};  // by Side
+  PageArray<Level> levels_;               // from 1 on; a free one has the next free one in `orders`
   std::uint32_t used_ = 0;
   std::uint32_t free_ = PriceLadder::none;
   BookState state_ = BookState::live;

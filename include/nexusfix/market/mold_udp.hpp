@@ -16,6 +16,7 @@
 //   message(std::uint64_t sequence, std::span<const std::byte>)   each number once, in order, without a gap
 //   request(const MoldRequest&)                                   to be sent to the re-request server
 //   session(const MoldSession&)                                   a session begins: what was built before is void
+// and may have expect(std::span<const std::byte>): a message of a packet in sequence, some messages before it is given.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +31,7 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/market/frames_ahead.hpp"
 #include "nexusfix/market/itch_bytes.hpp"
 #include "nexusfix/market/mold_counters.hpp"
 
@@ -247,7 +249,11 @@ template <class Sink>
 void MoldArbiter::give_packet(std::span<const std::byte> blocks, std::uint16_t count, MonotonicTime now, Sink& sink) {
   const std::byte* at = blocks.data();
   const std::byte* const end = at + blocks.size();
+  [[maybe_unused]] FramesAhead ahead{at, end};
   for (; count != 0; --count) {
+    if constexpr (requires { sink.expect(blocks); }) {
+      ahead.next([&](std::span<const std::byte> expected) { sink.expect(expected); });
+    }
     if (end - at < 2) [[unlikely]]
       break;
     const std::size_t size = load_big_endian<std::uint16_t>(at);

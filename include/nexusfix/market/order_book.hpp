@@ -83,9 +83,8 @@ class OrderBooks {
 
   // An event of the instrument at `index`; Event::instrument is not read.
   Applied apply(InstrumentIndex index, const Event& event) {
-    if (std::to_underlying(index) >= books_.size()) [[unlikely]] {
-      if (!add_books(index)) return reject(Applied::unknown_instrument);
-    }
+    if (std::to_underlying(index) >= limits_.instruments) [[unlikely]]
+      return reject(Applied::unknown_instrument);
     switch (event.kind) {
       case EventKind::add: return add(index, event);
       case EventKind::modify: return modify(index, event);
@@ -105,8 +104,36 @@ class OrderBooks {
     return Applied::other_kind;
   }
 
-  // Starts loading what apply() will read for this order, some events before it is called.
-  void prefetch(InstrumentIndex index, OrderId id) const noexcept { table_.prefetch(hash_of(index, id)); }
+  // What a later event is probably about: starts loading what apply() will read and write then, each piece when its
+  // address is known. To be called for the events in their order, some 12 to 16 events before apply(). It changes no
+  // book, and what is expected and does not come does no harm. Side and price: of an order that is added.
+  void expect(InstrumentIndex index, OrderId id, Side side, Price price) noexcept {
+    if (std::to_underlying(index) >= limits_.instruments) [[unlikely]]
+      return;
+    const std::uint32_t now = expected_count_++;
+    const auto before = [&](std::uint32_t steps) -> Expected& { return expected_[(now - steps) % expected_.size()]; };
+    // The order's neighbours in its queue, or the last order of the queue that a new one joins.
+    const Expected& third = before(3 * expected_step);
+    const Order& order = orders_[third.order];
+    __builtin_prefetch(&orders_[order.ahead], 1);
+    __builtin_prefetch(&orders_[order.behind], 1);
+    __builtin_prefetch(&orders_[levels_[third.level].last], 1);
+    // The level of the order, and that of a new one if it is among the best.
+    Expected& second = before(2 * expected_step);
+    second.level = second.ladder->guess(second.key);
+    __builtin_prefetch(&levels_[orders_[second.order].level], 1);
+    __builtin_prefetch(&levels_[second.level], 1);
+    // The order, and the best levels.
+    Expected& first = before(expected_step);
+    first.order = table_.guess(first.hash);
+    __builtin_prefetch(&orders_[first.order], 1);
+    first.ladder->prefetch_rest();
+    const OrderTable::Hash hash = hash_of(index, id);
+    table_.prefetch(hash);
+    const PriceLadder* const ladder = &ladders_[std::to_underlying(index)][std::to_underlying(side) & 1];
+    __builtin_prefetch(ladder);
+    before(0) = {ladder, PriceLadder::key_of(side, price), hash, none, none};
+  }
 
   // An index below instruments(). The book is empty if no event was for it.
   [[nodiscard]] OrderBook book(InstrumentIndex index) const noexcept;
@@ -120,7 +147,7 @@ class OrderBooks {
 
   [[nodiscard]] std::uint32_t orders() const noexcept { return table_.size(); }
   [[nodiscard]] std::uint32_t orders_most() const noexcept { return orders_most_; }
-  [[nodiscard]] std::uint32_t levels() const noexcept { return levels_used_ - levels_free_count_; }
+  [[nodiscard]] std::uint32_t levels() const noexcept { return levels_count_; }
   [[nodiscard]] const BookLimits& limits() const noexcept { return limits_; }
 
   // Whether the sums, links and indexes of all books agree. For tests: takes time in proportion to the orders.
@@ -134,8 +161,8 @@ class OrderBooks {
   struct Order {
     std::uint64_t id;
     Quantity quantity;
-    std::uint32_t ahead;   // in the queue of the level
-    std::uint32_t behind;  // also the next free one
+    std::uint32_t ahead;  // in the queue of the level
+    std::uint32_t behind;
     std::uint32_t level;
     std::uint32_t instrument;
   };
@@ -144,25 +171,25 @@ class OrderBooks {
   struct LevelRecord {
     Price price;
     Quantity quantity;
-    std::uint32_t first;  // of the queue; also the next free one
+    std::uint32_t first;  // of the queue
     std::uint32_t last;
     std::uint32_t orders;
     std::uint32_t owner;  // the instrument's index, and the side in the lowest bit
   };
   static_assert(sizeof(LevelRecord) == 32);
 
-  struct Sides {
-    explicit Sides(LadderNodes& nodes) : ladders{PriceLadder{nodes}, PriceLadder{nodes}} {}
-    std::array<PriceLadder, 2> ladders;  // by Side
-    std::uint32_t orders = 0;
-    BookState state = BookState::live;
-    TradingStatus status = TradingStatus::unknown;
+  using Ladders = std::array<PriceLadder, 2>;  // by Side
+  // Zeros at first.
+  struct Condition {
+    BookState state;
+    TradingStatus status;
   };
+  static_assert(std::to_underlying(BookState::live) == 0 && std::to_underlying(TradingStatus::unknown) == 0);
 
   [[nodiscard]] OrderTable::Hash hash_of(InstrumentIndex index, OrderId id) const noexcept {
     return OrderTable::hash_of(std::to_underlying(id), std::to_underlying(index) * salt_);
   }
-  [[nodiscard]] std::uint32_t find_order(OrderTable::Hash hash, InstrumentIndex index, OrderId id) const noexcept {
+  [[nodiscard]] OrderTable::Place find_order(OrderTable::Hash hash, InstrumentIndex index, OrderId id) const noexcept {
     return table_.find(hash, [&](std::uint32_t order) {
       return orders_[order].id == std::to_underlying(id) && orders_[order].instrument == std::to_underlying(index);
     });
@@ -183,35 +210,48 @@ class OrderBooks {
     Price price;
     Quantity quantity;
   };
-  Applied insert(const NewOrder& wanted, OrderTable::Hash hash);
-  std::uint32_t take_level(const NewOrder& wanted);
-  Applied move(std::uint32_t order, const NewOrder& wanted);
-  bool append(std::uint32_t order, std::uint32_t level) noexcept;
-  void unlink(std::uint32_t order);
-  void erase(std::uint32_t order, OrderTable::Hash hash);
+  // Inlined into what apply() calls: a call of each would cost as much as its work.
+  [[gnu::always_inline]] inline Applied insert(const NewOrder& wanted, OrderTable::Hash hash, OrderTable::Place place);
+  [[gnu::always_inline]] inline std::uint32_t take_level(const NewOrder& wanted);
+  [[gnu::always_inline]] inline bool append(std::uint32_t order, std::uint32_t level) noexcept;
+  [[gnu::always_inline]] inline void unlink(std::uint32_t order);
+  [[gnu::always_inline]] inline void erase(OrderTable::Place place);
+  [[gnu::always_inline]] inline void free_level(std::uint32_t level) noexcept;
+  [[gnu::always_inline]] inline void free_order(std::uint32_t order) noexcept;
+  // By value: the order stays in registers where these are not called.
+  Applied move(OrderTable::Place place, NewOrder wanted);
+  [[gnu::cold, gnu::noinline]] Applied add_known(NewOrder wanted, OrderTable::Hash hash, OrderTable::Place place);
   void clear(InstrumentIndex index);
-  void free_level(std::uint32_t level) noexcept;
-  void free_order(std::uint32_t order) noexcept;
-  [[gnu::cold, gnu::noinline]] bool add_books(InstrumentIndex index) noexcept;
 
   [[gnu::cold, gnu::noinline]] Applied reject(Applied reason) noexcept;
   [[gnu::cold, gnu::noinline]] Applied reject(Applied reason, InstrumentIndex index) noexcept;
+
+  // Of expect().
+  struct Expected {
+    const PriceLadder* ladder;
+    PriceLadder::Key key;
+    OrderTable::Hash hash;
+    std::uint32_t order;  // guesses
+    std::uint32_t level;
+  };
+  static constexpr std::uint32_t expected_step = 4;
 
   BookLimits limits_;
   std::uint64_t salt_;
   OrderTable table_;
   PageArray<Order> orders_;
   PageArray<LevelRecord> levels_;
-  std::uint32_t orders_used_ = 0;  // records that were taken at least once
-  std::uint32_t orders_free_ = none;
+  // The first free record. Each has the next one in `behind` or `first`; none: the one after it, never used so far.
+  std::uint32_t orders_free_ = 1;
+  std::uint32_t levels_free_ = 1;
   std::uint32_t orders_most_ = 0;
-  std::uint32_t levels_used_ = 0;
-  std::uint32_t levels_free_ = none;
-  std::uint32_t levels_free_count_ = 0;
-  std::unique_ptr<LadderNodes> nodes_;
-  std::vector<Sides> books_;  // by index, up to the highest one used; has space for all
-  Sides unused_;              // the book of the others
+  std::uint32_t levels_count_ = 0;
+  std::unique_ptr<LadderMemory> ladder_memory_;  // whose address the trees have
+  PageArray<Ladders> ladders_;                   // by index
+  PageArray<Condition> conditions_;              // by index
   std::array<std::uint64_t, applied_kinds> counts_{};
+  std::array<Expected, 16> expected_{};
+  std::uint32_t expected_count_ = 0;
 };
 
 // One instrument's book. Lifetime: borrows its OrderBooks.
@@ -231,14 +271,14 @@ class OrderBook {
   std::size_t levels(Side side, std::span<Level> out) const noexcept;
   [[nodiscard]] std::optional<Level> level(Side side, Price price) const noexcept;
   [[nodiscard]] std::uint32_t level_count(Side side) const noexcept { return ladder(side).size(); }
-  [[nodiscard]] std::uint32_t orders() const noexcept { return sides().orders; }
+  [[nodiscard]] std::uint32_t orders() const noexcept;  // takes time in proportion to the levels
 
   // The orders at a price, the first in the queue first: fills `out` and returns how many there are in it.
   std::size_t queue(Side side, Price price, std::span<OrderView> out) const noexcept;
   [[nodiscard]] std::optional<OrderView> find(OrderId id) const noexcept { return books_->find(index_, id); }
 
-  [[nodiscard]] BookState state() const noexcept { return sides().state; }
-  [[nodiscard]] TradingStatus status() const noexcept { return sides().status; }
+  [[nodiscard]] BookState state() const noexcept { return condition().state; }
+  [[nodiscard]] TradingStatus status() const noexcept { return condition().status; }
 
   // Whether the best bid is not below the best ask, which only auctions and halts allow.
   [[nodiscard]] bool crossed() const noexcept;
@@ -247,13 +287,12 @@ class OrderBook {
   [[nodiscard]] std::uint64_t hash() const noexcept;
 
  private:
-  [[nodiscard]] const OrderBooks::Sides& sides() const noexcept {
-    const std::size_t index = std::to_underlying(index_);
-    return index < books_->books_.size() ? books_->books_[index] : books_->unused_;
+  [[nodiscard]] const OrderBooks::Condition& condition() const noexcept {
+    return books_->conditions_[std::to_underlying(index_)];
   }
   [[nodiscard]] const PriceLadder& ladder(Side side) const noexcept {
     NFX_ASSERT(side != Side::none);
-    return sides().ladders[std::to_underlying(side)];
+    return books_->ladders_[std::to_underlying(index_)][std::to_underlying(side)];
   }
   [[nodiscard]] Level level_at(std::uint32_t level) const noexcept {
     const OrderBooks::LevelRecord& record = books_->levels_[level];

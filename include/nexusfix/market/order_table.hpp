@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/page_array.hpp"
@@ -23,9 +24,12 @@ class OrderTable {
   OrderTable(std::uint32_t capacity, std::uint32_t expected)
       : bits_max_(bits_for(capacity)),
         bits_(std::min(bits_for(expected), bits_max_)),
-        storage_(map_array<Slot>(std::size_t{3} << (bits_max_ - 1), "the table of orders; lower the number of orders")),
+        storage_(map_array<Slot>(std::size_t{3} << (bits_max_ - 1), "the table of orders; lower the number of orders",
+                                 PageSize::huge)),
         capacity_(capacity) {
+    mask_ = (std::uint32_t{1} << bits_) - 1;
     slots_ = region(bits_);
+    take_pages(std::span{slots_, std::size_t{1} << bits_});
   }
 
   // What a search begins with. `salt` separates instruments whose orders may have equal numbers.
@@ -36,37 +40,45 @@ class OrderTable {
     std::uint64_t group = (number >> group_bits) ^ salt;
     group = (group ^ group >> 32) * 0x9E3779B97F4A7C15;
     constexpr std::uint32_t low = (1u << group_bits) - 1;
-    return {(static_cast<std::uint32_t>(group >> 32) & ~low) | (static_cast<std::uint32_t>(number) & low)};
+    return {static_cast<std::uint32_t>(group >> 35 << group_bits) | (static_cast<std::uint32_t>(number) & low)};
   }
 
   void prefetch(Hash hash) const noexcept { __builtin_prefetch(&slots_[home(hash.tag)]); }
 
-  // The first index of this hash of which `is_it(index)` is true.
+  // The order of this hash if it is where most are; or none. Without a branch.
+  [[nodiscard]] std::uint32_t guess(Hash hash) const noexcept {
+    const Slot slot = slots_[home(hash.tag)];
+    return slot.index & -static_cast<std::uint32_t>(slot.tag == hash.tag);
+  }
+
+  // Where an order is; or where it would be, with index none.
+  struct Place {
+    std::uint32_t at;
+    std::uint32_t index;
+  };
+  // The first of this hash of which `is_it(index)` is true.
   template <class Is>
-  [[nodiscard]] std::uint32_t find(Hash hash, Is&& is_it) const noexcept {
-    for (std::uint32_t i = home(hash.tag); slots_[i].index != none; i = (i + 1) & mask()) {
-      if (slots_[i].tag == hash.tag && is_it(slots_[i].index)) [[likely]]
-        return slots_[i].index;
+  [[nodiscard]] Place find(Hash hash, Is&& is_it) const noexcept {
+    for (std::uint32_t i = home(hash.tag);; i = (i + 1) & mask()) {
+      const Slot slot = slots_[i];
+      if (slot.index == none || (slot.tag == hash.tag && is_it(slot.index))) return {i, slot.index};
     }
-    return none;
   }
 
-  // The table has fewer than `capacity` entries.
-  void insert(Hash hash, std::uint32_t index) noexcept {
-    NFX_ASSERT(size_ < capacity_ && index != none);
-    if (size_ >= (std::uint32_t{1} << bits_) / 2) [[unlikely]]
+  // At the place that find() gave since the table was last changed. The table has fewer than `capacity` entries.
+  void insert(Place place, Hash hash, std::uint32_t index) noexcept {
+    NFX_ASSERT(size_ < capacity_ && index != none && place.index == none && slots_[place.at].index == none);
+    if (size_++ > mask_ / 2) [[unlikely]] {
       grow();
-    place({hash.tag, index});
-    ++size_;
+      return this->place({hash.tag, index});
+    }
+    slots_[place.at] = {hash.tag, index};
   }
 
-  // The entry is there.
-  void erase(Hash hash, std::uint32_t index) noexcept {
-    std::uint32_t hole = home(hash.tag);
-    while (slots_[hole].index != index) {
-      NFX_ASSERT(slots_[hole].index != none);
-      hole = (hole + 1) & mask();
-    }
+  // What find() gave since the table was last changed.
+  void erase(Place place) noexcept {
+    std::uint32_t hole = place.at;
+    NFX_ASSERT(place.index != none && slots_[hole].index == place.index);
     // What follows moves up to the hole, if its home is not after the hole.
     for (std::uint32_t i = (hole + 1) & mask(); slots_[i].index != none; i = (i + 1) & mask()) {
       if (((i - home(slots_[i].tag)) & mask()) >= ((i - hole) & mask())) {
@@ -81,7 +93,7 @@ class OrderTable {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
 
  private:
-  static constexpr unsigned group_bits = 2;
+  static constexpr unsigned group_bits = 3;  // the slots of a cache line
 
   struct Slot {
     std::uint32_t tag;    // of the hash, from which its home follows
@@ -93,11 +105,8 @@ class OrderTable {
     return static_cast<unsigned>(std::bit_width(std::uint64_t{2} * std::max<std::uint32_t>(orders, 32) - 1));
   }
 
-  [[nodiscard]] std::uint32_t mask() const noexcept { return (std::uint32_t{1} << bits_) - 1; }
-  [[nodiscard]] std::uint32_t home(std::uint32_t tag) const noexcept {
-    constexpr std::uint32_t low = (1u << group_bits) - 1;
-    return (tag >> (32 - bits_) & ~low) | (tag & low);
-  }
+  [[nodiscard]] std::uint32_t mask() const noexcept { return mask_; }
+  [[nodiscard]] std::uint32_t home(std::uint32_t tag) const noexcept { return tag & mask_; }
 
   void place(Slot slot) noexcept {
     std::uint32_t i = home(slot.tag);
@@ -115,6 +124,7 @@ class OrderTable {
     Slot* const old = slots_;
     const std::size_t count = std::size_t{1} << bits_;
     ++bits_;
+    mask_ = (std::uint32_t{1} << bits_) - 1;
     slots_ = region(bits_);
     for (std::size_t i = 0; i < count; ++i) {
       if (old[i].index != none) place(old[i]);
@@ -126,6 +136,7 @@ class OrderTable {
   unsigned bits_;
   PageArray<Slot> storage_;
   Slot* slots_ = nullptr;
+  std::uint32_t mask_ = 0;
   std::uint32_t size_ = 0;
   std::uint32_t capacity_;
 };
