@@ -60,16 +60,25 @@ struct PlainBook {
         orders.clear();
         for (Levels& levels : sides) levels.clear();
         return;
-      case EventKind::none:
-      case EventKind::replace:
-      case EventKind::remove:
       case EventKind::execute:
+        if (known != orders.end()) take(id, event.quantity, event.quantity >= known->second.quantity);
+        return;
+      case EventKind::remove:
+        if (known != orders.end()) take(id, known->second.quantity, true);
+        return;
+      case EventKind::replace: {
+        if (known == orders.end()) return;
+        const Side side = known->second.side;
+        take(id, known->second.quantity, true);
+        return put(event.other, {side, event.price.nano, event.quantity});
+      }
+      case EventKind::none:
       case EventKind::fill:
       case EventKind::trade:
       case EventKind::snapshot_begin:
       case EventKind::snapshot_end:
       case EventKind::level_set:
-      case EventKind::status: return;  // not of DBN, or no change
+      case EventKind::status: return;  // of no file here, or no change
     }
   }
 
@@ -103,24 +112,28 @@ bool same_side(const nfx::market::OrderBook& book, Side side, const PlainBook::L
 
 }  // namespace
 
-PlainResult compare_with_plain_books(std::span<const Event> events, const nfx::market::OrderBooks& books,
-                                     const nfx::market::InstrumentTable& instruments) {
-  std::map<std::uint32_t, PlainBook> plain;
-  PlainResult result;
-  for (const Event& event : events) {
-    PlainBook& book = plain[std::to_underlying(event.instrument)];
-    book.apply(event);
-    if (event.last() && book.best_changed()) ++result.best_price_changes;
-  }
-  for (const auto& [id, book] : plain) {
-    const auto index = instruments.find(nfx::market::InstrumentId{id});
-    if (!index || books.book(*index).orders() != book.orders.size() ||
-        !same_side(books.book(*index), Side::bid, book.sides[0]) ||
-        !same_side(books.book(*index), Side::ask, book.sides[1])) {
-      result.difference = "the book of instrument " + std::to_string(id) + " differs from that of maps";
+struct PlainBooks::Parts {
+  std::unordered_map<std::uint32_t, PlainBook> books;
+};
+
+PlainBooks::PlainBooks() : parts_(std::make_unique<Parts>()) {}
+PlainBooks::~PlainBooks() = default;
+
+void PlainBooks::apply(const Event& event) {
+  PlainBook& book = parts_->books[std::to_underlying(event.instrument)];
+  book.apply(event);
+  if (event.last() && book.best_changed()) ++best_price_changes_;
+}
+
+std::string PlainBooks::difference(const nfx::market::OrderBooks& books, const Place& place) const {
+  for (const auto& [id, plain] : parts_->books) {
+    const nfx::market::OrderBook book = books.book(place(id));
+    if (book.orders() != plain.orders.size() || !same_side(book, Side::bid, plain.sides[0]) ||
+        !same_side(book, Side::ask, plain.sides[1])) {
+      return "the book of instrument " + std::to_string(id) + " differs from that of maps";
     }
   }
-  return result;
+  return {};
 }
 
 }  // namespace nfx::bench

@@ -3,23 +3,36 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "nexusfix/market/event.hpp"
-#include "nexusfix/market/instrument_table.hpp"
 #include "nexusfix/market/order_book.hpp"
 
 namespace nfx::bench {
 
-struct PlainResult {
-  std::uint64_t best_price_changes = 0;
-  std::string difference;  // from the books; empty: none
-};
+class PlainBooks {
+ public:
+  PlainBooks();
+  ~PlainBooks();
+  PlainBooks(const PlainBooks&) = delete;
+  PlainBooks& operator=(const PlainBooks&) = delete;
 
-// Applies all events, and compares every level of every book with these.
-[[nodiscard]] PlainResult compare_with_plain_books(std::span<const nfx::market::Event> events,
-                                                   const nfx::market::OrderBooks& books,
-                                                   const nfx::market::InstrumentTable& instruments);
+  void apply(const nfx::market::Event& event);
+
+  // How often the best prices of a book changed from one last event of a change to the next.
+  [[nodiscard]] std::uint64_t best_price_changes() const noexcept { return best_price_changes_; }
+
+  // From the books, of which `place` gives the one of an instrument: every level of every instrument is compared.
+  // Empty: none.
+  using Place = std::function<nfx::market::InstrumentIndex(std::uint32_t)>;
+  [[nodiscard]] std::string difference(const nfx::market::OrderBooks& books, const Place& place) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+  std::uint64_t best_price_changes_ = 0;
+};
 
 }  // namespace nfx::bench

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "harness/cycle_clock.hpp"
+#include "harness/flusher_thread.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
 #include "harness/random.hpp"
@@ -25,7 +26,6 @@
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
 #include "store/commit_rows.hpp"
-#include "store/flusher_thread.hpp"
 #include "store/growth_rows.hpp"
 #include "store/quickfix_store.hpp"
 

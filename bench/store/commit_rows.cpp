@@ -8,9 +8,9 @@
 #include <memory>
 #include <stdexcept>
 
+#include "harness/flusher_thread.hpp"
 #include "harness/measure.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
-#include "store/flusher_thread.hpp"
 
 namespace nfx::bench {
 

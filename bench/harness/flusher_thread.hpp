@@ -36,6 +36,7 @@ class FlusherThread {
   FlusherThread(const FlusherThread&) = delete;
   FlusherThread& operator=(const FlusherThread&) = delete;
 
+  [[nodiscard]] JournalFlusher& flusher() noexcept { return flusher_; }
   void add(JournalStore& store) { flusher_.add(store); }
   void remove(JournalStore& store) noexcept { flusher_.remove(store); }
 
