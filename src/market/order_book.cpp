@@ -95,7 +95,7 @@ std::uint32_t OrderBooks::take_level(const NewOrder& wanted) {
 }
 
 // Last in the level's queue. False: its quantity is too large for the sum of the level. Neither here nor in unlink() is
-// a branch on whether there are neighbours, which cannot be predicted: record 0 is no order, and may be written.
+// a branch on whether there are neighbours, which cannot be predicted: record 0 is not used, and may be written.
 bool OrderBooks::append(std::uint32_t order, std::uint32_t level) noexcept {
   Order& record = orders_[order];
   LevelRecord& queue = levels_[level];

@@ -59,7 +59,7 @@ struct HugePageAllocator {
   friend bool operator==(HugePageAllocator, HugePageAllocator) noexcept { return true; }
 };
 
-// Takes the memory of these elements of an array now, so that their first write is no page fault.
+// Takes the memory of these elements of an array now, so that their first write causes none of the page faults.
 template <class T>
 void take_pages(std::span<T> elements) noexcept {
   detail::take_pages(elements.data(), elements.size_bytes());

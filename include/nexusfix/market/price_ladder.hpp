@@ -113,7 +113,7 @@ class alignas(64) PriceLadder {
     return find_after_top(place_of(key), key);
   }
 
-  // The level with this key, or a new one that `make()` gives, unless that is none.
+  // The level with this key, or a new one from `make()`, which may give none.
   template <class Make>
   std::uint32_t find_or_insert(LadderMemory& memory, Key key, Make&& make) {
     const std::uint32_t better = better_of_top(key);
