@@ -1,4 +1,4 @@
-// Puts the generator's messages behind their lengths, and into packets.
+// Writes the generator's messages with their lengths, and into packets.
 #include "itch_day.hpp"
 
 #include <array>

@@ -80,7 +80,7 @@ class Events final : public FeedOutput {
   Event last;
 };
 
-// A connection that has been opened, and the feed behind it.
+// A connection that has been opened, and the feed that reads it.
 struct Connection {
   Connection() {
     for (const std::string_view symbol : symbols) (void)feed.add(symbol, JsonBook::ticker);
