@@ -21,6 +21,25 @@ namespace nfx {
 
 using detail::JournalWriter;
 
+namespace {
+
+// What one iteration may change of a journal that others wait for.
+struct Published {
+  JournalPosition durable;
+  int failed;
+  bool disk_full;
+  std::uint64_t spares;
+
+  explicit Published(JournalWriter& writer)
+      : durable(writer.holds_back() ? writer.ring().durable.load(std::memory_order_relaxed) : 0),
+        failed(writer.ring().failed.load(std::memory_order_relaxed)),
+        disk_full(writer.ring().disk_full.load(std::memory_order_relaxed)),
+        spares(writer.ring().spares.load(std::memory_order_relaxed)) {}
+  bool operator==(const Published&) const = default;
+};
+
+}  // namespace
+
 struct JournalFlusher::Parts final : detail::FlusherSide {
   std::function<void()> durable;
   int event = -1;
@@ -28,6 +47,7 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
   // Held for the work on one journal, so that removing one waits for no more than that.
   std::mutex mutex;
   std::vector<JournalWriter*> writers;
+  std::size_t zeros_next = 0;   // the journal that is next
   std::atomic<int> waiting{0};  // for the mutex: the flusher lets them go first
   std::atomic<std::size_t> journals{0};
 
@@ -62,30 +82,53 @@ struct JournalFlusher::Parts final : detail::FlusherSide {
     for (JournalWriter* writer : writers) writer->reserve_when_due(now);
   }
 
+  // The journal whose next segment is to be made, and that will come to it first. Null: none.
+  [[nodiscard]] JournalWriter* spare_is_due(MonotonicTime now) const noexcept {
+    JournalWriter* first = nullptr;
+    for (JournalWriter* writer : writers) {
+      if (!writer->spare_due(now)) continue;
+      if (first == nullptr || writer->left_in_segment() < first->left_in_segment()) first = writer;
+    }
+    return first;
+  }
+
+  // The next segment of this journal. True: what others wait for has changed.
+  bool make_spare(JournalWriter& writer, MonotonicTime now) noexcept {
+    const Published before(writer);
+    writer.make_spare_ahead(now);
+    return Published(writer) != before;
+  }
+
+  // Between the syncs of two journals, if a segment is nearly used and has no next one: its messages would be refused.
+  // The others of which that is true come after the next sync.
+  bool make_urgent_spare(MonotonicTime now) noexcept {
+    JournalWriter* const writer = spare_is_due(now);
+    if (writer == nullptr || !writer->is_spare_urgent()) return false;
+    const bool changed = make_spare(*writer, now);
+    JournalWriter* const next = spare_is_due(now);
+    if (next != nullptr && next->is_spare_urgent()) space_wanted.store(true);
+    return changed;
+  }
+
+  // Of one journal after the other, so that none waits for all zeros of those before it.
+  bool write_zeros(MonotonicTime now) noexcept {
+    for (std::size_t i = 0; i < writers.size(); ++i) {
+      if (zeros_next >= writers.size()) zeros_next = 0;
+      if (writers[zeros_next++]->write_zeros(now)) return true;
+    }
+    return false;
+  }
+
+  void wait_for_others() const noexcept {
+    while (waiting.load() > 0) ::sched_yield();
+  }
+
   [[nodiscard]] bool anything_wanted() {
+    if (space_wanted.load(std::memory_order_seq_cst)) return true;
     const std::lock_guard lock(mutex);
     return std::ranges::any_of(writers, [](const JournalWriter* writer) { return writer->is_wanted(); });
   }
 };
-
-namespace {
-
-// What one iteration may change of a journal that others wait for.
-struct Published {
-  JournalPosition durable;
-  int failed;
-  bool disk_full;
-  std::uint64_t spares;
-
-  explicit Published(JournalWriter& writer)
-      : durable(writer.holds_back() ? writer.ring().durable.load(std::memory_order_relaxed) : 0),
-        failed(writer.ring().failed.load(std::memory_order_relaxed)),
-        disk_full(writer.ring().disk_full.load(std::memory_order_relaxed)),
-        spares(writer.ring().spares.load(std::memory_order_relaxed)) {}
-  bool operator==(const Published&) const = default;
-};
-
-}  // namespace
 
 JournalFlusher::JournalFlusher(std::function<void()> durable) : parts_(std::make_unique<Parts>(std::move(durable))) {}
 
@@ -114,22 +157,32 @@ std::size_t JournalFlusher::journals() const noexcept { return parts_->journals.
 const LatencyCounts& JournalFlusher::syncs() const noexcept { return parts_->syncs; }
 
 Duration JournalFlusher::turn(Instant now) {
+  Parts& parts = *parts_;
   Duration next = std::chrono::seconds{1};
   bool changed = false;
-  bool worked_ahead = false;
   for (std::size_t i = 0;; ++i) {
-    while (parts_->waiting.load() > 0) ::sched_yield();
-    const std::lock_guard lock(parts_->mutex);
-    if (parts_->space_wanted.exchange(false)) parts_->reserve_space(now.monotonic);
-    if (i >= parts_->writers.size()) break;
-    JournalWriter& writer = *parts_->writers[i];
+    parts.wait_for_others();
+    const std::lock_guard lock(parts.mutex);
+    if (parts.space_wanted.exchange(false)) {
+      parts.reserve_space(now.monotonic);
+      changed = parts.make_urgent_spare(now.monotonic) || changed;
+    }
+    if (i >= parts.writers.size()) break;
+    JournalWriter& writer = *parts.writers[i];
     const Published before(writer);
     next = std::min(next, writer.turn(now));
-    // One slow step in an iteration, of one journal: the others' syncs do not wait for more.
-    if (!worked_ahead) worked_ahead = writer.work_ahead(now.monotonic);
     changed = changed || Published(writer) != before;
   }
-  if (changed && parts_->durable) parts_->durable();
+  // One slow step in an iteration, so that no session's sync waits for more.
+  bool worked_ahead = false;
+  {
+    parts.wait_for_others();
+    const std::lock_guard lock(parts.mutex);
+    JournalWriter* const writer = parts.spare_is_due(now.monotonic);
+    if (writer != nullptr) changed = parts.make_spare(*writer, now.monotonic) || changed;
+    worked_ahead = writer != nullptr || parts.write_zeros(now.monotonic);
+  }
+  if (changed && parts.durable) parts.durable();
   return worked_ahead ? Duration::zero() : next;
 }
 

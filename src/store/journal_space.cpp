@@ -41,7 +41,9 @@ bool JournalWriter::space_due() const noexcept {
   return !file.whole() && head + start_size / 2 > file.reserved;  // the disk was full when it was opened
 }
 
-bool JournalWriter::spare_due() const noexcept {
+// Whether the next segment is to be made, or reserved further, now.
+bool JournalWriter::spare_due(MonotonicTime now) const noexcept {
+  if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0) return false;
   if (ring_->cuts.load(std::memory_order_acquire) != begun_) return false;
   if (spare_ != nullptr) return spare_reserved_ < std::min(spare_size(), spare_capacity_);
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
@@ -176,26 +178,32 @@ void JournalWriter::lacks_space(const DiskError& error, MonotonicTime now) noexc
   space_retry_ = now + retry_after;
 }
 
-// One slow step: the segment made ahead, or a slice of zeros.
-bool JournalWriter::work_ahead(MonotonicTime now) noexcept {
-  if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0) return false;
-  const bool makes_spare = spare_due();
-  if (makes_spare) {
-    // The segment before it first: one that is made ahead shows that there are others before it.
-    if (const auto done = establish(); !done) return fail(done.error());
-    const auto made = grow_spare();
-    if (!made) lacks_space(made.error(), now);
-    if (!made) return true;
+std::uint64_t JournalWriter::left_in_segment() const noexcept {
+  const std::uint64_t used = ring_->head.load(std::memory_order_acquire) - base_;
+  return table_.back().capacity - std::min(used, table_.back().capacity);
+}
+
+bool JournalWriter::is_spare_urgent() const noexcept { return left_in_segment() < file_space().left_when_urgent(); }
+
+// Slow. The segment before it first: one that is made ahead shows that there are others before it.
+void JournalWriter::make_spare_ahead(MonotonicTime now) noexcept {
+  if (const auto done = establish(); !done) {
+    fail(done.error());
+    return;
   }
-  if (ring_->disk_full.load(std::memory_order_relaxed) && !space_due()) {
-    ring_->disk_full.store(false, std::memory_order_release);
-  }
-  return makes_spare || write_zeros();
+  if (const auto made = grow_spare(); !made) lacks_space(made.error(), now);
+  end_shortage(now);
+}
+
+void JournalWriter::end_shortage(MonotonicTime now) noexcept {
+  if (!ring_->disk_full.load(std::memory_order_relaxed) || now < space_retry_) return;
+  if (!space_due() && !spare_due(now)) ring_->disk_full.store(false, std::memory_order_release);
 }
 
 // Writes zeros to what was reserved, so that syncing records there later has no metadata to write. A slice at a time,
 // so that no other session's sync waits for the whole. False: there was nothing to do.
-bool JournalWriter::write_zeros() noexcept {
+bool JournalWriter::write_zeros(MonotonicTime now) noexcept {
+  if (now < space_retry_ || ring_->failed.load(std::memory_order_relaxed) != 0) return false;
   if (!attached() || !options_.zeros_ahead || options_.durability == Durability::none) return false;
   if (!is_used(ring_->head.load(std::memory_order_acquire))) return false;
   zeroed_ = std::max(zeroed_, (written_ - base_ + space_unit - 1) / space_unit * space_unit);
@@ -214,7 +222,8 @@ bool JournalWriter::write_zeros() noexcept {
 void JournalWriter::make_space_here() noexcept {
   space_retry_ = {};
   reserve_when_due({});
-  work_ahead({});
+  if (spare_due({})) make_spare_ahead({});
+  end_shortage({});
 }
 
 void JournalWriter::want_space(std::uint64_t ahead) noexcept {
@@ -225,6 +234,12 @@ void JournalWriter::want_space(std::uint64_t ahead) noexcept {
     if (ring_->cuts.load(std::memory_order_relaxed) == begun_ || write_all()) make_space_here();
     return;
   }
+  hurry();
+}
+
+void JournalWriter::hurry() noexcept {
+  FlusherSide* const side = side_.load(std::memory_order_acquire);
+  if (side == nullptr) return;
   side->space_wanted.store(true, std::memory_order_seq_cst);
   side->wake_once();
 }

@@ -43,6 +43,9 @@ struct Space {
     return left_at(std::max(ahead, size() / 2));
   }
 
+  // With fewer bytes until the end, the next segment has to be made without waiting for anything else.
+  [[nodiscard]] std::uint64_t left_when_urgent() const noexcept { return (end - begin) / 4; }
+
   // Where the next step ends.
   [[nodiscard]] JournalPosition next(JournalPosition head, std::uint64_t ahead) const noexcept {
     NFX_ASSERT(begin <= head && head <= end);

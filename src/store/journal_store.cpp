@@ -121,11 +121,13 @@ struct JournalStore::State {
     return pages.whole() ? unset_position : below(pages.reserved, page_margin());
   }
 
-  // After it the flusher is woken to reserve more. On a full disk the flusher tries again by itself.
+  // After it the flusher is woken to reserve more, or to make the next segment. On a full disk it tries again by
+  // itself.
   [[nodiscard]] JournalPosition grow_after() const noexcept {
     if (ring->disk_full.load(std::memory_order_relaxed)) return unset_position;
     const std::uint64_t ahead = ring->ahead.load(std::memory_order_relaxed);
-    return std::min(segment.wake_after(ahead), pages.wake_after(ahead));
+    const JournalPosition space = std::min(segment.wake_after(ahead), pages.wake_after(ahead));
+    return next_segment_ready() ? space : std::min(space, segment.end - segment.left_when_urgent());
   }
 
   // Whether a record of `need` bytes fits into the ring, not counting the space reserved for all but messages when it
@@ -222,7 +224,7 @@ struct JournalStore::State {
     renew_limits();
     if (head <= wake_at) return;
     writer.set_index_at(index.last() + 1);
-    writer.nudge();
+    head > grow_after() ? writer.hurry() : writer.nudge();
   }
 
   // The reset at store.creation_time_. False when it did not fit.

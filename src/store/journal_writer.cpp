@@ -178,6 +178,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
     if (!sync_file() || !mark(now.utc)) return far;
   }
   reserve_when_due(now.monotonic);
+  end_shortage(now.monotonic);
   if (now.monotonic >= next_tidy_) tidy(now);
   if (is_wanted()) return Duration::zero();
   return options_.durability == Durability::none ? idle : options_.sync_interval;

@@ -74,7 +74,8 @@ class JournalWriter {
   [[nodiscard]] RingHeader& ring() noexcept { return *ring_; }
   [[nodiscard]] char* ring_bytes() noexcept { return ring_bytes_; }
   void want(JournalPosition position) noexcept;
-  void nudge() noexcept;  // the ring is half full, or more space is due
+  void nudge() noexcept;  // the ring is half full
+  void hurry() noexcept;  // half of a step is used: reserved before the next sync of any journal
   // Has at least so many bytes after the head reserved, by the flusher or, without one, here.
   void want_space(std::uint64_t ahead) noexcept;
   // From here on each step maps a part of the index, from the entry that set_index_at() was last given.
@@ -105,8 +106,12 @@ class JournalWriter {
   [[nodiscard]] bool is_wanted() const noexcept;
   // Reserves the next step, where one is due: quick, and without a sync.
   void reserve_when_due(MonotonicTime now) noexcept;
-  // Does one step of what has time: the next segment, zeros in what was reserved. False: nothing is left to do.
-  bool work_ahead(MonotonicTime now) noexcept;
+  // What has time, in slow steps: the next segment, and zeros in what was reserved.
+  [[nodiscard]] bool spare_due(MonotonicTime now) const noexcept;
+  [[nodiscard]] bool is_spare_urgent() const noexcept;           // less than a quarter of the segment is left
+  [[nodiscard]] std::uint64_t left_in_segment() const noexcept;  // bytes until the next one has to begin
+  void make_spare_ahead(MonotonicTime now) noexcept;
+  bool write_zeros(MonotonicTime now) noexcept;  // false: there was nothing to do
   [[nodiscard]] bool holds_back() const noexcept { return options_.durability >= Durability::group; }
 
   // Any thread.
@@ -133,7 +138,6 @@ class JournalWriter {
   [[nodiscard]] Space file_space() const noexcept;
   [[nodiscard]] Space ring_space() const noexcept;
   [[nodiscard]] bool space_due() const noexcept;
-  [[nodiscard]] bool spare_due() const noexcept;
   [[nodiscard]] std::uint64_t spare_size() const noexcept;
   DiskResult<void> grow();
   DiskResult<void> grow_file(JournalPosition end);
@@ -144,7 +148,7 @@ class JournalWriter {
   void publish_spare() noexcept;
   void make_space_here() noexcept;  // without a flusher
   void lacks_space(const DiskError& error, MonotonicTime now) noexcept;
-  bool write_zeros() noexcept;
+  void end_shortage(MonotonicTime now) noexcept;
 
   // journal_segments.cpp
   DiskResult<void> begin_segment(const SegmentCut& cut);

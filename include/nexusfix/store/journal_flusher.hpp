@@ -1,7 +1,8 @@
 // Writes and syncs the journals of many sessions for the threads that fill them. A function of time, not a thread:
 // its owner calls turn() in a loop, on a housekeeping CPU.
 // Thread: turn() from one; the rest but wait() from any. Cost: turn() writes and syncs, so it takes as long as
-// the disk does. Fairness: rounds; a session's sync waits for at most one sync of each of the others.
+// the disk does. Fairness: rounds; a session's sync waits for at most one sync of each of the others, each with a
+// segment that one of them will need soon.
 // Errors: a failed write or sync marks that journal failed, once; the others continue.
 #pragma once
 
