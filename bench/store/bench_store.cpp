@@ -28,6 +28,7 @@
 #include "store/commit_rows.hpp"
 #include "store/growth_rows.hpp"
 #include "store/quickfix_store.hpp"
+#include "store/together_rows.hpp"
 
 namespace {
 
@@ -41,6 +42,9 @@ struct Options {
   double pace_ns = 5'000;  // from one message to the next
   double commit_seconds = 0.5;
   std::uint32_t journals = 8;  // of a repeat, for the rows of growth
+  double together_seconds = 3;
+  double together_mb_per_s = 53;
+  std::string only;  // one group of rows; empty: all
   std::uint64_t seed = 1;
   std::optional<unsigned> core;
   fs::path folder;
@@ -271,20 +275,35 @@ int run(Options options) {
   std::printf("files      %s; every message is read back and compared\n\n", below.describe().c_str());
   std::vector<CommitRow> commits = commit_rows();
   std::vector<GrowthRow> growth = growth_rows();
+  std::vector<TogetherRow> together = together_rows();
+  const auto wanted = [&](std::string_view group) { return options.only.empty() || options.only == group; };
+  const fs::path folder = options.folder / "growth";
+  const GrowthPlan growth_plan{folder, options.other_cores, messages, clock, own_cost, options.pace_ns};
+  const TogetherPlan together_plan{
+      folder, options.other_cores, messages, clock, own_cost, options.together_seconds, options.together_mb_per_s};
   for (std::uint32_t repeat = 0; repeat < options.repeats; ++repeat) {
-    for (Row& row : rows) run_once(row, options, messages, clock, own_cost);
-    for (CommitRow& row : commits)
-      run_commits(row, {options.commit_seconds, options.folder, options.other_cores, messages});
-    for (std::uint32_t journal = 0; journal < options.journals; ++journal) {
-      const fs::path folder = options.folder / "growth";
+    for (Row& row : rows) {
+      if (wanted("append")) run_once(row, options, messages, clock, own_cost);
+    }
+    for (CommitRow& row : commits) {
+      if (wanted("commits")) run_commits(row, {options.commit_seconds, options.folder, options.other_cores, messages});
+    }
+    for (std::uint32_t journal = 0; journal < options.journals && wanted("growth"); ++journal) {
       fs::create_directories(folder);
-      run_growth(growth, {folder, options.other_cores, messages, clock, own_cost, options.pace_ns});
+      run_growth(growth, growth_plan);
+      fs::remove_all(folder);
+    }
+    for (TogetherRow& row : together) {
+      if (!wanted("together")) continue;
+      fs::create_directories(folder);
+      run_together(row, together_plan);
       fs::remove_all(folder);
     }
   }
-  print(rows);
-  print_growth(growth);
-  print_commits(commits);
+  if (wanted("append")) print(rows);
+  if (wanted("growth")) print_growth(growth);
+  if (wanted("together")) print_together(together, together_plan);
+  if (wanted("commits")) print_commits(commits);
   return 0;
 }
 
@@ -312,6 +331,19 @@ int main(int argc, char** argv) {
                    .target = &options.commit_seconds,
                    .help = "Seconds of each row of commits",
                    .range = {{0.01, 60}}},
+                  {.names = "--together-seconds",
+                   .target = &options.together_seconds,
+                   .help = "Seconds of each row of several journals",
+                   .range = {{0.01, 600}}},
+                  {.names = "--together-rate",
+                   .target = &options.together_mb_per_s,
+                   .help = "MB of messages per second of several journals together",
+                   .range = {{0.1, 10'000}}},
+                  {.names = "--only",
+                   .target = &options.only,
+                   .help = "One group of rows",
+                   .one_of = {"append", "growth", "together", "commits"},
+                   .default_text = "all"},
                   {.names = "--seed", .target = &options.seed, .help = "Of the messages"},
                   {.names = "--core",
                    .target = &options.core,
@@ -322,11 +354,15 @@ int main(int argc, char** argv) {
                    .help = "Where the files are created and removed: on a disk",
                    .kind = nfx::cli::Kind::folder,
                    .default_text = "the temporary folder"},
-                  {.names = "--quick", .target = &quick, .help = "Two repeats of 20,000, commits for 0.1 s"}},
+                  {.names = "--quick",
+                   .target = &quick,
+                   .help = "Two repeats of 20,000, commits for 0.1 s, several journals for 0.2 s"}},
   };
   return run_program(program, argc, argv, [&] {
     options.folder = folder;
-    if (quick) options.repeats = 2, options.messages = 20'000, options.commit_seconds = 0.1, options.journals = 2;
+    if (quick)
+      options.repeats = 2, options.messages = 20'000, options.commit_seconds = 0.1, options.journals = 2,
+      options.together_seconds = 0.2;
     return run(options);
   });
 }
