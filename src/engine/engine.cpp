@@ -165,7 +165,7 @@ Engine::Engine(EngineConfig config, Application& application) {
   check_config(config);
   for (SessionSettings& settings : config.sessions) take_dictionary(settings);
   load_certificates(config);
-  check_listen_addresses(config);
+  if (const auto in_use = check_listen_addresses(config); !in_use.empty()) throw ConfigError(in_use.front());
   parts_ = std::make_unique<Parts>(std::move(config));
   parts_->application = &application;
   // The plan may have given sessions other threads.

@@ -132,6 +132,7 @@ EngineConfig load_program_config(const std::string& file, std::string_view progr
 
 void print_program(EngineConfig config, const std::string& file, std::string_view program) {
   load_certificates(config);
+  const std::vector<std::string> in_use = check_listen_addresses(config);
   SafeText out;
   out.add("{}: ok, {}\n", file, counted(config.sessions.size(), "session"));
   for (const SessionSettings& each : config.sessions) {
@@ -141,6 +142,7 @@ void print_program(EngineConfig config, const std::string& file, std::string_vie
   if (!config.sessions.empty()) out.add("  {}\n", store_text(config));
   print(out);
   for (const std::string& warning : tls_binding_warnings(config)) print_error("{}: {}\n", program, warning);
+  for (const std::string& each : in_use) print_error("{}: a start now fails: {}\n", program, each);
 }
 
 std::string store_text(const EngineConfig& config) {

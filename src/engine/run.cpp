@@ -34,7 +34,7 @@ struct Option {
 };
 
 constexpr std::array options{
-    Option{"--check", "", Mode::check, "check the configuration, print what would run, and end"},
+    Option{"--check", "", Mode::check, "check the configuration and its addresses, print what would run, and end"},
     Option{"--version", "-V", Mode::version, "print the version of NexusFIX"},
     Option{"--help", "-h", Mode::help, "print this"},
 };

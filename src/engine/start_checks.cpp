@@ -1,6 +1,7 @@
 // Loads certificates, and tries listen addresses.
 #include "engine/start_checks.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -29,13 +30,29 @@ void load_certificates(EngineConfig& config) {
   for (SessionSettings& settings : config.sessions) load_certificates(config, settings);
 }
 
-void check_listen_addresses(const EngineConfig& config) {
-  std::set<std::pair<std::string_view, std::uint16_t>> tried;  // thousands of sessions may share few addresses, or none
+std::vector<std::string> check_listen_addresses(const EngineConfig& config) {
+  std::vector<std::string> in_use;
+  ListenTrial trial;
+  std::vector<Endpoint> tried;                                 // without an error
+  std::set<std::pair<std::string_view, std::uint16_t>> known;  // thousands of sessions may share few addresses, or none
   for (const SessionSettings& settings : config.sessions) {
-    if (settings.session.role != Role::acceptor) continue;
-    if (!tried.emplace(settings.listen.host, settings.listen.port).second) continue;
-    if (const auto free = check_listen_address(settings.listen); !free) throw ConfigError(cannot_listen(free.error()));
+    const Endpoint& listen = settings.listen;
+    if (settings.session.role != Role::acceptor || !known.emplace(listen.host, listen.port).second) continue;
+    const auto free = trial.listen(listen);
+    if (free) {
+      tried.push_back(listen);
+      continue;
+    }
+    const auto same_port = std::ranges::find(tried, listen.port, &Endpoint::port);
+    if (free.error().code != EADDRINUSE || listen.port == 0) throw ConfigError(cannot_listen(free.error()));
+    if (same_port != tried.end()) {
+      throw ConfigError("cannot listen: " + free.error().text() +
+                        ": another session of this configuration listens on " + to_string(*same_port) +
+                        "; give both the same address, or another port");
+    }
+    in_use.push_back(cannot_listen(free.error()));
   }
+  return in_use;
 }
 
 std::string cannot_listen(const TransportError& error) {

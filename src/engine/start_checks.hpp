@@ -1,10 +1,11 @@
 // What can fail at the start without anything being written: certificates and listen addresses. An engine checks both
 // before it opens logs and journals, so that a mistake leaves no files.
-// Thread: the one that makes the engine. Cost: reads the certificates' files; two system calls an address. Errors:
+// Thread: the one that makes the engine. Cost: reads the certificates' files; some system calls an address. Errors:
 // ConfigError, which names the session or the address, and the fix.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/transport/transport.hpp"
@@ -16,8 +17,10 @@ void load_certificates(const EngineConfig& config, SessionSettings& settings);
 // The same for all of its sessions.
 void load_certificates(EngineConfig& config);
 
-// Binds each listen address once and releases it. An address that is free now may still be taken at the listening.
-void check_listen_addresses(const EngineConfig& config);
+// Listens on all addresses together and releases them. Returns a line for each that another program has now: an error
+// at a start, but not where only a configuration is checked, next to the engine that has them. An address that is free
+// now may still be taken at the listening.
+[[nodiscard]] std::vector<std::string> check_listen_addresses(const EngineConfig& config);
 
 // "cannot listen: bind 127.0.0.1:9878: Address already in use; choose a free address for 'listen'"
 [[nodiscard]] std::string cannot_listen(const TransportError& error);

@@ -277,10 +277,15 @@ void acknowledge_at_once(int fd) noexcept { (void)set_option(fd, IPPROTO_TCP, TC
 
 namespace nfx {
 
-std::expected<void, TransportError> check_listen_address(const Endpoint& endpoint) {
-  const auto bound = detail::open_bound(endpoint, [](int) {});
-  if (!bound) return std::unexpected(bound.error());
-  ::close(*bound);
+ListenTrial::~ListenTrial() {
+  for (const int fd : descriptors_) ::close(fd);
+}
+
+std::expected<void, TransportError> ListenTrial::listen(const Endpoint& endpoint) {
+  detail::Warnings ignored;
+  const auto listener = detail::open_listener(endpoint, {}, 0, ignored);
+  if (!listener) return std::unexpected(listener.error());
+  descriptors_.push_back(*listener);
   return {};
 }
 

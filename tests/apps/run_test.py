@@ -145,6 +145,24 @@ class Run(unittest.TestCase):
         self.assertIn(f"1 session has its journal in {self.folder}/store", out)
         self.assertFalse((self.folder / "store").exists())
 
+    def test_check_tries_the_addresses_and_releases_them(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = free.getsockname()
+        config = self.config(TOML.replace(":0", f":{address[1]}"))
+        self.assertEqual(run("--check", config)[0], 0)
+        with socket.socket() as taken:
+            taken.bind(address)  # without SO_REUSEADDR
+            taken.listen()
+            code, out, err = run("--check", config)
+        self.assertEqual((code, err.count("\n")), (0, 1), err)
+        self.assertIn("ok, 1 session", out)
+        self.assertIn(f"desk: a start now fails: cannot listen: bind 127.0.0.1:{address[1]}: Address already in use;", err)
+        code, out, err = run("--check", self.config(TOML.replace("127.0.0.1", "192.0.2.1")))
+        self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
+        self.assertIn("cannot listen: bind 192.0.2.1:0", err)
+        self.assertFalse((self.folder / "store").exists())
+
     def test_quickfix_settings_are_read_in_the_same_place(self):
         code, out, _ = run("--check", self.config(CFG, "desk.cfg"))
         self.assertEqual(code, 0)

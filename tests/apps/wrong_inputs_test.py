@@ -84,6 +84,15 @@ ROWS = {
     "an address of another machine": (
         {"e.toml": '[log]\ndirectory = "log"\n' + SESSION.replace("127.0.0.1", "192.0.2.1")}, SERVE, WRONG,
         ["cannot listen: bind 192.0.2.1:0: Cannot assign", "an address of this machine, such as 127.0.0.1"]),
+    "an unknown host, checked only": (
+        {"e.toml": SESSION.replace("127.0.0.1", "no.such.host.invalid")}, CHECK, WRONG,
+        ["cannot listen: the host no.such.host.invalid is unknown ("]),
+    "an address of another machine, checked only": (
+        {"e.toml": SESSION.replace("127.0.0.1", "192.0.2.1")}, CHECK, WRONG, ["cannot listen: bind 192.0.2.1:0: Cannot assign"]),
+    "two addresses of which one includes the other": (
+        {"e.toml": SESSION.replace("127.0.0.1:0", "0.0.0.0:{port}") + SESSION.replace('"B"', '"C"').replace(":0", ":{port}")},
+        SERVE, WRONG, ["bind 127.0.0.1:{port}: Address already in use: another session of this configuration listens on "
+                       "0.0.0.0:{port}; give both the same address"]),
     "a port by name": ({"e.toml": SESSION.replace(":0", ":http")}, CHECK, WRONG, ["e.toml:4:10: ", "127.0.0.1:9878"]),
     # Dictionaries.
     "a dictionary that does not exist": (toml('dictionary = "NO.xml"\n'), CHECK, WRONG,
@@ -162,11 +171,14 @@ ROWS = {
 
 class WrongInputs(unittest.TestCase):
     def try_out(self, files, line, code, parts):
+        port = str(support.free_port())
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             for path, content in files.items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+                if isinstance(content, str):
+                    content = content.replace("{port}", port).encode()
+                (folder / path).write_bytes(content)
             before = sorted(folder.rglob("*"))
             result = support.run_in(folder, *line.split())
             self.assertEqual(sorted(folder.rglob("*")), before, "something was written")
@@ -175,7 +187,7 @@ class WrongInputs(unittest.TestCase):
         self.assertEqual(result[2].count("\n"), 1, result[2])
         self.assertTrue(result[2].startswith("nfx: "), result[2])
         for part in parts:
-            self.assertIn(part, result[2])
+            self.assertIn(part.replace("{port}", port), result[2])
 
     def test_each_gives_one_line_with_place_and_fix_and_writes_nothing(self):
         self.assertGreaterEqual(len(ROWS), 60)
@@ -188,12 +200,22 @@ class WrongInputs(unittest.TestCase):
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             address = f"127.0.0.1:{taken.getsockname()[1]}"
+            first = ("127.0.0.1", support.free_port())
             pathlib.Path(name, "e.toml").write_text(
-                '[log]\ndirectory = "log"\n' + SESSION.replace("127.0.0.1:0", address), encoding="utf-8")
+                '[log]\ndirectory = "log"\n' + SESSION.replace("127.0.0.1:0", f"127.0.0.1:{first[1]}")
+                + SESSION.replace('"B"', '"C"').replace("127.0.0.1:0", address), encoding="utf-8")
             code, out, err = support.run_in(name, "serve", "e.toml")
             self.assertEqual(os.listdir(name), ["e.toml"], "neither logs nor journals")
-        self.assertEqual((code, out, err.count("\n")), (WRONG, "", 1), err)
-        self.assertIn(f"{address}: Address already in use; choose a free address", err)
+            self.assertEqual((code, out, err.count("\n")), (WRONG, "", 1), err)
+            self.assertIn(f"{address}: Address already in use; choose a free address", err)
+            # As the engine that runs with this configuration has the address, a check of it is in order.
+            code, out, err = support.run_in(name, "serve", "--check", "e.toml")
+            self.assertEqual(os.listdir(name), ["e.toml"])
+            self.assertEqual((code, err.count("\n")), (0, 1), err)
+            self.assertIn("ok, 2 sessions", out)
+            self.assertIn(f"nfx: a start now fails: cannot listen: bind {address}: Address already in use;", err)
+            with socket.socket() as again:
+                again.bind(first)  # without SO_REUSEADDR: nothing is left of the trial
 
     def as_nobody(self, files, line, closed):
         """The same as a user without rights; `closed` belongs to root alone, and the folder may not be written to."""

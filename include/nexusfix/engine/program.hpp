@@ -21,8 +21,9 @@ void occupy_standard_descriptors() noexcept;
 // file unless they name another. Warnings are lines on standard error, after the name of the program.
 [[nodiscard]] EngineConfig load_program_config(const std::string& file, std::string_view program);
 
-// Prints what would run: sessions, addresses, stores, dictionaries. Reads the certificates and keys; throws ConfigError
-// where the start would.
+// Prints what would run: sessions, addresses, stores, dictionaries. Reads the certificates and keys, and listens on all
+// addresses for a moment; throws ConfigError where the start would. An address in use is only a line on standard error,
+// so that a configuration can be checked next to the engine that runs with it.
 void print_program(EngineConfig config, const std::string& file, std::string_view program);
 
 // Where messages are stored, in one line: "2 sessions have journals in /var/lib/desk/store".

@@ -1,7 +1,7 @@
 // A program around an application: `return nfx::run(argc, argv, desk);` is its main.
 //
 //   desk CONFIG             serves until SIGINT or SIGTERM, which log all sessions out; a second one ends immediately
-//   desk --check CONFIG     checks the configuration, prints what would run, and ends
+//   desk --check CONFIG     checks the configuration and its addresses, prints what would run, and ends
 //   desk --version, --help
 //
 // CONFIG is TOML or QuickFIX's settings. A session whose `store` is not set has a journal in the folder "store" next to
