@@ -1,18 +1,39 @@
 """The progress line of long work: on a terminal alone, at most five times per second, and erased at the end."""
 import os
 import pty
+import shutil
 import subprocess
 import tempfile
 import time
 import unittest
 
 from market_support import metadata, record
+from store_import_test import ImportTest, message
 from support import PATIENCE_S, PROGRAM, fix, run
 
 ORDER = fix([(35, "D"), (34, 2), (49, "CLIENT"), (56, "VENUE"), (52, "20240102-12:00:00.000"), (11, "abc"), (55, "IBM"),
              (54, 1), (60, "20240102-12:00:00"), (38, 100), (40, 2), (44, "12.5")]) + b"\n"
 REWRITE = b"\r\x1b[K"
 WRAP_OFF, WRAP_ON = b"\x1b[?7l", b"\x1b[?7h"
+
+
+def on_a_terminal(*command):
+    """Exit code, standard output, what standard error, a terminal, received, and seconds."""
+    terminal, its_end = pty.openpty()
+    begin = time.monotonic()
+    with subprocess.Popen([PROGRAM, *map(str, command)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=its_end) as process:
+        os.close(its_end)
+        seen = b""
+        try:
+            while more := os.read(terminal, 65536):
+                seen += more
+        except OSError:
+            pass  # the end
+        os.close(terminal)
+        out = process.stdout.read().decode()
+        code = process.wait(PATIENCE_S)
+    return code, out, seen, time.monotonic() - begin
 
 
 class Progress(unittest.TestCase):
@@ -78,6 +99,45 @@ class Progress(unittest.TestCase):
             overlay = os.path.join(folder, "overlay.xml")
             code, _, err = run("dict", "learn", log, "--base", "FIX44.xml", "--out", overlay)
             self.assertEqual((code, err), (0, ""))
+
+
+class ProgressOfStores(ImportTest):
+    """Nothing is shown in the first fifth of a second, so the work is doubled until it takes longer."""
+
+    def make_quickfix_store(self, messages):
+        self.write_text_store(messages=[(number, message(number)) for number in range(1, messages + 1)],
+                              next_out=messages + 1)
+
+    def take_over_anew(self, *arguments):
+        shutil.rmtree(self.store, ignore_errors=True)
+        return run("store", "import", *map(str, self.importing(*arguments)))
+
+    def shown_by(self, attempt):
+        messages = 20000
+        while True:
+            (code, out, seen, seconds), again = attempt(messages)
+            self.assertEqual(code, 0, (out, seen))
+            if seen:
+                break
+            self.assertLess(seconds, 5, "it took long, and nothing was shown")
+            messages *= 2
+        self.assertTrue(seen.endswith(REWRITE), seen)
+        self.assertEqual(seen.count(WRAP_OFF), seen.count(WRAP_ON))
+        self.assertNotIn(b"\n", seen)
+        self.assertLessEqual(seen.count(REWRITE) - 1, seconds * 5)
+        # The same work where standard error is no terminal.
+        code, out, err = again()
+        self.assertEqual((code, err), (0, ""), out)
+        return seen
+
+    def test_an_import_shows_percent_and_bytes(self):
+        def attempt(messages):
+            self.make_quickfix_store(messages)
+            shutil.rmtree(self.store, ignore_errors=True)
+            return on_a_terminal("store", "import", *self.importing()), self.take_over_anew
+
+        self.assertRegex(self.shown_by(attempt),
+                         rb"^\r\x1b\[K\x1b\[\?7limporting FIX.4.4-DESK-VENUE: \d+%, \d+\.\d [KM]iB of \d+\.\d MiB\x1b\[\?7h")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/progress.hpp"
 #include "command.hpp"
 #include "output_file.hpp"
 #include "store/record_printer.hpp"
@@ -59,8 +60,11 @@ int export_messages(const ExportOptions& options) {
   PrinterOptions json{{}, "never", true, false, RecordForm::json};
   RecordPrinter printer{json};
   std::uint64_t count = 0;
+  // What goes to standard output may go to the same terminal.
+  cli::Progress progress{"exporting " + session.identity, 0, to_stdout};
   const auto write = [&](const JournalRecord& record) {
     const RecordHeader& header = record.header;
+    progress.add(header.size);
     if (header.kind != RecordKind::message || header.seq < options.first || header.seq > options.last) return true;
     ++count;
     if (options.format == "fixlog") {
@@ -76,6 +80,7 @@ int export_messages(const ExportOptions& options) {
     return true;
   };
   const std::vector<JournalScan> scans = scan_chosen(session, options.archive, write);
+  progress.end();
   output.finish();
   if (!to_stdout) print("{}: {} to {}\n", session.identity, counted(count, "message"), options.to);
   int result = exit_done;

@@ -116,10 +116,13 @@ int verify_archived(const StoredSession& session, const std::string& archive) {
     if (segment.header) checker.begin_at(segment.header->next_outbound);
     const std::string what = session.identity + " " + segment.path.filename().string();
     try {
+      cli::Progress progress{"verifying " + what};
       const JournalScan scan = scan_archived(posix_disk(), segment, [&](const JournalRecord& record) {
+        progress.add(record.header.size);
         checker.check(record);
         return true;
       });
+      progress.end();
       worst = std::max(worst, report(what, session, scan, checker, ", archived"));
     } catch (const StoreError& error) {
       std::error_code gone;
@@ -134,10 +137,13 @@ int verify_archived(const StoredSession& session, const std::string& archive) {
 int verify_session(const StoredSession& session) {
   Checker checker;
   const auto held = holder(posix_disk(), session.folder);
+  cli::Progress progress{"verifying " + session.identity};
   const JournalScan scan = scan_session(session, [&](const JournalRecord& record) {
+    progress.add(record.header.size);
     checker.check(record);
     return true;
   });
+  progress.end();
   std::string about = ", " + counted(scan.segments.size(), "segment") + ", " + std::to_string(scan.end) + " bytes";
   if (held) about += ", open in process " + std::to_string(*held);
   return report(session.identity, session, scan, checker, about);
