@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "engine/loop_rig.hpp"
 #include "nexusfix/engine/engine.hpp"
@@ -251,8 +252,9 @@ class Reporting final : public Application {
   std::atomic<bool> all_sent{true};
 };
 
-// NFX_SUBMIT_MESSAGES makes it longer.
+// Every result that a thread can be given. NFX_SUBMIT_MESSAGES makes it longer.
 TEST(Submit, loses_and_reorders_nothing_of_four_threads_and_reports_every_message) {
+  constexpr std::uint64_t between_wrong_ones = 100;  // messages
   constexpr std::size_t threads = 4;
   const char* const wanted = std::getenv("NFX_SUBMIT_MESSAGES");
   const std::uint64_t each = (wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 8000) / threads;
@@ -263,7 +265,9 @@ TEST(Submit, loses_and_reorders_nothing_of_four_threads_and_reports_every_messag
   venue_config.sessions[0].listen = {"127.0.0.1", 0};
   Engine venue{venue_config, receiver};
   venue.start();
-  trader_config.sessions = {initiator()};
+  trader_config.sessions = {initiator(), acceptor("NOBODY")};
+  trader_config.sessions[1].listen = {"127.0.0.1", 0};
+  const std::string too_long(trader_config.submit_queue_bytes / 4 + 1, ' ');
   trader_config.sessions[0].connect = {*venue.local_endpoint(0)};
   Engine trader{trader_config, reporting};
   const auto session =
@@ -281,10 +285,17 @@ TEST(Submit, loses_and_reorders_nothing_of_four_threads_and_reports_every_messag
             const std::string body = field(1, std::to_string(thread)) + order(number);
             const SubmitResult result = trader.submit(*session, {.msg_type = "D", .body = body}, keep_and_report);
             ++results.at(static_cast<std::size_t>(result.status));
-            if (result) {
-              ++number;
-            } else {
+            if (!result) {
               std::this_thread::yield();
+              continue;
+            }
+            if (++number % between_wrong_ones != 0) continue;
+            for (const auto& [to, text, options] :
+                 {std::tuple{*session, std::string_view{too_long}, keep_and_report},
+                  std::tuple{std::size_t{99}, std::string_view{body}, keep_and_report},
+                  std::tuple{std::size_t{1}, std::string_view{body}, SubmitOptions{}}}) {
+              ++results.at(
+                  static_cast<std::size_t>(trader.submit(to, {.msg_type = "D", .body = text}, options).status));
             }
           }
         });
@@ -303,9 +314,17 @@ TEST(Submit, loses_and_reorders_nothing_of_four_threads_and_reports_every_messag
   EXPECT_EQ(counters.submitted, threads * each);
   EXPECT_EQ(counters.submit_full, results[1]);
   EXPECT_EQ(counters.submit_unsent, 0U);
-  EXPECT_EQ(results[2] + results[3] + results[4], 0U);
-  std::printf("queued %llu, full %llu, waited %llu\n", static_cast<unsigned long long>(results[0]),
-              static_cast<unsigned long long>(results[1]), static_cast<unsigned long long>(counters.submit_kept));
+  const std::uint64_t wrong_ones = threads * (each / between_wrong_ones);
+  EXPECT_EQ(results[2], wrong_ones) << "too long";
+  EXPECT_EQ(results[3], wrong_ones) << "an unknown session";
+  EXPECT_EQ(results[4], wrong_ones) << "not logged on";
+  const auto of = [&](SubmitStatus status) {
+    return static_cast<unsigned long long>(results[static_cast<std::size_t>(status)]);
+  };
+  std::printf(
+      "queued %llu, full %llu, too long %llu, unknown session %llu, not logged on %llu; held until the Logon %llu\n",
+      of(SubmitStatus::queued), of(SubmitStatus::full), of(SubmitStatus::too_long), of(SubmitStatus::unknown_session),
+      of(SubmitStatus::not_logged_on), static_cast<unsigned long long>(counters.submit_kept));
 }
 
 }  // namespace
