@@ -1,0 +1,124 @@
+// Builds the engine, its messages and its stores, and runs the journal's flusher on another thread.
+#include "engine_time/one_session.hpp"
+
+#include <stdexcept>
+
+#include "harness/measure.hpp"
+
+namespace nfx::bench {
+namespace {
+
+std::string field(int tag, const std::string& text) { return std::to_string(tag) + '=' + text + '\x01'; }
+
+// A body that, with the session's header and trailer around it, makes a message of `size` bytes.
+std::string padded_body(std::string body, std::size_t envelope, std::size_t size) {
+  const std::size_t taken = envelope + body.size() + field(58, "").size();
+  body += field(58, std::string(size > taken ? size - taken : 1, 'x'));
+  return body;
+}
+
+std::string order_body(Random& random, std::uint32_t number) {
+  return field(11, "ORD" + std::to_string(100000 + number)) + field(55, random.below(2) != 0 ? "MSFT" : "AAPL") +
+         field(54, std::to_string(random.between(1, 2))) + field(60, "20261121-12:00:00.123") +
+         field(38, std::to_string(random.between(100, 999))) + field(40, "2") +
+         field(44, std::to_string(random.between(100, 999)) + ".25");
+}
+
+std::string report_body(Random& random, std::uint32_t number) {
+  const std::string quantity = std::to_string(random.between(100, 999));
+  return field(37, "EX" + std::to_string(200000 + number)) + field(11, "ORD" + std::to_string(100000 + number)) +
+         field(17, "E" + std::to_string(300000 + number)) + field(150, "0") + field(39, "0") + field(55, "MSFT") +
+         field(54, "1") + field(38, quantity) + field(44, "101.25") + field(151, quantity) + field(14, "0") +
+         field(6, "0") + field(60, "20261121-12:00:00.123");
+}
+
+}  // namespace
+
+OneSession::OneSession(const SessionChoice& choice)
+    : name_(choice.name), stores_(posix_disk(), {}), application_(marks_, reports_), transport_(marks_) {
+  SessionSettings settings;
+  settings.session.role = Role::acceptor;
+  settings.session.sender_comp_id = "VENUE";
+  settings.session.target_comp_id = "TRADER";
+  settings.listen = {"venue", 1};
+  settings.dictionary = choice.dictionary;
+  settings.session.dictionary = settings.dictionary.get();
+  settings.store_kind = choice.store;
+  settings.prefault = true;
+  settings.journal.directory = choice.folder / choice.name;
+  settings.journal.durability = choice.durability;
+  settings.journal.ring_size = 16 * 1024 * 1024;
+  settings.journal.archive = Archive::remove;
+  settings.journal.retain_bytes = 256 * 1024 * 1024;
+  config_.sessions.push_back(std::move(settings));
+  loop_ = std::make_unique<Loop>(config_, 0, transport_, clock_, application_, stores_);
+  if (choice.store == StoreKind::journal) {
+    flusher_ = std::thread{[this] {
+      SystemClock clock;
+      while (!stop_.load(std::memory_order_acquire)) {
+        const Duration due = stores_.flusher().turn(clock.now());
+        if (due > Duration::zero()) stores_.flusher().wait(due);
+      }
+    }};
+  }
+  SessionConfig peer;
+  peer.role = Role::initiator;
+  peer.sender_comp_id = "TRADER";
+  peer.target_comp_id = "VENUE";
+  composer_ = std::make_unique<Composer>(peer);
+  Composer ours{config_.sessions[0].session};
+  Random random{7};
+  const std::size_t order_envelope = composed(*composer_, "D", "", 500'000).size();
+  const std::size_t report_envelope = composed(ours, "8", "", 500'000).size();
+  for (std::uint32_t i = 0; i < corpus_size; ++i) {
+    orders_.push_back(padded_body(order_body(random, i), order_envelope, order_size));
+    reports_.push_back(padded_body(report_body(random, i), report_envelope, report_size));
+  }
+  loop_->start();
+  loop_->turn(Duration::zero());
+  bytes_ = composed(*composer_, "A", field(98, "0") + field(108, "30") + field(141, "Y"), seq_++);
+  transport_.arriving = bytes_;
+  loop_->turn(Duration::zero());
+  if (!loop_->find(0)->logged_on()) throw std::runtime_error(name_ + ": the session did not log on");
+}
+
+OneSession::~OneSession() {
+  loop_.reset();
+  stop_.store(true, std::memory_order_release);
+  stores_.flusher().wake();
+  if (flusher_.joinable()) flusher_.join();
+}
+
+SessionStore OneSession::open_second_store() {
+  SessionSettings second = settings();
+  second.session.sender_comp_id = "SECOND";
+  return stores_.open(second, clock_.now().utc);
+}
+
+std::string OneSession::composed(Composer& composer, std::string_view type, std::string_view body, std::uint64_t seq) {
+  std::string out(512 + body.size(), '\0');
+  const auto size = composer.compose({.msg_type = type, .seq = SeqNum{seq}, .body = body}, clock_.now().utc, out);
+  out.resize(*size);
+  return out;
+}
+
+std::string_view OneSession::peek_order() {
+  bytes_ = composed(*composer_, "D", orders_[random_.below(corpus_size)], seq_);
+  return bytes_;
+}
+
+void OneSession::next_order() {
+  std::ignore = peek_order();
+  ++seq_;
+}
+
+void OneSession::answer(std::uint32_t number, bool account) {
+  transport_.arriving = bytes_;
+  marks_ = {.account = account};
+  application_.sent = false;
+  loop_->turn(Duration::zero());
+  if (!application_.sent || marks_.ticks.back() == 0 || marks_.handed_bytes < report_size - 8)
+    throw WrongAnswerError(name_ + ": order " + std::to_string(number) + " got no answer");
+}
+
+}  // namespace nfx::bench

@@ -1,0 +1,209 @@
+// One engine with one session, logged on, whose transport is this benchmark: it hands over an order, the program
+// answers each with a report, and the time is read where the message passes. Nothing of the engine is changed for it:
+// the places are those at which an engine calls its transport, its clock and its program. Thread: the calling one.
+// Errors: WrongAnswerError when an order has no answer.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/counter_clock.hpp"
+#include "engine/poll_loop_impl.hpp"
+#include "engine/session_stores.hpp"
+#include "harness/cycle_clock.hpp"
+#include "harness/random.hpp"
+#include "nexusfix/session/composer.hpp"
+#include "nexusfix/transport/transport.hpp"
+
+namespace nfx::bench {
+
+inline constexpr std::size_t order_size = 176;
+inline constexpr std::size_t report_size = 253;
+inline constexpr std::uint32_t corpus_size = 1000;
+
+// In the order in which a message passes them.
+enum class Point : std::uint8_t {
+  bytes_in,      // the transport hands over the order
+  time_read,     // the engine has found the connection, and reads its clock
+  message_read,  // on_traffic: the order is framed and indexed
+  delivered,     // on_message: it is validated, in sequence, and for the program
+  send_begins,   // the program calls send()
+  encoded,       // on_traffic: the report is encoded and stored
+  send_ends,     // send() has returned
+  handed_over,   // the transport is given the report
+};
+inline constexpr std::size_t point_count = static_cast<std::size_t>(Point::handed_over) + 1;
+
+// Readings of one message. A reading costs tens of cycles and keeps the processor from overlapping what is around it,
+// so those between the ends are only taken for an account.
+struct Marks {
+  std::array<std::uint64_t, point_count> ticks{};
+  std::size_t handed_bytes = 0;
+  bool account = false;
+
+  void end(Point point) noexcept { ticks[static_cast<std::size_t>(point)] = ticks_after(); }
+  void begin(Point point) noexcept { ticks[static_cast<std::size_t>(point)] = ticks_before(); }
+  void pass(Point point) noexcept {
+    if (account) end(point);
+  }
+  [[nodiscard]] std::uint32_t between(Point from, Point to) const noexcept {
+    return static_cast<std::uint32_t>(ticks[static_cast<std::size_t>(to)] - ticks[static_cast<std::size_t>(from)]);
+  }
+};
+
+// The network's place: hands over what the benchmark puts there, and takes whatever is sent.
+class HandTransport {
+ public:
+  explicit HandTransport(Marks& marks) : marks_(marks) {}
+
+  std::expected<ListenerId, TransportError> listen(const Endpoint&, const SocketOptions& = {}) { return ListenerId{1}; }
+  std::optional<Endpoint> local_endpoint(ListenerId) const { return Endpoint{"venue", 1}; }
+  void close_listener(ListenerId) noexcept {}
+  std::expected<ConnectionId, TransportError> connect(const Endpoint&, const SocketOptions& = {}) {
+    return std::unexpected(TransportError{1, "connect"});
+  }
+  SendResult try_send(ConnectionId, std::span<const char> out) noexcept {
+    marks_.end(Point::handed_over);
+    marks_.handed_bytes = out.size();
+    return {out.size(), false};
+  }
+  void close(ConnectionId) noexcept {}
+  void hold(ConnectionId, bool) noexcept {}
+  std::size_t lingering() const noexcept { return 0; }
+  std::optional<UtcTime> received_at() const noexcept { return std::nullopt; }
+  void wake() noexcept {}
+  template <TransportSink Sink>
+  std::size_t poll(Sink& sink, Duration) {
+    if (!std::exchange(accepted_, true)) sink.on_accept(ListenerId{1}, peer, "192.0.2.1:1");
+    if (arriving.empty()) return 0;
+    const std::span<const char> in = std::exchange(arriving, {});
+    marks_.begin(Point::bytes_in);
+    sink.on_receive(peer, in);
+    return 1;
+  }
+
+  static constexpr ConnectionId peer{(std::uint64_t{1} << 32) | 1};
+  std::span<const char> arriving;
+
+ private:
+  Marks& marks_;
+  bool accepted_ = false;
+};
+static_assert(Transport<HandTransport>);
+
+// The engine's clock, which it reads when bytes arrive.
+class MarkingClock {
+ public:
+  explicit MarkingClock(Marks& marks) noexcept : marks_(marks) {}
+  [[nodiscard]] Instant now() const noexcept { return clock_.now(); }
+  [[nodiscard]] MonotonicTime monotonic() const noexcept {
+    const MonotonicTime time = clock_.monotonic();
+    marks_.pass(Point::time_read);
+    return time;
+  }
+  [[nodiscard]] Instant any_thread_now() const noexcept { return clock_.any_thread_now(); }
+
+ private:
+  CounterClock<> clock_;
+  Marks& marks_;
+};
+static_assert(Clock<MarkingClock>);
+
+class Answering final : public Application {
+ public:
+  explicit Answering(Marks& marks, const std::vector<std::string>& reports) : marks_(marks), reports_(reports) {}
+  void on_message(SessionHandle& session, const MessageView& message) override {
+    marks_.end(Point::delivered);
+    order_id = message.get_view(Tag::ClOrdID);
+    const std::string& body = reports_[next_];
+    next_ = (next_ + 1) % reports_.size();
+    marks_.begin(Point::send_begins);
+    sent = session.send({.msg_type = "8", .body = body, .header_fields = {}}).has_value();
+    marks_.pass(Point::send_ends);
+  }
+  void on_traffic(SessionHandle&, Direction direction, std::string_view) override {
+    marks_.pass(direction == Direction::in ? Point::message_read : Point::encoded);
+  }
+  std::string_view order_id;
+  bool sent = false;
+
+ private:
+  Marks& marks_;
+  const std::vector<std::string>& reports_;
+  std::size_t next_ = 0;
+};
+
+struct SessionChoice {
+  std::string name;
+  StoreKind store = StoreKind::memory;
+  Durability durability = Durability::none;
+  std::shared_ptr<const Dictionary> dictionary;  // null: the header fields alone are validated
+  std::filesystem::path folder;                  // of journals
+};
+
+class OneSession {
+ public:
+  explicit OneSession(const SessionChoice& choice);
+  ~OneSession();
+  OneSession(const OneSession&) = delete;
+  OneSession& operator=(const OneSession&) = delete;
+
+  // One order after the other, `pace_ns` apart; `each(marks)` is called when the report has been handed over.
+  template <class Each>
+  void exchange(std::uint32_t count, std::uint32_t pace_ns, const CycleClock& clock, bool account, Each&& each) {
+    const auto pace = static_cast<std::uint64_t>(pace_ns * clock.ticks_per_ns);
+    std::uint64_t due = ticks_before();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      next_order();
+      // The engine reads the clock when bytes arrive, and so does this one.
+      due += pace;
+      while (ticks_before() < due) {
+      }
+      answer(i, account);
+      each(marks_);
+    }
+  }
+
+  // A whole order that is next in sequence; the engine does not see it.
+  [[nodiscard]] std::string_view peek_order();
+  [[nodiscard]] const std::string& report_body(std::uint32_t i) const noexcept { return reports_[i % reports_.size()]; }
+  // Another store of the same kind and limits.
+  [[nodiscard]] SessionStore open_second_store();
+  void close_second_store(SessionStore store) { stores_.close("second", std::move(store)); }
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] std::size_t order_bytes() const noexcept { return bytes_.size(); }
+  [[nodiscard]] std::size_t report_bytes() const noexcept { return marks_.handed_bytes; }
+  [[nodiscard]] const SessionSettings& settings() const noexcept { return config_.sessions[0]; }
+
+ private:
+  using Loop = PollLoop<HandTransport, MarkingClock>;
+
+  std::string composed(Composer& composer, std::string_view type, std::string_view body, std::uint64_t seq);
+  void next_order();
+  void answer(std::uint32_t number, bool account);
+
+  std::string name_;
+  Marks marks_;
+  std::vector<std::string> orders_, reports_;
+  EngineConfig config_;
+  MarkingClock clock_{marks_};
+  JournalStores stores_;
+  Answering application_;
+  HandTransport transport_;
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<Composer> composer_;
+  std::thread flusher_;
+  std::atomic<bool> stop_{false};
+  std::uint64_t seq_ = 1;
+  std::string bytes_;
+  Random random_{11};
+};
+
+}  // namespace nfx::bench
