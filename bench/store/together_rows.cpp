@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "harness/flusher_thread.hpp"
 #include "harness/measure.hpp"
 #include "nexusfix/store/journal_store.hpp"
-#include "store/flusher_thread.hpp"
 
 namespace nfx::bench {
 
