@@ -17,14 +17,15 @@ struct TimeOptions {
   std::uint32_t pace_ns = 0;
 };
 
-// p50, p99 and so on in nanoseconds, less the cost of the readings; reorders the ticks.
+// p50, p99 and so on in nanoseconds, less the cost of the readings; reorders the ticks. The mean is of those that were
+// not disturbed: the counter may step by 10 ns, so that only a mean has fractions of that.
 [[nodiscard]] Figures figures_of_ticks(std::vector<std::uint32_t>& ticks, const CycleClock& clock, double own);
 
 struct EnginePhase {
   const char* name;
   const char* what;
   bool incoming;
-  bool measured;  // by itself: a difference has no percentiles but p50
+  bool measured;  // by itself: a difference has no percentiles
 };
 [[nodiscard]] const std::vector<EnginePhase>& engine_phases();
 

@@ -12,6 +12,7 @@
 #include "harness/program.hpp"
 #include "harness/scratch_folder.hpp"
 #include "nexusfix/dictionary/load.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace {
 
@@ -28,8 +29,9 @@ struct Options {
 };
 
 void print_row(const char* what, const std::string& condition, const std::vector<Figures>& repeats) {
-  std::printf("%-34s %-18s %8.0f %8.0f %8.0f %10.0f\n", what, condition.c_str(), middle(repeats, &Figures::p50),
-              middle(repeats, &Figures::p99), middle(repeats, &Figures::p999), middle(repeats, &Figures::max));
+  std::printf("%-34s %-18s %8.1f %8.0f %8.0f %8.0f %10.0f\n", what, condition.c_str(), middle(repeats, &Figures::mean),
+              middle(repeats, &Figures::p50), middle(repeats, &Figures::p99), middle(repeats, &Figures::p999),
+              middle(repeats, &Figures::max));
 }
 
 // What is measured of one store in all repeats.
@@ -39,23 +41,24 @@ struct Results {
 };
 
 void print_account(const std::vector<std::unique_ptr<OneSession>>& sessions, const std::vector<Results>& results) {
-  std::printf("\naccount: medians of the repeats, p50 (p99), ns; readings between the phases end what overlaps\n");
+  std::printf("\naccount: mean of the undisturbed (p99), medians of the repeats; a reading ends what overlaps\n");
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     double in = 0, out = 0;
     for (std::size_t phase = 0; phase < engine_phases().size(); ++phase) {
       const EnginePhase& each = engine_phases()[phase];
       const std::vector<Figures>& repeats = results[i].account[phase];
-      const double p50 = middle(repeats, &Figures::p50);
-      (each.incoming ? in : out) += p50;
-      std::printf("%-10s %-50s %-18s %7.0f", each.name, each.what, sessions[i]->name().c_str(), p50);
+      const double mean = middle(repeats, &Figures::mean);
+      (each.incoming ? in : out) += mean;
+      std::printf("%-10s %-50s %-18s %7.1f", each.name, each.what, sessions[i]->name().c_str(), mean);
       if (each.measured) std::printf(" (%.0f)", middle(repeats, &Figures::p99));
       std::printf("\n");
     }
-    std::printf("%-10s %-50s %-18s %7.0f in, %.0f out\n", "sum", "", sessions[i]->name().c_str(), in, out);
+    std::printf("%-10s %-50s %-18s %7.1f in, %.1f out\n", "sum", "", sessions[i]->name().c_str(), in, out);
   }
 }
 
 int run(const Options& options) {
+  const CpuSet allowed = CpuAffinity::get();
   const auto core = pin_to_core(std::nullopt);
   if (!core) throw std::runtime_error(core.error());
   const CycleClock clock = calibrate_clock();
@@ -63,6 +66,7 @@ int run(const Options& options) {
   const ScratchFolder folder{"engine-time", options.folder};
   SessionChoice choice;
   choice.folder = folder.path();
+  choice.helpers = allowed.size() == 1 ? allowed : allowed - CpuSet{static_cast<int>(*core)};
   if (options.dictionary)
     choice.dictionary = std::make_shared<const Dictionary>(load_dictionary(NFX_SOURCE_DIR "/dictionaries/FIX44.xml"));
   std::vector<std::unique_ptr<OneSession>> sessions;
@@ -101,7 +105,7 @@ int run(const Options& options) {
               sessions[0]->order_bytes(), sessions[0]->report_bytes(), options.pace_ns,
               options.dictionary ? "validated against FIX44.xml" : "header fields validated", options.repeats,
               options.measured);
-  std::printf("%-34s %-18s %8s %8s %8s %10s\n", "", "store", "p50", "p99", "p99.9", "max");
+  std::printf("%-34s %-18s %8s %8s %8s %8s %10s\n", "", "store", "mean", "p50", "p99", "p99.9", "max");
   for (std::size_t i = 0; i < sessions.size(); ++i)
     print_row("last byte in -> on_message", sessions[i]->name(), results[i].in);
   for (std::size_t i = 0; i < sessions.size(); ++i)

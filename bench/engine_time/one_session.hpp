@@ -18,6 +18,7 @@
 #include "engine/session_stores.hpp"
 #include "harness/cycle_clock.hpp"
 #include "harness/random.hpp"
+#include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/transport/transport.hpp"
 
@@ -145,12 +146,12 @@ struct SessionChoice {
   Durability durability = Durability::none;
   std::shared_ptr<const Dictionary> dictionary;  // null: the header fields alone are validated
   std::filesystem::path folder;                  // of journals
+  CpuSet helpers;                                // where the journal's flusher runs: not on the measured CPU
 };
 
 class OneSession {
  public:
   explicit OneSession(const SessionChoice& choice);
-  ~OneSession();
   OneSession(const OneSession&) = delete;
   OneSession& operator=(const OneSession&) = delete;
 
@@ -189,6 +190,19 @@ class OneSession {
   void next_order();
   void answer(std::uint32_t number, bool account);
 
+  // Runs the journal's flusher from begin() on.
+  class FlusherThread {
+   public:
+    explicit FlusherThread(JournalStores& stores) : stores_(stores) {}
+    ~FlusherThread();
+    void begin(const CpuSet& cpus);
+
+   private:
+    JournalStores& stores_;
+    std::atomic<bool> stop_{false};
+    std::thread thread_;
+  };
+
   std::string name_;
   Marks marks_;
   std::vector<std::string> orders_, reports_;
@@ -197,10 +211,9 @@ class OneSession {
   JournalStores stores_;
   Answering application_;
   HandTransport transport_;
-  std::unique_ptr<Loop> loop_;
   std::unique_ptr<Composer> composer_;
-  std::thread flusher_;
-  std::atomic<bool> stop_{false};
+  FlusherThread flusher_{stores_};  // ends after the loop, which gives it the rest
+  std::unique_ptr<Loop> loop_;
   std::uint64_t seq_ = 1;
   std::string bytes_;
   Random random_{11};
