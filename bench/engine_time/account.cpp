@@ -1,3 +1,4 @@
+// The phases of one message: where each begins and ends, and how the rows of the account are printed.
 #include "engine_time/account.hpp"
 
 #include <algorithm>

@@ -84,7 +84,8 @@ class T2m(unittest.TestCase):
         self.assertNotRegex(shown.stderr, "CONSOLE|ERROR:.*html")
         self.assertEqual(shown.stdout.count("<svg"), 3)
         self.assertEqual(shown.stdout.count("</svg>"), 3)
-        self.assertGreaterEqual(shown.stdout.count("<path"), 4)
+        # The lines to the model; those to an order need enough orders for a percentile.
+        self.assertGreaterEqual(shown.stdout.count("<path"), 2)
         self.assertGreater(shown.stdout.count("<rect"), 30)
 
     def test_conditions_are_compared_in_turns(self):

@@ -69,6 +69,7 @@ struct Trader final : Application {
       if (flush_each) {
         session_->flush();
         left_within_turn = venue_.arrived.try_acquire_for(long_enough);
+        flushed.release();
       }
     }
     return Duration::max();
@@ -81,6 +82,7 @@ struct Trader final : Application {
   bool flush_each = false;
   bool left_within_turn = false;
   std::binary_semaphore logged_on{0};
+  std::binary_semaphore flushed{0};  // and left_within_turn is set
 
  private:
   const Pipe& feed_;
@@ -153,9 +155,10 @@ TEST_P(FeedOnPollThread, sends_an_order_before_on_turn_returns) {
   rig.trader.flush_each = true;
   ASSERT_NO_FATAL_FAILURE(rig.run());
   rig.feed.put();
+  EXPECT_TRUE(rig.trader.flushed.try_acquire_for(2 * long_enough));
   rig.stop();
-  EXPECT_TRUE(rig.trader.sent == 0 || rig.trader.left_within_turn);
-  EXPECT_EQ(rig.trader.sent, 1) << "what was there before the stop is sent";
+  EXPECT_TRUE(rig.trader.left_within_turn);
+  EXPECT_EQ(rig.trader.sent, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(transports, FeedOnPollThread, testing::Values(TransportKind::epoll, TransportKind::io_uring),

@@ -32,7 +32,7 @@ struct Books {
       {.risk = {.orders_per_second = 1'000'000, .burst = 100'000},
        .instruments = std::vector<strategy::InstrumentLimits>(stocks + 1)},
       strategy::MicropriceModel{},
-      {InstrumentId{7}, strategy::Quoter{}}};
+      {InstrumentId{1}, strategy::Quoter{}}};
   strategy::OrderMessages messages{{.symbol = "STCK", .price_scale = 4}};
   strategy::StageRecorder<> stages{{.pending = 1024}};
   Instant now{};

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 [[nodiscard]] std::string html_escaped(std::string_view text);
