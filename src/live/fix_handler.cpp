@@ -16,7 +16,7 @@ FixFeedOptions sized_for(const FixHandlerOptions& options) {
 
 }  // namespace
 
-FixHandler::FixHandler(const FixHandlerOptions& options, Events events, FeedPorts& ports)
+FixHandler::FixHandler(const FixHandlerOptions& options, EventOutput events, FeedPorts& ports)
     : ports_(ports),
       by_order_(options.by_order),
       output_(*this, events),

@@ -33,7 +33,7 @@ std::string stream_path(const std::vector<WebsocketInstrument>& instruments) {
   return path;
 }
 
-WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, Events events, FeedPorts& ports)
+WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports)
     : options_(options),
       ports_(ports),
       output_(*this, events),

@@ -55,18 +55,8 @@ bool DbnReader::fail(DbnProblem problem, std::uint64_t offset) noexcept {
 
 bool DbnReader::finish() noexcept {
   if (error_.problem != DbnProblem::none) return false;
-  if (!in_records_ || partial_size_ != 0) return fail(DbnProblem::truncated, offset_);
+  if (!in_records_ || !partial_.empty()) return fail(DbnProblem::truncated, offset_);
   return true;
-}
-
-// Copies to the partial record until it has `size` bytes.
-bool DbnReader::complete(const std::byte*& bytes, const std::byte* end, std::size_t size) noexcept {
-  if (partial_size_ >= size) return true;
-  const std::size_t count = std::min(size - partial_size_, static_cast<std::size_t>(end - bytes));
-  if (count != 0) std::memcpy(partial_.data() + partial_size_, bytes, count);
-  partial_size_ += count;
-  bytes += count;
-  return partial_size_ == size;
 }
 
 // Collects what precedes the records until all of it is there.

@@ -1,7 +1,10 @@
 """Recordings of market data for tests, and what their books are by a simple model in Python."""
 import hashlib
+import pathlib
 import random
 import struct
+import tempfile
+import unittest
 
 LAST, SNAPSHOT = 128, 32
 UNDEFINED_PRICE = 2**63 - 1
@@ -124,3 +127,17 @@ def itch_message(kind, locate, nanoseconds, *fields):
     for size, field in zip(sizes.get(kind, (0,) * len(fields)), fields):
         message += field.ljust(size) if isinstance(field, bytes) else field.to_bytes(size, "big")
     return struct.pack(">H", len(message)) + message
+
+
+class InFolder(unittest.TestCase):
+    """Tests with files in a folder of their own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, content, name="day.dbn"):
+        path = self.folder / name
+        path.write_bytes(content)
+        return str(path)

@@ -2,28 +2,16 @@
 compression, and damaged files are errors with their place."""
 import json
 import os
-import pathlib
 import shutil
 import struct
 import subprocess
-import tempfile
 import unittest
 
-from market_support import LAST, UNDEFINED_PRICE, Model, itch_message, metadata, random_records, record
+from market_support import InFolder, LAST, UNDEFINED_PRICE, Model, itch_message, metadata, random_records, record
 from support import run
 
 
-class Market(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def file(self, content, name="day.dbn"):
-        path = self.folder / name
-        path.write_bytes(content)
-        return str(path)
-
+class Market(InFolder):
     def book(self, path, *options):
         status, out, err = run("market", "book", path, "--json", *options)
         self.assertEqual((status, err), (0, ""))

@@ -9,10 +9,9 @@ import pathlib
 import random
 import struct
 import sys
-import tempfile
 import unittest
 
-from market_support import LAST, UNDEFINED_PRICE, Model, itch_message, metadata, random_records, record
+from market_support import InFolder, LAST, UNDEFINED_PRICE, Model, itch_message, metadata, random_records, record
 from support import run
 
 SECOND = 1_000_000_000
@@ -64,17 +63,7 @@ def stock_of(order, names):
     return 1 + ((order * 0x9E3779B97F4A7C15 % 2**64) >> 32) % names
 
 
-class Files(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def file(self, content, name="day.dbn"):
-        path = self.folder / name
-        path.write_bytes(content)
-        return str(path)
-
+class Files(InFolder):
     def right(self, *arguments, data=b""):
         status, out, err = run("market", *arguments, data=data)
         self.assertEqual((status, err), (0, ""), arguments)

@@ -45,14 +45,9 @@ struct FixHandlerCounters {
 
 class FixHandler {
  public:
-  // `Output` has event(const Event&) noexcept. A request is given to the ports as the body of a MarketDataRequest (V).
+  // A request is given to the ports as the body of a MarketDataRequest (V).
   // Throws std::runtime_error for a symbol that does not fit.
-  template <class Output>
-  FixHandler(const FixHandlerOptions& options, Output& output, FeedPorts& ports)
-      : FixHandler(
-            options,
-            Events{&output, [](void* to, const Event& event) noexcept { static_cast<Output*>(to)->event(event); }},
-            ports) {}
+  FixHandler(const FixHandlerOptions& options, EventOutput events, FeedPorts& ports);
   FixHandler(const FixHandler&) = delete;
   FixHandler& operator=(const FixHandler&) = delete;
 
@@ -66,22 +61,16 @@ class FixHandler {
   [[nodiscard]] const FixHandlerCounters& counters() const noexcept { return counters_; }
 
  private:
-  struct Events {
-    void* to;
-    void (*event)(void*, const Event&) noexcept;
-  };
   class Output final : public FeedOutput {
    public:
-    Output(FixHandler& handler, Events events) noexcept : handler_(handler), events_(events) {}
-    void event(const Event& event) noexcept override { events_.event(events_.to, event); }
+    Output(FixHandler& handler, EventOutput events) noexcept : handler_(handler), events_(events) {}
+    void event(const Event& event) noexcept override { events_.event(event); }
     void request_snapshot(InstrumentIndex index) noexcept override { handler_.request(index); }
 
    private:
     FixHandler& handler_;
-    Events events_;
+    EventOutput events_;
   };
-
-  FixHandler(const FixHandlerOptions& options, Events events, FeedPorts& ports);
 
   Instant begin(const FeedInput& input);
   void read(const MessageView& message, Instant now);

@@ -77,14 +77,9 @@ struct WebsocketFeedCounters {
 
 class WebsocketHandler {
  public:
-  // `Output` has event(const Event&) noexcept. Throws std::runtime_error for a path or an instrument that does not fit,
+  // Throws std::runtime_error for a path or an instrument that does not fit,
   // and in a build without simdjson.
-  template <class Output>
-  WebsocketHandler(const WebsocketFeedOptions& options, Output& output, FeedPorts& ports)
-      : WebsocketHandler(
-            options,
-            Events{&output, [](void* to, const Event& event) noexcept { static_cast<Output*>(to)->event(event); }},
-            ports) {}
+  WebsocketHandler(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports);
   WebsocketHandler(const WebsocketHandler&) = delete;
   WebsocketHandler& operator=(const WebsocketHandler&) = delete;
 
@@ -100,25 +95,19 @@ class WebsocketHandler {
   [[nodiscard]] bool closed_by_server() const noexcept { return closed_by_server_; }
 
  private:
-  struct Events {
-    void* to;
-    void (*event)(void*, const Event&) noexcept;
-  };
   class Output final : public FeedOutput {
    public:
-    Output(WebsocketHandler& handler, Events events) noexcept : handler_(handler), events_(events) {}
-    void event(const Event& event) noexcept override { events_.event(events_.to, event); }
+    Output(WebsocketHandler& handler, EventOutput events) noexcept : handler_(handler), events_(events) {}
+    void event(const Event& event) noexcept override { events_.event(event); }
     void request_snapshot(InstrumentIndex index) noexcept override { handler_.want_snapshot(index); }
 
    private:
     WebsocketHandler& handler_;
-    Events events_;
+    EventOutput events_;
   };
 
   enum class Link : std::uint8_t { down, connecting, shaking, open };
   enum class Request : std::uint8_t { none, connecting, waiting };
-
-  WebsocketHandler(const WebsocketFeedOptions& options, Events events, FeedPorts& ports);
 
   void run_due(Instant now);
   void take_stream(const FeedInput& input, Instant now);

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "nexusfix/base/assert.hpp"
 #include "nexusfix/market/event.hpp"
+#include "nexusfix/market/partial_bytes.hpp"
 
 namespace nfx::market {
 
@@ -78,7 +78,7 @@ class DbnReader {
   bool read(std::span<const std::byte> chunk, Sink&& sink) {
     const std::byte* bytes = chunk.data();
     const std::byte* const end = bytes + chunk.size();
-    if (!in_records_ || partial_size_ != 0) [[unlikely]] {
+    if (!in_records_ || !partial_.empty()) [[unlikely]] {
       const Begin begin = read_beginning(bytes, end, sink);
       if (begin != Begin::records) return begin == Begin::needs_more;
     }
@@ -98,11 +98,7 @@ class DbnReader {
       if (!take_record(bytes, size, sink)) return false;
       bytes += size;
     }
-    partial_size_ = static_cast<std::size_t>(end - bytes);
-    if (partial_size_ != 0) {
-      NFX_ASSERT(partial_size_ < partial_.size());
-      std::memcpy(partial_.data(), bytes, partial_size_);
-    }
+    partial_.keep(bytes, end);
     return true;
   }
 
@@ -147,10 +143,10 @@ class DbnReader {
   Begin read_beginning(const std::byte*& bytes, const std::byte* end, Sink& sink) {
     if (error_.problem != DbnProblem::none) return Begin::stopped;
     if (!in_records_) return read_metadata(bytes, end);
-    if (!complete(bytes, end, header_size)) return Begin::needs_more;
+    if (!partial_.complete(bytes, end, header_size)) return Begin::needs_more;
     const std::size_t size = record_size(partial_.data());
-    if (!complete(bytes, end, size)) return Begin::needs_more;
-    partial_size_ = 0;
+    if (!partial_.complete(bytes, end, size)) return Begin::needs_more;
+    partial_.clear();
     return take_record(partial_.data(), size, sink) ? Begin::records : Begin::stopped;
   }
 
@@ -218,12 +214,10 @@ class DbnReader {
   Begin read_metadata(const std::byte*& bytes, const std::byte* end);
   bool parse_metadata();
   bool parse_lists(std::size_t symbol_size, std::size_t at);
-  bool complete(const std::byte*& bytes, const std::byte* end, std::size_t size) noexcept;
   bool fail(DbnProblem problem, std::uint64_t offset) noexcept;
 
   bool in_records_ = false;
-  std::size_t partial_size_ = 0;  // of a record that the next chunk continues
-  std::array<std::byte, max_record> partial_;
+  PartialBytes<max_record> partial_;
   Event event_;
   std::vector<std::byte> head_;  // what precedes the records, until it is whole
   std::uint64_t offset_ = 0;

@@ -6,17 +6,15 @@
 // checksum: damage inside of a message's fields is not found.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
 
-#include "nexusfix/base/assert.hpp"
 #include "nexusfix/market/itch.hpp"
 #include "nexusfix/market/itch_parser.hpp"
+#include "nexusfix/market/partial_bytes.hpp"
 
 namespace nfx::market {
 
@@ -54,12 +52,12 @@ class ItchFileReader {
       return false;
     const std::byte* bytes = chunk.data();
     const std::byte* const end = bytes + chunk.size();
-    if (partial_size_ != 0) [[unlikely]] {
-      if (!complete(bytes, end, length_size)) return true;
+    if (!partial_.empty()) [[unlikely]] {
+      if (!partial_.complete(bytes, end, length_size)) return true;
       const std::size_t size = length_size + length_at(partial_.data());
       if (!has_possible_length(partial_.data())) return fail(ItchFileProblem::wrong_length);
-      if (!complete(bytes, end, size)) return true;
-      partial_size_ = 0;
+      if (!partial_.complete(bytes, end, size)) return true;
+      partial_.clear();
       if (!take(partial_.data(), size - length_size, sink)) return false;
     }
     while (static_cast<std::size_t>(end - bytes) >= length_size) {
@@ -70,11 +68,7 @@ class ItchFileReader {
       if (!take(bytes, size, sink)) return false;
       bytes += length_size + size;
     }
-    partial_size_ = static_cast<std::size_t>(end - bytes);
-    if (partial_size_ != 0) {
-      NFX_ASSERT(partial_size_ < partial_.size());
-      std::memcpy(partial_.data(), bytes, partial_size_);
-    }
+    partial_.keep(bytes, end);
     return true;
   }
 
@@ -121,16 +115,13 @@ class ItchFileReader {
     return more;
   }
 
-  // Copies to the partial message until it has `size` bytes.
-  bool complete(const std::byte*& bytes, const std::byte* end, std::size_t size) noexcept;
   bool fail(ItchFileProblem problem) noexcept;
 
   ItchParser parser_;
   std::uint64_t messages_ = 0;
   std::uint64_t offset_ = 0;
   bool stopped_ = false;
-  std::size_t partial_size_ = 0;  // of a message that the next chunk continues, with its length
-  std::array<std::byte, length_size + max_length> partial_;
+  PartialBytes<length_size + max_length> partial_;  // with its length
   std::array<std::uint64_t, 256> without_event_{};
   ItchFileError error_;
 };

@@ -244,6 +244,7 @@ class alignas(64) PriceLadder {
   }
 
   void insert_near(std::uint32_t place, LadderEntry entry) noexcept {
+    NFX_ASSERT(near_size_ < near_capacity && place <= near_size_);
     LadderEntry* const at = rest_->near() + place;
     std::memmove(at + 1, at, (near_size_ - place) * sizeof(LadderEntry));
     *at = entry;
