@@ -106,10 +106,9 @@ SessionStore JournalStores::open(const SessionSettings& settings, UtcTime now) {
 SessionStore JournalStores::open_journal(const SessionSettings& settings, UtcTime now) {
   const UtcTime begun = settings.numbers_as_of == UtcTime{} ? now : settings.numbers_as_of;
   JournalStore store{disk_, settings.journal, journal_identity(disk_, settings), begun};
-  if (store.recovery().records == 0) {
-    store.set_next_inbound(settings.next_inbound, now);
-    store.set_next_outbound(settings.next_outbound, now);
-  }
+  // Each by itself: a kill may come between the two. What a killed process had in memory alone counts as well.
+  if (!store.recovery().has_inbound) store.set_next_inbound(settings.next_inbound, now);
+  if (!store.recovery().has_outbound) store.set_next_outbound(settings.next_outbound, now);
   if (settings.prefault) store.prefault();
   flusher_for(settings).add(store);
   return SessionStore{std::move(store)};

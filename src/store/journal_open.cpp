@@ -305,6 +305,11 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
   bool stored = false;
   const Visitor see = [&](const RecordHeader& header, JournalPosition position) {
     stored = stored || (header.kind != RecordKind::opened && header.kind != RecordKind::closed);
+    const bool both = header.kind == RecordKind::reset;
+    JournalRecovery& found = opened.recovery;
+    found.has_inbound = found.has_inbound || both || header.kind == RecordKind::next_inbound;
+    found.has_outbound =
+        found.has_outbound || both || header.kind == RecordKind::next_outbound || header.kind == RecordKind::message;
     if (header.kind == RecordKind::reset) last_reset = position;
     visit(header, position);
   };
@@ -326,7 +331,6 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
     find_spare(scan.spare);
     opened.numbers = {value(scan.next_inbound), value(scan.next_outbound), to_ns(scan.creation_time), scan.closed};
     opened.head = scan.end;
-    opened.recovery.records = scan.records;
     opened.recovery.clean = scan.closed || (scan.records == 0 && !scan.damage);
   }
   // A ring is left by a process that did not close, even where the files state that their last writer did: what came
@@ -348,6 +352,9 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
     value_or_throw(file_->sync());
     value_or_throw(disk_.sync_folder(folder_));
   }
+  // A segment's header has the numbers of those before it, which may have been archived.
+  opened.recovery.has_inbound = opened.recovery.has_inbound || opened.numbers.next_inbound != 1;
+  opened.recovery.has_outbound = opened.recovery.has_outbound || opened.numbers.next_outbound != 1;
   // What a process leaves that ended before it stored anything.
   const bool is_new = scan.segments.empty() || (scan.segments.front().header.base == 0 && opened.numbers.is_first());
   begun_here_ = !stored && !has_archive && is_new;

@@ -54,6 +54,38 @@ TEST(JournalStores, give_each_journal_to_the_flusher_with_the_fewest_the_first_o
   EXPECT_EQ(journals(stores), (std::vector<std::size_t>{0, 0, 0}));
 }
 
+// The files have no record yet when a process is killed before its flusher wrote for the first time.
+TEST(JournalStores, keep_the_numbers_of_a_process_that_was_killed_before_it_wrote_to_the_disk) {
+  const UtcTime now = engine_test_start().utc;
+  struct Numbers {
+    unsigned in, out;
+  };
+  constexpr Numbers none{0, 0};
+  const auto after = [&](Numbers configured, Numbers used) {
+    MemoryDisk disk;
+    SessionSettings settings = journalled("PEER");
+    settings.next_inbound = SeqNum{configured.in};
+    settings.next_outbound = SeqNum{configured.out};
+    {
+      JournalStores stores{disk, {}};
+      SessionStore store = stores.open(settings, now);
+      if (used.out != 0) store.set_next_outbound(SeqNum{used.out}, now);
+      if (used.in != 0) store.set_next_inbound(SeqNum{used.in}, now);
+      disk.die_now();
+    }
+    disk.kill();
+    JournalStores stores{disk, {}};
+    const SessionStore store = stores.open(settings, now + 1s);
+    return std::pair{value(store.next_inbound()), value(store.next_outbound())};
+  };
+  using Pair = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(after({1, 1}, none), Pair(1, 1));
+  EXPECT_EQ(after({1, 1}, {2, 2}), Pair(2, 2));
+  EXPECT_EQ(after({1, 1}, {2, 0}), Pair(2, 1));
+  EXPECT_EQ(after({500, 600}, none), Pair(500, 600));
+  EXPECT_EQ(after({500, 600}, {501, 601}), Pair(501, 601));
+}
+
 TEST(JournalStores, give_a_journal_to_the_flusher_that_its_settings_name) {
   MemoryDisk disk;
   JournalStores stores{disk, {}, {.flushers = 2, .workers = 0}};

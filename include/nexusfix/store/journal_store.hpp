@@ -54,7 +54,8 @@ enum class StoreCondition : std::uint8_t {
 
 // What opening found, for the log.
 struct JournalRecovery {
-  std::uint64_t records = 0;           // read from the files
+  bool has_inbound = false;            // the journal states the next inbound number; otherwise it is 1
+  bool has_outbound = false;           // ... the next outbound number
   std::uint64_t taken_from_ring = 0;   // bytes that the files lacked: the last process was killed
   std::uint64_t cut_bytes = 0;         // of a torn tail, after the last commit mark
   std::string cut_file;                // ... in this file
