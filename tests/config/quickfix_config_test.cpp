@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "config/quickfix_text.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 
@@ -24,24 +25,6 @@ std::vector<fs::path> samples() {
   }
   std::ranges::sort(files);
   return files;
-}
-
-const std::string initiator =
-    "[DEFAULT]\n"
-    "ConnectionType=initiator\n"
-    "NonStopSession=Y\n"
-    "HeartBtInt=30\n"
-    "[SESSION]\n"
-    "BeginString=FIX.4.4\n"
-    "SenderCompID=US\n"
-    "TargetCompID=THEM\n"
-    "SocketConnectHost=127.0.0.1\n"
-    "SocketConnectPort=9\n";  // line 10
-
-std::string without(std::string text, const std::string& line) {
-  const std::size_t at = text.find(line);
-  EXPECT_NE(at, std::string::npos) << line;
-  return text.erase(at, line.size());
 }
 
 class AnyConfig : public testing::Test {
