@@ -352,7 +352,7 @@ OpenedJournal JournalWriter::open_files(const Visitor& visit, UtcTime now) {
     value_or_throw(file_->sync());
     value_or_throw(disk_.sync_folder(folder_));
   }
-  // A segment's header has the numbers of those before it, which may have been archived.
+  // A segment's header has the sequence numbers where it begins; the segments before it may have been archived.
   opened.recovery.has_inbound = opened.recovery.has_inbound || opened.numbers.next_inbound != 1;
   opened.recovery.has_outbound = opened.recovery.has_outbound || opened.numbers.next_outbound != 1;
   // What a process leaves that ended before it stored anything.
