@@ -120,8 +120,10 @@ constexpr auto placement_table = std::to_array<Key<PlacementRequest>>({
 constexpr auto role_table = std::to_array<Key<RoleRequest>>({
     NFX_INTEGER(
         "threads", threads, 0, 1024,
-        "Number of threads with this role. 0: one, as soon as it has work. The log has at most one. Poll threads are "
-        "set by [engine] poll_threads. Two flushers, for example, for journals on two disks."),
+        "Number of threads with this role. 0: one, as soon as it has work; none of the program's own roles. The log "
+        "has "
+        "at most one. Poll threads are set by [engine] poll_threads. Two flushers, for example, for journals on two "
+        "disks."),
     NFX_ENUM(
         "wait", wait,
         "What the threads do while they have no work. \"spin\": each busy-polls on a core of its own. \"block\": they "

@@ -291,6 +291,16 @@ std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {
 
 const PlacementPlan* Engine::plan() const noexcept { return parts_->placement.plan(); }
 
+bool Engine::enter_role(ThreadRole role, std::uint32_t index) {
+  if (kind_of(role) == RoleKind::engine) {
+    throw ConfigError("a thread of the program cannot have the role \"" + std::string{to_string(role)} +
+                      "\": the engine starts those itself; feed, model, orders, recorder and ui are for programs");
+  }
+  return parts_->placement.enter_role(role, index);
+}
+
+void Engine::leave_role() { parts_->placement.leave(); }
+
 const std::vector<std::string>& Engine::placement_warnings() const noexcept { return parts_->placement.warnings(); }
 
 std::vector<ThreadReport> Engine::thread_reports() const { return parts_->thread_reports(); }

@@ -57,7 +57,12 @@ void EngineHelpers::serve(ThreadRole role, std::uint32_t index, HelperWatch& wat
     case ThreadRole::deferred: return stores_.run_jobs(index, workers_.idle, &watch);
     case ThreadRole::handshake: return handshakes_.run(handshakers_.idle, watch);
     case ThreadRole::poll:
-    case ThreadRole::log: break;  // not helpers of this class
+    case ThreadRole::log:
+    case ThreadRole::feed:
+    case ThreadRole::model:
+    case ThreadRole::orders:
+    case ThreadRole::recorder:
+    case ThreadRole::ui: break;  // not helpers of this class
   }
 }
 

@@ -172,11 +172,13 @@ void EnginePlacement::enter(std::uint32_t index) {
   if (index != 0) CpuAffinity::name_thread(thread_name(ThreadRole::poll, index));
 }
 
-void EnginePlacement::enter_role(ThreadRole role, std::uint32_t index) {
+bool EnginePlacement::enter_role(ThreadRole role, std::uint32_t index) {
   CpuAffinity::name_thread(thread_name(role, index));
-  if (!plan_) return;
+  if (!plan_) return false;
   // A helper started for a session that was added later is not in the plan: it runs on any CPU of the process.
-  if (const ThreadPlacement* thread = find(role, index)) enter_as(*thread);
+  const ThreadPlacement* const thread = find(role, index);
+  if (thread != nullptr) enter_as(*thread);
+  return thread != nullptr;
 }
 
 void EnginePlacement::enter_as(const ThreadPlacement& thread) {

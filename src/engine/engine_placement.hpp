@@ -48,8 +48,9 @@ class EnginePlacement {
   // What `make` throws is thrown here. Throws ConfigError when pinning fails and on_violation is refuse.
   void build(std::uint32_t index, const std::function<void()>& make);
 
-  // The calling thread becomes helper `index` with this role: name, CPUs and scheduler, until leave().
-  void enter_role(ThreadRole role, std::uint32_t index);
+  // The calling thread becomes helper `index` with this role: name, CPUs and scheduler, until leave(). False: it is not
+  // in the plan, and has only the name.
+  bool enter_role(ThreadRole role, std::uint32_t index);
 
   // The calling thread becomes poll thread `index`: name, CPU, scheduler. leave() restores its former ones.
   void enter(std::uint32_t index);

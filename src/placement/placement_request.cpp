@@ -29,6 +29,8 @@ std::optional<ThreadRole> parse_thread_role(std::string_view text) noexcept {
   return found->role;
 }
 
+RoleKind kind_of(ThreadRole role) noexcept { return row_of(role).kind; }
+
 std::string thread_name(ThreadRole role, std::uint32_t index) {
   return std::string{row_of(role).thread_prefix} + std::to_string(index);
 }

@@ -117,6 +117,28 @@ void check_blockers(PlacementPlan& plan, const Problem& problem) {
   }
 }
 
+// A program's threads: those that a message waits for have a core, and no others.
+void check_program_roles(PlacementPlan& plan, const Problem& problem) {
+  for (const ThreadRole role : thread_roles) {
+    const RoleRequest& request = problem.request.role(role);
+    if (request.threads == 0) continue;
+    const std::string name{to_string(role)};
+    const bool busy = request.wait == ThreadWait::spin;
+    if (kind_of(role) == RoleKind::other && busy) {
+      add(plan, Severity::warning, "not-critical", role_key(role, "wait"),
+          count_of(request.threads, name + " thread") + " busy-poll on isolated cores, and no message waits for them",
+          "set " + role_key(role, "wait") + " = \"block\": they run on the housekeeping CPUs then");
+    }
+    if (kind_of(role) == RoleKind::critical && !busy) {
+      add(plan, Severity::note, "critical-but-blocking", role_key(role, "wait"),
+          count_of(request.threads, name + " thread") +
+              " sleep on the housekeeping CPUs: each message that finds them asleep waits for a wake-up, and for "
+              "whatever runs there",
+          "set " + role_key(role, "wait") + " = \"spin\" where there is a core for them");
+    }
+  }
+}
+
 // One finding per role, naming its threads.
 void check_distances(PlacementPlan& plan, const Problem& problem, const std::vector<int>& chosen) {
   const Machine& machine = problem.machine;
@@ -335,6 +357,7 @@ void check_threads(PlacementPlan& plan, const Problem& problem, const std::vecto
   check_room(plan, problem, chosen);
   check_siblings(plan, problem, chosen);
   check_blockers(plan, problem);
+  check_program_roles(plan, problem);
   check_distances(plan, problem, chosen);
   check_kinds(plan, problem, spinner_cpus(chosen));
   check_sessions(plan, problem);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <future>
 #include <set>
+#include <thread>
 
 #include "engine/engine_placement.hpp"
 #include "nexusfix/config/placement.hpp"
@@ -248,6 +249,34 @@ TEST(EnginePlacement, a_session_that_joins_later_and_names_a_core_of_nobody_is_r
   EXPECT_THROW(static_cast<void>(placement.join_mapping(settings)), ConfigError);
   settings.session.cpu_affinity_core = placement.plan()->threads[0].cpus.first();
   EXPECT_EQ(placement.join_mapping(settings), 0U);
+}
+
+TEST(EnginePlacement, puts_a_programs_thread_where_the_plan_has_its_role) {
+  if (CpuAffinity::get().size() < 2) GTEST_SKIP() << "needs two CPUs: one stays for housekeeping";
+  EngineConfig config = one_acceptor();
+  config.placement.enabled = true;
+  config.placement.role(ThreadRole::feed).threads = 1;
+  config.placement.role(ThreadRole::feed).wait = ThreadWait::spin;
+  config.placement.role(ThreadRole::ui).threads = 1;
+  WhereAmI application;
+  Engine engine{config, application};
+  const CpuSet before = CpuAffinity::get();
+  std::thread{[&] {
+    EXPECT_TRUE(engine.enter_role(ThreadRole::feed));
+    const CpuSet feed = CpuAffinity::get();
+    EXPECT_EQ(feed.size(), 1U);
+    ASSERT_EQ(engine.thread_reports().size(), 1U);
+    EXPECT_EQ(engine.thread_reports()[0].name, "nfx-feed-0");
+    EXPECT_EQ(engine.thread_reports()[0].planned, feed);
+    engine.leave_role();
+    EXPECT_EQ(CpuAffinity::get(), before);
+    EXPECT_TRUE(engine.enter_role(ThreadRole::ui));
+    EXPECT_FALSE(CpuAffinity::get().intersects(feed)) << "what no message waits for stays away";
+    engine.leave_role();
+    EXPECT_FALSE(engine.enter_role(ThreadRole::model)) << "the plan has none";
+    EXPECT_EQ(CpuAffinity::get(), before);
+    EXPECT_THROW(engine.enter_role(ThreadRole::flusher), ConfigError);
+  }}.join();
 }
 
 TEST(EnginePlacement, tells_when_a_mask_is_changed_from_outside) {

@@ -30,6 +30,69 @@ PlacementPlan plain(const Topology& topology, const PlacementRequest& request) {
   return make_plan(topology, machines::plain_host(topology), request);
 }
 
+void busy(PlacementRequest& request, ThreadRole role) {
+  request.role(role).threads = 1;
+  request.role(role).wait = ThreadWait::spin;
+}
+
+// A program that trades: its threads in their roles, and an engine that sends orders alone.
+PlacementRequest trading(ThreadWait recorder) {
+  PlacementRequest request = spinning(1);
+  for (const ThreadRole role : {ThreadRole::feed, ThreadRole::model, ThreadRole::orders}) busy(request, role);
+  request.role(ThreadRole::recorder).threads = 1;
+  request.role(ThreadRole::recorder).wait = recorder;
+  request.role(ThreadRole::ui).threads = 1;
+  return request;
+}
+
+TEST(PlanFindings, only_critical_threads_of_a_program_get_cores_of_their_own) {
+  for (const Topology& machine : {machines::two_sockets(), machines::seed_28(), machines::hybrid(),
+                                  machines::threads_384(), machines::eight_groups()}) {
+    const PlacementPlan plan = plain(machine, trading(ThreadWait::block));
+    EXPECT_FALSE(plan.refused());
+    EXPECT_EQ(finding(plan, "not-critical"), nullptr);
+    CpuSet taken;
+    for (const ThreadPlacement& each : plan.threads) {
+      const bool critical = each.role == ThreadRole::poll || kind_of(each.role) == RoleKind::critical;
+      EXPECT_EQ(each.cpus.size() == 1, critical) << each.name;
+      EXPECT_EQ(plan.isolated_cpus.contains_all(each.cpus), critical) << each.name;
+      if (!critical) continue;
+      EXPECT_FALSE(taken.intersects(each.cpus)) << each.name;
+      taken |= each.cpus;
+    }
+    EXPECT_EQ(taken.size(), 4U);
+  }
+}
+
+TEST(PlanFindings, warn_of_a_recorder_that_takes_a_core) {
+  const PlacementPlan plan = plain(machines::two_sockets(), trading(ThreadWait::spin));
+  const PlanFinding* found = finding(plan, "not-critical");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Severity::warning);
+  EXPECT_EQ(found->subject, "[placement.recorder] wait");
+  EXPECT_TRUE(says(found, "wait = \"block\""));
+}
+
+TEST(PlanFindings, mention_a_feed_that_sleeps) {
+  PlacementRequest request = trading(ThreadWait::block);
+  request.role(ThreadRole::feed).wait = ThreadWait::block;
+  const PlacementPlan plan = plain(machines::two_sockets(), request);
+  const PlanFinding* found = finding(plan, "critical-but-blocking");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Severity::note);
+  EXPECT_EQ(found->subject, "[placement.feed] wait");
+}
+
+TEST(PlanFindings, refuse_a_feed_and_a_model_that_busy_poll_on_one_core) {
+  PlacementRequest request;
+  request.enabled = true;
+  busy(request, ThreadRole::feed);
+  busy(request, ThreadRole::model);
+  const PlacementPlan plan = plain(machines::small_vm(), request);
+  EXPECT_TRUE(plan.refused());
+  EXPECT_TRUE(says(finding(plan, "oversubscribed-spinners"), "set [placement.model] wait = \"block\""));
+}
+
 // Cores 2-15 of 28 are isolated, and sessions are hashed onto 2-27.
 PlacementPlan seeds() {
   const Topology machine = machines::seed_28();

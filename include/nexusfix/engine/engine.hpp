@@ -15,6 +15,7 @@
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
+#include "nexusfix/placement/placement_request.hpp"
 
 namespace nfx {
 
@@ -81,9 +82,16 @@ class Engine {
 
   // Where the threads run, and why (nexusfix/placement/plan.hpp). Null: nothing was configured, nothing is pinned.
   [[nodiscard]] const PlacementPlan* plan() const noexcept;
+  // The calling thread, which the program made, becomes thread `index` of a role of the program's: feed, model, orders,
+  // recorder or ui. It gets the name, CPUs and priority that the plan has for it, and is watched and reported as the
+  // engine's own are, until leave_role(). False: the plan has no such thread, and it has only the name. Throws
+  // ConfigError for a role of the engine's own.
+  bool enter_role(ThreadRole role, std::uint32_t index = 0);
+  void leave_role();
   // What the plan warns of, and threads that could not be put in their place: one sentence each.
   [[nodiscard]] const std::vector<std::string>& placement_warnings() const noexcept;
-  // Of the poll threads, from any thread, while they run or afterwards. Empty without a plan. Reads /proc.
+  // Of the poll threads, helpers and threads that entered, from any thread, while they run or afterwards. Empty without
+  // a plan. Reads /proc.
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
 
   // What the poll threads do while idle, and why, in one line.

@@ -22,6 +22,18 @@ enum class ThreadRole : std::uint8_t {
   flusher,    // syncs the journal
   log,        // writes logs and metrics
   handshake,  // computes TLS handshakes
+  feed,       // reads market data into books
+  model,      // calls models
+  orders,     // sends their orders, where that is not a poll thread
+  recorder,   // writes what was received
+  ui,         // shows and measures
+};
+
+// What the threads belong to. A program's come to their place with Engine::enter_role.
+enum class RoleKind : std::uint8_t {
+  engine,
+  critical,  // the program's, from a message to an order
+  other,     // the program's, which a message never waits for: never on a core of its own
 };
 
 // What each role is called: in [placement.NAME], and before the number in the names of its threads.
@@ -29,13 +41,19 @@ struct ThreadRoleRow {
   ThreadRole role;
   std::string_view name;
   std::string_view thread_prefix;
+  RoleKind kind;
 };
 inline constexpr std::array thread_role_table{
-    ThreadRoleRow{ThreadRole::poll, "poll", "nfx-poll-"},
-    ThreadRoleRow{ThreadRole::deferred, "deferred", "nfx-defer-"},
-    ThreadRoleRow{ThreadRole::flusher, "flusher", "nfx-flush-"},
-    ThreadRoleRow{ThreadRole::log, "log", "nfx-log-"},
-    ThreadRoleRow{ThreadRole::handshake, "handshake", "nfx-tls-"},
+    ThreadRoleRow{ThreadRole::poll, "poll", "nfx-poll-", RoleKind::engine},
+    ThreadRoleRow{ThreadRole::deferred, "deferred", "nfx-defer-", RoleKind::engine},
+    ThreadRoleRow{ThreadRole::flusher, "flusher", "nfx-flush-", RoleKind::engine},
+    ThreadRoleRow{ThreadRole::log, "log", "nfx-log-", RoleKind::engine},
+    ThreadRoleRow{ThreadRole::handshake, "handshake", "nfx-tls-", RoleKind::engine},
+    ThreadRoleRow{ThreadRole::feed, "feed", "nfx-feed-", RoleKind::critical},
+    ThreadRoleRow{ThreadRole::model, "model", "nfx-model-", RoleKind::critical},
+    ThreadRoleRow{ThreadRole::orders, "orders", "nfx-orders-", RoleKind::critical},
+    ThreadRoleRow{ThreadRole::recorder, "recorder", "nfx-record-", RoleKind::other},
+    ThreadRoleRow{ThreadRole::ui, "ui", "nfx-ui-", RoleKind::other},
 };
 inline constexpr auto thread_roles = [] {
   std::array<ThreadRole, thread_role_table.size()> roles{};
@@ -53,6 +71,7 @@ static_assert(
 
 [[nodiscard]] std::string_view to_string(ThreadRole role) noexcept;
 [[nodiscard]] std::optional<ThreadRole> parse_thread_role(std::string_view text) noexcept;
+[[nodiscard]] RoleKind kind_of(ThreadRole role) noexcept;
 
 enum class ThreadWait : std::uint8_t {
   spin,   // owns its core
