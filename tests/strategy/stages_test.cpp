@@ -196,12 +196,56 @@ TEST(stages, count_from_when_a_message_was_due) {
   EXPECT_EQ(rig.stages.histogram(Stage::late)->count(), 1U) << "of the other it is not known";
 }
 
+// The buckets of a vector are those of one value after the other, at each border of a bucket and next to it.
+TEST(stages, count_a_value_where_a_histogram_does) {
+  const auto check = [](std::int64_t value) {
+    const auto four = detail::buckets_of(detail::FourInts{static_cast<std::int32_t>(value), 0, 255, 256});
+    ASSERT_EQ(static_cast<std::size_t>(four[0]),
+              nfx::detail::LatencyBuckets::bucket_of(static_cast<std::uint64_t>(value)))
+        << value;
+    ASSERT_EQ(four[1], 0);
+    ASSERT_EQ(four[2], 255);
+    ASSERT_EQ(four[3], 256);
+  };
+  for (std::size_t bucket = 0;; ++bucket) {
+    const auto highest = static_cast<std::int64_t>(nfx::detail::LatencyBuckets::highest_in(bucket));
+    if (highest + 1 > INT32_MAX) break;
+    check(highest);
+    check(highest + 1);
+  }
+  check(INT32_MAX);
+}
+
+TEST(stages, have_the_histograms_of_their_messages) {
+  nfx::test::Seeded random;
+  SCOPED_TRACE(random.trace());
+  Rig rig;
+  rig.stages = StageRecorder<ManualCounter>{{.slowest = 10'000, .pending = 4096}, ManualCounter{&rig.ticks}};
+  for (int polls = 0; polls < 500; ++polls) {
+    const UtcTime kernel = rig.now();
+    rig.pass(random.below(3'000'000'000) >> random.below(32));  // up to three seconds, which is not the usual way
+    rig.poll(random.below(500));
+    for (std::uint64_t i = 1 + random.below(8); i > 0; --i) rig.message(kernel, random.below(100), random.below(1000));
+    if (polls % 100 == 0) rig.collect();
+  }
+  rig.collect();
+  std::array<LatencyHistogram, stage_count> expected;
+  for (const SlowMessage& each : rig.stages.slowest()) {
+    for (const Stage stage : {Stage::queued, Stage::poll, Stage::read, Stage::parse, Stage::book, Stage::model,
+                              Stage::service, Stage::tick_to_model})
+      expected[std::to_underlying(stage)].record(each.ns[std::to_underlying(stage)]);
+  }
+  for (std::size_t i = 0; i < stage_count; ++i)
+    EXPECT_EQ(*rig.stages.histogram(static_cast<Stage>(i)), expected[i]) << stage_rows[i].name;
+}
+
 TEST(stages, do_nothing_when_they_are_off) {
   std::uint64_t ticks = 0;
   StageRecorder<ManualCounter> stages{{.on = false}, ManualCounter{&ticks}};
   stages.poll_begins();
   stages.read_returned();
   stages.message_begins(UtcTime{}, 1);
+  stages.message_is(2);
   stages.reached(Stage::model);
   stages.message_ends();
   stages.collect({});

@@ -70,6 +70,22 @@ class LatencyHistogram {
     record(latency.count() < 0 ? std::uint64_t{0} : static_cast<std::uint64_t>(latency.count()));
   }
 
+  // Many values by their buckets, for callers that compute several together (detail::LatencyBuckets). add_counted()
+  // adds what the buckets do not have, before the histogram is read. Each value is at most highest_trackable_ns.
+  void count_in(std::size_t bucket) noexcept {
+    NFX_ASSERT(bucket < buckets_.size());
+    ++buckets_[bucket];
+  }
+  struct Counted {
+    std::uint64_t count = 0, sum = 0, min = UINT64_MAX, max = 0;
+  };
+  void add_counted(const Counted& counted) noexcept {
+    count_ += counted.count;
+    sum_ += counted.sum;
+    min_ = std::min(min_, counted.min);
+    max_ = std::max(max_, counted.max);
+  }
+
   void merge(const LatencyHistogram& other) noexcept {
     NFX_ASSERT(other.count_ == 0 || other.min_ <= other.max_);
     for (std::size_t i = 0; i < buckets_.size(); ++i) buckets_[i] += other.buckets_[i];

@@ -1,6 +1,6 @@
 // Where the time of a message goes, from the kernel's stamp to the order: a stamp of the cycle counter at the end of
 // each stage, one histogram for each stage and each total, and the slowest messages individually. Thread: one owner,
-// which handles the messages. Cost: a reading of the cycle counter for each stamp and a copy of 80 bytes for each
+// which handles the messages. Cost: a reading of the cycle counter for each stamp, and a cache line for each
 // message; the histograms are made by collect(), when there is nothing to do, or when `pending` messages wait for it.
 // Switched off at run time: a compare for each call; NoStages: nothing. No allocation after construction. Lifetime: a
 // value. Errors: none. The clock is an argument: the counter, and an Anchor for collect().
@@ -20,6 +20,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -120,9 +121,10 @@ class StageRecorder {
  public:
   explicit StageRecorder(const StageOptions& options = {}, Counter counter = {})
       : on_(options.on), slowest_(options.slowest), counter_(counter) {
-    NFX_ASSERT(std::has_single_bit(options.pending));
+    NFX_ASSERT(std::has_single_bit(options.pending) && options.pending < 1u << 24);
     if (!on_) return;
-    pending_.resize(options.pending);
+    pending_.resize(options.pending + 1);
+    reads_.resize(options.pending);
     histograms_.resize(stage_count);
     slow_.reserve(slowest_);
   }
@@ -135,41 +137,57 @@ class StageRecorder {
   }
   void read_returned(std::uint32_t cpu = 0) noexcept {
     if (!on_) return;
-    begun_ = read_ = counter_();
-    done_before_ = done_;
-    cpu_ = cpu;
+    begun_ = counter_();
+    read_ = {.polled = polled_, .returned = begun_, .done_before = done_, .cpu = cpu};
+    read_stored_ = false;
   }
   // The next message of what was read. `kernel`: its stamp. `due`: when it was to be sent; 0: not known.
   void message_begins(UtcTime kernel, std::uint64_t number, UtcTime due = {}) noexcept {
     if (!on_) return;
-    kernel_ = kernel;
-    due_ = due;
-    number_ = number;
-    reached_.fill(0);
+    Pending& message = pending_[used_];
+    message.kernel = kernel;
+    message.due = due;
+    message.number = number;
+    message.ends.fill(0);
+    reported_ = 0;
+    last_ = begun_;
+  }
+  // The message that began, where it is known by now only.
+  void message_is(std::uint64_t number, UtcTime due = {}) noexcept {
+    if (!on_) return;
+    pending_[used_].number = number;
+    pending_[used_].due = due;
   }
   // The stage ends here for the message; those that are not reported took no time.
-  void reached(Stage stage) noexcept {
+  [[gnu::always_inline]] void reached(Stage stage) noexcept {
     if (!on_) return;
     NFX_ASSERT(stage >= Stage::decrypt && stage <= Stage::send);
-    reached_[std::to_underlying(stage) - first_reported] = counter_();
+    const std::size_t first = std::to_underlying(stage) - first_reported;
+    last_ = counter_();
+    const std::uint32_t after = narrow(begun_, last_);
+    // The stages after it have ended too until they report something else, so that each is a difference.
+    for (std::size_t i = first; i < stage_lanes; ++i) pending_[used_].ends[i] = after;
+    reported_ |= 1u << first;
   }
   // Its last stage was reported before. The next message of the same read begins where this one ended.
   void message_ends() noexcept {
     if (!on_) return;
-    if (used_ == pending_.size()) [[unlikely]]
+    if (used_ + 1 == pending_.size()) [[unlikely]] {
       ++lost_;
-    else
-      keep();
+    } else {
+      Pending& message = pending_[used_++];
+      message.begun = narrow(read_.returned, begun_);
+      if (!std::exchange(read_stored_, true)) reads_[reads_used_++] = read_;
+      message.read_and_reported = static_cast<std::uint32_t>(reads_used_ - 1) << stage_lanes | reported_;
+    }
+    begun_ = done_ = std::max(begun_, last_);
   }
   // How many messages there is space for until collect(). One more is not stored, and is counted as lost.
-  [[nodiscard]] std::size_t room() const noexcept { return on_ ? pending_.size() - used_ : SIZE_MAX; }
+  [[nodiscard]] std::size_t room() const noexcept { return on_ ? pending_.size() - 1 - used_ : SIZE_MAX; }
   [[nodiscard]] bool waiting() const noexcept { return used_ != 0; }
 
   // Makes histograms of the pending messages. `anchor` is of now: the clocks drift apart with time.
-  void collect(const Anchor& anchor) noexcept {
-    for (std::size_t i = 0; i < used_; ++i) take(pending_[i], anchor);
-    used_ = 0;
-  }
+  void collect(const Anchor& anchor) noexcept;
 
   // Empty where it is off.
   [[nodiscard]] const LatencyHistogram* histogram(Stage stage) const noexcept {
@@ -183,7 +201,8 @@ class StageRecorder {
   }
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
   void clear() noexcept {
-    used_ = 0;
+    used_ = reads_used_ = 0;
+    read_stored_ = false;
     lost_ = 0;
     slow_.clear();
     for (LatencyHistogram& each : histograms_) each.clear();
@@ -192,63 +211,75 @@ class StageRecorder {
  private:
   static constexpr std::size_t first_reported = std::to_underlying(Stage::decrypt);
   static constexpr std::size_t reported = std::to_underlying(Stage::send) - first_reported + 1;
+  static constexpr std::size_t stage_lanes = 8;  // of a vector; those after send repeat it
+  static_assert(reported <= stage_lanes);
 
+  struct Read {
+    std::uint64_t polled = 0;
+    std::uint64_t returned = 0;
+    std::uint64_t done_before = 0;  // the message before; 0: there was none
+    std::uint32_t cpu = 0;
+  };
+  //   0        8        16       24           28                 32
+  //   | kernel | due    | number | begun      | read << 8 | bits  | ends of eight stages, 4 bytes each |
   struct Pending {
     UtcTime kernel;
     UtcTime due;
-    std::uint64_t polled;
     std::uint64_t number;
-    std::uint32_t since_done;  // of the message before, until the poll; saturated
-    std::uint32_t read;        // after the poll began
-    std::uint32_t begun;       // after the read returned
-    std::uint32_t cpu;
-    std::array<std::uint32_t, reported> ends;  // after it began; 0: not reported
+    std::uint32_t begun;  // ticks after the read returned
+    std::uint32_t read_and_reported;
+    std::array<std::uint32_t, stage_lanes> ends;  // ticks after it began
   };
-  static_assert(sizeof(Pending) <= 80);
+  static_assert(sizeof(Pending) == 64);
+
+  // A read, relative to its poll, in nanoseconds.
+  struct ReadTimes {
+    UtcTime polled{};
+    std::int64_t done = 0;  // the message before
+    std::int64_t read = 0;
+  };
+  // What a message took, by stage.
+  struct Spent {
+    std::array<std::int64_t, stage_count> ns{};
+    std::uint32_t counted = 0;  // a bit for each stage that it has
+    std::int64_t total = 0;
+    bool order = false;
+  };
+  // What collect() has counted, without the buckets.
+  struct Sums {
+    std::array<std::uint64_t, stage_count> count{}, sum{}, max{};
+    std::array<std::uint64_t, stage_count> min = [] {
+      std::array<std::uint64_t, stage_count> all;
+      all.fill(UINT64_MAX);
+      return all;
+    }();
+  };
 
   [[nodiscard]] static std::uint32_t narrow(std::uint64_t from, std::uint64_t to) noexcept {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(to > from ? to - from : 0, UINT32_MAX));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(to > from ? to - from : 0, INT32_MAX));
   }
 
-  void keep() noexcept {
-    Pending& out = pending_[used_++];
-    out.kernel = kernel_;
-    out.due = due_;
-    out.polled = polled_;
-    out.number = number_;
-    out.since_done = done_before_ == 0 ? UINT32_MAX : narrow(done_before_, polled_);
-    out.read = narrow(polled_, read_);
-    out.begun = narrow(read_, begun_);
-    out.cpu = cpu_;
-    std::uint64_t last = begun_;
-    for (std::size_t i = 0; i < reported; ++i) {
-      out.ends[i] = reached_[i] == 0 ? 0 : narrow(begun_, reached_[i]);
-      last = std::max(last, reached_[i]);
-    }
-    begun_ = last;
-    done_ = last;
-  }
-
-  void take(const Pending& message, const Anchor& anchor) noexcept;
-  void keep_slow(const SlowMessage& message) noexcept;
+  [[nodiscard]] static ReadTimes times_of(const Read& read, const Anchor& anchor) noexcept;
+  void spend(const Pending& message, const ReadTimes& read, float ns_per_tick, Spent& out) const noexcept;
+  void count(const Spent& spent, Sums& sums) noexcept;
+  void keep_slow(const Pending& message, const Spent& spent) noexcept;
 
   bool on_;
+  bool read_stored_ = false;  // a message of it is pending
   std::size_t slowest_;
   [[no_unique_address]] Counter counter_;
-  // The poll, the read, and the message under way.
+  // The poll, the read, and the message under way, which is in pending_[used_].
   std::uint64_t polled_ = 0;
-  std::uint64_t read_ = 0;
   std::uint64_t begun_ = 0;
-  std::uint64_t done_ = 0;         // the last message so far
-  std::uint64_t done_before_ = 0;  // ... before this poll
-  UtcTime kernel_{};
-  UtcTime due_{};
-  std::uint64_t number_ = 0;
-  std::uint32_t cpu_ = 0;
-  std::array<std::uint64_t, reported> reached_{};
+  std::uint64_t last_ = 0;  // its last stamp
+  std::uint64_t done_ = 0;  // the last message so far
+  std::uint32_t reported_ = 0;
+  Read read_;
 
-  std::vector<Pending> pending_;
+  std::vector<Pending> pending_;  // the last one is never pending
   std::size_t used_ = 0;
+  std::vector<Read> reads_;  // those with a pending message
+  std::size_t reads_used_ = 0;
   std::uint64_t lost_ = 0;
   std::vector<LatencyHistogram> histograms_;
   std::vector<SlowMessage> slow_;  // a heap, the fastest of them first
@@ -262,78 +293,171 @@ struct NoStages {
   void poll_begins() noexcept {}
   void read_returned(std::uint32_t = 0) noexcept {}
   void message_begins(UtcTime, std::uint64_t, UtcTime = {}) noexcept {}
+  void message_is(std::uint64_t, UtcTime = {}) noexcept {}
   void reached(Stage) noexcept {}
   void message_ends() noexcept {}
   void collect(const Anchor&) noexcept {}
 };
 
+namespace detail {
+
+// Eight numbers in vectors of four, which every 64-bit processor has.
+using FourInts = std::int32_t __attribute__((vector_size(16)));
+using FourFloats = float __attribute__((vector_size(16)));
+
+// The buckets of four latencies below 2^31 ns. A float has the power of two and the seven bits after the leading one
+// next to each other: the number of the bucket, from 256 ns on.
+[[nodiscard]] inline FourInts buckets_of(FourInts ns) noexcept {
+  using nfx::detail::LatencyBuckets;
+  constexpr std::int32_t first = (127 + LatencyBuckets::exact_bits - 2) << (LatencyBuckets::exact_bits - 1);
+  // A float has 24 bits, and rounding up could lead to the next bucket.
+  const FourInts exact = ns & ~((ns > 0xFF'FFFF) & 0xFF);
+  const FourInts bucket = (std::bit_cast<FourInts>(__builtin_convertvector(exact, FourFloats)) >> 16) - first;
+  const FourInts small = ns < 256;
+  return (small & ns) | (~small & bucket);
+}
+
+[[nodiscard]] inline FourInts load_four(const std::int32_t* from) noexcept {
+  FourInts out;
+  std::memcpy(&out, from, sizeof out);
+  return out;
+}
+
+}  // namespace detail
+
 template <class Counter>
-void StageRecorder<Counter>::take(const Pending& message, const Anchor& anchor) noexcept {
-  const auto ns = [&](std::uint64_t ticks) {
-    return static_cast<std::int64_t>(static_cast<double>(ticks) * anchor.ns_per_tick + 0.5);
+typename StageRecorder<Counter>::ReadTimes StageRecorder<Counter>::times_of(const Read& read,
+                                                                            const Anchor& anchor) noexcept {
+  const auto ns = [&](std::uint64_t from, std::uint64_t to) {
+    return static_cast<std::int64_t>(static_cast<double>(to > from ? to - from : 0) * anchor.ns_per_tick + 0.5);
   };
-  // All relative to the poll, in nanoseconds.
-  const Duration polled_ago{ns(anchor.ticks - message.polled)};
-  const std::int64_t kernel = (message.kernel - (anchor.utc - polled_ago)).count();
-  const std::int64_t done = message.since_done == UINT32_MAX ? INT64_MIN : -ns(message.since_done);
-  const std::int64_t read = ns(message.read);
-  const std::int64_t begun = read + ns(message.begun);
-
-  SlowMessage out{.kernel = message.kernel, .number = message.number, .cpu = message.cpu};
-  std::array<std::int64_t, stage_count> spent{};
-  const auto at = [&](Stage stage) -> std::int64_t& { return spent[std::to_underlying(stage)]; };
-  // A stamp after the poll began is of a message that came during the call; one after the read is another clock's
-  // error.
-  const std::int64_t arrived = std::min(kernel, read);
-  const std::int64_t waits_from = std::clamp(done, std::min(arrived, std::int64_t{0}), std::int64_t{0});
-  at(Stage::queued) = std::max<std::int64_t>(0, waits_from - arrived) + (begun - read);
-  at(Stage::poll) = arrived < 0 ? -std::max(arrived, waits_from) : 0;
-  at(Stage::read) = read - std::max<std::int64_t>(arrived, 0);
-  std::int64_t last = 0;
-  for (std::size_t i = 0; i < reported; ++i) {
-    if (message.ends[i] == 0) continue;
-    const std::int64_t end = ns(message.ends[i]);
-    spent[first_reported + i] = end - last;
-    last = end;
-  }
-  at(Stage::service) = last;
-  const std::int64_t to_end = begun + last - arrived;
-  out.order = message.ends[std::to_underlying(Stage::send) - first_reported] != 0;
-  const std::int64_t ordering = at(Stage::encode) + at(Stage::send);
-  at(Stage::tick_to_model) = to_end - ordering;
-  const bool has_due = message.due != UtcTime{};
-  if (has_due) {
-    at(Stage::late) = (message.kernel - message.due).count();
-    at(Stage::due_to_model) = at(Stage::late) + at(Stage::tick_to_model);
-  }
-  if (out.order) {
-    at(Stage::tick_to_order) = to_end;
-    at(Stage::due_to_order) = at(Stage::late) + to_end;
-  }
-
-  for (std::size_t i = 0; i < stage_count; ++i) {
-    const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(spent[i], 0));
-    out.ns[i] = static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
-    const bool is_reported = i >= first_reported && i < first_reported + reported;
-    if (is_reported && message.ends[i - first_reported] == 0) continue;
-    const auto stage = static_cast<Stage>(i);
-    if ((stage == Stage::tick_to_order || stage == Stage::due_to_order) && !out.order) continue;
-    if ((stage == Stage::late || stage == Stage::due_to_model || stage == Stage::due_to_order) && !has_due) continue;
-    histograms_[i].record(value);
-  }
-  out.total_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(to_end, 0));
-  keep_slow(out);
+  return {.polled = anchor.utc - Duration{ns(read.polled, anchor.ticks)},
+          .done = read.done_before == 0 ? INT64_MIN : -ns(read.done_before, read.polled),
+          .read = ns(read.polled, read.returned)};
 }
 
 template <class Counter>
-void StageRecorder<Counter>::keep_slow(const SlowMessage& message) noexcept {
+[[gnu::always_inline]] inline void StageRecorder<Counter>::spend(const Pending& message, const ReadTimes& times,
+                                                                 float ns_per_tick, Spent& out) const noexcept {
+  const auto at = [&](Stage stage) -> std::int64_t& { return out.ns[std::to_underlying(stage)]; };
+  // All relative to the poll, in nanoseconds. A stamp after the poll began is of a message that came during the call;
+  // one after the read is another clock's error.
+  const std::int64_t kernel = (message.kernel - times.polled).count();
+  const std::int64_t read = times.read;
+  const std::int64_t begun = read + static_cast<std::int64_t>(static_cast<float>(message.begun) * ns_per_tick + 0.5F);
+  const std::int64_t arrived = std::min(kernel, read);
+  const std::int64_t waits_from = std::clamp(times.done, std::min(arrived, std::int64_t{0}), std::int64_t{0});
+  at(Stage::queued) = std::max<std::int64_t>(0, waits_from - arrived) + (begun - read);
+  at(Stage::poll) = arrived < 0 ? -std::max(arrived, waits_from) : 0;
+  at(Stage::read) = read - std::max<std::int64_t>(arrived, 0);
+
+  std::array<std::int32_t, stage_lanes + 1> ends{};  // the first is where it began
+  for (std::size_t i = 0; i < stage_lanes; i += 4) {
+    const auto ticks = detail::load_four(reinterpret_cast<const std::int32_t*>(&message.ends[i]));
+    const detail::FourInts after = __builtin_convertvector(
+        __builtin_convertvector(ticks, detail::FourFloats) * ns_per_tick + 0.5F, detail::FourInts);
+    std::memcpy(&ends[i + 1], &after, sizeof after);
+  }
+  for (std::size_t i = 0; i < reported; ++i) out.ns[first_reported + i] = ends[i + 1] - ends[i];
+
+  const std::int64_t last = ends[reported];
+  const std::uint32_t bits = message.read_and_reported & 0xFF;
+  at(Stage::service) = last;
+  out.total = begun + last - arrived;
+  out.order = (bits & 1u << (std::to_underlying(Stage::send) - first_reported)) != 0;
+  at(Stage::tick_to_model) = out.total - at(Stage::encode) - at(Stage::send);
+  constexpr auto bit = [](Stage stage) { return 1u << std::to_underlying(stage); };
+  out.counted = bits << first_reported | bit(Stage::queued) | bit(Stage::poll) | bit(Stage::read) |
+                bit(Stage::service) | bit(Stage::tick_to_model);
+  const bool has_due = message.due != UtcTime{};
+  const std::int64_t late = has_due ? (message.kernel - message.due).count() : 0;
+  at(Stage::late) = std::max<std::int64_t>(late, 0);
+  at(Stage::due_to_model) = late + at(Stage::tick_to_model);
+  at(Stage::tick_to_order) = out.total;
+  at(Stage::due_to_order) = late + out.total;
+  if (out.order) out.counted |= bit(Stage::tick_to_order);
+  if (has_due) out.counted |= bit(Stage::late) | bit(Stage::due_to_model);
+  if (has_due && out.order) out.counted |= bit(Stage::due_to_order);
+}
+
+template <class Counter>
+[[gnu::always_inline]] inline void StageRecorder<Counter>::count(const Spent& spent, Sums& sums) noexcept {
+  std::array<std::int32_t, stage_count> ns, buckets;
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    all |= spent.ns[i];
+    ns[i] = static_cast<std::int32_t>(spent.ns[i]);
+  }
+  // Of more than two seconds, or a clock's error: each as it is.
+  if (all >> 31 != 0) [[unlikely]] {
+    for (std::uint32_t left = spent.counted; left != 0; left &= left - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(left));
+      histograms_[i].record(Duration{spent.ns[i]});
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < stage_count; i += 4) {
+    const detail::FourInts four = detail::buckets_of(detail::load_four(&ns[i]));
+    std::memcpy(&buckets[i], &four, sizeof four);
+  }
+  for (std::uint32_t left = spent.counted; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    const auto value = static_cast<std::uint32_t>(ns[i]);
+    histograms_[i].count_in(static_cast<std::size_t>(buckets[i]));
+    ++sums.count[i];
+    sums.sum[i] += value;
+    if (value > sums.max[i]) [[unlikely]]
+      sums.max[i] = value;
+    if (value < sums.min[i]) [[unlikely]]
+      sums.min[i] = value;
+  }
+}
+
+template <class Counter>
+void StageRecorder<Counter>::collect(const Anchor& anchor) noexcept {
+  static_assert(stage_count % 4 == 0, "the stages are whole vectors");
+  if (used_ == 0) return;
+  const auto ns_per_tick = static_cast<float>(anchor.ns_per_tick);
+  Sums sums;
+  std::uint32_t read = UINT32_MAX;
+  ReadTimes times;
+  for (std::size_t i = 0; i < used_; ++i) {
+    const Pending& message = pending_[i];
+    if (const std::uint32_t of = message.read_and_reported >> stage_lanes; of != read) {
+      read = of;
+      times = times_of(reads_[read], anchor);
+    }
+    Spent spent;
+    spend(message, times, ns_per_tick, spent);
+    count(spent, sums);
+    const bool slow = slow_.size() < slowest_ || spent.total > static_cast<std::int64_t>(slow_.front().total_ns);
+    if (slow && slowest_ != 0) [[unlikely]]
+      keep_slow(message, spent);
+  }
+  for (std::size_t i = 0; i < stage_count; ++i)
+    histograms_[i].add_counted({sums.count[i], sums.sum[i], sums.min[i], sums.max[i]});
+  used_ = reads_used_ = 0;
+  read_stored_ = false;
+}
+
+template <class Counter>
+[[gnu::cold, gnu::noinline]] void StageRecorder<Counter>::keep_slow(const Pending& message,
+                                                                    const Spent& spent) noexcept {
   constexpr auto slower = [](const SlowMessage& a, const SlowMessage& b) { return a.total_ns > b.total_ns; };
-  if (slowest_ == 0 || (slow_.size() == slowest_ && message.total_ns <= slow_.front().total_ns)) return;
+  SlowMessage out{.kernel = message.kernel,
+                  .number = message.number,
+                  .total_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(spent.total, 0)),
+                  .cpu = reads_[message.read_and_reported >> stage_lanes].cpu,
+                  .order = spent.order};
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    if ((spent.counted & 1u << i) == 0) continue;
+    out.ns[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(spent.ns[i], 0, UINT32_MAX));
+  }
   if (slow_.size() == slowest_) {
     std::ranges::pop_heap(slow_, slower);
     slow_.pop_back();
   }
-  slow_.push_back(message);
+  slow_.push_back(out);
   std::ranges::push_heap(slow_, slower);
 }
 
