@@ -1,4 +1,4 @@
-// Our part of tick to model to order, after the read has returned: each datagram alone, between two readings of the
+// Our part of tick to model to order, after the read has returned: each message alone, between two readings of the
 // processor's counter. bench_tick_to_model --help. Exit status 1 when a book or an order is wrong, 2 when the run
 // cannot be done.
 #include <algorithm>
@@ -15,6 +15,8 @@
 #include "harness/figures.hpp"
 #include "harness/machine.hpp"
 #include "harness/program.hpp"
+#include "nexusfix/live/websocket_handler.hpp"
+#include "nexusfix/publish/websocket_peer.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
@@ -33,6 +35,11 @@ using nfx::UtcTime;
 using nfx::app::t2m::FeedKind;
 using nfx::app::t2m::MarketPath;
 using nfx::app::t2m::Messages;
+using nfx::market::append_frame;
+using nfx::market::FeedInput;
+using nfx::market::InputKind;
+using nfx::market::WebsocketLines;
+using nfx::market::WebsocketOpcode;
 
 struct Options {
   std::uint32_t repeats = 5;
@@ -53,6 +60,7 @@ struct Day {
     std::size_t offset;
     std::size_t size;
     UtcTime due;
+    std::uint16_t name;  // of a book ticker
   };
   std::vector<Packet> packets;
   std::size_t first_measured = 0;
@@ -70,9 +78,12 @@ Day make_day(FeedKind feed, const Options& options) {
   for (const Messages::Packet& each : messages.packets()) {
     const UtcTime due = midnight + nfx::Duration{10h} + each.due;
     const std::string_view bytes = messages.bytes(each, due);
-    day.packets.push_back({day.bytes.size(), bytes.size(), due});
-    const auto* const begin = reinterpret_cast<const std::byte*>(bytes.data());
-    day.bytes.insert(day.bytes.end(), begin, begin + bytes.size());
+    std::string frame;
+    if (feed == FeedKind::ws) append_frame(frame, WebsocketOpcode::text, bytes);
+    const std::string_view sent = feed == FeedKind::ws ? std::string_view{frame} : bytes;
+    day.packets.push_back({day.bytes.size(), sent.size(), due, each.name});
+    const auto* const begin = reinterpret_cast<const std::byte*>(sent.data());
+    day.bytes.insert(day.bytes.end(), begin, begin + sent.size());
   }
   day.first_measured = messages.first_measured();
   return day;
@@ -148,23 +159,70 @@ PipelineOptions pipeline_options(std::uint16_t names) {
           .instruments = std::vector<InstrumentLimits>(names + 1u)};
 }
 
+// A websocket that was opened in memory.
+template <class Path>
+class Tickers final : public nfx::market::FeedPorts {
+ public:
+  Tickers(std::uint16_t names, Path& path) : handler_(options(names), path, *this) {
+    FeedInput input{.at = midnight};
+    handler_.take(input);  // connects
+    const std::string random(16, 'x');
+    handler_.take({InputKind::opened, nfx::StampSource::program, WebsocketLines::stream, 1, midnight, random});
+    nfx::market::WebsocketPeer server;
+    server.received(sent_);
+    std::string_view target;
+    if (server.next(target) != nfx::market::WebsocketPeerEvent::upgrade) throw std::runtime_error("no handshake");
+    take(server.answer(), midnight);
+    if (handler_.counters().opened != 1) throw std::runtime_error("the websocket did not open");
+  }
+  void take(std::string_view bytes, UtcTime at) {
+    handler_.take({InputKind::received, nfx::StampSource::kernel, WebsocketLines::stream, 1, at, bytes});
+  }
+
+  void connect(std::uint16_t) noexcept override {}
+  bool send(std::uint16_t, std::string_view bytes) noexcept override {
+    sent_ += bytes;
+    return true;
+  }
+  void close(std::uint16_t) noexcept override {}
+  void random(std::span<std::uint8_t> out) noexcept override { std::ranges::fill(out, std::uint8_t{7}); }
+
+ private:
+  static nfx::market::WebsocketFeedOptions options(std::uint16_t names) {
+    nfx::market::WebsocketFeedOptions made;
+    made.host = made.snapshot_host = "memory";
+    for (const std::string& name : nfx::app::t2m::names_of(FeedKind::ws, names))
+      made.instruments.push_back({name, nfx::market::JsonBook::ticker, 8});
+    return made;
+  }
+  std::string sent_;
+  nfx::market::WebsocketHandler handler_;
+};
+
 template <class Stages, class Model>
 struct Rig {
   Rig(const Day& day, Model model, Stages with = {})
       : stages(std::move(with)),
         path({.feed = day.feed, .names = day.names, .midnight = midnight}, stages, orders, pipeline_options(day.names),
-             std::move(model)) {}
+             nullptr, std::move(model)) {
+    if (day.feed == FeedKind::ws) tickers.emplace(day.names, path);
+  }
   [[gnu::always_inline]] void packet(const Day& day, const Day::Packet& each) {
+    if (tickers) {
+      path.input_begins(each.due, {each.due, nfx::MonotonicTime{each.due.time_since_epoch()}});
+      return tickers->take({reinterpret_cast<const char*>(day.bytes.data() + each.offset), each.size}, each.due);
+    }
     path.packet({day.bytes.data() + each.offset, each.size}, each.due,
                 {each.due, nfx::MonotonicTime{each.due.time_since_epoch()}});
   }
   Stages stages;
   EncodedOrders orders;
   MarketPath<Stages, EncodedOrders, Model> path;
+  std::optional<Tickers<MarketPath<Stages, EncodedOrders, Model>>> tickers;
 };
 
 using Quotes = OnlyFor<Quoter>;
-Quotes quotes() { return {nfx::market::InstrumentId{1}, Quoter{}}; }
+Quotes quotes(FeedKind feed) { return {nfx::app::t2m::first_instrument(feed), Quoter{}}; }
 
 struct Row {
   std::string name;
@@ -187,7 +245,7 @@ LatencyHistogram time_packets(const Day& day, Model model, bool orders_only, con
     const double ticks = static_cast<double>(end - begin) - own_cost;
     histogram.record(ticks > 0 ? static_cast<std::uint64_t>(clock.to_ns(ticks) * 1000) : 0);
   }
-  if (rig->path.books().anomalies() != 0) throw WrongAnswerError("events did not fit the books");
+  if (rig->path.anomalies() != 0) throw WrongAnswerError("events did not fit the books");
   return histogram;
 }
 
@@ -221,14 +279,14 @@ Together time_all(const Day& day, Stages stages, double ns_per_tick) {
 
 // The models' view and the orders are those of a second path, and the books of both feeds are the same.
 void check(const Day& itch, const Day& dbn) {
-  const auto a = std::make_unique<Rig<NoStages, Quotes>>(itch, quotes());
-  const auto b = std::make_unique<Rig<NoStages, Quotes>>(dbn, quotes());
+  const auto a = std::make_unique<Rig<NoStages, Quotes>>(itch, quotes(itch.feed));
+  const auto b = std::make_unique<Rig<NoStages, Quotes>>(dbn, quotes(dbn.feed));
   for (auto [day, rig] : {std::pair{&itch, a.get()}, std::pair{&dbn, b.get()}}) {
     for (const Day::Packet& each : day->packets) {
       rig->packet(*day, each);
       rig->orders.answer(rig->path.pipeline());
     }
-    if (rig->path.books().anomalies() != 0) throw WrongAnswerError("events did not fit the books");
+    if (rig->path.anomalies() != 0) throw WrongAnswerError("events did not fit the books");
   }
   for (std::uint32_t i = 1; i <= itch.names; ++i) {
     const auto index = nfx::market::InstrumentIndex{i};
@@ -241,6 +299,39 @@ void check(const Day& itch, const Day& dbn) {
   std::printf("checked   %zu datagrams of ITCH, %zu of DBN: the same best prices; %llu orders of %llu bytes\n",
               itch.packets.size(), dbn.packets.size(), static_cast<unsigned long long>(a->orders.count()),
               static_cast<unsigned long long>(a->orders.mean_bytes()));
+}
+
+// The text after `key` in a book ticker as billionths: it has two decimals.
+std::int64_t price_in(std::string_view ticker, std::string_view key) {
+  std::int64_t cents = 0;
+  for (const char c : ticker.substr(ticker.find(key) + key.size())) {
+    if (c == '"') break;
+    if (c != '.') cents = cents * 10 + (c - '0');
+  }
+  return cents * 10'000'000;
+}
+
+// Each message came to the model, and each book has the prices of its name's last message.
+void check(const Day& ws) {
+  const auto rig = std::make_unique<Rig<NoStages, Quotes>>(ws, quotes(ws.feed));
+  std::vector<std::string_view> last(ws.names);
+  for (const Day::Packet& each : ws.packets) {
+    rig->packet(ws, each);
+    rig->orders.answer(rig->path.pipeline());
+    last[each.name] = {reinterpret_cast<const char*>(ws.bytes.data() + each.offset), each.size};
+  }
+  if (rig->path.anomalies() != 0) throw WrongAnswerError("events did not fit the books");
+  if (rig->path.scheduled() != ws.packets.size()) throw WrongAnswerError("a book ticker did not come to the model");
+  for (std::uint16_t name = 0; name < ws.names; ++name) {
+    const auto bid = rig->path.ticker(name).best(nfx::market::Side::bid);
+    const auto ask = rig->path.ticker(name).best(nfx::market::Side::ask);
+    if (!bid || !ask || bid->price.nano != price_in(last[name], "\"b\":\"") ||
+        ask->price.nano != price_in(last[name], "\"a\":\"")) {
+      throw WrongAnswerError("a book is not that of the last book ticker");
+    }
+  }
+  std::printf("checked   %zu book tickers: the prices of the last ones; %llu orders\n", ws.packets.size(),
+              static_cast<unsigned long long>(rig->orders.count()));
 }
 
 void print(const Row& row) {
@@ -256,18 +347,24 @@ int run(const Options& options) {
   const double own_cost = stamp_cost_ticks();
   const Day itch = make_day(FeedKind::itch, options);
   const Day dbn = make_day(FeedKind::dbn, options);
+  const Day ws = make_day(FeedKind::ws, options);
   check(itch, dbn);
+  check(ws);
 
-  std::array<Row, 4> rows{{{"ITCH datagram to model", {}, 0},
+  std::array<Row, 6> rows{{{"ITCH datagram to model", {}, 0},
                            {"DBN datagram to model", {}, 0},
+                           {"JSON book ticker to model", {}, 0},
                            {"ITCH datagram to FIX order, encoded", {}, 0},
-                           {"DBN datagram to FIX order, encoded", {}, 0}}};
+                           {"DBN datagram to FIX order, encoded", {}, 0},
+                           {"JSON book ticker to FIX order, encoded", {}, 0}}};
   std::vector<Together> off, on, switched_off;
   // The first round warms up and is left out.
   for (std::uint32_t repeat = 0; repeat <= options.repeats; ++repeat) {
-    const std::array<LatencyHistogram, 4> histograms{
-        time_packets(itch, NoModel{}, false, clock, own_cost), time_packets(dbn, NoModel{}, false, clock, own_cost),
-        time_packets(itch, quotes(), true, clock, own_cost), time_packets(dbn, quotes(), true, clock, own_cost)};
+    std::vector<LatencyHistogram> histograms;
+    for (const Day* day : {&itch, &dbn, &ws})
+      histograms.push_back(time_packets(*day, NoModel{}, false, clock, own_cost));
+    for (const Day* day : {&itch, &dbn, &ws})
+      histograms.push_back(time_packets(*day, quotes(day->feed), true, clock, own_cost));
     const Together none = time_all(itch, NoStages{}, 1);
     const Together all = time_all(itch, StageRecorder<>{}, 1 / clock.ticks_per_ns);
     const Together idle = time_all(itch, StageRecorder<>{{.on = false}}, 1);

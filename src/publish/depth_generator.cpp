@@ -51,8 +51,8 @@ std::string depth_name(std::uint32_t number) {
   return "COIN" + std::to_string(number + 1) + "USDT";
 }
 
-DepthGenerator::DepthGenerator(std::string symbol, std::uint64_t seed, std::uint32_t levels)
-    : symbol_(std::move(symbol)), random_(seed), levels_(std::max(levels, 2u)), middle_(4'000'000) {
+DepthGenerator::DepthGenerator(std::string symbol, std::uint64_t seed, std::uint32_t levels, std::int64_t middle)
+    : symbol_(std::move(symbol)), random_(seed), levels_(std::max(levels, 2u)), middle_(middle) {
   std::string bids, asks;
   while (bids_.size() < levels_ / 2 || asks_.size() < levels_ / 2) change_one(bids, asks);
 }

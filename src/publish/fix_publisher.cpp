@@ -151,7 +151,7 @@ void FixPublisher::send_increments(Subscriber& subscriber, std::span<const Entry
     return;
   }
   FieldWriter body{buffer_};
-  body.append(Tag::NoMDEntries, count);
+  body.append(fix_tag::TransactTime, entries.back().at, 9).append(Tag::NoMDEntries, count);
   for (const Entry& entry : entries) {
     if (!wanted(entry)) continue;
     const Order& order = entry.order;

@@ -1,12 +1,13 @@
 """nfx t2m: publisher and receiver, two processes; every message arrives, its stages add up, and the books are the same."""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
 import unittest
 
-from support import PATIENCE_S, run
+from support import PATIENCE_S, PROGRAM, run
 
 
 class T2m(unittest.TestCase):
@@ -32,6 +33,34 @@ class T2m(unittest.TestCase):
         self.assertEqual(len({each["book_hash"] for each in runs}), 1)
         other, _ = self.measure("--names", "4", "--seed", "2")
         self.assertNotEqual(other["book_hash"], runs[0]["book_hash"])
+
+    def test_websocket_and_fix_are_measured_as_datagrams_are(self):
+        for feed in ("ws", "fix"):
+            hashes = []
+            for names in ("1", "4", "4"):
+                result, _ = self.measure("--feed", feed, "--names", names)
+                hashes.append(result["book_hash"])
+                for stage in ("read", "frame", "parse", "book", "model", "tick to model", "due to model"):
+                    self.assertGreaterEqual(self.stage(result, stage)["count"], 2900, f"{feed} {stage}")
+                # By the kernel's clock and not ours: nothing comes before it was due.
+                self.assertGreaterEqual(self.stage(result, "due to model")["P50_ns"],
+                                        self.stage(result, "tick to model")["P50_ns"])
+            self.assertEqual(hashes[1], hashes[2], f"{feed}: the books are not the same on every run")
+            self.assertNotEqual(hashes[0], hashes[1])
+
+    def test_any_number_of_names_that_the_feed_has(self):
+        self.measure("--feed", "ws", "--names", "12")
+        code, _, err = run("t2m", "run", "--feed", "fix", "--names", "5")
+        self.assertEqual(code, 2)
+        self.assertIn("the demonstration's venue has 4 names", err)
+
+    def test_orders_leave_on_every_feed(self):
+        for feed in ("dbn", "ws", "fix"):
+            for mode in ("block", "spin"):
+                result, _ = self.measure("--orders", "--feed", feed, "--mode", mode)
+                self.assertGreater(result["orders"]["nfx_orders_sent_total.place"], 0, feed)
+                self.assertEqual(result["orders"]["nfx_orders_unknown_fills_total"], 0, feed)
+                self.assertGreater(self.stage(result, "tick to order")["count"], 0, feed)
 
     def test_the_stages_of_a_message_add_up_to_its_total(self):
         result, _ = self.measure("--load", "bursts", "--burst", "20")
@@ -96,6 +125,14 @@ class T2m(unittest.TestCase):
         self.assertIn("not pinned", out)
         self.assertIn("pinned and isolated         left out: --no-isolate", out)
         self.assertIn("P50 of the 2 runs from", out)
+
+    def test_what_this_machine_cannot_keep_is_refused(self):
+        cpu = min(os.sched_getaffinity(0))
+        for options in (("--mode", "spin"), ("--mode", "spin", "--pin")):
+            refused = subprocess.run([PROGRAM, "t2m", "run", *options], capture_output=True, text=True, check=False,
+                                     timeout=PATIENCE_S, preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+            self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
+            self.assertIn("publisher and receiver, would share one CPU", refused.stderr)
 
     def test_wrong_usage_is_named(self):
         code, _, err = run("t2m", "run", "--load", "recorded")

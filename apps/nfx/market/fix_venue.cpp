@@ -41,7 +41,10 @@ EngineConfig config_of(const FixVenueOptions& options) {
 }  // namespace
 
 FixVenue::FixVenue(const FixVenueOptions& options)
-    : publisher_(publisher_options(options)), venue_(options.client_orders + own_orders, this), random_(options.seed) {
+    : names_(options.names),
+      publisher_(publisher_options(options)),
+      venue_(options.client_orders + own_orders, this),
+      random_(options.seed) {
   for (std::uint32_t i = 0; i < own_orders; ++i) free_.push_back(options.client_orders + 1 + i);
   used_.reserve(own_orders);
   engine_.emplace(config_of(options), venue_);
@@ -68,8 +71,8 @@ void FixVenue::step(UtcTime at) {
   used_.push_back(id);
   const bool buy = below(2) == 0;
   const auto ticks = static_cast<std::uint32_t>(demo::price_levels / 2 - 40 + below(60) + (buy ? 0 : 20));
-  venue_.add_own(id, static_cast<std::uint32_t>(below(demo::symbols.size())), buy ? demo::Side::buy : demo::Side::sell,
-                 ticks, static_cast<std::uint32_t>(1 + below(100)), at);
+  venue_.add_own(id, static_cast<std::uint32_t>(below(names_)), buy ? demo::Side::buy : demo::Side::sell, ticks,
+                 static_cast<std::uint32_t>(1 + below(100)), at);
 }
 
 void FixVenue::end() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "demo/book_listener.hpp"
+#include "demo/market.hpp"
 #include "demo/venue.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/publish/fix_publisher.hpp"
@@ -23,6 +24,7 @@ struct FixVenueOptions {
   unsigned left_out = 0;  // of 10,000 increments: not sent, as a gap
   std::uint32_t client_orders = 1'000'000;
   IdleMode idle = IdleMode::block;
+  std::uint32_t names = demo::symbols.size();  // of the demonstration's, in which its own orders are
 };
 
 class FixVenue final : private demo::BookListener {
@@ -37,6 +39,7 @@ class FixVenue final : private demo::BookListener {
 
   [[nodiscard]] std::uint16_t port() const { return engine_->local_endpoint(0)->port; }
   [[nodiscard]] std::size_t subscribers() const noexcept { return publisher_.subscribers(); }
+  [[nodiscard]] Engine& engine() noexcept { return *engine_; }
   [[nodiscard]] const nfx::market::FixPublisher& publisher() const noexcept { return publisher_; }
 
  private:
@@ -51,6 +54,7 @@ class FixVenue final : private demo::BookListener {
   [[nodiscard]] static nfx::market::FixPublisher::Order order_of(const demo::BookChange& change);
   [[nodiscard]] std::uint64_t below(std::uint64_t most) { return random_() % most; }
 
+  std::uint32_t names_;
   nfx::market::FixPublisher publisher_;
   demo::Venue venue_;
   std::mt19937_64 random_;

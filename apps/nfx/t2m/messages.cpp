@@ -9,11 +9,14 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "demo/market.hpp"
 #include "market/byte_input.hpp"
+#include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/itch_generator.hpp"
 #include "nexusfix/market/itch_parser.hpp"
 #include "nexusfix/market/mold_udp.hpp"
+#include "nexusfix/publish/depth_generator.hpp"
 
 namespace nfx::app::t2m {
 namespace {
@@ -27,6 +30,7 @@ constexpr std::size_t dbn_event_time = 8;
 constexpr std::size_t dbn_receive_time = 40;
 constexpr std::uint32_t middle = 120'0000;     // where prices begin, in ten-thousandths
 constexpr std::uint32_t warm_messages = 2000;  // for each name
+constexpr std::uint32_t ticker_levels = 50;    // of the market that book tickers are of
 constexpr Duration warm_interval{50'000};
 
 MoldSession session() noexcept {
@@ -171,8 +175,38 @@ std::vector<std::byte> dbn_beginning() {
   return bytes;
 }
 
+std::vector<std::string> names_of(FeedKind feed, std::uint16_t count) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (feed != FeedKind::fix) {
+      names.push_back(depth_name(i));
+    } else if (i < demo::symbols.size()) {
+      names.emplace_back(demo::symbols[i]);
+    } else {
+      throw ConfigError("--names " + std::to_string(count) + ": the demonstration's venue has " +
+                        std::to_string(demo::symbols.size()) + " names; give at most as many with --feed fix");
+    }
+  }
+  return names;
+}
+
 Messages::Messages(const MessageOptions& options) : feed_(options.feed) {
   const std::uint32_t warm = warm_messages * options.names;
+  switch (feed_) {
+    case FeedKind::itch:
+    case FeedKind::dbn: make_datagrams(options, warm); break;
+    case FeedKind::ws: make_tickers(options, warm); break;
+    case FeedKind::fix:
+      (void)names_of(feed_, options.names);
+      packets_.resize(std::size_t{options.messages} + warm);
+      first_measured_ = warm + 1;
+      last_ = packets_.size();
+      break;
+  }
+  set_times(options);
+}
+
+void Messages::make_datagrams(const MessageOptions& options, std::uint32_t warm) {
   ItchGenerator day{{.seed = options.seed,
                      .messages = std::uint64_t{options.messages} + warm,
                      .stocks = options.names,
@@ -204,7 +238,37 @@ Messages::Messages(const MessageOptions& options) : feed_(options.feed) {
     if (trading == std::uint64_t{options.messages} + warm) break;
   }
   last_ = sequence;
-  set_times(options);
+}
+
+// A venue sends one when the best prices change.
+void Messages::make_tickers(const MessageOptions& options, std::uint32_t warm) {
+  struct Name {
+    DepthGenerator market;
+    std::string last;
+  };
+  std::vector<Name> names;
+  for (const std::string& name : names_of(feed_, options.names)) {
+    names.push_back({{name, options.seed * 1000 + names.size(), ticker_levels, middle / 100}, {}});
+  }
+  std::mt19937_64 random{options.seed};
+  first_measured_ = warm + 1;
+  while (packets_.size() < std::size_t{options.messages} + warm) {
+    // Each name once at first: the feed is live with a price of each.
+    const std::size_t chosen = packets_.size() < names.size() ? packets_.size() : random() % names.size();
+    Name& name = names[chosen];
+    (void)name.market.update(UtcTime{});
+    std::string prices = name.market.ticker();
+    prices.erase(0, prices.find(','));  // its own number
+    if (prices == name.last) continue;
+    name.last = prices;
+    const std::string text = "{\"u\":" + std::to_string(packets_.size() + 1) + prices;
+    const auto bytes = std::as_bytes(std::span{text});
+    packets_.push_back({.offset = bytes_.size(),
+                        .size = static_cast<std::uint32_t>(text.size()),
+                        .name = static_cast<std::uint16_t>(chosen)});
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  last_ = packets_.size();
 }
 
 void Messages::set_times(const MessageOptions& options) {
@@ -257,7 +321,7 @@ std::string_view Messages::bytes(const Packet& packet, UtcTime due) noexcept {
     std::byte* const time = at + mold_front + itch_time;
     store_big_endian<std::uint16_t>(time, static_cast<std::uint16_t>(since >> 32));
     store_big_endian<std::uint32_t>(time + 2, static_cast<std::uint32_t>(since));
-  } else {
+  } else if (feed_ == FeedKind::dbn) {
     const auto time = static_cast<std::uint64_t>(due.time_since_epoch().count());
     for (std::size_t record = 0; record < packet.size; record += dbn_record) {
       store(at + record + dbn_event_time, time);

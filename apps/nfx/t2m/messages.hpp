@@ -1,13 +1,16 @@
-// The messages of a run, made before it: a generated market of some names as datagrams of a feed, each with the time at
-// which it is due, so that the publisher only has to send them.
-// Thread: any. Cost: about a microsecond a message, and its bytes; allocates. Errors: std::runtime_error for a
-// recording that cannot be read. The same options give the same bytes on every machine.
+// The messages of a run, made before it: a generated market of some names as messages of a feed, each with the time at
+// which it is due, so that the publisher only has to send them. By FIX the demonstration's venue makes them itself:
+// then there are times alone. Thread: any. Cost: about a microsecond a message, and its bytes; allocates. Errors:
+// std::runtime_error for a recording that cannot be read. The same options give the same bytes on every machine.
 //
-// Prices are around 120.00 in steps of 0.01, which the demonstration's venue takes. Each datagram holds what the
-// exchange did in one step. The time of the exchange in it is set when it is sent: it is the time at which it was due.
+// Prices are around 120.00 in steps of 0.01, which the demonstration's venue takes. Each message holds what the
+// exchange did in one step. ITCH and DBN have the time of the exchange, set when a message is sent: it is the time at
+// which it was due. So has FIX. A book ticker has none; its update number is the message's, counted over all names.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,8 +22,9 @@
 
 namespace nfx::app::t2m {
 
-enum class FeedKind : std::uint8_t { itch, dbn };
-inline constexpr std::array feed_kinds{std::string_view{"itch"}, std::string_view{"dbn"}};
+enum class FeedKind : std::uint8_t { itch, dbn, ws, fix };
+inline constexpr std::array feed_kinds{std::string_view{"itch"}, std::string_view{"dbn"}, std::string_view{"ws"},
+                                       std::string_view{"fix"}};
 
 enum class LoadKind : std::uint8_t { poisson, bursts, recorded };
 inline constexpr std::array load_kinds{std::string_view{"poisson"}, std::string_view{"bursts"},
@@ -45,6 +49,7 @@ class Messages {
     Duration due{};  // from the start
     std::uint64_t offset = 0;
     std::uint32_t size = 0;
+    std::uint16_t name = 0;  // of a book ticker
   };
   [[nodiscard]] std::span<const Packet> packets() const noexcept { return packets_; }
   // The packet's bytes, with this time of the exchange in its messages. Until the next call.
@@ -57,8 +62,8 @@ class Messages {
   [[nodiscard]] std::uint64_t first_measured() const noexcept { return first_measured_; }
 
  private:
-  void add_itch(std::span<const std::byte> message);
-  void add_dbn(std::span<const std::byte> message);
+  void make_datagrams(const MessageOptions& options, std::uint32_t warm);
+  void make_tickers(const MessageOptions& options, std::uint32_t warm);
   void set_times(const MessageOptions& options);
 
   FeedKind feed_;
@@ -67,6 +72,42 @@ class Messages {
   std::vector<std::byte> bytes_;
   std::uint64_t last_ = 0;
   std::uint64_t first_measured_ = 0;
+};
+
+// The symbols of a feed, in the order of its instruments. Throws ConfigError where the feed has fewer.
+[[nodiscard]] std::vector<std::string> names_of(FeedKind feed, std::uint16_t count);
+
+// Which message of the run an event is of, and when that was due. A value that the receiving thread owns.
+class Schedule {
+ public:
+  explicit Schedule(std::span<const Messages::Packet> packets) : packets_(packets) {}
+  // The publisher starts then.
+  void begin(UtcTime start) noexcept { start_ = start; }
+
+  struct Found {
+    std::uint64_t number = 0;  // 0: none of the run
+    UtcTime due{};
+  };
+  // The message with this number, from 1 on.
+  [[nodiscard]] Found numbered(std::uint64_t number) const noexcept {
+    if (number == 0 || number > packets_.size()) return {};
+    return {number, start_ + packets_[number - 1].due};
+  }
+  // The next one that was due at this time, if one was: other messages come at any time.
+  [[nodiscard]] Found due_at(UtcTime time) noexcept {
+    const auto rest = packets_.subspan(next_);
+    const auto found = !rest.empty() && start_ + rest[0].due == time
+                           ? rest.begin()
+                           : std::ranges::lower_bound(rest, time - start_, {}, &Messages::Packet::due);
+    if (found == rest.end() || start_ + found->due != time) return {};
+    next_ += static_cast<std::size_t>(found - rest.begin()) + 1;
+    return {next_, time};
+  }
+
+ private:
+  std::span<const Messages::Packet> packets_;
+  UtcTime start_ = UtcTime::max() - std::chrono::hours{24};
+  std::size_t next_ = 0;
 };
 
 // What a DBN reader needs before the first record.

@@ -1,4 +1,5 @@
 // The publisher in a process of its own: sends each message when it is due, whatever the receiver does (open loop).
+// By websocket and FIX it is a venue that the receiver connects to: that of `nfx market publish`.
 // Forked before any thread exists. Errors: the child reports them on stderr; the parent sees no report.
 // Lifetime: the child ends with the object, and with the process that made it, however that one ends.
 #pragma once
@@ -17,7 +18,7 @@ namespace nfx::app::t2m {
 // How late it was: a latency from the due time includes what it was late.
 struct PublisherReport {
   std::uint64_t sent = 0;
-  std::uint64_t refused = 0;  // by the kernel: no receiver, or no space
+  std::uint64_t refused = 0;  // by the kernel: no receiver, or no space; by websocket: no subscriber
   std::uint64_t late_p50_ns = 0;
   std::uint64_t late_p99_ns = 0;
   std::uint64_t late_max_ns = 0;
@@ -25,23 +26,30 @@ struct PublisherReport {
 
 class PublisherProcess {
  public:
-  // The messages are made by then; the child has them as they are. It waits for begin().
-  PublisherProcess(Messages& messages, const UdpAddress& to, const CpuSet& cpus);
+  // The messages are made by then, of these options; the child has them as they are. It waits for begin().
+  // `to`: of datagrams. Throws std::runtime_error when it does not start.
+  PublisherProcess(Messages& messages, const MessageOptions& options, const UdpAddress& to, const CpuSet& cpus);
   ~PublisherProcess();
   PublisherProcess(const PublisherProcess&) = delete;
   PublisherProcess& operator=(const PublisherProcess&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  void begin() noexcept;
+  // Where it listens; 0: it sends datagrams.
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  // From then on messages are due. By websocket and FIX the receiver has subscribed by now.
+  void begin(UtcTime start) noexcept;
   // Whether it has sent everything, or has ended otherwise. Does not wait.
   [[nodiscard]] bool ended() noexcept;
   // After ended(). Nothing: it ended without one.
   [[nodiscard]] std::optional<PublisherReport> report() const noexcept { return report_; }
 
  private:
+  void end() noexcept;
+
   pid_t pid_ = -1;
   int to_child_ = -1;
   int from_child_ = -1;
+  std::uint16_t port_ = 0;
   bool ended_ = false;
   std::optional<PublisherReport> report_;
 };

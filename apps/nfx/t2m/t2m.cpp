@@ -47,7 +47,8 @@ std::vector<cli::Option> message_options(Options& options) {
   return {
       {.names = "--feed",
        .target = &options.feed,
-       .help = "Of the messages: NASDAQ ITCH over MoldUDP64, or DBN",
+       .help = "Of the messages: NASDAQ ITCH over MoldUDP64; DBN in datagrams; ws: book tickers by websocket; fix: the "
+               "demonstration's venue, by the session that takes the orders",
        .one_of = {feed_kinds.begin(), feed_kinds.end()}},
       {.names = "--load",
        .target = &options.load,

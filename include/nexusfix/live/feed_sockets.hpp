@@ -84,6 +84,8 @@ class FeedSockets final : public FeedPorts {
   // Null: the feed has no UDP line. Its lines are in the order of FeedSocketsOptions::udp.
   [[nodiscard]] UdpReceiver* udp() noexcept { return udp_ ? &*udp_ : nullptr; }
   [[nodiscard]] std::uint16_t line_of(std::uint16_t udp_line) const noexcept { return udp_lines_[udp_line].line; }
+  // Readable when a connection has something: for a program that sleeps in another loop. Not for one that busy-polls.
+  [[nodiscard]] int descriptor() noexcept { return plain_.descriptor(); }
   [[nodiscard]] const FeedSocketCounters& counters() const noexcept { return counters_; }
   // Why the last connection could not be opened or ended, in a sentence.
   [[nodiscard]] const std::string& last_failure() const noexcept { return failure_; }

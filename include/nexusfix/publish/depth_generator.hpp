@@ -19,8 +19,8 @@ namespace nfx::market {
 
 class DepthGenerator {
  public:
-  // `levels`: about as many are on each side.
-  DepthGenerator(std::string symbol, std::uint64_t seed, std::uint32_t levels = 200);
+  // `levels`: about as many are on each side. `middle`: where prices begin, in cents.
+  DepthGenerator(std::string symbol, std::uint64_t seed, std::uint32_t levels = 200, std::int64_t middle = 4'000'000);
 
   // The next change of the book: {"e":"depthUpdate",...}
   [[nodiscard]] std::string update(UtcTime at);

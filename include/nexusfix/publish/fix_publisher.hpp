@@ -1,8 +1,9 @@
 // Market data by FIX from a venue that matches orders: its own order books, what each session has subscribed to, and
 // the messages for it: a snapshot (W) for every MarketDataRequest (V), increments (X) by order with MDEntryID and
-// RptSeq. Thread: the sessions' poll thread. Cost: an update of a book and an entry per change; a message per
-// subscriber and flush(). Errors: counters; increments that find a session's send buffer full are left out, so that its
-// RptSeq shows the gap and it requests a snapshot. Bounds: FixPublisherOptions.
+// RptSeq, and the time of the newest of them as TransactTime. Thread: the sessions' poll thread. Cost: an update of a
+// book and an entry per change; a message per subscriber and flush(). Errors: counters; increments that find a
+// session's send buffer full are left out, so that its RptSeq shows the gap and it requests a snapshot. Bounds:
+// FixPublisherOptions.
 #pragma once
 
 #include <array>

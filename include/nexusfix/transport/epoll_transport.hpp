@@ -78,6 +78,12 @@ class EpollTransport : private detail::EpollBooks {
   // A poll that waits also ends when this descriptor is readable, until it is closed. It is not read. Throws
   // std::system_error when epoll cannot watch it.
   void wake_when_readable(int descriptor);
+  // Readable when a poll has something to do: for a program that sleeps in another loop. From the next poll on no
+  // socket is read without epoll, which only a busy-polling thread would gain from.
+  [[nodiscard]] int descriptor() noexcept {
+    options_.direct_receive_limit = 0;
+    return epoll_;
+  }
 
   // Socket options that were requested and refused, each once, with how many sockets go without.
   [[nodiscard]] const std::vector<TransportWarning>& warnings() const noexcept { return warnings_; }

@@ -1,0 +1,153 @@
+// What every feed of a run has on the receiving side: stages, orders, books and models, and when the run is over.
+// Thread: the receiving one. Cost: that of MarketPath; a clock reading per read. Lifetime: messages outlive it.
+// Errors: none.
+#pragma once
+
+#include <sched.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "demo/market.hpp"
+#include "nexusfix/base/stamp_source.hpp"
+#include "nexusfix/concurrent/cycle_counter.hpp"
+#include "nexusfix/engine/application.hpp"
+#include "nexusfix/strategy/order_messages.hpp"
+#include "nexusfix/strategy/quoter.hpp"
+#include "t2m/market_path.hpp"
+#include "t2m/run.hpp"
+
+namespace nfx::app::t2m {
+
+[[nodiscard]] inline Instant read_clocks() noexcept {
+  return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
+          std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
+}
+
+// The counter's rate, from how far it and the clock have come since the start.
+class AnchorClock {
+ public:
+  AnchorClock() noexcept : first_(read()) {}
+  [[nodiscard]] strategy::Anchor now() const noexcept {
+    strategy::Anchor anchor = read();
+    const auto ticks = static_cast<double>(anchor.ticks - first_.ticks);
+    if (ticks > 0) anchor.ns_per_tick = static_cast<double>((anchor.utc - first_.utc).count()) / ticks;
+    return anchor;
+  }
+
+ private:
+  static strategy::Anchor read() noexcept {
+    const std::uint64_t before = cycle_count();
+    const UtcTime utc = read_clocks().utc;
+    const std::uint64_t after = cycle_count();
+    return {.ticks = before + (after - before) / 2, .utc = utc};
+  }
+  strategy::Anchor first_;
+};
+
+// Orders to a session of the engine; nowhere without one.
+class SessionOrders {
+ public:
+  explicit SessionOrders(strategy::StageRecorder<>& stages) : stages_(stages) {}
+  void use(SessionHandle* session) noexcept { session_ = session; }
+
+  bool send(const strategy::Intent& intent, const strategy::OwnOrder& order, Instant now) noexcept {
+    if (session_ == nullptr) return false;
+    const auto message = messages_.message(intent, order, now.utc);
+    if (!message || !session_->send(*message)) return false;
+    stages_.reached(strategy::Stage::encode);
+    session_->flush();
+    stages_.reached(strategy::Stage::send);
+    return true;
+  }
+
+ private:
+  strategy::StageRecorder<>& stages_;
+  SessionHandle* session_ = nullptr;
+  strategy::OrderMessages messages_{{.symbol = std::string{demo::symbols[0]}}};
+};
+
+// Takes a while, once in `every` events, as a model does that has something to compute.
+struct SlowModel {
+  static constexpr Duration takes{50'000};
+  std::uint32_t every = 0;
+  std::uint32_t seen = 0;
+  template <class Book>
+  std::optional<strategy::Intent> on(const Book&, const nfx::market::Event&) noexcept {
+    if (every != 0 && ++seen % every == 0) {
+      const auto end = std::chrono::steady_clock::now() + takes;
+      while (std::chrono::steady_clock::now() < end) {
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+class Reader {
+ public:
+  using Quotes = strategy::OnlyFor<strategy::Quoter>;
+  using Path = MarketPath<strategy::StageRecorder<>, SessionOrders, SlowModel, Quotes>;
+
+  Reader(const RunOptions& options, const Messages& messages)
+      : last_(messages.last()),
+        first_measured_(messages.first_measured()),
+        schedule_(messages.packets()),
+        path_({.feed = options.messages.feed, .names = options.messages.names, .midnight = messages.midnight()},
+              stages_, orders_, limits(options.messages.names),
+              has_schedule(options.messages.feed) ? &schedule_ : nullptr, SlowModel{options.slow_model_every},
+              Quotes{first_instrument(options.messages.feed), strategy::Quoter{}}) {}
+
+  void begin(UtcTime start) noexcept { schedule_.begin(start); }
+
+  void poll_begins() noexcept { stages_.poll_begins(); }
+  // Something came: its messages follow, until read_done().
+  void read_returned() noexcept { stages_.read_returned(static_cast<std::uint32_t>(::sched_getcpu())); }
+  void packet(StampSource stamp) noexcept { by_kernel_ += stamp == StampSource::kernel ? 1 : 0; }
+  void read_done(Instant now) noexcept {
+    heard_ = now.monotonic;
+    if (stages_.room() < 512) stages_.collect(anchors_.now());
+    if (measuring_ || path_.last_sequence() + 1 < first_measured_) return;
+    measuring_ = true;
+    stages_.collect(anchors_.now());
+    stages_.clear();
+  }
+  void nothing_came() noexcept {
+    if (stages_.waiting()) stages_.collect(anchors_.now());
+  }
+  // Everything came, or nothing comes any more.
+  [[nodiscard]] bool over(MonotonicTime now) const noexcept {
+    return path_.last_sequence() >= last_ || (heard_ != MonotonicTime{} && now - heard_ > patience);
+  }
+  void finish() noexcept { stages_.collect(anchors_.now()); }
+
+  [[nodiscard]] Path& path() noexcept { return path_; }
+  [[nodiscard]] SessionOrders& orders() noexcept { return orders_; }
+  [[nodiscard]] const strategy::StageRecorder<>& stages() const noexcept { return stages_; }
+  [[nodiscard]] std::uint64_t by_kernel() const noexcept { return by_kernel_; }
+
+ private:
+  static constexpr Duration patience{2'000'000'000};  // without a message before the last one came
+
+  [[nodiscard]] static bool has_schedule(FeedKind feed) noexcept {
+    return feed == FeedKind::ws || feed == FeedKind::fix;
+  }
+  [[nodiscard]] static strategy::PipelineOptions limits(std::uint16_t names) {
+    return {.risk = {.orders_per_second = 50'000, .burst = 5'000},
+            .instruments = std::vector<strategy::InstrumentLimits>(names + 1u)};
+  }
+
+  std::uint64_t last_;
+  std::uint64_t first_measured_;
+  AnchorClock anchors_;
+  strategy::StageRecorder<> stages_{{.pending = 4096}};
+  SessionOrders orders_{stages_};
+  Schedule schedule_;
+  Path path_;
+  MonotonicTime heard_{};
+  bool measuring_ = false;
+  std::uint64_t by_kernel_ = 0;
+};
+
+}  // namespace nfx::app::t2m
