@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "nexusfix/base/assert.hpp"
 
@@ -54,8 +55,10 @@ void SimulatedVenue::before(const market::OrderBook& book, InstrumentIndex index
   if (resting_.empty()) return;
   switch (event.kind) {
     case EventKind::execute:
-      if (const auto order = book.find(event.order))
-        traded(index, order->side, order->price, event.quantity, event.event_time);
+      if (const auto order = book.find(event.order)) {
+        traded(index, {order->side, order->price, event.quantity, event.order}, event.event_time);
+        reduced(index, *order, event.quantity);
+      }
       return;
     case EventKind::cancel:
       if (const auto order = book.find(event.order)) canceled(book, index, *order, event.quantity);
@@ -65,16 +68,22 @@ void SimulatedVenue::before(const market::OrderBook& book, InstrumentIndex index
       if (const auto order = book.find(event.order)) canceled(book, index, *order, order->quantity);
       return;
     case EventKind::modify:
-      if (const auto order = book.find(event.order); order && event.quantity < order->quantity)
-        canceled(book, index, *order, order->quantity - event.quantity);
+      if (const auto order = book.find(event.order)) {
+        const bool stays = order->price == event.price && event.quantity <= order->quantity;
+        const Quantity gone = stays ? order->quantity - event.quantity : order->quantity;
+        if (gone != 0) canceled(book, index, *order, gone);
+      }
       return;
     case EventKind::fill:
-      // The feed sends a cancel of the same quantity next, which the proportional model counts too.
-      traded(index, event.side, event.price, event.quantity, event.event_time);
+      // The feed sends a cancel of the same quantity next, which the queue models count too.
+      traded(index, {event.side, event.price, event.quantity, event.order}, event.event_time);
+      return;
+    case EventKind::trade:
+      if (options_.fills_by_trade)
+        traded(index, {market::opposite(event.side), event.price, event.quantity}, event.event_time);
       return;
     case EventKind::none:
     case EventKind::add:
-    case EventKind::trade:
     case EventKind::clear:
     case EventKind::snapshot_begin:
     case EventKind::snapshot_end:
@@ -90,6 +99,7 @@ void SimulatedVenue::after(const market::OrderBook& book, InstrumentIndex index,
     const auto other = book.best(market::opposite(order.side));
     if (other && crosses(order.side, order.price, other->price))
       fill(order, order.price, order.left(), event.event_time);
+    if (options_.queue == QueueModel::by_order) continue;
     const auto level = book.level(order.side, order.price);
     order.ahead = std::min(order.ahead, level ? level->quantity : 0);
   }
@@ -127,7 +137,7 @@ void SimulatedVenue::handle(const market::OrderBook& book, const Request& reques
   order.number = request.change;
   order.price = intent.price;
   order.quantity = intent.quantity;
-  place(book, order, request.arrives, TimeInForce::day);
+  place(book, std::move(order), request.arrives, TimeInForce::day);
 }
 
 void SimulatedVenue::place(const market::OrderBook& book, Resting order, UtcTime at, TimeInForce time_in_force) {
@@ -137,7 +147,12 @@ void SimulatedVenue::place(const market::OrderBook& book, Resting order, UtcTime
     return report(at, {.number = order.number, .kind = ReportKind::canceled});
   const auto level = book.level(order.side, order.price);
   order.ahead = level ? level->quantity : 0;
-  resting_.push_back(order);
+  order.before.clear();
+  if (level && options_.queue == QueueModel::by_order) {
+    order.before.resize(level->orders);
+    order.before.resize(book.queue(order.side, order.price, order.before));
+  }
+  resting_.push_back(std::move(order));
 }
 
 // What the other side has at our price or better.
@@ -156,24 +171,45 @@ void SimulatedVenue::fill(Resting& order, Price price, Quantity quantity, UtcTim
   report(at, {.number = order.number, .kind = ReportKind::filled, .price = price, .quantity = quantity});
 }
 
-// An order of this side traded: those at a better price would have traded before it, those at its price by the queue.
-void SimulatedVenue::traded(InstrumentIndex index, Side side, Price price, Quantity quantity, UtcTime at) {
+// Our order at a better price would have traded before it, and one at its price if it was not before us.
+void SimulatedVenue::traded(InstrumentIndex index, const Trade& trade, UtcTime at) {
+  const bool by_order = options_.queue == QueueModel::by_order;
   for (Resting& order : resting_) {
-    if (order.instrument != index || order.side != side) continue;
-    if (order.price != price) {
-      if (crosses(side, order.price, price)) fill(order, order.price, order.left(), at);
+    if (order.instrument != index || order.side != trade.side) continue;
+    if (order.price != trade.price) {
+      if (crosses(order.side, order.price, trade.price)) fill(order, order.price, order.left(), at);
       continue;
     }
-    const Quantity beyond = quantity > order.ahead ? quantity - order.ahead : 0;
-    order.ahead -= std::min(order.ahead, quantity);
+    Quantity ahead = order.ahead;
+    if (by_order && trade.order)
+      ahead = std::ranges::find(order.before, *trade.order, &OrderView::id) == order.before.end() ? 0 : trade.quantity;
+    const Quantity beyond = trade.quantity > ahead ? trade.quantity - ahead : 0;
+    if (!by_order) order.ahead -= std::min(order.ahead, trade.quantity);
     if (beyond != 0) fill(order, order.price, std::min(beyond, order.left()), at);
   }
   drop_filled();
 }
 
+// An order before us has so much less.
+void SimulatedVenue::reduced(InstrumentIndex index, const OrderView& changed, Quantity quantity) noexcept {
+  for (Resting& order : resting_) {
+    if (order.instrument != index || order.side != changed.side || order.price != changed.price) continue;
+    const auto found = std::ranges::find(order.before, changed.id, &OrderView::id);
+    if (found == order.before.end()) continue;
+    const Quantity less = std::min(quantity, found->quantity);
+    order.ahead -= less;
+    found->quantity -= less;
+    if (found->quantity == 0) order.before.erase(found);
+  }
+}
+
 void SimulatedVenue::canceled(const market::OrderBook& book, InstrumentIndex index, const OrderView& canceled_order,
                               Quantity quantity) {
-  if (options_.queue == QueueModel::risk_averse) return;
+  switch (options_.queue) {
+    case QueueModel::risk_averse: return;
+    case QueueModel::by_order: return reduced(index, canceled_order, quantity);
+    case QueueModel::proportional: break;
+  }
   const auto level = book.level(canceled_order.side, canceled_order.price);
   if (!level || level->quantity == 0) return;
   for (Resting& order : resting_) {

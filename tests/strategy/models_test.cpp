@@ -130,6 +130,21 @@ TEST_F(QuoterTest, cancels_when_there_is_no_price_to_quote_around) {
   EXPECT_FALSE(quoter.on(book, tick()));
 }
 
+TEST_F(QuoterTest, moves_the_other_quote_first_when_it_would_meet_it) {
+  open_both();
+  book.bid->price = cents(10020);
+  book.ask->price = cents(10022);
+  const auto first = quoter.on(book, tick());
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->slot, 1) << "the bid would trade with its own quote at 100.03";
+  EXPECT_FALSE(quoter.on(book, tick())) << "the other quote is on its way, and may still be there";
+  report(*first, ReportKind::replaced, 10);
+  const auto second = quoter.on(book, tick());
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->slot, 0);
+  EXPECT_LT(second->price, first->price);
+}
+
 TEST_F(QuoterTest, asks_again_for_what_was_refused) {
   const auto bid = quoter.on(book, tick());
   report(*bid, ReportKind::refused, 0);

@@ -170,5 +170,55 @@ TEST(simulated_venue, replaces_and_cancels_what_is_still_there) {
   EXPECT_EQ(rig.table.open_orders(), 0U);
 }
 
+// The queue by its orders: what leaves before us moves us, what leaves after us does not.
+TEST(simulated_venue, knows_which_orders_are_before_ours) {
+  Rig rig{QueueModel::by_order};
+  const auto remove = [&rig](std::uint64_t id, Duration at) {
+    Event event = market::test::event_of(market::EventKind::remove);
+    event.order = market::OrderId{id};
+    rig.pass(event, at);
+  };
+  rig.add(1, Side::bid, 99, 5, 1us);
+  rig.add(2, Side::bid, 99, 3, 2us);
+  rig.place(Side::bid, 99, 4, 10us);
+  rig.tick(100us);
+  rig.add(3, Side::bid, 99, 7, 110us);
+  remove(3, 120us);
+  rig.execute(1, 5, 130us);
+  EXPECT_EQ(rig.filled(), 0U) << "order 2 is before it";
+  remove(2, 140us);
+  rig.add(4, Side::bid, 99, 9, 150us);
+  rig.execute(4, 3, 160us);
+  rig.tick(1ms);
+  EXPECT_EQ(rig.filled(), 3U) << "order 4 came after it, and traded";
+}
+
+// A feed that has trades alone, each before the change of the order that traded.
+TEST(simulated_venue, fills_by_trades_where_the_feed_has_no_more) {
+  for (const bool by_trade : {false, true}) {
+    Rig rig;
+    rig.venue = SimulatedVenue{
+        {.to_venue = 10us, .from_venue = 10us, .queue = QueueModel::by_order, .fills_by_trade = by_trade}};
+    const auto trade = [&rig](Quantity quantity, Duration at) {
+      Event event = market::test::event_of(market::EventKind::trade);
+      event.side = Side::ask;
+      event.price = whole(99);
+      event.quantity = quantity;
+      rig.pass(event, at);
+    };
+    rig.add(1, Side::bid, 99, 5, 1us);
+    rig.place(Side::bid, 99, 4, 10us);
+    rig.tick(100us);
+    trade(5, 110us);
+    EXPECT_EQ(rig.filled(), 0U);
+    Event gone = market::test::event_of(market::EventKind::remove);
+    gone.order = market::OrderId{1};
+    rig.pass(gone, 111us);
+    trade(3, 120us);
+    rig.tick(1ms);
+    EXPECT_EQ(rig.filled(), by_trade ? 3U : 0U);
+  }
+}
+
 }  // namespace
 }  // namespace nfx::strategy::test

@@ -3,6 +3,7 @@
 //   centre    = microprice - position * skew
 //   bid price = centre - half_spread, rounded down to a tick, below the best ask
 //   ask price = centre + half_spread, rounded up to a tick, above the best bid
+// A quote never meets the one on the other side: that one moves first.
 // One request an event: what must go first, then what is wrong by more than `tolerance`, then what is missing.
 // Thread: one owner. Cost: some integer operations. Exact. Errors: none; what the gate or the venue refuses is tried
 // again with a later event.
@@ -53,14 +54,15 @@ class Quoter {
     for (const Side side : {Side::bid, Side::ask}) {
       const Quote& quote = quotes_[std::to_underlying(side)];
       const Price price = wanted[std::to_underlying(side)];
-      if (!price.defined() || quote.busy || !quote.open) continue;
+      if (!price.defined() || quote.busy || !quote.open || meets_other(side, price)) continue;
       const std::int64_t off = quote.price.nano - price.nano;
       if (off > options_.tolerance.nano || -off > options_.tolerance.nano) return request(Action::replace, side, price);
     }
     for (const Side side : {Side::bid, Side::ask}) {
       const Quote& quote = quotes_[std::to_underlying(side)];
       const Price price = wanted[std::to_underlying(side)];
-      if (price.defined() && !quote.busy && !quote.open) return request(Action::place, side, price);
+      if (price.defined() && !quote.busy && !quote.open && !meets_other(side, price))
+        return request(Action::place, side, price);
     }
     return std::nullopt;
   }
@@ -76,10 +78,13 @@ class Quoter {
         if (report.left != 0) return;
         break;
       }
-      case ReportKind::refused: quote.busy = false; return;
+      case ReportKind::refused:
+        quote.busy = false;
+        quote.requested = quote.price;
+        return;
+      case ReportKind::change_rejected: quote.requested = quote.price; break;
       case ReportKind::canceled:
-      case ReportKind::rejected:
-      case ReportKind::change_rejected: break;
+      case ReportKind::rejected: break;
     }
     quote.busy = false;
     quote.open = report.left != 0;
@@ -89,7 +94,8 @@ class Quoter {
 
  private:
   struct Quote {
-    Price price;        // as last accepted or requested
+    Price price;        // as last accepted
+    Price requested;    // ... or requested
     bool open = false;  // the venue has it
     bool busy = false;  // a request is on its way
   };
@@ -98,9 +104,17 @@ class Quoter {
     const std::int64_t rest = nano % options_.tick.nano;
     return nano - (rest < 0 ? rest + options_.tick.nano : rest);
   }
+  // Whether it would trade with our own quote on the other side, which moves first then.
+  [[nodiscard]] bool meets_other(Side side, Price price) const noexcept {
+    const Quote& other = quotes_[std::to_underlying(market::opposite(side))];
+    if (!other.open && !other.busy) return false;
+    return side == Side::bid ? price >= std::min(other.price, other.requested)
+                             : price <= std::max(other.price, other.requested);
+  }
   Intent request(Action action, Side side, Price price) noexcept {
     Quote& quote = quotes_[std::to_underlying(side)];
     quote.busy = true;
+    quote.requested = price;
     if (action == Action::place) quote.price = price;
     return {.price = price,
             .quantity = options_.quantity,

@@ -4,7 +4,7 @@
 // the order table that sends.
 //
 // The market does not react to our orders: an order that takes liquidity leaves it there for others, and one that rests
-// is not seen. For each event of the recording, in this order:
+// is not seen, by our own on the other side neither. For each event of the recording, in this order:
 //   venue.before(books.book(index), index, event)   requests that had arrived by then; queues
 //   books.apply(index, event)
 //   venue.after(books.book(index), index, event)    prices that crossed our orders
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,12 +31,16 @@ namespace nfx::strategy {
 enum class QueueModel : std::uint8_t {
   risk_averse,   // not at all: everything that was canceled was after us
   proportional,  // by the share of the queue that is before us
+  by_order,      // exactly: by the orders that were there when our own came. For feeds by order
 };
 
 struct SimulatedVenueOptions {
   Duration to_venue{50'000};    // from the model's answer to the venue
   Duration from_venue{50'000};  // from the venue to the model
   QueueModel queue = QueueModel::risk_averse;
+  // The feed has what traded as trades alone, each before it changes the order that traded, as FIX has it. Otherwise a
+  // trade is of orders that were never shown, and fills nothing.
+  bool fills_by_trade = false;
 };
 
 class SimulatedVenue {
@@ -74,7 +79,8 @@ class SimulatedVenue {
     Price price{};
     Quantity quantity = 0;
     Quantity filled = 0;
-    Quantity ahead = 0;  // in the queue
+    Quantity ahead = 0;                       // in the queue
+    std::vector<market::OrderView> before{};  // by_order: these orders
 
     [[nodiscard]] Quantity left() const noexcept { return quantity - filled; }
   };
@@ -88,7 +94,14 @@ class SimulatedVenue {
   void take(const market::OrderBook& book, Resting& order, UtcTime at);
   void fill(Resting& order, Price price, Quantity quantity, UtcTime at);
   void report(UtcTime at, const OrderTable::VenueReport& report);
-  void traded(InstrumentIndex index, Side side, Price price, Quantity quantity, UtcTime at);
+  struct Trade {
+    Side side = Side::none;  // of the order that rested
+    Price price{};
+    Quantity quantity = 0;
+    std::optional<market::OrderId> order{};  // nothing: the feed does not state which one
+  };
+  void traded(InstrumentIndex index, const Trade& trade, UtcTime at);
+  void reduced(InstrumentIndex index, const market::OrderView& order, Quantity quantity) noexcept;
   void canceled(const market::OrderBook& book, InstrumentIndex index, const market::OrderView& order,
                 Quantity quantity);
   [[nodiscard]] std::vector<Resting>::iterator find(OrderNumber number) noexcept;
