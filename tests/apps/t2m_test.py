@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -125,6 +126,22 @@ class T2m(unittest.TestCase):
         self.assertIn("not pinned", out)
         self.assertIn("pinned and isolated         left out: --no-isolate", out)
         self.assertIn("P50 of the 2 runs from", out)
+
+    def test_a_replay_has_the_books_and_the_orders_of_the_run(self):
+        """NFX_T2M_RUNS=20 for more of them."""
+        for feed in ("itch", "dbn", "ws", "fix"):
+            for number in range(int(os.environ.get("NFX_T2M_RUNS", "2"))):
+                recording = self.file.parent / f"{feed}-{number}"
+                live, _ = self.measure("--feed", feed, "--orders", "--names", "4", "--seed", str(number + 1),
+                                       "--record", str(recording), messages=2000)
+                self.assertEqual(live["warnings"], [each for each in live["warnings"] if "not recorded" not in each])
+                code, out, err = run("t2m", "replay", str(recording))
+                self.assertEqual(code, 0, out + err)
+                self.assertIn(f"orders {live['order_hash']}; books {live['book_hash']}\n", out, f"{feed} {number}")
+                orders = int(re.search(r"inputs, (\d+) orders", out).group(1))
+                self.assertEqual(orders, sum(count for name, count in live["orders"].items()
+                                             if name.startswith("nfx_orders_sent_total")))
+                self.assertGreater(orders, 0)
 
     def test_what_this_machine_cannot_keep_is_refused(self):
         cpu = min(os.sched_getaffinity(0))

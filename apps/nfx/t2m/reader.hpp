@@ -14,6 +14,8 @@
 #include "nexusfix/base/stamp_source.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/engine/application.hpp"
+#include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/recording/recorder.hpp"
 #include "nexusfix/strategy/order_messages.hpp"
 #include "nexusfix/strategy/quoter.hpp"
 #include "t2m/market_path.hpp"
@@ -47,25 +49,42 @@ class AnchorClock {
   strategy::Anchor first_;
 };
 
-// Orders to a session of the engine; nowhere without one.
+// Orders to a session of the engine; nowhere without one. A replay counts them, and sends none.
 class SessionOrders {
  public:
   explicit SessionOrders(strategy::StageRecorder<>& stages) : stages_(stages) {}
-  void use(SessionHandle* session) noexcept { session_ = session; }
+  void use(SessionHandle* session) noexcept {
+    session_ = session;
+    open_ = session != nullptr;
+  }
+  void replay(bool open) noexcept { open_ = open; }
 
   bool send(const strategy::Intent& intent, const strategy::OwnOrder& order, Instant now) noexcept {
-    if (session_ == nullptr) return false;
-    const auto message = messages_.message(intent, order, now.utc);
-    if (!message || !session_->send(*message)) return false;
-    stages_.reached(strategy::Stage::encode);
-    session_->flush();
-    stages_.reached(strategy::Stage::send);
+    if (!open_) return false;
+    if (session_ != nullptr) {
+      const auto message = messages_.message(intent, order, now.utc);
+      if (!message || !session_->send(*message)) return false;
+      stages_.reached(strategy::Stage::encode);
+      session_->flush();
+      stages_.reached(strategy::Stage::send);
+    }
+    for (const std::uint64_t each :
+         {std::to_underlying(order.number), std::to_underlying(order.change), static_cast<std::uint64_t>(intent.action),
+          static_cast<std::uint64_t>(order.side), static_cast<std::uint64_t>(intent.price.nano), intent.quantity})
+      hash_ = (hash_ ^ each) * 0x9E37'79B9'7F4A'7C15 + (hash_ >> 29);
+    ++count_;
     return true;
   }
+  // Of all that were sent: number, change, action, side, price and quantity of each, in their order.
+  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
  private:
   strategy::StageRecorder<>& stages_;
   SessionHandle* session_ = nullptr;
+  bool open_ = false;
+  std::uint64_t hash_ = 0;
+  std::uint64_t count_ = 0;
   strategy::OrderMessages messages_{{.symbol = std::string{demo::symbols[0]}}};
 };
 
@@ -85,14 +104,19 @@ struct SlowModel {
   }
 };
 
+// Of a recording of a run: what the session of the orders received, and the clock of each poll.
+inline constexpr std::uint16_t session_line = 0xFFFE;
+
 class Reader {
  public:
   using Quotes = strategy::OnlyFor<strategy::Quoter>;
   using Path = MarketPath<strategy::StageRecorder<>, SessionOrders, SlowModel, Quotes>;
 
-  Reader(const RunOptions& options, const Messages& messages)
+  // `recorder` may be null; otherwise it gets every input, so that a replay has the same books and orders.
+  Reader(const RunOptions& options, const Messages& messages, nfx::market::Recorder* recorder)
       : last_(messages.last()),
         first_measured_(messages.first_measured()),
+        recorder_(recorder),
         schedule_(messages.packets()),
         path_({.feed = options.messages.feed, .names = options.messages.names, .midnight = messages.midnight()},
               stages_, orders_, limits(options.messages.names),
@@ -100,6 +124,29 @@ class Reader {
               Quotes{first_instrument(options.messages.feed), strategy::Quoter{}}) {}
 
   void begin(UtcTime start) noexcept { schedule_.begin(start); }
+
+  // Time as the models and limits see it, of this poll.
+  [[nodiscard]] Instant at(UtcTime now) noexcept {
+    if (recorder_ != nullptr && now != recorded_)
+      recorder_->mark(nfx::market::RecordingKind::clock, {recorded_ = now, StampSource::program, session_line});
+    return {now, nfx::market::FeedClock::of(now)};
+  }
+  // A message of the session of the orders. False: it is about something other than orders.
+  bool session_message(const MessageView& message, UtcTime now) noexcept {
+    const auto report = strategy::read_report(message);
+    if (!report) return false;
+    if (recorder_ != nullptr) recorder_->stream({now, StampSource::program, session_line}, message.bytes());
+    path_.pipeline().report(*report);
+    return true;
+  }
+  void session_is(SessionHandle* session, UtcTime now) noexcept {
+    if (recorder_ != nullptr) {
+      recorder_->mark(session != nullptr ? nfx::market::RecordingKind::opened : nfx::market::RecordingKind::closed,
+                      {now, StampSource::program, session_line});
+    }
+    orders_.use(session);
+  }
+  [[nodiscard]] nfx::market::Recorder* recorder() noexcept { return recorder_; }
 
   void poll_begins() noexcept { stages_.poll_begins(); }
   // Something came: its messages follow, until read_done().
@@ -140,6 +187,8 @@ class Reader {
 
   std::uint64_t last_;
   std::uint64_t first_measured_;
+  nfx::market::Recorder* recorder_;
+  UtcTime recorded_{};
   AnchorClock anchors_;
   strategy::StageRecorder<> stages_{{.pending = 4096}};
   SessionOrders orders_{stages_};

@@ -37,8 +37,10 @@ class Datagrams final : public Receiver {
       return false;
     }
     reader_.read_returned();
-    const Instant now = read_clocks();
+    const Instant now = reader_.at(read_clocks().utc);
     for (const UdpDatagram& datagram : batch) {
+      if (reader_.recorder() != nullptr)
+        reader_.recorder()->datagram({datagram.received, datagram.stamp, 0}, datagram.bytes);
       reader_.packet(datagram.stamp);
       reader_.path().packet(std::as_bytes(std::span{datagram.bytes}), datagram.received, now);
     }
@@ -63,10 +65,10 @@ class Websocket final : public Receiver, private WebsocketTap {
         sockets_(sockets_of(port)),
         handler_(handler_options(options, port), reader.path(), sockets_),
         stamped_{*this},
-        live_({.lag_max = Duration::zero()}, sockets_, stamped_, reader.path(), nullptr) {}
+        live_({.lag_max = Duration::zero()}, sockets_, stamped_, reader.path(), reader.recorder()) {}
 
   bool turn() override {
-    now_ = read_clocks();
+    now_ = reader_.at(read_clocks().utc);
     reader_.poll_begins();
     read_ = false;
     live_.poll(now_.utc);
@@ -130,14 +132,14 @@ class Trading final : public Application {
   Trading(Reader& reader, Receiver& receiver) : reader_(reader), receiver_(receiver) {}
   void on_logon(SessionHandle& session) override {
     logged_on_ = true;
-    reader_.orders().use(&session);
+    reader_.session_is(&session, session.now().utc);
   }
-  void on_logout(SessionHandle&, std::string_view) override {
+  void on_logout(SessionHandle& session, std::string_view) override {
     logged_on_ = false;
-    reader_.orders().use(nullptr);
+    reader_.session_is(nullptr, session.now().utc);
   }
-  void on_message(SessionHandle&, const MessageView& message) override {
-    if (const auto report = strategy::read_report(message)) reader_.path().pipeline().report(*report);
+  void on_message(SessionHandle& session, const MessageView& message) override {
+    (void)reader_.session_message(message, session.now().utc);
   }
   Duration on_turn(Instant) override {
     while (receiver_.turn()) {
@@ -157,27 +159,28 @@ class FixTrading final : public FixSessionFeed {
  public:
   FixTrading(Reader& reader, const RunOptions& options, FixSessionPorts& ports, FixHandler& handler,
              const FeedBooks& no_books)
-      : FixSessionFeed({.lag_max = Duration::zero()}, ports, handler, no_books, nullptr),
+      : FixSessionFeed({.lag_max = Duration::zero()}, ports, handler, no_books, reader.recorder()),
         reader_(reader),
         handler_(handler),
         orders_(options.orders) {}
 
   void on_logon(SessionHandle& session) override {
-    if (orders_) reader_.orders().use(&session);
+    if (orders_) reader_.session_is(&session, session.now().utc);
     FixSessionFeed::on_logon(session);
   }
   void on_logout(SessionHandle& session, std::string_view reason) override {
-    reader_.orders().use(nullptr);
+    reader_.session_is(nullptr, session.now().utc);
     FixSessionFeed::on_logout(session, reason);
   }
   void on_traffic(SessionHandle&, Direction direction, std::string_view) override {
     if (direction == Direction::in && !std::exchange(read_, true)) reader_.read_returned();
   }
   void on_message(SessionHandle& session, const MessageView& message) override {
-    if (const auto report = strategy::read_report(message)) return reader_.path().pipeline().report(*report);
+    if (reader_.session_message(message, session.now().utc)) return;
     const auto stamp = session.received_at();
     reader_.packet(stamp ? StampSource::kernel : StampSource::program);
-    reader_.path().input_begins(stamp.value_or(session.now().utc), session.now(), handler_.state());
+    const Instant now = reader_.at(session.now().utc);
+    reader_.path().input_begins(stamp.value_or(now.utc), now, handler_.state());
     reader_.path().framed();
     FixSessionFeed::on_message(session, message);
   }

@@ -177,8 +177,9 @@ std::string to_json(std::span<const RunResult> runs) {
   for (const RunResult& run : runs) {
     if (&run != runs.data()) out += ",\n";
     out.add(
-        "{\"conditions\":\"{}\",\"messages\":{},\"missing\":{},\"not_kept\":{},\"anomalies\":{},\"book_hash\":\"{}\"",
-        conditions(run), run.messages, run.missing, run.not_kept, run.anomalies, run.book_hash);
+        "{\"conditions\":\"{}\",\"messages\":{},\"missing\":{},\"not_kept\":{},\"anomalies\":{},\"book_hash\":\"{}\","
+        "\"order_hash\":\"{}\"",
+        conditions(run), run.messages, run.missing, run.not_kept, run.anomalies, run.book_hash, run.order_hash);
     out.add(",\"publisher\":{\"sent\":{},\"refused\":{},\"late_p50_ns\":{},\"late_p99_ns\":{},\"late_max_ns\":{}}",
             run.publisher.sent, run.publisher.refused, run.publisher.late_p50_ns, run.publisher.late_p99_ns,
             run.publisher.late_max_ns);

@@ -10,6 +10,7 @@
 
 #include "demo/venue_process.hpp"
 #include "isolation.hpp"
+#include "market/flusher_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/placement/place_thread.hpp"
 #include "nexusfix/placement/plan.hpp"
@@ -17,6 +18,7 @@
 #include "noisy_processes.hpp"
 #include "t2m/reader.hpp"
 #include "t2m/receive.hpp"
+#include "t2m/replay.hpp"
 
 namespace nfx::app::t2m {
 namespace {
@@ -30,7 +32,7 @@ constexpr std::uint32_t most_requests = 1u << 20;  // that the venue takes
 // Where the receiving thread runs, and everything else.
 struct Placed {
   CpuSet receiver;
-  CpuSet watch;
+  CpuSet rest;    // what watches, and what records
   CpuSet others;  // the publisher and the venue
   std::string text = "not pinned";
   std::vector<std::string> warnings;
@@ -45,6 +47,7 @@ Placed place(const RunOptions& options, const Isolation* isolation) {
   feed.threads = 1;
   feed.wait = options.mode == WaitMode::spin ? ThreadWait::spin : ThreadWait::block;
   request.role(ThreadRole::ui).threads = 1;
+  request.role(ThreadRole::recorder).threads = options.record.empty() ? 0 : 1;
   if (isolation != nullptr) {
     request.housekeeping = isolation->housekeeping();
     feed.cpus = {isolation->cpus()[0]};
@@ -65,7 +68,7 @@ Placed place(const RunOptions& options, const Isolation* isolation) {
   }
   if (!request.enabled) return placed;
   for (const ThreadPlacement& each : plan.threads)
-    (each.role == ThreadRole::feed ? placed.receiver : placed.watch) = each.cpus;
+    (each.role == ThreadRole::feed ? placed.receiver : placed.rest) = each.cpus;
   placed.others = plan.housekeeping;
   placed.text = "CPU " + placed.receiver.to_list() + (options.isolate ? ", isolated" : ", pinned");
   return placed;
@@ -86,6 +89,7 @@ void add_figures(RunResult& result, Reader& reader, HostWatch& watch) {
   result.anomalies = reader.path().anomalies();
   result.book_hash = reader.path().book_hash();
   result.orders = reader.path().pipeline().gate().counters();
+  result.order_hash = reader.orders().hash();
   result.packets_stamped_by_kernel = reader.by_kernel();
   result.host = watch.total();
 }
@@ -140,13 +144,25 @@ RunResult run_once(const RunOptions& options) {
 
   const CpuSet before = CpuAffinity::get();
   std::uint64_t received = 0;
+  JournalFlusher flusher;
+  std::optional<nfx::market::Recorder> recorder;
+  if (!options.record.empty()) {
+    const UtcTime now = read_clocks().utc;
+    recorder.emplace(posix_disk(), nfx::market::RecorderOptions{.folder = options.record}, flusher, now);
+    recorder->describe({now, StampSource::none, session_line}, describe(options.messages, messages.midnight()));
+  }
   {
-    HostWatch watch{::gettid(), placed.watch};
+    std::optional<market::FlusherThread> writer;
+    if (recorder)
+      writer.emplace(flusher, [&, first = true](Instant) mutable {
+        if (std::exchange(first, false)) (void)place_thread(placed.rest.empty() ? before : placed.rest);
+      });
+    HostWatch watch{::gettid(), placed.rest};
     if (!placed.receiver.empty()) {
       if (const AffinityResult pinned = place_thread(placed.receiver); !pinned)
         throw std::runtime_error("the receiver cannot be pinned: " + pinned.message());
     }
-    const auto reader = std::make_unique<Reader>(options, messages);
+    const auto reader = std::make_unique<Reader>(options, messages, recorder ? &*recorder : nullptr);
     if (by_fix) {
       receive_by_fix(*reader, options, publisher);
     } else {
@@ -172,6 +188,10 @@ RunResult run_once(const RunOptions& options) {
   // Not every datagram of ITCH has an event.
   if (publisher.port() == 0) received = socket.counters(0).datagrams;
   result.missing = result.publisher.sent - std::min(result.publisher.sent, received);
+  if (recorder && recorder->counters().dropped != 0) {
+    result.warnings.push_back(std::to_string(recorder->counters().dropped) +
+                              " inputs were not recorded: " + recorder->trouble());
+  }
   warn_of_host(result);
   return result;
 }

@@ -27,6 +27,7 @@ struct RunOptions {
   bool isolate = false;                // and pin
   unsigned noise = 0;                  // processes that use all the CPU time they get
   bool orders = false;                 // quotes the first name at the demonstration's venue
+  std::string record;                  // a folder: everything that was received; empty: nothing
   std::uint32_t slow_model_every = 0;  // a model that takes 50 us once in this number of messages; 0: none does
 };
 
@@ -68,6 +69,7 @@ struct RunResult {
   std::uint64_t not_kept = 0;         // received, without stamps: there was no space
   std::uint64_t anomalies = 0;        // events that did not fit the books
   std::uint64_t book_hash = 0;        // of all books at the end
+  std::uint64_t order_hash = 0;       // of all orders that left
   std::uint64_t packets_stamped_by_kernel = 0;
   strategy::RiskCounters orders;
   PublisherReport publisher;
@@ -77,5 +79,18 @@ struct RunResult {
 };
 
 [[nodiscard]] RunResult run_once(const RunOptions& options);
+
+// What a run with RunOptions::record received, through the same handlers, books, models and limits: what they were.
+// Throws StoreError or ConfigError for another recording.
+struct ReplayResult {
+  FeedKind feed{};
+  std::uint64_t inputs = 0;
+  std::uint64_t orders = 0;
+  std::uint64_t book_hash = 0;
+  std::uint64_t order_hash = 0;
+  bool complete = false;
+  std::string end;  // how the recording ends, in a sentence
+};
+[[nodiscard]] ReplayResult replay(const std::string& recording);
 
 }  // namespace nfx::app::t2m

@@ -144,6 +144,11 @@ cli::Command run_row() {
               {.names = "--orders",
                .target = &options.run.orders,
                .help = "Quote the first name at the demonstration's venue, by FIX, from the same thread"},
+              {.names = "--record",
+               .target = &options.run.record,
+               .help = "Record everything that is received to this folder: 'nfx t2m replay' has the same books and "
+                       "orders of it",
+               .kind = cli::Kind::folder},
               {.names = "--slow-model-every",
                .target = &options.run.slow_model_every,
                .help = "A model that takes 50 us once in N messages",
@@ -164,6 +169,30 @@ cli::Command run_row() {
           "keep",
       .examples = {{.line = "nfx t2m run --feed itch --names 4", .about = "from the kernel's stamp to the model"},
                    {.line = "nfx t2m run --mode spin --isolate --orders --json run.json"}},
+  };
+}
+
+int replay_command(const std::string& recording) {
+  const ReplayResult result = replay(recording);
+  print("{}: {} inputs, {} orders {}; books {}\n{}\n", feed_kinds[std::to_underlying(result.feed)], result.inputs,
+        result.orders, result.order_hash, result.book_hash, result.end);
+  return result.complete ? exit_done : exit_failed;
+}
+
+cli::Command replay_row() {
+  static std::string recording;
+  return {
+      .name = "replay",
+      .summary = "The books and orders of a run that was recorded, by the same code",
+      .run = [] { return replay_command(recording); },
+      .options = {{.names = "RECORDING",
+                   .target = &recording,
+                   .help = "Folder of 'nfx t2m run --record'",
+                   .required = true,
+                   .kind = cli::Kind::existing_folder}},
+      .details = "Prints how many orders left and one hash of them, and that of the books: those of the run.",
+      .exit_codes = "0 done, 1 the recording is torn or damaged, 2 wrong usage, or another recording",
+      .examples = {{.line = "nfx t2m replay today"}},
   };
 }
 
@@ -288,7 +317,7 @@ cli::Command t2m_command() {
   return {
       .name = "t2m",
       .summary = "Tick to model to order: measure it on this machine, stage by stage",
-      .commands = {t2m::run_row(), t2m::compare_row()},
+      .commands = {t2m::run_row(), t2m::compare_row(), t2m::replay_row()},
       .exit_codes = "0 done, 1 messages were lost, 2 wrong usage, or a plan that this machine cannot keep",
   };
 }
