@@ -163,16 +163,16 @@ PipelineOptions pipeline_options(std::uint16_t names) {
 template <class Path>
 class Tickers final : public nfx::market::FeedPorts {
  public:
-  Tickers(std::uint16_t names, Path& path) : handler_(options(names), path, *this) {
-    FeedInput input{.at = midnight};
+  Tickers(std::uint16_t names, UtcTime at, Path& path) : handler_(options(names), path, *this) {
+    const FeedInput input{.at = at};
     handler_.take(input);  // connects
     const std::string random(16, 'x');
-    handler_.take({InputKind::opened, nfx::StampSource::program, WebsocketLines::stream, 1, midnight, random});
+    handler_.take({InputKind::opened, nfx::StampSource::program, WebsocketLines::stream, 1, at, random});
     nfx::market::WebsocketPeer server;
     server.received(sent_);
     std::string_view target;
     if (server.next(target) != nfx::market::WebsocketPeerEvent::upgrade) throw std::runtime_error("no handshake");
-    take(server.answer(), midnight);
+    take(server.answer(), at);
     if (handler_.counters().opened != 1) throw std::runtime_error("the websocket did not open");
   }
   void take(std::string_view bytes, UtcTime at) {
@@ -205,7 +205,7 @@ struct Rig {
       : stages(std::move(with)),
         path({.feed = day.feed, .names = day.names, .midnight = midnight}, stages, orders, pipeline_options(day.names),
              nullptr, std::move(model)) {
-    if (day.feed == FeedKind::ws) tickers.emplace(day.names, path);
+    if (day.feed == FeedKind::ws) tickers.emplace(day.names, day.packets.front().due, path);
   }
   [[gnu::always_inline]] void packet(const Day& day, const Day::Packet& each) {
     if (tickers) {
