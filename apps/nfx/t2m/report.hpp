@@ -26,6 +26,9 @@ void print_comparison(SafeText& out, std::span<const ComparedCondition> conditio
 // One page that loads nothing: percentiles, stages, and the slowest messages of each run.
 [[nodiscard]] std::string to_html(std::span<const RunResult> runs);
 
+// The charts of a comparison alone: the published ones next to these.
+[[nodiscard]] std::string to_svg(std::span<const RunResult> runs);
+
 // The runs as one JSON document.
 [[nodiscard]] std::string to_json(std::span<const RunResult> runs);
 

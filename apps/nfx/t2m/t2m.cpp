@@ -90,13 +90,17 @@ void write(std::string_view option, const std::string& file, const std::string& 
 
 void write_files(const Options& options, std::span<const RunResult> runs) {
   if (!options.json_file.empty()) write("--json", options.json_file, to_json(runs));
-  if (!options.report_file.empty()) write("--report", options.report_file, to_html(runs));
+  if (!options.report_file.empty()) {
+    const bool svg = options.report_file.ends_with(".svg");
+    write("--report", options.report_file, svg ? to_svg(runs) : to_html(runs));
+  }
 }
 
 std::vector<cli::Option> file_options(Options& options) {
   return {{.names = "--report",
            .target = &options.report_file,
-           .help = "Also write a page with charts to this file: HTML that loads nothing",
+           .help = "Also write a page with charts to this file: HTML that loads nothing; FILE.svg: the charts of a "
+                   "comparison alone",
            .kind = cli::Kind::file},
           {.names = "--json",
            .target = &options.json_file,
