@@ -62,10 +62,6 @@ Placed place(const RunOptions& options, const Isolation* isolation) {
     if (finding.severity == Severity::warning)
       placed.warnings.push_back(finding.id + " " + finding.subject + ": " + finding.text);
   }
-  // The publisher busy-polls shortly before each message, also where it is the only other CPU.
-  if (options.mode == WaitMode::spin && CpuAffinity::get().size() < 2) {
-    throw ConfigError("two busy-polling threads, publisher and receiver, would share one CPU; use --mode block");
-  }
   if (!request.enabled) return placed;
   for (const ThreadPlacement& each : plan.threads)
     (each.role == ThreadRole::feed ? placed.receiver : placed.rest) = each.cpus;
@@ -124,6 +120,11 @@ const StageFigures* RunResult::find(Stage stage) const noexcept {
 }
 
 RunResult run_once(const RunOptions& options) {
+  // The publisher busy-polls shortly before each message, also where it is the only other CPU. Before the isolation,
+  // which leaves this process the other CPUs.
+  if (options.mode == WaitMode::spin && CpuAffinity::get().size() < 2) {
+    throw ConfigError("two busy-polling threads, publisher and receiver, would share one CPU; use --mode block");
+  }
   RunResult result;
   result.options = options;
   std::optional<NoisyProcesses> noise;
