@@ -1,6 +1,7 @@
 """Checks that README.md and docs/configuration.md are true of this tree and this build."""
 
 import argparse
+import os
 import pathlib
 import re
 import socket
@@ -59,7 +60,7 @@ def check_text(root, nfx):
         if words[0] == "./dev":
             check(f"./dev {words[1]} " in usage.replace("\n", " \n"), f"README.md: './dev {words[1]}' is not in ./dev's own list")
         if words[0] == "nfx":
-            command = words[1:3] if words[1] in ("host", "market") else words[1:2]
+            command = words[1:3] if words[1] in ("host", "market", "t2m") else words[1:2]
             helped = subprocess.run([nfx, *command, "--help"], capture_output=True, text=True)
             check(helped.returncode == 0, f"README.md: 'nfx {' '.join(command)}' is not a command")
             group = subprocess.run([nfx, words[1], "--help"], capture_output=True, text=True).stdout
@@ -84,6 +85,27 @@ def check_market_day(root, nfx):
               f"README.md: the last line shows no book:\n{printed}")
         report = pathlib.Path(scratch) / "day.html"
         check(report.exists() and "</svg>" in report.read_text(), "README.md: the report has no plots")
+
+
+def check_tick_to_model(root, nfx):
+    """The lines from market data to orders, run as they are, but shorter."""
+    readme = (root / "README.md").read_text()
+    lines = [line.split("#")[0].split() for line in re.findall(r"^nfx t2m .*$", readme, re.M)]
+    check(len(lines) == 5, "README.md: not five lines from market data to orders")
+    short = {"run": ["--messages", "4000"], "replay": [],
+             "compare": ["--messages", "200", "--runs", "1", "--noise", "0", "--no-isolate"]}
+    with tempfile.TemporaryDirectory() as scratch:
+        printed = {}
+        for line in lines:
+            if {"spin", "compare"} & set(line) and len(os.sched_getaffinity(0)) < 2:
+                continue
+            ran = subprocess.run([nfx, *line[1:], *short[line[2]]], capture_output=True, text=True, cwd=scratch, timeout=300)
+            check(ran.returncode == 0, f"README.md: {' '.join(line)} ended with {ran.returncode}: {ran.stderr}")
+            printed[" ".join(line[2:])] = ran.stdout
+        check("tick to order" in printed["run --orders --record run"], "README.md: a run without orders")
+        check(re.search(r" [1-9]\d* orders \d+; books \d+", printed["replay run"]), "README.md: a replay without orders")
+        if "compare --report t2m.html" in printed:
+            check("</svg>" in (pathlib.Path(scratch) / "t2m.html").read_text(), "README.md: the report has no charts")
 
 
 def check_configuration(root, nfx):
@@ -120,6 +142,7 @@ def main():
     options.nfx = str(pathlib.Path(options.nfx).resolve())
     check_text(options.root, options.nfx)
     check_market_day(options.root, options.nfx)
+    check_tick_to_model(options.root, options.nfx)
     check_configuration(options.root, options.nfx)
     check_program(options.root, options.nfx, options.desk)
     for failure in failures:
