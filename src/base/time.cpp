@@ -71,15 +71,13 @@ struct Fraction {
   return fraction;
 }
 
-}  // namespace
-
-std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept {
-  if (text.size() < 17 || text.size() > 30) return std::nullopt;
+// Inlined for the same reason.
+[[gnu::always_inline]] inline bool read_timestamp(std::string_view text, UtcTime& time, Fraction& fraction) noexcept {
+  if (text.size() < 17 || text.size() > 30) return false;
   const char* const p = text.data();
-  if (p[8] != '-') return std::nullopt;
-  Fraction fraction;
+  if (p[8] != '-') return false;
   if (text.size() > 17) {
-    if (p[17] != '.' || text.size() == 18) return std::nullopt;
+    if (p[17] != '.' || text.size() == 18) return false;
     fraction = read_fraction(p + 18, text.size() - 18);
   }
   // "YYYYMMDD" and "HH:MM:SS". The colons become zeros, and their bytes must be zero.
@@ -92,15 +90,15 @@ std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept 
   const std::uint64_t date_pairs = digits::pairs(date);
   const std::uint64_t clock_pairs = digits::pairs(clock);
   const std::uint64_t bad = digits::non_digits(date) | (clock + nine_or_colon) | clock | (clock_pairs + clock_limits);
-  if (((bad | fraction.bad) & digits::top_bits) != 0) return std::nullopt;
+  if (((bad | fraction.bad) & digits::top_bits) != 0) return false;
 
   const unsigned year = (static_cast<std::uint32_t>(date_pairs) & 0x00FF00FF) * (1 + (100u << 16)) >> 16;
   const unsigned month = date_pairs >> 32 & 0xFF;
   const unsigned day = date_pairs >> 48 & 0xFF;
-  if (year < first_year || year > last_year || month > 12) return std::nullopt;
+  if (year < first_year || year > last_year || month > 12) return false;
   const std::int32_t of_year = years[year - first_year];
   const unsigned of_month = months[of_year & 1][month];
-  if (day - 1 >= of_month % 32) return std::nullopt;
+  if (day - 1 >= of_month % 32) return false;
   const std::int64_t days = (of_year >> 1) + static_cast<std::int32_t>(of_month / 32 + day);
 
   // The product adds hours and minutes, in units of four seconds, in the top 16 bits: whole seconds would not fit.
@@ -108,8 +106,22 @@ std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept 
   const std::uint64_t of_day = (units * (std::uint64_t{900} << 48 | 15 << 24) >> 48) * 4 + (units >> 48);
   NFX_ASSERT(of_day <= 86'400 && fraction.nanoseconds < 1'000'000'000);  // 86'400: a leap second
   const std::int64_t seconds = days * 86'400 + static_cast<std::int64_t>(of_day);
-  return UtcTimestamp{UtcTime{Duration{seconds * 1'000'000'000 + static_cast<std::int64_t>(fraction.nanoseconds)}},
-                      static_cast<std::uint16_t>(fraction.picoseconds), fraction.digits};
+  time = UtcTime{Duration{seconds * 1'000'000'000 + static_cast<std::int64_t>(fraction.nanoseconds)}};
+  return true;
+}
+
+}  // namespace
+
+std::optional<UtcTimestamp> parse_utc_timestamp(std::string_view text) noexcept {
+  Fraction fraction;
+  UtcTime time;
+  if (!read_timestamp(text, time, fraction)) return std::nullopt;
+  return UtcTimestamp{time, static_cast<std::uint16_t>(fraction.picoseconds), fraction.digits};
+}
+
+bool read_utc_time(std::string_view text, UtcTime& time) noexcept {
+  Fraction fraction;
+  return read_timestamp(text, time, fraction);
 }
 
 std::size_t write_utc_timestamp(char* out, UtcTime time, unsigned fraction_digits) noexcept {

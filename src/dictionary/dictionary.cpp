@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <ranges>
 
 #include "dictionary/tables.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/same_text.hpp"
 
 namespace nfx {
 
@@ -49,12 +51,82 @@ void TagIndex::insert(Tag tag, std::uint16_t index) noexcept {
   slots_[at] = {tag, index};
 }
 
-Scope::Scope(std::vector<MemberDef> members)
-    : members_(std::move(members)), required_((members_.size() + 63) / 64), index_(members_.size()) {
+namespace {
+
+QuickCheck quick_check_of(const FieldDef& field) {
+  if (!field.open) {
+    // A listed value is right, unless it contradicts the type, or is several ones where spaces separate values.
+    const bool several = field.type == FieldType::multiple_char_value || field.type == FieldType::multiple_string_value;
+    const bool consistent = std::ranges::all_of(field.values.all(), [&](const EnumValue& each) {
+      return has_format(each.value, field.type) && !(several && each.value.contains(' '));
+    });
+    return consistent ? QuickCheck::listed : QuickCheck::none;
+  }
+  if (takes_any_text(field.type)) return QuickCheck::any_text;
+  switch (field.type) {
+    case FieldType::integer:
+    case FieldType::length:
+    case FieldType::seq_num:
+    case FieldType::num_in_group:
+    case FieldType::tag_num: return QuickCheck::digits;
+    case FieldType::float_number:
+    case FieldType::quantity:
+    case FieldType::price:
+    case FieldType::price_offset:
+    case FieldType::amount:
+    case FieldType::percentage: return QuickCheck::number;
+    case FieldType::utc_timestamp: return QuickCheck::timestamp;
+    case FieldType::day_of_month:
+    case FieldType::character:
+    case FieldType::boolean:
+    case FieldType::string:
+    case FieldType::multiple_char_value:
+    case FieldType::multiple_string_value:
+    case FieldType::country:
+    case FieldType::currency:
+    case FieldType::exchange:
+    case FieldType::language:
+    case FieldType::month_year:
+    case FieldType::utc_time_only:
+    case FieldType::utc_date_only:
+    case FieldType::local_mkt_date:
+    case FieldType::local_mkt_time:
+    case FieldType::tz_time_only:
+    case FieldType::tz_timestamp:
+    case FieldType::data:
+    case FieldType::xml_data:
+    case FieldType::xid:
+    case FieldType::xid_ref: break;
+  }
+  return QuickCheck::none;
+}
+
+}  // namespace
+
+MemberBrief::MemberBrief(std::size_t position, const MemberDef& member) {
+  static_assert(max_scope_members == 1 << 10);
+  const QuickCheck check = member.group == nullptr ? quick_check_of(*member.field) : QuickCheck::none;
+  bits_ = static_cast<std::uint16_t>(position | static_cast<unsigned>(check) << 10 |
+                                     static_cast<unsigned>(member.required) << 13 |
+                                     static_cast<unsigned>(member.section) << 14);
+  NFX_ASSERT(this->position() == position && this->check() == check && required() == member.required);
+  NFX_ASSERT(section() == member.section);
+}
+
+Scope::Scope(std::vector<MemberDef> members) : members_(std::move(members)), index_(members_.size()) {
   NFX_REQUIRE(members_.size() <= max_scope_members);
+  if (!members_.empty()) {
+    const auto [first, last] = std::ranges::minmax(members_ | std::views::transform([](const MemberDef& member) {
+                                                     return static_cast<std::uint32_t>(value(member.tag));
+                                                   }));
+    first_tag_ = first;
+    briefs_.resize(std::min(last - first + 1, MemberBriefs::max_size));
+  }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     index_.insert(members_[i].tag, static_cast<std::uint16_t>(i));
-    if (members_[i].required) required_[i / 64] |= std::uint64_t{1} << (i % 64);
+    required_count_ += members_[i].required;
+    const std::uint32_t at = static_cast<std::uint32_t>(value(members_[i].tag)) - first_tag_;
+    if (at < briefs_.size()) briefs_[at] = MemberBrief{i, members_[i]};
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     NFX_ASSERT(index_.find(members_[i].tag) == i);  // every tag once
@@ -126,7 +198,7 @@ const MessageDef* Dictionary::find_message(std::string_view msg_type) const noex
   if (at == MessageIndex::npos) return nullptr;
   // A type with a zero byte at its end has the same key as one without.
   const MessageDef& message = tables_->messages[at];
-  return message.msg_type == msg_type ? &message : nullptr;
+  return same_text(message.msg_type, msg_type) ? &message : nullptr;
 }
 
 std::string_view Dictionary::field_name(Tag tag) const noexcept {

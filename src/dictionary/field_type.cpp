@@ -7,6 +7,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/decimal.hpp"
+#include "nexusfix/base/time.hpp"
 
 namespace nfx {
 namespace {
@@ -133,6 +134,7 @@ bool is_time(std::string_view text, bool fraction_allowed) noexcept {
 
 // Years that nanoseconds in 64 bits do not reach are valid too: "99991231-23:59:59" means never.
 bool is_timestamp(std::string_view text) noexcept {
+  if (UtcTime time; read_utc_time(text, time)) return true;
   return text.size() >= 17 && text[8] == '-' && is_date(text.substr(0, 8)) && is_time(text.substr(9), true);
 }
 

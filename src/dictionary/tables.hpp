@@ -14,10 +14,13 @@ namespace nfx {
 // Message types as integers: they are at most eight characters long.
 inline constexpr std::size_t max_msg_type_size = 8;
 
+// The first eight characters, followed by zeros. Most texts have one or two.
 [[nodiscard]] constexpr std::uint64_t packed(std::string_view text) noexcept {
   std::uint64_t result = 0;
-  for (std::size_t i = 0; i < 8; ++i) {
-    result = result << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : std::uint64_t{0});
+  unsigned shift = 64;
+  for (const char c : text.substr(0, 8)) {
+    shift -= 8;
+    result |= std::uint64_t{static_cast<unsigned char>(c)} << shift;
   }
   return result;
 }

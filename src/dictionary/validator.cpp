@@ -2,9 +2,12 @@
 #include "nexusfix/dictionary/validator.hpp"
 
 #include <array>
+#include <cstring>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/base/time.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
@@ -12,37 +15,36 @@ namespace {
 
 using Reason = SessionRejectReason;
 
-// Which members of one scope have been seen.
+// Which members of one scope have been seen. A byte each: as bits, each field would wait for the one before it, which
+// changes the same word.
 class Seen {
  public:
-  explicit Seen(const Scope& scope) noexcept : required_(scope.required()) {
-    NFX_ASSERT(required_.size() <= bits_.size());
-    for (std::size_t i = 0; i < required_.size(); ++i) bits_[i] = 0;
+  explicit Seen(const Scope& scope) noexcept : missing_(scope.required_count()) {
+    NFX_ASSERT(scope.members().size() <= seen_.size());
+    // Whole blocks, so that no call is needed.
+    for (std::size_t i = 0; i < scope.members().size(); i += block) std::memset(seen_.data() + i, 0, block);
   }
 
-  [[nodiscard]] bool contains(std::uint16_t position) const noexcept {
-    NFX_ASSERT(position / 64 < required_.size());
-    return (bits_[position / 64] >> (position % 64)) & 1;
+  [[nodiscard]] bool contains(std::uint16_t position) const noexcept { return seen_[position] != 0; }
+  void insert(std::uint16_t position, bool required) noexcept {
+    missing_ -= static_cast<std::uint32_t>(required && !contains(position));
+    seen_[position] = 1;
   }
-  void insert(std::uint16_t position) noexcept {
-    NFX_ASSERT(position / 64 < required_.size());
-    bits_[position / 64] |= std::uint64_t{1} << (position % 64);
+  // For a loop that counts by itself: the bytes, and at its end how many required members it has added to them.
+  [[nodiscard]] std::uint8_t* bytes() noexcept { return seen_.data(); }
+  void added(std::uint32_t required) noexcept {
+    NFX_ASSERT(required <= missing_);
+    missing_ -= required;
   }
-
   // No required member is missing.
-  [[nodiscard]] bool complete() const noexcept {
-    for (std::size_t i = 0; i < required_.size(); ++i) {
-      if ((required_[i] & ~bits_[i]) != 0) return false;
-    }
-    return true;
-  }
-  [[nodiscard]] bool is_missing(std::uint16_t position) const noexcept {
-    return (required_[position / 64] >> (position % 64) & 1) != 0 && !contains(position);
-  }
+  [[nodiscard]] bool complete() const noexcept { return missing_ == 0; }
 
  private:
-  std::span<const std::uint64_t> required_;
-  std::array<std::uint64_t, max_scope_members / 64> bits_;
+  static constexpr std::size_t block = 64;
+  static_assert(max_scope_members % block == 0);
+
+  std::uint32_t missing_;
+  std::array<std::uint8_t, max_scope_members> seen_;
 };
 
 // The scopes around a group, innermost first.
@@ -91,21 +93,32 @@ class Validation {
         any_order_(policy.checks().groups != GroupMode::strict),
         report_(report) {}
 
-  std::optional<Violation> run() noexcept;
-
+  // False: found() has to be rejected.
+  [[nodiscard]] bool run() noexcept;
   // Only the leading header fields, up to a group, of a message whose own definition is unknown.
-  std::optional<Violation> run_header() noexcept;
+  [[nodiscard]] bool run_header() noexcept;
+  [[nodiscard]] const Violation& found() const noexcept { return *found_; }
   [[nodiscard]] Violation what_is_missing_or(const Violation& found) const noexcept;
 
  private:
   // Not a position in the message: a group that cannot be divided into entries.
   static constexpr std::uint32_t broken = UINT32_MAX;
 
+  // Where the fields of a scope have come to. In a message a section ends when a field of a later one comes; an entry's
+  // members follow each other by position.
   struct Walk {
+    explicit Walk(const Scope& of) noexcept : scope(of), seen(of) {}
+    const Scope& scope;
     Section section = Section::header;
+    std::uint16_t last = 0;
     Seen seen;
   };
 
+  // Passes the fields from `i` on that raise no violation at first sight, whatever the policy. Returns the first other
+  // one, which may be right as well.
+  enum class Order : std::uint8_t { by_section, by_position };
+  template <Order order>
+  [[nodiscard]] std::uint32_t pass_usual(std::uint32_t i, Walk& walk) const noexcept;
   [[nodiscard]] Violation undefined(Tag tag) const noexcept;
   [[nodiscard]] bool member_is_right(std::uint16_t position, const Field& field, Walk& walk) noexcept;
   [[nodiscard]] bool value_is_right(const FieldDef& field, std::string_view value) noexcept;
@@ -157,36 +170,85 @@ bool Validation::let_through(const Violation& violation) noexcept {
   return false;
 }
 
-std::optional<Violation> Validation::run() noexcept {
-  Walk walk{.seen = Seen(scope_)};
+// What the loop needs is copied first: the compiler has to assume that a byte it writes is part of anything.
+template <Validation::Order order>
+inline std::uint32_t Validation::pass_usual(std::uint32_t i, Walk& walk) const noexcept {
+  const MessageView::Narrow index = message_.narrow();
+  const MemberBriefs briefs = walk.scope.briefs();
+  const MemberDef* const members = walk.scope.members().data();
+  std::uint8_t* const seen = walk.seen.bytes();
+  Section section = walk.section;
+  std::uint16_t last = walk.last;
+  std::uint32_t required = 0;
+  UtcTime time;
+  for (; i < index.size; ++i) {
+    const MemberBrief brief = briefs.of(index.tags[i]);
+    const char* const text = index.data + index.begins[i];
+    const std::size_t size = index.ends[i] - std::size_t{index.begins[i]};
+    const bool in_order = order == Order::by_section ? brief.section() >= section : brief.position() >= last;
+    if (size == 0 || !in_order || seen[brief.position()] != 0) break;
+    bool right = false;
+    switch (brief.check()) {
+      case QuickCheck::none: break;
+      case QuickCheck::any_text: right = true; break;
+      case QuickCheck::listed: right = members[brief.position()].field->values.contains({text, size}); break;
+      case QuickCheck::digits:
+        right = size <= 8 && i < index.padded && digits::non_digits(digits::load_8(text) << (64 - 8 * size)) == 0;
+        break;
+      case QuickCheck::number: {
+        digits::Part part;
+        right = size <= 8 && i < index.padded && digits::read_part(digits::load_8(text) << (64 - 8 * size), part) &&
+                size > part.has_point;
+        break;
+      }
+      case QuickCheck::timestamp: right = read_utc_time({text, size}, time); break;
+    }
+    if (!right) break;
+    section = brief.section();
+    last = brief.position();
+    required += brief.required();
+    seen[last] = 1;
+  }
+  walk.seen.added(required);
+  walk.section = section;
+  walk.last = last;
+  return i;
+}
+
+bool Validation::run() noexcept {
+  Walk walk{scope_};
   const Around around{&scope_, nullptr};
-  for (std::uint32_t i = 0; i < message_.size();) {
+  std::uint32_t i = 0;
+  while ((i = pass_usual<Order::by_section>(i, walk)) < message_.size()) {
     const Field field = message_[i];
     if (field.value.empty() && checks_.values_present != ValidationMode::off &&
         !let_through(Reason::tag_specified_without_a_value, field.tag)) {
-      return found_;
+      return false;
     }
     const std::uint16_t position = scope_.position(field.tag);
     if (position == TagIndex::npos) {
-      if (!let_through(undefined(field.tag))) return what_is_missing_or(*found_);
+      if (!let_through(undefined(field.tag))) {
+        found_ = what_is_missing_or(*found_);
+        return false;
+      }
       ++i;
       continue;
     }
-    if (!member_is_right(position, field, walk)) return found_;
+    if (!member_is_right(position, field, walk)) return false;
     ++i;
     const MemberDef& member = scope_.members()[position];
     if (member.group != nullptr) {
       const std::uint32_t count_at = i - 1;
       i = walk_group(*member.group, count_at, around);
       NFX_ASSERT(i == broken ? found_.has_value() : count_at < i && i <= message_.size());
-      if (found_) return found_;
+      if (found_) return false;
     }
   }
   if (checks_.required_fields != ValidationMode::off && !walk.seen.complete() &&
       !missing_let_through(scope_, walk.seen)) {
-    return found_;
+    return false;
   }
-  return std::nullopt;
+  return true;
 }
 
 // A message with the fields of another type has undefined fields, and missing or misplaced ones: these are more useful
@@ -209,8 +271,8 @@ std::optional<Violation> Validation::run() noexcept {
   return found;
 }
 
-std::optional<Violation> Validation::run_header() noexcept {
-  Walk walk{.seen = Seen(scope_)};
+bool Validation::run_header() noexcept {
+  Walk walk{scope_};
   for (std::uint32_t i = 0; i < message_.size(); ++i) {
     const Field field = message_[i];
     const MemberDef* member = scope_.find(field.tag);
@@ -219,11 +281,11 @@ std::optional<Violation> Validation::run_header() noexcept {
     if (field.tag == Tag::MsgType && !field.value.empty()) continue;  // already reported as unknown
     if (field.value.empty() && checks_.values_present != ValidationMode::off &&
         !let_through(Reason::tag_specified_without_a_value, field.tag)) {
-      return found_;
+      return false;
     }
-    if (!member_is_right(scope_.position(field.tag), field, walk)) return found_;
+    if (!member_is_right(scope_.position(field.tag), field, walk)) return false;
   }
-  return std::nullopt;
+  return true;
 }
 
 // A field of the message itself: its section, whether it is the only one, its value.
@@ -237,7 +299,7 @@ inline bool Validation::member_is_right(std::uint16_t position, const Field& fie
     }
   }
   if (walk.seen.contains(position) && !let_through(Reason::tag_appears_more_than_once, field.tag)) return false;
-  walk.seen.insert(position);
+  walk.seen.insert(position, member.required);
   return value_is_right(*member.field, field.value);
 }
 
@@ -265,7 +327,8 @@ inline bool Validation::value_is_right(const FieldDef& field, std::string_view v
 
 bool Validation::missing_let_through(const Scope& scope, const Seen& seen) noexcept {
   for (std::uint16_t i = 0; i < scope.members().size(); ++i) {
-    if (seen.is_missing(i) && !let_through(Reason::required_tag_missing, scope.members()[i].tag)) return false;
+    const MemberDef& member = scope.members()[i];
+    if (member.required && !seen.contains(i) && !let_through(Reason::required_tag_missing, member.tag)) return false;
   }
   return true;
 }
@@ -327,11 +390,10 @@ std::uint32_t Validation::walk_group(const GroupDef& group, std::uint32_t count_
 std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::uint32_t begin,
                                      const Around& around) noexcept {
   NFX_ASSERT(message_.tag_at(begin) == delimiter && group.find(delimiter) != nullptr);
-  Seen seen(group.scope);
+  Walk walk{group.scope};
   const Around inside{&group.scope, &around};
-  std::uint16_t last = 0;
   std::uint32_t i = begin;
-  while (i < message_.size()) {
+  while ((i = pass_usual<Order::by_position>(i, walk)) < message_.size()) {
     const Tag tag = message_.tag_at(i);
     const std::uint16_t position = group.scope.position(tag);
     if (position == TagIndex::npos) {
@@ -340,18 +402,19 @@ std::uint32_t Validation::walk_entry(const GroupDef& group, Tag delimiter, std::
       continue;
     }
     if (tag == delimiter && i != begin) break;
-    if (position < last || seen.contains(position)) [[unlikely]] {
-      const Conflict conflict = check_conflict(tag, seen.contains(position), around);
+    if (position < walk.last || walk.seen.contains(position)) [[unlikely]] {
+      const Conflict conflict = check_conflict(tag, walk.seen.contains(position), around);
       if (conflict == Conflict::ends_group) break;
       if (conflict == Conflict::rejected) return broken;
     }
-    last = position;
-    seen.insert(position);
-    i = walk_member(group.scope.members()[position], i, inside);
+    const MemberDef& member = group.scope.members()[position];
+    walk.last = position;
+    walk.seen.insert(position, member.required);
+    i = walk_member(member, i, inside);
     if (i == broken) return broken;
   }
-  if (!found_ && checks_.required_fields != ValidationMode::off && !seen.complete()) {
-    static_cast<void>(missing_let_through(group.scope, seen));
+  if (!found_ && checks_.required_fields != ValidationMode::off && !walk.seen.complete()) {
+    static_cast<void>(missing_let_through(group.scope, walk.seen));
   }
   return i;
 }
@@ -392,21 +455,29 @@ std::uint32_t Validation::walk_member(const MemberDef& member, std::uint32_t at,
 
 }  // namespace
 
-std::optional<Violation> validate(const MessageView& message, const Dictionary& dictionary,
-                                  const ValidationPolicy& policy, ValidationReport& report) noexcept {
+bool validate(const MessageView& message, const Dictionary& dictionary, const ValidationPolicy& policy,
+              ValidationReport& report, Violation& found) noexcept {
   NFX_TRACE();
   report.clear();
-  if (policy.is_off()) return std::nullopt;
-  if (const MessageDef* def = dictionary.find_message(message.msg_type())) {
-    return Validation(message, dictionary, *def, policy, report).run();
+  if (policy.is_off()) return true;
+  const MessageDef* def = dictionary.find_message(message.msg_type());
+  const bool known = def != nullptr;
+  if (!known) {
+    const Violation unknown{Reason::invalid_msg_type, Tag::MsgType};
+    const ValidationMode mode = policy.mode(message.msg_type(), unknown.reason, unknown.tag);
+    if (mode == ValidationMode::strict) {
+      found = unknown;
+      return false;
+    }
+    if (mode == ValidationMode::lenient) report.add(unknown);
+    // Every message has the same header.
+    if (dictionary.messages().empty()) return true;
+    def = &dictionary.messages().front();
   }
-  const Violation unknown{Reason::invalid_msg_type, Tag::MsgType};
-  const ValidationMode mode = policy.mode(message.msg_type(), unknown.reason, unknown.tag);
-  if (mode == ValidationMode::strict) return unknown;
-  if (mode == ValidationMode::lenient) report.add(unknown);
-  // Every message has the same header.
-  if (dictionary.messages().empty()) return std::nullopt;
-  return Validation(message, dictionary, dictionary.messages().front(), policy, report).run_header();
+  Validation validation(message, dictionary, *def, policy, report);
+  if (known ? validation.run() : validation.run_header()) return true;
+  found = validation.found();
+  return false;
 }
 
 }  // namespace nfx

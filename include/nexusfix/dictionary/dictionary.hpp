@@ -109,6 +109,45 @@ class TagIndex {
   std::uint32_t shift_;
 };
 
+// How a value that is not empty shows at first sight that it is right. One that does not may be right all the same.
+enum class QuickCheck : std::uint8_t {
+  none,       // not so: also the counts of groups
+  any_text,   // always
+  listed,     // it is one of the field's values
+  digits,     // one to eight digits
+  number,     // one to eight digits, with at most one point among them
+  timestamp,  // read_utc_time() reads it
+};
+
+// What validation needs of a usual member, in 16 bits: a message's members share a few cache lines.
+class MemberBrief {
+ public:
+  MemberBrief() = default;
+  MemberBrief(std::size_t position, const MemberDef& member);
+
+  [[nodiscard]] std::uint16_t position() const noexcept { return bits_ & 0x3FF; }
+  [[nodiscard]] QuickCheck check() const noexcept { return static_cast<QuickCheck>(bits_ >> 10 & 7); }
+  [[nodiscard]] bool required() const noexcept { return (bits_ >> 13 & 1) != 0; }
+  [[nodiscard]] Section section() const noexcept { return static_cast<Section>(bits_ >> 14); }
+
+ private:
+  std::uint16_t bits_ = 0;  // a QuickCheck of none
+};
+
+// The briefs of a scope's members by tag. Members with tags far above the others' are not in it.
+struct MemberBriefs {
+  static constexpr std::uint32_t max_size = 4096;
+
+  const MemberBrief* data = nullptr;
+  std::uint32_t size = 0;
+  std::uint32_t first_tag = 0;
+
+  [[nodiscard]] MemberBrief of(std::uint32_t tag) const noexcept {
+    const std::uint32_t at = tag - first_tag;
+    return at < size ? data[at] : MemberBrief{};
+  }
+};
+
 // The fields that may appear together: those of a message with header and trailer, or of a group's entry.
 // Components are resolved. A member's position is its order in the dictionary, header first, trailer last.
 class Scope {
@@ -124,12 +163,16 @@ class Scope {
     return at == TagIndex::npos ? nullptr : &members_[at];
   }
 
-  // One bit per member, set for the required ones.
-  [[nodiscard]] std::span<const std::uint64_t> required() const noexcept { return required_; }
+  [[nodiscard]] std::uint32_t required_count() const noexcept { return required_count_; }
+  [[nodiscard]] MemberBriefs briefs() const noexcept {
+    return {briefs_.data(), static_cast<std::uint32_t>(briefs_.size()), first_tag_};
+  }
 
  private:
   std::vector<MemberDef> members_;
-  std::vector<std::uint64_t> required_;
+  std::vector<MemberBrief> briefs_;
+  std::uint32_t first_tag_ = 0;  // of briefs_
+  std::uint32_t required_count_ = 0;
   TagIndex index_;
 };
 

@@ -66,9 +66,19 @@ class ValidationReport {
   std::size_t total_ = 0;
 };
 
-// The first violation that has to be rejected, or empty. The report is cleared first, and then holds the violations
-// tolerated in lenient mode, up to the one that is rejected. The view holds a message that parse() accepted.
-[[nodiscard]] std::optional<Violation> validate(const MessageView& message, const Dictionary& dictionary,
-                                                const ValidationPolicy& policy, ValidationReport& report) noexcept;
+// Whether there is nothing to reject; otherwise `found` is the first violation that has to be. The report is cleared
+// first, and then holds the violations tolerated in lenient mode, up to the one that is rejected. The view holds a
+// message that parse() accepted.
+[[nodiscard]] bool validate(const MessageView& message, const Dictionary& dictionary, const ValidationPolicy& policy,
+                            ValidationReport& report, Violation& found) noexcept;
+
+// The same: the first violation that has to be rejected, or empty.
+[[nodiscard]] inline std::optional<Violation> validate(const MessageView& message, const Dictionary& dictionary,
+                                                       const ValidationPolicy& policy,
+                                                       ValidationReport& report) noexcept {
+  Violation found;
+  if (validate(message, dictionary, policy, report, found)) return std::nullopt;
+  return found;
+}
 
 }  // namespace nfx

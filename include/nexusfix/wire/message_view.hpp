@@ -75,6 +75,20 @@ class MessageView {
     return wide_ ? wide_begins_[index] : begins_[index];
   }
 
+  // The index itself, for code that goes through all fields. Fields from `padded` on may have less than eight bytes of
+  // message from the start of their value on. A wide index has no fields here.
+  struct Narrow {
+    const char* data;
+    const std::uint16_t* tags;
+    const std::uint16_t* begins;  // of the value, from the start of the message
+    const std::uint16_t* ends;
+    std::uint32_t size;
+    std::uint32_t padded;
+  };
+  [[nodiscard]] Narrow narrow() const noexcept {
+    return {data_, tags_, begins_, ends_, wide_ ? 0 : count_, padded_values_};
+  }
+
   static constexpr std::uint32_t npos = UINT32_MAX;
 
   // Index of the first field with this tag, or npos.
