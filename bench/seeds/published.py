@@ -42,6 +42,7 @@ RUNS = {
     "path": ("techniques", "--only", "path"),
     "deferred": ("deferred", "--only", "deferred"),
     "spsc": ("deferred", "--only", "spsc", "--size", "256"),
+    "spsc_small": ("deferred", "--only", "spsc", "--size", "16"),
     "pinning": ("cpu_affinity",),
 }
 
@@ -125,13 +126,14 @@ def message_index():
             yield Published("004", f"absl::flat_hash_map, {name}", before, after, "message_index",
                             Place(group, section, "std::unordered_map", figure), Place(group, section, index, figure),
                             condition)
-    for figure, name, value in (("mean", "Mean", 39.4), ("p50", "Median", 36.0), ("p99", "P99", 92.6)):
-        yield Published("004", f"Hash Map Lookup (current), {name}", None, value, "message_index", None,
-                        Place("message index, 1,000,000", "look-up, random", "NexusFIX dense index", figure),
-                        "NexusFIX's dense index, 1,000,000 messages, random")
-    yield Published("004", "Hash Map Lookup (current), Throughput", None, 25.4, "message_index", None,
-                    Place("message index, 1,000,000", "look-up, random", "NexusFIX dense index", "mean"),
-                    "NexusFIX's dense index, 1,000,000 messages, random", "M/s")
+    for messages in ("1,000,000", "10,000,000"):
+        place = Place(f"message index, {messages}", "look-up, random", "NexusFIX dense index")
+        condition = f"NexusFIX's dense index, {messages} messages, random"
+        for figure, name, value in (("mean", "Mean", 39.4), ("p50", "Median", 36.0), ("p99", "P99", 92.6)):
+            yield Published("004", f"Hash Map Lookup (current), {name}", None, value, "message_index", None,
+                            place._replace(figure=figure), condition)
+        yield Published("004", "Hash Map Lookup (current), Throughput", None, 25.4, "message_index", None,
+                        place._replace(figure="mean"), condition, "M/s")
 
 
 def deferred():
@@ -149,6 +151,11 @@ def deferred():
                         Place("spsc", "256 bytes, pushed", "SpscRing", figure), "256 bytes, no reader meanwhile")
     yield Published("004", "SPSC Queue Push, Throughput", None, 88.0, "spsc", None,
                     Place("spsc", "256 bytes, pushed", "SpscRing", "mean"), "256 bytes, no reader meanwhile", "M/s")
+    for peer in ("atomic_queue B2, SPSC", "readerwriterqueue"):
+        for section, condition in (("16 bytes, pushed", "16 bytes, no reader meanwhile"),
+                                   ("16 bytes, to the other core", "16 bytes, to the other core, all records")):
+            yield Published("004", "SPSC Queue Push, Mean", None, 11.4, "spsc_small", Place("spsc", section, peer, "mean"),
+                            Place("spsc", section, "SpscRing", "mean"), f"{condition}; before: {peer}")
 
 
 def pinning():

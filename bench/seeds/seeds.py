@@ -55,7 +55,7 @@ def limits(run, options):
     elif options.quick:
         more += ["--repeats", "2"]
         more += ["--quick"] if run == "ladder" else []
-        more += ["--operations", "20000", "--largest", "1000000"] if RUNS[run][0] == "techniques" else []
+        more += ["--operations", "20000"] if RUNS[run][0] == "techniques" else []
         more += ["--messages", "20000"] if RUNS[run][0] == "deferred" else []
     return more
 
