@@ -2,6 +2,7 @@
 // side a thread on its own core. All rows run in alternation, several times (A B C A B C ...), and each is compared
 // with the raw sockets of the same repeat that wait the same way. Engines have a journal, synced every 10 ms, except in
 // rows with "memory". Exit status 1 when an answer is wrong, 2 when it cannot run.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -55,6 +56,13 @@ void print(const std::vector<Condition>& rows, const Results& results) {
   }
 }
 
+// Named by --only, or what such a row is compared with.
+bool is_wanted(const Condition& row, const std::vector<Condition>& rows, const std::string& only) {
+  return row.name.contains(only) || std::ranges::any_of(rows, [&](const Condition& other) {
+           return other.baseline == row.name && other.name.contains(only);
+         });
+}
+
 void choose_cores(PingPong& plan) {
   const CpuSet allowed = CpuAffinity::get();
   const std::vector<int> cores = allowed.members();
@@ -74,6 +82,7 @@ int run(Options options) {
   add_ring_rows(rows);
   add_transport_rows(rows);
   add_engine_rows(rows);
+  add_connection_rows(rows);
   std::printf("# %s\n", describe(this_machine()).c_str());
   std::printf("# cores %u and %u, flushers of journals on %s; %u round trips a repeat after %u, median of %u repeats\n",
               options.plan.client_core, options.plan.server_core, options.plan.helper_cores.to_list().c_str(),
@@ -84,8 +93,7 @@ int run(Options options) {
   for (std::uint32_t repeat = 1; repeat <= options.repeats; ++repeat) {
     options.plan.seed = repeat;
     for (const Condition& row : rows) {
-      const bool wanted = options.only.empty() || row.baseline.empty() || row.name.contains(options.only);
-      if (!wanted) continue;
+      if (!is_wanted(row, rows, options.only)) continue;
       if (!row.why_not.empty()) {
         if (repeat == 1) std::printf("# left out: %s: %s\n", row.name.c_str(), row.why_not.c_str());
         continue;
@@ -119,7 +127,9 @@ int main(int argc, char** argv) {
             .target = &options.plan.measured,
             .help = "Round trips of each repeat",
             .range = {{1000, 100'000'000}}},
-           {.names = "--only", .target = &options.only, .help = "Rows whose name contains this, and the raw ones"},
+           {.names = "--only",
+            .target = &options.only,
+            .help = "Rows whose name contains this, and what they are compared with"},
            {.names = "--folder",
             .target = &options.folder,
             .help = "Where journals are created: on a disk",

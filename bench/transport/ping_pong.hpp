@@ -75,6 +75,7 @@ void add_raw_rows(std::vector<Condition>& rows);
 void add_ring_rows(std::vector<Condition>& rows);
 void add_transport_rows(std::vector<Condition>& rows);
 void add_engine_rows(std::vector<Condition>& rows);
+void add_connection_rows(std::vector<Condition>& rows);
 
 inline void fill(std::span<char> bytes, std::uint64_t number, std::uint64_t seed) noexcept {
   std::memcpy(bytes.data(), &number, sizeof number);
