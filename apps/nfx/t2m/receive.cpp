@@ -213,11 +213,13 @@ void until_ready(Turn&& turn, Ready&& ready, const char* what) {
   }
 }
 
-void turn_until_over(Engine& engine, const Reader& reader, WaitMode mode) {
+void turn_until_over(Engine& engine, Reader& reader, WaitMode mode) {
   for (std::uint32_t turns = 1;; ++turns) {
     engine.turn(longest_wait);
     if ((mode == WaitMode::block || turns % 4096 == 0) && reader.over(read_clocks().monotonic)) break;
   }
+  // From here on the session refuses orders, and no replay would know since when.
+  reader.session_is(nullptr, read_clocks().utc);
   engine.stop();
   while (!engine.finished()) engine.turn(longest_wait);
 }
