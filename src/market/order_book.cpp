@@ -47,7 +47,7 @@ OrderBooks::OrderBooks(const BookLimits& limits)
   // Before the first event: page faults would delay many.
   take_pages(std::span{orders_.get(), std::size_t{std::min(limits.orders_expected, limits.orders)} + 1});
   take_pages(std::span{levels_.get(), std::size_t{std::min(limits.orders_expected / 2, limits.levels)} + 1});
-  expected_.fill({ladders_[0].data(), 0, {}, none, none});
+  expected_.fill({&no_levels, 0, {}, none, none});
 }
 
 Applied OrderBooks::reject(Applied reason) noexcept {

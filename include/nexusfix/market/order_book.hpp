@@ -106,18 +106,22 @@ class OrderBooks {
 
   // What a later event is probably about: starts loading what apply() will read and write then, each piece when its
   // address is known. To be called for the events in their order, some 12 to 16 events before apply(). It changes no
-  // book, and what is expected and does not come does no harm. Side and price: of an order that is added.
+  // book, and what is expected and does not come does no harm. Side and price: of an order that is added; otherwise
+  // Side::none.
   void expect(InstrumentIndex index, OrderId id, Side side, Price price) noexcept {
     if (std::to_underlying(index) >= limits_.instruments) [[unlikely]]
       return;
     const std::uint32_t now = expected_count_++;
     const auto before = [&](std::uint32_t steps) -> Expected& { return expected_[(now - steps) % expected_.size()]; };
-    // The order's neighbours in its queue, or the last order of the queue that a new one joins.
+    // The order's neighbours in its queue, or the last order of the queue that a new one joins. And the ladder that an
+    // order's level may leave.
     const Expected& third = before(3 * expected_step);
     const Order& order = orders_[third.order];
     __builtin_prefetch(&orders_[order.ahead], 1);
     __builtin_prefetch(&orders_[order.behind], 1);
     __builtin_prefetch(&orders_[levels_[third.level].last], 1);
+    const std::uint32_t owner = levels_[order.level].owner;
+    __builtin_prefetch(&ladders_[owner >> 1][owner & 1], 1);
     // The level of the order, and that of a new one if it is among the best.
     Expected& second = before(2 * expected_step);
     second.level = second.ladder->guess(second.key);
@@ -130,8 +134,9 @@ class OrderBooks {
     first.ladder->prefetch_rest();
     const OrderTable::Hash hash = hash_of(index, id);
     table_.prefetch(hash);
-    const PriceLadder* const ladder = &ladders_[std::to_underlying(index)][std::to_underlying(side) & 1];
-    __builtin_prefetch(ladder);
+    const PriceLadder* const ladder =
+        side == Side::none ? &no_levels : &ladders_[std::to_underlying(index)][std::to_underlying(side)];
+    __builtin_prefetch(ladder, 1);
     before(0) = {ladder, PriceLadder::key_of(side, price), hash, none, none};
   }
 
@@ -235,6 +240,7 @@ class OrderBooks {
     std::uint32_t level;
   };
   static constexpr std::uint32_t expected_step = 4;
+  inline static const PriceLadder no_levels{};
 
   BookLimits limits_;
   std::uint64_t salt_;

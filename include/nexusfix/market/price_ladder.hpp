@@ -91,11 +91,13 @@ class alignas(64) PriceLadder {
     return top_size_ == 0 ? none : top_[top_size_ - 1].level;
   }
 
-  // Starts loading the levels after the best three. The ladder itself is loaded before.
+  // Starts loading the levels after the best three. The ladder itself is loaded before. Without any it is the ladder:
+  // an address that is not mapped would cost a search in the page tables.
   void prefetch_rest() const noexcept {
-    const auto end =
-        reinterpret_cast<std::uintptr_t>(rest_) + (std::size_t{counted} + near_size_) * sizeof(LadderEntry);
-    __builtin_prefetch(reinterpret_cast<const void*>(end - sizeof(LadderEntry)));
+    const auto own = reinterpret_cast<std::uintptr_t>(this);
+    const auto near =
+        reinterpret_cast<std::uintptr_t>(rest_) + (std::size_t{counted} + near_size_ - 1) * sizeof(LadderEntry);
+    __builtin_prefetch(reinterpret_cast<const void*>(rest_ == nullptr ? own : near));
   }
 
   // The level with this key, unless it is in the tree; otherwise another one, or none.
