@@ -91,22 +91,11 @@ void FixPublisher::send_snapshot(SessionHandle& session, std::string_view reques
   body.append(Tag::MDReqID, request).append(Tag::Symbol, options_.symbols[symbol]);
   body.append(fix_tag::RptSeq, numbers_[symbol]).append(Tag::NoMDEntries, orders);
   if (index) {
-    const OrderBook book = books_.orders().book(*index);
-    std::vector<Level> levels;
-    std::vector<OrderView> queue;
-    for (const Side side : {Side::bid, Side::ask}) {
-      levels.resize(book.level_count(side));
-      levels.resize(book.levels(side, levels));
-      for (const Level& level : levels) {
-        queue.resize(level.orders);
-        queue.resize(book.queue(side, level.price, queue));
-        for (const OrderView& order : queue) {
-          body.append(Tag::MDEntryType, side == Side::bid ? '0' : '1');
-          body.append(Tag::MDEntryID, std::to_underlying(order.id)).append(Tag::MDEntryPx, order.price.decimal());
-          body.append(Tag::MDEntrySize, order.quantity);
-        }
-      }
-    }
+    books_.orders().book(*index).for_each_order([&](const OrderView& order) {
+      body.append(Tag::MDEntryType, order.side == Side::bid ? '0' : '1');
+      body.append(Tag::MDEntryID, std::to_underlying(order.id)).append(Tag::MDEntryPx, order.price.decimal());
+      body.append(Tag::MDEntrySize, order.quantity);
+    });
   }
   if (!body.ok()) return refuse(session, request, '9', "the book is too large for a message");
   ++(session.send({.msg_type = "W", .body = body.view()}) ? counters_.snapshots : counters_.unsent);

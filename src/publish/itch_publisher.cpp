@@ -188,8 +188,6 @@ std::string ItchPublisher::snapshot_bytes() const {
   append_soup(out, soup::login_accepted, "GLIMPSE   " + soup_number(1));
   const auto add = [&out](const auto& message) { append_soup(out, soup::sequenced, text_of(message.bytes())); };
   const ItchDirectory& directory = parser_.directory();
-  std::vector<Level> levels;
-  std::vector<OrderView> queue;
   for (std::uint32_t i = 1; i <= directory.highest(); ++i) {
     const auto locate = static_cast<std::uint16_t>(i);
     const ItchStock& stock = directory.at(locate);
@@ -200,23 +198,14 @@ std::string ItchPublisher::snapshot_bytes() const {
             .set(itch::StockDirectory::round_lot_size, stock.round_lot));
     const auto index = books_.instruments().find(InstrumentId{i});
     if (!index) continue;
-    const OrderBook book = books_.orders().book(*index);
-    for (const Side side : {Side::bid, Side::ask}) {
-      levels.resize(book.level_count(side));
-      levels.resize(book.levels(side, levels));
-      for (const Level& level : levels) {
-        queue.resize(level.orders);
-        queue.resize(book.queue(side, level.price, queue));
-        for (const OrderView& order : queue) {
-          itch::Message<itch::AddOrder> message{locate, 0};
-          message.set(itch::AddOrder::order, std::to_underlying(order.id));
-          message.set(itch::AddOrder::side, side == Side::bid ? 'B' : 'S');
-          message.set(itch::AddOrder::shares, static_cast<std::uint32_t>(order.quantity));
-          message.set(itch::AddOrder::stock, stock.symbol());
-          add(message.set(itch::AddOrder::price, static_cast<std::uint32_t>(order.price.nano / 100'000)));
-        }
-      }
-    }
+    books_.orders().book(*index).for_each_order([&](const OrderView& order) {
+      itch::Message<itch::AddOrder> message{locate, 0};
+      message.set(itch::AddOrder::order, std::to_underlying(order.id));
+      message.set(itch::AddOrder::side, order.side == Side::bid ? 'B' : 'S');
+      message.set(itch::AddOrder::shares, static_cast<std::uint32_t>(order.quantity));
+      message.set(itch::AddOrder::stock, stock.symbol());
+      add(message.set(itch::AddOrder::price, static_cast<std::uint32_t>(order.price.nano / 100'000)));
+    });
   }
   append_soup(out, soup::sequenced, "G" + soup_number(next_));
   return out;

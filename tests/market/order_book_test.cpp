@@ -75,6 +75,20 @@ TEST_F(OrderBookTest, orders_of_a_price_are_in_the_order_of_their_arrival) {
   EXPECT_EQ(queue(Side::bid, 10), (Ids{3}));
 }
 
+TEST_F(OrderBookTest, shows_every_order_bids_first_from_the_best_price_on) {
+  for (const auto& event : {add({1, Side::ask, 14, 1}), add({2, Side::bid, 10, 2}), add({3, Side::bid, 11, 3}),
+                            add({4, Side::bid, 10, 4}), add({5, Side::ask, 13, 5})}) {
+    EXPECT_EQ(apply(event), Applied::done);
+  }
+  std::vector<OrderView> orders;
+  book().for_each_order([&](const OrderView& order) { orders.push_back(order); });
+  EXPECT_EQ(orders, (std::vector<OrderView>{{OrderId{3}, first, Side::bid, whole(11), 3},
+                                            {OrderId{2}, first, Side::bid, whole(10), 2},
+                                            {OrderId{4}, first, Side::bid, whole(10), 4},
+                                            {OrderId{5}, first, Side::ask, whole(13), 5},
+                                            {OrderId{1}, first, Side::ask, whole(14), 1}}));
+}
+
 TEST_F(OrderBookTest, a_modification_keeps_its_place_only_at_the_same_price_with_no_more_quantity) {
   for (std::uint64_t id = 1; id <= 3; ++id) apply(add({id, Side::bid, 10, 5}));
   apply(modify({1, Side::bid, 10, 4}));

@@ -283,6 +283,21 @@ class OrderBook {
   std::size_t queue(Side side, Price price, std::span<OrderView> out) const noexcept;
   [[nodiscard]] std::optional<OrderView> find(OrderId id) const noexcept { return books_->find(index_, id); }
 
+  // Calls with the OrderView of each order: bids, then asks, each from the best price on, in the order of their queues.
+  template <class Call>
+  void for_each_order(Call&& call) const {
+    for (const Side side : {Side::bid, Side::ask}) {
+      ladder(side).for_each([&](std::uint32_t level) {
+        const OrderBooks::LevelRecord& queue = books_->levels_[level];
+        for (std::uint32_t order = queue.first; order != OrderBooks::none; order = books_->orders_[order].behind) {
+          const OrderBooks::Order& record = books_->orders_[order];
+          call(OrderView{OrderId{record.id}, index_, side, queue.price, record.quantity});
+        }
+        return true;
+      });
+    }
+  }
+
   [[nodiscard]] BookState state() const noexcept { return condition().state; }
   [[nodiscard]] TradingStatus status() const noexcept { return condition().status; }
 
