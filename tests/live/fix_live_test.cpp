@@ -93,7 +93,8 @@ EngineConfig config_of(const SessionSettings& session) {
 
 class Market {
  public:
-  explicit Market(std::uint64_t seed, unsigned left_out = 0, bool small_buffers = false) : venue_(seed, left_out) {
+  explicit Market(std::uint64_t seed, unsigned left_out = 0, bool small_buffers = false, Duration lag_max = 10s)
+      : feed_({.lag_max = lag_max}, ports_, handler_, books_, &recorded_.recorder()), venue_(seed, left_out) {
     SessionSettings acceptor = session_of(Role::acceptor), initiator = session_of(Role::initiator);
     if (small_buffers) {
       acceptor.socket.send_buffer = 16 * 1024;
@@ -152,19 +153,9 @@ class Market {
   void cut() { engine_->session(0)->drop_connection(); }
   void expect_same_in_replay() {
     stop();
-    recorded_.end();
-    for (int i = 0; i < 3; ++i) {
-      HashLog hashes;
-      FeedBooks books{book_options, &hashes};
-      NoPorts ports;
-      FixHandler handler{options(), books, ports};
-      recorded_.replay(handler);
-      EXPECT_EQ(hashes.entries, hashes_.entries);
-      EXPECT_EQ(books.hash(), books_.hash());
-      EXPECT_EQ(books.counters(), books_.counters());
-      EXPECT_EQ(handler.counters(), handler_.counters());
-      EXPECT_EQ(handler.feed().recovery().counters(), handler_.feed().recovery().counters());
-    }
+    test::expect_same_in_replay<FixHandler>(
+        recorded_, book_options, options(), {books_, hashes_, handler_},
+        [](const FixHandler& handler) { return std::pair{handler.counters(), handler.feed().recovery().counters()}; });
   }
   static FixHandlerOptions options() {
     FixHandlerOptions options;
@@ -185,7 +176,7 @@ class Market {
   FeedBooks books_{book_options, &hashes_};
   FixSessionPorts ports_;
   FixHandler handler_{options(), books_, ports_};
-  FixSessionFeed feed_{{.lag_max = 10s}, ports_, handler_, books_, &recorded_.recorder()};
+  FixSessionFeed feed_;
   Venue venue_;
   std::optional<Engine> venue_engine_;
   std::optional<Engine> engine_;
@@ -246,6 +237,29 @@ TEST(FixLive, a_venue_at_twenty_times_the_rate_leaves_gaps_that_are_counted_and_
   EXPECT_FALSE(was_live_with_gap);
   ASSERT_TRUE(market.wait_until_equal(true));
   EXPECT_GT(market.handler().feed().recovery().counters().gaps, 0u);
+  market.expect_same_in_replay();
+}
+
+// The same load: what the subscriber reads in one iteration is the oldest that waits in the buffers, while the venue
+// publishes for many times as long.
+TEST(FixLive, books_that_are_behind_the_venue_are_stale_until_they_have_caught_up) {
+  Market market{1, 0, true, 5ms};
+  market.run(10);
+  if (HasFailure()) return;
+  bool was_outdated = false;
+  for (int i = 0; i < 15; ++i) {
+    market.flood(3000);
+    market.turn();
+    if (!market.feed().lag().outdated()) continue;
+    was_outdated = true;
+    ASSERT_NE(market.feed().state(), FeedState::live);
+    ASSERT_GT(market.feed().lag().lag(), 2ms);
+  }
+  EXPECT_TRUE(was_outdated);
+  EXPECT_GT(market.feed().counters().became_outdated, 0u);
+  ASSERT_TRUE(market.wait_until_equal(true));
+  EXPECT_FALSE(market.feed().lag().outdated());
+  EXPECT_LE(market.feed().lag().lag(), 5ms);
   market.expect_same_in_replay();
 }
 

@@ -111,19 +111,9 @@ class Day {
   }
   // A replay has the same books after every thousand events and at the end.
   void expect_same_in_replay() {
-    recorded_.end();
-    for (int i = 0; i < 3; ++i) {
-      HashLog hashes;
-      FeedBooks books{book_options, &hashes};
-      NoPorts ports;
-      ItchHandler<FeedBooks> handler{feed_options(), books, ports};
-      recorded_.replay(handler);
-      EXPECT_EQ(hashes.entries, hashes_.entries);
-      EXPECT_EQ(books.hash(), books_.hash());
-      EXPECT_EQ(books.counters(), books_.counters());
-      EXPECT_EQ(handler.feed().arbiter().counters(), handler_->feed().arbiter().counters());
-      EXPECT_EQ(handler.state(), handler_->state());
-    }
+    using Handler = ItchHandler<FeedBooks>;
+    test::expect_same_in_replay<Handler>(recorded_, book_options, feed_options(), {books_, hashes_, *handler_},
+                                         [](const Handler& handler) { return handler.feed().arbiter().counters(); });
   }
 
   [[nodiscard]] ItchPublisher& publisher() { return *publisher_; }

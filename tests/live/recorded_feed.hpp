@@ -1,13 +1,17 @@
 // A recording of a live feed in a folder of its own, and its replay.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "live_support.hpp"
 #include "nexusfix/live/feed_input.hpp"
+#include "nexusfix/market/feed_books.hpp"
 #include "nexusfix/recording/read_recording.hpp"
 #include "nexusfix/recording/recorder.hpp"
 #include "nexusfix/store/disk.hpp"
@@ -51,5 +55,33 @@ class RecordedFeed {
   JournalFlusher flusher_;
   std::optional<Recorder> recorder_;
 };
+
+// What a live feed came to.
+template <class Handler>
+struct LiveResult {
+  const FeedBooks& books;
+  const HashLog& hashes;
+  const Handler& handler;
+};
+
+// Three replays of what was recorded have the same hashes of all books, the same counters and the same
+// state; `counters(handler)`: those of the feed's own parts.
+template <class Handler, class Options, class Counters>
+void expect_same_in_replay(RecordedFeed& recorded, const FeedBooksOptions& book_options, const Options& options,
+                           const LiveResult<Handler>& live, Counters counters) {
+  recorded.end();
+  for (int i = 0; i < 3; ++i) {
+    HashLog hashes;
+    FeedBooks books{book_options, &hashes};
+    NoPorts ports;
+    Handler handler{options, books, ports};
+    recorded.replay(handler);
+    EXPECT_EQ(hashes.entries, live.hashes.entries);
+    EXPECT_EQ(books.hash(), live.books.hash());
+    EXPECT_EQ(books.counters(), live.books.counters());
+    EXPECT_EQ(counters(handler), counters(live.handler));
+    EXPECT_EQ(handler.state(), live.handler.state());
+  }
+}
 
 }  // namespace nfx::market::test
