@@ -1,10 +1,14 @@
 // The path of market data: packets of an ITCH feed through the arbiter and the parser into books, with a gap that is
 // filled; and from there to models, through the risk limits, to FIX orders and their reports, with all stages stamped.
+// And a recording in DBN, in pieces that end within records, to books.
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "checks.hpp"
+#include "market/dbn_bytes.hpp"
 #include "market/mold_packets.hpp"
+#include "nexusfix/market/dbn.hpp"
 #include "nexusfix/market/itch_feed.hpp"
 #include "nexusfix/market/itch_generator.hpp"
 #include "nexusfix/market/order_book.hpp"
@@ -84,9 +88,78 @@ std::vector<Bytes> packets_of_a_day(const MoldSession& session) {
   return packets;
 }
 
+// Each order is added, modified, partly and wholly canceled; some prices are far from the best.
+std::vector<std::byte> dbn_day() {
+  market::test::DbnBytes day{3};
+  std::mt19937_64 random{7};
+  std::vector<market::test::DbnRecord> open;
+  for (std::uint32_t i = 1; i <= 60'000; ++i) {
+    const std::size_t place = open.empty() ? 0 : random() % open.size();
+    const std::uint64_t choice = open.empty() ? 0 : random() % 10;
+    if (choice < 4 || open.size() < 100) {
+      const bool bid = random() % 2 == 0;
+      const auto away = static_cast<std::int64_t>(random() % (random() % 20 == 0 ? 500 : 20));
+      open.push_back({.order = i,
+                      .price = (bid ? 10'000 - away : 10'001 + away) * 250'000'000,
+                      .size = 2,
+                      .action = 'A',
+                      .side = bid ? 'B' : 'A',
+                      .sequence = i});
+      day.add(open.back());
+      continue;
+    }
+    market::test::DbnRecord record = open[place];
+    record.sequence = i;
+    record.action = choice < 6 ? 'M' : choice < 7 ? 'T' : 'C';
+    if (choice < 6) record.size = open[place].size = static_cast<std::uint32_t>(1 + random() % 9);
+    const bool part = choice == 9 && record.size > 1;
+    if (part) {
+      record.size = 1;
+      --open[place].size;
+    } else if (choice >= 7) {
+      open[place] = open.back();
+      open.pop_back();
+    }
+    day.add(record);
+  }
+  return std::move(day.bytes);
+}
+
+void check_dbn() {
+  struct Sink {
+    OrderBooks books{{.orders = 1 << 16, .levels = 1 << 12, .orders_expected = 1 << 16}};
+    std::uint64_t events = 0;
+    bool operator()(const Event& event) {
+      ++events;
+      books.apply(InstrumentIndex{0}, event);
+      return true;
+    }
+    void expect(InstrumentId, OrderId id, Side side, Price price) { books.expect(InstrumentIndex{0}, id, side, price); }
+  };
+  const std::vector<std::byte> day = dbn_day();
+  const auto sink = std::make_unique<Sink>();
+  DbnReader reader;
+  TrapCounts counts;
+  constexpr std::size_t piece = 10'000;
+  for (std::size_t at = 0; at < day.size(); at += piece) {
+    const auto bytes = std::span{day}.subspan(at, std::min(piece, day.size() - at));
+    if (at < day.size() / 2) {
+      (void)reader.read(bytes, *sink);
+      continue;
+    }
+    const Trap trap;
+    (void)reader.read(bytes, *sink);
+    counts.add(trap.counts());
+  }
+  check(reader.finish() && sink->events == 60'000 && sink->books.anomalies() == 0 && sink->books.orders() > 100,
+        "the books followed the recording");
+  check_counts(counts, "a recording in DBN to the books");
+}
+
 }  // namespace
 
 void check_market_paths() {
+  check_dbn();
   const MoldSession session = market::test::session_of("HOT");
   const std::vector<Bytes> packets = packets_of_a_day(session);
   const auto all = std::make_unique<Books>();
