@@ -1,9 +1,10 @@
 // Finds orders by number: a dense table of cache lines with eight slots each, shared by all books of a feed.
-// Neighbouring numbers share a line, because exchanges give them out in sequence, and the slots of a line are compared
-// at once. Thread: one owner. Cost: mostly one cache line; the caller compares the order itself. Bounds: `capacity`
-// orders. Memory: mapped once; the table doubles inside of it when it is half full, which moves every slot (some ns
-// each). No growth occurs below the number of orders expected. Numbers chosen to collide make a search as long as the
-// table is full.
+// Neighbouring numbers share a line, because exchanges give them out in sequence. All slots of a line are compared
+// without a branch.
+// Thread: one owner. Cost: mostly one cache line; the caller compares the order itself. Bounds: `capacity` orders.
+// Memory: mapped once; the table doubles inside of it when it is half full, which moves every slot (some ns each). No
+// growth occurs below the number of orders expected. Numbers chosen to collide make a search as long as the table is
+// full.
 #pragma once
 
 #include <algorithm>
