@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/reconnect.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::market {
@@ -20,17 +21,30 @@ JsonFeedOptions sized_for(const WebsocketFeedOptions& options) {
   return feed;
 }
 
-}  // namespace
-
-std::string stream_path(const std::vector<WebsocketInstrument>& instruments) {
-  std::string path = "/stream?streams=";
+// The streams of all instruments with what is between two of them.
+std::string joined_streams(const std::vector<WebsocketInstrument>& instruments, std::string_view between) {
+  std::string text;
   for (const WebsocketInstrument& instrument : instruments) {
     std::string name;
     for (const char c : instrument.symbol) name += lower(c);
-    if (!path.ends_with('=')) path += '/';
-    path += name + (instrument.book == JsonBook::depth ? "@depth@100ms" : "@bookTicker") + '/' + name + "@trade";
+    if (!text.empty()) text += between;
+    text += name + (instrument.book == JsonBook::depth ? "@depth@100ms" : "@bookTicker");
+    text += between;
+    text += name + "@trade";
   }
-  return path;
+  return text;
+}
+
+constexpr std::size_t frame_header_max = 14;
+
+}  // namespace
+
+std::string stream_path(const std::vector<WebsocketInstrument>& instruments) {
+  return "/stream?streams=" + joined_streams(instruments, "/");
+}
+
+std::string subscribe_text(const std::vector<WebsocketInstrument>& instruments) {
+  return R"({"method":"SUBSCRIBE","params":[")" + joined_streams(instruments, R"(",")") + R"("],"id":1})";
 }
 
 WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports)
@@ -41,7 +55,12 @@ WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, EventOut
       client_(options.websocket),
       answer_(options.http),
       is_wanted_(options.instruments.size()) {
-  if (options_.path.empty()) options_.path = stream_path(options.instruments);
+  if (options.subscribe) subscribe_text_ = subscribe_text(options.instruments);
+  if (options_.path.empty()) options_.path = options.subscribe ? "/stream" : stream_path(options.instruments);
+  if (subscribe_text_.size() + frame_header_max > options.websocket.output_size) {
+    throw std::runtime_error("the subscription of " + std::to_string(options.instruments.size()) +
+                             " instruments is longer than WebsocketOptions::output_size");
+  }
   if (!client_.connect({.host = options_.host, .path = options_.path})) {
     throw std::runtime_error("the websocket's path \"" + options_.path + "\" or host \"" + options_.host +
                              "\" is too long or has characters that are not allowed");
@@ -169,7 +188,8 @@ void WebsocketHandler::on_event(const WebsocketEvent& event, Instant now) {
       ++counters_.opened;
       link_ = Link::open;
       began_ = true;
-      return;
+      if (!subscribe_text_.empty()) client_.send_text(subscribe_text_, mask_);
+      return flush();
     case WebsocketEventKind::ping: ++counters_.pings_received; return;
     case WebsocketEventKind::closed:
       ++counters_.ended;
@@ -196,7 +216,8 @@ void WebsocketHandler::fail_stream(Instant now, WebsocketError error) {
   drop_stream(now);
 }
 
-// The next attempt is later each time, until a connection has brought something.
+// The next attempt is later each time, until a connection has brought something. The time of the failure is different
+// for each client.
 void WebsocketHandler::drop_stream(Instant now) {
   if (link_ == Link::down) return;
   const bool was_open = link_ == Link::open;
@@ -204,7 +225,7 @@ void WebsocketHandler::drop_stream(Instant now) {
   link_ = Link::down;
   wait_ = useful_ ? options_.retry_min : std::clamp(wait_ * 2, options_.retry_min, options_.retry_max);
   useful_ = false;
-  next_try_ = now.monotonic + wait_;
+  next_try_ = now.monotonic + Jitter{static_cast<std::uint64_t>(now.utc.time_since_epoch().count())}.spread(wait_);
   if (request_ != Request::none) ports_.close(WebsocketLines::snapshot);
   request_ = Request::none;
   wanted_.clear();

@@ -105,7 +105,7 @@ void WebsocketVenue::received(ConnectionId id, std::string_view bytes) {
         append_frame(frame, WebsocketOpcode::pong, data);
         server_.send(id, frame);
         break;
-      case WebsocketPeerEvent::text:
+      case WebsocketPeerEvent::text: subscribe_more(id, data); break;
       case WebsocketPeerEvent::pong: break;
       case WebsocketPeerEvent::close:
         append_frame(frame, WebsocketOpcode::close, data);
@@ -129,6 +129,26 @@ void WebsocketVenue::subscribe(ConnectionId id, std::string_view target) {
                                                        : target.substr(std::min<std::size_t>(4, target.size())));
   subscribers_[id] = subscriber;
   ++counters_.subscribers;
+}
+
+// {"method":"SUBSCRIBE","params":["btcusdt@depth@100ms"],"id":1}, without white space.
+void WebsocketVenue::subscribe_more(ConnectionId id, std::string_view request) {
+  constexpr std::string_view begin = R"({"method":"SUBSCRIBE","params":[")";
+  std::string frame;
+  const std::size_t end = request.find(R"("],"id":)");
+  if (!request.starts_with(begin) || end == std::string_view::npos) {
+    append_frame(frame, WebsocketOpcode::text, R"({"code":2,"msg":"Invalid request"})");
+  } else {
+    std::string& streams = subscribers_[id].streams;
+    for (std::string_view rest = request.substr(begin.size(), end - begin.size()); !rest.empty();) {
+      const std::string_view stream = rest.substr(0, rest.find('"'));
+      streams += '/' + lower(stream);
+      rest.remove_prefix(std::min(stream.size() + 3, rest.size()));  // and ","
+    }
+    const std::string number{request.substr(end + 8)};
+    append_frame(frame, WebsocketOpcode::text, R"({"result":null,"id":)" + number);
+  }
+  server_.send(id, frame);
 }
 
 void WebsocketVenue::get(ConnectionId id, std::string_view target) {

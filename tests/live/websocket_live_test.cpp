@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <set>
 
 #include "live_support.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
@@ -27,6 +28,7 @@ class Market {
     std::uint32_t names = 4;
     JsonBook book = JsonBook::depth;
     bool tls = false;
+    bool subscribe = false;
     unsigned fragmented = 500;
     unsigned left_out = 0;
     std::size_t unsent = 8u << 20;
@@ -68,6 +70,7 @@ class Market {
   [[nodiscard]] WebsocketFeedOptions feed_options() const {
     WebsocketFeedOptions options;
     options.host = options.snapshot_host = "localhost";
+    options.subscribe = options_.subscribe;
     for (std::uint32_t i = 0; i < options_.names; ++i) {
       options.instruments.push_back({.symbol = depth_name(i), .book = options_.book});
     }
@@ -99,20 +102,10 @@ class Market {
                       });
   }
   void expect_same_in_replay() {
-    recorded_.end();
-    for (int i = 0; i < 3; ++i) {
-      HashLog hashes;
-      FeedBooks books{book_options, &hashes};
-      NoPorts ports;
-      WebsocketHandler handler{feed_options(), books, ports};
-      recorded_.replay(handler);
-      EXPECT_EQ(hashes.entries, hashes_.entries);
-      EXPECT_EQ(books.hash(), books_.hash());
-      EXPECT_EQ(books.counters(), books_.counters());
-      EXPECT_EQ(handler.counters(), handler_->counters());
-      EXPECT_EQ(handler.feed().recovery().counters(), handler_->feed().recovery().counters());
-      EXPECT_EQ(handler.state(), handler_->state());
-    }
+    test::expect_same_in_replay<WebsocketHandler>(
+        recorded_, book_options, feed_options(), {books_, hashes_, *handler_}, [](const WebsocketHandler& handler) {
+          return std::pair{handler.counters(), handler.feed().recovery().counters()};
+        });
   }
 
   [[nodiscard]] WebsocketVenue& venue() { return *venue_; }
@@ -168,6 +161,98 @@ TEST_F(WebsocketLive, with_tls_books_are_the_venues_and_a_replay_has_the_same) {
   if (HasFailure()) return;
   EXPECT_EQ(market.sockets().last_failure(), "");
   market.expect_same_in_replay();
+}
+
+TEST_F(WebsocketLive, subscribed_by_a_message_books_are_the_venues_and_a_replay_has_the_same) {
+  Market market{{.subscribe = true}};
+  run(market, 200);
+  if (HasFailure()) return;
+  EXPECT_EQ(market.handler().feed().counters().answers, 1u);
+  EXPECT_EQ(market.handler().feed().counters().refusals, 0u);
+  EXPECT_GT(market.books().counters().trades, 0u);
+  market.venue().cut_all();
+  ASSERT_TRUE(turn_until([&] { market.turn(); }, [&] { return market.live().state() == FeedState::stale; }));
+  run(market, 50);
+  if (HasFailure()) return;
+  EXPECT_EQ(market.handler().feed().counters().answers, 2u);
+  market.expect_same_in_replay();
+}
+
+// Agrees to permessage-deflate, which was not offered.
+struct DeflatingServer {
+  void opened(ConnectionId) { peer = {}; }
+  void received(ConnectionId id, std::string_view bytes) {
+    request += bytes;
+    peer.received(bytes);
+    std::string_view target;
+    if (peer.next(target) != WebsocketPeerEvent::upgrade) return;
+    std::string answer = peer.answer();
+    answer.insert(answer.size() - 2, "Sec-WebSocket-Extensions: permessage-deflate\r\n");
+    append_frame(answer, WebsocketOpcode::text, "compressed");
+    server.send(id, answer);
+  }
+  void closed(ConnectionId) {}
+
+  StreamServer server{{.listen = {"127.0.0.1", 0}}};
+  WebsocketPeer peer;
+  std::string request;
+};
+
+TEST_F(WebsocketLive, permessage_deflate_is_not_offered_and_refused_over_a_real_socket) {
+  DeflatingServer deflating;
+  FeedTcpLine line;
+  line.line = WebsocketLines::stream;
+  line.server = {"127.0.0.1", deflating.server.port()};
+  FeedSocketsOptions options;
+  options.tcp.push_back(line);
+  FeedSockets sockets{options};
+  WebsocketFeedOptions feed;
+  feed.host = feed.snapshot_host = "localhost";
+  feed.instruments.push_back({.symbol = "BTCUSDT"});
+  feed.retry_min = 1ms;
+  FeedBooks books{book_options};
+  WebsocketHandler handler{feed, books, sockets};
+  LiveFeed<WebsocketHandler, FeedBooks> live{{}, sockets, handler, books, nullptr};
+  UtcTime now = clock_now().utc;
+  ASSERT_TRUE(turn_until(
+      [&] {
+        deflating.server.poll(deflating, Duration::zero());
+        live.poll(now += 1ms);
+      },
+      [&] { return handler.counters().failed >= 2; }));
+  EXPECT_EQ(handler.error(), WebsocketError::extension);
+  EXPECT_EQ(handler.counters().opened, 0u);
+  EXPECT_EQ(handler.counters().messages, 0u);
+  EXPECT_EQ(handler.state(), FeedState::waiting);
+  EXPECT_FALSE(deflating.request.contains("Sec-WebSocket-Extensions"));
+}
+
+TEST_F(WebsocketLive, waits_longer_after_each_failure_and_up_to_half_of_it_less) {
+  FeedBooks books{book_options};
+  NoPorts ports;
+  WebsocketFeedOptions options;
+  options.host = options.snapshot_host = "localhost";
+  options.instruments.push_back({.symbol = "BTCUSDT"});
+  options.retry_min = 500ms;
+  options.retry_max = 4s;
+  std::set<Duration> first_waits;
+  for (int client = 0; client < 20; ++client) {
+    WebsocketHandler handler{options, books, ports};
+    UtcTime now{1'700'000'000s + std::chrono::microseconds{client}};
+    Duration longest = 500ms;
+    for (int failure = 0; failure < 6; ++failure) {
+      SCOPED_TRACE("client " + std::to_string(client) + ", failure " + std::to_string(failure));
+      handler.take({.kind = InputKind::clock, .at = now});
+      handler.take({.kind = InputKind::closed, .line = WebsocketLines::stream, .at = now});
+      const Duration wait = handler.due_at() - FeedClock::of(now);
+      EXPECT_GE(wait, longest / 2);
+      EXPECT_LE(wait, longest);
+      if (failure == 0) first_waits.insert(wait);
+      now += wait;
+      longest = std::min<Duration>(2 * longest, 4s);
+    }
+  }
+  EXPECT_GT(first_waits.size(), 15u);
 }
 
 TEST_F(WebsocketLive, tickers_are_the_venues_best_prices) {

@@ -88,10 +88,11 @@ FeedSocketsOptions sockets_of(const LiveOptions& options, const Urls& urls) {
   return made;
 }
 
-WebsocketFeedOptions feed_options(const FeedDescription& description, const Urls& urls) {
+WebsocketFeedOptions feed_options(const FeedDescription& description, const Urls& urls, bool subscribe) {
   WebsocketFeedOptions options = description.websocket();
   options.host = urls.stream.host;
   options.path = urls.stream.path;
+  options.subscribe = subscribe;
   options.snapshot_host = urls.snapshot.host;
   if (!urls.snapshot.path.empty()) options.snapshot_path = urls.snapshot.path;
   return options;
@@ -104,7 +105,7 @@ class LiveWebsocket final : public RunningFeed {
         urls_(urls_of(parts.options)),
         sockets_(sockets_of(parts.options, urls_)),
         books_(description_.books(parts.options.every), parts.hashes),
-        handler_(feed_options(description_, urls_), books_, sockets_),
+        handler_(feed_options(description_, urls_, parts.options.subscribe), books_, sockets_),
         live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
               parts.recorder) {
     if (parts.recorder == nullptr) return;

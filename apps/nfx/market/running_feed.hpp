@@ -31,6 +31,7 @@ struct LiveOptions {
   std::string snapshot_url;
   std::vector<std::string> names;
   bool tickers = false;
+  bool subscribe = false;
   std::optional<std::uint32_t> scale;
   std::string ca;
   std::string config;

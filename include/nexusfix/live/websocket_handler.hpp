@@ -1,6 +1,8 @@
 // The inputs of a crypto venue's feed: a websocket of numbered messages, and HTTP requests for snapshots.
-// Connects, subscribes by its path, answers pings, sends its own on a silent connection, and connects again after a
-// failure: after retry_min, then twice as long each time up to retry_max, until a message has come. Snapshots are
+// Connects, subscribes by its path or by a message, answers pings, sends its own on a silent connection, and connects
+// again after a failure: after retry_min, then twice as long each time up to retry_max, until a message has come. Up to
+// half of that is left out by a hash of the failure's time, so that the clients of a venue that is back do not connect
+// simultaneously, and a replay does as the feed did. Snapshots are
 // requested one after another, each by a connection of its own, while the websocket is open.
 // Thread: one owner; time is that of the inputs. Cost: that of WebsocketClient and JsonFeed, and one copy of the bytes;
 // no allocation after construction. Errors: counters and state(). Bounds: those of its parts.
@@ -40,7 +42,8 @@ class WebsocketTap {
 
 struct WebsocketFeedOptions {
   std::string host;                             // Host of the websocket, with its port if it is not 443
-  std::string path;                             // empty: stream_path()
+  std::string path;                             // empty: stream_path(), or "/stream" with `subscribe`
+  bool subscribe = false;                       // by subscribe_text(), when the websocket is open
   std::string snapshot_host;                    // Host of the HTTP server
   std::string snapshot_path = "/api/v3/depth";  // "?symbol=BTCUSDT&limit=5000" follows
   std::uint32_t snapshot_levels = 5000;
@@ -59,6 +62,8 @@ struct WebsocketFeedOptions {
 
 // "/stream?streams=btcusdt@depth@100ms/btcusdt@trade/..."
 [[nodiscard]] std::string stream_path(const std::vector<WebsocketInstrument>& instruments);
+// {"method":"SUBSCRIBE","params":["btcusdt@depth@100ms","btcusdt@trade",...],"id":1}
+[[nodiscard]] std::string subscribe_text(const std::vector<WebsocketInstrument>& instruments);
 
 struct WebsocketFeedCounters {
   std::uint64_t opened = 0;
@@ -77,8 +82,8 @@ struct WebsocketFeedCounters {
 
 class WebsocketHandler {
  public:
-  // Throws std::runtime_error for a path or an instrument that does not fit,
-  // and in a build without simdjson.
+  // Throws std::runtime_error for a path, a subscription or an instrument that does not fit, and in a build without
+  // simdjson.
   WebsocketHandler(const WebsocketFeedOptions& options, EventOutput events, FeedPorts& ports);
   WebsocketHandler(const WebsocketHandler&) = delete;
   WebsocketHandler& operator=(const WebsocketHandler&) = delete;
@@ -133,6 +138,7 @@ class WebsocketHandler {
   JsonFeed feed_;
   WebsocketClient client_;
   HttpAnswer answer_;
+  std::string subscribe_text_;                  // empty: the path subscribes
   std::vector<std::string> snapshot_requests_;  // by instrument: the whole request
   std::vector<InstrumentIndex> wanted_;         // snapshots, the next one first
   std::vector<bool> is_wanted_;

@@ -80,6 +80,7 @@ class WebsocketVenue {
 
   void get(ConnectionId id, std::string_view target);
   void subscribe(ConnectionId id, std::string_view target);
+  void subscribe_more(ConnectionId id, std::string_view request);
   void send_stream(std::string_view symbol, std::string_view stream, std::string_view text);
   [[nodiscard]] bool happens(unsigned of_10000) { return of_10000 != 0 && random_() % 10'000 < of_10000; }
 
