@@ -67,7 +67,9 @@ class SessionRunner {
   [[nodiscard]] const Instant& now() const noexcept { return now_; }
   void set_time(Instant now) noexcept {
     NFX_ASSERT(now.monotonic >= now_.monotonic);
-    now_ = now;
+    // One after the other: as a whole it would be read from memory before the stores of its halves are there.
+    now_.utc = now.utc;
+    now_.monotonic = now.monotonic;
   }
   // Within an iteration the time of day advances with the monotonic clock: one reading instead of two for each event. A
   // change of the system time takes effect in the next iteration.

@@ -75,8 +75,7 @@ struct Cursor {
 Composer::Composer(const SessionConfig& config)
     : own_fields_(own_fields_of(config)), header_(texts_of(config, own_fields_)) {}
 
-std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, UtcTime now,
-                                             std::span<char> out) noexcept {
+std::size_t Composer::write(const OutgoingMessage& message, UtcTime now, std::span<char> out) noexcept {
   NFX_TRACE();
   const MessageHeader header{
       .msg_type = message.msg_type, .seq = message.seq, .sending_time = now, .poss_dup = message.poss_dup};
@@ -86,15 +85,15 @@ std::optional<std::size_t> Composer::compose(const OutgoingMessage& message, Utc
       (dup_time ? orig_sending_time_tag.size() + message.orig_sending_time.size() + 1 : 0) +
       (message.last_processed ? last_processed_tag.size() + count_digits(value(*message.last_processed)) + 1 : 0) +
       message.header_fields_after.size() + message.header_fields_last.size() + message.body.size();
-  if (body_length > HeaderTemplate::max_body_length) return std::nullopt;
+  if (body_length > HeaderTemplate::max_body_length) return 0;
   const std::size_t front_size = header_.front_size(body_length);
   const std::size_t size = front_size + body_length + Encoder::trailer_size;
-  if (size > out.size()) return std::nullopt;
+  if (size > out.size()) return 0;
 
   std::uint32_t sum = 0;
   char* const body = out.data() + front_size;
   char* const header_end = header_.write(header, body, out.data() + out.size(), sum);
-  if (header_end == nullptr) return std::nullopt;
+  if (header_end == nullptr) return 0;
   NFX_ASSERT(header_end == body + header_.size(header));
   [[maybe_unused]] const char* const begin = header_.write_front(body, body_length, sum);
   NFX_ASSERT(begin == out.data());

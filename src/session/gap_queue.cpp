@@ -42,13 +42,6 @@ std::optional<std::string_view> GapQueue::take(SeqNum seq) noexcept {
   return std::string_view{&bytes_[entry.offset], entry.size};
 }
 
-std::optional<SeqNum> GapQueue::first_from(SeqNum seq) noexcept {
-  while (first_ != last_ && entries_[first_].seq < seq) ++first_;
-  if (first_ == last_) return std::nullopt;
-  NFX_ASSERT(first_ < last_ && entries_[first_].seq >= seq);
-  return entries_[first_].seq;
-}
-
 void GapQueue::clear() noexcept { first_ = last_ = used_bytes_ = 0; }
 
 }  // namespace nfx

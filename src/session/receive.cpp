@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/base/same_text.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/wire/field_writer.hpp"
@@ -74,7 +75,8 @@ void Session::count_invalid(Instant now, Actions& out) noexcept {
 Session::Origin::Origin(const MessageView& message) noexcept
     : sender(message.find(Tag::SenderCompID)),
       target(message.find(Tag::TargetCompID)),
-      sent(message.get_utc_timestamp(Tag::SendingTime)) {}
+      sent_at(message.find(Tag::SendingTime)),
+      has_time(sent_at != MessageView::npos && read_utc_time(message.value_at(sent_at), sent)) {}
 
 void Session::process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept {
   NFX_TRACE();
@@ -91,7 +93,7 @@ void Session::process(const MessageView& message, bool queued, Instant now, Acti
   const SeqNum seq = *number;
   if (seq >= seq_num_limit) return refuse("MsgSeqNum too large", now, out);
   processing_ = seq;
-  if (message.begin_string() != config_.begin_string) {
+  if (!same_text(message.begin_string(), config_.begin_string)) {
     if (seq == next_in_) next_in_ = next(seq);
     // One Logout is enough: another would extend the wait for the peer's.
     if (phase_ == Phase::logout_sent) return disconnect("Incorrect BeginString", Ending::failed, out);
@@ -166,9 +168,9 @@ bool Session::content_acceptable(const MessageView& message, SeqNum seq, const O
   NFX_TRACE();
   report_.clear();
   if (const Dictionary* dictionary = dictionary_for(message); dictionary != nullptr && !config_.validation.is_off()) {
-    if (const auto violation = validate(message, *dictionary, config_.validation, report_)) {
-      reject(message, seq, violation->reason, violation->has_tag() ? std::optional{violation->tag} : std::nullopt, now,
-             out);
+    Violation found;
+    if (!validate(message, *dictionary, config_.validation, report_, found)) {
+      reject(message, seq, found.reason, found.has_tag() ? std::optional{found.tag} : std::nullopt, now, out);
       return false;
     }
   }
@@ -182,10 +184,9 @@ bool Session::content_acceptable(const MessageView& message, SeqNum seq, const O
   };
   if (origin.sender == MessageView::npos) return refused(Tag::SenderCompID, SessionRejectReason::required_tag_missing);
   if (origin.target == MessageView::npos) return refused(Tag::TargetCompID, SessionRejectReason::required_tag_missing);
-  if (origin.sent) return true;
-  return refused(Tag::SendingTime, origin.sent.error() == FieldError::missing
-                                       ? SessionRejectReason::required_tag_missing
-                                       : SessionRejectReason::incorrect_data_format);
+  if (origin.has_time) return true;
+  return refused(Tag::SendingTime, origin.sent_at == MessageView::npos ? SessionRejectReason::required_tag_missing
+                                                                       : SessionRejectReason::incorrect_data_format);
 }
 
 // With FIXT.1.1 the version of an application message is its ApplVerID(1128), or else the one in the peer's Logon.
@@ -204,12 +205,12 @@ const Dictionary* Session::dictionary_for(const MessageView& message) const noex
 bool Session::sender_acceptable(const MessageView& message, SeqNum seq, const Origin& origin, bool queued, Instant now,
                                 Actions& out) noexcept {
   NFX_TRACE();
-  if (origin.sent && !queued && !within_latency(config_, origin.sent->time, now)) {
+  if (origin.has_time && !queued && !within_latency(config_, origin.sent, now)) {
     reject_and_logout(message, seq, SessionRejectReason::sending_time_accuracy_problem, now, out);
     return false;
   }
   const auto differs = [&](std::uint32_t index, std::string_view expected) {
-    return index != MessageView::npos && message.value_at(index) != expected;
+    return index != MessageView::npos && !same_text(message.value_at(index), expected);
   };
   if (!config_.check_comp_id) return true;
   if (differs(origin.sender, config_.target_comp_id) || differs(origin.target, config_.sender_comp_id)) {

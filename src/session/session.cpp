@@ -102,11 +102,6 @@ void Session::start_over(Actions& out) noexcept {
   if (phase_ == Phase::disconnected) reset_counters(out);
 }
 
-std::optional<SeqNum> Session::last_processed() const noexcept {
-  if (!config_.send_last_msg_seq_num_processed) return std::nullopt;
-  return processing_ == next_in_ ? processing_ : previous(next_in_);
-}
-
 // HeartBtInt 0: the peer's silence alone is watched.
 inline MonotonicTime Session::deadline_without_heartbeats(MonotonicTime due) const noexcept {
   if (test_pending_) return std::min(due, test_deadline_);

@@ -25,22 +25,26 @@ inline constexpr std::size_t record_checked_from = offsetof(RecordHeader, seq);
 
 // Writes a record of padded(sizeof(RecordHeader) + front.size() + body.size()) bytes; the size word last. `header` is
 // without size and crc. `front` is the beginning of the body, where that is in two pieces.
-inline void write_record(char* to, JournalPosition position, RecordHeader header, std::string_view body,
+inline void write_record(char* to, JournalPosition position, const RecordHeader& header, std::string_view body,
                          std::string_view front = {}) noexcept {
   NFX_ASSERT(header.kind > RecordKind::none && header.kind <= RecordKind::closed);
   // The size word holds it, padded too.
   NFX_ASSERT(front.size() + body.size() <= std::numeric_limits<std::uint32_t>::max() / 2);
   NFX_ASSERT(position % record_alignment == 0);
-  header.size = 0;
   const auto size = static_cast<std::uint32_t>(sizeof header + front.size() + body.size());
   const std::string_view checked{reinterpret_cast<const char*>(&header) + record_checked_from,
                                  sizeof header - record_checked_from};
   std::uint32_t crc = crc32c(checked, static_cast<std::uint32_t>(position));
   if (!front.empty()) crc = crc32c(front, crc);
-  header.crc = crc32c(body, crc);
+  crc = crc32c(body, crc);
   // The zeros after the record are written first: the body covers those that are not its own.
   std::memset(to + padded(size) - record_alignment, 0, record_alignment);
-  std::memcpy(to, &header, sizeof header);
+  // In parts: to read the header as a whole would wait for the stores of its members.
+  constexpr std::uint32_t no_size = 0;
+  static_assert(offsetof(RecordHeader, crc) == sizeof no_size && record_checked_from == sizeof no_size + sizeof crc);
+  std::memcpy(to, &no_size, sizeof no_size);
+  std::memcpy(to + sizeof no_size, &crc, sizeof crc);
+  std::memcpy(to + record_checked_from, checked.data(), checked.size());
   if (!front.empty()) std::memcpy(to + sizeof header, front.data(), front.size());
   if (!body.empty()) std::memcpy(to + sizeof header + front.size(), body.data(), body.size());
   std::memcpy(to, &size, sizeof size);

@@ -247,7 +247,9 @@ std::expected<SeqNum, FieldError> MessageView::get_seq_num(Tag tag) const noexce
 
 std::expected<UtcTimestamp, FieldError> MessageView::utc_timestamp_at(std::uint32_t index) const noexcept {
   if (index == npos) return std::unexpected(FieldError::missing);
-  if (const auto time = parse_utc_timestamp(value_at(index))) return *time;
+  // Member by member: as a whole it would be read from memory before the stores of its members are there.
+  if (const auto time = parse_utc_timestamp(value_at(index)))
+    return UtcTimestamp{time->time, time->picoseconds, time->fraction_digits};
   return std::unexpected(FieldError::bad_format);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/page_array.hpp"
 #include "nexusfix/base/seq_num.hpp"
 
@@ -24,7 +25,12 @@ class GapQueue {
   [[nodiscard]] std::optional<std::string_view> take(SeqNum seq) noexcept;
 
   // The lowest stored sequence number that is not below `seq`; everything below is dropped.
-  [[nodiscard]] std::optional<SeqNum> first_from(SeqNum seq) noexcept;
+  [[nodiscard]] std::optional<SeqNum> first_from(SeqNum seq) noexcept {
+    while (first_ != last_ && entries_[first_].seq < seq) ++first_;
+    if (first_ == last_) return std::nullopt;
+    NFX_ASSERT(first_ < last_ && entries_[first_].seq >= seq);
+    return entries_[first_].seq;
+  }
 
   void clear() noexcept;
   [[nodiscard]] bool empty() const noexcept { return first_ == last_; }

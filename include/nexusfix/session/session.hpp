@@ -171,8 +171,9 @@ class Session {
   // Who sent a message, and when: looked up once and used several times.
   struct Origin {
     explicit Origin(const MessageView& message) noexcept;
-    std::uint32_t sender, target;  // indexes into the message, or npos
-    std::expected<UtcTimestamp, FieldError> sent;
+    std::uint32_t sender, target, sent_at;  // indexes into the message, or npos
+    UtcTime sent{};                         // SendingTime
+    bool has_time;                          // ... which is there, and a time
   };
   void process(const MessageView& message, bool queued, Instant now, Actions& out) noexcept;
   void dispatch(const MessageView& message, SeqNum seq, Position position, Instant now, Actions& out) noexcept;
@@ -229,7 +230,10 @@ class Session {
   void disconnect(std::string_view text, Ending ending, Actions& out, LogonRefusalReason reason = {}) noexcept;
   [[nodiscard]] bool omitted_from_store(const Outgoing& message) const noexcept;
   // The value of LastMsgSeqNumProcessed(369), when the session sends it.
-  [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept;
+  [[nodiscard]] std::optional<SeqNum> last_processed() const noexcept {
+    if (!config_.send_last_msg_seq_num_processed) return std::nullopt;
+    return processing_ == next_in_ ? processing_ : previous(next_in_);
+  }
   void reset_counters(Actions& out) noexcept;
   void note(Notice notice, SeqNum seq, std::string_view text, Actions& out) noexcept;
   std::string_view format(std::string_view before, SeqNum first, std::string_view between, SeqNum second) noexcept;
