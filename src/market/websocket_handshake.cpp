@@ -1,7 +1,6 @@
 // The HTTP part of a websocket: the request, and whether the answer belongs to it.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "market/http_text.hpp"
 #include "nexusfix/base/assert.hpp"
@@ -112,10 +111,8 @@ bool WebsocketClient::connect(const WebsocketRequest& request) {
   std::size_t size = 0;
   for (const std::string_view part : parts) size += part.size();
   if (size > output_.size()) return false;
-  for (const std::string_view part : parts) {
-    std::memcpy(output_.data() + link_.output_used, part.data(), part.size());
-    link_.output_used += part.size();
-  }
+  for (const std::string_view part : parts)
+    link_.output_used += part.copy(output_.data() + link_.output_used, part.size());
   websocket_accept({key.data(), key.size()}, link_.accept);
   link_.state = WebsocketState::connecting;
   return true;
