@@ -138,7 +138,8 @@ std::vector<Mistake> mistakes() {
       {"[placement]\nmaping = \"hash\"\n" + good, "test.toml:2:10: [placement] maping: ", "did you mean mapping?"},
       {"[placement]\npoll = 3\n" + good, "test.toml:2:8: poll: ", "expected a section"},
       {"[placement.flusher]\nsame_cache_as = \"polls\"\n" + good, "test.toml:2:17: [placement.flusher] same_cache_as: ",
-       "expected \"poll\", \"deferred\", \"flusher\", \"log\" or \"handshake\""},
+       "expected \"poll\", \"deferred\", \"flusher\", \"log\", \"handshake\", \"feed\", \"model\", \"orders\", "
+       "\"recorder\" or \"ui\""},
       {"[log]\nrotate_bytes = 5\n" + good, "test.toml:2:16: [log] rotate_bytes: ", "expected an integer from 65536"},
       {"[log]\nformat = \"json\"\n" + good, "test.toml:2:10: [log] format: ", "expected \"full\" or \"quickfix\""},
       {"[log]\nmessages = false\nevents = false\ndirectory = \"x\"\n" + good,
