@@ -84,13 +84,9 @@ class Durability(unittest.TestCase):
         self.server.communicate(timeout=PATIENCE_S)
         for ring in (self.folder / "rings").iterdir():
             ring.unlink()
-        lost = 0
         for file in (self.folder / "store").glob("*/*.nfxj"):
             synced = self.folder / "synced" / str(file.stat().st_ino)
-            left = synced.read_bytes() if synced.exists() else b""
-            lost += left != file.read_bytes()
-            file.write_bytes(left)
-        return lost
+            file.write_bytes(synced.read_bytes() if synced.exists() else b"")
 
     def numbers(self):
         """Next in and next out, as they are in the files."""
@@ -122,11 +118,11 @@ class Durability(unittest.TestCase):
                 self.assertEqual(answer["11"], sent[-1])
                 seen = int(answer["34"])
             next_number = peer.next
-            lost = self.lose_power()
-            yield sent, next_number, seen, lost
+            self.lose_power()
+            yield sent, next_number, seen
 
     def check_promise(self, durability):
-        for sent, next_number, seen, _ in self.trade(durability, 4):
+        for sent, next_number, seen in self.trade(durability, 4):
             self.assertEqual(self.orders_kept(), sent)
             self.assertEqual(self.numbers(), (next_number, seen + 1))
 
@@ -137,8 +133,8 @@ class Durability(unittest.TestCase):
         self.check_promise("message")
 
     def test_with_an_interval_that_is_not_over_an_answer_may_be_lost_and_the_journal_is_whole_all_the_same(self):
-        for sent, _, _, lost in self.trade("interval", 1):
-            self.assertGreater(lost, 0, "nothing was lost: the test does not take away what was not synced")
+        for sent, _, _ in self.trade("interval", 1):
+            # Wherever it was when the power went, in memory or written without a sync.
             self.assertNotIn(sent[0], self.orders_kept())
             code, _, err = run("store", "verify", str(self.folder / "store"))
             self.assertTrue(code == 0 or "no session is stored here" in err, err)
