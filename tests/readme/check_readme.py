@@ -48,8 +48,9 @@ def check_text(root, nfx):
     check((root / "examples/desk.toml").read_text() in configurations, "README.md: its configuration is not examples/desk.toml")
     for target in re.findall(r"\]\(((?!http)[^)#]+)", readme):
         check((root / target).exists(), f"README.md: link to {target}, which does not exist")
-    folders = re.findall(r"^    ([a-z_.]+)/ ", readme, re.M)
-    check(len(folders) > 5, "README.md: the folder map is missing")
+    lines = re.findall(r"^    ((?:[a-z_]+/,? )+)", readme, re.M)
+    folders = [folder for line in lines for folder in re.findall(r"[a-z_]+", line)]
+    check(len(folders) > 9, "README.md: the folder map is missing")
     for folder in folders:
         check((root / folder).is_dir(), f"README.md: the folder map names {folder}/, which does not exist")
     usage = subprocess.run([str(root / "dev")], capture_output=True, text=True).stdout
