@@ -1,29 +1,14 @@
 // The text of a description, and what follows from it.
 #include "market/feed_description.hpp"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "market/description_words.hpp"
 
 namespace nfx::app::market {
 
 using namespace nfx::market;
-
-namespace {
-
-std::string_view word_of(std::string_view& text) {
-  const std::size_t end = std::min(text.find(' '), text.size());
-  const std::string_view word = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return word;
-}
-
-template <class Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
-}  // namespace
 
 std::string FeedDescription::text() const {
   std::string out = "feed " + feed + " midnight " + std::to_string(midnight.time_since_epoch().count()) + " scale " +

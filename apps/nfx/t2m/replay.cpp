@@ -2,10 +2,10 @@
 #include "t2m/replay.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <utility>
 
+#include "market/description_words.hpp"
 #include "market/feed_description.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/recording/read_recording.hpp"
@@ -88,18 +88,6 @@ class Replay {
   Instant now_{};
 };
 
-std::string_view word_of(std::string_view& text) {
-  const std::string_view word = text.substr(0, text.find(' '));
-  text.remove_prefix(std::min(word.size() + 1, text.size()));
-  return word;
-}
-
-template <class Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 }  // namespace
 
 std::string describe(const MessageOptions& messages, UtcTime midnight) {
@@ -108,11 +96,12 @@ std::string describe(const MessageOptions& messages, UtcTime midnight) {
 }
 
 std::optional<Described> read_description(std::string_view text) {
-  if (word_of(text) != "t2m") return std::nullopt;
+  if (market::word_of(text) != "t2m") return std::nullopt;
   Described made;
-  const auto feed = std::ranges::find(feed_kinds, word_of(text));
+  const auto feed = std::ranges::find(feed_kinds, market::word_of(text));
   std::int64_t midnight = 0;
-  if (feed == feed_kinds.end() || !read_number(word_of(text), made.names) || !read_number(text, midnight))
+  if (feed == feed_kinds.end() || !market::read_number(market::word_of(text), made.names) ||
+      !market::read_number(text, midnight))
     return std::nullopt;
   made.feed = static_cast<FeedKind>(feed - feed_kinds.begin());
   made.midnight = UtcTime{Duration{midnight}};
