@@ -17,9 +17,9 @@
   row(x86_64, avx512bw, "-mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512dq -mavx512vl -fno-tree-slp-vectorize", \
       has("avx2") && has("bmi") && has("bmi2") && has("popcnt") && has("avx512f") && has("avx512bw") && \
       has("avx512dq") && has("avx512vl")) \
-  row(x86_64, avx512, "-mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2", \
+  row(x86_64, avx512, "-mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi2 -fno-tree-slp-vectorize", \
       has("avx2") && has("bmi") && has("bmi2") && has("popcnt") && has("avx512f") && has("avx512bw") && \
-      has("avx512dq") && has("avx512vl") && has("avx512vbmi") && has("avx512vbmi2"))
+      has("avx512dq") && has("avx512vl") && has("avx512vbmi2"))
 #elif defined(__aarch64__)
 #define NFX_KERNEL_ROWS(row, has) \
   row(aarch64, neon, "", true)

@@ -231,6 +231,8 @@ class VectorIndexer {
   using Field = typename Vector::Fields::type;
   using Fields = typename Vector::Fields;  // of eight fields, an element each
   static constexpr unsigned vectors = 32 / Fields::width;
+  // Whether the vector finds the places of all bits together.
+  static constexpr bool compresses = requires(Position* to) { Vector::put_eight_places(to, 0u, 0u); };
 
   static constexpr unsigned most_in_half = 8;           // fields of four bytes; only empty values allow more
   static constexpr unsigned before_check_sum = 64 - 8;  // in the last block: the SOH before "10=nnn|"
@@ -271,10 +273,17 @@ class VectorIndexer {
     const auto count = static_cast<std::uint32_t>(__builtin_popcount(soh));
     NFX_ASSERT(count_ + count <= capacity_ + 63);
     Position* const to = ends_ + count_;
-    for (unsigned i = 0; i < often; ++i) put_place(to[i], base, soh);
-    if (count > often) [[unlikely]] {
-      for (unsigned i = often; i < most_in_half; ++i) put_place(to[i], base, soh);
-      for (unsigned i = most_in_half; i < count; ++i) put_place(to[i], base, soh);
+    if constexpr (compresses) {
+      Vector::put_eight_places(to, base, soh);
+      if (count > most_in_half) [[unlikely]] {
+        for (unsigned i = 0; i < count; ++i) put_place(to[i], base, soh);
+      }
+    } else {
+      for (unsigned i = 0; i < often; ++i) put_place(to[i], base, soh);
+      if (count > often) [[unlikely]] {
+        for (unsigned i = often; i < most_in_half; ++i) put_place(to[i], base, soh);
+        for (unsigned i = most_in_half; i < count; ++i) put_place(to[i], base, soh);
+      }
     }
     count_ += count;
   }
