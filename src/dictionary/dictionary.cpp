@@ -56,47 +56,31 @@ namespace {
 QuickCheck quick_check_of(const FieldDef& field) {
   if (!field.open) {
     // A listed value is right, unless it contradicts the type, or is several ones where spaces separate values.
-    const bool several = field.type == FieldType::multiple_char_value || field.type == FieldType::multiple_string_value;
+    const bool several = takes_several(field.type);
     const bool consistent = std::ranges::all_of(field.values.all(), [&](const EnumValue& each) {
       return has_format(each.value, field.type) && !(several && each.value.contains(' '));
     });
     return consistent ? QuickCheck::listed : QuickCheck::none;
   }
-  if (takes_any_text(field.type)) return QuickCheck::any_text;
-  switch (field.type) {
-    case FieldType::integer:
-    case FieldType::length:
-    case FieldType::seq_num:
-    case FieldType::num_in_group:
-    case FieldType::tag_num: return QuickCheck::digits;
-    case FieldType::float_number:
-    case FieldType::quantity:
-    case FieldType::price:
-    case FieldType::price_offset:
-    case FieldType::amount:
-    case FieldType::percentage: return QuickCheck::number;
-    case FieldType::utc_timestamp: return QuickCheck::timestamp;
-    case FieldType::day_of_month:
-    case FieldType::character:
-    case FieldType::boolean:
-    case FieldType::string:
-    case FieldType::multiple_char_value:
-    case FieldType::multiple_string_value:
-    case FieldType::country:
-    case FieldType::currency:
-    case FieldType::exchange:
-    case FieldType::language:
-    case FieldType::month_year:
-    case FieldType::utc_time_only:
-    case FieldType::utc_date_only:
-    case FieldType::local_mkt_date:
-    case FieldType::local_mkt_time:
-    case FieldType::tz_time_only:
-    case FieldType::tz_timestamp:
-    case FieldType::data:
-    case FieldType::xml_data:
-    case FieldType::xid:
-    case FieldType::xid_ref: break;
+  switch (format_of(field.type)) {
+    case ValueFormat::text:
+    case ValueFormat::data: return QuickCheck::any_text;
+    case ValueFormat::integer:
+    case ValueFormat::number:
+    case ValueFormat::sequence_number: return QuickCheck::digits;
+    case ValueFormat::decimal: return QuickCheck::number;
+    case ValueFormat::timestamp: return QuickCheck::timestamp;
+    case ValueFormat::day_of_month:
+    case ValueFormat::character:
+    case ValueFormat::boolean:
+    case ValueFormat::character_list:
+    case ValueFormat::text_list:
+    case ValueFormat::month_year:
+    case ValueFormat::time:
+    case ValueFormat::local_time:
+    case ValueFormat::date:
+    case ValueFormat::zoned_time:
+    case ValueFormat::zoned_timestamp: break;
   }
   return QuickCheck::none;
 }

@@ -5,60 +5,25 @@
 #include <array>
 #include <chrono>
 
-#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/decimal.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {
 namespace {
 
-struct TypeName {
+struct OlderName {
   std::string_view name;
   FieldType type;
 };
 
-// The first name of a type is the one that to_string() returns.
-constexpr std::array type_names{
-    TypeName{"INT", FieldType::integer},
-    TypeName{"LENGTH", FieldType::length},
-    TypeName{"SEQNUM", FieldType::seq_num},
-    TypeName{"NUMINGROUP", FieldType::num_in_group},
-    TypeName{"TAGNUM", FieldType::tag_num},
-    TypeName{"DAYOFMONTH", FieldType::day_of_month},
-    TypeName{"DAY-OF-MONTH", FieldType::day_of_month},
-    TypeName{"FLOAT", FieldType::float_number},
-    TypeName{"QTY", FieldType::quantity},
-    TypeName{"QUANTITY", FieldType::quantity},
-    TypeName{"PRICE", FieldType::price},
-    TypeName{"PRICEOFFSET", FieldType::price_offset},
-    TypeName{"AMT", FieldType::amount},
-    TypeName{"PERCENTAGE", FieldType::percentage},
-    TypeName{"CHAR", FieldType::character},
-    TypeName{"BOOLEAN", FieldType::boolean},
-    TypeName{"STRING", FieldType::string},
-    TypeName{"MULTIPLECHARVALUE", FieldType::multiple_char_value},
-    TypeName{"MULTIPLESTRINGVALUE", FieldType::multiple_string_value},
-    TypeName{"MULTIPLEVALUESTRING", FieldType::multiple_string_value},
-    TypeName{"COUNTRY", FieldType::country},
-    TypeName{"CURRENCY", FieldType::currency},
-    TypeName{"EXCHANGE", FieldType::exchange},
-    TypeName{"LANGUAGE", FieldType::language},
-    TypeName{"MONTHYEAR", FieldType::month_year},
-    TypeName{"MONTH-YEAR", FieldType::month_year},
-    TypeName{"UTCTIMESTAMP", FieldType::utc_timestamp},
-    TypeName{"TIME", FieldType::utc_timestamp},
-    TypeName{"UTCTIMEONLY", FieldType::utc_time_only},
-    TypeName{"UTCDATEONLY", FieldType::utc_date_only},
-    TypeName{"UTCDATE", FieldType::utc_date_only},
-    TypeName{"LOCALMKTDATE", FieldType::local_mkt_date},
-    TypeName{"DATE", FieldType::local_mkt_date},
-    TypeName{"LOCALMKTTIME", FieldType::local_mkt_time},
-    TypeName{"TZTIMEONLY", FieldType::tz_time_only},
-    TypeName{"TZTIMESTAMP", FieldType::tz_timestamp},
-    TypeName{"DATA", FieldType::data},
-    TypeName{"XMLDATA", FieldType::xml_data},
-    TypeName{"XID", FieldType::xid},
-    TypeName{"XIDREF", FieldType::xid_ref},
+constexpr std::array older_names{
+    OlderName{"DAY-OF-MONTH", FieldType::day_of_month},
+    OlderName{"QUANTITY", FieldType::quantity},
+    OlderName{"MULTIPLEVALUESTRING", FieldType::multiple_string_value},
+    OlderName{"MONTH-YEAR", FieldType::month_year},
+    OlderName{"TIME", FieldType::utc_timestamp},
+    OlderName{"UTCDATE", FieldType::utc_date_only},
+    OlderName{"DATE", FieldType::local_mkt_date},
 };
 
 constexpr std::size_t max_digits = 18;  // the most that always fit a 64-bit integer
@@ -173,53 +138,34 @@ bool is_list(std::string_view text, bool of_characters) noexcept {
 
 }  // namespace
 
-std::string_view to_string(FieldType type) noexcept {
-  const auto* const at = std::ranges::find(type_names, type, &TypeName::type);
-  NFX_ASSERT(at != type_names.end());  // every type has a row
-  return at->name;
-}
-
 std::optional<FieldType> parse_field_type(std::string_view name) noexcept {
-  const auto* at = std::ranges::find(type_names, name, &TypeName::name);
-  if (at == type_names.end()) return std::nullopt;
-  return at->type;
+  const auto* const row = std::ranges::find(field_type_rows, name, &FieldTypeRow::name);
+  if (row != field_type_rows.end()) return row->type;
+  const auto* const older = std::ranges::find(older_names, name, &OlderName::name);
+  if (older != older_names.end()) return older->type;
+  return std::nullopt;
 }
 
 bool has_format(std::string_view text, FieldType type) noexcept {
-  switch (type) {
-    case FieldType::integer: return is_integer(text);
-    case FieldType::length:
-    case FieldType::seq_num:
-    case FieldType::num_in_group:
-    case FieldType::tag_num: return is_unsigned(text);
-    case FieldType::day_of_month: return is_day_of_month(text);
-    case FieldType::float_number:
-    case FieldType::quantity:
-    case FieldType::price:
-    case FieldType::price_offset:
-    case FieldType::amount:
-    case FieldType::percentage: return Decimal::parse(text).has_value();
-    case FieldType::character: return text.size() == 1;
-    case FieldType::boolean: return text.size() == 1 && (text[0] == 'Y' || text[0] == 'N');
-    case FieldType::multiple_char_value: return is_list(text, true);
-    case FieldType::multiple_string_value: return is_list(text, false);
-    case FieldType::month_year: return is_month_year(text);
-    case FieldType::utc_timestamp: return is_timestamp(text);
-    case FieldType::utc_time_only: return is_time(text, true);
-    case FieldType::utc_date_only:
-    case FieldType::local_mkt_date: return is_date(text);
-    case FieldType::local_mkt_time: return is_time(text, false);
-    case FieldType::tz_time_only: return is_zoned_time(text);
-    case FieldType::tz_timestamp: return is_zoned_timestamp(text);
-    case FieldType::string:
-    case FieldType::country:
-    case FieldType::currency:
-    case FieldType::exchange:
-    case FieldType::language:
-    case FieldType::data:
-    case FieldType::xml_data:
-    case FieldType::xid:
-    case FieldType::xid_ref: return !text.empty();
+  switch (format_of(type)) {
+    case ValueFormat::integer: return is_integer(text);
+    case ValueFormat::number:
+    case ValueFormat::sequence_number: return is_unsigned(text);
+    case ValueFormat::day_of_month: return is_day_of_month(text);
+    case ValueFormat::decimal: return Decimal::parse(text).has_value();
+    case ValueFormat::character: return text.size() == 1;
+    case ValueFormat::boolean: return text.size() == 1 && (text[0] == 'Y' || text[0] == 'N');
+    case ValueFormat::text:
+    case ValueFormat::data: return !text.empty();
+    case ValueFormat::character_list: return is_list(text, true);
+    case ValueFormat::text_list: return is_list(text, false);
+    case ValueFormat::month_year: return is_month_year(text);
+    case ValueFormat::timestamp: return is_timestamp(text);
+    case ValueFormat::time: return is_time(text, true);
+    case ValueFormat::local_time: return is_time(text, false);
+    case ValueFormat::date: return is_date(text);
+    case ValueFormat::zoned_time: return is_zoned_time(text);
+    case ValueFormat::zoned_timestamp: return is_zoned_timestamp(text);
   }
   return false;
 }

@@ -13,40 +13,25 @@ namespace {
 enum class Family : std::uint8_t { text, integer, decimal, month_year, timestamp, time, date, local_time, data };
 
 Family family_of(FieldType type) noexcept {
-  switch (type) {
-    case FieldType::integer:
-    case FieldType::length:
-    case FieldType::seq_num:
-    case FieldType::num_in_group:
-    case FieldType::tag_num:
-    case FieldType::day_of_month: return Family::integer;
-    case FieldType::float_number:
-    case FieldType::quantity:
-    case FieldType::price:
-    case FieldType::price_offset:
-    case FieldType::amount:
-    case FieldType::percentage: return Family::decimal;
-    case FieldType::character:
-    case FieldType::boolean:
-    case FieldType::string:
-    case FieldType::multiple_char_value:
-    case FieldType::multiple_string_value:
-    case FieldType::country:
-    case FieldType::currency:
-    case FieldType::exchange:
-    case FieldType::language:
-    case FieldType::xid:
-    case FieldType::xid_ref: return Family::text;
-    case FieldType::month_year: return Family::month_year;
-    case FieldType::utc_timestamp:
-    case FieldType::tz_timestamp: return Family::timestamp;
-    case FieldType::utc_time_only:
-    case FieldType::tz_time_only: return Family::time;
-    case FieldType::utc_date_only:
-    case FieldType::local_mkt_date: return Family::date;
-    case FieldType::local_mkt_time: return Family::local_time;
-    case FieldType::data:
-    case FieldType::xml_data: return Family::data;
+  switch (format_of(type)) {
+    case ValueFormat::integer:
+    case ValueFormat::number:
+    case ValueFormat::sequence_number:
+    case ValueFormat::day_of_month: return Family::integer;
+    case ValueFormat::decimal: return Family::decimal;
+    case ValueFormat::character:
+    case ValueFormat::boolean:
+    case ValueFormat::text:
+    case ValueFormat::character_list:
+    case ValueFormat::text_list: return Family::text;
+    case ValueFormat::month_year: return Family::month_year;
+    case ValueFormat::timestamp:
+    case ValueFormat::zoned_timestamp: return Family::timestamp;
+    case ValueFormat::time:
+    case ValueFormat::zoned_time: return Family::time;
+    case ValueFormat::date: return Family::date;
+    case ValueFormat::local_time: return Family::local_time;
+    case ValueFormat::data: return Family::data;
   }
   return Family::text;
 }

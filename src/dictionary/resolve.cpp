@@ -275,7 +275,7 @@ void Resolver::check_repeated(const ModelMember& member, const Where& where, con
 void Resolver::check_data(const Gathering& gathered, const std::string& where) {
   for (std::size_t i = 0; i < gathered.members.size(); ++i) {
     const FieldDef& field = *gathered.members[i].field;
-    if (field.type != FieldType::data && field.type != FieldType::xml_data) continue;
+    if (format_of(field.type) != ValueFormat::data) continue;
     const MemberDef* before = i == 0 ? nullptr : &gathered.members[i - 1];
     const bool paired = before != nullptr && before->group == nullptr &&
                         (before->field->type == FieldType::length || before->field->type == FieldType::integer);

@@ -318,7 +318,7 @@ inline bool Validation::value_is_right(const FieldDef& field, std::string_view v
     return false;
   }
   if (checks_.enum_values != ValidationMode::off && !field.open) {
-    const bool several = field.type == FieldType::multiple_char_value || field.type == FieldType::multiple_string_value;
+    const bool several = takes_several(field.type);
     const bool listed = several ? all_listed(value, field.values) : field.values.contains(value);
     if (!listed) return let_through(Reason::value_is_incorrect, field.tag);
   }

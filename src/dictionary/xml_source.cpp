@@ -95,9 +95,7 @@ std::optional<FieldType> XmlSource::type(pugi::xml_node node, std::string_view n
   const std::optional<FieldType> type = parse_field_type(name);
   if (!type) {
     std::vector<std::string_view> known;
-    for (int i = 0; i <= std::to_underlying(FieldType::xid_ref); ++i) {
-      known.push_back(to_string(static_cast<FieldType>(i)));
-    }
+    for (const FieldTypeRow& row : field_type_rows) known.push_back(row.name);
     const std::string suggestion = did_you_mean(name, known);
     report(node, what + " has the unknown type " + in_quotes(name) +
                      (suggestion.empty() ? "; write a FIX type such as STRING, INT or UTCTIMESTAMP" : suggestion));

@@ -21,40 +21,25 @@ using dictionary_test::validate_bytes;
 // A text that is a value of the field.
 std::string value_of(const FieldDef& field) {
   if (!field.values.empty()) return std::string(field.values.all().front().value);
-  switch (field.type) {
-    case FieldType::integer:
-    case FieldType::length:
-    case FieldType::seq_num:
-    case FieldType::num_in_group:
-    case FieldType::tag_num:
-    case FieldType::day_of_month: return "1";
-    case FieldType::float_number:
-    case FieldType::quantity:
-    case FieldType::price:
-    case FieldType::price_offset:
-    case FieldType::amount:
-    case FieldType::percentage: return "-1.50";
-    case FieldType::boolean: return "Y";
-    case FieldType::month_year: return "202402w1";
-    case FieldType::utc_timestamp: return "20240229-23:59:59.123";
-    case FieldType::utc_time_only: return "23:59:59.123";
-    case FieldType::utc_date_only:
-    case FieldType::local_mkt_date: return "20240229";
-    case FieldType::local_mkt_time: return "23:59:59";
-    case FieldType::tz_time_only: return "23:59Z";
-    case FieldType::tz_timestamp: return "20240229-23:59Z";
-    case FieldType::character:
-    case FieldType::string:
-    case FieldType::multiple_char_value:
-    case FieldType::multiple_string_value:
-    case FieldType::country:
-    case FieldType::currency:
-    case FieldType::exchange:
-    case FieldType::language:
-    case FieldType::data:
-    case FieldType::xml_data:
-    case FieldType::xid:
-    case FieldType::xid_ref: return "x";
+  switch (format_of(field.type)) {
+    case ValueFormat::integer:
+    case ValueFormat::number:
+    case ValueFormat::sequence_number:
+    case ValueFormat::day_of_month: return "1";
+    case ValueFormat::decimal: return "-1.50";
+    case ValueFormat::boolean: return "Y";
+    case ValueFormat::month_year: return "202402w1";
+    case ValueFormat::timestamp: return "20240229-23:59:59.123";
+    case ValueFormat::time: return "23:59:59.123";
+    case ValueFormat::local_time: return "23:59:59";
+    case ValueFormat::date: return "20240229";
+    case ValueFormat::zoned_time: return "23:59Z";
+    case ValueFormat::zoned_timestamp: return "20240229-23:59Z";
+    case ValueFormat::character:
+    case ValueFormat::text:
+    case ValueFormat::data:
+    case ValueFormat::character_list:
+    case ValueFormat::text_list: return "x";
   }
   return {};
 }

@@ -109,7 +109,7 @@ void Learner::take_member(const Field& field, std::size_t frame, const MemberDef
 
 void Learner::take_value(const FieldDef& field, std::string_view value) {
   if (field.open || value.empty()) return;
-  const bool several = field.type == FieldType::multiple_char_value || field.type == FieldType::multiple_string_value;
+  const bool several = takes_several(field.type);
   while (!value.empty()) {
     const std::size_t end = several ? value.find(' ') : std::string_view::npos;
     const std::string_view one = value.substr(0, end);

@@ -17,40 +17,25 @@ bool is_number(std::string_view text, std::int32_t& number) {
 }
 
 ValueKind kind_of(FieldType type) {
-  switch (type) {
-    case FieldType::integer:
-    case FieldType::length:
-    case FieldType::num_in_group:
-    case FieldType::tag_num:
-    case FieldType::day_of_month: return ValueKind::integer;
-    case FieldType::seq_num: return ValueKind::seq_num;
-    case FieldType::float_number:
-    case FieldType::quantity:
-    case FieldType::price:
-    case FieldType::price_offset:
-    case FieldType::amount:
-    case FieldType::percentage: return ValueKind::decimal;
-    case FieldType::character: return ValueKind::character;
-    case FieldType::boolean: return ValueKind::boolean;
-    case FieldType::utc_timestamp: return ValueKind::utc_timestamp;
-    case FieldType::data:
-    case FieldType::xml_data: return ValueKind::data;
-    case FieldType::string:
-    case FieldType::multiple_char_value:
-    case FieldType::multiple_string_value:
-    case FieldType::country:
-    case FieldType::currency:
-    case FieldType::exchange:
-    case FieldType::language:
-    case FieldType::month_year:
-    case FieldType::utc_time_only:
-    case FieldType::utc_date_only:
-    case FieldType::local_mkt_date:
-    case FieldType::local_mkt_time:
-    case FieldType::tz_time_only:
-    case FieldType::tz_timestamp:
-    case FieldType::xid:
-    case FieldType::xid_ref: return ValueKind::text;
+  switch (format_of(type)) {
+    case ValueFormat::integer:
+    case ValueFormat::number:
+    case ValueFormat::day_of_month: return ValueKind::integer;
+    case ValueFormat::sequence_number: return ValueKind::seq_num;
+    case ValueFormat::decimal: return ValueKind::decimal;
+    case ValueFormat::character: return ValueKind::character;
+    case ValueFormat::boolean: return ValueKind::boolean;
+    case ValueFormat::timestamp: return ValueKind::utc_timestamp;
+    case ValueFormat::data: return ValueKind::data;
+    case ValueFormat::text:
+    case ValueFormat::character_list:
+    case ValueFormat::text_list:
+    case ValueFormat::month_year:
+    case ValueFormat::time:
+    case ValueFormat::local_time:
+    case ValueFormat::date:
+    case ValueFormat::zoned_time:
+    case ValueFormat::zoned_timestamp: return ValueKind::text;
   }
   return ValueKind::text;
 }
