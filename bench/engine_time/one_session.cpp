@@ -2,6 +2,7 @@
 #include "engine_time/one_session.hpp"
 
 #include <stdexcept>
+#include <thread>
 
 #include "harness/measure.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
@@ -53,7 +54,11 @@ OneSession::OneSession(const SessionChoice& choice)
   settings.journal.retain_bytes = 256 * 1024 * 1024;
   config_.sessions.push_back(std::move(settings));
   loop_ = std::make_unique<Loop>(config_, 0, transport_, clock_, application_, stores_);
-  if (choice.store == StoreKind::journal) flusher_.begin(choice.helpers);
+  if (choice.store == StoreKind::journal) {
+    const CpuSet cpus = choice.helpers;
+    flusher_.emplace(stores_.flusher(),
+                     FlusherThreadOptions{.begin = [cpus] { static_cast<void>(CpuAffinity::set(cpus)); }});
+  }
   SessionConfig peer;
   peer.role = Role::initiator;
   peer.sender_comp_id = "TRADER";
@@ -77,24 +82,6 @@ OneSession::OneSession(const SessionChoice& choice)
     std::this_thread::yield();
   }
   if (!loop_->find(0)->logged_on()) throw std::runtime_error(name_ + ": the session did not log on");
-}
-
-void OneSession::FlusherThread::begin(const CpuSet& cpus) {
-  thread_ = std::thread{[this, cpus] {
-    static_cast<void>(CpuAffinity::set(cpus));
-    SystemClock clock;
-    while (!stop_.load(std::memory_order_acquire)) {
-      const Duration due = stores_.flusher().turn(clock.now());
-      if (due > Duration::zero()) stores_.flusher().wait(due);
-    }
-  }};
-}
-
-OneSession::FlusherThread::~FlusherThread() {
-  if (!thread_.joinable()) return;
-  stop_.store(true, std::memory_order_release);
-  stores_.flusher().wake();
-  thread_.join();
 }
 
 SessionStore OneSession::open_second_store() {

@@ -5,12 +5,11 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/counter_clock.hpp"
@@ -20,6 +19,7 @@
 #include "harness/random.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/session/composer.hpp"
+#include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/transport/transport.hpp"
 
 namespace nfx::bench {
@@ -190,19 +190,6 @@ class OneSession {
   void next_order();
   void answer(std::uint32_t number, bool account);
 
-  // Runs the journal's flusher from begin() on.
-  class FlusherThread {
-   public:
-    explicit FlusherThread(JournalStores& stores) : stores_(stores) {}
-    ~FlusherThread();
-    void begin(const CpuSet& cpus);
-
-   private:
-    JournalStores& stores_;
-    std::atomic<bool> stop_{false};
-    std::thread thread_;
-  };
-
   std::string name_;
   Marks marks_;
   std::vector<std::string> orders_, reports_;
@@ -212,7 +199,7 @@ class OneSession {
   Answering application_;
   HandTransport transport_;
   std::unique_ptr<Composer> composer_;
-  FlusherThread flusher_{stores_};  // ends after the loop, which gives it the rest
+  std::optional<FlusherThread> flusher_;  // ends after the loop, which gives it the rest
   std::unique_ptr<Loop> loop_;
   std::uint64_t seq_ = 1;
   std::string bytes_;

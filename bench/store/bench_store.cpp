@@ -12,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "harness/cycle_clock.hpp"
@@ -23,10 +22,10 @@
 #include "harness/scratch_folder.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/store/memory_message_store.hpp"
 #include "store/commit_rows.hpp"
 #include "store/growth_rows.hpp"
+#include "store/open_journal.hpp"
 #include "store/quickfix_store.hpp"
 #include "store/together_rows.hpp"
 
@@ -96,23 +95,16 @@ class InMemory final : public Subject {
 class Journal final : public Subject {
  public:
   Journal(const Options& options, const fs::path& folder, Durability durability)
-      : store_(posix_disk(), journal_options(options, folder, durability), "FIX.4.4:US->THEM", read_clocks().utc),
-        now_(read_clocks().utc),
-        flusher_(options.other_cores) {
-    store_.prefault();
-    flusher_.add(store_);
-    store_.prepare();
-    while (!store_.accepts(16 * 1024)) std::this_thread::yield();  // as a Logon does
-  }
-  ~Journal() override { flusher_.remove(store_); }
+      : thread_(flusher_, on_cores(options.other_cores)),
+        journal_(journal_options(options, folder, durability), 1, flusher_) {}
   bool append(std::uint64_t seq, const std::string& bytes) override {
-    const bool kept = store_.append(SeqNum{seq}, bytes, now_);
-    store_.set_next_outbound(SeqNum{seq + 1});
-    if (store_.durability() == Durability::group) store_.want_sync();
-    if (store_.durability() == Durability::message) return kept && store_.wait_durable(store_.position());
+    const bool kept = journal_->append(SeqNum{seq}, bytes, now_);
+    journal_->set_next_outbound(SeqNum{seq + 1});
+    if (journal_->durability() == Durability::group) journal_->want_sync();
+    if (journal_->durability() == Durability::message) return kept && journal_->wait_durable(journal_->position());
     return kept;
   }
-  std::string read(std::uint64_t seq) override { return std::string(store_.read(SeqNum{seq}).value_or("")); }
+  std::string read(std::uint64_t seq) override { return std::string(journal_->read(SeqNum{seq}).value_or("")); }
 
  private:
   static JournalOptions journal_options(const Options& options, const fs::path& folder, Durability durability) {
@@ -123,9 +115,10 @@ class Journal final : public Subject {
     return journal;
   }
 
-  JournalStore store_;
-  UtcTime now_;
-  FlusherThread flusher_;
+  JournalFlusher flusher_;
+  FlusherThread thread_;
+  OpenJournal journal_;
+  UtcTime now_ = read_utc();
 };
 
 // The usual alternative: a file mapped into memory, that the kernel writes back when it sees fit.

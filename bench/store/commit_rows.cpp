@@ -11,6 +11,7 @@
 #include "harness/flusher_thread.hpp"
 #include "harness/measure.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
+#include "store/open_journal.hpp"
 
 namespace nfx::bench {
 
@@ -20,57 +21,46 @@ using Clock = std::chrono::steady_clock;
 
 class Session {
  public:
-  Session(const CommitPlan& plan, const CommitRow& row, std::uint32_t number, FlusherThread& flusher)
-      : messages_(plan.messages),
-        now_(read_clocks().utc),
-        store_(posix_disk(), options_of(plan, row), "FIX.4.4:US->THEM" + std::to_string(number), now_),
-        flusher_(flusher) {
-    store_.prefault();
-    flusher_.add(store_);
-    store_.prepare();
-    while (!store_.accepts(16 * 1024)) std::this_thread::yield();  // as a Logon does
-  }
-  ~Session() { flusher_.remove(store_); }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  Session(const CommitPlan& plan, const CommitRow& row, std::uint32_t number, JournalFlusher& flusher)
+      : messages_(plan.messages), journal_(options_of(plan, row), number, flusher) {}
 
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
-  [[nodiscard]] std::uint64_t syncs() const noexcept { return store_.counters().syncs; }
+  [[nodiscard]] std::uint64_t syncs() const noexcept { return journal_->counters().syncs; }
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
 
   // False: the ring is full, which passes.
   bool append() {
-    if (!store_.append(SeqNum{taken_ + 1}, message(taken_ + 1), now_)) {
-      const StoreCondition condition = store_.condition();  // good: there is space meanwhile
+    if (!journal_->append(SeqNum{taken_ + 1}, message(taken_ + 1), now_)) {
+      const StoreCondition condition = journal_->condition();  // good: there is space meanwhile
       if (condition == StoreCondition::full || condition == StoreCondition::failed)
-        throw std::runtime_error("the journal takes no more: " + store_.condition_text());
+        throw std::runtime_error("the journal takes no more: " + journal_->condition_text());
       return false;
     }
     ++taken_;
-    store_.set_next_outbound(SeqNum{taken_ + 1});
+    journal_->set_next_outbound(SeqNum{taken_ + 1});
     return true;
   }
   bool append_and_remember(Clock::time_point at) {
     if (!append()) return false;
-    waiting_.push_back({store_.position(), at});
+    waiting_.push_back({journal_->position(), at});
     return true;
   }
-  void want_sync() noexcept { store_.want_sync(); }
-  bool wait() noexcept { return store_.wait_durable(store_.position()); }
+  void want_sync() noexcept { journal_->want_sync(); }
+  bool wait() noexcept { return journal_->wait_durable(journal_->position()); }
   // Those that are durable now.
   std::uint64_t take_durable(LatencyHistogram& wait_ns) {
-    const JournalPosition durable = store_.durable();
+    const JournalPosition durable = journal_->durable();
     std::uint64_t count = 0;
     const auto now = Clock::now();
     for (; !waiting_.empty() && waiting_.front().end <= durable; waiting_.pop_front(), ++count)
       wait_ns.record(now - waiting_.front().at);
-    if (store_.condition() == StoreCondition::failed) throw std::runtime_error(store_.condition_text());
+    if (journal_->condition() == StoreCondition::failed) throw std::runtime_error(journal_->condition_text());
     return count;
   }
 
   void check() const {
-    for (std::uint64_t seq = value(store_.oldest_kept()); seq <= taken_; ++seq) {
-      if (store_.read(SeqNum{seq}) != std::string_view{message(seq)})
+    for (std::uint64_t seq = value(journal_->oldest_kept()); seq <= taken_; ++seq) {
+      if (journal_->read(SeqNum{seq}) != std::string_view{message(seq)})
         throw WrongAnswerError("a journal gives back another message " + std::to_string(seq));
     }
   }
@@ -91,12 +81,11 @@ class Session {
     options.archive = Archive::remove;
     return options;
   }
-  [[nodiscard]] const std::string& message(std::uint64_t seq) const { return messages_[seq * 7 % messages_.size()]; }
+  [[nodiscard]] const std::string& message(std::uint64_t seq) const { return message_at(messages_, seq); }
 
   const std::vector<std::string>& messages_;
-  UtcTime now_;
-  JournalStore store_;
-  FlusherThread& flusher_;
+  UtcTime now_ = read_utc();
+  OpenJournal journal_;
   std::uint64_t taken_ = 0;
   std::deque<Waiting> waiting_;
 };
@@ -162,7 +151,8 @@ std::vector<CommitRow> commit_rows() {
 }
 
 void run_commits(CommitRow& row, const CommitPlan& plan) {
-  FlusherThread flusher{plan.flusher_cores};
+  JournalFlusher flusher;
+  const FlusherThread thread{flusher, on_cores(plan.flusher_cores)};
   std::filesystem::create_directories(plan.folder / "commits");
   {
     Sessions sessions;

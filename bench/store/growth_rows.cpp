@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <thread>
 
 #include "harness/flusher_thread.hpp"
 #include "harness/measure.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/open_journal.hpp"
 
 namespace nfx::bench {
 
@@ -15,7 +14,6 @@ namespace {
 
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
-constexpr std::size_t logon_room = 16 * kib;  // what a Logon waits for
 
 JournalOptions options_of(const GrowthPlan& plan) {
   JournalOptions options;
@@ -40,13 +38,11 @@ std::vector<GrowthRow> growth_rows() {
 }
 
 void run_growth(std::vector<GrowthRow>& rows, const GrowthPlan& plan) {
-  UtcTime now = read_clocks().utc;
-  FlusherThread flusher(plan.flusher_cores);
-  JournalStore store(posix_disk(), options_of(plan), "FIX.4.4:US->THEM", now);
-  store.prefault();
-  flusher.add(store);
-  store.prepare();
-  while (!store.accepts(logon_room)) std::this_thread::yield();
+  const UtcTime now = read_utc();
+  JournalFlusher flusher;
+  const FlusherThread thread{flusher, on_cores(plan.flusher_cores)};
+  OpenJournal journal{options_of(plan), 1, flusher};
+  JournalStore& store = *journal;
   std::string just_encoded(256, '\0');
   const double pace = plan.pace_ns * plan.clock.ticks_per_ns;
   std::uint64_t due = ticks_before();
@@ -54,7 +50,7 @@ void run_growth(std::vector<GrowthRow>& rows, const GrowthPlan& plan) {
   for (std::size_t row = 0; row < rows.size(); ++seq) {
     due += static_cast<std::uint64_t>(pace);
     while (ticks_before() < due) continue;
-    just_encoded = plan.messages[seq * 7 % plan.messages.size()];
+    just_encoded = message_at(plan.messages, seq);
     const std::uint64_t before = ticks_before();
     const bool kept = store.append(SeqNum{seq}, just_encoded, now);
     store.set_next_outbound(SeqNum{seq + 1});
@@ -70,10 +66,9 @@ void run_growth(std::vector<GrowthRow>& rows, const GrowthPlan& plan) {
     rows[row++].ns.record(static_cast<std::uint64_t>(plan.clock.to_ns(ticks)));
   }
   for (std::uint64_t each = 1; each < seq; ++each) {
-    if (store.read(SeqNum{each}) != plan.messages[each * 7 % plan.messages.size()])
+    if (store.read(SeqNum{each}) != message_at(plan.messages, each))
       throw WrongAnswerError("a journal that grew gives back another message " + std::to_string(each));
   }
-  flusher.remove(store);
 }
 
 void print_growth(const std::vector<GrowthRow>& rows) {

@@ -8,11 +8,10 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 
 #include "harness/flusher_thread.hpp"
 #include "harness/measure.hpp"
-#include "nexusfix/store/journal_store.hpp"
+#include "store/open_journal.hpp"
 
 namespace nfx::bench {
 
@@ -21,38 +20,26 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t mib = 1024 * 1024;
-constexpr std::size_t logon_room = 16 * 1024;  // what a Logon waits for
 
 class Filled {
  public:
-  Filled(const TogetherPlan& plan, const TogetherRow& row, std::uint32_t number, FlusherThread& flusher)
-      : plan_(plan),
-        now_(read_clocks().utc),
-        store_(posix_disk(), options_of(plan, row), "FIX.4.4:US->THEM" + std::to_string(number), now_),
-        flusher_(flusher) {
-    store_.prefault();
-    flusher_.add(store_);
-    store_.prepare();
-    while (!store_.accepts(logon_room)) std::this_thread::yield();
-  }
-  ~Filled() { flusher_.remove(store_); }
-  Filled(const Filled&) = delete;
-  Filled& operator=(const Filled&) = delete;
+  Filled(const TogetherPlan& plan, const TogetherRow& row, std::uint32_t number, JournalFlusher& flusher)
+      : plan_(plan), journal_(options_of(plan, row), number, flusher) {}
 
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }  // bytes
 
   void append(TogetherRow& row, std::string& just_encoded) {
     just_encoded = message(seq_);
     const std::uint64_t before = ticks_before();
-    const bool kept = store_.append(SeqNum{seq_}, just_encoded, now_);
-    if (kept) store_.set_next_outbound(SeqNum{seq_ + 1});
+    const bool kept = journal_->append(SeqNum{seq_}, just_encoded, now_);
+    if (kept) journal_->set_next_outbound(SeqNum{seq_ + 1});
     const std::uint64_t after = ticks_after();
     if (!kept) {
       if (!refused_at_) refused_at_ = Clock::now();
       ++refused_;
-      const StoreCondition condition = store_.condition();
+      const StoreCondition condition = journal_->condition();
       if (condition == StoreCondition::full || condition == StoreCondition::failed)
-        throw std::runtime_error("the journal takes no more: " + store_.condition_text());
+        throw std::runtime_error("the journal takes no more: " + journal_->condition_text());
       return;
     }
     const double ticks = std::max(0.0, static_cast<double>(after - before) - plan_.own_cost_ticks);
@@ -64,20 +51,20 @@ class Filled {
   }
 
   void count(TogetherRow& row) const {
-    const JournalCounters counters = store_.counters();
+    const JournalCounters counters = journal_->counters();
     row.ring_full += counters.ring_full;
     row.not_reserved += refused_ - std::min(refused_, counters.ring_full);
     row.segments += counters.segments;
   }
 
   void check() const {
-    if (store_.next_outbound() != SeqNum{seq_}) throw WrongAnswerError("a journal has another next sequence number");
+    if (journal_->next_outbound() != SeqNum{seq_}) throw WrongAnswerError("a journal has another next sequence number");
     for (std::uint64_t each = 1; each < seq_; ++each) {
-      const auto found = store_.read(SeqNum{each});
+      const auto found = journal_->read(SeqNum{each});
       if (found != std::string_view{message(each)})
         throw WrongAnswerError("a journal gives back " + std::string{found ? "another" : "no"} + " message " +
                                std::to_string(each) + " of " + std::to_string(seq_ - 1) + "; the oldest is " +
-                               std::to_string(value(store_.oldest_kept())));
+                               std::to_string(value(journal_->oldest_kept())));
     }
   }
 
@@ -89,14 +76,11 @@ class Filled {
     options.segment_size = row.segment_size;
     return options;
   }
-  [[nodiscard]] const std::string& message(std::uint64_t seq) const {
-    return plan_.messages[seq * 7 % plan_.messages.size()];
-  }
+  [[nodiscard]] const std::string& message(std::uint64_t seq) const { return message_at(plan_.messages, seq); }
 
   const TogetherPlan& plan_;
-  UtcTime now_;
-  JournalStore store_;
-  FlusherThread& flusher_;
+  UtcTime now_ = read_utc();
+  OpenJournal journal_;
   std::uint64_t seq_ = 1;
   std::uint64_t taken_ = 0;
   std::uint64_t refused_ = 0;
@@ -113,7 +97,8 @@ std::vector<TogetherRow> together_rows() {
 }
 
 void run_together(TogetherRow& row, const TogetherPlan& plan) {
-  FlusherThread flusher(plan.flusher_cores);
+  JournalFlusher flusher;
+  const FlusherThread thread{flusher, on_cores(plan.flusher_cores)};
   std::vector<std::unique_ptr<Filled>> journals;
   for (std::uint32_t i = 0; i < row.journals; ++i) journals.push_back(std::make_unique<Filled>(plan, row, i, flusher));
   const double bytes_per_tick =

@@ -2,9 +2,9 @@
 // Thread: now() and monotonic() are the loop's; any_thread_now() is any thread's.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {
@@ -17,12 +17,8 @@ concept Clock = requires(const C& clock) {
 };
 
 struct SystemClock {
-  [[nodiscard]] Instant now() const noexcept {
-    return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()), monotonic()};
-  }
-  [[nodiscard]] MonotonicTime monotonic() const noexcept {
-    return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
-  }
+  [[nodiscard]] Instant now() const noexcept { return read_clocks(); }
+  [[nodiscard]] MonotonicTime monotonic() const noexcept { return read_monotonic(); }
   [[nodiscard]] Instant any_thread_now() const noexcept { return now(); }
 };
 static_assert(Clock<SystemClock>);

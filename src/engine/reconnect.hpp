@@ -7,22 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/jitter.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {
 
 struct SessionSettings;
-
-// The random half of a back-off, seeded by the caller.
-class Jitter {
- public:
-  explicit Jitter(std::uint64_t seed) noexcept : state_(seed) {}
-  // Between half of `delay` and all of it.
-  [[nodiscard]] Duration spread(Duration delay) noexcept;
-
- private:
-  std::uint64_t state_;
-};
 
 class Reconnect {
  public:

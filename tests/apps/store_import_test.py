@@ -26,12 +26,12 @@ class ImportTest(StoreTest):
 
     def write_body(self, name, messages, header):
         """The body file, and a header entry for each (number, bytes) as `header` writes it."""
-        body, entries = b"", b""
+        offset, entries = 0, []
         for number, text in messages:
-            entries += header(number, len(body), len(text))
-            body += text
-        self.write(name, "body", body)
-        self.write(name, "header", entries)
+            entries.append(header(number, offset, len(text)))
+            offset += len(text)
+        self.write(name, "body", b"".join(text for _, text in messages))
+        self.write(name, "header", b"".join(entries))
 
     def write_text_store(self, name="FIX.4.4-DESK-VENUE", messages=(), next_out=1, next_in=1, begun="20260101-07:08:09"):
         self.write_body(name, messages, lambda number, offset, size: f"{number},{offset},{size} ".encode())

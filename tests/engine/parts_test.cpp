@@ -11,7 +11,6 @@
 #include "base/seeded.hpp"
 #include "engine/deadline_heap.hpp"
 #include "engine/output_buffer.hpp"
-#include "engine/reconnect.hpp"
 #include "engine/submissions.hpp"
 #include "engine/thread_check.hpp"
 
@@ -106,27 +105,6 @@ TEST(OutputBuffer, starts_over_at_the_front_once_all_is_gone) {
   EXPECT_EQ(buffer.room(1).size(), 0U);
   buffer.consume(100);
   EXPECT_EQ(buffer.room(1).size(), 100U);
-}
-
-TEST(Jitter, stays_between_half_of_the_delay_and_all_of_it_and_varies) {
-  Jitter jitter{42};
-  constexpr Duration delay = std::chrono::milliseconds{1000};
-  Duration least = Duration::max(), most{};
-  for (int i = 0; i < 10'000; ++i) {
-    const Duration spread = jitter.spread(delay);
-    least = std::min(least, spread);
-    most = std::max(most, spread);
-  }
-  EXPECT_GE(least, delay / 2);
-  EXPECT_LE(most, delay);
-  EXPECT_LT(least, delay * 51 / 100);
-  EXPECT_GT(most, delay * 99 / 100);
-}
-
-TEST(Jitter, of_next_to_nothing_is_next_to_nothing) {
-  Jitter jitter{1};
-  EXPECT_EQ(jitter.spread(Duration{0}), Duration{0});
-  EXPECT_EQ(jitter.spread(Duration{1}), Duration{1});
 }
 
 // What a Submissions gives to its poll thread, as text.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/seed_range.hpp"
 #include "cli/command_line.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 
@@ -44,16 +45,13 @@ int main(int argc, char** argv) {
       .options = {{.names = "--seeds", .target = &seeds, .help = "The storms", .value = "FIRST..LAST"}},
   };
   if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
-  unsigned long long first = 0, last = 0;
-  if (std::sscanf(seeds.c_str(), "%llu..%llu", &first, &last) != 2 || last < first) {
-    std::fprintf(stderr, "--seeds %s: write FIRST..LAST, such as 1..100\n", seeds.c_str());
-    return 2;
-  }
+  const auto range = nfx::test::read_seeds(seeds);
+  if (!range) return 2;
 
   StormResult sum;
   Worst recovery, after_storm;
   unsigned long long findings = 0;
-  for (unsigned long long seed = first; seed <= last; ++seed) {
+  for (unsigned long long seed = range->first; seed <= range->last; ++seed) {
     const StormResult result = nfx::feed_storms::run_storm(seed);
     if (!result.finding.empty()) {
       ++findings;
@@ -68,7 +66,7 @@ int main(int argc, char** argv) {
     nfx::add_counters(sum.feed, result.feed);
   }
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("%llu seeds, %llu findings, %llu messages, %llu comparisons of all books\n", last - first + 1, findings,
+  std::printf("%llu seeds, %llu findings, %llu messages, %llu comparisons of all books\n", range->count(), findings,
               number(sum.messages), number(sum.comparisons));
   std::printf(
       "recovered %llu times; the worst within a storm took %.1f ms (seed %llu), after its end %.1f ms (seed %llu)\n",

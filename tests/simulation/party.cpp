@@ -97,7 +97,7 @@ std::size_t Party::turn() {
 MonotonicTime Party::next_event() const {
   if (loop_ == nullptr) return MonotonicTime::max();
   const Duration wait = loop_->until_next_deadline();
-  MonotonicTime due = wait == Duration::max() ? MonotonicTime::max() : loop_->turn_began() + wait;
+  MonotonicTime due = wait == Duration::max() ? MonotonicTime::max() : loop_->turn_times().began + wait;
   if (const auto piece = transport_->faulty().next_due()) due = std::min(due, *piece);
   return due;
 }

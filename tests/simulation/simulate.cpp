@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/seed_range.hpp"
 #include "cli/command_line.hpp"
 #include "simulation/world.hpp"
 
@@ -127,13 +128,8 @@ int main(int argc, char** argv) {
   };
   if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
 
-  unsigned long long first = 0, last = 0;
-  if (seed) {
-    first = last = *seed;
-  } else if (std::sscanf(seeds.c_str(), "%llu..%llu", &first, &last) != 2 || last < first) {
-    std::fprintf(stderr, "--seeds %s: write FIRST..LAST, such as 1..100\n", seeds.c_str());
-    return 2;
-  }
+  const std::optional range = seed ? nfx::test::SeedRange{*seed, *seed} : nfx::test::read_seeds(seeds);
+  if (!range) return 2;
   const auto fault_set = FaultSet::parse(faults);
   if (!fault_set) {
     std::fprintf(stderr, "--faults: there is no fault '%s'; there are", fault_set.error().c_str());
@@ -146,7 +142,7 @@ int main(int argc, char** argv) {
 
   const auto began = std::chrono::steady_clock::now();
   Totals totals;
-  for (std::uint64_t each = first; each <= last; ++each) {
+  for (std::uint64_t each = range->first; each <= range->last; ++each) {
     RunOptions options;
     options.seed = each;
     options.hours = std::chrono::hours{run_hours};
@@ -158,7 +154,7 @@ int main(int argc, char** argv) {
       result.violation = "the world is gone and " + std::to_string(left) + " bytes of its engines and networks are not";
     }
     if (!result.violation) {
-      if (first == last)
+      if (range->count() == 1)
         std::printf("seed %llu: trace hash %016llx\n", static_cast<unsigned long long>(each),
                     static_cast<unsigned long long>(result.trace_hash));
       continue;
@@ -170,5 +166,5 @@ int main(int argc, char** argv) {
     return 1;
   }
   print(totals, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-  return first == last || all_happened(totals, *fault_set) ? 0 : 1;
+  return range->count() == 1 || all_happened(totals, *fault_set) ? 0 : 1;
 }

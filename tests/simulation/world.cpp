@@ -239,9 +239,8 @@ void World::after_end(Side side) {
   start_at_[index(side)] = now_ + dice_.between(1ms, 30s);
   flush_at_[index(side)] = never;
   if (auto ghost = party(side).take_ghost()) {
-    if (dice_.coin()) ghost->stop_listening();
+    ghost->stop_listening();
     ghosts_.push_back({std::move(ghost), start_at_[index(side)]});
-    ghosts_.back().transport->stop_listening();
   }
 }
 

@@ -45,9 +45,9 @@ class CountingDisk final : public ForwardingDisk {
       disk_.bytes += got.value_or(0);
       return got;
     }
-    DiskResult<void> write(std::uint64_t offset, std::span<const char> bytes) override {
-      disk_.bytes += bytes.size();
-      return ForwardingFile::write(offset, bytes);
+    DiskResult<void> write(std::uint64_t offset, std::span<const char> from) override {
+      disk_.bytes += from.size();
+      return ForwardingFile::write(offset, from);
     }
     DiskResult<void> sync() override {
       ++disk_.syncs;

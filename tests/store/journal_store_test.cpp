@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <filesystem>
 #include <string>
-#include <thread>
 
+#include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "store/memory_disk.hpp"
@@ -173,22 +172,12 @@ TEST_F(JournalOnDisk, waits_until_a_message_is_durable_behind_a_flusher_of_its_o
   JournalStore store = open();
   JournalFlusher flusher;
   flusher.add(store);
-  std::atomic<bool> stop{false};
-  std::thread thread([&] {
-    Instant now{UtcTime(2s), MonotonicTime(1s)};
-    while (!stop.load()) {
-      now.monotonic += 1ms;
-      flusher.wait(flusher.turn(now));
-    }
-  });
+  const FlusherThread thread{flusher};
   for (std::uint64_t seq = 1; seq <= 200; ++seq) {
     while (!store.append(SeqNum{seq}, text(seq))) store.want_sync();
     ASSERT_TRUE(store.wait_durable(store.position()));
     ASSERT_GE(store.durable(), store.position());
   }
-  stop = true;
-  flusher.wake();
-  thread.join();
   EXPECT_GE(store.counters().syncs, 200U);
 }
 

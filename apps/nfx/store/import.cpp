@@ -4,6 +4,7 @@
 
 #include "cli/progress.hpp"
 #include "command.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -85,8 +86,6 @@ void check_target(const ImportOptions& options, const Transfer& transfer) {
   }
 }
 
-Instant instant_now() { return {utc_now(), std::chrono::steady_clock::now()}; }
-
 // Appends, and flushes when the ring is full.
 void append(JournalStore& journal, JournalFlusher& flusher, std::uint64_t seq, std::string_view bytes, UtcTime time) {
   constexpr int max_turns = 100'000;
@@ -95,7 +94,7 @@ void append(JournalStore& journal, JournalFlusher& flusher, std::uint64_t seq, s
     const StoreCondition condition = journal.condition();
     if (condition == StoreCondition::failed || condition == StoreCondition::full) break;
     journal.want_sync();
-    flusher.turn(instant_now());
+    flusher.turn(read_clocks());
   }
   throw StoreError("message " + std::to_string(seq) + " of " + counted(bytes.size(), "byte") + " cannot be stored: " +
                    journal.condition_text() + "; when it is longer than a segment, raise --segment-size");
@@ -173,7 +172,7 @@ void check_result(const Transfer& transfer, const std::filesystem::path& folder,
 
 Tally transfer_one(const ImportOptions& options, const Transfer& transfer) {
   const QuickfixStore& from = transfer.from;
-  const UtcTime now = utc_now();
+  const UtcTime now = read_utc();
   const UtcTime created = from.created.value_or(now);
   JournalFlusher flusher;
   if (options.dry_run) return copy_messages(from, nullptr, flusher, created);

@@ -2,6 +2,7 @@
 
 #include "command.hpp"
 #include "decode/print.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "store/history.hpp"
 #include "store/store.hpp"
@@ -141,7 +142,7 @@ int set_numbers(const SeqOptions& options) {
                       " bytes: 'nfx store seq explain' shows it later as the reason of the change");
   }
   const StoredSession session = find_session(options.place);
-  const UtcTime now = utc_now();
+  const UtcTime now = read_utc();
   JournalStore journal = open_journal(options.place, session, now);
   const std::uint64_t in = value(journal.next_inbound()), out = value(journal.next_outbound());
   const std::uint64_t last = value(journal.last_kept());

@@ -216,8 +216,6 @@ std::string nanosecond_stamp(UtcTime time) {
   return {text, write_utc_timestamp(text, time, 9)};
 }
 
-UtcTime utc_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
-
 std::string readable_size(std::uint64_t bytes) {
   constexpr std::string_view units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
   std::size_t unit = 0;

@@ -91,7 +91,6 @@ struct SessionState {
 // "YYYYMMDD-HH:MM:SS.nnnnnnnnn", and "-" for a time that is not set.
 [[nodiscard]] std::string nanosecond_stamp(UtcTime time);
 [[nodiscard]] inline UtcTime time_of(const RecordHeader& header) noexcept { return UtcTime{Duration{header.time_ns}}; }
-[[nodiscard]] UtcTime utc_now();
 
 // "4096 B", "64 MiB".
 [[nodiscard]] std::string readable_size(std::uint64_t bytes);

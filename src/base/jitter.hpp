@@ -1,0 +1,22 @@
+// Spreads the delays of those that try again, so that not all of them come back simultaneously.
+// Thread: one owner. Pure: the seed is an argument.
+#pragma once
+
+#include <cstdint>
+
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+// The random half of a back-off, seeded by the caller.
+class Jitter {
+ public:
+  explicit Jitter(std::uint64_t seed) noexcept : state_(seed) {}
+  // Between half of `delay` and all of it.
+  [[nodiscard]] Duration spread(Duration delay) noexcept;
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace nfx
