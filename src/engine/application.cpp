@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/observe/metrics.hpp"
@@ -26,8 +27,7 @@ void write(LineLog* lines, const SessionHandle& session, std::string_view what, 
 // On any thread.
 void write_now(LineLog* lines, std::string_view what, std::string_view detail) {
   if (lines == nullptr) return;
-  const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-  write(lines, now, std::string{what} + ": " + std::string{detail});
+  write(lines, read_utc(), std::string{what} + ": " + std::string{detail});
 }
 
 }  // namespace

@@ -5,13 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 
 namespace nfx {
 namespace {
-
-UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
-MonotonicTime monotonic_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now()); }
 
 DeferredLogOptions log_options(const EngineConfig& config, const char* name, EngineLogs::Alert alert,
                                WakeSignal& signal) {
@@ -72,8 +70,8 @@ void EngineLogs::forget(std::size_t session) {
 void EngineLogs::begin(std::function<void()> on_start, IdleMode idle, std::vector<Figures*> figures,
                        std::function<void(MetricsPage&)> more) {
   if (!wanted() || worker_) return;
-  if (messages_) messages_->open_file(wall_clock());
-  if (events_) events_->open_file(wall_clock());
+  if (messages_) messages_->open_file(read_utc());
+  if (events_) events_->open_file(read_utc());
   idle_ = idle;
   figures_ = std::move(figures);
   more_ = std::move(more);
@@ -108,7 +106,7 @@ void EngineLogs::end(const std::function<void()>& publish) noexcept {
 }
 
 std::size_t EngineLogs::step() {
-  const MonotonicTime begin = monotonic_clock();
+  const MonotonicTime begin = read_monotonic();
   watch_.turn_began(begin);
   std::size_t done = 0;
   bool wrote_metrics = false;
@@ -120,12 +118,12 @@ std::size_t EngineLogs::step() {
       alert_(std::string{"the thread that writes logs and metrics: "} + error.what() + "; it tries again");
     }
   }
-  watch_.turn_ended(monotonic_clock(), done == 0 && !wrote_metrics && idle_ == IdleMode::spin);
+  watch_.turn_ended(read_monotonic(), done == 0 && !wrote_metrics && idle_ == IdleMode::spin);
   return done;
 }
 
 std::size_t EngineLogs::write(MonotonicTime begin, bool& wrote_metrics) {
-  const UtcTime now = wall_clock();
+  const UtcTime now = read_utc();
   std::size_t done = 0;
   if (messages_) done += messages_->step(now);
   if (events_) done += events_->step(now);

@@ -79,7 +79,8 @@ constexpr std::array<MetricRow<ThreadReport>, 4> thread_metric_rows{{
      "Times that the CPU was given to another task while the thread wanted to run.",
      [](const ThreadReport& of) { return number(of.involuntary_switches); }},
     {"nfx_thread_worst_gap_seconds", MetricRow<ThreadReport>::Kind::gauge,
-     "Longest iteration of a busy-polling thread that found nothing to do: time that was taken from it.",
+     "Longest time from a poll of a busy-polling thread that found nothing to its next iteration: time that was taken "
+     "from it.",
      [](const ThreadReport& of) -> std::optional<double> {
        if (of.worst_idle_gap <= Duration::zero()) return std::nullopt;
        return seconds(of.worst_idle_gap);

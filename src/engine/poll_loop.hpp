@@ -18,6 +18,7 @@
 #include "engine/loop_network.hpp"
 #include "engine/session_runner.hpp"
 #include "engine/thread_check.hpp"
+#include "engine/thread_watch.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/transport/transport.hpp"
@@ -46,8 +47,8 @@ class PollLoop {
   // much happened, so that a caller knows whether to idle.
   std::size_t turn(Duration max_wait);
 
-  // When the last iteration began, or the last event in it.
-  [[nodiscard]] MonotonicTime turn_began() const noexcept;
+  // Of the last iteration. What on_turn does and sends is work: a busy-polling loop is idle from then on.
+  [[nodiscard]] const TurnTimes& turn_times() const noexcept { return turn_times_; }
 
   // Logs every session out; finished() once all are gone and their last bytes delivered.
   void request_stop() noexcept { stop_requested_.store(true, std::memory_order_release); }
@@ -141,6 +142,7 @@ class PollLoop {
   Network network_;
   SessionRunner runner_;
   LoopLatencyMeter meter_;
+  TurnTimes turn_times_;
   FrameReader frames_;
   MessageView message_;
   MessageView queued_message_;

@@ -49,6 +49,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   runner_.set_time(clock_.now());
   const MonotonicTime now = runner_.now().monotonic;
   meter_.turn_began(now, max_wait > Duration::zero());
+  turn_times_ = {now, now};
   std::size_t work = 0;
   if (runner_.commands().waiting()) [[unlikely]]
     take_commands();
@@ -75,6 +76,7 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   if (runner_.has_failed()) [[unlikely]]
     runner_.end_failed();
   runner_.flush_all(transport_);
+  if (max_wait <= Duration::zero() && wanted != Application::nothing_done) turn_times_.idle_from = clock_.monotonic();
   // A resend continues without waiting, except while the peer does not read: then on_writable wakes the loop.
   if (runner_.replay_can_go_on()) max_wait = Duration::zero();
   if (runner_.kept_can_go_on()) [[unlikely]]
@@ -85,11 +87,6 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   runner_.flush_all(transport_);
   meter_.turn_ended([this] { return clock_.monotonic(); });
   return work;
-}
-
-template <Transport T, Clock C>
-MonotonicTime PollLoop<T, C>::turn_began() const noexcept {
-  return runner_.now().monotonic;
 }
 
 template <Transport T, Clock C>

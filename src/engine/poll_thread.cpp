@@ -29,8 +29,9 @@ const TransportMakers& makers_of(TransportKind kind) noexcept {
 
 std::size_t PollThread::turn(Duration max_wait) {
   const std::size_t work = turn_loop(idle.max_wait(max_wait));
-  gap.turn_began(turn_began());
-  gap.turn_ended(work == 0 && idle.mode() == IdleMode::spin);
+  const TurnTimes times = turn_times();
+  gap.turn_began(times.began);
+  gap.turn_ended(times.idle_from, work == 0 && idle.mode() == IdleMode::spin);
   if (figures.wanted()) [[unlikely]]
     publish();
   idle.idle(work);

@@ -35,7 +35,7 @@ class PollThread {
 
   virtual void start() = 0;
   virtual std::size_t turn_loop(Duration max_wait) = 0;
-  [[nodiscard]] virtual MonotonicTime turn_began() const noexcept = 0;
+  [[nodiscard]] virtual TurnTimes turn_times() const noexcept = 0;
   virtual void request_stop() noexcept = 0;
   [[nodiscard]] virtual bool finished() const noexcept = 0;
   virtual void wake() noexcept = 0;

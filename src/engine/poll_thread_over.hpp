@@ -62,7 +62,7 @@ class PollThreadOver final : public PollThread {
 
   void start() override { loop_.start(); }
   std::size_t turn_loop(Duration max_wait) override { return loop_.turn(max_wait); }
-  MonotonicTime turn_began() const noexcept override { return loop_.turn_began(); }
+  TurnTimes turn_times() const noexcept override { return loop_.turn_times(); }
   void request_stop() noexcept override { loop_.request_stop(); }
   bool finished() const noexcept override { return loop_.finished(); }
   void wake() noexcept override { layers_.outer().wake(); }

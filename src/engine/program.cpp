@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/start_checks.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/config/tls_names.hpp"
 #include "nexusfix/dictionary/dictionary.hpp"
@@ -26,8 +27,6 @@
 
 namespace nfx {
 namespace {
-
-UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
 std::string counted(std::size_t count, std::string_view what) {
   return std::to_string(count) + ' ' + std::string{what} + (count == 1 ? "" : "s");
@@ -62,7 +61,7 @@ void announce_store(const SessionHandle& session, UtcTime now, LineLog& lines) {
 }
 
 void announce(Engine& engine, LineLog& lines) {
-  const UtcTime now = wall_clock();
+  const UtcTime now = read_utc();
   for (const std::string& warning : engine.placement_warnings()) lines.line(now, "placement: " + warning);
   if (engine.plan() != nullptr) {
     for (const ThreadPlacement& thread : engine.plan()->threads) {
@@ -87,12 +86,12 @@ void announce(Engine& engine, LineLog& lines) {
 
 void reload(Engine& engine, bool encrypted, LineLog& lines) {
   if (!encrypted) {
-    lines.line(wall_clock(), "SIGHUP: nothing to reload, as no session is encrypted; other changes need a restart");
+    lines.line(read_utc(), "SIGHUP: nothing to reload, as no session is encrypted; other changes need a restart");
   } else {
     const std::vector<std::string> problems = engine.reload_tls();
     for (const std::string& each : problems)
-      lines.line(wall_clock(), "tls: " + each + "; the files loaded before stay in use");
-    if (problems.empty()) lines.line(wall_clock(), "tls: certificates, keys and revocation lists are reloaded");
+      lines.line(read_utc(), "tls: " + each + "; the files loaded before stay in use");
+    if (problems.empty()) lines.line(read_utc(), "tls: certificates, keys and revocation lists are reloaded");
   }
   lines.flush();
 }
@@ -178,7 +177,7 @@ void run_program(EngineConfig config, Application& application, LineLog& lines) 
     const EndOfReloads end_of_reloads{on_hangup};
     on_hangup.begin([&engine, &lines, encrypted] { reload(engine, encrypted, lines); });
     engine.run();
-    for (const ThreadReport& each : engine.thread_reports()) lines.line(wall_clock(), "placement: " + to_string(each));
+    for (const ThreadReport& each : engine.thread_reports()) lines.line(read_utc(), "placement: " + to_string(each));
   }
 }
 

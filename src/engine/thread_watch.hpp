@@ -5,25 +5,36 @@
 #include <atomic>
 #include <cstdint>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {
 
-// The longest iteration of a busy-polling thread that found nothing to do: time that the host took from it.
+// Of one iteration.
+struct TurnTimes {
+  MonotonicTime began{};
+  MonotonicTime idle_from{};  // when the work before the poll was done, which found nothing if the iteration is idle
+};
+
+// The longest that a busy-polling thread took from a poll that found nothing to its next iteration: time that the host
+// took from it.
 class IdleGap {
  public:
   void turn_began(MonotonicTime at) noexcept {
-    if (idle_) {
-      const Duration gap = at - last_;
-      if (gap > worst_.load(std::memory_order_relaxed)) worst_.store(gap, std::memory_order_relaxed);
-    }
-    last_ = at;
+    if (!idle_) return;
+    NFX_ASSERT(at >= idle_from_);
+    const Duration gap = at - idle_from_;
+    if (gap > worst_.load(std::memory_order_relaxed)) worst_.store(gap, std::memory_order_relaxed);
   }
-  void turn_ended(bool idle) noexcept { idle_ = idle; }
+  // `idle`: the thread busy-polls, and found nothing to do.
+  void turn_ended(MonotonicTime idle_from, bool idle) noexcept {
+    idle_from_ = idle_from;
+    idle_ = idle;
+  }
   [[nodiscard]] Duration worst() const noexcept { return worst_.load(std::memory_order_relaxed); }
 
  private:
-  MonotonicTime last_{};
+  MonotonicTime idle_from_{};
   bool idle_ = false;
   std::atomic<Duration> worst_{Duration::zero()};
 };
@@ -38,7 +49,7 @@ class HelperWatch {
   }
   // `spins`: it busy-polls, and found nothing to do.
   void turn_ended(MonotonicTime at, bool spins) noexcept {
-    gap_.turn_ended(spins);
+    gap_.turn_ended(began_, spins);
     const Duration took = at - began_;
     if (took > longest_turn_.load(std::memory_order_relaxed)) longest_turn_.store(took, std::memory_order_relaxed);
   }

@@ -1,34 +1,23 @@
 // What a session does to protect itself and others: throttle, resend rate, cancel on disconnect, reports, fail-over.
 #include <gtest/gtest.h>
 
-#include "engine/loop_rig.hpp"
+#include "engine/venue_and_peer.hpp"
 #include "nexusfix/dictionary/load.hpp"
 
 namespace nfx::test {
 namespace {
 
-class Limits : public ::testing::Test {
+class Limits : public VenueAndPeer {
  protected:
-  Limits() { rig.venue.config.sessions = {acceptor()}; }
-  SessionSettings& settings() { return rig.venue.config.sessions[0]; }
   void begin() {
     rig.venue.start();
     log_on();
-  }
-  void log_on() {
-    peer.connect();
-    rig.turn();
-    peer.send(peer.logon());
-    rig.turn(2);
-    peer.read();
   }
   void turns(int count) {
     rig.turn(count);
     peer.read();
   }
 
-  LoopRig rig;
-  RawPeer peer{rig.network, rig.clock};
   RecordingApplication::Session& seen = rig.venue.application.at();
 };
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/loop_rig.hpp"
+#include "engine/venue_and_peer.hpp"
 
 namespace nfx::test {
 namespace {
@@ -21,23 +21,9 @@ TEST(LineLimit, lets_the_first_line_through_and_one_each_second_with_the_number_
   EXPECT_EQ(limit.due(), MonotonicTime::max());
 }
 
-class Flood : public ::testing::Test {
+class Flood : public VenueAndPeer {
  protected:
-  Flood() {
-    rig.venue.config.sessions = {acceptor()};
-    rig.venue.start();
-  }
-  void log_on() {
-    peer.connect();
-    rig.turn();
-    peer.send(peer.logon());
-    rig.turn(2);
-    peer.read();
-  }
-  SessionHandle& session() { return rig.venue.session(); }
-
-  LoopRig rig;
-  RawPeer peer{rig.network, rig.clock};
+  Flood() { rig.venue.start(); }
 };
 
 TEST_F(Flood, of_garbled_messages_is_one_notice_and_then_one_with_their_number_each_second) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/loop_rig.hpp"
+#include "engine/venue_and_peer.hpp"
 
 namespace nfx::test {
 namespace {
@@ -91,27 +91,13 @@ TEST(PeerAddresses, of_ipv4_and_the_ipv6_loopback_are_addresses_of_their_own) {
   EXPECT_FALSE(addresses.is_held_off(at("192.0.2.8:8"), start));
 }
 
-class InvalidFlood : public ::testing::Test {
+class InvalidFlood : public VenueAndPeer {
  protected:
-  InvalidFlood() {
-    rig.venue.config.sessions = {acceptor()};
-    rig.venue.start();
-  }
-  void log_on() {
-    peer.connect(9000, "192.0.2.7");
-    rig.turn();
-    peer.send(peer.logon());
-    rig.turn(2);
-    peer.read();
-  }
-  SessionHandle& session() { return rig.venue.session(); }
-
-  LoopRig rig;
-  RawPeer peer{rig.network, rig.clock};
+  InvalidFlood() { rig.venue.start(); }
 };
 
 TEST_F(InvalidFlood, of_garbled_messages_ends_the_connection_and_holds_the_address_off) {
-  log_on();
+  log_on("192.0.2.7");
   for (int i = 0; i < 1100; ++i) {
     peer.send(peer.garbled("D", order(1)));
     if (i % 50 == 0) rig.turn();
@@ -121,11 +107,11 @@ TEST_F(InvalidFlood, of_garbled_messages_ends_the_connection_and_holds_the_addre
   EXPECT_TRUE(peer.closed);
   EXPECT_EQ(session().counters().invalid_disconnects, 1U);
   EXPECT_EQ(rig.venue.application.count(Notice::too_many_invalid), 1U);
-  log_on();
+  log_on("192.0.2.7");
   EXPECT_TRUE(peer.closed) << "held off";
   EXPECT_EQ(rig.venue.loop->counters().held_off, 1U);
   rig.pass(10s, 1s);
-  log_on();
+  log_on("192.0.2.7");
   EXPECT_TRUE(session().logged_on());
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/loop_rig.hpp"
+#include "wire/wrong_checksum.hpp"
 
 namespace nfx::test {
 namespace {

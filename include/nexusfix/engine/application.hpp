@@ -189,8 +189,10 @@ class Application {
   // block mode before the next iteration; Duration::max() for no limit.
   virtual Duration on_turn(Instant now) {
     static_cast<void>(now);
-    return Duration::max();
+    return nothing_done;
   }
+  // No limit, and no time that is worth measuring: a busy-polling loop does not read the clock after such an on_turn.
+  static constexpr Duration nothing_done = Duration::max() - Duration{1};
 
  private:
   LineLog* lines_ = nullptr;

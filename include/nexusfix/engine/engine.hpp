@@ -29,8 +29,8 @@ struct ThreadReport {
   std::optional<std::uint64_t> migrations;            // between CPUs, since the thread began
   std::optional<std::uint64_t> voluntary_switches;    // it waited
   std::optional<std::uint64_t> involuntary_switches;  // its CPU was given to another task
-  // The longest iteration of a busy-polling thread that found nothing to do: time that the host took. Zero: it does not
-  // busy-poll.
+  // The longest that a busy-polling thread took from a poll that found nothing to its next iteration: time that the
+  // host took. What Application::on_turn takes is not in it. Zero: it does not busy-poll.
   Duration worst_idle_gap{};
 };
 
