@@ -67,17 +67,6 @@ std::string hash_of(const PlacementPlan& plan) {
   return hash;
 }
 
-void sort_findings(PlacementPlan& plan) {
-  std::vector<PlanFinding> sorted;
-  sorted.reserve(plan.findings.size());
-  for (const Severity severity : {Severity::refusal, Severity::warning, Severity::note}) {
-    for (PlanFinding& each : plan.findings) {
-      if (each.severity == severity) sorted.push_back(std::move(each));
-    }
-  }
-  plan.findings = std::move(sorted);
-}
-
 // No thread is pinned: every thread may use what the process may use.
 void place_nobody(PlacementPlan& plan, const Machine& machine) {
   for (ThreadPlacement& thread : plan.threads) {
@@ -202,6 +191,17 @@ void map_sessions(PlacementPlan& plan, const Problem& problem) {
 
 }  // namespace planning
 
+void sort_by_severity(std::vector<PlanFinding>& findings) {
+  std::vector<PlanFinding> sorted;
+  sorted.reserve(findings.size());
+  for (const Severity severity : {Severity::refusal, Severity::warning, Severity::note}) {
+    for (PlanFinding& each : findings) {
+      if (each.severity == severity) sorted.push_back(std::move(each));
+    }
+  }
+  findings = std::move(sorted);
+}
+
 std::string_view to_string(Severity severity) noexcept {
   switch (severity) {
     case Severity::note: return "note";
@@ -248,7 +248,7 @@ PlacementPlan make_plan(const Topology& topology, const HostFacts& host, const P
   NFX_REQUIRE(plan.session_threads.size() == request.sessions.size());
   NFX_REQUIRE(
       !plan.isolated_cpus.intersects(plan.housekeeping));  // a CPU is either for one thread or for everything else
-  planning::sort_findings(plan);
+  sort_by_severity(plan.findings);
   plan.hash = planning::hash_of(plan);
   return plan;
 }

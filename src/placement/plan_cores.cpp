@@ -161,7 +161,16 @@ class Chooser {
       const int served = chosen_[placement.index % polls];
       if (served >= 0) return machine_.at(served).node;
     }
-    return machine_.network_node;
+    // What a program's threads pass on from one role to the next stays on one node.
+    int home = machine_.network_node;
+    for (std::size_t i = 0; i < plan_.threads.size(); ++i) {
+      const ThreadPlacement& before = plan_.threads[i];
+      if (kind_of(placement.role) != RoleKind::critical || before.role >= placement.role) break;
+      const bool same_number = before.index == placement.index % problem_.request.role(before.role).threads;
+      if (kind_of(before.role) == RoleKind::critical && same_number && chosen_[i] >= 0)
+        home = machine_.at(chosen_[i]).node;
+    }
+    return home;
   }
 
  private:

@@ -27,7 +27,9 @@ void drop_lonely_switches(Topology& topology) {
   }
   for (Device& device : topology.devices) {
     const auto found = slots.find(device.pci_switch);
-    if (found != slots.end() && found->second.size() < 2) device.pci_switch.clear();
+    if (found == slots.end() || found->second.size() > 1) continue;
+    device.pci_switch.clear();
+    device.switch_megabits_per_s = 0;
   }
 }
 

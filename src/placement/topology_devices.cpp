@@ -63,6 +63,18 @@ std::uint32_t hexadecimal(const HostFiles& files, const std::string& file) {
   return value;
 }
 
+// "16.0 GT/s PCIe" times "16": in one direction, less what the encoding takes. 0 where it is not stated.
+std::uint64_t pci_link(const HostFiles& files, const std::string& folder) {
+  const std::string speed = files.text(folder + "current_link_speed").value_or("");
+  const long long width = files.integer(folder + "current_link_width").value_or(0);
+  double giga_transfers = 0;
+  std::from_chars(speed.data(), speed.data() + speed.size(), giga_transfers);
+  if (!(giga_transfers > 0 && giga_transfers < 1000) || width < 1 || width > 32) return 0;
+  // 8 bits in 10 for the first two generations, 128 in 130 up to the fifth, then 242 bytes of 256.
+  const double carried = giga_transfers < 8 ? 8.0 / 10 : giga_transfers < 64 ? 128.0 / 130 : 242.0 / 256;
+  return static_cast<std::uint64_t>(giga_transfers * carried * static_cast<double>(width) * 1000);
+}
+
 // As hwloc: displays, networks, storage, coprocessors and accelerators, InfiniBand and Fibre Channel.
 bool matters(std::uint16_t pci_class) {
   const unsigned base = pci_class >> 8U;
@@ -102,6 +114,10 @@ class DeviceReader {
     const auto vendor = static_cast<std::uint16_t>(hexadecimal(files_, folder + "vendor"));
     device.kind = kind_of(device.pci_class, vendor);
     device.pci_switch = highest_bridge(files_.link(std::string{pci_folder} + pci_address).value_or(""));
+    device.slot_megabits_per_s = pci_link(files_, folder);
+    if (!device.pci_switch.empty()) {
+      device.switch_megabits_per_s = pci_link(files_, std::string{pci_folder} + device.pci_switch + '/');
+    }
     if (vendor != 0) {
       const auto id = [this](const std::string& file) {
         const std::string text = files_.text(file).value_or("");

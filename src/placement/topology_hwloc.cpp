@@ -164,6 +164,12 @@ void set_place(hwloc_topology_t loaded, hwloc_obj_t object, const Topology& topo
   return upstream == HWLOC_OBJ_BRIDGE_PCI;
 }
 
+// hwloc has gigabytes a second; what a file states may be anything.
+[[nodiscard]] std::uint64_t megabits_per_s(float gigabytes_per_s) noexcept {
+  constexpr float highest = 1e6F;
+  return gigabytes_per_s > 0 && gigabytes_per_s < highest ? static_cast<std::uint64_t>(gigabytes_per_s * 8000) : 0;
+}
+
 void add_pci_devices(hwloc_topology_t loaded, Topology& topology) {
   for (hwloc_obj_t pci = nullptr; (pci = hwloc_get_next_pcidev(loaded, pci)) != nullptr;) {
     const hwloc_obj_attr_u::hwloc_pcidev_attr_s& attr = pci->attr->pcidev;
@@ -171,6 +177,7 @@ void add_pci_devices(hwloc_topology_t loaded, Topology& topology) {
     device.kind = detail::kind_of(attr.class_id, attr.vendor_id);
     device.pci_address = address(attr);
     device.pci_class = attr.class_id;
+    device.slot_megabits_per_s = megabits_per_s(attr.linkspeed);
     std::array<char, 16> ids;
     std::snprintf(ids.data(), ids.size(), "%04x:%04x", static_cast<unsigned>(attr.vendor_id),
                   static_cast<unsigned>(attr.device_id));
@@ -179,6 +186,7 @@ void add_pci_devices(hwloc_topology_t loaded, Topology& topology) {
     device.description += (device.description.empty() ? "" : " ") + std::string{"["} + ids.data() + ']';
     for (hwloc_obj_t up = pci->parent; up != nullptr && is_pci_bridge(*up); up = up->parent) {
       device.pci_switch = address(up->attr->bridge.upstream.pci);
+      device.switch_megabits_per_s = megabits_per_s(up->attr->bridge.upstream.pci.linkspeed);
     }
     for (hwloc_obj_t os = pci->io_first_child; os != nullptr; os = os->next_sibling) {
       if (os->type == HWLOC_OBJ_OS_DEVICE) add_os_device(os, device);

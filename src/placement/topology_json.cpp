@@ -38,6 +38,8 @@ Json device_of(const Device& device) {
            {"local_cpus", device.local_cpus.to_list()},
            {"usable", device.usable}};
   if (device.link_megabits_per_s > 0) one["link_megabits_per_s"] = device.link_megabits_per_s;
+  if (device.slot_megabits_per_s > 0) one["slot_megabits_per_s"] = device.slot_megabits_per_s;
+  if (device.switch_megabits_per_s > 0) one["switch_megabits_per_s"] = device.switch_megabits_per_s;
   if (!device.usable) one["why_not"] = device.why_not;
   return one;
 }

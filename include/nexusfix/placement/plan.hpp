@@ -28,6 +28,9 @@ struct PlanFinding {
   std::string fix;      // what to change, and where
 };
 
+// Refusals first, then warnings, then notes; in their order otherwise.
+void sort_by_severity(std::vector<PlanFinding>& findings);
+
 // A CPU or set of CPUs that was not taken, and why.
 struct RefusedAlternative {
   CpuSet cpus;

@@ -50,8 +50,10 @@ struct Device {
   std::uint16_t pci_class = 0;
   std::string description;  // vendor and model where known
   int numa_node = -1;
-  CpuSet local_cpus;                      // empty when numa_node is -1 and nothing else determines it
-  std::uint64_t link_megabits_per_s = 0;  // 0: not known
+  CpuSet local_cpus;                        // empty when numa_node is -1 and nothing else determines it
+  std::uint64_t link_megabits_per_s = 0;    // 0: not known, also in the next two
+  std::uint64_t slot_megabits_per_s = 0;    // of its own PCIe link, one direction, without what the encoding takes
+  std::uint64_t switch_megabits_per_s = 0;  // of the PCIe link that `pci_switch` shares among its devices
   bool usable = true;  // false: no driver, no link, or a name without a device; `why_not` has the reason
   std::string why_not;
 };
