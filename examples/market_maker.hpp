@@ -2,9 +2,8 @@
 // session takes market data and orders, and on a recording, where a simulated venue takes them.
 #pragma once
 
-#include <nexusfix/live/fix_session_feed.hpp>
-#include <nexusfix/recording/read_recording.hpp>
-#include <nexusfix/strategy/order_messages.hpp>
+#include <nexusfix/live/fix_session_trader.hpp>
+#include <nexusfix/live/replay.hpp>
 #include <nexusfix/strategy/pipeline.hpp>
 #include <nexusfix/strategy/quoter.hpp>
 #include <nexusfix/strategy/simulated_venue.hpp>
@@ -12,15 +11,9 @@
 #include <functional>
 #include <vector>
 
-struct Sent {
-  nfx::strategy::Intent intent;
-  nfx::strategy::OrderNumber number;  // ClOrdID
-};
-
-// What both have: the feed's handler, a book without our own orders, a quoter, its limits, and what was sent.
+// The feed's handler, a book without our own orders, a quoter, its limits, and what was sent.
 class Maker {
  public:
-  using Sink = std::function<bool(const nfx::strategy::Intent&, const nfx::strategy::OwnOrder&)>;
   Maker(const std::string& symbol, nfx::market::FeedPorts& ports) : handler({.instruments = {{symbol}}}, *this, ports) {
     sent.reserve(1u << 20);
   }
@@ -28,19 +21,15 @@ class Maker {
   void event(const nfx::market::Event& event) noexcept {
     // At this venue an order's number is its first ClOrdID, and those of others are greater.
     const bool own = event.order != nfx::market::OrderId{} && std::to_underlying(event.order) <= last_;
-    if (venue) venue->before(book(), only, event);
-    if (!own) books.event(event);
-    if (venue) {
-      venue->after(book(), only, event);
-      venue->reports(event.receive_time, [this](const auto& report) { pipeline.report(report); });
-    }
-    pipeline.on(book(), only, event, handler.state(), now, [this](const auto& intent, const auto& order) {
-      const auto number = intent.action == nfx::strategy::Action::place ? order.number : order.change;
-      last_ = std::max(last_, std::to_underlying(number));
-      return send(intent, order) && (sent.push_back({intent, number}), true);
-    });
+    const auto apply = [&] { own ? void() : books.event(event); };
+    const auto report = [this](const auto& each) { pipeline.report(each); };
+    venue ? venue->event(books.orders(), only, event, apply, report) : apply();
+    pipeline.on(books.orders().book(only), only, event, handler.state(), *now,
+                [this](const auto& intent, const auto& order) {
+                  last_ = std::max(last_, std::to_underlying(order.request()));
+                  return send(intent, order) && (sent.push_back({order.request(), intent}), true);
+                });
   }
-  nfx::market::OrderBook book() const { return books.orders().book(only); }
 
   static constexpr nfx::market::InstrumentIndex only{0};
   nfx::market::FeedBooks books{{.limits = {.instruments = 1, .orders = 1u << 20, .levels = 1u << 16}}};
@@ -49,54 +38,21 @@ class Maker {
       {.risk = {.orders_per_second = 1000, .burst = 1000, .max_event_age = std::chrono::seconds{1}},
        .instruments = {{.tick = {10'000'000}, .collar = {1'000'000'000}, .max_position = 100}}},
       nfx::strategy::Quoter{{.half_spread = {20'000'000}, .quantity = 10, .most_position = 50}}};
+  const nfx::Instant* now = nullptr;  // the time of the input under way
+  std::function<bool(const nfx::strategy::Intent&, const nfx::strategy::OwnOrder&)> send;
   std::optional<nfx::strategy::SimulatedVenue> venue;  // in a backtest
-  Sink send;
-  nfx::Instant now;
-  std::vector<Sent> sent;
+  std::vector<std::pair<nfx::strategy::OrderNumber, nfx::strategy::Intent>> sent;
 
  private:
   std::uint64_t last_ = 0;  // of the ClOrdIDs sent
 };
 
-class LiveMaker final : public nfx::market::FixSessionFeed {
- public:
-  LiveMaker(Maker& maker, const std::string& symbol, nfx::market::FixSessionPorts& ports,
-            nfx::market::Recorder* recorder)
-      : FixSessionFeed({}, ports, maker.handler, maker.books, recorder), maker_(maker), messages_({.symbol = symbol}) {
-    maker.send = [this](const auto& intent, const auto& order) {
-      const auto message = messages_.message(intent, order, maker_.now.utc);
-      if (session == nullptr || !message || !session->send(*message)) return false;
-      session->flush();
-      return true;
-    };
-  }
-  void on_logon(nfx::SessionHandle& with) override {
-    session = &with;
-    FixSessionFeed::on_logon(with);
-  }
-  void on_message(nfx::SessionHandle& from, const nfx::MessageView& message) override {
-    maker_.now = from.now();
-    const auto report = nfx::strategy::read_report(message);
-    report ? maker_.pipeline.report(*report) : FixSessionFeed::on_message(from, message);
-  }
-  nfx::SessionHandle* session = nullptr;
-
- private:
-  Maker& maker_;
-  nfx::strategy::OrderMessages messages_;
-};
-
-// What LiveMaker recorded, through the same handler. Time is that of the recording.
+// What was recorded live, through the same handler.
 inline nfx::market::RecordingScan backtest(Maker& maker, const nfx::market::ReadRecordingOptions& recording,
-                                           const nfx::strategy::SimulatedVenueOptions& venue) {
-  maker.venue.emplace(venue);
-  maker.send = [&maker](const auto& intent, const auto& order) {
-    return maker.venue->send(intent, order, maker.now.utc);
-  };
-  return nfx::market::read_recording(nfx::posix_disk(), recording, [&maker](const auto& packet) {
-    const auto input = nfx::market::input_of(packet);
-    if (input) maker.now = {input->at, nfx::market::FeedClock::of(input->at)};
-    if (input) maker.handler.take(*input);
-    return true;
-  });
+                                           const nfx::strategy::SimulatedVenueOptions& options) {
+  nfx::Instant now;
+  auto& venue = maker.venue.emplace(options);
+  maker.now = &now;
+  maker.send = [&](const auto& intent, const auto& order) { return venue.send(intent, order, now.utc); };
+  return nfx::market::replay(recording, maker.handler, now);
 }

@@ -113,7 +113,7 @@ class EncodedOrders {
     const auto message = messages_.message(intent, order, now.utc);
     Actions out{output_};
     if (!message || !session_.send(*message, now, out)) return false;
-    sent_ = intent.action == Action::place ? order.number : order.change;
+    sent_ = order.request();
     kind_ = intent.action == Action::place     ? ReportKind::accepted
             : intent.action == Action::replace ? ReportKind::replaced
                                                : ReportKind::canceled;

@@ -57,10 +57,6 @@ FeedSockets::FeedSockets(const FeedSocketsOptions& options)
 
 FeedSockets::~FeedSockets() = default;
 
-UtcTime FeedSockets::read_utc() noexcept {
-  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
-
 FeedSockets::TcpLine* FeedSockets::find(ConnectionId id) noexcept {
   for (TcpLine& line : tcp_) {
     if (line.id == id) return &line;

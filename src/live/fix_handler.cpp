@@ -2,8 +2,9 @@
 #include "nexusfix/live/fix_handler.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
+
+#include "live/check_added.hpp"
 
 namespace nfx::market {
 namespace {
@@ -22,11 +23,8 @@ FixHandler::FixHandler(const FixHandlerOptions& options, EventOutput events, Fee
       output_(*this, events),
       feed_(sized_for(options), output_),
       view_(options.max_fields) {
-  for (const FixInstrument& instrument : options.instruments) {
-    if (!feed_.add(instrument.symbol, instrument.quantity_scale)) {
-      throw std::runtime_error("the symbol \"" + instrument.symbol + "\" is empty or longer than 31 characters");
-    }
-  }
+  for (std::size_t place = 0; const FixInstrument& instrument : options.instruments)
+    check_added(feed_.add(instrument.symbol, instrument.quantity_scale), place++, instrument.symbol);
 }
 
 Instant FixHandler::begin(const FeedInput& input) {

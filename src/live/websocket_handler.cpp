@@ -6,7 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/reconnect.hpp"
+#include "base/jitter.hpp"
+#include "live/check_added.hpp"
 #include "nexusfix/base/assert.hpp"
 
 namespace nfx::market {
@@ -58,17 +59,18 @@ WebsocketHandler::WebsocketHandler(const WebsocketFeedOptions& options, EventOut
   if (options.subscribe) subscribe_text_ = subscribe_text(options.instruments);
   if (options_.path.empty()) options_.path = options.subscribe ? "/stream" : stream_path(options.instruments);
   if (subscribe_text_.size() + frame_header_max > options.websocket.output_size) {
-    throw std::runtime_error("the subscription of " + std::to_string(options.instruments.size()) +
-                             " instruments is longer than WebsocketOptions::output_size");
+    throw std::invalid_argument("the subscription of " + std::to_string(options.instruments.size()) +
+                                " instruments has " + std::to_string(subscribe_text_.size()) +
+                                " bytes, and WebsocketOptions::output_size is " +
+                                std::to_string(options.websocket.output_size) + ": name fewer, or raise it");
   }
   if (!client_.connect({.host = options_.host, .path = options_.path})) {
-    throw std::runtime_error("the websocket's path \"" + options_.path + "\" or host \"" + options_.host +
-                             "\" is too long or has characters that are not allowed");
+    throw std::invalid_argument("the websocket's path \"" + options_.path + "\" or host \"" + options_.host +
+                                "\" is too long or has characters that are not allowed");
   }
   for (const WebsocketInstrument& instrument : options.instruments) {
-    if (!feed_.add(instrument.symbol, instrument.book, instrument.quantity_scale)) {
-      throw std::runtime_error("the symbol \"" + instrument.symbol + "\" is empty or longer than 31 characters");
-    }
+    check_added(feed_.add(instrument.symbol, instrument.book, instrument.quantity_scale), snapshot_requests_.size(),
+                instrument.symbol);
     snapshot_requests_.push_back("GET " + options_.snapshot_path + "?symbol=" + instrument.symbol +
                                  "&limit=" + std::to_string(options_.snapshot_levels) + " HTTP/1.1\r\nHost: " +
                                  options_.snapshot_host + "\r\nAccept: application/json\r\nConnection: close\r\n\r\n");

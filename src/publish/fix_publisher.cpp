@@ -62,7 +62,8 @@ bool FixPublisher::on_message(SessionHandle& session, const MessageView& message
       refuse(session, request, '0', "unknown symbol");
       return true;
     }
-    wanted.push_back(*symbol);
+    // A snapshot each, however often one is named.
+    if (std::ranges::find(wanted, *symbol) == wanted.end()) wanted.push_back(*symbol);
   }
   if (wanted.empty()) refuse(session, request, '0', "no symbol");
   for (const std::uint32_t symbol : wanted) {

@@ -26,6 +26,8 @@ std::string_view parameter(std::string_view target, std::string_view name) {
   return {};
 }
 
+constexpr std::size_t streams_max = 64 * 1024;  // bytes of their names, of one connection
+
 StreamServerOptions server_options(const WebsocketVenueOptions& options) {
   StreamServerOptions server{.listen = options.listen, .unsent = options.unsent};
   server.socket.tls = options.tls;
@@ -134,21 +136,29 @@ void WebsocketVenue::subscribe(ConnectionId id, std::string_view target) {
 // {"method":"SUBSCRIBE","params":["btcusdt@depth@100ms"],"id":1}, without white space.
 void WebsocketVenue::subscribe_more(ConnectionId id, std::string_view request) {
   constexpr std::string_view begin = R"({"method":"SUBSCRIBE","params":[")";
-  std::string frame;
+  const auto answer = [&](const std::string& text) {
+    std::string frame;
+    append_frame(frame, WebsocketOpcode::text, text);
+    server_.send(id, frame);
+  };
   const std::size_t end = request.find(R"("],"id":)");
   if (!request.starts_with(begin) || end == std::string_view::npos) {
-    append_frame(frame, WebsocketOpcode::text, R"({"code":2,"msg":"Invalid request"})");
-  } else {
-    std::string& streams = subscribers_[id].streams;
-    for (std::string_view rest = request.substr(begin.size(), end - begin.size()); !rest.empty();) {
-      const std::string_view stream = rest.substr(0, rest.find('"'));
-      streams += '/' + lower(stream);
-      rest.remove_prefix(std::min(stream.size() + 3, rest.size()));  // and ","
-    }
-    const std::string number{request.substr(end + 8)};
-    append_frame(frame, WebsocketOpcode::text, R"({"result":null,"id":)" + number);
+    ++counters_.refused_requests;
+    return answer(R"({"code":2,"msg":"Invalid request"})");
   }
-  server_.send(id, frame);
+  std::string more;
+  for (std::string_view rest = request.substr(begin.size(), end - begin.size()); !rest.empty();) {
+    const std::string_view stream = rest.substr(0, rest.find('"'));
+    more += '/' + lower(stream);
+    rest.remove_prefix(std::min(stream.size() + 3, rest.size()));  // and ","
+  }
+  std::string& streams = subscribers_[id].streams;
+  if (streams.size() + more.size() > streams_max) {
+    ++counters_.refused_requests;
+    return answer(R"({"code":3,"msg":"Too many streams"})");
+  }
+  streams += more;
+  answer(R"({"result":null,"id":)" + std::string{request.substr(end + 8)});
 }
 
 void WebsocketVenue::get(ConnectionId id, std::string_view target) {

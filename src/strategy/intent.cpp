@@ -1,6 +1,8 @@
 // Names of what models want and of what is reported.
 #include "nexusfix/strategy/intent.hpp"
 
+#include <utility>
+
 namespace nfx::strategy {
 
 std::string_view to_string(Action action) noexcept {
@@ -10,6 +12,12 @@ std::string_view to_string(Action action) noexcept {
     case Action::cancel: return "cancel";
   }
   return "unknown";
+}
+
+std::string to_text(OrderNumber number, const Intent& intent) {
+  return std::to_string(std::to_underlying(number)) + ' ' + std::string{to_string(intent.action)} + ' ' +
+         std::string{to_string(intent.side)} + ' ' + std::to_string(intent.price.nano) + " x " +
+         std::to_string(intent.quantity);
 }
 
 std::string_view to_string(ReportKind kind) noexcept {

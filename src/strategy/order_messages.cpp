@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "nexusfix/base/assert.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx::strategy {
@@ -83,13 +84,13 @@ OrderMessages::Layout OrderMessages::lay_out(const OrderMessageOptions& options,
 
 std::optional<Outgoing> OrderMessages::message(const Intent& intent, const OwnOrder& order, UtcTime now) noexcept {
   Layout& layout = intent.action == Action::place ? place_ : intent.action == Action::replace ? replace_ : cancel_;
-  const bool is_new = intent.action == Action::place;
+  NFX_ASSERT((intent.action == Action::place) != order.changing());
   const auto number = [](OrderNumber of) { return static_cast<std::int64_t>(std::to_underlying(of)); };
   const Quantity quantity = intent.action == Action::cancel ? order.quantity : intent.quantity;
-  bool fits = layout.text.patch(layout.number, number(is_new ? order.number : order.change)) == PatchError::none;
+  bool fits = layout.text.patch(layout.number, number(order.request())) == PatchError::none;
   if (layout.original) fits &= layout.text.patch(*layout.original, number(order.number)) == PatchError::none;
   fits &= layout.text.patch(layout.side, order.side == Side::bid ? '1' : '2') == PatchError::none;
-  fits &= layout.text.patch(*layout.quantity, static_cast<std::int64_t>(quantity)) == PatchError::none;
+  fits &= layout.text.patch(layout.quantity, static_cast<std::int64_t>(quantity)) == PatchError::none;
   if (layout.price) fits &= layout.text.patch(*layout.price, intent.price.decimal()) == PatchError::none;
   if (layout.time_in_force) {
     const char value = intent.time_in_force == TimeInForce::day ? '0' : '3';

@@ -3,16 +3,20 @@
 
 #include <bit>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace nfx::strategy {
 
 OrderTable::OrderTable(const OrderTableOptions& options) : next_(options.first_number) {
   if (options.orders == 0 || options.orders > max_orders) {
-    throw std::invalid_argument("an order table has 1 to 4096 orders");
+    throw std::invalid_argument("OrderTableOptions::orders is " + std::to_string(options.orders) +
+                                ", but must be 1 to " + std::to_string(max_orders));
   }
-  if (options.instruments == 0) throw std::invalid_argument("an order table has at least one instrument");
-  if (options.first_number == 0) throw std::invalid_argument("the first number of an order is at least 1");
+  if (options.instruments == 0)
+    throw std::invalid_argument("OrderTableOptions::instruments is 0, but must be at least 1");
+  if (options.first_number == 0)
+    throw std::invalid_argument("OrderTableOptions::first_number is 0, but must be at least 1");
   orders_.resize(options.orders);
   exposures_.resize(options.instruments);
   cells_.resize(std::bit_ceil(options.orders * 4), none);

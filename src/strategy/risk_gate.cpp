@@ -2,6 +2,7 @@
 #include "nexusfix/strategy/risk_gate.hpp"
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace nfx::strategy {
@@ -18,13 +19,18 @@ std::string_view to_string(Refusal refusal) noexcept {
 
 RiskGate::RiskGate(const RiskLimits& limits, std::vector<InstrumentLimits> instruments)
     : limits_(limits), instruments_(std::move(instruments)), rate_(limits.orders_per_second, limits.burst) {
-  if (limits_.max_event_age <= Duration::zero()) throw std::invalid_argument("max_event_age is more than zero");
-  for (const InstrumentLimits& each : instruments_) {
-    if (each.tick.nano <= 0) throw std::invalid_argument("a tick is more than zero");
-    if (each.collar.nano < 0) throw std::invalid_argument("a price collar is not below zero");
-    if (each.max_position > INT64_MAX / 2 || each.max_quantity > INT64_MAX / 4) {
-      throw std::invalid_argument("a limit of quantity or position is below 2^61");
-    }
+  const auto check = [](bool good, const std::string& name, auto value, const char* wanted) {
+    if (!good) throw std::invalid_argument(name + " is " + std::to_string(value) + ", but must be " + wanted);
+  };
+  check(limits_.max_event_age > Duration::zero(), "RiskLimits::max_event_age", limits_.max_event_age.count(),
+        "more than 0 ns");
+  for (std::size_t i = 0; i < instruments_.size(); ++i) {
+    const InstrumentLimits& each = instruments_[i];
+    const std::string name = "InstrumentLimits of instrument " + std::to_string(i) + ": ";
+    check(each.tick.nano > 0, name + "tick", each.tick.nano, "more than 0 billionths");
+    check(each.collar.nano >= 0, name + "collar", each.collar.nano, "at least 0 billionths");
+    check(each.max_position <= INT64_MAX / 2, name + "max_position", each.max_position, "at most 2^62");
+    check(each.max_quantity <= INT64_MAX / 4, name + "max_quantity", each.max_quantity, "at most 2^61");
   }
 }
 

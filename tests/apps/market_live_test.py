@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -123,6 +124,12 @@ class Live(unittest.TestCase):
         again.line_with(f"live: books {BOOKS.findall(out)[-1]}")
         self.assertEqual(again.stop()[0], 0)
 
+    def test_websocket_subscribed_by_a_message(self):
+        self.websocket(options=("--subscribe", "--metrics", self.folder / "metrics"))
+        metrics = (self.folder / "metrics").read_text(encoding="utf-8")
+        self.assertIn('nfx_json_feed_messages_total{feed="ws",kind="answer"} 1\n', metrics)
+        self.assertIn('nfx_json_feed_messages_total{feed="ws",kind="refusal"} 0\n', metrics)
+
     def test_websocket_with_tls(self):
         if not shutil.which("openssl"):
             self.skipTest("the openssl command is missing")
@@ -174,6 +181,25 @@ class Live(unittest.TestCase):
         self.assertEqual(set(document["instruments"]), set(names))
         self.assertEqual(venue.stop()[0], 0)
 
+    def test_a_venue_prints_where_it_listens(self):
+        for feed in ("ws", "fix"):
+            venue = self.venue("--feed", feed, "--listen", "localhost:0")
+            self.assertIn(f"listens on localhost:{venue.port}; names:", venue.first_line)
+            venue.stop()
+
+    def test_a_venue_ends_although_a_subscriber_does_not_read(self):
+        venue = self.venue("--feed", "ws", "--messages", "40000", "--rate", "60000", "--names", "1")
+        name = venue.first_line.split("names:")[1].strip().lower()
+        with socket.socket() as subscriber:
+            subscriber.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            subscriber.connect(("127.0.0.1", venue.port))
+            subscriber.sendall(f"GET /stream?streams={name}@depth/{name}@trade HTTP/1.1\r\nHost: venue\r\n"
+                               "Upgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
+            venue.books()
+            code, out, err = venue.stop()
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("1 subscribers, 0 of them too slow", out)
+
     def test_names_wrong_options_with_the_fix(self):
         def refused(expected, *options):
             code, _, err = run("market", *options)
@@ -181,10 +207,17 @@ class Live(unittest.TestCase):
             self.assertIn(expected, err)
 
         refused("one or two lines", "live", "--feed", "itch")
+        refused("has no name", "live", "--feed", "itch", "--line", "127.0.0.1:0")
+        refused("two lines are called A", "live", "--feed", "itch", "--line", "A=127.0.0.1:0", "--line",
+                "A=127.0.0.1:0")
         refused("--url wss://", "live", "--feed", "ws", "--name", "A")
         refused("is not an address", "live", "--feed", "ws", "--name", "A", "--url", "http://localhost")
         refused("--name", "live", "--feed", "fix", "--url", "127.0.0.1:1")
         refused("HOST:PORT", "live", "--feed", "fix", "--name", "A", "--url", "here")
+        for feed, url in (("fix", "127.0.0.1:1"), ("ws", "ws://127.0.0.1:1")):
+            refused('the symbol "B" is given twice', "live", "--feed", feed, "--name", "A", "--name", "B", "--name",
+                    "B", "--url", url)
+            refused("longer than 31 characters", "live", "--feed", feed, "--name", "A" * 32, "--url", url)
         refused("one or two lines", "publish", "--feed", "itch")
 
 

@@ -124,12 +124,12 @@ class T2m(unittest.TestCase):
 
     def test_the_report_of_a_comparison_has_the_published_one_beside_it(self):
         page = self.file.with_suffix(".html")
-        code, out, err = run("t2m", "compare", "--runs", "1", "--messages", "1000", "--noise", "0", "--no-isolate",
+        code, out, err = run("t2m", "compare", "--runs", "1", "--messages", "2000", "--noise", "0", "--no-isolate",
                              "--report", str(page))
         self.assertEqual(code, 0, out + err)
         shown = self.shown(page)
-        # All percentiles, two charts of one name and one of four, and three of each of the four runs.
-        self.assertEqual(shown.count("<svg"), 1 + 3 + 4 * 3)
+        # All percentiles, two charts of one name and one of four, and three of each of the six runs.
+        self.assertEqual(shown.count("<svg"), 1 + 3 + 6 * 3)
         for text in ("Tick to model, 1 name", "Tick to model, 4 names", "P75 published", "nearly 2 us", "P99 pinned"):
             self.assertIn(text, shown)
         picture = self.file.with_suffix(".svg")
@@ -137,6 +137,29 @@ class T2m(unittest.TestCase):
                              "--report", str(picture))
         self.assertEqual(code, 0, out + err)
         self.assertIn("What is gained over not pinning", picture.read_text())
+
+    def test_the_raw_loop_of_a_comparison_receives_the_same_messages(self):
+        for feed in ("itch", "dbn"):
+            code, out, err = run("t2m", "compare", "--runs", "2", "--messages", "500", "--noise", "0", "--no-isolate",
+                                 "--feed", feed, "--json", str(self.file))
+            self.assertEqual(code, 0, out + err)
+            runs = json.loads(self.file.read_text())["runs"]
+            raw = [each for each in runs if each["conditions"].endswith("raw recvmsg()")]
+            own = [each for each in runs if each not in raw and ", 1 name, " in each["conditions"]]
+            self.assertGreaterEqual(len(raw), 2)
+            self.assertEqual(len(raw), len(own))
+            for each in raw + own:
+                self.assertEqual((each["missing"], each["anomalies"], each["not_kept"]), (0, 0, 0))
+            # A datagram of ITCH may have no event, and the raw loop sees it too.
+            self.assertGreaterEqual(raw[0]["messages"], own[0]["messages"])
+            self.assertEqual(raw[0]["publisher"]["sent"], own[0]["publisher"]["sent"])
+            self.assertEqual(len({each["messages"] for each in raw}), 1)
+            self.assertIn("raw, not pinned", out)
+            self.assertRegex(out, r"to the model, times the raw loop: P50 \d+\.\d\d")
+        code, out, err = run("t2m", "compare", "--runs", "1", "--messages", "2000", "--noise", "0", "--no-isolate",
+                             "--feed", "ws")
+        self.assertEqual(code, 0, out + err)
+        self.assertNotIn("raw", out)
 
     def test_conditions_are_compared_in_turns(self):
         code, out, err = run("t2m", "compare", "--runs", "2", "--messages", "500", "--noise", "1", "--no-isolate",

@@ -12,6 +12,7 @@
 
 #include "market/fix_venue.hpp"
 #include "market_maker.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 
@@ -21,11 +22,6 @@ namespace {
 using strategy::QueueModel;
 
 constexpr int steps = 1500;
-
-Instant clocks() {
-  return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
-          std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
-}
 
 class Folder {
  public:
@@ -43,34 +39,34 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// As people read an order, so that a difference is shown as one.
-std::vector<std::string> lines(const std::vector<Sent>& orders) {
-  std::vector<std::string> all;
-  for (const Sent& each : orders) {
-    all.push_back(std::to_string(std::to_underlying(each.number)) + ' ' + std::string{to_string(each.intent.action)} +
-                  ' ' + std::string{to_string(each.intent.side)} + ' ' + std::to_string(each.intent.price.nano) +
-                  " x " + std::to_string(each.intent.quantity));
-  }
-  return all;
-}
-
 struct Outcome {
   std::vector<std::string> orders;
   std::int64_t position = 0;
   std::uint64_t books = 0;
 };
+// Orders as people read them, so that a difference is shown as one.
 Outcome outcome_of(const Maker& maker) {
-  return {lines(maker.sent), maker.pipeline.orders().exposure(Maker::only).position, maker.books.hash()};
+  Outcome outcome{
+      .orders = {}, .position = maker.pipeline.orders().exposure(Maker::only).position, .books = maker.books.hash()};
+  for (const auto& [number, intent] : maker.sent) outcome.orders.push_back(to_text(number, intent));
+  return outcome;
 }
 
 Outcome trade_live(std::uint64_t seed, const std::filesystem::path& folder) {
   app::market::FixVenue venue{{.listen = {"127.0.0.1", 0}, .seed = seed, .names = 1}};
   JournalFlusher flusher;
   market::Recorder recorder{
-      posix_disk(), {.folder = (folder / "day").string(), .ring_directory = folder.string()}, flusher, clocks().utc};
+      posix_disk(), {.folder = (folder / "day").string(), .ring_directory = folder.string()}, flusher, read_utc()};
   market::FixSessionPorts ports;
   Maker maker{"ALFA", ports};
-  LiveMaker live{maker, "ALFA", ports, &recorder};
+  market::FixSessionTrader live{{.orders = {.symbol = "ALFA"},
+                                 .report = [&](const auto& report) { maker.pipeline.report(report); },
+                                 .recorder = &recorder},
+                                ports,
+                                maker.handler,
+                                maker.books};
+  maker.now = &live.now();
+  maker.send = [&](const auto& intent, const auto& order) { return live.send(intent, order); };
   EngineConfig config;
   SessionSettings session;
   session.session.role = Role::initiator;
@@ -79,10 +75,8 @@ Outcome trade_live(std::uint64_t seed, const std::filesystem::path& folder) {
   session.session.timestamp_digits = 6;
   session.socket.timestamps = true;
   session.connect = {{"127.0.0.1", venue.port()}};
-  session.send_buffer_size = 4u << 20;
   config.sessions = {session};
-  config.max_fields = 32768;
-  config.max_message_size = 1u << 20;
+  market::make_room_for_snapshots(config);
   Engine engine{config, live};
 
   const auto both = [&] {
@@ -91,22 +85,22 @@ Outcome trade_live(std::uint64_t seed, const std::filesystem::path& folder) {
   };
   const auto quiet = [&] {
     const SessionHandle* const other = venue.engine().session(1);
-    return live.session != nullptr && other != nullptr && live.session->next_inbound() == other->next_outbound() &&
-           other->next_inbound() == live.session->next_outbound();
+    return live.session() != nullptr && other != nullptr && live.session()->next_inbound() == other->next_outbound() &&
+           other->next_inbound() == live.session()->next_outbound();
   };
-  const auto begin = clocks().monotonic;
+  const auto begin = read_monotonic();
   while (!quiet() || maker.handler.state() != market::FeedState::live) {
     both();
-    if (clocks().monotonic - begin > std::chrono::seconds{30}) {
+    if (read_monotonic() - begin > std::chrono::seconds{30}) {
       ADD_FAILURE() << "the feed is not live";
       return {};
     }
   }
   for (int step = 0; step < steps; ++step) {
-    venue.step(clocks().utc);
+    venue.step(read_utc());
     do both();
     while (!quiet());
-    if (step % 64 == 0) flusher.turn(clocks());
+    if (step % 64 == 0) flusher.turn(read_clocks());
   }
   EXPECT_EQ(recorder.counters().dropped, 0U);
   return outcome_of(maker);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "live_support.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/live/fix_session_feed.hpp"
 #include "nexusfix/publish/fix_publisher.hpp"
@@ -126,19 +127,19 @@ class Market {
   void turn() {
     venue_engine_->turn(Duration::zero());
     engine_->turn(Duration::zero());
-    recorded_.write(clock_now());
+    recorded_.write(read_clocks());
   }
   void run(unsigned steps) {
     ASSERT_TRUE(turn_until([this] { turn(); }, [this] { return feed_.state() == FeedState::live; }));
     for (unsigned i = 0; i < steps; ++i) {
-      venue_.step(clock_now().utc);
+      venue_.step(read_utc());
       turn();
     }
   }
   [[nodiscard]] bool wait_until_equal(bool publish = false) {
     return turn_until(
         [&] {
-          if (publish) venue_.step(clock_now().utc);
+          if (publish) venue_.step(read_utc());
           for (int i = 0; i < 20; ++i) turn();
         },
         [this] { return feed_.state() == FeedState::live && books_.hash() == venue_.publisher().books().hash(); });
@@ -146,11 +147,12 @@ class Market {
   // The venue alone: so many steps, each sent immediately.
   void flood(unsigned steps) {
     for (unsigned i = 0; i < steps; ++i) {
-      venue_.step(clock_now().utc);
+      venue_.step(read_utc());
       venue_engine_->turn(Duration::zero());
     }
   }
   void cut() { engine_->session(0)->drop_connection(); }
+  void request(std::string_view body) { EXPECT_TRUE(engine_->session(0)->send({.msg_type = "V", .body = body})); }
   void expect_same_in_replay() {
     stop();
     test::expect_same_in_replay<FixHandler>(
@@ -206,6 +208,26 @@ TEST(FixLive, increments_that_are_left_out_are_repaired_by_snapshots) {
     EXPECT_GT(market.venue().publisher().counters().snapshots, symbols.size());
     market.expect_same_in_replay();
   }
+}
+
+TEST(FixLive, a_symbol_that_a_request_has_several_times_is_one_snapshot) {
+  Market market{1};
+  market.run(10);
+  if (HasFailure()) return;
+  const FixPublisherCounters before = market.venue().publisher().counters();
+  market.request(
+      "262=again\x01"
+      "263=0\x01"
+      "264=0\x01"
+      "146=4\x01"
+      "55=ALFA\x01"
+      "55=BRAV\x01"
+      "55=ALFA\x01"
+      "55=ALFA\x01");
+  ASSERT_TRUE(turn_until([&] { market.turn(); },
+                         [&] { return market.venue().publisher().counters().requests > before.requests; }));
+  EXPECT_EQ(market.venue().publisher().counters().snapshots - before.snapshots, 2U);
+  ASSERT_TRUE(market.wait_until_equal());
 }
 
 TEST(FixLive, after_a_lost_connection_the_books_are_stale_and_then_the_venues_again) {

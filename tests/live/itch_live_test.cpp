@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "live_support.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/itch_handler.hpp"
 #include "nexusfix/live/live_feed.hpp"
@@ -24,7 +25,7 @@ constexpr FeedBooksOptions book_options{.limits = small_books, .every = 1000};
 
 ItchFeedOptions feed_options() {
   ItchFeedOptions options;
-  options.midnight = std::chrono::floor<std::chrono::days>(clock_now().utc);
+  options.midnight = std::chrono::floor<std::chrono::days>(read_utc());
   options.mold.buffered_messages = 4096;
   options.retry_min = 5ms;
   return options;
@@ -85,7 +86,7 @@ class Day {
 
   // Publishes up to `count` messages; false at the end of the day.
   bool publish(unsigned count) {
-    const Instant now = clock_now();
+    const Instant now = read_clocks();
     for (unsigned i = 0; i < count; ++i) {
       const auto message = generator_.next();
       if (message.empty()) return false;
@@ -94,17 +95,17 @@ class Day {
     publisher_->flush(now.monotonic);
     return true;
   }
-  void serve() { publisher_->serve(clock_now().monotonic); }
+  void serve() { publisher_->serve(read_monotonic()); }
   void poll() {
-    live_->poll(clock_now().utc);
-    recorded_.write(clock_now());
+    live_->poll(read_utc());
+    recorded_.write(read_clocks());
   }
   void run() {
     while (publish(40)) {
       serve();
       poll();
     }
-    publisher_->end(clock_now().monotonic);
+    publisher_->end(read_monotonic());
   }
   [[nodiscard]] bool finish() {
     return turn_until([this] { serve(), poll(); }, [this] { return live_->state() == FeedState::ended; });
@@ -207,7 +208,7 @@ TEST_F(ItchLive, a_feed_at_twenty_times_the_rate_is_bounded_counted_and_stale_an
   }
   EXPECT_GT(drops, 0u);
   EXPECT_GT(day.handler().feed().arbiter().counters().stale, 0u);
-  day.publisher().end(clock_now().monotonic);
+  day.publisher().end(read_monotonic());
   ASSERT_TRUE(day.finish());
   EXPECT_EQ(day.books().hash(), day.publisher().books().hash());
   day.expect_same_in_replay();

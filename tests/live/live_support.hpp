@@ -8,17 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/market/feed_books.hpp"
 
 namespace nfx::market::test {
 
 using namespace std::chrono_literals;
-
-inline Instant clock_now() {
-  return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
-          std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
-}
 
 // Turns `step` until `condition` holds; false after a minute, which a loaded machine does not need.
 template <class Step, class Condition>

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "live_support.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
@@ -126,7 +127,7 @@ class Market {
   FeedBooks books_{book_options, &hashes_};
   std::optional<WebsocketHandler> handler_;
   std::optional<LiveFeed<WebsocketHandler, FeedBooks>> live_;
-  UtcTime now_ = clock_now().utc;
+  UtcTime now_ = read_utc();
 };
 
 void run(Market& market, unsigned turns) {
@@ -213,7 +214,7 @@ TEST_F(WebsocketLive, permessage_deflate_is_not_offered_and_refused_over_a_real_
   FeedBooks books{book_options};
   WebsocketHandler handler{feed, books, sockets};
   LiveFeed<WebsocketHandler, FeedBooks> live{{}, sockets, handler, books, nullptr};
-  UtcTime now = clock_now().utc;
+  UtcTime now = read_utc();
   ASSERT_TRUE(turn_until(
       [&] {
         deflating.server.poll(deflating, Duration::zero());

@@ -29,7 +29,7 @@ std::vector<std::byte> counting(const itch::MessageRow& row) {
 template <class Word>
 Word at(std::size_t offset) {
   Word value = 0;
-  for (std::size_t i = 0; i < sizeof value; ++i) value = static_cast<Word>(value << 8 | (offset + i));
+  for (std::size_t i = 0; i < sizeof value; ++i) value = static_cast<Word>(std::uint64_t{value} << 8 | (offset + i));
   return value;
 }
 

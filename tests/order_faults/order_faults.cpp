@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/seed_range.hpp"
 #include "cli/command_line.hpp"
 #include "order_faults/day.hpp"
 
@@ -12,14 +13,11 @@ namespace {
 using nfx::order_faults::DayResult;
 using nfx::order_faults::Plant;
 using nfx::order_faults::PlantRow;
-
-struct Seeds {
-  unsigned long long first = 0;
-  unsigned long long last = 0;
-};
+using nfx::test::SeedRange;
 
 // How many seeds found something, or this.
-unsigned long long run(const Seeds& seeds, Plant plant, bool print, DayResult& sum, std::string_view expected = {}) {
+unsigned long long run(const SeedRange& seeds, Plant plant, bool print, DayResult& sum,
+                       std::string_view expected = {}) {
   unsigned long long findings = 0;
   for (unsigned long long seed = seeds.first; seed <= seeds.last; ++seed) {
     const DayResult day = nfx::order_faults::run_day(seed, plant);
@@ -33,13 +31,13 @@ unsigned long long run(const Seeds& seeds, Plant plant, bool print, DayResult& s
 }
 
 // Whether every check that is taken out is found, by that check's own finding.
-int run_plants(const Seeds& seeds) {
+int run_plants(const SeedRange& seeds) {
   int missed = 0;
   for (const PlantRow& row : nfx::order_faults::plant_rows) {
     DayResult sum;
     const unsigned long long found = run(seeds, row.plant, false, sum, row.finding);
     std::printf("without %-9.*s found in %llu of %llu seeds\n", static_cast<int>(row.name.size()), row.name.data(),
-                found, seeds.last - seeds.first + 1);
+                found, seeds.count());
     if (found == 0) ++missed;
   }
   return missed == 0 ? 0 : 1;
@@ -60,15 +58,13 @@ int main(int argc, char** argv) {
                    .value = "all"}},
   };
   if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
-  Seeds seeds;
-  if (std::sscanf(text.c_str(), "%llu..%llu", &seeds.first, &seeds.last) != 2 || seeds.last < seeds.first) {
-    std::fprintf(stderr, "--seeds %s: write FIRST..LAST, such as 1..100\n", text.c_str());
-    return 2;
-  }
+  const auto range = nfx::test::read_seeds(text);
+  if (!range) return 2;
+  const SeedRange& seeds = *range;
   if (!plant.empty()) return run_plants(seeds);
   DayResult sum;
   const unsigned long long findings = run(seeds, Plant::none, true, sum);
-  std::printf("%llu seeds, %llu findings, %llu events, %llu requests sent\n", seeds.last - seeds.first + 1, findings,
+  std::printf("%llu seeds, %llu findings, %llu events, %llu requests sent\n", seeds.count(), findings,
               static_cast<unsigned long long>(sum.events), static_cast<unsigned long long>(sum.sent));
   for (const auto& row : nfx::counter_rows<nfx::strategy::RiskCounters>) {
     std::printf("  %-34.*s %-16.*s %12llu\n", static_cast<int>(row.metric.size()), row.metric.data(),

@@ -10,11 +10,13 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "nexusfix/recording/pace.hpp"
 #include "nexusfix/recording/read_recording.hpp"
 #include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/recording/recording_thread.hpp"
 #include "nexusfix/store/journal_flusher.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 
@@ -95,6 +97,27 @@ void killed_after(Work&& work) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+TEST_F(RecordingTest, with_a_thread_writes_more_than_its_buffer_and_ends_in_order) {
+  constexpr std::uint64_t count = 40;
+  const auto long_bytes = [](std::uint64_t number) {
+    return std::string(60'000, static_cast<char>('a' + number % 26));
+  };
+  {
+    RecordingThread recording{options_};
+    for (std::uint64_t number = 0; number < count; ++number) {
+      // Refused while the buffer is full: nothing but the thread makes space.
+      while (!recording.recorder().datagram(at(static_cast<std::int64_t>(number)), long_bytes(number)))
+        std::this_thread::yield();
+    }
+  }
+  std::vector<Packet> packets;
+  const RecordingScan scan = read(&packets);
+  EXPECT_EQ(scan.end, RecordingEnd::closed) << scan.reason;
+  std::erase_if(packets, [](const Packet& packet) { return packet.kind != RecordingKind::datagram; });
+  ASSERT_EQ(packets.size(), count);
+  for (std::uint64_t number = 0; number < count; ++number) EXPECT_EQ(packets[number].bytes, long_bytes(number));
 }
 
 TEST_F(RecordingTest, reads_back_every_packet_as_it_was_received) {

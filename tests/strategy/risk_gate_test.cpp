@@ -22,8 +22,8 @@ struct Rig {
        .orders = 3},
       Scripted{&next, &reports}};
 
-  bool operator()(const Intent& intent, const OwnOrder& order) {
-    if (can_send) sent.push_back(intent.action == Action::place ? order.number : order.change);
+  bool operator()(const Intent&, const OwnOrder& order) {
+    if (can_send) sent.push_back(order.request());
     return can_send;
   }
   // Why it was refused; none: it was sent.
@@ -193,9 +193,23 @@ TEST(risk_gate, bounds_the_open_orders) {
 }
 
 TEST(risk_gate, refuses_limits_that_make_no_sense) {
-  EXPECT_THROW((RiskGate{{.max_event_age = 0s}, {}}), std::invalid_argument);
-  EXPECT_THROW((RiskGate{{}, {{.tick = Price{0}}}}), std::invalid_argument);
-  EXPECT_THROW((RiskGate{{}, {{.collar = Price{-1}}}}), std::invalid_argument);
+  const auto refusal = [](const RiskLimits& limits, std::vector<InstrumentLimits> instruments) -> std::string {
+    try {
+      const RiskGate gate{limits, std::move(instruments)};
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refusal({.max_event_age = 0s}, {}), "RiskLimits::max_event_age is 0, but must be more than 0 ns");
+  EXPECT_EQ(refusal({}, {{}, {.tick = Price{0}}}),
+            "InstrumentLimits of instrument 1: tick is 0, but must be more than 0 billionths");
+  EXPECT_EQ(refusal({}, {{.collar = Price{-1}}}),
+            "InstrumentLimits of instrument 0: collar is -1, but must be at least 0 billionths");
+  EXPECT_EQ(refusal({}, {{.max_position = UINT64_MAX}}),
+            "InstrumentLimits of instrument 0: max_position is 18446744073709551615, but must be at most 2^62");
+  EXPECT_EQ(refusal({}, {{.max_quantity = std::uint64_t{1} << 62}}),
+            "InstrumentLimits of instrument 0: max_quantity is 4611686018427387904, but must be at most 2^61");
 }
 
 }  // namespace

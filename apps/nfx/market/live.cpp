@@ -3,16 +3,18 @@
 #include <chrono>
 #include <fstream>
 #include <optional>
+#include <stdexcept>
 
 #include "command.hpp"
 #include "market/feed_replay.hpp"
-#include "market/flusher_thread.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
 #include "market/stop_flag.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/snapshot_box.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/observe/metrics.hpp"
+#include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/transport/tls_context.hpp"
 #include "nexusfix/transport/udp_address.hpp"
 #include "text.hpp"
@@ -42,7 +44,7 @@ class LiveRun {
           posix_disk(),
           RecorderOptions{
               .folder = options.folder, .ring_directory = options.ring_directory, .buffer_bytes = options.buffer},
-          flusher_, clock_now().utc);
+          flusher_, read_utc());
     }
     const RunningFeedParts parts{options, &hashes_, recorder_ ? &*recorder_ : nullptr};
     feed_ = options.feed == "itch" ? make_itch_feed(parts)
@@ -60,10 +62,11 @@ class LiveRun {
     line(SafeText::lines(feed_->start_text()));
     {
       std::optional<FlusherThread> worker;
-      if (recorder_ || metrics_) worker.emplace(flusher_, [this](Instant now) { write_metrics(now); });
+      if (recorder_ || metrics_)
+        worker.emplace(flusher_, FlusherThreadOptions{.also = [this](Instant now) { write_metrics(now); }});
       loop(stop);
       feed_->stop();
-      tend(clock_now());
+      tend(read_utc());
     }
     if (metrics_) {
       Snapshot last = snapshot();
@@ -76,7 +79,7 @@ class LiveRun {
 
  private:
   void loop(const StopFlag& stop) {
-    const MonotonicTime begin = clock_now().monotonic;
+    const MonotonicTime begin = read_monotonic();
     MonotonicTime tend_at = begin, changed_at = begin;
     std::uint64_t seen = 0, shown = 0;
     const Duration wait = options_.idle == "spin" ? Duration::zero() : longest_wait;
@@ -85,7 +88,7 @@ class LiveRun {
       if (!hashes_.text.empty()) show_hashes();
       note_state();
       if (count != 0 && turns % 1024 != 0) continue;  // the clock is read less often under load
-      const MonotonicTime now = clock_now().monotonic;
+      const MonotonicTime now = read_monotonic();
       if (feed_->books().counters().events != seen) {
         seen = feed_->books().counters().events;
         changed_at = now;
@@ -95,17 +98,17 @@ class LiveRun {
       }
       if (now >= tend_at) {
         tend_at = now + tend_every;
-        tend(clock_now());
+        tend(read_utc());
       }
       if (options_.seconds && now - begin >= std::chrono::seconds{*options_.seconds}) return;
       if (options_.once && feed_->ended()) return;
     }
   }
 
-  void tend(Instant now) {
+  void tend(UtcTime now) {
     if (metrics_box_.wanted()) metrics_box_.publish(snapshot());
     if (!recorder_) return;
-    recorder_->tend(now.utc);
+    recorder_->tend(now);
     const std::uint64_t dropped = recorder_->counters().dropped;
     if (dropped == dropped_) return;
     print_error("nfx market live: {} inputs were not recorded: {}\n", dropped - dropped_, recorder_->trouble());
@@ -155,7 +158,7 @@ class LiveRun {
       ++changes_;
     }
     if (changes_ == 0) return;
-    const MonotonicTime now = clock_now().monotonic;
+    const MonotonicTime now = read_monotonic();
     if (now < show_at_) return;
     show_at_ = now + show_every;
     show_state();
@@ -163,7 +166,7 @@ class LiveRun {
   }
   void show_state() {
     SafeText text;
-    text.add("{} {} after {} events", time_text(clock_now().utc), to_string(state_), feed_->books().counters().events);
+    text.add("{} {} after {} events", time_text(read_utc()), to_string(state_), feed_->books().counters().events);
     if (outdated_) text.add(": the books are {} ms old", feed_->lag().lag() / std::chrono::milliseconds{1});
     const std::string trouble = feed_->trouble();
     if (!outdated_ && !trouble.empty()) text.add(": {}", trouble);
@@ -260,6 +263,8 @@ int run(const LiveOptions& options) {
     throw ConfigError(error.what());
   } catch (const TlsError& error) {
     throw ConfigError(error.what());
+  } catch (const std::invalid_argument& error) {
+    throw ConfigError(error.what());  // the symbols and the path of the options
   }
 }
 

@@ -2,9 +2,9 @@
 #include <chrono>
 #include <optional>
 
-#include "market/clock_now.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/live/fix_session_feed.hpp"
@@ -44,10 +44,8 @@ EngineConfig config_of(const LiveOptions& options) {
   }
   config.poll_threads = 1;
   config.idle = options.idle == "spin" ? IdleMode::spin : IdleMode::block;
-  config.max_fields = 32768;
-  config.max_message_size = std::max<std::size_t>(config.max_message_size, 1u << 20);
+  make_room_for_snapshots(config);
   config.sessions[0].poll_thread = 0;
-  config.sessions[0].send_buffer_size = std::max(config.sessions[0].send_buffer_size, 2 * config.max_message_size);
   config.sessions[0].session.reset_on_logon = true;
   config.sessions[0].socket.timestamps = true;
   return config;
@@ -63,7 +61,7 @@ class LiveFix final : public RunningFeed {
               parts.recorder),
         engine_(config_of(parts.options), feed_) {
     if (parts.recorder != nullptr) {
-      const UtcTime now = clock_now().utc;
+      const UtcTime now = read_utc();
       parts.recorder->describe({now, StampSource::none, FeedDescription::line, 0}, description_.text());
       parts.recorder->describe({now, StampSource::none, FixLines::session, 0}, "session " + peer());
     }

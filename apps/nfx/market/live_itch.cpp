@@ -3,9 +3,10 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "market/clock_now.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
+#include "market/udp_lines.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/config/schedule_config.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
@@ -34,7 +35,7 @@ namespace {
 FeedDescription description_of(const LiveOptions& options) {
   FeedDescription made{.feed = "itch"};
   made.midnight =
-      options.midnight.empty() ? midnight_in_new_york(clock_now().utc) : parse_time("--midnight", options.midnight);
+      options.midnight.empty() ? midnight_in_new_york(read_utc()) : parse_time("--midnight", options.midnight);
   return made;
 }
 
@@ -43,17 +44,9 @@ FeedSocketsOptions sockets_of(const LiveOptions& options) {
     throw ConfigError("--line: an ITCH feed has one or two lines; write --line A=GROUP:PORT@INTERFACE");
   }
   FeedSocketsOptions made;
-  for (std::size_t i = 0; i < options.lines.size(); ++i) {
-    const std::string& text = options.lines[i];
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw ConfigError("--line: \"" + text + "\" has no name; write A=GROUP:PORT@INTERFACE");
-    }
-    made.udp.push_back(
-        {static_cast<std::uint16_t>(ItchLines::a + i),
-         {text.substr(0, equals), parse_udp_address(text.substr(equals + 1)), static_cast<int>(options.receive_buffer)},
-         {}});
-  }
+  std::uint16_t number = ItchLines::a;
+  for (UdpLineOptions& line : parse_udp_lines(options.lines, options.receive_buffer))
+    made.udp.push_back({number++, std::move(line), {}});
   if (!options.rerequest.empty()) {
     const UdpAddress server = parse_udp_address(options.rerequest);
     const std::string any = server.host.contains(':') ? "::" : "0.0.0.0";
@@ -112,7 +105,7 @@ class LiveItch final : public RunningFeed {
         live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
               parts.recorder) {
     if (parts.recorder == nullptr) return;
-    const UtcTime now = clock_now().utc;
+    const UtcTime now = read_utc();
     parts.recorder->describe({now, StampSource::none, FeedDescription::line, 0}, description_.text());
     for (std::uint16_t i = 0; i < sockets_.udp()->lines().size(); ++i) {
       const UdpLine& line = sockets_.udp()->lines()[i];
@@ -121,7 +114,7 @@ class LiveItch final : public RunningFeed {
     }
   }
 
-  std::size_t poll(Duration longest) override { return live_.poll(clock_now().utc, longest); }
+  std::size_t poll(Duration longest) override { return live_.poll(read_utc(), longest); }
   [[nodiscard]] FeedState state() const override { return live_.state(); }
   [[nodiscard]] const FeedLag& lag() const override { return live_.lag(); }
   [[nodiscard]] const FeedBooks& books() const override { return books_; }

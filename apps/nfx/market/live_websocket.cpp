@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "market/clock_now.hpp"
 #include "market/market.hpp"
 #include "market/running_feed.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/live/feed_sockets.hpp"
 #include "nexusfix/live/websocket_handler.hpp"
@@ -109,13 +109,13 @@ class LiveWebsocket final : public RunningFeed {
         live_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, sockets_, handler_, books_,
               parts.recorder) {
     if (parts.recorder == nullptr) return;
-    const UtcTime now = clock_now().utc;
+    const UtcTime now = read_utc();
     parts.recorder->describe({now, StampSource::none, FeedDescription::line, 0}, description_.text());
     parts.recorder->describe({now, StampSource::none, WebsocketLines::stream, 0}, "stream " + urls_.stream.host);
     parts.recorder->describe({now, StampSource::none, WebsocketLines::snapshot, 0}, "snapshot " + urls_.snapshot.host);
   }
 
-  std::size_t poll(Duration longest) override { return live_.poll(clock_now().utc, longest); }
+  std::size_t poll(Duration longest) override { return live_.poll(read_utc(), longest); }
   [[nodiscard]] FeedState state() const override { return live_.state(); }
   [[nodiscard]] const FeedLag& lag() const override { return live_.lag(); }
   [[nodiscard]] const FeedBooks& books() const override { return books_; }

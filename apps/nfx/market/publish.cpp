@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "command.hpp"
-#include "market/clock_now.hpp"
 #include "market/feed_replay.hpp"
 #include "market/fix_venue.hpp"
 #include "market/market.hpp"
 #include "market/recorded_messages.hpp"
 #include "market/stop_flag.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/market/itch_generator.hpp"
 #include "nexusfix/publish/itch_publisher.hpp"
@@ -80,8 +80,9 @@ class PublishItch final : public Publishing {
   void end(Instant now) override { publisher_.end(now.monotonic); }
   [[nodiscard]] std::uint64_t hash() const override { return publisher_.books().hash(); }
   [[nodiscard]] SafeText start_text() const override {
-    return made("requests: listens on 127.0.0.1:{}\nsnapshots: listens on 127.0.0.1:{}\n", publisher_.request_port(),
-                publisher_.snapshot_port());
+    return made("requests: listens on {}\nsnapshots: listens on {}\n",
+                to_string(Endpoint{requests_at_, publisher_.request_port()}),
+                to_string(Endpoint{snapshots_at_, publisher_.snapshot_port()}));
   }
   void print_end(SafeText& out) const override {
     const ItchPublisherCounters& of = publisher_.counters();
@@ -90,7 +91,7 @@ class PublishItch final : public Publishing {
   }
 
  private:
-  static ItchPublisherOptions options_of(const PublishOptions& options) {
+  ItchPublisherOptions options_of(const PublishOptions& options) {
     ItchPublisherOptions made;
     if (options.lines.empty() || options.lines.size() > 2) {
       throw ConfigError("--line: an ITCH feed has one or two lines; write --line 239.1.1.1:5000@lo");
@@ -103,11 +104,14 @@ class PublishItch final : public Publishing {
     made.seed = options.seed;
     if (!options.rerequest.empty()) made.requests = parse_udp_address(options.rerequest);
     if (!options.snapshot.empty()) made.snapshots = parse_endpoint("--snapshot", options.snapshot);
-    made.midnight = midnight_in_new_york(clock_now().utc);
+    made.midnight = midnight_in_new_york(read_utc());
+    if (made.requests) requests_at_ = made.requests->host;
+    if (made.snapshots) snapshots_at_ = made.snapshots->host;
     return made;
   }
 
   ItchGenerator generator_;
+  std::string requests_at_, snapshots_at_;
   ItchPublisher publisher_;
 };
 
@@ -133,13 +137,15 @@ class PublishWebsocket final : public Publishing {
   }
   void serve(Instant, Duration longest) override { venue_.serve(longest); }
   [[nodiscard]] bool ready(std::uint32_t subscribers) const override { return venue_.subscribers() >= subscribers; }
-  void end(Instant) override {
+  // What waits for a subscriber that does not read is given up.
+  void end(Instant now) override {
     venue_.close_all();
-    while (!venue_.idle()) venue_.serve(std::chrono::milliseconds{10});
+    const MonotonicTime until = now.monotonic + longest_end;
+    while (!venue_.idle() && read_monotonic() < until) venue_.serve(std::chrono::milliseconds{10});
   }
   [[nodiscard]] std::uint64_t hash() const override { return venue_.hash(); }
   [[nodiscard]] SafeText start_text() const override {
-    SafeText text = made("listens on 127.0.0.1:{}; names:", venue_.port());
+    SafeText text = made("listens on {}; names:", to_string(Endpoint{listens_at_, venue_.port()}));
     if (recorded_) {
       for (const std::string& name : recorded_->names) text.add(" {}", name);
     } else {
@@ -158,6 +164,7 @@ class PublishWebsocket final : public Publishing {
     names_ = options.names;
     WebsocketVenueOptions made;
     made.listen = parse_endpoint("--listen", options.listen);
+    listens_at_ = made.listen.host;
     made.names = options.recording.empty() ? options.names : 0;
     made.seed = options.seed;
     made.left_out = options.lost;
@@ -170,8 +177,11 @@ class PublishWebsocket final : public Publishing {
     return made;
   }
 
+  static constexpr Duration longest_end = std::chrono::seconds{3};
+
   std::uint64_t left_;
   std::uint32_t names_ = 0;
+  std::string listens_at_;
   std::optional<RecordedMessages> recorded_;
   WebsocketVenue venue_;
 };
@@ -180,8 +190,8 @@ class PublishFix final : public Publishing {
  public:
   explicit PublishFix(const PublishOptions& options)
       : left_(options.messages),
-        venue_({.listen = parse_endpoint("--listen", options.listen), .seed = options.seed, .left_out = options.lost}) {
-  }
+        listen_(parse_endpoint("--listen", options.listen)),
+        venue_({.listen = listen_, .seed = options.seed, .left_out = options.lost}) {}
 
   bool publish(Instant now) override {
     if (left_ == 0) return false;
@@ -194,7 +204,7 @@ class PublishFix final : public Publishing {
   void end(Instant) override { venue_.end(); }
   [[nodiscard]] std::uint64_t hash() const override { return venue_.publisher().books().hash(); }
   [[nodiscard]] SafeText start_text() const override {
-    SafeText text = made("listens on 127.0.0.1:{}; names:", venue_.port());
+    SafeText text = made("listens on {}; names:", to_string(Endpoint{listen_.host, venue_.port()}));
     for (const std::string_view name : demo::symbols) text.add(" {}", name);
     return text += "\n";
   }
@@ -206,6 +216,7 @@ class PublishFix final : public Publishing {
 
  private:
   std::uint64_t left_;
+  Endpoint listen_;
   FixVenue venue_;
 };
 
@@ -225,10 +236,10 @@ std::unique_ptr<Publishing> make_venue(const PublishOptions& options) {
 // at which it was due.
 void publish_all(const PublishOptions& options, Publishing& venue, const StopFlag& stop) {
   constexpr Duration longest = std::chrono::milliseconds{10};
-  while (!stop.wanted() && !venue.ready(options.wait_for)) venue.serve(clock_now(), longest);
-  const Instant begin = clock_now();
+  while (!stop.wanted() && !venue.ready(options.wait_for)) venue.serve(read_clocks(), longest);
+  const Instant begin = read_clocks();
   for (std::uint64_t done = 0; !stop.wanted();) {
-    const Instant now = clock_now();
+    const Instant now = read_clocks();
     const double elapsed = std::chrono::duration<double>(now.monotonic - begin.monotonic).count();
     const auto due = static_cast<std::uint64_t>(elapsed * options.rate) + 1;
     for (int burst = 0; done < due && burst < 64; ++burst, ++done) {
@@ -246,9 +257,9 @@ int run(const PublishOptions& options) {
   print(venue->start_text());
   publish_all(options, *venue, stop);
   print("published; books {}\n", hexadecimal(venue->hash()));
-  if (options.feed == "itch") venue->end(clock_now());
-  while (!stop.wanted()) venue->serve(clock_now(), std::chrono::milliseconds{10});
-  venue->end(clock_now());
+  if (options.feed == "itch") venue->end(read_clocks());
+  while (!stop.wanted()) venue->serve(read_clocks(), std::chrono::milliseconds{10});
+  venue->end(read_clocks());
   SafeText out;
   venue->print_end(out);
   print(out);

@@ -5,12 +5,13 @@
 
 #include "cli/progress.hpp"
 #include "command.hpp"
-#include "market/clock_now.hpp"
-#include "market/flusher_thread.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
+#include "market/udp_lines.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/recording/recorder.hpp"
+#include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/transport/udp_receiver.hpp"
 
 namespace nfx::app::market {
@@ -32,23 +33,6 @@ struct RecordOptions {
   std::string ring_directory = "/dev/shm";
 };
 
-std::vector<UdpLineOptions> read_lines(const RecordOptions& options) {
-  std::vector<UdpLineOptions> lines;
-  for (const std::string& text : options.lines) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw ConfigError("--line: \"" + text + "\" has no name; write NAME=ADDRESS:PORT, for multicast " +
-                        "NAME=GROUP:PORT@INTERFACE");
-    }
-    const std::string name = text.substr(0, equals);
-    if (std::ranges::find(lines, name, &UdpLineOptions::name) != lines.end()) {
-      throw ConfigError("--line: two lines are called " + name + "; give each a name of its own");
-    }
-    lines.push_back({name, parse_udp_address(text.substr(equals + 1)), static_cast<int>(options.receive_buffer)});
-  }
-  return lines;
-}
-
 struct LineState {
   std::uint64_t kernel_drops = 0;  // recorded
   std::array<std::uint64_t, stamp_sources> stamps{};
@@ -62,7 +46,7 @@ class Recording {
                                  .ring_directory = options.ring_directory,
                                  .buffer_bytes = options.buffer,
                                  .retain_bytes = options.retain_bytes};
-    const Instant now = clock_now();
+    const Instant now = read_clocks();
     recorder_.emplace(posix_disk(), wanted, flusher_, now.utc);
     first_ = recorder_->next_number();
     for (std::uint16_t line = 0; line < states_.size(); ++line) {
@@ -93,7 +77,7 @@ class Recording {
   void run(const StopFlag& stop) {
     const FlusherThread thread(flusher_);
     cli::Progress progress{"recording to " + options_.folder};
-    const MonotonicTime begin = clock_now().monotonic;
+    const MonotonicTime begin = read_monotonic();
     MonotonicTime tend_at = begin;
     while (!stop.wanted()) {
       std::uint64_t bytes = 0;
@@ -102,7 +86,7 @@ class Recording {
         ++states_[datagram.line].stamps[static_cast<std::size_t>(datagram.stamp)];
         recorder_->datagram({datagram.received, datagram.stamp, datagram.line, 0}, datagram.bytes, datagram.truncated);
       });
-      const Instant now = clock_now();
+      const Instant now = read_clocks();
       if (count != 0) record_kernel_drops(now.utc);
       if (count != 0) progress.add(bytes);
       if (now.monotonic >= tend_at) {
@@ -117,7 +101,7 @@ class Recording {
 
   // Ends the recording, and prints what it has.
   int finish() {
-    tend(clock_now().utc, {});
+    tend(read_utc(), {});
     const std::string trouble = recorder_->condition() == StoreCondition::failed ? recorder_->trouble() : std::string{};
     const std::uint64_t end = recorder_->next_number();
     const RecorderCounters counters = recorder_->counters();
@@ -176,7 +160,8 @@ class Recording {
 int run(const RecordOptions& options) {
   std::optional<UdpReceiver> receiver;
   try {
-    receiver.emplace(read_lines(options), UdpReceiverOptions{.batch = 64, .datagram_bytes = options.datagram_bytes});
+    receiver.emplace(parse_udp_lines(options.lines, options.receive_buffer),
+                     UdpReceiverOptions{.batch = 64, .datagram_bytes = options.datagram_bytes});
   } catch (const UdpError& error) {
     throw ConfigError(error.what());
   }

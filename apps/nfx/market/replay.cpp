@@ -11,6 +11,7 @@
 #include "market/feed_replay.hpp"
 #include "market/market.hpp"
 #include "market/stop_flag.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/crc32c.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/recording/pace.hpp"
@@ -34,8 +35,6 @@ struct ReplayCommandOptions {
   std::uint64_t every = 1'000'000;
   std::string ring_directory = "/dev/shm";
 };
-
-MonotonicTime monotonic_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now()); }
 
 // Nothing for "max".
 std::optional<double> read_speed(const std::string& text) {
@@ -148,7 +147,7 @@ class Sending {
       ++left_out_;
       return !stop.wanted();
     }
-    if (pace_ && !wait_until(pace_->due(packet.from.at, monotonic_clock()), stop)) return false;
+    if (pace_ && !wait_until(pace_->due(packet.from.at, read_monotonic()), stop)) return false;
     UdpSent result = UdpSent::busy;
     for (int i = 0; result == UdpSent::busy && i < send_tries && !stop.wanted(); ++i) {
       if (i != 0) sender->wait(send_wait);
@@ -179,7 +178,7 @@ class Sending {
     timespec at{};
     at.tv_sec = static_cast<time_t>(since / std::chrono::seconds{1});
     at.tv_nsec = static_cast<long>((since % std::chrono::seconds{1}).count());
-    while (!stop.wanted() && monotonic_clock() < due) ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
+    while (!stop.wanted() && read_monotonic() < due) ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
     return !stop.wanted();
   }
 

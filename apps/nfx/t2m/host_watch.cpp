@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/observe/safe_text.hpp"
 #include "nexusfix/placement/place_thread.hpp"
 #include "nexusfix/placement/thread_sampler.hpp"
@@ -26,8 +27,7 @@ std::optional<Sample> sample(pid_t thread) {
   const HostFiles files;
   const auto found = sample_thread(files, ::getpid(), thread);
   if (!found) return std::nullopt;
-  Sample result{
-      .time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()), .thread = *found, .cpu = {}};
+  Sample result{.time = read_utc(), .thread = *found, .cpu = {}};
   const CounterSample counters = sample_counters(files);
   const auto cpu = std::ranges::find(counters.cpus, found->cpu, &CpuCounters::cpu);
   if (cpu != counters.cpus.end()) result.cpu = *cpu;

@@ -111,18 +111,27 @@ std::string section(const RunResult& run) {
 
 // The published comparison, in its own terms: busy-polling without pinning against pinning, one name and four, by
 // percentile. Its text has these numbers; the others are in its pictures alone.
-struct Published {
-  double from_us = 5, to_us = 7;              // typical, one name, pinned and isolated
-  double gain_p50_us = 0.5, gain_p75_us = 2;  // over not pinned: "around" and "nearly"
-};
-constexpr std::size_t compared_percentiles = 5;  // P50 to P99
-struct Condition {
+struct PublishedLatency {
   std::string_view name;
-  bool pin;
-  bool isolate;
+  double us;
+  std::string_view label;
 };
-constexpr std::array conditions_shown{Condition{"not pinned", false, false}, Condition{"pinned", true, false},
-                                      Condition{"isolated", true, true}};
+constexpr std::array<PublishedLatency, 2> published_latencies{
+    // typical, one name, pinned and isolated
+    {{"published, from", 5, "5 us, typical"}, {"published, to", 7, "7 us, typical"}}};
+
+// Over not pinned, one name, in the order of percentile_rows: P50 to P99.
+struct PublishedGain {
+  double us;
+  std::string_view label;
+};
+constexpr std::array<PublishedGain, 5> published_gains{{{0.5, "0.5 us"},
+                                                        {2, "nearly 2 us"},
+                                                        {0, "not stated"},
+                                                        {0, "not stated"},
+                                                        {0, "slightly slower, by how much is not stated"}}};
+static_assert(published_gains.size() < percentile_rows.size());
+static_assert(percentile_rows[published_gains.size() - 1].name == "P99");
 
 // The median of these runs, without noisy processes, in microseconds.
 std::optional<double> median_us(std::span<const RunResult> runs, std::uint16_t names, const Condition& condition,
@@ -130,8 +139,8 @@ std::optional<double> median_us(std::span<const RunResult> runs, std::uint16_t n
   std::vector<std::uint64_t> values;
   for (const RunResult& run : runs) {
     const RunOptions& options = run.options;
-    const bool same = options.messages.names == names && options.noise == 0 && options.isolate == condition.isolate &&
-                      (options.pin || options.isolate) == condition.pin;
+    const bool same = options.messages.names == names && options.noise == 0 && !options.raw &&
+                      options.isolate == condition.isolate && (options.pin || options.isolate) == condition.pin;
     const StageFigures* figures = same ? run.find(Stage::tick_to_model) : nullptr;
     if (figures != nullptr && figures->ns[percentile]) values.push_back(*figures->ns[percentile]);
   }
@@ -145,11 +154,11 @@ std::string us_text(double us) { return micros(us * 1000) + " us"; }
 std::string percentile_bars(std::span<const RunResult> runs, std::uint16_t names) {
   std::vector<SvgBar> bars;
   if (names == 1) {
-    bars.push_back({"published, from", Published{}.from_us, "5 us, typical"});
-    bars.push_back({"published, to", Published{}.to_us, "7 us, typical"});
+    for (const PublishedLatency& published : published_latencies)
+      bars.push_back({std::string{published.name}, published.us, std::string{published.label}});
   }
-  for (std::size_t i = 0; i < compared_percentiles; ++i) {
-    for (const Condition& condition : conditions_shown) {
+  for (std::size_t i = 0; i < published_gains.size(); ++i) {
+    for (const Condition& condition : compared_conditions) {
       const auto us = median_us(runs, names, condition, i);
       if (us)
         bars.push_back({std::string{percentile_rows[i].name} + " " + std::string{condition.name}, *us, us_text(*us)});
@@ -160,19 +169,15 @@ std::string percentile_bars(std::span<const RunResult> runs, std::uint16_t names
 
 std::string gain_bars(std::span<const RunResult> runs) {
   std::vector<SvgBar> bars;
-  for (std::size_t i = 0; i < compared_percentiles; ++i) {
+  for (std::size_t i = 0; i < published_gains.size(); ++i) {
     const std::string name{percentile_rows[i].name};
-    const double published = i == 0 ? Published{}.gain_p50_us : i == 1 ? Published{}.gain_p75_us : 0;
-    bars.push_back({name + " published", published,
-                    i == 0   ? "0.5 us"
-                    : i == 1 ? "nearly 2 us"
-                    : i == 4 ? "slightly slower, by how much is not stated"
-                             : "not stated"});
-    const auto before = median_us(runs, 1, conditions_shown[0], i);
-    for (std::size_t k = 1; k < conditions_shown.size(); ++k) {
-      const auto after = median_us(runs, 1, conditions_shown[k], i);
+    const PublishedGain& published = published_gains[i];
+    bars.push_back({name + " published", published.us, std::string{published.label}});
+    const auto before = median_us(runs, 1, compared_conditions[0], i);
+    for (std::size_t k = 1; k < compared_conditions.size(); ++k) {
+      const auto after = median_us(runs, 1, compared_conditions[k], i);
       if (!before || !after) continue;
-      bars.push_back({name + " " + std::string{conditions_shown[k].name}, std::max(*before - *after, 0.0),
+      bars.push_back({name + " " + std::string{compared_conditions[k].name}, std::max(*before - *after, 0.0),
                       us_text(*before - *after)});
     }
   }
@@ -181,7 +186,7 @@ std::string gain_bars(std::span<const RunResult> runs) {
 
 // Those of a comparison; empty for other runs.
 std::vector<std::string> published_charts(std::span<const RunResult> runs) {
-  const auto has = [&](std::uint16_t names) { return median_us(runs, names, conditions_shown[0], 0).has_value(); };
+  const auto has = [&](std::uint16_t names) { return median_us(runs, names, compared_conditions[0], 0).has_value(); };
   std::vector<std::string> charts;
   if (runs.size() < 2) return charts;
   if (has(1)) {
@@ -196,8 +201,8 @@ std::string comparison(std::span<const RunResult> runs) {
   std::vector<SvgLine> lines;
   for (const RunResult& run : runs) {
     const StageFigures* figures = run.find(Stage::tick_to_model);
-    const std::string name =
-        run.where + (run.options.messages.names == 1 ? "" : ", 4 names") + (run.options.noise == 0 ? "" : ", noise");
+    const std::string name = run.where + (run.options.messages.names == 1 ? "" : ", 4 names") +
+                             (run.options.noise == 0 ? "" : ", noise") + (run.options.raw ? ", raw" : "");
     const bool known = std::ranges::find(lines, name, &SvgLine::name) != lines.end();
     if (figures != nullptr && !known && lines.size() < most_lines) lines.push_back(percentiles_of(*figures, name));
   }

@@ -103,6 +103,18 @@ class MarketPath {
     begun_ = true;
   }
 
+  // A message that no feed, book or model sees: what the kernel and the read alone take.
+  void unread(UtcTime kernel, std::uint64_t number) noexcept {
+    stages_.message_begins(kernel, number);
+    stages_.reached(strategy::Stage::model);
+    stages_.message_ends();
+    if (number <= last_) ++misfits_;
+    last_ = number;
+    ++scheduled_;
+  }
+  // ... and it is not as it was sent.
+  void count_misfit() noexcept { ++misfits_; }
+
   [[nodiscard]] nfx::market::FeedState state() const noexcept {
     return itch_ != nullptr ? itch_->state() : dbn_ != nullptr ? dbn_state_ : other_state_;
   }
@@ -119,7 +131,7 @@ class MarketPath {
 
   // Of all books.
   [[nodiscard]] std::uint64_t anomalies() const noexcept {
-    std::uint64_t sum = books_.anomalies();
+    std::uint64_t sum = books_.anomalies() + misfits_;
     for (const auto& each : tickers_) sum += each->anomalies();
     return sum;
   }
@@ -213,6 +225,7 @@ class MarketPath {
   std::uint64_t events_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t scheduled_ = 0;
+  std::uint64_t misfits_ = 0;
 };
 
 }  // namespace nfx::app::t2m

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "market/fix_venue.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/concurrent/idle_strategy.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/placement/place_thread.hpp"
@@ -33,8 +34,6 @@ namespace {
 constexpr Duration spin_before{150'000};
 // What a venue has to answer may take so long.
 constexpr Duration serve_before{5'000};
-
-UtcTime utc_now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
 // What messages are sent by.
 class Venue {
@@ -114,7 +113,7 @@ std::unique_ptr<Venue> make_venue(const MessageOptions& options, const UdpAddres
 
 void wait_until(UtcTime due, Venue& venue) {
   for (;;) {
-    const Duration left = due - utc_now();
+    const Duration left = due - read_utc();
     if (left <= Duration::zero()) return;
     if (left > spin_before) {
       venue.serve(std::min<Duration>(left - spin_before, Duration{50'000'000}));
@@ -133,7 +132,7 @@ PublisherReport publish(Messages& messages, Venue& venue, UtcTime start) {
   for (const Messages::Packet& packet : messages.packets()) {
     const UtcTime due = start + packet.due;
     wait_until(due, venue);
-    if (++number >= messages.first_measured()) late->record(utc_now() - due);
+    if (++number >= messages.first_measured()) late->record(read_utc() - due);
     ++(venue.send(messages, packet, due) ? report.sent : report.refused);
   }
   report.late_p50_ns = late->percentile(50);

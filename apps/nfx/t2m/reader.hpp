@@ -11,6 +11,7 @@
 #include <string>
 
 #include "demo/market.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/stamp_source.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/engine/application.hpp"
@@ -22,11 +23,6 @@
 #include "t2m/run.hpp"
 
 namespace nfx::app::t2m {
-
-[[nodiscard]] inline Instant read_clocks() noexcept {
-  return {std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()),
-          std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())};
-}
 
 // The counter's rate, from how far it and the clock have come since the start.
 class AnchorClock {

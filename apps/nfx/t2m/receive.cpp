@@ -278,9 +278,7 @@ void receive_by_fix(Reader& reader, const RunOptions& options, PublisherProcess&
   const FeedBooks no_books{{.limits = {.instruments = 1, .orders = 16, .levels = 16, .orders_expected = 16}}};
   FixTrading trading{reader, options, ports, handler, no_books};
   EngineConfig config = initiator(options.mode, publisher.port());
-  config.max_fields = 32768;
-  config.max_message_size = 1u << 20;
-  config.sessions[0].send_buffer_size = 2 * config.max_message_size;
+  make_room_for_snapshots(config);
   config.sessions[0].session.reset_on_logon = true;
   config.sessions[0].socket.timestamps = true;
   Engine engine{config, trading};

@@ -29,6 +29,9 @@ class Receiver {
 
 // All outlive the receiver.
 [[nodiscard]] std::unique_ptr<Receiver> make_datagram_receiver(Reader& reader, UdpReceiver& socket);
+// The baseline: recvmsg() alone, for a feed of datagrams. One that was not sent like this is an anomaly of the path.
+[[nodiscard]] std::unique_ptr<Receiver> make_raw_receiver(Reader& reader, UdpReceiver& socket, const Messages& messages,
+                                                          FeedKind feed);
 [[nodiscard]] std::unique_ptr<Receiver> make_websocket_receiver(Reader& reader, const MessageOptions& options,
                                                                 std::uint16_t port);
 

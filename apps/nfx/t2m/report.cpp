@@ -62,6 +62,51 @@ void print_slow(SafeText& out, const SlowLine& line) {
   out += "\n";
 }
 
+// The median over the runs of each percentile.
+StageFigures middle_of(std::span<const RunResult> runs) {
+  const auto median_of = [&](const auto& pick) {
+    std::vector<std::uint64_t> values;
+    for (const RunResult& run : runs) {
+      const StageFigures* figures = run.find(Stage::tick_to_model);
+      const std::optional<std::uint64_t> value = figures == nullptr ? std::nullopt : pick(*figures);
+      if (value) values.push_back(*value);
+    }
+    std::ranges::sort(values);
+    return values.size() == runs.size() ? std::optional{values[values.size() / 2]} : std::nullopt;
+  };
+  StageFigures middle;
+  for (std::size_t i = 0; i < middle.ns.size(); ++i)
+    middle.ns[i] = median_of([i](const StageFigures& figures) { return figures.ns[i]; });
+  middle.max_ns = median_of([](const StageFigures& figures) { return std::optional{figures.max_ns}; }).value_or(0);
+  return middle;
+}
+
+// How far apart the runs are at the median.
+void print_spread(SafeText& out, std::span<const RunResult> runs) {
+  std::vector<std::uint64_t> medians;
+  for (const RunResult& run : runs) {
+    if (const StageFigures* figures = run.find(Stage::tick_to_model); figures != nullptr && figures->ns[0])
+      medians.push_back(*figures->ns[0]);
+  }
+  if (medians.size() < 2) return;
+  const auto [least, most] = std::ranges::minmax(medians);
+  out.add("  P50 of the {} runs from {} to {}\n", medians.size(), micros(least), micros(most));
+}
+
+// What feed, book and model add to the raw loop.
+void print_ratio(SafeText& out, const StageFigures& model, const StageFigures& raw) {
+  std::string text;
+  for (std::size_t i = 0; i < percentile_rows.size(); ++i) {
+    if (!model.ns[i] || !raw.ns[i] || *raw.ns[i] == 0) continue;
+    std::array<char, 32> ratio;
+    const int size = std::snprintf(ratio.data(), ratio.size(), "%.2f",
+                                   static_cast<double>(*model.ns[i]) / static_cast<double>(*raw.ns[i]));
+    text += (text.empty() ? "" : ", ") + std::string{percentile_rows[i].name} + ' ' +
+            std::string{ratio.data(), static_cast<std::size_t>(size)};
+  }
+  if (!text.empty()) out.add("  to the model, times the raw loop: {}\n", text);
+}
+
 void json_figures(SafeText& out, const StageFigures& figures) {
   out.add("{\"stage\":\"{}\",\"count\":{},\"mean_ns\":{}", to_string(figures.stage), figures.count,
           static_cast<std::uint64_t>(figures.mean_ns));
@@ -102,6 +147,7 @@ std::string conditions(const RunResult& result) {
                      std::to_string(static_cast<std::uint64_t>(messages.rate_per_s)) + "/s";
   if (run.noise != 0) text += ", " + std::to_string(run.noise) + " noisy processes";
   if (run.orders) text += ", with orders";
+  if (run.raw) text += ", raw recvmsg()";
   return text;
 }
 
@@ -136,38 +182,21 @@ void print_run(SafeText& out, const RunResult& result, std::size_t slowest) {
   for (std::size_t i = 0; i < std::min(slowest, result.slowest.size()); ++i) print_slow(out, result.slowest[i]);
 }
 
-// The median over the runs of each percentile, and how far apart the runs are at the median.
-void print_comparison(SafeText& out, std::span<const ComparedCondition> conditions) {
+void print_comparison(SafeText& out, std::span<const ComparisonRow> rows) {
   print_head(out, "tick to model, us");
-  for (const ComparedCondition& condition : conditions) {
-    if (condition.runs.empty()) {
-      out += padded(condition.name, name_width, false);
-      out.add("  left out: {}\n", condition.left_out);
+  StageFigures before;
+  for (const ComparisonRow& row : rows) {
+    if (row.runs.empty()) {
+      out += padded(row.name(), name_width, false);
+      out.add("  left out: {}\n", row.left_out);
+      before = {};
       continue;
     }
-    StageFigures middle;
-    const auto median_of = [&](const auto& pick) {
-      std::vector<std::uint64_t> values;
-      for (const RunResult& run : condition.runs) {
-        const StageFigures* figures = run.find(Stage::tick_to_model);
-        const std::optional<std::uint64_t> value = figures == nullptr ? std::nullopt : pick(*figures);
-        if (value) values.push_back(*value);
-      }
-      std::ranges::sort(values);
-      return values.size() == condition.runs.size() ? std::optional{values[values.size() / 2]} : std::nullopt;
-    };
-    for (std::size_t i = 0; i < middle.ns.size(); ++i)
-      middle.ns[i] = median_of([i](const StageFigures& figures) { return figures.ns[i]; });
-    middle.max_ns = median_of([](const StageFigures& figures) { return std::optional{figures.max_ns}; }).value_or(0);
-    print_row(out, condition.name, middle);
-    std::vector<std::uint64_t> medians;
-    for (const RunResult& run : condition.runs) {
-      if (const StageFigures* figures = run.find(Stage::tick_to_model); figures != nullptr && figures->ns[0])
-        medians.push_back(*figures->ns[0]);
-    }
-    if (medians.size() < 2) continue;
-    const auto [least, most] = std::ranges::minmax(medians);
-    out.add("  P50 of the {} runs from {} to {}\n", medians.size(), micros(least), micros(most));
+    const StageFigures middle = middle_of(row.runs);
+    print_row(out, row.name(), middle);
+    print_spread(out, row.runs);
+    if (row.raw) print_ratio(out, before, middle);
+    before = middle;
   }
 }
 

@@ -2,8 +2,11 @@
 // Thread: any. Errors: std::runtime_error names a file that cannot be written.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "nexusfix/observe/safe_text.hpp"
 #include "t2m/run.hpp"
@@ -15,13 +18,28 @@ namespace nfx::app::t2m {
 
 void print_run(SafeText& out, const RunResult& result, std::size_t slowest);
 
-// Rows of a comparison: a condition, and its runs.
-struct ComparedCondition {
-  std::string name;
-  std::vector<RunResult> runs;
-  std::string left_out;  // why there are none
+// What is compared: the same load, with less and less in the receiver's way.
+struct Condition {
+  std::string_view name;
+  bool pin;
+  bool isolate;  // and pin
 };
-void print_comparison(SafeText& out, std::span<const ComparedCondition> conditions);
+inline constexpr std::array<Condition, 3> compared_conditions{
+    {{"not pinned", false, false}, {"pinned", true, false}, {"pinned and isolated", true, true}}};
+
+// Rows of a comparison: a condition, with or without noisy processes, and its runs.
+struct ComparisonRow {
+  Condition condition;
+  unsigned noise = 0;
+  bool raw = false;  // the baseline of the row before
+  std::vector<RunResult> runs{};
+  std::string left_out{};  // why there are none
+
+  [[nodiscard]] std::string name() const {
+    return (raw ? "raw, " : "") + std::string{condition.name} + (noise == 0 ? "" : " +noise");
+  }
+};
+void print_comparison(SafeText& out, std::span<const ComparisonRow> rows);
 
 // One page that loads nothing: percentiles, stages, and the slowest messages of each run.
 [[nodiscard]] std::string to_html(std::span<const RunResult> runs);

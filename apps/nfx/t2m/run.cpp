@@ -10,10 +10,10 @@
 
 #include "demo/venue_process.hpp"
 #include "isolation.hpp"
-#include "market/flusher_thread.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/placement/place_thread.hpp"
 #include "nexusfix/placement/plan.hpp"
+#include "nexusfix/store/flusher_thread.hpp"
 #include "nexusfix/transport/udp_receiver.hpp"
 #include "noisy_processes.hpp"
 #include "t2m/reader.hpp"
@@ -153,11 +153,11 @@ RunResult run_once(const RunOptions& options) {
     recorder->describe({now, StampSource::none, session_line}, describe(options.messages, messages.midnight()));
   }
   {
-    std::optional<market::FlusherThread> writer;
-    if (recorder)
-      writer.emplace(flusher, [&, first = true](Instant) mutable {
-        if (std::exchange(first, false)) (void)place_thread(placed.rest.empty() ? before : placed.rest);
-      });
+    std::optional<FlusherThread> writer;
+    if (recorder) {
+      writer.emplace(flusher, FlusherThreadOptions{
+                                  .begin = [&] { (void)place_thread(placed.rest.empty() ? before : placed.rest); }});
+    }
     HostWatch watch{::gettid(), placed.rest};
     if (!placed.receiver.empty()) {
       if (const AffinityResult pinned = place_thread(placed.receiver); !pinned)
@@ -167,7 +167,9 @@ RunResult run_once(const RunOptions& options) {
     if (by_fix) {
       receive_by_fix(*reader, options, publisher);
     } else {
-      const auto receiver = options.messages.feed == FeedKind::ws
+      const FeedKind feed = options.messages.feed;
+      const auto receiver = options.raw ? make_raw_receiver(*reader, socket, messages, feed)
+                            : feed == FeedKind::ws
                                 ? make_websocket_receiver(*reader, options.messages, publisher.port())
                                 : make_datagram_receiver(*reader, socket);
       if (venue) {
@@ -187,7 +189,7 @@ RunResult run_once(const RunOptions& options) {
   if (!publisher.report()) throw std::runtime_error("the publisher ended without its report");
   result.publisher = *publisher.report();
   // Not every datagram of ITCH has an event.
-  if (publisher.port() == 0) received = socket.counters(0).datagrams;
+  if (publisher.port() == 0 && !options.raw) received = socket.counters(0).datagrams;
   result.missing = result.publisher.sent - std::min(result.publisher.sent, received);
   if (recorder && recorder->counters().dropped != 0) {
     result.warnings.push_back(std::to_string(recorder->counters().dropped) +

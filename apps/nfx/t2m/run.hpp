@@ -28,6 +28,7 @@ struct RunOptions {
   unsigned noise = 0;                  // processes that use all the CPU time they get
   bool orders = false;                 // quotes the first name at the demonstration's venue
   std::string record;                  // a folder: everything that was received; empty: nothing
+  bool raw = false;                    // a loop around recvmsg() in place of feed, books and models: the baseline
   std::uint32_t slow_model_every = 0;  // a model that takes 50 us once in this number of messages; 0: none does
 };
 

@@ -1,6 +1,5 @@
 // nfx t2m: how long market data takes from the kernel to a model, and to an order, on this machine.
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -200,15 +199,6 @@ cli::Command replay_row() {
   };
 }
 
-// What is compared: the same load, with less and less in the receiver's way.
-struct Condition {
-  std::string_view name;
-  bool pin;
-  bool isolate;
-};
-constexpr std::array compared{Condition{"not pinned", false, false}, Condition{"pinned", true, false},
-                              Condition{"pinned and isolated", true, true}};
-
 struct CompareOptions {
   Options common;
   std::uint32_t runs = 5;
@@ -216,33 +206,42 @@ struct CompareOptions {
   bool no_isolate = false;
 };
 
-std::vector<ComparedCondition> table_of(unsigned noise, bool isolate) {
-  std::vector<ComparedCondition> table;
-  for (const std::string_view suffix : {"", " +noise"}) {
-    if (!suffix.empty() && noise == 0) break;
-    for (const Condition& each : compared) {
-      const std::string_view left_out = each.isolate && !isolate ? "--no-isolate" : "";
-      table.push_back({std::string{each.name} + std::string{suffix}, {}, std::string{left_out}});
-    }
+bool by_datagrams(const Options& options) {
+  const FeedKind feed = read(options).messages.feed;
+  return feed == FeedKind::itch || feed == FeedKind::dbn;
+}
+
+std::vector<ComparisonRow> table_of(const CompareOptions& options, std::uint16_t names) {
+  std::vector<ComparisonRow> table;
+  const auto add = [&](const Condition& condition, unsigned noise, bool raw) {
+    table.push_back({.condition = condition, .noise = noise, .raw = raw});
+    if (condition.isolate && options.no_isolate) table.back().left_out = "--no-isolate";
+  };
+  for (const Condition& each : compared_conditions) {
+    add(each, 0, false);
+    if (names == 1 && by_datagrams(options.common)) add(each, 0, true);
+  }
+  for (const Condition& each : compared_conditions) {
+    if (options.noise != 0) add(each, options.noise, false);
   }
   return table;
 }
 
 // Each condition once. One that this machine refuses is left out from then on.
-void run_turn(std::vector<ComparedCondition>& table, const CompareOptions& options, std::uint16_t names) {
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (!table[i].left_out.empty()) continue;
-    const Condition& condition = compared[i % compared.size()];
+void run_turn(std::vector<ComparisonRow>& table, const CompareOptions& options, std::uint16_t names) {
+  for (ComparisonRow& row : table) {
+    if (!row.left_out.empty()) continue;
     RunOptions run = read(options.common);
     run.mode = WaitMode::spin;
     run.messages.names = names;
-    run.pin = condition.pin;
-    run.isolate = condition.isolate;
-    run.noise = i < compared.size() ? 0 : options.noise;
+    run.pin = row.condition.pin;
+    run.isolate = row.condition.isolate;
+    run.noise = row.noise;
+    run.raw = row.raw;
     try {
-      table[i].runs.push_back(run_once(run));
+      row.runs.push_back(run_once(run));
     } catch (const std::runtime_error& error) {
-      table[i].left_out = error.what();
+      row.left_out = error.what();
     }
   }
 }
@@ -263,7 +262,7 @@ int compare_command(const CompareOptions& options) {
   SafeText out;
   std::vector<RunResult> all;
   for (const std::uint16_t names : {std::uint16_t{1}, std::uint16_t{4}}) {
-    std::vector<ComparedCondition> table = table_of(options.noise, !options.no_isolate);
+    std::vector<ComparisonRow> table = table_of(options, names);
     // In turns, so that a slow phase of the machine is in all of them.
     for (std::uint32_t turn = 0; turn < options.runs; ++turn) {
       print_error(made("{} names, turn {} of {}\n", names, turn + 1, options.runs));
@@ -274,7 +273,7 @@ int compare_command(const CompareOptions& options) {
             static_cast<std::uint64_t>(options.common.run.messages.rate_per_s), options.common.run.messages.messages,
             options.runs);
     print_comparison(out, table);
-    for (ComparedCondition& each : table) std::ranges::move(each.runs, std::back_inserter(all));
+    for (ComparisonRow& each : table) std::ranges::move(each.runs, std::back_inserter(all));
   }
   print_warnings(out, all);
   print(out);
@@ -307,7 +306,10 @@ cli::Command compare_row() {
       .details =
           "Each percentile is the median of the runs' own. Isolation needs root; without it these rows are left out. "
           "It does "
-          "what 'nfx host apply --runtime' does, for each of its runs, and restores everything.",
+          "what 'nfx host apply --runtime' does, for each of its runs, and restores everything. The raw rows, of one "
+          "name "
+          "by datagrams, are a loop around recvmsg() on the same socket, with the same stamps of the kernel: what is "
+          "left when there is no feed, book or model.",
       .exit_codes = "0 done, 1 messages were lost, 2 wrong usage",
       .examples = {{.line = "nfx t2m compare", .about = "what pinning and isolation are worth on this machine"}},
   };

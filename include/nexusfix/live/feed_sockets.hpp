@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/live/feed_input.hpp"
@@ -170,7 +171,6 @@ class FeedSockets final : public FeedPorts {
   void forget(TcpLine& line) noexcept;
   void note_failure(const TcpLine& line, CloseReason reason);
   void wait_for_udp(Duration longest) noexcept;
-  [[nodiscard]] static UtcTime read_utc() noexcept;
 
   FeedSocketsOptions options_;
   std::optional<UdpReceiver> udp_;

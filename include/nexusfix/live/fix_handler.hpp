@@ -1,7 +1,8 @@
 // The inputs of a market data feed by FIX: a session that logs on and out, and its application messages.
 // Thread: one owner; time is that of the inputs. Cost: that of FixFeed; take() of bytes parses them first, as a replay
-// does, a live session has them parsed already. No allocation after construction. Errors: counters and state(). Bounds:
-// those of FixFeed; `max_fields` of a message that is read from bytes.
+// does, a live session has them parsed already. No allocation after construction. Errors: the constructor throws
+// std::invalid_argument for symbols that cannot be; afterwards counters and state(). Bounds: those of FixFeed;
+// `max_fields` of a message that is read from bytes.
 #pragma once
 
 #include <array>

@@ -13,7 +13,14 @@
 #include "nexusfix/live/live_feed.hpp"
 #include "nexusfix/market/feed_books.hpp"
 
+namespace nfx {
+struct EngineConfig;
+}
+
 namespace nfx::market {
+
+// Gives a configuration space for snapshots of whole books: fields, message size and send buffers.
+void make_room_for_snapshots(EngineConfig& config);
 
 // Where the handler's requests go: the session that is logged on.
 class FixSessionPorts final : public FeedPorts {

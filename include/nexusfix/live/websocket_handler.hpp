@@ -5,7 +5,8 @@
 // simultaneously, and a replay does as the feed did. Snapshots are
 // requested one after another, each by a connection of its own, while the websocket is open.
 // Thread: one owner; time is that of the inputs. Cost: that of WebsocketClient and JsonFeed, and one copy of the bytes;
-// no allocation after construction. Errors: counters and state(). Bounds: those of its parts.
+// no allocation after construction. Errors: the constructor throws std::invalid_argument for symbols, paths and hosts
+// that cannot be; afterwards counters and state(). Bounds: those of its parts.
 #pragma once
 
 #include <array>

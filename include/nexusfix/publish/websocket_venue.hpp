@@ -2,7 +2,7 @@
 // snapshots by HTTP on the same port. Names are generated; or its messages and snapshots are given, as a recording has
 // them. Thread: one owner; the time is an argument. Cost: a text per message, and a copy per subscriber. Errors: the
 // constructor throws std::runtime_error when it cannot listen. Bounds: 64 connections; a subscriber for which `unsent`
-// bytes wait is disconnected and counted.
+// bytes wait is disconnected and counted; the names of a connection's streams have 64 KiB together.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct WebsocketVenueCounters {
   std::uint64_t sent = 0;      // to subscribers
   std::uint64_t left_out = 0;  // on purpose
   std::uint64_t snapshots = 0;
-  std::uint64_t refused_requests = 0;
-  std::uint64_t subscribers = 0;  // since the start
+  std::uint64_t refused_requests = 0;  // of snapshots, and subscriptions that cannot be read or are too many
+  std::uint64_t subscribers = 0;       // since the start
 };
 
 class WebsocketVenue {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -50,6 +51,9 @@ struct Intent {
 
 // An order's number, and that of each later request about it: ClOrdID(11) as a number. order_table.hpp makes them.
 enum class OrderNumber : std::uint64_t {};
+
+// "4711 replace bid 120020000000 x 10", for people: an intent that was sent, its price in billionths.
+[[nodiscard]] std::string to_text(OrderNumber number, const Intent& intent);
 
 enum class ReportKind : std::uint8_t {
   accepted,         // the order is open

@@ -47,7 +47,7 @@ class OrderMessages {
     IntSlot number;
     CharSlot side;
     TimeSlot time;
-    std::optional<IntSlot> quantity;
+    IntSlot quantity;
     std::optional<DecimalSlot> price;
     std::optional<CharSlot> time_in_force;
   };

@@ -47,6 +47,8 @@ struct OwnOrder {
   bool canceling = false;  // `change` is a cancel
 
   [[nodiscard]] bool changing() const noexcept { return change != OrderNumber{}; }
+  // Of the last request about it: what is sent has this number.
+  [[nodiscard]] OrderNumber request() const noexcept { return changing() ? change : number; }
   // What may still trade.
   [[nodiscard]] Quantity exposed() const noexcept {
     const Quantity most = changing() && !canceling && new_quantity > quantity ? new_quantity : quantity;

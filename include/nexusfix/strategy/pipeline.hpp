@@ -4,7 +4,7 @@
 // construction. Time is an argument. Errors: what is not sent is reported to its model as refused, and counted.
 //
 // The sink is called for what may leave: bool(const Intent&, const OwnOrder&). It encodes and sends, and gives whether
-// it could. The order's number is OwnOrder::number for a new one and OwnOrder::change for the others.
+// it could. The request's number is OwnOrder::request().
 #pragma once
 
 #include <cstdint>
@@ -132,7 +132,7 @@ class Pipeline {
       const OwnOrder& order =
           intent.action == Action::place ? orders_.open(intent, model) : orders_.change(intent, model);
       if (sink(intent, order)) return gate_.count_sent(intent.action);
-      orders_.take_back(intent.action == Action::place ? order.number : order.change);
+      orders_.take_back(order.request());
       refusal = Refusal::not_sent;
     }
     gate_.count(refusal);

@@ -50,6 +50,14 @@ class SimulatedVenue {
   // The sink of a pipeline. Takes every request.
   bool send(const Intent& intent, const OwnOrder& order, UtcTime now);
 
+  // The first four steps of an event: `apply()` puts it into the books, `sink` is given the reports.
+  template <class Apply, class Sink>
+  void event(const market::OrderBooks& books, InstrumentIndex index, const Event& event, Apply&& apply, Sink&& sink) {
+    before(books.book(index), index, event);
+    apply();
+    after(books.book(index), index, event);
+    reports(event.receive_time, sink);
+  }
   void before(const market::OrderBook& book, InstrumentIndex index, const Event& event);
   void after(const market::OrderBook& book, InstrumentIndex index, const Event& event);
 

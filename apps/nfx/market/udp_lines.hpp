@@ -1,0 +1,17 @@
+// The UDP lines of a feed as options have them.
+// Thread: any. Errors: ConfigError names the line and what to write.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nexusfix/transport/udp_receiver.hpp"
+
+namespace nfx::app::market {
+
+// "A=239.1.1.1:5000@eth0", each with a name of its own. UdpError for an address.
+[[nodiscard]] std::vector<UdpLineOptions> parse_udp_lines(const std::vector<std::string>& texts,
+                                                          std::uint32_t receive_buffer);
+
+}  // namespace nfx::app::market
