@@ -1,5 +1,5 @@
 # Turns layers.txt into targets: one object library per module, and one library for users per name in front of the slash
-# (nexusfix::core, nexusfix::host, nexusfix::market).
+# (nexusfix::core, nexusfix::host, nexusfix::market, nexusfix::fabric).
 
 # The flags that every target of this build gets.
 macro(nfx_common_options)
@@ -29,6 +29,9 @@ macro(nfx_common_options)
     add_compile_options(-fsanitize=fuzzer-no-link)
     add_link_options(-fsanitize=fuzzer-no-link)
   endif()
+  if(NFX_PROFILE)
+    nfx_profile_options()
+  endif()
   # A faster linker where one is installed; the compiler's own otherwise.
   if(NOT CMAKE_CROSSCOMPILING AND NOT NFX_BUILD_FUZZ)
     find_program(NFX_LINKER NAMES mold ld.gold)
@@ -38,6 +41,21 @@ macro(nfx_common_options)
     elseif(NFX_LINKER)
       add_link_options(-fuse-ld=gold)
     endif()
+  endif()
+endmacro()
+
+# A profile belongs to the object file of each source, by its path in the build folder.
+macro(nfx_profile_options)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "NFX_PROFILE needs g++: its options are not those of ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+  add_compile_options(-fprofile-prefix-path=${CMAKE_BINARY_DIR})
+  if(NFX_TRAIN)
+    add_compile_options(-fprofile-generate=${NFX_PROFILE} -fprofile-update=prefer-atomic)
+    add_link_options(-fprofile-generate)
+  else()
+    # What the training does not run is compiled as without a profile, not for size.
+    add_compile_options(-fprofile-use=${NFX_PROFILE} -fprofile-partial-training -Wno-missing-profile)
   endif()
 endmacro()
 
@@ -55,21 +73,60 @@ set(NFX_STANDARD_HEADERS
   <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility>
   <variant> <vector>)
 
-# The first target of a kind (library, program, test; each cold or not) makes the precompiled header, the others of the
-# kind use it: a compiler takes it only where the flags are equal, and g++ 12 fails where the level of optimisation
-# differs. Call it after nfx_cold().
+# Each kind of target (library, program, test; each cold or not) has one precompiled header: a compiler takes it only
+# where the flags are equal, and g++ 12 fails where the level of optimisation differs. A target of its own makes it, for
+# who uses the header of another target waits for all of that. Call it after nfx_cold().
 function(nfx_precompiled_headers target kind)
+  set(owner nfx_headers_${kind})
   get_target_property(cold ${target} NFX_COLD)
   if(cold)
-    string(APPEND kind _cold)
+    string(APPEND owner _cold)
   endif()
-  get_property(first GLOBAL PROPERTY nfx_pch_${kind})
-  if(first)
-    target_precompile_headers(${target} REUSE_FROM ${first})
-  else()
-    set_property(GLOBAL PROPERTY nfx_pch_${kind} ${target})
-    target_precompile_headers(${target} PRIVATE ${NFX_STANDARD_HEADERS} ${ARGN})
+  if(NOT TARGET ${owner})
+    set(empty ${PROJECT_BINARY_DIR}/empty.cpp)
+    file(CONFIGURE OUTPUT ${empty} CONTENT "")
+    add_library(${owner} OBJECT ${empty})
+    if(cold)
+      nfx_cold(${owner})
+    endif()
+    if(NOT kind STREQUAL "library")
+      set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(${owner} PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
+    endif()
+    if(kind STREQUAL "test")
+      target_link_libraries(${owner} PRIVATE GTest::gtest)
+    endif()
+    target_precompile_headers(${owner} PRIVATE ${NFX_STANDARD_HEADERS} ${ARGN})
   endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+endfunction()
+
+# The libraries and programs that the folders of a directory make and that have none yet. What has flags of its own, or
+# another standard, is compiled without.
+function(nfx_precompiled_headers_below directory)
+  get_property(folders DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+  foreach(folder IN LISTS folders)
+    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+    get_property(usual DIRECTORY ${folder} PROPERTY COMPILE_OPTIONS)
+    foreach(target IN LISTS targets)
+      get_target_property(type ${target} TYPE)
+      get_target_property(standard ${target} CXX_STANDARD)
+      get_target_property(options ${target} COMPILE_OPTIONS)
+      get_target_property(cold ${target} NFX_COLD)
+      get_target_property(owner ${target} PRECOMPILE_HEADERS_REUSE_FROM)
+      if(owner OR NOT standard EQUAL 23 OR NOT (cold OR options STREQUAL usual))
+        continue()
+      endif()
+      if("cold" IN_LIST ARGN AND NOT cold)
+        nfx_cold(${target})
+      endif()
+      if(type STREQUAL "EXECUTABLE")
+        nfx_precompiled_headers(${target} program)
+      elseif(type MATCHES "^(STATIC|OBJECT)_LIBRARY$")
+        nfx_precompiled_headers(${target} library)
+      endif()
+    endforeach()
+  endforeach()
 endfunction()
 
 # Each vector kernel is one file with the flags of its instruction set, which nothing else gets: those of its row in
@@ -175,6 +232,13 @@ function(nfx_add_modules layers_file)
       COMPILE_DEFINITIONS NFX_WITH_SIMDJSON SKIP_PRECOMPILE_HEADERS ON
       INCLUDE_DIRECTORIES $<TARGET_PROPERTY:simdjson::simdjson,INTERFACE_INCLUDE_DIRECTORIES>)
     target_link_libraries(nexusfix_market PRIVATE simdjson::simdjson)
+  endif()
+  if(TARGET PkgConfig::libfabric AND TARGET nexusfix_fabric)
+    set_source_files_properties(
+      ${PROJECT_SOURCE_DIR}/src/fabric/libfabric_rail.cpp ${PROJECT_SOURCE_DIR}/src/fabric/libfabric_rail_absent.cpp PROPERTIES
+      COMPILE_DEFINITIONS NFX_WITH_LIBFABRIC SKIP_PRECOMPILE_HEADERS ON
+      INCLUDE_DIRECTORIES "${libfabric_INCLUDE_DIRS}")  # not linked: loaded when it is used
+    target_link_libraries(nexusfix_fabric PRIVATE ${CMAKE_DL_LIBS})
   endif()
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/run.cpp PROPERTIES COMPILE_DEFINITIONS
     NFX_VERSION="${PROJECT_VERSION}")

@@ -56,7 +56,7 @@ class Running:
             self.process.kill()
             out, err = self.process.communicate()
             raise AssertionError(f"{error}; then {out + err}") from None
-        self.port = int(re.search(r"listens on 127\.0\.0\.1:(\d+)", self.first_line).group(1))
+        self.port = int(re.search(r"listens on \S*:(\d+)", self.first_line).group(1))
 
     def line_with(self, part):
         """The next printed line that contains this; those before it are dropped."""
