@@ -59,6 +59,9 @@ void check_side_paths();
 // Receiving UDP and recording it; in recording_path.cpp.
 void check_recording();
 
+// Pages and records over the fabric's rails; in fabric_path.cpp.
+void check_fabric();
+
 // Market data from packets to books; in market_paths.cpp.
 void check_market_paths();
 // Inputs of live feeds to books; in live_paths.cpp.

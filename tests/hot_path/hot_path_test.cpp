@@ -347,6 +347,7 @@ int main_of_test(std::string_view only) {
     check_market_paths();
     check_live_paths();
     check_recording();
+    check_fabric();
   }
   over_each_transport(only);
   return all_right ? 0 : 1;

@@ -33,6 +33,7 @@ OS_HEADER = re.compile(
 OS_CALL = re.compile(
     r"\b(system|steady|high_resolution|utc|tai|gps|file)_clock::now\b"
     r"|\b(clock_gettime|gettimeofday|timespec_get|fopen|this_thread)\b"
+    r"|\bread_(utc|monotonic|clocks)\s*\("
     r"|\b(std::)?time\s*\(\s*(nullptr|NULL|0|&)"
 )
 

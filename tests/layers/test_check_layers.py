@@ -119,7 +119,8 @@ class CheckLayers(unittest.TestCase):
                                     src__wire__framer_DOT_cpp=f"#include <{header}>\n")
 
     def test_clock_in_a_pure_module_is_reported(self):
-        for call in ("std::chrono::system_clock::now()", "steady_clock::now()", "clock_gettime(a, b)", "time(nullptr)"):
+        for call in ("std::chrono::system_clock::now()", "steady_clock::now()", "clock_gettime(a, b)", "time(nullptr)",
+                     "read_clocks()", "read_utc()"):
             with self.subTest(call):
                 self.assert_reports("src/wire/framer.cpp:2", "as an argument",
                                     src__wire__framer_DOT_cpp=f"\nauto now = {call};\n")

@@ -19,6 +19,7 @@
 
 #include "command.hpp"
 #include "host/host.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/host/watch_view.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 #include "text.hpp"
@@ -314,8 +315,7 @@ class Watch {
                            .isolated_cpus = subject_.target.isolated_cpus,
                            .tickless = subject_.tickless};
     WatchInterval interval = summarize(input);
-    if (command_.root_after.empty())
-      interval.utc = timestamp(std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
+    if (command_.root_after.empty()) interval.utc = timestamp(read_utc());
     history_.add(interval);
     return interval;
   }

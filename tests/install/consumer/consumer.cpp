@@ -2,6 +2,8 @@
 // the path of the dictionary that has to be found, and its name of MsgType 0.
 #include <cstdio>
 #include <nexusfix/dictionary/load.hpp>
+#include <nexusfix/fabric/region.hpp>
+#include <nexusfix/fabric/shm_rail.hpp>
 #include <nexusfix/host/doctor.hpp>
 #include <nexusfix/market/order_book.hpp>
 #include <nexusfix/wire/message_view.hpp>
@@ -25,6 +27,9 @@ int main(int argc, char** argv) {
   std::puts(name.c_str());
   if (nfx::doctor_checks().empty()) return 1;
   if (nfx::market::OrderBooks{{}}.orders() != 0) return 1;
+  const auto region = nfx::fabric::Region::make({.use = "consumer", .size = 4096});
+  if (!region || region->size() != 4096) return 1;
+  if (nfx::fabric::ShmRail::make({.address = {nfx::fabric::RailEnd::connects, "not a path"}})) return 1;
 #ifdef WITH_TYPED_MESSAGES
   if (nfx::fix44::NewOrderSingle::msg_type != "D") return 1;
 #endif

@@ -1,0 +1,20 @@
+// Numbers as the commands below `nfx fabric` print them.
+// Thread: any; pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace nfx::app::fabric {
+
+[[nodiscard]] inline std::string decimal(double number, int digits) {
+  std::array<char, 48> text;
+  const int length = std::snprintf(text.data(), text.size(), "%.*f", digits, number);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+[[nodiscard]] inline std::string microseconds(std::uint64_t ns) { return decimal(static_cast<double>(ns) / 1000, 2); }
+
+}  // namespace nfx::app::fabric

@@ -1,0 +1,27 @@
+// libfabric called by hand, between two processes over provider shm: what the rails are compared with.
+// Thread: the caller's, on CPU 0; a child busy-polls on CPU 1. Errors: std::runtime_error with what libfabric returned.
+#pragma once
+
+#include <cstdint>
+
+#include "nexusfix/observe/latency_histogram.hpp"
+
+namespace nfx::bench {
+
+struct BareOptions {
+  std::uint32_t bytes = 64;
+  std::uint32_t round_trips = 20'000;
+};
+
+// Half of each round trip of a write with a number, answered by a number.
+[[nodiscard]] LatencyHistogram bare_round_trips(const BareOptions& options);
+
+struct BareCosts {
+  double poll_ns = 0;        // of a queue without an entry
+  double post_ns = 0;        // of a write that is taken
+  double refused_ns = 0;     // of a write that is not
+  double completion_ns = 0;  // of each entry that is read, more than that of the poll
+};
+[[nodiscard]] BareCosts bare_costs();
+
+}  // namespace nfx::bench

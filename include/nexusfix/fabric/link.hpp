@@ -1,0 +1,171 @@
+// Pages and records between two hosts over all rails of one group, both ways. Transfers are striped over the rails that
+// are up; a rail that fails or goes silent is taken out, what it may have lost is sent over the others, and it comes
+// back by itself. Every page and record arrives once and whole, or the failure is reported.
+// Thread: one owner, which also makes the rails. Time is an argument: nothing here reads a clock, so a test drives it.
+// Cost: send_record() and poll() do not allocate, lock, throw, or call the kernel but through the rails; restart() and
+// the constructor allocate. Lifetime: rails, regions and events outlive the link. All is bounded by LinkOptions; what
+// is full is refused by `LinkError::full`, and nothing is dropped. Errors: what the peer or the network causes is
+// reported through LinkEvents. The constructor throws std::runtime_error for what the operator can fix.
+//
+// A transfer needs both ends: receive() at one names where pages may be written, send() at the other where they are.
+// Which is called first does not matter. Memory belongs to the link until on_received() or on_sent() reports the
+// transfer: then no write, not even a late one over a rail that failed, reads or changes it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nexusfix/base/counter_rows.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/fabric/link_counters.hpp"
+#include "nexusfix/fabric/rail.hpp"
+#include "nexusfix/fabric/region.hpp"
+
+namespace nfx::fabric {
+
+// Chosen by the application, the same at both ends; not in use by another transfer of that direction.
+enum class TransferId : std::uint64_t {};
+// Of the records of one direction, from 1 on.
+enum class RecordSeq : std::uint64_t {};
+
+inline constexpr std::size_t max_rails = 16;
+inline constexpr std::uint32_t max_transfers = 64;
+inline constexpr std::uint32_t max_pages = 65536;
+
+// Both ends have the same sizes; otherwise the link ends with LossReason::different_options.
+struct LinkOptions {
+  std::uint64_t session = 0;         // not 0, and another one for every life of this end: a random number
+  std::uint32_t record_slots = 256;  // records without an acknowledgement of their arrival; a power of two, 16 to 16384
+  std::uint32_t record_size = 1024;  // the longest record, 64 to 65536 bytes
+  std::uint32_t transfers = 16;      // open at a time, in each direction, 1 to 64
+  std::uint32_t pages = 16384;       // of one transfer, 1 to 65536
+  std::uint32_t batch = 16;          // writes that are posted to a rail between two polls of it
+  bool acknowledge_on_return = true;  // of on_record(); false: the application calls acknowledge()
+  int node = -1;                      // of the link's own region; -1: where the thread runs
+
+  Duration heartbeat = std::chrono::milliseconds{50};
+  // A rail over which nothing comes from the peer for this time is closed.
+  Duration silence = std::chrono::seconds{1};
+  // A rail whose writes do not arrive for this time is closed, and so is that of a single write, although others do.
+  Duration write_deadline = std::chrono::seconds{5};
+  Duration reopen_after = std::chrono::milliseconds{100};
+  // Without any rail for this time the link is lost. Rails that are not up yet count.
+  Duration lost_after = std::chrono::seconds{5};
+};
+
+enum class LinkError : std::uint8_t {
+  full,         // all records or transfers are in use; try again after a poll
+  lost,         // the link is lost; restart() begins a new one
+  too_long,     // the record or the transfer is longer than LinkOptions allow
+  in_use,       // this id is one of an open transfer of this direction
+  out_of_range  // not inside the region, no such region, or a page longer than a rail can write
+};
+[[nodiscard]] std::string_view to_string(LinkError error) noexcept;
+
+enum class TransferResult : std::uint8_t {
+  complete,   // every page is in the receiver's memory
+  cancelled,  // by cancel_send() or cancel_receive() of either end; some pages may have arrived
+  different,  // the two ends have another number or size of pages
+  lost,       // the link was lost. The sender does not know then whether every page arrived
+};
+[[nodiscard]] std::string_view to_string(TransferResult result) noexcept;
+
+enum class LossReason : std::uint8_t {
+  no_rail,            // none was up for LinkOptions::lost_after
+  peer_restarted,     // the peer has another session
+  different_options,  // the peer's LinkOptions or regions differ
+  protocol,           // the peer sent what no link sends
+  stopped,            // stop() was called
+};
+[[nodiscard]] std::string_view to_string(LossReason reason) noexcept;
+
+enum class RailChange : std::uint8_t {
+  up,
+  failed,    // an error completion, or the connection ended
+  silent,    // LinkOptions::silence or write_deadline passed
+  by_peer,   // the peer closed its end
+  protocol,  // what came over it is nothing that a link sends
+};
+[[nodiscard]] std::string_view to_string(RailChange change) noexcept;
+
+// Pages of one size, next to each other from `offset` on.
+struct PageRange {
+  RegionIndex region{};
+  std::uint64_t offset = 0;
+  std::uint32_t page_size = 0;
+  std::uint32_t pages = 0;
+};
+
+// Calls of the application, from within poll(), stop() and restart() alone. They may call everything of the link but
+// poll(), restart() and stop().
+class LinkEvents {
+ public:
+  virtual ~LinkEvents() = default;
+  // In the order of send_record(), each once. The bytes are valid during the call.
+  virtual void on_record(RecordSeq seq, std::span<const std::byte> record) = 0;
+  // The peer's application has acknowledged all records up to this one.
+  virtual void on_acknowledged(RecordSeq) {}
+  // The peer called receive() and no send() of this id is open.
+  virtual void on_requested(TransferId, const PageRange&) {}
+  // This page of a receive() is whole. Pages come in any order, each once.
+  virtual void on_page(TransferId, std::uint32_t /*page*/) {}
+  virtual void on_received(TransferId, TransferResult) {}
+  virtual void on_sent(TransferId, TransferResult) {}
+  virtual void on_rail(std::size_t /*rail*/, RailChange) {}
+  // After the reports of all open transfers. Records beyond the last on_acknowledged() may or may not have arrived.
+  virtual void on_lost(LossReason) {}
+};
+
+class LinkCore;
+
+class Link {
+ public:
+  // Adds its own region to the rails, as the first one. The rails are closed.
+  Link(std::span<const RailRef> rails, const LinkOptions& options, LinkEvents& events);
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+  ~Link();
+
+  // Before the first poll(); registers it with every rail. A region that was added before has its index already.
+  [[nodiscard]] std::expected<RegionIndex, std::string> add_region(const Region& region);
+
+  // Serves every rail once and posts what can be posted. Returns how much there was to do.
+  std::size_t poll(MonotonicTime now) noexcept;
+
+  // Copies the record. It is sent before the call returns, if a rail has space.
+  [[nodiscard]] std::expected<RecordSeq, LinkError> send_record(std::span<const std::byte> record) noexcept;
+  // All records up to this one, which was received.
+  void acknowledge(RecordSeq through) noexcept;
+
+  [[nodiscard]] std::expected<void, LinkError> send(TransferId id, const PageRange& from) noexcept;
+  [[nodiscard]] std::expected<void, LinkError> receive(TransferId id, const PageRange& into) noexcept;
+  // Reported by on_sent() and on_received() as every end is, once the memory is free. Without effect on other ids.
+  void cancel_send(TransferId id) noexcept;
+  void cancel_receive(TransferId id) noexcept;
+
+  // Ends the link as LossReason::stopped, and closes all rails: all memory is free after it.
+  void stop() noexcept;
+  // A lost link begins again, with nothing open. `session` is another one than before.
+  void restart(std::uint64_t session, MonotonicTime now);
+
+  [[nodiscard]] bool lost() const noexcept;
+  [[nodiscard]] std::size_t rails() const noexcept;
+  [[nodiscard]] std::size_t rails_up() const noexcept;
+  [[nodiscard]] bool rail_is_up(std::size_t rail) const noexcept;
+  [[nodiscard]] RecordSeq last_sent() const noexcept;
+  [[nodiscard]] RecordSeq last_acknowledged() const noexcept;
+  // Written by the owner with relaxed atomic stores, on cache lines of their own: read_shared() on any thread.
+  [[nodiscard]] const LinkCounters& counters() const noexcept;
+
+ private:
+  std::unique_ptr<LinkCore> core_;
+};
+
+}  // namespace nfx::fabric
