@@ -12,6 +12,7 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/transport/tcp_registry.hpp"
 #include "transport/address.hpp"
 #include "transport/tcp_socket.hpp"
@@ -125,7 +126,7 @@ void TcpRegistry<Self, Connection, Listener, Options>::pause_accepting() noexcep
 template <class Self, class Connection, class Listener, class Options>
 void TcpRegistry<Self, Connection, Listener, Options>::accept_later() noexcept {
   accepting_paused_ = true;
-  accept_again_ = monotonic_now() + options_.accept_pause;
+  accept_again_ = read_monotonic() + options_.accept_pause;
 }
 
 // Connecting.
@@ -208,7 +209,7 @@ void TcpRegistry<Self, Connection, Listener, Options>::close(ConnectionId id) no
   const bool can_linger = connection->state == ConnectionState::open && !connection->broken &&
                           !self().stream_ended(*connection) && options_.linger_time > Duration::zero();
   if (can_linger && ::shutdown(connection->fd, SHUT_WR) == 0) {
-    connections_.make_lingering(*connection, monotonic_now() + options_.linger_time, options_.linger_bytes);
+    connections_.make_lingering(*connection, read_monotonic() + options_.linger_time, options_.linger_bytes);
     self().watch_lingering(*connection);
   } else {
     self().free_slot(*connection);
@@ -250,7 +251,7 @@ Connection* TcpRegistry<Self, Connection, Listener, Options>::take_slot() noexce
 
 template <class Self, class Connection, class Listener, class Options>
 Duration TcpRegistry<Self, Connection, Listener, Options>::shortened_wait(Duration max_wait) const noexcept {
-  const MonotonicTime now = monotonic_now();
+  const MonotonicTime now = read_monotonic();
   if (accepting_paused_) max_wait = std::min(max_wait, accept_again_ - now);
   for (const std::uint32_t slot : connections_.lingering)
     max_wait = std::min(max_wait, connections_.all[slot].linger_until - now);
@@ -259,7 +260,7 @@ Duration TcpRegistry<Self, Connection, Listener, Options>::shortened_wait(Durati
 
 template <class Self, class Connection, class Listener, class Options>
 void TcpRegistry<Self, Connection, Listener, Options>::keep_deadlines() noexcept {
-  const MonotonicTime now = monotonic_now();
+  const MonotonicTime now = read_monotonic();
   if (accepting_paused_ && now >= accept_again_) {
     accepting_paused_ = false;
     self().resume_accepting();

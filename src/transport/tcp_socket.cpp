@@ -83,8 +83,6 @@ template <class Prepare>
 
 }  // namespace
 
-MonotonicTime monotonic_now() noexcept { return std::chrono::steady_clock::now(); }
-
 bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 bool short_of_descriptors(int error) noexcept {

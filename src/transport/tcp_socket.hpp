@@ -20,7 +20,6 @@ inline constexpr Duration longest_wait = std::chrono::hours(1);
 
 using Warnings = std::vector<TransportWarning>;
 
-[[nodiscard]] MonotonicTime monotonic_now() noexcept;
 [[nodiscard]] bool would_block(int error) noexcept;
 // What accept returns when it is the process or the host that is short, not the peer that is gone.
 [[nodiscard]] bool short_of_descriptors(int error) noexcept;

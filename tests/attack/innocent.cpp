@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/observe/latency_histogram.hpp"
 #include "nexusfix/wire/encoder.hpp"
 #include "nexusfix/wire/framer.hpp"
@@ -164,7 +165,7 @@ class Innocent {
   };
 
   FieldWriter& begin(std::string_view type) {
-    const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    const auto now = read_utc();
     encoder_.begin(header_, type, SeqNum{++number_}, now);
     return encoder_.fields();
   }
@@ -208,7 +209,7 @@ class Innocent {
         require(sent_ - echoed_ < max_outstanding, "the server answers nothing");
         orders_[sent_ % max_outstanding] = {due, false};
         begin("D").append<Tag::ClOrdID>(sent_++).append<Tag::Symbol>("IBM").append<Tag::Side>('1');
-        const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+        const auto now = read_utc();
         encoder_.fields().append(Tag::TransactTime, now).append<Tag::OrderQty>(100).append<Tag::OrdType>('1');
         end();
         ++phase_sent_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "modes.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/store/journal_reader.hpp"
 #include "nexusfix/store/journal_store.hpp"
 
@@ -30,8 +31,6 @@ struct Flip {
     return "bit " + std::to_string(bit) + " of byte " + std::to_string(offset) + " in " + file.string();
   }
 };
-
-UtcTime wall_clock() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
 Original read_original(const fs::path& folder) {
   Original original;
@@ -137,7 +136,7 @@ class DamageRun {
   }
 
   void check_harmless(const Flip& flip) const {
-    const JournalStore store{posix_disk(), journal_options(), identity_, wall_clock()};
+    const JournalStore store{posix_disk(), journal_options(), identity_, read_utc()};
     if (store.next_inbound() != original_.next_inbound || store.next_outbound() != original_.next_outbound)
       throw AuditFailure("the sequence numbers changed without an error after a flip of " + flip.text());
     if (lost_messages(store, original_, flip) != 0)
@@ -158,7 +157,7 @@ class DamageRun {
 
   void check_repair(const fs::path& folder, const Flip& flip) {
     const std::string done = repair_by_gap_fill(posix_disk(), folder);
-    const JournalStore store{posix_disk(), journal_options(), identity_, wall_clock()};
+    const JournalStore store{posix_disk(), journal_options(), identity_, read_utc()};
     if (store.next_outbound() < original_.next_outbound) {
       throw AuditFailure("numbers would be used again after the repair (" + done + "): next out is " +
                          std::to_string(value(store.next_outbound())) + ", was " +

@@ -1,5 +1,6 @@
 // Reads /proc/stat, and the switches and waits of both sides.
 #include "demo/disturbance.hpp"
+#include "nexusfix/base/clocks.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -53,7 +54,7 @@ DisturbanceMeter::Sample DisturbanceMeter::sample() const {
     if (side == other_side_) sample.involuntary_switches += thread->involuntary_switches;
     sample.wait_ns += thread->wait_ns.value_or(0);
   }
-  sample.time = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+  sample.time = read_monotonic();
   return sample;
 }
 

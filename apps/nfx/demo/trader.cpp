@@ -1,5 +1,6 @@
 // Sends the demonstration's orders, replaces and cancels by schedule or window, and records the latency of each answer.
 #include "demo/trader.hpp"
+#include "nexusfix/base/clocks.hpp"
 
 #include <chrono>
 #include <utility>
@@ -8,9 +9,6 @@
 
 namespace nfx::app::demo {
 namespace {
-
-// The callbacks' time is that of the bytes' arrival; a latency ends when the program sees the answer.
-MonotonicTime read_clock() noexcept { return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now()); }
 
 constexpr std::uint32_t most_open_orders = 2000;  // beyond it, cancels keep the order books from growing
 
@@ -54,7 +52,7 @@ void Trader::on_traffic(SessionHandle&, Direction direction, std::string_view me
 
 void Trader::begin_phase() {
   if (meter_ != nullptr) meter_->begin();
-  phase_start_ = read_clock();
+  phase_start_ = read_monotonic();
   sent_in_phase_ = answered_in_phase_ = 0;
   in_before_ = session_->counters().messages_in;
   out_before_ = session_->counters().messages_out;
@@ -81,7 +79,7 @@ void Trader::end_phase(MonotonicTime now) {
 
 Duration Trader::on_turn(Instant) {
   if (session_ == nullptr || !session_->logged_on() || completed()) return Duration::max();
-  const MonotonicTime now = read_clock();
+  const MonotonicTime now = read_monotonic();
   send_due(now);
   const PhasePlan& plan = phases_[phase_].plan;
   if (plan.rate_per_s == 0 || sent_in_phase_ == plan.requests) return Duration::max();
@@ -172,11 +170,12 @@ void Trader::on_message(SessionHandle&, const MessageView& message) {
   ++counts_.rejects;
   const auto request = static_cast<std::uint32_t>(*id);
   orders_[requests_[request].order].pending = false;
-  answered(request, read_clock());
+  // The callback's time is that of the bytes' arrival; a latency ends when the program sees the answer.
+  answered(request, read_monotonic());
 }
 
 void Trader::execution_report(const MessageView& message) {
-  const MonotonicTime now = read_clock();
+  const MonotonicTime now = read_monotonic();
   const auto id = message.get_int(Tag::ClOrdID);
   const auto filled = message.get_int(Tag::CumQty);
   const auto exec_type = message.get_char(Tag::ExecType);
