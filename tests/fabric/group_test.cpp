@@ -81,12 +81,14 @@ class Worker final : public GroupProgram, public Recorder {
   void on_received(TransferId, TransferResult result) override { ended = static_cast<int>(result) + 1; }
 
   Region memory;
-  std::unique_ptr<Link> link;
-  std::atomic<int> ended{0};
 
  private:
   std::vector<std::unique_ptr<ShmRail>> shm_;
   std::vector<std::unique_ptr<TcpRail>> tcp_;
+
+ public:
+  std::unique_ptr<Link> link;  // ends before its rails
+  std::atomic<int> ended{0};
 };
 
 TEST(group_thread, two_groups_move_pages_over_shared_memory_and_a_socket) {
