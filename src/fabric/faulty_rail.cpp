@@ -80,7 +80,7 @@ bool FaultyWire::chance(double probability) noexcept {
 Duration FaultyWire::delay() noexcept {
   const auto range = static_cast<std::uint64_t>((faults_.delay_max - faults_.delay_min).count()) + 1;
   const Duration drawn = faults_.delay_min + Duration{static_cast<std::int64_t>(random_() % range)};
-  return now_ < slow_until_ ? drawn * 100 : drawn;
+  return now_ < slow_until_ || chance(faults_.slow) ? drawn * 100 : drawn;
 }
 
 bool FaultyWire::is_in(const FaultyRail& rail, std::uint32_t connection) const noexcept {
@@ -124,6 +124,7 @@ void FaultyWire::cut(std::size_t end) noexcept {
 
 void FaultyWire::heal() noexcept {
   faults_.again = faults_.refused = faults_.failed = faults_.duplicate = faults_.lost_number = faults_.lost_write = 0;
+  faults_.early_done = faults_.slow = 0;
   faults_.lost_done = faults_.again_spell = faults_.slow_spell = faults_.vanish = faults_.cut = faults_.open_fails = 0;
   again_until_ = slow_until_ = vanished_until_ = {};
 }
@@ -154,9 +155,23 @@ WriteResult FaultyWire::take(FaultyRail& from, const Write& write) noexcept {
   const Duration whole = delay();
   flight.half_at = now_ + whole / 2;
   flight.land_at = now_ + whole;
-  flight.done_at = flight.land_at + delay();
+  const std::string_view bytes = local_bytes(flight);
+  flight.sum = std::hash<std::string_view>{}(bytes);
+  flight.early = chance(faults_.early_done);
+  if (flight.early) {
+    ++counters_.early;
+    const auto all = std::as_bytes(std::span{bytes});
+    flight.copy.assign(all.begin(), all.end());
+  }
+  flight.done_at = flight.early ? now_ : flight.land_at + delay();
   flights_.push_back(std::move(flight));
   return WriteResult::ok;
+}
+
+// Where the sender has them, whether or not they are those of the write still.
+std::string_view FaultyWire::local_bytes(const Flight& flight) const noexcept {
+  const Region& local = *ends_[flight.from].regions_[static_cast<std::size_t>(flight.write.local_region)];
+  return {reinterpret_cast<const char*>(local.data()) + flight.write.local_offset, flight.write.length};
 }
 
 // What was on the wire when its sender closed may still arrive, but reads no memory of the sender any more.
@@ -164,11 +179,11 @@ void FaultyWire::closed(std::size_t end) noexcept {
   for (Flight& flight : flights_) {
     if (flight.from != end || flight.connection != ends_[end].connection_ || flight.landed) continue;
     if (flight.sender_closed) continue;
-    const Region& local = *ends_[end].regions_[static_cast<std::size_t>(flight.write.local_region)];
-    const std::byte* const bytes = local.data() + flight.write.local_offset;
-    flight.copy.assign(bytes, bytes + flight.write.length);
-    flight.sender_closed = true;
-    flight.done = true;
+    if (!flight.early) {
+      const auto bytes = std::as_bytes(std::span{local_bytes(flight)});
+      flight.copy.assign(bytes.begin(), bytes.end());
+    }
+    flight.sender_closed = flight.done = true;
     if (chance(0.5)) continue;
     // Its end comes before its bytes are on the wire: the number never arrives.
     flight.write.number = 3U << 30;
@@ -176,18 +191,15 @@ void FaultyWire::closed(std::size_t end) noexcept {
 }
 
 void FaultyWire::put(Flight& flight, std::uint64_t first, std::uint64_t last) noexcept {
-  const FaultyRail& from = ends_[flight.from];
   const FaultyRail& to = ends_[1 - flight.from];
   std::uint64_t offset = flight.write.remote_offset;
   const Region& remote = *to.regions_[static_cast<std::size_t>(flight.write.remote_region)];
   if (faults_.broken == RailBreak::other_page && flight.write.length >= page_from &&
       remote.contains(offset + flight.write.length, flight.write.length))
     offset += flight.write.length;
-  const std::byte* const bytes =
-      flight.sender_closed
-          ? flight.copy.data()
-          : from.regions_[static_cast<std::size_t>(flight.write.local_region)]->data() + flight.write.local_offset;
-  if (last > first) std::memcpy(remote.data() + offset + first, bytes + first, last - first);
+  const auto bytes = flight.copy.empty() ? std::as_bytes(std::span{local_bytes(flight)})
+                                         : std::span{flight.copy.data(), flight.copy.size()};
+  if (last > first) std::memcpy(remote.data() + offset + first, bytes.data() + first, last - first);
 }
 
 void FaultyWire::land(Flight& flight) noexcept {
@@ -236,7 +248,8 @@ void FaultyWire::finish(Flight& flight) noexcept {
     ++counters_.losses;
     return;
   }
-  const bool failed = chance(faults_.failed);
+  if (!flight.early && std::hash<std::string_view>{}(local_bytes(flight)) != flight.sum) ++counters_.changed;
+  const bool failed = !flight.early && chance(faults_.failed);
   if (failed) ++counters_.errors;
   from.completions_.push_back({.kind = failed ? CompletionKind::failed : CompletionKind::done,
                                .code = failed ? EIO : 0,
@@ -255,7 +268,7 @@ void FaultyWire::move(Flight& flight) noexcept {
   }
   if (!flight.half && now_ >= flight.half_at) {
     flight.half = true;
-    if (chance(faults_.lost_write)) {
+    if (flight.connection <= muted_[flight.from] || chance(faults_.lost_write)) {
       ++counters_.losses;
       flight.landed = true;
     } else if (faults_.broken == RailBreak::number_before_bytes && is_page) {
@@ -275,7 +288,7 @@ void FaultyWire::move(Flight& flight) noexcept {
       land(flight);
     }
   }
-  if (!flight.done && now_ >= flight.done_at && flight.landed) finish(flight);
+  if (!flight.done && now_ >= flight.done_at && (flight.landed || flight.early)) finish(flight);
 }
 
 void FaultyWire::step(MonotonicTime now) noexcept {

@@ -118,7 +118,7 @@ struct SendTransfer {
   std::uint32_t again = 0;           // pages before it that are pending
   std::uint32_t scan = 0;            // none of them is before this one
   std::uint32_t busy = 0;            // writes without a completion
-  std::uint32_t query = 0;
+  std::uint32_t query = 0;           // of another number, when an answer to the one before would be wrong
   bool query_due = false;
   bool query_open = false;
   bool cancelled = false;

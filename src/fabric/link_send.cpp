@@ -261,7 +261,7 @@ void LinkCore::lose_suspect_pages(std::size_t index) noexcept {
       any = true;
     }
     if (!any) continue;
-    each.query_open = false;  // an answer that is under way may be older than the peer's closing
+    ++each.query;  // an answer that is under way may be older than the peer's closing
     each.query_due = send_notes_due_ = true;
   }
 }
@@ -296,13 +296,12 @@ void LinkCore::queue_send_notes() noexcept {
   send_notes_due_ = false;
   for (SendTransfer& each : sends_) {
     if (!each.query_due) continue;
-    const TransferNote note{.query = each.query + 1, .slot = each.slot, .generation = each.generation};
+    const TransferNote note{.query = each.query, .slot = each.slot, .generation = each.generation};
     each.query_open = false;
     if (!queue_note(RecordKind::query, note)) {
       send_notes_due_ = true;
       return;
     }
-    ++each.query;
     each.query_due = false;
     each.query_open = true;
     each.queried_at = now_;

@@ -48,6 +48,19 @@ TEST(link, one_dead_card_ends_no_transfer) {
   EXPECT_EQ(pair.links[0]->rails_up(), 3U);
 }
 
+TEST(link, a_rail_over_which_nothing_comes_is_closed_although_its_writes_are_done) {
+  LinkOptions options = quick_options();
+  options.write_deadline = 10s;  // so that only the silence can end it
+  LinkPair pair{2, {}, options};
+  ASSERT_TRUE(pair.come_up());
+  pair.events[0].changes.clear();
+  const MonotonicTime from = pair.now;
+  pair.wires[1].mute(1);
+  ASSERT_TRUE(pair.until([&] { return !pair.events[0].changes.empty(); }));
+  EXPECT_EQ(pair.events[0].changes.front(), (std::pair{std::size_t{1}, RailChange::silent}));
+  EXPECT_LE(pair.now - from, options.silence + options.heartbeat + 5ms);
+}
+
 TEST(link, counters_are_on_cache_lines_of_their_own) {
   LinkPair pair{1};
   const auto first = reinterpret_cast<std::uintptr_t>(&pair.links[0]->counters());

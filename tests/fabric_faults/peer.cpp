@@ -117,8 +117,10 @@ void Peer::poll(MonotonicTime now) {
 bool Peer::send(Deal& deal) {
   const auto place = find_place(true, 0);
   if (!place) return false;
-  for (std::uint32_t page = 0; page < deal.sender_pages; ++page)
+  for (std::uint32_t page = 0; page < deal.sender_pages; ++page) {
     write_page(bytes(*place).subspan(std::size_t{page} * deal.page_size, deal.page_size), deal.id, page);
+    shared_.sent[word_of(deal.id, page, 0)] = {deal.id, page};
+  }
   const auto done = link_.send(
       fabric::TransferId{deal.id},
       {.region = region_, .offset = *place * place_size, .page_size = deal.page_size, .pages = deal.sender_pages});
@@ -239,6 +241,12 @@ void Peer::on_sent(fabric::TransferId id, TransferResult result) {
     find("a transfer is complete for the sender and not for the receiver");
   if (result == TransferResult::cancelled && !deal.cancelled) find("a transfer is cancelled that was not to be");
   free_place(*place);
+}
+
+// The peer is a link too, and no fault changes bytes.
+void Peer::on_rail(std::size_t rail, fabric::RailChange change) {
+  if (change == fabric::RailChange::protocol)
+    find("rail " + std::to_string(rail) + " is closed for what no link sends");
 }
 
 void Peer::on_lost(fabric::LossReason reason) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "nexusfix/fabric/link.hpp"
@@ -41,7 +43,8 @@ struct Shared {
   Dice dice;
   std::string finding;
   std::map<std::uint64_t, Deal> deals;
-  std::map<std::uint64_t, std::uint64_t> delivered;  // by the sender's session: records
+  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> sent;  // transfer and page, by first word
+  std::map<std::uint64_t, std::uint64_t> delivered;                                 // by the sender's session: records
   std::uint64_t pages = 0;
   std::uint64_t records = 0;
   std::uint64_t losses = 0;
@@ -75,6 +78,7 @@ class Peer final : public fabric::LinkEvents {
   void on_page(fabric::TransferId id, std::uint32_t page) override;
   void on_received(fabric::TransferId id, TransferResult result) override;
   void on_sent(fabric::TransferId id, TransferResult result) override;
+  void on_rail(std::size_t rail, fabric::RailChange change) override;
   void on_lost(fabric::LossReason reason) override;
 
  private:

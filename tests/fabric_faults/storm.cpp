@@ -2,79 +2,35 @@
 // everything that was begun has been reported.
 #include "fabric_faults/storm.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
 #include "fabric_faults/peer.hpp"
+#include "fabric_faults/watched_rail.hpp"
+#include "fabric_faults/weather.hpp"
 
 namespace nfx::fabric_faults {
 namespace {
 
 using namespace std::chrono_literals;
-using fabric::RailFaults;
 
 constexpr MonotonicTime start{1h};
-
-fabric::LinkOptions options_of(Dice& dice) {
-  fabric::LinkOptions options;
-  options.record_slots = dice.coin() ? 16 : 64;
-  options.record_size = dice.coin() ? 200 : 300;
-  options.transfers = static_cast<std::uint32_t>(dice.between(2, 8));
-  options.pages = 32;
-  options.batch = static_cast<std::uint32_t>(dice.between(1, 20));
-  options.acknowledge_on_return = dice.coin();
-  options.session = 1;  // of the peer
-  options.heartbeat = 3ms;
-  options.silence = dice.between(10ms, 30ms);
-  options.write_deadline = dice.between(30ms, 60ms);
-  options.reopen_after = dice.between(1ms, 10ms);
-  options.lost_after = dice.between(60ms, 200ms);
-  return options;
-}
-
-RailFaults faults_of(Dice& dice, fabric::RailBreak broken) {
-  RailFaults faults;
-  faults.seed = dice.next();
-  faults.broken = broken;
-  faults.delay_max = dice.coin() ? Duration{20us} : Duration{dice.between(20us, 800us)};
-  faults.spell = dice.between(1ms, 60ms);
-  faults.open_takes = dice.between(100us, 3ms);
-  faults.limits = {.slots = static_cast<std::uint32_t>(dice.between(16, 40)),
-                   .arrivals = static_cast<std::uint32_t>(dice.between(64, 128)),
-                   .longest_write = 65536};
-  const double strength = dice.chance(200) ? 0 : static_cast<double>(dice.between(1, 100)) / 100;
-  // A broken rail that is closed all the time breaks nothing.
-  const double ends = broken == fabric::RailBreak::none ? strength : strength / 4;
-  const auto some = [&](double probability, double scale) { return dice.coin() ? probability * scale : 0; };
-  faults.again = some(0.3, strength);
-  faults.refused = some(0.002, ends);
-  faults.failed = some(0.004, ends);
-  faults.duplicate = some(0.1, strength);
-  faults.lost_number = some(0.002, ends);
-  faults.lost_write = some(0.002, ends);
-  faults.lost_done = some(0.004, ends);
-  faults.again_spell = some(0.02, strength);
-  faults.slow_spell = some(0.02, strength);
-  faults.vanish = some(0.02, ends);
-  faults.cut = some(0.02, strength);
-  faults.open_fails = some(0.5, strength);
-  return faults;
-}
 
 class Storm {
  public:
   explicit Storm(const StormOptions& options) : shared_(options.seed) {
     Dice& dice = shared_.dice;
-    const fabric::LinkOptions link = options_of(dice);
-    for (std::size_t rail = dice.between(1, 4); rail > 0; --rail) wires_.emplace_back(faults_of(dice, options.broken));
+    const Weather weather = weather_of(dice);
+    const fabric::LinkOptions link = options_of(dice, weather);
+    work_ = work_of(dice, weather);
+    for (std::uint64_t rail = 0; rail < work_.rails; ++rail)
+      wires_.emplace_back(faults_of(dice, weather, options.broken));
     for (std::size_t end = 0; end < 2; ++end) {
       std::vector<fabric::RailRef> rails;
-      for (fabric::FaultyWire& wire : wires_) rails.emplace_back(wire.end(end));
+      for (fabric::FaultyWire& wire : wires_) rails.emplace_back(rails_.emplace_back(shared_, wire.end(end)));
       peers_.emplace_back(shared_, end, rails, link);
     }
-    work_ = dice.between(5, 60);
-    kills_ = dice.chance(400) ? dice.between(1, 4) : 0;
-    tick_ = dice.between(10us, 200us);
     faults_last_ = dice.between(40ms, 250ms);
   }
 
@@ -89,13 +45,14 @@ class Storm {
     for (Peer& peer : peers_) peer.check_memory();
     for (const fabric::FaultyWire& wire : wires_) {
       if (wire.counters().overruns != 0) shared_.find("more numbers were sent than the receiver has credits for");
+      if (wire.counters().changed != 0) shared_.find("bytes of a write were changed before it was done");
     }
     return result();
   }
 
  private:
   void iterate() {
-    now_ += shared_.dice.between(1us, tick_);
+    now_ += shared_.dice.between(1us, work_.tick);
     for (fabric::FaultyWire& wire : wires_) wire.step(now_);
     const std::size_t first = shared_.dice.below(2);
     // A peer that does nothing for a while is a slow one.
@@ -113,7 +70,7 @@ class Storm {
     Deal& deal = shared_.deals[id];
     deal.id = id;
     deal.sender = dice.below(2);
-    deal.page_size = static_cast<std::uint32_t>(512U << dice.below(4));
+    deal.page_size = static_cast<std::uint32_t>(512U << dice.below(work_.page_sizes));
     deal.pages = static_cast<std::uint32_t>(dice.between(1, Peer::place_size / deal.page_size));
     deal.sender_pages = dice.chance(30) && deal.pages > 1 ? deal.pages - 1 : deal.pages;
     deal.seen.resize(deal.pages);
@@ -126,14 +83,31 @@ class Storm {
 
   void work() {
     Dice& dice = shared_.dice;
-    if (dice.chance(work_)) begin_deal();
-    if (dice.chance(work_ * 4)) peers_[dice.below(2)].send_record();
-    if (dice.chance(2)) asleep_until_[dice.below(2)] = now_ + dice.between(100us, 20ms);
-    if (last_id_ != 0 && dice.chance(2)) cancel(shared_.deals[dice.between(1, last_id_)]);
-    if (kills_ != 0 && dice.chance(2)) {
-      --kills_;
+    if (dice.chance(work_.transfers)) begin_deal();
+    if (dice.chance(work_.records)) peers_[dice.below(2)].send_record();
+    if (dice.chance(work_.sleeps)) asleep_until_[dice.below(2)] = now_ + dice.between(100us, work_.sleep);
+    if (dice.chance(work_.bursts)) begin_burst();
+    std::erase_if(cuts_, [this](const Cut& cut) {
+      if (now_ < cut.at) return false;
+      wires_[cut.rail].cut(cut.end);
+      return true;
+    });
+    if (last_id_ != 0 && dice.chance(work_.cancels))
+      cancel(shared_.deals[last_id_ - dice.below(std::min<std::uint64_t>(last_id_, 8))]);
+    if (work_.kills != 0 && dice.chance(2)) {
+      --work_.kills;
       ++restarts_;
       peers_[dice.below(2)].kill(now_);
+    }
+  }
+
+  void begin_burst() {
+    const std::size_t spared = shared_.dice.below(wires_.size());
+    for (std::size_t rail = 0; rail < wires_.size(); ++rail) {
+      if (rail == spared) continue;
+      cuts_.push_back({.at = now_ + shared_.dice.between(1us, 1ms),
+                       .rail = rail,
+                       .end = static_cast<std::size_t>(shared_.dice.below(3))});
     }
   }
 
@@ -240,20 +214,27 @@ class Storm {
       to.cuts += from.cuts;
       to.late += from.late;
       to.fenced += from.fenced;
+      to.early += from.early;
     }
     return result;
   }
 
+  struct Cut {
+    MonotonicTime at{};
+    std::size_t rail = 0;
+    std::size_t end = 0;  // as of FaultyWire::cut()
+  };
+
   Shared shared_;
   std::deque<fabric::FaultyWire> wires_;
+  std::deque<WatchedRail> rails_;
+  std::vector<Cut> cuts_;
   std::deque<Peer> peers_;
   MonotonicTime now_ = start;
   std::array<MonotonicTime, 2> asleep_until_{};
   std::uint64_t last_id_ = 0;
-  std::uint64_t work_ = 0;
-  std::uint64_t kills_ = 0;
+  Work work_;
   std::uint64_t restarts_ = 0;
-  Duration tick_{};
   Duration faults_last_{};
 };
 

@@ -2,205 +2,37 @@
 // complete or acknowledged has to be in the receiver's account, and the receiver may have reported nothing that is not
 // whole.
 //   build/release/tests/fabric_kill/fabric_kill --rails shm,tcp --kills 200
-#include <netinet/in.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <new>
-#include <random>
-#include <sstream>
-#include <thread>
+#include <exception>
 
 #include "cli/command_line.hpp"
-#include "fabric_kill/side.hpp"
-
-namespace {
-
-using namespace nfx::fabric_kill;
-using namespace std::chrono_literals;
-
-// A healthy run takes milliseconds; this is for machines with much else to do.
-constexpr auto patience = 60s;
-
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  const bool found = ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
-  ::close(fd);
-  return found ? ntohs(address.sin_port) : 0;
-}
-
-class Pair {
- public:
-  Pair(Accounts& accounts, std::vector<std::string> places, std::uint64_t seed)
-      : accounts_(accounts), places_(std::move(places)), random_(seed) {}
-  Pair(const Pair&) = delete;
-  Pair& operator=(const Pair&) = delete;
-  ~Pair() {
-    for (pid_t& side : sides_) kill(side);
-  }
-
-  void start() {
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (sides_[i] == 0) sides_[i] = fork_side({.sends = i == 0, .places = places_, .seed = random_()});
-    }
-  }
-  // At least `reports` of either side from here on; false: they did not come.
-  bool wait_for(std::uint64_t reports) {
-    const std::uint64_t sender = accounts_.sender.progress + reports, receiver = accounts_.receiver.progress + reports;
-    const auto limit = std::chrono::steady_clock::now() + patience;
-    while (accounts_.sender.progress < sender || accounts_.receiver.progress < receiver) {
-      if (std::chrono::steady_clock::now() > limit || has_ended()) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
-  unsigned kill_some() {
-    const auto which = random_() % 4;  // either, or both
-    if (which != 0) kill(sides_[0]);
-    if (which != 1) kill(sides_[1]);
-    return which < 2 ? 1 : 2;
-  }
-  std::mt19937_64& random() noexcept { return random_; }
-
- private:
-  pid_t fork_side(const SideOptions& options) {
-    std::fflush(stdout);
-    const pid_t parent = ::getpid();
-    const pid_t side = ::fork();
-    if (side != 0) return side;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);
-    ::_exit(run_side(options, accounts_));
-  }
-  static void kill(pid_t& side) {
-    if (side <= 0) return;
-    ::kill(side, SIGKILL);
-    ::waitpid(side, nullptr, 0);
-    side = 0;
-  }
-  bool has_ended() {
-    for (pid_t& side : sides_) {
-      if (side > 0 && ::waitpid(side, nullptr, WNOHANG) == side) {
-        side = 0;
-        return true;
-      }
-    }
-    return false;
-  }
-
-  Accounts& accounts_;
-  std::vector<std::string> places_;
-  std::mt19937_64 random_;
-  std::array<pid_t, 2> sides_{};
-};
-
-// Whether the receiver has what the sender reported. Empty: it has.
-std::string audit(const Accounts& accounts) {
-  for (const SideAccount* side : {&accounts.sender, &accounts.receiver}) {
-    if (side->violations != 0) return std::string{side->violation.data()};
-  }
-  const std::uint64_t starts = accounts.sender.starts;
-  for (std::uint64_t session = 1; session <= starts; ++session) {
-    // First, as both may be running: what the sender has now, the receiver had before.
-    const SideAccount::Session& sent = accounts.sender.by_session[session - 1];
-    const std::uint64_t records = sent.records;
-    std::array<std::uint64_t, transfers / 64> missing;
-    for (std::size_t i = 0; i < missing.size(); ++i) missing[i] = sent.complete[i];
-    std::uint64_t delivered = 0;
-    for (std::uint64_t i = 0; i < accounts.receiver.starts; ++i) {
-      const SideAccount::Session& received = accounts.receiver.by_session[i];
-      if (received.of != session) continue;
-      delivered = std::max(delivered, received.records.load());
-      for (std::size_t k = 0; k < missing.size(); ++k) missing[k] &= ~received.complete[k].load();
-    }
-    if (std::ranges::any_of(missing, [](std::uint64_t bits) { return bits != 0; }))
-      return "the sender reported a transfer that the receiver does not have";
-    if (records > delivered) return "a record is acknowledged that the receiver does not have";
-  }
-  return {};
-}
-
-int run(Accounts& accounts, const std::vector<std::string>& places, std::uint64_t kills, std::uint64_t seed) {
-  Pair pair{accounts, places, seed};
-  std::uint64_t done = 0;
-  while (done < kills) {
-    pair.start();
-    // Sometimes before the two have met.
-    if (pair.random()() % 4 != 0 && !pair.wait_for(pair.random()() % 40 + 1)) {
-      std::printf("no progress in 60 s after %llu kills\n", static_cast<unsigned long long>(done));
-      return 1;
-    }
-    done += pair.kill_some();
-    if (const std::string finding = audit(accounts); !finding.empty()) {
-      std::printf("after %llu kills: %s\n", static_cast<unsigned long long>(done), finding.c_str());
-      return 1;
-    }
-  }
-  pair.start();
-  const bool works = pair.wait_for(100);
-  const std::string finding = works ? audit(accounts) : "no progress in 60 s after the last kill";
-  const auto number = [](const std::atomic<std::uint64_t>& value) {
-    return static_cast<unsigned long long>(value.load());
-  };
-  std::printf(
-      "%llu kills, %llu sessions of the sender, %llu of the receiver, %llu transfers received completely, "
-      "%llu reported as failed, %llu links lost: %s\n",
-      static_cast<unsigned long long>(done), number(accounts.sender.starts), number(accounts.receiver.starts),
-      number(accounts.receiver.complete), number(accounts.receiver.failed),
-      number(accounts.sender.losses) + number(accounts.receiver.losses),
-      finding.empty() ? "what was reported is whole" : finding.c_str());
-  if (accounts.receiver.complete == 0) std::printf("nothing was received: nothing was tested\n");
-  return finding.empty() && accounts.receiver.complete != 0 ? 0 : 1;
-}
-
-}  // namespace
+#include "fabric_kill/kills.hpp"
 
 int main(int argc, char** argv) {
-  std::string rails = "shm,tcp";
-  std::uint64_t kills = 200, seed = 1;
+  nfx::fabric_kill::KillOptions options;
   const nfx::cli::Command program{
       .name = "fabric_kill",
       .summary = "Two processes that move pages over real rails, killed at random",
-      .options =
-          {{.names = "--rails", .target = &rails, .help = "shm and tcp, each as often as wanted", .value = "LIST"},
-           {.names = "--kills", .target = &kills, .help = "Processes to kill"},
-           {.names = "--seed", .target = &seed, .help = "Of the moments"}},
+      .options = {{.names = "--rails",
+                   .target = &options.rails,
+                   .help = "shm and tcp, each as often as wanted",
+                   .value = "LIST"},
+                  {.names = "--kills", .target = &options.kills, .help = "Processes to kill"},
+                  {.names = "--seed", .target = &options.seed, .help = "Of the moments"}},
   };
   if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
-  std::string folder = (std::filesystem::temp_directory_path() / "nfx-fabric-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) {
-    std::fprintf(stderr, "no folder for the sockets in %s\n", folder.c_str());
+  try {
+    const auto result = nfx::fabric_kill::run_kills(options);
+    const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+    std::printf(
+        "%llu kills, %llu sessions of the sender, %llu of the receiver, %llu transfers received completely, "
+        "%llu reported as failed, %llu links lost: %s\n",
+        number(result.kills), number(result.sender_sessions), number(result.receiver_sessions), number(result.complete),
+        number(result.failed), number(result.losses),
+        result.finding.empty() ? "what was reported is whole" : result.finding.c_str());
+    return result.finding.empty() ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
     return 2;
   }
-  std::vector<std::string> places;
-  std::istringstream words{rails};
-  for (std::string word; std::getline(words, word, ',');) {
-    if (word != "shm" && word != "tcp") {
-      std::fprintf(stderr, "--rails %s: write shm, tcp, or several of them with commas\n", word.c_str());
-      return 2;
-    }
-    places.push_back(word == "shm" ? folder + "/rail." + std::to_string(places.size())
-                                   : "127.0.0.1:" + std::to_string(free_port()));
-  }
-  void* const memory = ::mmap(nullptr, sizeof(Accounts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 2;
-  const int result = run(*new (memory) Accounts, places, kills, seed);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  return result;
 }

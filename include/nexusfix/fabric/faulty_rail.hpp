@@ -43,6 +43,8 @@ struct RailFaults {
   double lost_number = 0;                              // the bytes arrive, the number does not
   double lost_write = 0;                               // neither
   double lost_done = 0;
+  double early_done = 0;   // its completion comes when it was taken, as over TCP: the bytes arrive later
+  double slow = 0;         // it takes a hundred times longer
   double again_spell = 0;  // the queue stays full for up to `spell`
   double slow_spell = 0;   // writes take a hundred times longer
   double vanish = 0;       // nothing moves for up to `spell`; then it does, late
@@ -64,7 +66,9 @@ struct RailFaultCounters {
   std::uint64_t cuts = 0;
   std::uint64_t late = 0;      // writes that arrived after their sender had closed its end
   std::uint64_t fenced = 0;    // writes to an end that was closed
+  std::uint64_t early = 0;     // completions before the bytes arrived
   std::uint64_t overruns = 0;  // numbers beyond RailLimits::arrivals: the sender ignored its credits
+  std::uint64_t changed = 0;   // writes whose local bytes changed before they were done
 };
 
 class FaultyWire;
@@ -115,6 +119,8 @@ class FaultyWire {
   void cut(std::size_t end) noexcept;
   // The card does nothing for this time, and is late afterwards.
   void vanish(Duration time) noexcept { vanished_until_ = now_ + time; }
+  // What this end sends over the present connection is done and never arrives.
+  void mute(std::size_t end) noexcept { muted_[end] = connection_; }
   [[nodiscard]] const RailFaultCounters& counters() const noexcept { return counters_; }
   // Writes that are on their way.
   [[nodiscard]] std::size_t on_the_way() const noexcept { return flights_.size(); }
@@ -132,8 +138,10 @@ class FaultyWire {
     bool half = false;
     bool landed = false;
     bool done = false;
-    bool sender_closed = false;  // its bytes are those of `copy`
-    std::vector<std::byte> copy;
+    bool early = false;  // done before it lands
+    bool sender_closed = false;
+    std::vector<std::byte> copy;  // of its bytes, where they may change on the way: `early` and `sender_closed`
+    std::size_t sum = 0;          // of its bytes, when it was taken
   };
 
   // A number that arrives again.
@@ -149,6 +157,7 @@ class FaultyWire {
   void draw_spells() noexcept;
   void connect() noexcept;
   [[nodiscard]] WriteResult take(FaultyRail& from, const Write& write) noexcept;
+  [[nodiscard]] std::string_view local_bytes(const Flight& flight) const noexcept;
   void move(Flight& flight) noexcept;
   void put(Flight& flight, std::uint64_t first, std::uint64_t last) noexcept;
   void land(Flight& flight) noexcept;
@@ -169,6 +178,7 @@ class FaultyWire {
   MonotonicTime vanished_until_{};
   MonotonicTime opens_at_{};
   std::uint32_t connection_ = 0;
+  std::array<std::uint32_t, 2> muted_{};  // by end: the last connection over which nothing of it arrives
   RailFaultCounters counters_;
 };
 
