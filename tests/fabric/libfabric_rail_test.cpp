@@ -13,6 +13,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -451,6 +453,47 @@ TEST(LibfabricRail, what_cannot_be_made_is_refused_with_the_remedy) {
   options.provider = "shm";
   options.address.place = "127.0.0.1:0";
   EXPECT_NE(refusal(options).find("Unix socket"), std::string::npos) << refusal(options);
+}
+
+// In a new process, which has no rail yet. The exit status: which of them was wrong.
+int left_memory(const std::string& folder, const std::string& others) {
+  const std::string left = "/dev/shm/" + memory_name(::getpid(), 77);
+  std::ofstream{left} << "left by a process that had this number";
+  const auto make = [&folder](const char* name) {
+    LibfabricRailOptions options;
+    options.address = {RailEnd::listens, folder + name};
+    options.provider = "shm";
+    return LibfabricRail::make(options);
+  };
+  auto rail = make("a");
+  if (!rail) return 1;
+  if (std::filesystem::exists(left)) return 2;
+  if (!std::filesystem::exists(others)) return 3;
+  // From here on what has this number is of this process.
+  std::ofstream{left} << "of this process";
+  auto second = make("b");
+  if (!second) return 4;
+  const bool kept = std::filesystem::exists(left);
+  std::filesystem::remove(left);
+  return kept ? 0 : 5;
+}
+
+TEST(LibfabricRail, memory_left_by_a_killed_process_of_the_same_number_is_removed_before_the_first_endpoint) {
+  if (!libfabric_supported()) GTEST_SKIP() << "needs libfabric (package libfabric-dev)";
+  // Of a process that lives: this one. Its number may begin with that of the child, and the other way around.
+  const std::string others = "/dev/shm/" + memory_name(::getpid(), 78);
+  std::ofstream{others} << "of another process";
+  const std::string folder = ::testing::TempDir() + "fabric_left_" + std::to_string(::getpid());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(left_memory(folder, others));
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(std::filesystem::exists(others));
+  std::filesystem::remove(others);
+  std::filesystem::remove("/dev/shm/" + memory_name(child, 77));
+  for (const char* name : {"a", "b"}) std::filesystem::remove(folder + name);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(LibfabricRail, without_a_provider_the_first_that_is_there_is_chosen) {

@@ -85,7 +85,9 @@ int main(int argc, char** argv) {
           "Whether random faults find each protection of a link that is taken away, and each rule that a rail breaks",
       .options = {{.names = "--seeds", .target = &text, .help = "The storms, at most", .value = "FIRST..LAST"},
                   {.names = "--only", .target = &options.only, .help = "One bug", .value = "NAME"},
-                  {.names = "--count", .target = &options.count, .help = "Continue after the first seed that finds it"}},
+                  {.names = "--count",
+                   .target = &options.count,
+                   .help = "Continue after the first seed that finds it"}},
   };
   if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
   const auto range = nfx::test::read_seeds(text);
