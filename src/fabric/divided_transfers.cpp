@@ -31,10 +31,10 @@ constexpr std::uint32_t bit(std::size_t group) noexcept { return 1U << group; }
 }  // namespace
 
 // A start and a cancellation, and the cancellation of the one before that the group has not taken yet.
-GroupLane::GroupLane(const DivisionOptions& options)
+GroupSide::GroupSide(const DivisionOptions& options)
     : requests_(queue_of(options, 3, sizeof(Request))), reports_(queue_of(options, 1, sizeof(Report))) {}
 
-std::size_t GroupLane::step(Link& link) noexcept {
+std::size_t GroupSide::step(Link& link) noexcept {
   std::size_t work = 0;
   for (Request request; requests_.try_pop_value(request); ++work) {
     std::expected<void, LinkError> started;
@@ -53,7 +53,7 @@ std::size_t GroupLane::step(Link& link) noexcept {
   return work;
 }
 
-void GroupLane::report(const Report& report) noexcept {
+void GroupSide::report(const Report& report) noexcept {
   NFX_REQUIRE(reports_.try_push_value(report) == PushResult::pushed);
 }
 
@@ -76,7 +76,7 @@ struct DividedTransfers::Transfer {
 
 DividedTransfers::DividedTransfers(const DivisionOptions& options, DivisionEvents& events)
     : options_(checked(options)), events_(events), transfers_(std::size_t{2} * options.transfers) {
-  for (std::size_t group = 0; group < options.groups; ++group) lanes_.push_back(std::make_unique<GroupLane>(options));
+  for (std::size_t group = 0; group < options.groups; ++group) sides_.push_back(std::make_unique<GroupSide>(options));
 }
 DividedTransfers::~DividedTransfers() = default;
 
@@ -111,20 +111,20 @@ void DividedTransfers::start(Transfer& transfer, std::size_t part, std::size_t g
   Part& each = transfer.parts[part];
   each.open |= bit(group);
   each.tried |= bit(group);
-  const GroupLane::Request request{.id = encode(PartId{transfer.id, part}),
+  const GroupSide::Request request{.id = encode(PartId{transfer.id, part}),
                                    .range = each.range,
-                                   .call = transfer.outgoing ? GroupLane::Call::send : GroupLane::Call::receive};
-  NFX_REQUIRE(lanes_[group]->requests_.try_push_value(request) == PushResult::pushed);
+                                   .call = transfer.outgoing ? GroupSide::Call::send : GroupSide::Call::receive};
+  NFX_REQUIRE(sides_[group]->requests_.try_push_value(request) == PushResult::pushed);
 }
 
 void DividedTransfers::cancel_part(Transfer& transfer, std::size_t part) noexcept {
-  const GroupLane::Request request{
+  const GroupSide::Request request{
       .id = encode(PartId{transfer.id, part}),
       .range = {},
-      .call = transfer.outgoing ? GroupLane::Call::cancel_send : GroupLane::Call::cancel_receive};
+      .call = transfer.outgoing ? GroupSide::Call::cancel_send : GroupSide::Call::cancel_receive};
   for (std::size_t group = 0; group < options_.groups; ++group) {
     if ((transfer.parts[part].open & bit(group)) == 0) continue;
-    NFX_REQUIRE(lanes_[group]->requests_.try_push_value(request) == PushResult::pushed);
+    NFX_REQUIRE(sides_[group]->requests_.try_push_value(request) == PushResult::pushed);
   }
 }
 
@@ -150,7 +150,7 @@ void DividedTransfers::part_was_lost(Transfer& transfer, std::size_t part) noexc
   if (each.open == 0) fail(transfer, TransferResult::lost);
 }
 
-void DividedTransfers::take(const GroupLane::Report& report, std::size_t group) noexcept {
+void DividedTransfers::take(const GroupSide::Report& report, std::size_t group) noexcept {
   const PartId id = decode(report.id);
   Transfer* const transfer = find(id.transfer, report.sent);
   NFX_REQUIRE(transfer != nullptr && id.part < options_.groups);
@@ -200,8 +200,8 @@ void DividedTransfers::cancel_receive(TransferId id) noexcept { cancel(id, false
 
 std::size_t DividedTransfers::poll() noexcept {
   std::size_t work = 0;
-  for (std::size_t group = 0; group < lanes_.size(); ++group) {
-    for (GroupLane::Report report; lanes_[group]->reports_.try_pop_value(report); ++work) take(report, group);
+  for (std::size_t group = 0; group < sides_.size(); ++group) {
+    for (GroupSide::Report report; sides_[group]->reports_.try_pop_value(report); ++work) take(report, group);
   }
   return work;
 }

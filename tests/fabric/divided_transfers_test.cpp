@@ -26,16 +26,16 @@ struct Results final : DivisionEvents {
 };
 
 // What a group's program passes on.
-struct LaneEvents final : LinkEvents {
-  explicit LaneEvents(GroupLane& lane) : lane_(lane) {}
+struct SideEvents final : LinkEvents {
+  explicit SideEvents(GroupSide& side) : side_(side) {}
   void on_record(RecordSeq, std::span<const std::byte>) override {}
   void on_page(TransferId, std::uint32_t) override { ++pages; }
-  void on_received(TransferId id, TransferResult result) override { lane_.on_received(id, result); }
-  void on_sent(TransferId id, TransferResult result) override { lane_.on_sent(id, result); }
+  void on_received(TransferId id, TransferResult result) override { side_.on_received(id, result); }
+  void on_sent(TransferId id, TransferResult result) override { side_.on_sent(id, result); }
   std::uint64_t pages = 0;
 
  private:
-  GroupLane& lane_;
+  GroupSide& side_;
 };
 
 LinkOptions group_options() {
@@ -59,7 +59,7 @@ class Hosts {
       each.seed += group;
       FaultyWire& wire = wires.emplace_back(each);
       for (std::size_t end = 0; end < 2; ++end) {
-        events[end].push_back(std::make_unique<LaneEvents>(divided[end]->lane(group)));
+        events[end].push_back(std::make_unique<SideEvents>(divided[end]->side(group)));
         LinkOptions options = group_options();
         options.session = ++session_;
         const RailRef rails[] = {RailRef{wire.end(end)}};
@@ -81,7 +81,7 @@ class Hosts {
           ++restarts;
         }
         link.poll(now);
-        divided[end]->lane(group).step(link);
+        divided[end]->side(group).step(link);
       }
       divided[end]->poll();
     }
@@ -114,7 +114,7 @@ class Hosts {
   std::array<Results, 2> results;
   std::array<std::unique_ptr<DividedTransfers>, 2> divided;
   std::deque<FaultyWire> wires;
-  std::array<std::vector<std::unique_ptr<LaneEvents>>, 2> events;
+  std::array<std::vector<std::unique_ptr<SideEvents>>, 2> events;
   std::array<std::vector<std::unique_ptr<Link>>, 2> links;
   MonotonicTime now{1h};
   int restarts = 0;
@@ -150,7 +150,7 @@ TEST(divided_transfers, the_part_of_a_group_that_ends_goes_over_another_one) {
     EXPECT_EQ(hosts.results[1].received[1], TransferResult::complete) << steps;
     EXPECT_TRUE(hosts.is_whole()) << steps;
     if (had_ended) continue;
-    // What arrived last over the group that ended was perhaps not acknowledged: nobody requests it again.
+    // What arrived last over the group that ended was perhaps not acknowledged: it is not requested again.
     if (!hosts.until([&] { return hosts.is_reported(1); }, 500ms)) hosts.divided[0]->cancel_send(TransferId{1});
     ASSERT_TRUE(hosts.until([&] { return hosts.is_reported(1); })) << steps;
     EXPECT_TRUE(hosts.results[0].sent[1] == TransferResult::complete ||
@@ -226,17 +226,17 @@ TEST(divided_transfers, different_ranges_cancellations_and_what_is_full_are_repo
 // A group on a thread of its own, over shared memory.
 class Worker final : public GroupProgram {
  public:
-  Worker(std::size_t end, GroupLane& lane, Region& memory, const std::string& path) : lane_(lane), events_(lane) {
+  Worker(std::size_t end, GroupSide& side, Region& memory, const std::string& path) : side_(side), events_(side) {
     rail_ = ShmRail::make({.address = {end == 0 ? RailEnd::listens : RailEnd::connects, path}}).value();
     const RailRef rails[] = {RailRef{*rail_}};
     link_ = std::make_unique<Link>(rails, LinkOptions{.session = end + 1}, events_);
     EXPECT_TRUE(link_->add_region(memory));
   }
-  std::size_t step(MonotonicTime now) override { return link_->poll(now) + lane_.step(*link_); }
+  std::size_t step(MonotonicTime now) override { return link_->poll(now) + side_.step(*link_); }
 
  private:
-  GroupLane& lane_;
-  LaneEvents events_;
+  GroupSide& side_;
+  SideEvents events_;
   std::unique_ptr<ShmRail> rail_;
   std::unique_ptr<Link> link_;
 };
@@ -254,7 +254,7 @@ TEST(divided_transfers, threads_of_several_groups_move_one_transfer_together) {
       groups.push_back(std::make_unique<GroupThread>(
           GroupOptions{.name = "nfx-rail-" + std::to_string(group), .cpus = {}, .idle = IdleMode::yield},
           [&, end, group] {
-            return std::make_unique<Worker>(end, divided[end]->lane(group), memory[end], path + std::to_string(group));
+            return std::make_unique<Worker>(end, divided[end]->side(group), memory[end], path + std::to_string(group));
           }));
     }
   }

@@ -1,17 +1,17 @@
 // Transfers over the links of several groups at a time: each group has a part of the pages, and a transfer is complete
 // when all parts are. When a group's link is lost, its part goes over the link of another group.
-// Thread: DividedTransfers has one owner; each GroupLane belongs to the thread of its group. Between the two is a queue
+// Thread: DividedTransfers has one owner; each GroupSide belongs to the thread of its group. Between the two is a queue
 // each way, with a few entries for a part and none for a page: no page makes two threads write the same memory.
 // Cost: send(), receive() and poll() are one queue entry for each part; no allocation, lock or system call.
-// Lifetime: the lanes are those of DividedTransfers, which outlives the groups. Memory belongs to the links until
+// Lifetime: the sides are those of DividedTransfers, which outlives the groups. Memory belongs to the links until
 // on_received() or on_sent() reports the transfer. Errors: as of a Link; what is full is refused. The constructor
 // throws std::runtime_error for options that cannot work.
 //
 // What a program does:
 //   both ends  as many groups, whose links add the same regions in the same order. LinkOptions::transfers are at least
 //              DivisionOptions::transfers times the groups, and the links have no other transfers
-//   a group    polls its link, calls step(link) of its lane in each iteration, passes on_received() and on_sent() of
-//              LinkEvents to the lane, and restarts a link that was lost
+//   a group    polls its link, calls step(link) of its side in each iteration, passes on_received() and on_sent() of
+//              LinkEvents to the side, and restarts a link that was lost
 //   the owner  calls send(), receive() and poll()
 //
 // As with a link, send() waits for the peer's receive(). A part whose link is lost after its last page has arrived, and
@@ -61,9 +61,9 @@ struct DivisionOptions {
   std::uint32_t transfers = 4;  // open at a time, in each direction; times `groups` at most max_transfers
 };
 
-class GroupLane {
+class GroupSide {
  public:
-  explicit GroupLane(const DivisionOptions& options);
+  explicit GroupSide(const DivisionOptions& options);
 
   // Starts and cancels what the owner has requested. Returns how much that was.
   std::size_t step(Link& link) noexcept;
@@ -108,7 +108,7 @@ class DividedTransfers {
   DividedTransfers& operator=(const DividedTransfers&) = delete;
   ~DividedTransfers();
 
-  [[nodiscard]] GroupLane& lane(std::size_t group) noexcept { return *lanes_[group]; }
+  [[nodiscard]] GroupSide& side(std::size_t group) noexcept { return *sides_[group]; }
 
   // A range that a link refuses is reported as TransferResult::different.
   [[nodiscard]] std::expected<void, LinkError> send(TransferId id, const PageRange& from) noexcept;
@@ -127,7 +127,7 @@ class DividedTransfers {
   [[nodiscard]] Transfer* find(TransferId id, bool outgoing) noexcept;
   void cancel(TransferId id, bool outgoing) noexcept;
   void start(Transfer& transfer, std::size_t part, std::size_t group) noexcept;
-  void take(const GroupLane::Report& report, std::size_t group) noexcept;
+  void take(const GroupSide::Report& report, std::size_t group) noexcept;
   void part_was_lost(Transfer& transfer, std::size_t part) noexcept;
   void cancel_part(Transfer& transfer, std::size_t part) noexcept;
   void fail(Transfer& transfer, TransferResult result) noexcept;
@@ -135,7 +135,7 @@ class DividedTransfers {
 
   const DivisionOptions options_;
   DivisionEvents& events_;
-  std::vector<std::unique_ptr<GroupLane>> lanes_;
+  std::vector<std::unique_ptr<GroupSide>> sides_;
   std::vector<Transfer> transfers_;  // of both directions
 };
 
