@@ -90,6 +90,9 @@ LinkLayout layout_of(std::size_t rails, const LinkOptions& options) {
 LinkCore::LinkCore(std::span<const RailRef> rails, const LinkOptions& options, LinkEvents& events)
     : options_(checked(options)), events_(events), layout_(layout_of(rails.size(), options)) {
   check_between("the number of rails", rails.size(), 1, max_rails);
+  const std::uint32_t all = (1U << rails.size()) - 1;
+  if ((options_.choice.small_rails & all) == 0 || (options_.choice.large_rails & all) == 0)
+    refuse("choice names none of its rails; bit 0 is the first one");
   auto region = Region::make(
       {.use = "fabric-link", .size = layout_.size(), .node = options.node, .huge_pages = layout_.size() >= 1 << 20});
   if (!region) refuse(region.error());

@@ -217,6 +217,12 @@ class LinkCore {
   [[nodiscard]] static std::uint32_t window_of(const LinkRail& rail) noexcept {
     return rail.limits.arrivals - 2 * status_slots;
   }
+  // Whether a write of this size may go over this rail, which is up.
+  [[nodiscard]] bool may_have(std::size_t rail, std::uint32_t size) const noexcept {
+    const std::uint32_t preferred =
+        size <= options_.choice.small_most ? options_.choice.small_rails : options_.choice.large_rails;
+    return (preferred >> rail & 1U) != 0 || (preferred & up_) == 0;
+  }
   WriteResult post(std::size_t rail, Write write, Operation operation) noexcept;
   void release(LinkRail& rail, std::uint32_t slot) noexcept;
   [[nodiscard]] bool has_lost_completion(LinkRail& rail) noexcept;
@@ -256,7 +262,7 @@ class LinkCore {
   void start_draining(SendTransfer& transfer) noexcept;
   std::size_t post_pages() noexcept;
   std::size_t post_batch(std::size_t rail) noexcept;
-  SendTransfer* next_with_pages() noexcept;
+  SendTransfer* next_with_pages(std::size_t rail) noexcept;
   WriteResult post_page(std::size_t rail, SendTransfer& transfer, bool more) noexcept;
   void suspect_pages(std::size_t rail) noexcept;
   void lose_suspect_pages(std::size_t rail) noexcept;
@@ -280,6 +286,7 @@ class LinkCore {
   LinkLayout layout_;
   Region region_;
   std::vector<LinkRail> rails_;
+  std::uint32_t up_ = 0;  // bit per rail
   std::vector<const Region*> regions_;
   MonotonicTime now_{};
 

@@ -122,6 +122,7 @@ void LinkCore::greet(std::size_t index) noexcept {
 void LinkCore::come_up(std::size_t index, const Status& status) noexcept {
   LinkRail& rail = rails_[index];
   rail.phase = RailPhase::up;
+  up_ |= 1U << index;
   rail.peer_incarnation = status.incarnation;
   rail.report = RailChange::up;
   rails_report_ = true;
@@ -136,6 +137,7 @@ void LinkCore::close_rail(std::size_t index, RailChange change) noexcept {
   LinkRail& rail = rails_[index];
   if (rail.phase == RailPhase::closed) return;
   const RailPhase before = std::exchange(rail.phase, RailPhase::closed);
+  up_ &= ~(1U << index);
   rail.rail.close();
   rail.reopen_at = now_ + options_.reopen_after;
   if (before == RailPhase::opening) return;

@@ -63,7 +63,9 @@ bool LinkCore::post_record(std::uint64_t seq) noexcept {
                             .index = static_cast<std::uint32_t>(seq % options_.record_slots)};
   // In the order that the application gave, so that the first one is the one for records.
   for (std::size_t index = 0; index < rails_.size(); ++index) {
-    if (!can_post(rails_[index], rail_reserve) || post(index, write, operation) != WriteResult::ok) continue;
+    if (!may_have(index, header.length) || !can_post(rails_[index], rail_reserve) ||
+        post(index, write, operation) != WriteResult::ok)
+      continue;
     if (out.again) add_shared(counters_.records_sent_again, 1);
     out = {.state = RecordState::posted, .busy = true, .rail = static_cast<std::uint8_t>(index)};
     --queued_;

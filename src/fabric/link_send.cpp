@@ -187,21 +187,21 @@ std::size_t LinkCore::post_pages() noexcept {
   return posted;
 }
 
-SendTransfer* LinkCore::next_with_pages() noexcept {
+SendTransfer* LinkCore::next_with_pages(std::size_t rail) noexcept {
   for (std::size_t i = 0; i < sends_.size(); ++i) {
     SendTransfer& each = sends_[(turn_ + i) % sends_.size()];
-    if (each.has_pages()) return &each;
+    if (each.has_pages() && may_have(rail, each.from.page_size)) return &each;
   }
   return nullptr;
 }
 
 std::size_t LinkCore::post_batch(std::size_t index) noexcept {
   std::size_t posted = 0;
-  SendTransfer* transfer = next_with_pages();
+  SendTransfer* transfer = next_with_pages(index);
   while (transfer != nullptr && posted < options_.batch && can_post(rails_[index], page_reserve)) {
     if (post_page(index, *transfer, posted + 1 < options_.batch) != WriteResult::ok) break;
     ++posted;
-    if (!transfer->has_pages()) transfer = next_with_pages();
+    if (!transfer->has_pages()) transfer = next_with_pages(index);
   }
   ++turn_;
   return posted;

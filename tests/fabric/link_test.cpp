@@ -61,6 +61,45 @@ TEST(link, a_rail_over_which_nothing_comes_is_closed_although_its_writes_are_don
   EXPECT_LE(pair.now - from, options.silence + options.heartbeat + 5ms);
 }
 
+TEST(link, small_and_large_writes_go_over_the_rails_that_are_preferred_for_them_while_one_is_up) {
+  LinkOptions options = quick_options();
+  options.choice = {.small_most = 256, .small_rails = 0b100, .large_rails = 0b011};
+  LinkPair pair{3, {}, options};
+  ASSERT_TRUE(pair.come_up());
+  // Statuses go over every rail: they are the few that are counted where nothing else goes.
+  const auto writes_since = [&](const std::array<std::uint64_t, 3>& before) {
+    std::array<std::uint64_t, 3> more{};
+    for (std::size_t i = 0; i < 3; ++i) more[i] = pair.wires[i].counters().writes - before[i];
+    return more;
+  };
+  auto before = writes_since({});
+  pair.begin(1, 64);
+  ASSERT_TRUE(pair.until([&] { return pair.is_reported(1); }));
+  const auto of_pages = writes_since(before);
+  EXPECT_GE(of_pages[0] + of_pages[1], 64U);
+  EXPECT_GT(std::min(of_pages[0], of_pages[1]), 16U);
+  EXPECT_LT(of_pages[2], 32U);
+
+  before = writes_since({});
+  std::uint64_t sent = 0;
+  ASSERT_TRUE(pair.until([&] {
+    if (sent < 200 && pair.links[0]->send_record(bytes_of("small"))) ++sent;
+    return pair.events[0].acknowledged == 200;
+  }));
+  const auto of_records = writes_since(before);
+  EXPECT_GE(of_records[2], 200U);
+  EXPECT_LT(of_records[0] + of_records[1], 100U);
+
+  for (const std::size_t rail : {0U, 1U}) pair.wires[rail].vanish(1h);
+  pair.begin(2, 64);
+  ASSERT_TRUE(pair.until([&] { return pair.is_reported(2); }));
+  EXPECT_EQ(pair.events[0].sent[2], TransferResult::complete);
+  EXPECT_EQ(pair.links[0]->rails_up(), 1U);
+
+  options.choice.large_rails = 0b1000;
+  EXPECT_THROW((LinkPair{3, {}, options}), std::runtime_error);
+}
+
 TEST(link, counters_are_on_cache_lines_of_their_own) {
   LinkPair pair{1};
   const auto first = reinterpret_cast<std::uintptr_t>(&pair.links[0]->counters());

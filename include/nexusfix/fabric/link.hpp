@@ -39,6 +39,15 @@ inline constexpr std::size_t max_rails = 16;
 inline constexpr std::uint32_t max_transfers = 64;
 inline constexpr std::uint32_t max_pages = 65536;
 
+// Which rails have which writes: some transports are fastest for small ones, others for large ones. `nfx fabric bench`
+// measures both (docs/fabric.md). Of the rails that are preferred for a size, those that are up have its writes; when
+// none of them is up, all others do. Bit per rail; the ends may differ.
+struct RailChoice {
+  std::uint32_t small_most = 0;        // bytes: records and pages up to this size are small
+  std::uint16_t small_rails = 0xffff;  // preferred for these; records go over the first of them
+  std::uint16_t large_rails = 0xffff;  // for the others
+};
+
 // Both ends have the same sizes; otherwise the link ends with LossReason::different_options.
 struct LinkOptions {
   std::uint64_t session = 0;         // not 0, and another one for every life of this end: a random number
@@ -46,7 +55,8 @@ struct LinkOptions {
   std::uint32_t record_size = 1024;  // the longest record, 64 to 65536 bytes
   std::uint32_t transfers = 16;      // open at a time, in each direction, 1 to 64
   std::uint32_t pages = 16384;       // of one transfer, 1 to 65536
-  std::uint32_t batch = 16;          // writes that are posted to a rail between two polls of it
+  RailChoice choice = {};
+  std::uint32_t batch = 16;           // writes that are posted to a rail between two polls of it
   bool acknowledge_on_return = true;  // of on_record(); false: the application calls acknowledge()
   int node = -1;                      // of the link's own region; -1: where the thread runs
 
