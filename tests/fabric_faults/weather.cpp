@@ -54,6 +54,12 @@ fabric::LinkOptions options_of(Dice& dice, Weather weather) {
   options.batch = static_cast<std::uint32_t>(dice.between(1, 20));
   options.acknowledge_on_return = dice.coin();
   options.session = 1;  // of the peer
+  if (dice.chance(300)) {
+    // Rail 0 is one of each, because there may be no other.
+    options.choice = {.small_most = dice.coin() ? 128U : 1024U,
+                      .small_rails = static_cast<std::uint16_t>(1U | dice.below(16)),
+                      .large_rails = static_cast<std::uint16_t>(1U | dice.below(16))};
+  }
   options.heartbeat = 3ms;
   options.silence = dice.between(10ms, 30ms);
   options.write_deadline = dice.between(30ms, 60ms);
