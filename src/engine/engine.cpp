@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "engine/callback_failure.hpp"
+#include "engine/engine_control.hpp"
 #include "engine/engine_helpers.hpp"
 #include "engine/engine_logs.hpp"
+#include "engine/engine_metrics.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/start_checks.hpp"
@@ -52,6 +54,9 @@ struct Engine::Parts {
   std::mutex threads_mutex;  // guards `threads` where wake_all() may read it
   std::mutex added_tls_mutex;
   std::vector<std::pair<std::string, std::weak_ptr<TlsContext>>> added_tls;  // of sessions that came later
+  std::mutex on_metrics_mutex;                                               // for the metrics file and add_metrics()
+  std::mutex gathered_mutex;
+  ThreadFigures gathered;  // keeps its memory from one call of add_metrics() to the next
   bool started = false;
   Application* application = nullptr;
   bool placed = false;                                // the thread that calls turn()
@@ -82,8 +87,33 @@ struct Engine::Parts {
                  add_threads(page);
                  helpers.add_metrics(page);
                  add_callback_exceptions(page, callback_exceptions.load(std::memory_order_relaxed));
-                 guarded("on_metrics", [&] { application->on_metrics(page); });
+                 add_own_metrics(page);
                });
+  }
+  // Of one poll thread after the other, so that they are not delayed together.
+  bool add_metrics(MetricsPage& page, Duration timeout) {
+    const std::lock_guard lock{gathered_mutex};
+    bool all = true;
+    for (std::uint32_t i = 0; i < threads.size(); ++i) {
+      const bool there = gather_from(*threads[i], gathered, timeout);
+      if (there) add_poll_thread(page, thread_name(ThreadRole::poll, i), gathered);
+      all = all && there;
+    }
+    add_threads(page);
+    helpers.add_metrics(page);
+    add_callback_exceptions(page, callback_exceptions.load(std::memory_order_relaxed));
+    add_own_metrics(page);
+    return all;
+  }
+  template <class Ask>
+  bool on_all(Ask&& ask) {
+    bool all = true;
+    for (const auto& thread : threads) all = ask(*thread) && all;
+    return all;
+  }
+  void add_own_metrics(MetricsPage& page) {
+    const std::lock_guard lock{on_metrics_mutex};
+    guarded("on_metrics", [&] { application->on_metrics(page); });
   }
   void add_threads(MetricsPage& page) {
     for (const ThreadReport& report : thread_reports()) add_thread(page, report);
@@ -283,6 +313,29 @@ bool Engine::remove_session(std::size_t session, std::string_view text) {
   parts_->placement.leave_mapping(session);
   return true;
 }
+
+CommandOutcome Engine::command(std::size_t session, const SessionCommand& command, Duration timeout) {
+  CommandOutcome outcome = command_on(parts_->thread_of(session), session, command, timeout);
+  if (command.kind == SessionCommandKind::remove && outcome) parts_->placement.leave_mapping(session);
+  return outcome;
+}
+
+Engine::SessionList Engine::list_sessions(Duration timeout) {
+  SessionList list;
+  for (const auto& thread : parts_->threads) list.complete = list_of(*thread, list.sessions, timeout) && list.complete;
+  std::ranges::sort(list.sessions, {}, &SessionStatus::number);
+  return list;
+}
+
+bool Engine::drain(std::string_view text, Duration timeout) {
+  return parts_->on_all([&](PollThread& thread) { return drain_on(thread, text, timeout); });
+}
+
+bool Engine::end_drain(Duration timeout) {
+  return parts_->on_all([&](PollThread& thread) { return end_drain_on(thread, timeout); });
+}
+
+bool Engine::add_metrics(MetricsPage& page, Duration timeout) { return parts_->add_metrics(page, timeout); }
 
 std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {
   const SessionSettings& settings = parts_->config.sessions.at(session);

@@ -81,6 +81,9 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   [[nodiscard]] bool delays() const noexcept {
     return settings.session.throttle_rate != 0 && settings.session.throttle_action == ThrottleAction::delay;
   }
+  [[nodiscard]] bool may_send_now() const noexcept {
+    return logged_on() && !session.sending_held() && !connection.out.blocked();
+  }
   // Submitted messages are before the next one.
   [[nodiscard]] bool has_kept() const noexcept { return kept != nullptr && kept->size() != 0; }
   // What was received may have to wait: for the throttle, or for space in the journal.
@@ -117,6 +120,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   bool full_too_long = false;         // full_until has passed
   bool in_callback = false;           // in a callback that lends bytes which acting on the session would move
   bool up = false;                    // on_logon was called, and on_logout not yet
+  bool drained = false;               // it is not enabled because the engine drains
   bool removing = false;              // it goes when its connection has ended
   std::uint64_t records_refused = 0;  // by the journal, as far as reported
 

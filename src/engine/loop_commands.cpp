@@ -63,6 +63,15 @@ void LoopCommands::push(LoopCommand command) {
   waiting_.store(true, std::memory_order_release);
 }
 
+bool LoopCommands::push(std::shared_ptr<LoopCall> call) {
+  const std::lock_guard lock{mutex_};
+  const auto waiting = std::ranges::count(commands_, LoopCommand::Kind::call, &LoopCommand::kind);
+  if (static_cast<std::size_t>(waiting) >= max_waiting_calls) return false;
+  commands_.push_back({.kind = LoopCommand::Kind::call, .call = std::move(call)});
+  waiting_.store(true, std::memory_order_release);
+  return true;
+}
+
 bool LoopCommands::remove(std::size_t number, std::string text) {
   const std::lock_guard lock{mutex_};
   const bool asked = std::ranges::any_of(commands_, [&](const LoopCommand& each) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/live_session.hpp"
+#include "engine/loop_call.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
 namespace nfx {
@@ -23,6 +24,7 @@ struct LoopCommand {
     remove,       // the session of `number`, with `text` in its Logout
     logon_again,  // the Logon on `connection`, which has waited for a session that is free now
     opened,       // requested by a Logon: `session`, or null when it could not be opened, for the reason in `text`
+    call,         // `call`, which another thread may wait for
   };
 
   Kind kind = Kind::add;
@@ -31,10 +33,13 @@ struct LoopCommand {
   std::string name{};  // of opened: the identity that was claimed
   std::string text{};
   ConnectionId connection = no_connection;
+  std::shared_ptr<LoopCall> call{};
 };
 
 class LoopCommands {
  public:
+  static constexpr std::size_t max_waiting_calls = 64;
+
   // `config` outlives this; the loop is poll thread `thread`.
   LoopCommands(const EngineConfig& config, std::uint32_t thread) noexcept : config_(config), thread_(thread) {}
 
@@ -55,6 +60,8 @@ class LoopCommands {
   [[nodiscard]] bool is_dynamic(std::size_t number) const noexcept { return number >= config_.sessions.size(); }
 
   void push(LoopCommand command);
+  // False: max_waiting_calls have not been taken yet.
+  [[nodiscard]] bool push(std::shared_ptr<LoopCall> call);
   // Requests a session's removal, once. False: no such session.
   [[nodiscard]] bool remove(std::size_t number, std::string text);
 

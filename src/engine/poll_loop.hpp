@@ -1,9 +1,9 @@
 // One poll thread: a transport, a clock and the sessions that live on them, run to completion.
-// Thread: everything here belongs to the thread that calls turn(), but request_stop(), submit(), add(), remove() and
-// knows(), which any thread may call. Cost: no allocation, lock or throw between a message's bytes and its answer's,
-// once a session has logged on. Errors: start() throws when a listener cannot be opened; afterwards whatever happens
-// becomes a callback or a counter. The bodies are in poll_loop_impl.hpp, which the one file includes that instantiates
-// the loop for its transport.
+// Thread: everything here belongs to the thread that calls turn(), but request_stop(), submit(), add(), remove(),
+// push() and knows(), which any thread may call. Cost: no allocation, lock or throw between a message's bytes and its
+// answer's, once a session has logged on. Errors: start() throws when a listener cannot be opened; afterwards whatever
+// happens becomes a callback or a counter. The bodies are in poll_loop_impl.hpp, which the one file includes that
+// instantiates the loop for its transport.
 #pragma once
 
 #include <atomic>
@@ -68,6 +68,8 @@ class PollLoop {
   // From any other thread: logs a session out and forgets it, store included. False: no such session.
   bool remove(std::size_t session, std::string text);
   [[nodiscard]] bool knows(const std::string& identity);
+  // From any other thread: what the loop carries out in its next iteration. False: too many wait.
+  [[nodiscard]] bool push(std::shared_ptr<LoopCall> call);
 
   [[nodiscard]] SessionHandle* find(std::size_t session) noexcept;
   // The statistics of all sessions. Allocates when `into` is too small.

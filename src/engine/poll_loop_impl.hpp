@@ -130,6 +130,13 @@ bool PollLoop<T, C>::knows(const std::string& identity) {
 }
 
 template <Transport T, Clock C>
+bool PollLoop<T, C>::push(std::shared_ptr<LoopCall> call) {
+  if (!runner_.commands().push(std::move(call))) return false;
+  transport_.wake();
+  return true;
+}
+
+template <Transport T, Clock C>
 void PollLoop<T, C>::take_commands() {
   for (LoopCommand& command : runner_.commands().take()) {
     const std::optional<std::uint32_t> pending = runner_.execute_command(command);

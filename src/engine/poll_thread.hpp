@@ -1,6 +1,6 @@
 // One poll thread of an engine, whatever its transport: the loop, its clock and how it idles.
-// Thread: made anywhere, then its own; wake(), submit(), add(), remove(), knows() and counters() from any. Cost: one
-// virtual call per iteration. Errors: those of PollLoop and the transport.
+// Thread: made anywhere, then its own; wake(), submit(), add(), remove(), push(), knows() and counters() from any.
+// Cost: one virtual call per iteration. Errors: those of PollLoop and the transport.
 #pragma once
 
 #include <atomic>
@@ -25,6 +25,7 @@
 namespace nfx {
 
 class HandshakeExecutor;
+class LoopCall;
 
 class PollThread {
  public:
@@ -45,6 +46,7 @@ class PollThread {
   virtual std::size_t add(SessionSettings settings) = 0;
   virtual bool remove(std::size_t session, std::string text) = 0;
   [[nodiscard]] virtual bool knows(const std::string& identity) = 0;
+  [[nodiscard]] virtual bool push(std::shared_ptr<LoopCall> call) = 0;
   [[nodiscard]] virtual SessionHandle* find(std::size_t session) noexcept = 0;
   [[nodiscard]] virtual std::optional<Endpoint> local_endpoint(const Endpoint& configured) const = 0;
   [[nodiscard]] virtual PollLoopCounters counters() const noexcept = 0;

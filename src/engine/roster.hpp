@@ -34,6 +34,8 @@ class Roster {
   [[nodiscard]] LiveSession* find(const SessionKey& key) const noexcept;
 
   [[nodiscard]] std::size_t places() const noexcept { return sessions_.size(); }
+  // Null where a session was removed.
+  [[nodiscard]] const LiveSession* at_place(std::size_t place) const noexcept { return sessions_[place].get(); }
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const auto& session : sessions_) {

@@ -33,6 +33,7 @@
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/engine/session_command.hpp"
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/logon_check.hpp"
 
@@ -45,6 +46,13 @@ struct SessionRunnerOptions {
   Application& application;
   SessionStores& stores;
   Instant now{};
+};
+
+// Of a list of sessions that is taken in pieces, so that a thousand of them do not delay a message.
+struct SessionPage {
+  std::size_t count = 0;
+  std::size_t next_place = 0;
+  bool end = false;
 };
 
 class SessionRunner {
@@ -195,6 +203,15 @@ class SessionRunner {
   [[nodiscard]] bool has_leaving() const noexcept { return !leaving_.empty(); }
   void retire();
 
+  // Commands of an operator.
+  [[nodiscard]] CommandOutcome command(std::size_t number, const SessionCommand& command);
+  // The sessions from a place of the roster on; the first page begins at 0.
+  [[nodiscard]] SessionPage list(std::size_t from_place, std::span<SessionStatus> into) const;
+  // Logs all sessions out and takes no Logon until end_drain(), which enables those that this has disabled.
+  void drain(std::string_view text);
+  void end_drain();
+  [[nodiscard]] bool draining() const noexcept { return draining_; }
+
   void log_everyone_out();
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
   void figures(std::vector<SessionFigures>& into) const;
@@ -239,6 +256,12 @@ class SessionRunner {
   void settle(LiveSession& session, const Submission& submission, std::size_t record_size,
               std::expected<SeqNum, SendError> result);
   void complete(const Submission& submission, std::expected<SeqNum, SendError> result) noexcept;
+
+  [[nodiscard]] CommandOutcome carry_out_command(LiveSession& session, const SessionCommand& command);
+  [[nodiscard]] CommandOutcome set_numbers(LiveSession& session, const SessionCommand& command);
+  [[nodiscard]] CommandOutcome enable(LiveSession& session, bool connect_now);
+  [[nodiscard]] static bool can_set_numbers(const LiveSession& session) noexcept;
+  void fill_status(const LiveSession& session, SessionStatus& into) const;
 
   void ensure_listener(const Endpoint& endpoint, const SocketOptions& options);
   [[nodiscard]] std::unique_ptr<LiveSession> make_session(SessionSettings settings, std::size_t number, UtcTime now,
@@ -295,6 +318,7 @@ class SessionRunner {
   Jitter jitter_;
   std::uint64_t store_changes_seen_ = 0;
   bool stopping_ = false;
+  bool draining_ = false;
 };
 
 template <class Event>

@@ -81,6 +81,7 @@ std::optional<std::uint32_t> SessionRunner::execute_command(LoopCommand& command
   switch (command.kind) {
     case LoopCommand::Kind::opened: return opened_elsewhere(command);
     case LoopCommand::Kind::logon_again: return logon_again(command);
+    case LoopCommand::Kind::call: command.call->run(*this); return std::nullopt;
     case LoopCommand::Kind::remove: begin_removal(command.number, command.text); return std::nullopt;
     case LoopCommand::Kind::add: break;
   }
@@ -91,7 +92,8 @@ std::optional<std::uint32_t> SessionRunner::execute_command(LoopCommand& command
   } catch (const ConfigError& error) {
     report_notice(session, Notice::connect_failed, SeqNum{}, error.what());
   }
-  if (stopping_) {
+  if (stopping_ || draining_) {
+    session.drained = draining_ && session.enabled;
     session.enabled = false;
   } else if (session.enabled) {
     begin_session(session);
@@ -252,7 +254,7 @@ void SessionRunner::answer_refused(const SessionSettings& settings, const Messag
 // A session of a template. Memory is reserved here and now: a first Logon costs the other
 // sessions some microseconds. A journal is opened on another thread; the Logon waits.
 LiveSession* SessionRunner::make_from_template(const MessageView& logon, PendingLogon& pending) {
-  if (stopping_) return refuse_logon(pending, LogonRefusalReason::stopping);
+  if (stopping_ || draining_) return refuse_logon(pending, LogonRefusalReason::stopping);
   auto settings = accepted_by_template(logon, pending);
   if (!settings) return nullptr;
   const bool on_disk = settings->store_kind == StoreKind::journal;

@@ -11,7 +11,7 @@ namespace nfx {
 namespace {
 
 bool may_be_sent_later(SendError error) noexcept {
-  return error == SendError::no_room || error == SendError::not_logged_on;
+  return error == SendError::no_room || error == SendError::not_logged_on || error == SendError::on_hold;
 }
 
 }  // namespace
@@ -30,6 +30,9 @@ void SessionRunner::submitted(std::span<const char> record) {
     return complete(submission, std::unexpected(SendError::not_logged_on));
   }
   NFX_ASSERT(session->number == submission.header.session);
+  // It does not wait for the release: it would be sent at an unexpected time.
+  if (session->session.sending_held() && !submission.header.keep) [[unlikely]]
+    return settle(*session, submission, record.size(), std::unexpected(SendError::on_hold));
   const bool wait = session->logged_on() ? session->has_kept() : submission.header.keep;
   if (wait) return keep(*session, submission, record);
   const auto sent = session->send(submission.message);
@@ -52,7 +55,7 @@ void SessionRunner::keep(LiveSession& session, const Submission& submission, std
 void SessionRunner::send_kept() {
   for (std::size_t i = 0; i < keeping_.size();) {
     LiveSession& session = sessions_[keeping_[i]];
-    while (session.logged_on() && !session.connection.out.blocked()) {
+    while (session.may_send_now()) {
       const auto record = session.kept->front();
       if (!record) break;
       const Submission submission = Submission::of(*record);
@@ -72,9 +75,7 @@ void SessionRunner::send_kept() {
 
 // Those of logged-on sessions wait for the peer, whose reading wakes the loop, or for the journal, which does not.
 bool SessionRunner::kept_can_go_on() const noexcept {
-  return std::ranges::any_of(keeping_.items(), [this](std::uint32_t index) {
-    return sessions_[index].logged_on() && !sessions_[index].connection.out.blocked();
-  });
+  return std::ranges::any_of(keeping_.items(), [this](std::uint32_t index) { return sessions_[index].may_send_now(); });
 }
 
 // The session ends for good.

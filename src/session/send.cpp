@@ -39,6 +39,13 @@ void append_reversed_route(FieldWriter& out, const MessageView& message, bool wi
 
 std::expected<SeqNum, SendError> Session::send(const Outgoing& message, Instant now, Actions& out) noexcept {
   NFX_TRACE();
+  if (sending_held_) [[unlikely]]
+    return std::unexpected(phase_ == Phase::logged_on ? SendError::on_hold : SendError::not_logged_on);
+  return send_application(message, now, out);
+}
+
+inline std::expected<SeqNum, SendError> Session::send_application(const Outgoing& message, Instant now,
+                                                                  Actions& out) noexcept {
   const StepCheck check{*this, out};
   if (phase_ != Phase::logged_on) return std::unexpected(SendError::not_logged_on);
   if (message.msg_type.empty() || is_session_msg_type(message.msg_type) || !complete_fields(message.body) ||
@@ -199,8 +206,8 @@ std::expected<SeqNum, SendError> Session::reject_business(const MessageView& ref
   if (!body.ok() || !header.ok()) return std::unexpected(SendError::bad_message);
   const SeqNum sent = next_out_;
   if (has_business_reject) {
-    return send({.msg_type = msg_type::business_message_reject, .body = body.view(), .header_fields = header.view()},
-                now, out);
+    return send_application(
+        {.msg_type = msg_type::business_message_reject, .body = body.view(), .header_fields = header.view()}, now, out);
   }
   if (!send_session_message(msg_type::reject, header.view(), body.view(), now, out))
     return std::unexpected(SendError::no_room);

@@ -60,6 +60,7 @@ std::string_view to_string(SendError error) noexcept {
     case SendError::store_full: return "the message store is full: free space on its disk";
     case SendError::store_failed: return "the message store has failed: see the notice, then restart";
     case SendError::no_room: return "the send buffer is full: the peer does not read fast enough";
+    case SendError::on_hold: return "an operator holds sending: 'nfx session release' ends that";
     case SendError::bad_message: return "no application message type, or fields that do not end with SOH";
   }
   return "?";

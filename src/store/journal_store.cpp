@@ -320,6 +320,9 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
         NFX_REQUIRE(position >= state.head);  // records come back in the order in which they were written
         state.head = position;
         if (header.kind == RecordKind::message) state.index.put(header.seq, position);
+        // Set back by an operator: what follows has other messages, or none, under these numbers.
+        if (header.kind == RecordKind::next_outbound && has_flag(header, RecordFlag::by_operator))
+          state.index.forget_from(header.seq, position);
         if (header.kind == RecordKind::reset) state.index.forget_all(position);
         if (header.kind == RecordKind::message) state.recovered_message = true;
         if (header.kind == RecordKind::reset) state.recovered_message = false;
@@ -462,12 +465,15 @@ void JournalStore::set_next_inbound(SeqNum seq, UtcTime now) noexcept {
   }
 }
 
+void JournalStore::forget_from(SeqNum seq) noexcept { state_->index.forget_from(value(seq), state_->head); }
+
 bool JournalStore::set_number(const NumberChange& change, UtcTime now) noexcept {
   const auto [inbound, seq, why, reason] = change;
   const RecordKind kind = inbound ? RecordKind::next_inbound : RecordKind::next_outbound;
   const auto flags = static_cast<std::uint8_t>(why);
   if (state_->too_long(reason.size())) return false;
   if (!state_->note(*this, kind, value(seq), now, flags, reason)) return false;
+  if (!inbound) forget_from(seq);
   (inbound ? next_inbound_ : next_outbound_) = seq;
   (inbound ? state_->recorded_inbound : state_->recorded_outbound) = value(seq);
   return true;

@@ -108,6 +108,11 @@ class SessionRig {
   void reset() {
     step([this](Actions& out) { session.reset_sequence_numbers(now, out); });
   }
+  // A request of an operator.
+  template <class Request>
+  OperatorResult ask(Request&& request) {
+    return step(request);
+  }
   std::expected<SeqNum, SendError> reject_business(std::string_view refused, BusinessRejectReason reason,
                                                    std::string_view text) {
     MessageView view;
@@ -187,10 +192,10 @@ class SessionRig {
 
  private:
   template <class Event>
-  std::invoke_result_t<Event, Actions&> step(Event&& event) {
+  std::invoke_result_t<Event&, Actions&> step(Event&& event) {
     if (output_.size() < output_space) output_.resize(output_space);
     Actions out{std::span{output_}.first(output_space)};
-    if constexpr (std::is_void_v<std::invoke_result_t<Event, Actions&>>) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Event&, Actions&>>) {
       event(out);
       carry_out(out);
     } else {

@@ -105,6 +105,7 @@ void Ledger::begin_numbering(Side at) {
     ++counts_.given_up_at_reset;
   }
   party.numbers.clear();
+  party.highest_in = 1;
   party.next_out = party.next_in = party.next_left = party.next_synced = party.kept_out = party.kept_in = 1;
 }
 
@@ -288,7 +289,8 @@ void Ledger::reopened(Side at, const Reopened& found,
   }
   if (found.new_numbering) begin_numbering(at);
   if (out > party.next_out) return violate(at, "its store knows number " + text(out) + ", which was never reached");
-  if (in > party.next_in && found.between_turns) {
+  const std::uint64_t reached = found.end == End::crashed ? std::max(party.next_in, party.highest_in) : party.next_in;
+  if (in > reached && found.between_turns) {
     return violate(at, "its store expects number " + text(in) + ", which was never reached");
   }
   // Within an iteration session messages may have moved it further, but only messages that were seen may count.
@@ -347,6 +349,23 @@ void Ledger::repaired(Side at, SeqNum next_inbound, SeqNum next_outbound) {
   party.kept_out = party.next_out;
   party.kept_in = party.next_in;
   party.numbers.resize(party.next_out - 1);
+}
+
+void Ledger::operated(Side at, const NextNumbers& set) {
+  Party& party = parties_[index(at)];
+  if (set.out) {
+    trace_.add(at, "operator sets next out", value(*set.out));
+    if (value(*set.out) < party.next_out) return violate(at, "an operator has set next out back");
+    party.next_out = value(*set.out);
+    party.numbers.resize(party.next_out - 1);  // nothing is sent under those that were left out
+  }
+  if (set.in) {
+    trace_.add(at, "operator sets next in", value(*set.in));
+    if (value(*set.in) > party.next_in) return violate(at, "an operator has skipped messages of the peer");
+    party.highest_in = std::max(party.highest_in, party.next_in);
+    party.next_in = value(*set.in);
+    party.kept_in = std::min(party.kept_in, party.next_in);
+  }
 }
 
 std::uint64_t Ledger::missing() const noexcept {

@@ -19,6 +19,7 @@
 
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/session/operator_request.hpp"
 #include "nexusfix/session/schedule.hpp"
 #include "nexusfix/store/journal_store.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -90,6 +91,8 @@ class Ledger {
   void reopened(Side at, const Reopened& found, const std::function<std::optional<std::string_view>(SeqNum)>& read);
   // An operator set the sequence numbers of a session that had lost some.
   void repaired(Side at, SeqNum next_inbound, SeqNum next_outbound);
+  // An operator set them while the process ran: next out has grown, next in has fallen.
+  void operated(Side at, const NextNumbers& set);
   // The first numbers that cannot contradict what the peer may know.
   [[nodiscard]] SeqNum safe_inbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_in}; }
   [[nodiscard]] SeqNum safe_outbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_left}; }
@@ -154,6 +157,7 @@ class Ledger {
     std::uint32_t numbering = 0;
     std::uint64_t next_out = 1;
     std::uint64_t next_in = 1;
+    std::uint64_t highest_in = 1;   // before an operator set it back, which a crash may undo
     std::uint64_t next_left = 1;    // beyond the last number that left
     std::uint64_t next_synced = 1;  // beyond the last number on the medium
     bool may_reset = false;

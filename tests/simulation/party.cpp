@@ -73,7 +73,7 @@ void Party::start(const FaultOptions& faults) {
 std::size_t Party::turn() {
   if (loop_ == nullptr) return 0;
   const UtcTime now = clock_.now().utc;
-  ledger_.may_reset(side_, schedule() != nullptr && !schedule()->same_session(numbers_since_, now));
+  ledger_.may_reset(side_, reset_allowed_ || (schedule() != nullptr && !schedule()->same_session(numbers_since_, now)));
   const std::size_t work = [&] {
     const Holding engine{engine_of(side_)};
     return loop_->turn(Duration::zero());
@@ -92,6 +92,26 @@ std::size_t Party::turn() {
     end_process(End::orderly, 0);
   }
   return work;
+}
+
+void Party::operate(SessionCommand command, Judge judge) {
+  if (loop_ == nullptr) return;
+  const auto call =
+      std::make_shared<LoopCall>([this, command = std::move(command), judge = std::move(judge)](SessionRunner& runner) {
+        const NextNumbers before{.in = next_inbound(), .out = next_outbound()};
+        const CommandOutcome outcome = [&] {
+          const Holding engine{engine_of(side_)};
+          return runner.command(0, command);
+        }();
+        const Holding world{Holder::world};
+        trace_.add(side_, "operator", static_cast<std::uint64_t>(outcome.status), row_of(command.kind).name);
+        if (outcome.status == CommandStatus::done && command.kind == SessionCommandKind::set)
+          ledger_.operated(side_, command.numbers);
+        if (outcome.status == CommandStatus::done && command.kind == SessionCommandKind::resend)
+          ledger_.operated(side_, {.in = command.from});
+        judge(before, outcome);
+      });
+  static_cast<void>(loop_->push(call));
 }
 
 MonotonicTime Party::next_event() const {

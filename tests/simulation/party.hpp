@@ -63,6 +63,13 @@ class Party final : public Application, public SessionStores {
   // Set when an iteration ended with the process killed: the owner decides when it comes back.
   [[nodiscard]] bool died() const noexcept { return died_; }
 
+  // An operator's command, in the next iteration; `judge` is given the sequence numbers before it and what became of
+  // it.
+  using Judge = std::function<void(NextNumbers before, const CommandOutcome&)>;
+  void operate(SessionCommand command, Judge judge);
+  // An operator has reset the sequence numbers at this time.
+  void allow_reset(bool may) noexcept { reset_allowed_ = may; }
+
   // Its disk. flush() writes and syncs, and returns how long until that is due again.
   Duration flush();
   [[nodiscard]] bool unflushed() const noexcept;  // something was appended since
@@ -144,6 +151,7 @@ class Party final : public Application, public SessionStores {
   bool struck_ = false;
   bool died_ = false;
   bool stopping_ = false;
+  bool reset_allowed_ = false;
   UtcTime numbers_since_{};
   std::uint32_t numbering_ = 0;
   std::vector<std::size_t> wanted_;  // sizes of the texts of messages to be sent in the next iteration

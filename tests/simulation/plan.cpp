@@ -8,8 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<std::string_view, fault_count> names{"split", "delay", "cut",  "swallow", "lose",  "kill",
-                                                          "crash", "full",  "sync", "slow",    "clock", "restart"};
+constexpr std::array<std::string_view, fault_count> names{
+    "split", "delay", "cut", "swallow", "lose", "kill", "crash", "full", "sync", "slow", "clock", "restart", "operate"};
 
 [[nodiscard]] std::shared_ptr<const Schedule> schedule_of(Hours hours) {
   ScheduleConfig config;

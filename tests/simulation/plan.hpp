@@ -29,8 +29,9 @@ enum class Fault : std::uint8_t {
   slow,     // the flusher is late
   clock,    // a side's UTC is set
   restart,  // a process ends in order and begins with another durability
+  operate,  // an operator gives a session a command
 };
-inline constexpr std::size_t fault_count = 12;
+inline constexpr std::size_t fault_count = 13;
 
 [[nodiscard]] std::string_view to_string(Fault fault) noexcept;
 
@@ -42,6 +43,7 @@ class FaultSet {
   [[nodiscard]] static std::expected<FaultSet, std::string> parse(std::string_view text);
 
   [[nodiscard]] bool has(Fault fault) const noexcept { return (bits_ >> static_cast<unsigned>(fault) & 1) != 0; }
+  [[nodiscard]] bool only(Fault fault) const noexcept { return bits_ == 1U << static_cast<unsigned>(fault); }
   void insert(Fault fault) noexcept { bits_ |= 1U << static_cast<unsigned>(fault); }
   void erase(Fault fault) noexcept { bits_ &= ~(1U << static_cast<unsigned>(fault)); }
 

@@ -136,6 +136,14 @@ TEST(Simulation, two_sides_that_request_in_the_smallest_chunks_end_their_gaps) {
   EXPECT_EQ(result.violation, std::nullopt) << result.trace;
 }
 
+TEST(Simulation, operators_break_no_rule_and_lose_nothing) {
+  RunOptions operated = options(1, "operate");
+  operated.hours = 6h;
+  EXPECT_EQ(first_violation(operated, 8), "");
+  operated.faults = FaultSet::all();
+  EXPECT_EQ(first_violation(operated, 8), "");
+}
+
 TEST(Simulation, names_the_fault_that_there_is_not) {
   EXPECT_EQ(FaultSet::parse("kill,flood").error(), "flood");
   EXPECT_TRUE(FaultSet::parse("kill,crash")->has(Fault::crash));

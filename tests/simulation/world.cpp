@@ -48,7 +48,7 @@ World::World(const RunOptions& options)
   for (const Side side : {Side::venue, Side::trader}) {
     parties_[index(side)] = std::make_unique<Party>(side, plan_, network_, trace_, ledger_, begin_);
     const std::size_t i = index(side);
-    order_at_[i] = clock_back_at_[i] = flush_at_[i] = room_at_[i] = never;
+    order_at_[i] = clock_back_at_[i] = flush_at_[i] = room_at_[i] = operator_done_at_[i] = never;
     slow_until_[i] = now_;
     start_at_[index(side)] = now_;
   }
@@ -124,8 +124,8 @@ void World::step(MonotonicTime until) {
   MonotonicTime next = std::min(until, fault_at_);
   for (const Side side : {Side::venue, Side::trader}) {
     const std::size_t i = index(side);
-    next = std::min(
-        {next, order_at_[i], start_at_[i], clock_back_at_[i], flush_at_[i], room_at_[i], party(side).next_event()});
+    next = std::min({next, order_at_[i], start_at_[i], clock_back_at_[i], flush_at_[i], room_at_[i],
+                     operator_done_at_[i], party(side).next_event()});
   }
   for (const Ghost& ghost : ghosts_) next = std::min(next, ghost.until);
   next = std::max(next, now_ + 1us);  // what is immediately due again has to wait for a moment
@@ -149,6 +149,8 @@ void World::act() {
       trace_.add(side, "disk has space again");
       party(side).leave_room_on_disk(test::MemoryDisk::never);
     }
+    party(side).allow_reset(now_ <= reset_until_);
+    if (operator_done_at_[i] <= now_) end_operations(side);
     if (start_at_[i] <= now_) start(side);
     if (flush_at_[i] <= now_) flush(side);
     if (party(side).store_failed()) party(side).stop_in_order();
@@ -255,7 +257,7 @@ void World::inject() {
   std::array<Fault, fault_count> possible{};
   std::size_t count = 0;
   for (const Fault fault : {Fault::cut, Fault::swallow, Fault::lose, Fault::kill, Fault::crash, Fault::full,
-                            Fault::sync, Fault::slow, Fault::clock, Fault::restart}) {
+                            Fault::sync, Fault::slow, Fault::clock, Fault::restart, Fault::operate}) {
     if (options_.faults.has(fault)) possible[count++] = fault;
   }
   if (count == 0) return;
@@ -300,8 +302,60 @@ void World::inject(Fault fault, Side side) {
       slow_until_[index(side)] = now_ + dice_.between(1s, 30s);
       return;
     case Fault::restart: ++injected_[static_cast<std::size_t>(fault)]; return target.stop_in_order();
+    case Fault::operate: ++injected_[static_cast<std::size_t>(fault)]; return operate(side);
   }
   after_end(side);
+}
+
+// A command at random. None that loses messages: those are the operator's own decision, and have no rule to be checked.
+void World::operate(Side side) {
+  Party& target = party(side);
+  const std::uint64_t in = value(target.next_inbound()), out = value(target.next_outbound());
+  SessionCommand command{.kind = static_cast<SessionCommandKind>(dice_.below(session_command_rows.size()))};
+  Party::Judge judge = [](NextNumbers, const CommandOutcome&) {};
+  switch (command.kind) {
+    case SessionCommandKind::set: {
+      const std::uint64_t step = 1 + dice_.below(20);
+      const bool stale = dice_.coin();
+      const bool inbound = dice_.coin();
+      command.expected = {.in = SeqNum{in}, .out = SeqNum{out + (stale ? 1 : 0)}};
+      if (inbound) command.numbers.in = SeqNum{in > step ? in - step : 1};
+      if (!inbound) command.numbers.out = SeqNum{stale && dice_.coin() ? 1 : out + step};
+      judge = [this, side, expected = command.expected](NextNumbers before, const CommandOutcome& outcome) {
+        const NextNumbers after{.in = outcome.session.next_in, .out = outcome.session.next_out};
+        if (outcome.status == CommandStatus::done ? before != expected : before != after)
+          ledger_.violate(side, "an operator's number was set although the present ones were others");
+      };
+      break;
+    }
+    case SessionCommandKind::resend: command.from = SeqNum{1 + dice_.below(in)}; break;
+    case SessionCommandKind::reset:
+      // An exchange that breaks off needs an operator at both ends.
+      if (!options_.faults.only(Fault::operate) || !party(Side::venue).logged_on() || !party(Side::trader).logged_on())
+        return;
+      reset_until_ = now_ + 1s;
+      for (const auto& each : parties_) each->allow_reset(true);
+      break;
+    case SessionCommandKind::remove: return;  // the world has no one to add it again
+    case SessionCommandKind::logout: command.text = "operator"; break;
+    case SessionCommandKind::show:
+    case SessionCommandKind::logon:
+    case SessionCommandKind::disable:
+    case SessionCommandKind::enable:
+    case SessionCommandKind::drop:
+    case SessionCommandKind::test_request:
+    case SessionCommandKind::hold:
+    case SessionCommandKind::release: break;
+  }
+  target.operate(command, std::move(judge));
+  operator_done_at_[index(side)] = std::min(operator_done_at_[index(side)], now_ + dice_.between(1s, 5min));
+}
+
+// What an operator has ended or held may continue.
+void World::end_operations(Side side) {
+  operator_done_at_[index(side)] = never;
+  for (const SessionCommandKind kind : {SessionCommandKind::release, SessionCommandKind::logon})
+    party(side).operate({.kind = kind}, [](NextNumbers, const CommandOutcome&) {});
 }
 
 bool World::agree() {
@@ -318,6 +372,7 @@ void World::become_calm() {
     if (party(side).utc_offset() != Duration::zero()) set_clock(side, Duration{});
     clock_back_at_[index(side)] = never;
     slow_until_[index(side)] = now_;
+    if (operator_done_at_[index(side)] != never) end_operations(side);
     party(side).leave_room_on_disk(test::MemoryDisk::never);
     party(side).fail_sync_after(test::MemoryDisk::never);
     room_at_[index(side)] = never;

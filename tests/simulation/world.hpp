@@ -67,6 +67,8 @@ class World {
   void act();
   void inject();
   void inject(Fault fault, Side side);
+  void operate(Side side);
+  void end_operations(Side side);
   void look_at_memory();
   void start(Side side);
   void flush(Side side);
@@ -94,6 +96,8 @@ class World {
   std::array<MonotonicTime, 2> flush_at_;
   std::array<MonotonicTime, 2> room_at_;
   std::array<MonotonicTime, 2> slow_until_;
+  std::array<MonotonicTime, 2> operator_done_at_;
+  MonotonicTime reset_until_ = MonotonicTime::min();  // an operator's reset may be answered
   MonotonicTime fault_at_ = MonotonicTime::max();
   std::array<std::uint64_t, fault_count> injected_{};
   std::uint64_t turns_ = 0;

@@ -57,6 +57,22 @@ TEST_F(JournalOnDisk, gives_back_the_bytes_it_was_given) {
   EXPECT_EQ(store.read(SeqNum{0}), std::nullopt);
 }
 
+TEST_F(JournalOnDisk, forgets_the_messages_whose_numbers_an_operator_sets_back) {
+  {
+    JournalStore store = open();
+    for (std::uint64_t i = 1; i <= 9; ++i) ASSERT_TRUE(store.append(SeqNum{i}, text(i)));
+    ASSERT_TRUE(store.set_number({.inbound = false, .seq = SeqNum{5}, .reason = "set back"}, UtcTime(1s)));
+    store.set_next_outbound(SeqNum{6});  // a session message, which is not stored
+    EXPECT_EQ(store.read(SeqNum{5}), std::nullopt);
+    EXPECT_EQ(store.read(SeqNum{4}), text(4));
+  }
+  JournalStore store = open();
+  EXPECT_EQ(store.next_outbound(), SeqNum{6});
+  EXPECT_EQ(store.read(SeqNum{5}), std::nullopt);
+  EXPECT_EQ(store.read(SeqNum{9}), std::nullopt);
+  EXPECT_EQ(store.read(SeqNum{4}), text(4));
+}
+
 TEST_F(JournalOnDisk, has_messages_and_numbers_after_an_end_in_order) {
   {
     JournalStore store = open();

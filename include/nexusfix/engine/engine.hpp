@@ -14,11 +14,13 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/session_command.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 
 namespace nfx {
 
+class MetricsPage;
 struct PlacementPlan;
 
 // Where a poll thread should run, and how the kernel has run it. What the kernel does not report is empty.
@@ -75,6 +77,25 @@ class Engine {
   // naming what to change; remove_session returns false when there is no such session.
   std::size_t add_session(SessionSettings settings);
   bool remove_session(std::size_t session, std::string_view text);
+
+  // Commands of an operator, from any thread but a poll thread, which would wait for itself. Each is carried out by the
+  // session's poll thread between two events; the calling thread waits for the answer. At most 64 wait at a time; one
+  // that has not begun within `timeout` never will.
+  CommandOutcome command(std::size_t session, const SessionCommand& command, Duration timeout = command_timeout);
+  // All sessions, by number; those of a poll thread that does not answer in time are missing. Read in pieces, so that
+  // no message waits for more than one piece.
+  struct SessionList {
+    std::vector<SessionStatus> sessions;
+    bool complete = true;
+  };
+  [[nodiscard]] SessionList list_sessions(Duration timeout = command_timeout);
+  // Logs all sessions out with this text and refuses Logons until end_drain(), which enables what drain() disabled.
+  // False: a poll thread did not answer in time.
+  bool drain(std::string_view text, Duration timeout = command_timeout);
+  bool end_drain(Duration timeout = command_timeout);
+  // What the metrics file has, now. False: a poll thread did not answer in time, and its metrics are missing.
+  bool add_metrics(MetricsPage& page, Duration timeout = command_timeout);
+  static constexpr Duration command_timeout{std::chrono::seconds{2}};
 
   // Where a session's acceptor listens, with the actual port where the configured one is 0. Valid after start(). From
   // any thread, but not during add_session() of an acceptor.

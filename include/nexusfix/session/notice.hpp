@@ -61,6 +61,8 @@ namespace nfx {
   ROW(second_logon, "second Logon of a connected session",                                                             \
       "The connected peer gets a TestRequest. Without an answer within takeover_timeout_s the second connection "      \
       "takes the session over; otherwise the second Logon is refused.")                                                \
+  ROW(operator_command, "operator",                                                                                    \
+      "An operator changed something in this session through the control plane: the text has the command and who.")    \
   ROW(callback_threw, "a callback of the application threw an exception",                                              \
       "The session logs out with the Text \"internal error\" and stays logged out until logon() or a restart; one "    \
       "that a template made leaves as an idle one does. The notice has the callback's name and the exception's text.")

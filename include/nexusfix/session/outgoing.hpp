@@ -14,6 +14,7 @@ enum class SendError : std::uint8_t {
   no_room,        // the output space is full: the peer does not read fast enough
   store_full,     // the message store's disk is full: nothing that could not be resent is sent
   store_failed,   // the message store can no longer guarantee its durability
+  on_hold,        // an operator holds sending; see docs/control.md
   bad_message,    // no MsgType, a session message type, or fields that do not end with SOH
 };
 

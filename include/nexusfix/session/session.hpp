@@ -21,6 +21,7 @@
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/gap_queue.hpp"
 #include "nexusfix/session/logon_check.hpp"
+#include "nexusfix/session/operator_request.hpp"
 #include "nexusfix/session/outgoing.hpp"
 #include "nexusfix/session/resend_budget.hpp"
 #include "nexusfix/session/session_config.hpp"
@@ -90,6 +91,27 @@ class Session {
   void probe(Duration answer_within, Instant now, Actions& out) noexcept;
   // A TestRequest is unanswered, and nothing else has arrived since.
   [[nodiscard]] bool probing() const noexcept { return test_pending_; }
+
+  // Requests of an operator. Each states what it expects the next sequence numbers to be, and is refused where they are
+  // others, so that two operators cannot undo each other's work unseen.
+
+  // Sets the next sequence numbers. Without a connection any; while logged on those that the peer can follow: out
+  // grows, and the skipped numbers are gap-filled; in falls, and the peer's messages are requested again.
+  [[nodiscard]] OperatorResult set_numbers(const NextNumbers& expected, const NextNumbers& wanted, Instant now,
+                                           Actions& out) noexcept;
+  // Has the peer resend its messages from this number on. They are delivered again, marked as possible duplicates.
+  [[nodiscard]] OperatorResult request_again(SeqNum from, const NextNumbers& expected, Instant now,
+                                             Actions& out) noexcept;
+  // Both to 1: by reset_sequence_numbers() while logged on, by start_over() without a connection.
+  [[nodiscard]] OperatorResult reset_numbers(const NextNumbers& expected, Instant now, Actions& out) noexcept;
+  // Sends a TestRequest now. The session ends when nothing arrives within the time that its heartbeats allow.
+  [[nodiscard]] OperatorResult test_peer(Instant now, Actions& out) noexcept;
+  // While held, send() refuses every message of the application. Session messages, answers to ResendRequests and
+  // rejects of the peer's messages are sent. Survives the connection, not the process.
+  [[nodiscard]] OperatorResult hold_sending(bool held) noexcept;
+  [[nodiscard]] bool sending_held() const noexcept { return sending_held_; }
+  // A ResendRequest of this side is not answered completely.
+  [[nodiscard]] bool gap_open() const noexcept { return gap_.requested_to != SeqNum{}; }
 
   // When a message last arrived, on the connection that is open.
   [[nodiscard]] MonotonicTime last_received() const noexcept { return last_received_; }
@@ -206,11 +228,18 @@ class Session {
   void close_gap(Instant now, Actions& out) noexcept;
   void request_resend(SeqNum up_to, Instant now, Actions& out, bool redundant = false) noexcept;
 
+  // operator_request.cpp
+  [[nodiscard]] bool has_numbers(const NextNumbers& expected) const noexcept;
+  [[nodiscard]] bool numbers_may_change() const noexcept;
+  void receive_again(SeqNum from, Instant now, Actions& out) noexcept;
+
   // session.cpp
   void send_test_request(MonotonicTime answer_by, Instant now, Actions& out) noexcept;
   [[nodiscard]] MonotonicTime deadline_without_heartbeats(MonotonicTime due) const noexcept;
 
   // send.cpp
+  [[nodiscard]] std::expected<SeqNum, SendError> send_application(const Outgoing& message, Instant now,
+                                                                  Actions& out) noexcept;
   bool send_session_message(std::string_view type, std::string_view header_fields, std::string_view body, Instant now,
                             Actions& out) noexcept;
   // Writes a session message, completed by the hook. Its size, or why there is none.
@@ -257,6 +286,7 @@ class Session {
   GapQueue queue_;
 
   Phase phase_ = Phase::disconnected;
+  bool sending_held_ = false;
   SeqNum next_in_ = first_seq_num;
   SeqNum next_out_ = first_seq_num;
   SeqNum processing_{};  // sequence number of the message being processed

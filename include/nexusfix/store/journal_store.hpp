@@ -175,8 +175,10 @@ class JournalStore {
   [[nodiscard]] const JournalRecovery& recovery() const noexcept;
   [[nodiscard]] JournalCounters counters() const noexcept;
 
-  // Sets a sequence number by hand, and stores the reason in the record: `nfx store seq explain` shows it. False: it
-  // did not fit.
+  // The messages from this number on are not sent again: the next outbound number has been set back to it.
+  void forget_from(SeqNum seq) noexcept;
+  // Sets a sequence number by hand, and stores the reason in the record: `nfx store seq explain` shows it. An outbound
+  // number that is set back makes the messages from it on forgotten. False: it did not fit.
   bool set_number(const NumberChange& change, UtcTime now) noexcept;
   // append() of a message that another engine has sent; `nfx store cat` shows it.
   bool append_imported(SeqNum seq, std::string_view bytes, UtcTime now) noexcept;

@@ -58,6 +58,8 @@ class MemoryMessageStore {
   [[nodiscard]] SeqNum next_inbound() const noexcept { return next_inbound_; }
   void set_next_outbound(SeqNum seq, UtcTime = {}) noexcept { next_outbound_ = seq; }
   void set_next_inbound(SeqNum seq, UtcTime = {}) noexcept { next_inbound_ = seq; }
+  // The messages from this number on are not sent again: the next outbound number has been set back to it.
+  void forget_from(SeqNum seq) noexcept { forget_from(value(seq)); }
 
   [[nodiscard]] UtcTime creation_time() const noexcept { return creation_time_; }
   void reset(UtcTime now) noexcept;
@@ -90,8 +92,8 @@ class MemoryMessageStore {
     NFX_ASSERT(std::size_t{entry.offset} + entry.length <= options_.retain_bytes);
     return {bytes_.get() + entry.offset, entry.length};
   }
-  void forget_from(std::uint64_t seq) noexcept;
   void forget_all() noexcept;
+  void forget_from(std::uint64_t seq) noexcept;
   void evict_below(std::uint64_t seq) noexcept;
   void evict_oldest() noexcept;
   [[nodiscard]] std::uint32_t evict_for(std::uint32_t length) noexcept;

@@ -79,6 +79,17 @@ class SessionStore {
   void set_next_inbound(SeqNum seq, UtcTime now = {}) noexcept {
     call(*this, [&](auto& store) { store.set_next_inbound(seq, now); });
   }
+  // A number that an operator sets, with the reason for the journal's record. False: it did not fit.
+  [[nodiscard]] bool set_number(const NumberChange& change, UtcTime now) noexcept {
+    if (JournalStore* in = journal()) return in->set_number(change, now);
+    if (change.inbound) {
+      set_next_inbound(change.seq, now);
+    } else {
+      call(*this, [&](auto& store) { store.forget_from(change.seq); });
+      set_next_outbound(change.seq, now);
+    }
+    return true;
+  }
   [[nodiscard]] UtcTime creation_time() const noexcept {
     return call(*this, [](const auto& store) { return store.creation_time(); });
   }

@@ -1,0 +1,90 @@
+// Requests of other threads to poll threads: commands of an operator, lists, metrics.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "engine/engine_control.hpp"
+#include "engine/engine_metrics.hpp"
+#include "engine/session_runner.hpp"
+
+namespace nfx {
+namespace {
+
+constexpr std::size_t page_sessions = 64;  // some microseconds of the poll thread
+constexpr std::size_t longest_name = 256;  // texts up to here are copied without an allocation
+
+CommandStatus status_of(CallResult result) noexcept {
+  return result == CallResult::busy ? CommandStatus::busy : CommandStatus::timed_out;
+}
+
+}  // namespace
+
+std::string_view to_string(CommandStatus status) noexcept {
+  switch (status) {
+    case CommandStatus::done: return "done";
+    case CommandStatus::nothing_to_do: return "nothing to do: it is so already";
+    case CommandStatus::refused: return "refused";
+    case CommandStatus::store_refuses:
+      return "the message store cannot record a sequence number now: see its condition";
+    case CommandStatus::stopping: return "the engine stops or drains";
+    case CommandStatus::no_such_session: return "there is no such session";
+    case CommandStatus::busy: return "too many commands wait for this poll thread: try again";
+    case CommandStatus::timed_out: return "the poll thread did not take the command in time, and will not carry it out";
+  }
+  return "?";
+}
+
+std::string_view explain(const CommandOutcome& outcome) noexcept {
+  return outcome.status == CommandStatus::refused ? to_string(outcome.refusal) : to_string(outcome.status);
+}
+
+CallResult call_on(PollThread& thread, const LoopCall::Work& work, Duration timeout) {
+  bool failed = false;
+  const auto call = std::make_shared<LoopCall>([&](SessionRunner& runner) {
+    try {
+      work(runner);
+    } catch (...) {
+      failed = true;  // no memory for a text: the poll thread continues
+    }
+  });
+  if (!thread.push(call)) return CallResult::busy;
+  return call->wait(timeout) && !failed ? CallResult::done : CallResult::timed_out;
+}
+
+CommandOutcome command_on(PollThread& thread, std::size_t session, const SessionCommand& command, Duration timeout) {
+  CommandOutcome outcome;
+  const CallResult result =
+      call_on(thread, [&](SessionRunner& runner) { outcome = runner.command(session, command); }, timeout);
+  if (result != CallResult::done) outcome.status = status_of(result);
+  return outcome;
+}
+
+bool list_of(PollThread& thread, std::vector<SessionStatus>& into, Duration timeout) {
+  std::vector<SessionStatus> rows(page_sessions);
+  SessionPage page;
+  while (!page.end) {
+    for (SessionStatus& row : rows) {
+      row.name.reserve(longest_name);
+      row.peer.reserve(longest_name);
+    }
+    const CallResult result =
+        call_on(thread, [&](SessionRunner& runner) { page = runner.list(page.next_place, rows); }, timeout);
+    if (result != CallResult::done) return false;
+    into.insert(into.end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(page.count));
+  }
+  return true;
+}
+
+bool drain_on(PollThread& thread, std::string_view text, Duration timeout) {
+  return call_on(thread, [text](SessionRunner& runner) { runner.drain(text); }, timeout) == CallResult::done;
+}
+
+bool end_drain_on(PollThread& thread, Duration timeout) {
+  return call_on(thread, [](SessionRunner& runner) { runner.end_drain(); }, timeout) == CallResult::done;
+}
+
+bool gather_from(PollThread& thread, ThreadFigures& into, Duration timeout) {
+  return call_on(thread, [&](SessionRunner&) { thread.gather(into); }, timeout) == CallResult::done;
+}
+
+}  // namespace nfx

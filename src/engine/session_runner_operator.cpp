@@ -1,0 +1,182 @@
+// Commands of an operator, carried out between two events of the poll thread.
+#include <string>
+#include <utility>
+
+#include "engine/session_runner.hpp"
+#include "nexusfix/engine/session_command.hpp"
+
+namespace nfx {
+namespace {
+
+void append_number(std::string& text, std::string_view name, std::optional<SeqNum> number) {
+  if (number) text.append(name).append(std::to_string(value(*number)));
+}
+
+// "set next in 7, next out 12, by alice"
+std::string line_of(const SessionCommand& command) {
+  std::string text{row_of(command.kind).name};
+  append_number(text, " next in ", command.numbers.in);
+  append_number(text, " next out ", command.numbers.out);
+  if (command.from != SeqNum{}) append_number(text, " from ", command.from);
+  if (!command.text.empty()) text.append(": ").append(command.text);
+  if (!command.who.empty()) text.append(", by ").append(command.who);
+  return text;
+}
+
+[[nodiscard]] CommandOutcome outcome_of(OperatorResult result) noexcept {
+  switch (result) {
+    case OperatorResult::done: return {.status = CommandStatus::done};
+    case OperatorResult::nothing_to_do: return {.status = CommandStatus::nothing_to_do};
+    case OperatorResult::numbers_differ:
+    case OperatorResult::bad_number:
+    case OperatorResult::would_end_session:
+    case OperatorResult::not_logged_on:
+    case OperatorResult::not_now:
+    case OperatorResult::not_possible: break;
+  }
+  return {.status = CommandStatus::refused, .refusal = result};
+}
+
+}  // namespace
+
+CommandOutcome SessionRunner::command(std::size_t number, const SessionCommand& command) {
+  LiveSession* session = sessions_.find(number);
+  if (session == nullptr || session->removing) return {.status = CommandStatus::no_such_session};
+  CommandOutcome outcome = carry_out_command(*session, command);
+  if (outcome.status == CommandStatus::done && !row_of(command.kind).only_reads)
+    report_notice(*session, Notice::operator_command, SeqNum{}, line_of(command));
+  // What it has made is sent in this iteration; what it removed is still there.
+  fill_status(*session, outcome.session);
+  return outcome;
+}
+
+CommandOutcome SessionRunner::carry_out_command(LiveSession& session, const SessionCommand& command) {
+  switch (command.kind) {
+    case SessionCommandKind::show: return {.status = CommandStatus::done};
+    case SessionCommandKind::set: return set_numbers(session, command);
+    case SessionCommandKind::reset:
+      if (!can_set_numbers(session)) return {.status = CommandStatus::store_refuses};
+      return outcome_of(
+          step(session, 0, [&](Actions& out) { return session.session.reset_numbers(command.expected, now_, out); }));
+    case SessionCommandKind::logout:
+      if (!session.enabled && !session.connection.exists()) return {.status = CommandStatus::nothing_to_do};
+      session.logout(command.text);
+      return {.status = CommandStatus::done};
+    case SessionCommandKind::logon:
+    case SessionCommandKind::enable: return enable(session, command.kind == SessionCommandKind::logon);
+    case SessionCommandKind::disable:
+      if (!std::exchange(session.enabled, false)) return {.status = CommandStatus::nothing_to_do};
+      session.reconnect.cancel();
+      if (session.connection.connecting) session.drop_connection();
+      rearm(session);
+      return {.status = CommandStatus::done};
+    case SessionCommandKind::drop:
+      if (!session.connection.exists()) return {.status = CommandStatus::nothing_to_do};
+      session.drop_connection();
+      return {.status = CommandStatus::done};
+    case SessionCommandKind::test_request:
+      return outcome_of(step(session, 0, [&](Actions& out) { return session.session.test_peer(now_, out); }));
+    case SessionCommandKind::resend:
+      if (!can_set_numbers(session)) return {.status = CommandStatus::store_refuses};
+      return outcome_of(step(session, 0, [&](Actions& out) {
+        return session.session.request_again(command.from, command.expected, now_, out);
+      }));
+    case SessionCommandKind::hold:
+    case SessionCommandKind::release:
+      return outcome_of(session.session.hold_sending(command.kind == SessionCommandKind::hold));
+    case SessionCommandKind::remove:
+      begin_removal(session.number, command.text);
+      return {.status = CommandStatus::done};
+  }
+  return {.status = CommandStatus::no_such_session};
+}
+
+bool SessionRunner::can_set_numbers(const LiveSession& session) noexcept {
+  return session.journal_store == nullptr || can_record_numbers(session);
+}
+
+// The records state that a person has set the sequence numbers, and who; execute() finds them recorded.
+CommandOutcome SessionRunner::set_numbers(LiveSession& session, const SessionCommand& command) {
+  if (!can_set_numbers(session)) return {.status = CommandStatus::store_refuses};
+  const std::string reason = line_of(command);
+  return outcome_of(step(session, 0, [&](Actions& out) {
+    const OperatorResult result = session.session.set_numbers(command.expected, command.numbers, now_, out);
+    if (result != OperatorResult::done) return result;
+    const auto record = [&](bool inbound, SeqNum seq) {
+      static_cast<void>(session.store.set_number({inbound, seq, RecordFlag::by_operator, reason}, now_.utc));
+    };
+    // A ResendRequest for what is expected again has its own number, which execute() records.
+    if (command.numbers.in) record(true, *command.numbers.in);
+    if (command.numbers.out) record(false, *command.numbers.out);
+    return result;
+  }));
+}
+
+CommandOutcome SessionRunner::enable(LiveSession& session, bool connect_now) {
+  if (stopping_ || draining_) return {.status = CommandStatus::stopping};
+  const bool was_enabled = std::exchange(session.enabled, true);
+  session.callback_failed = false;
+  session.drained = false;
+  const bool connects = session.is_initiator() && !session.connection.exists();
+  if (connects && connect_now) {
+    if (may_connect_now(session)) session.reconnect.connect_at(now_.monotonic);
+    apply_schedule(session);
+  } else if (connects && !was_enabled) {
+    schedule_reconnect(session);
+  } else if (was_enabled) {
+    return {.status = CommandStatus::nothing_to_do};
+  }
+  rearm(session);
+  return {.status = CommandStatus::done};
+}
+
+void SessionRunner::drain(std::string_view text) {
+  draining_ = true;
+  sessions_.for_each([&](LiveSession& session) {
+    if (!session.enabled || session.removing) return;
+    session.drained = true;
+    session.logout(text);
+  });
+}
+
+void SessionRunner::end_drain() {
+  draining_ = false;
+  sessions_.for_each([this](LiveSession& session) {
+    if (session.drained) static_cast<void>(enable(session, true));
+  });
+}
+
+void SessionRunner::fill_status(const LiveSession& session, SessionStatus& into) const {
+  into.number = session.number;
+  into.name = session.name;
+  into.role = session.config().role;
+  into.phase = session.session.phase();
+  into.enabled = session.enabled;
+  into.sending_held = session.session.sending_held();
+  into.connected = session.connection.exists() && !session.connection.connecting;
+  into.from_template = session.from_template;
+  into.peer = session.connection.peer.view();
+  into.next_in = session.next_inbound();
+  into.next_out = session.next_outbound();
+  into.gap_open = session.session.gap_open();
+  into.queued = session.session.queued();
+  into.resending = session.session.replaying();
+  into.pending_bytes = session.connection.out.pending();
+  into.heartbeat_s = static_cast<std::uint32_t>(session.session.heartbeat_interval().count());
+  into.counters = session.counts;
+  into.has_journal = session.journal_store != nullptr;
+  into.store = session.journal_store != nullptr ? session.journal_store->condition() : StoreCondition::good;
+}
+
+SessionPage SessionRunner::list(std::size_t from_place, std::span<SessionStatus> into) const {
+  SessionPage page{.next_place = from_place};
+  const std::size_t places = sessions_.places();
+  while (page.next_place < places && page.count < into.size()) {
+    const LiveSession* session = sessions_.at_place(page.next_place++);
+    if (session != nullptr && !session->removing) fill_status(*session, into[page.count++]);
+  }
+  page.end = page.next_place >= places;
+  return page;
+}
+
+}  // namespace nfx
