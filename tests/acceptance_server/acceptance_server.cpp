@@ -5,10 +5,12 @@
 #include <csignal>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "control_port.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/session/poss_resend_filter.hpp"
@@ -168,6 +170,7 @@ int main(int argc, char** argv) {
   std::string directory;
   Modes modes;
   bool no_reset = false;
+  std::uint16_t control = 0;
   const nfx::cli::Command program{
       .name = "acceptance_server",
       .summary = "FIX acceptor for black-box acceptance suites",
@@ -189,6 +192,9 @@ int main(int argc, char** argv) {
                   {.names = "--one-version",
                    .target = &modes.one_version,
                    .help = "Only this version's session, with a peer called TW"},
+                  {.names = "--control",
+                   .target = &control,
+                   .help = "Port on loopback that sets sequence numbers: GET /set?session=...&NEXTSENDERSEQNUM=..."},
                   {.names = "--no-reset",
                    .target = &no_reset,
                    .help = "Keep sequence numbers from Logon to Logon, as RESET_ON_LOGON=N does"}},
@@ -201,6 +207,8 @@ int main(int argc, char** argv) {
     EchoApplication application;
     nfx::Engine engine{make_config(endpoint, modes), application};
     running = &engine;
+    std::optional<ControlPort> control_port;
+    if (control != 0) control_port.emplace(engine, control);
     for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, [](int) { running->stop(); });
     engine.run();
   } catch (const std::exception& error) {
