@@ -1,6 +1,6 @@
 # What `cmake --install` gives: headers, one library per component, nfx, the dictionaries, and packages that
 # find_package(NexusFIX COMPONENTS ...) and pkg-config (nexusfix-core, nexusfix-host, nexusfix-market,
-# nexusfix-fabric) find. The target `uninstall` removes what the last installation from this build wrote.
+# nexusfix-fabric, nexusfix-control) find. The target `uninstall` removes what the last installation from this build wrote.
 include(CMakePackageConfigHelpers)
 
 get_property(nfx_libraries GLOBAL PROPERTY NFX_LIBRARIES)

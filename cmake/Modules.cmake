@@ -1,5 +1,5 @@
 # Turns layers.txt into targets: one object library per module, and one library for users per name in front of the slash
-# (nexusfix::core, nexusfix::host, nexusfix::market, nexusfix::fabric).
+# (nexusfix::core, nexusfix::host, nexusfix::market, nexusfix::fabric, nexusfix::control).
 
 # The flags that every target of this build gets.
 macro(nfx_common_options)
@@ -160,9 +160,10 @@ set(NFX_PACKAGES_transport PkgConfig::liburing OpenSSL::SSL OpenSSL::Crypto)
 set(NFX_PACKAGES_config tomlplusplus::tomlplusplus absl::time)
 set(NFX_PACKAGES_engine absl::flat_hash_map Threads::Threads)
 set(NFX_HEADERS_host nlohmann_json::nlohmann_json)
+set(NFX_HEADERS_control nlohmann_json::nlohmann_json)
 
 # Modules that run before the first message or beside the engine; and those of their files that messages pass.
-set(NFX_COLD_MODULES dictionary placement config host)
+set(NFX_COLD_MODULES dictionary placement config host control)
 set(NFX_HOT_FILES
   src/dictionary/dictionary.cpp src/dictionary/field_type.cpp src/dictionary/validation_policy.cpp
   src/dictionary/validator.cpp)
@@ -240,6 +241,12 @@ function(nfx_add_modules layers_file)
       INCLUDE_DIRECTORIES "${libfabric_INCLUDE_DIRS}")  # not linked: loaded when it is used
     target_link_libraries(nexusfix_fabric PRIVATE ${CMAKE_DL_LIBS})
   endif()
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/run.cpp PROPERTIES COMPILE_DEFINITIONS
-    NFX_VERSION="${PROJECT_VERSION}")
+  if(NFX_BEAST_INCLUDE_DIR AND TARGET nexusfix_control)
+    set_source_files_properties(
+      ${PROJECT_SOURCE_DIR}/src/control/http_server.cpp ${PROJECT_SOURCE_DIR}/src/control/http_server_absent.cpp
+      ${PROJECT_SOURCE_DIR}/src/control/client.cpp PROPERTIES
+      COMPILE_DEFINITIONS NFX_WITH_BEAST SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/run.cpp
+    ${PROJECT_SOURCE_DIR}/src/control/engine_target.cpp PROPERTIES COMPILE_DEFINITIONS NFX_VERSION="${PROJECT_VERSION}")
 endfunction()

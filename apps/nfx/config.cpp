@@ -94,6 +94,7 @@ int check(const CheckOptions& options) {
           count == 1 ? " session" : " sessions");
   append(out, "[engine]", config.engine, options.given);
   append(out, "[log]", config.log, options.given);
+  append(out, "[control]", config.control, options.given);
   for (const ExplainedSession& each : config.sessions) append(out, each.name, each.settings, options.given);
   for (const std::string& each : config.warnings) out.add("warning: {}\n", each);
   for (const std::string& each : config.notes) out.add("note: {}\n", each);

@@ -292,6 +292,28 @@ std::optional<Problem> find_log_problem(const LogConfig& log) {
   return std::nullopt;
 }
 
+// Addresses, not names: what a name means can change.
+[[nodiscard]] static bool is_loopback(std::string_view host) noexcept {
+  return host.starts_with("127.") || host == "::1";
+}
+
+std::optional<Problem> find_control_problem(const ControlConfig& control) {
+  constexpr std::size_t longest_path = 107;  // sockaddr_un
+  if (control.socket.size() > longest_path)
+    return Problem{0, "socket", "a socket's path has 107 characters at most: name a shorter one"};
+  const bool octal = !control.socket_mode.empty() && control.socket_mode.size() <= 4 &&
+                     control.socket_mode.find_first_not_of("01234567") == std::string::npos;
+  if (!octal) return Problem{0, "socket_mode", "expected permissions in octal, such as \"0660\""};
+  if (!control.http.host.empty() && !is_loopback(control.http.host))
+    return Problem{0, "http", "listens on loopback only, such as \"127.0.0.1:9090\": use an SSH tunnel from elsewhere"};
+  if (!control.http.host.empty() && control.tokens.empty())
+    return Problem{0, "http", "needs tokens: name a file with lines such as \"operator alice TOKEN\" there"};
+  if (control.wanted() && control.audit.empty())
+    return Problem{0, control.socket.empty() ? "http" : "socket",
+                   "needs audit: name a file there, such as \"control-audit.log\""};
+  return std::nullopt;
+}
+
 std::optional<Problem> find_log_thread_problem(const EngineConfig& engine) {
   const std::uint32_t threads = engine.placement.role(ThreadRole::log).threads;
   if (threads > 1)
@@ -317,6 +339,8 @@ void check_config(const EngineConfig& engine) {
     throw ConfigError(std::string{problem->key} + ": " + problem->text);
   if (const auto problem = config::find_log_problem(engine.log))
     throw ConfigError("log " + std::string{problem->key} + ": " + problem->text);
+  if (const auto problem = config::find_control_problem(engine.control))
+    throw ConfigError("control " + std::string{problem->key} + ": " + problem->text);
   if (const auto problem = config::find_log_thread_problem(engine))
     throw ConfigError("placement.log " + std::string{problem->key} + ": " + problem->text);
   if (const auto problem = config::find_problem(engine)) {

@@ -186,7 +186,37 @@ constexpr auto log_table = std::to_array<Key<LogConfig>>({
                  "Seconds between two writes of metrics_file. Use the interval of the collector that reads it."),
 });
 
+constexpr auto control_table = std::to_array<Key<ControlConfig>>({
+    NFX_PATH("socket", socket,
+             "UNIX socket for commands of operators and for metrics, such as \"/run/nexusfix/control.sock\". "
+             "docs/control.md describes it. Empty: none."),
+    NFX_TEXT("socket_mode", socket_mode,
+             "Permissions of the socket, in octal, such as \"0660\" for its group. Who connects also needs a role."),
+    NFX_TEXT("socket_owner", socket_owner,
+             "User that the socket is given to; needs the permission CAP_CHOWN. Empty: the user of the process."),
+    NFX_TEXT("socket_group", socket_group,
+             "Group that the socket is given to, such as \"fixops\". Empty: the group of the process."),
+    NFX_LIST("operators", operators,
+             "Users, or groups such as \"@fixops\", that may change sessions and the engine through the socket. Empty: "
+             "root and the user of the process."),
+    NFX_LIST("viewers", viewers,
+             "Users, or groups such as \"@monitoring\", that may read sessions and metrics through the socket, and "
+             "change nothing."),
+    {"http", "text", [](ControlConfig& t, const Value& v) { t.http = v.text().empty() ? Endpoint{} : v.endpoint(); },
+     [](const ControlConfig& t) { return in_quotes(t.http.host.empty() ? "" : to_string(t.http)); },
+     "Address of the same interface over HTTP, such as \"127.0.0.1:9090\": loopback only, with a bearer token in each "
+     "request. Empty: none."},
+    NFX_PATH("tokens", tokens,
+             "File with the tokens for http: a line \"operator NAME TOKEN\" or \"viewer NAME TOKEN\" for each user. "
+             "No other user may read it."),
+    NFX_PATH(
+        "audit", audit,
+        "File that each change is written to, with who and when, before it is carried out. Required with socket or "
+        "http."),
+});
+
 static_assert(rows_are_sound<EngineConfig>(engine_table));
+static_assert(rows_are_sound<ControlConfig>(control_table));
 static_assert(rows_are_sound<PlacementRequest>(placement_table));
 static_assert(rows_are_sound<RoleRequest>(role_table));
 static_assert(rows_are_sound<LogConfig>(log_table));
@@ -197,5 +227,6 @@ std::span<const Key<EngineConfig>> engine_keys() noexcept { return engine_table;
 std::span<const Key<PlacementRequest>> placement_keys() noexcept { return placement_table; }
 std::span<const Key<RoleRequest>> role_keys() noexcept { return role_table; }
 std::span<const Key<LogConfig>> log_keys() noexcept { return log_table; }
+std::span<const Key<ControlConfig>> control_keys() noexcept { return control_table; }
 
 }  // namespace nfx::config

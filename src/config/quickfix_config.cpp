@@ -159,6 +159,10 @@ class Explainer {
           setting(key.name, key.show(EngineConfig{}), engine == nullptr ? none : *engine, none, none_of_them));
     for (const auto& key : config::log_keys())
       out.log.push_back(setting(key.name, key.show(LogConfig{}), log == nullptr ? none : *log, none, none_of_them));
+    const toml::table* control = root_["control"].as_table();
+    for (const auto& key : config::control_keys())
+      out.control.push_back(
+          setting(key.name, key.show(ControlConfig{}), control == nullptr ? none : *control, none, none_of_them));
     NFX_ASSERT(root_["session"].is_array() && root_["session"].as_array()->size() == config.sessions.size());
     const toml::array& sessions = *root_["session"].as_array();
     for (std::size_t i = 0; i < config.sessions.size(); ++i) {

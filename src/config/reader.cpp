@@ -34,10 +34,12 @@ class Reader {
   EngineConfig read(std::string_view text) {
     const toml::table root = parse(text);
     for (const auto& [key, node] : root) {
-      if (key != "engine" && key != "placement" && key != "log" && key != "defaults" && key != "session") {
+      if (key != "engine" && key != "placement" && key != "log" && key != "control" && key != "defaults" &&
+          key != "session") {
         fail(node, {}, key.str(),
-             "unknown section" + did_you_mean(key.str(), {"engine", "placement", "log", "defaults", "session"}) +
-                 "; expected [engine], [placement], [log], [defaults] or [[session]]");
+             "unknown section" +
+                 did_you_mean(key.str(), {"engine", "placement", "log", "control", "defaults", "session"}) +
+                 "; expected [engine], [placement], [log], [control], [defaults] or [[session]]");
       }
     }
     EngineConfig engine;
@@ -50,6 +52,7 @@ class Reader {
     }
     if (const toml::table* table = section(root, "placement")) read_placement(*table, engine.placement);
     if (const toml::table* table = section(root, "log")) read_log(*table, engine.log);
+    if (const toml::table* table = section(root, "control")) read_control(*table, engine.control);
     if (const auto problem = config::find_log_thread_problem(engine)) {
       NFX_ASSERT(root["placement"]["log"].is_table());
       const toml::node& node = place_of(*root["placement"]["log"].as_table(), problem->key);
@@ -171,6 +174,13 @@ class Reader {
       fail(place_of(table, problem->key), "log", problem->key, problem->text);
     from_folder(log.directory);
     from_folder(log.metrics_file);
+  }
+
+  void read_control(const toml::table& table, ControlConfig& control) const {
+    apply(table, "control", config::control_keys(), control);
+    if (const auto problem = config::find_control_problem(control))
+      fail(place_of(table, problem->key), "control", problem->key, problem->text);
+    for (std::string* path : {&control.socket, &control.tokens, &control.audit}) from_folder(*path);
   }
 
   // Relative paths are relative to the folder of the configuration file.

@@ -25,6 +25,7 @@ void for_each_section(Visit&& visit) {
   visit("[placement]", "which CPUs the threads run on", config::placement_keys());
   visit(role_sections(), "", config::role_keys());
   visit("[log]", "log files and metrics", config::log_keys());
+  visit("[control]", "commands of operators, and metrics over HTTP", config::control_keys());
   visit("[[session]]", "and [defaults] for all sessions", config::session_keys());
 }
 

@@ -96,6 +96,16 @@ void reload(Engine& engine, bool encrypted, LineLog& lines) {
   lines.flush();
 }
 
+ControlPart make_control_part = nullptr;
+
+void require_control(const EngineConfig& config) {
+  if (config.control.wanted() && make_control_part == nullptr) {
+    throw ConfigError(
+        "[control]: this program is made without the control plane: link nexusfix::control and call "
+        "nfx::use_control() before nfx::run(), or remove [control]");
+  }
+}
+
 // Before the engine that they use is gone.
 struct EndOfReloads {
   ReloadOnHangup& on_hangup;
@@ -130,6 +140,7 @@ EngineConfig load_program_config(const std::string& file, std::string_view progr
 }
 
 void print_program(EngineConfig config, const std::string& file, std::string_view program) {
+  require_control(config);
   load_certificates(config);
   const std::vector<std::string> in_use = check_listen_addresses(config);
   SafeText out;
@@ -166,17 +177,23 @@ std::string store_text(const EngineConfig& config) {
   return text;
 }
 
+void set_control_part(ControlPart make) noexcept { make_control_part = make; }
+
 void run_program(EngineConfig config, Application& application, LineLog& lines) {
+  require_control(config);
   const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
   ReloadOnHangup on_hangup;  // before the engine, whose threads inherit the blocked signal
   {
     Engine engine{std::move(config), application};
     const StopOnSignal stop_on_signal{engine};
+    // Before the sessions begin, so that an address in use ends the program before a peer has seen it.
+    std::shared_ptr<void> control = engine.config().control.wanted() ? make_control_part(engine) : nullptr;
     engine.start();
     announce(engine, lines);
     const EndOfReloads end_of_reloads{on_hangup};
     on_hangup.begin([&engine, &lines, encrypted] { reload(engine, encrypted, lines); });
     engine.run();
+    control.reset();  // its requests would wait for poll threads that have ended
     for (const ThreadReport& each : engine.thread_reports()) lines.line(read_utc(), "placement: " + to_string(each));
   }
 }

@@ -178,6 +178,23 @@ std::string MetricsPage::text() const {
   return out;
 }
 
+std::string MetricsPage::open_metrics() const {
+  constexpr std::string_view total = "_total";
+  std::string out;
+  for (const Family& family : families_) {
+    std::string_view name = family.name;
+    std::string_view type = family.kind == Kind::gauge ? "gauge" : "histogram";
+    if (family.kind == Kind::counter) {
+      type = name.ends_with(total) ? "counter" : "unknown";
+      if (name.ends_with(total)) name.remove_suffix(total.size());
+    }
+    out.append("# TYPE ").append(name).append(" ").append(type).append("\n# HELP ").append(name).append(" ");
+    append_escaped(out, family.help, true);
+    out.append("\n").append(family.samples);
+  }
+  return out += "# EOF\n";
+}
+
 MetricsFile::MetricsFile(MetricsFileOptions options, Collect collect)
     : options_(std::move(options)), collect_(std::move(collect)) {
   if (options_.period <= Duration::zero()) throw std::runtime_error("metrics period: use more than zero");

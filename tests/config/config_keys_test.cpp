@@ -74,6 +74,9 @@ std::string fingerprint(const EngineConfig& e) {
       << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' ' << l.metrics_file << ' '
       << l.metrics_period.count() << ' ' << to_string(l.full.when_full) << ' ' << l.full.block_limit.count() << ' '
       << l.full.spill_bytes << '\n';
+  const ControlConfig& t = e.control;
+  out << t.socket << ' ' << t.socket_mode << ' ' << t.socket_owner << ' ' << t.socket_group << ' ' << to_string(t.http)
+      << ' ' << t.tokens << ' ' << t.audit << ' ' << t.operators.size() << ' ' << t.viewers.size() << '\n';
   const PlacementRequest& p = e.placement;
   out << p.enabled << ' ' << p.housekeeping.to_list() << ' ' << p.housekeeping_cores << ' ' << p.share_smt << ' '
       << to_string(p.mapping) << ' ' << to_string(p.on_violation) << ' ' << p.check_interval.count() << '\n';
@@ -139,6 +142,15 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"format", "\"quickfix\""},
                           {"when_full", "\"spill\""},
                           {"metrics_file", "\"nfx.prom\""},
+                          {"socket", "\"control.sock\""},
+                          {"socket_mode", "\"0660\""},
+                          {"socket_owner", "\"fix\""},
+                          {"socket_group", "\"fixops\""},
+                          {"operators", "[\"@fixops\"]"},
+                          {"viewers", "[\"@monitoring\"]"},
+                          {"http", "\"127.0.0.1:9090\""},
+                          {"tokens", "\"tokens\""},
+                          {"audit", "\"audit.log\""},
                           {"store", "\"journal\""},
                           {"store_directory", "\"store\""},
                           {"store_ring_directory", "\"/tmp\""},
@@ -240,7 +252,13 @@ std::vector<Documented> documented_keys() {
 
 // Of a section of its own, not of a session.
 bool has_own_section(const Documented& each) {
-  return each.section.starts_with("[placement") || each.section == "[log]";
+  return each.section.starts_with("[placement") || each.section == "[log]" || each.section == "[control]";
+}
+
+// What a key of such a section needs in addition.
+std::string companions(const Documented& each) {
+  if (each.section != "[control]" || (each.key != "http" && each.key != "socket")) return "";
+  return "tokens = \"tokens\"\naudit = \"audit.log\"\n";
 }
 
 // A session in which the key means something, without it or with another value than other_value() gives.
@@ -309,7 +327,7 @@ TEST_F(EveryKey, changes_what_is_read) {
     std::string text;
     if (has_own_section(each)) {
       // The section alone already means something.
-      const std::string section = document(engine, session) + each.section + '\n';
+      const std::string section = document(engine, session) + each.section + '\n' + companions(each);
       text = section + each.key + " = " + other + '\n';
       EXPECT_NE(fingerprint(parsed(text)), fingerprint(parsed(section))) << text;
       continue;
@@ -348,7 +366,7 @@ TEST_F(EveryKey, means_the_documented_default_when_it_is_not_there) {
     SCOPED_TRACE(each.key);
     Keys engine, session = base;
     if (has_own_section(each)) {
-      const std::string section = document(engine, session) + each.section + '\n';
+      const std::string section = document(engine, session) + each.section + '\n' + companions(each);
       EXPECT_EQ(fingerprint(parsed(section + each.key + " = " + each.shown + '\n')), fingerprint(parsed(section)));
       continue;
     }
@@ -385,6 +403,7 @@ TEST(KeyTables, every_default_is_a_value_that_its_own_key_accepts) {
   expect_default_in_range(config::placement_keys());
   expect_default_in_range(config::role_keys());
   expect_default_in_range(config::log_keys());
+  expect_default_in_range(config::control_keys());
   expect_default_in_range(config::session_keys());
 }
 
@@ -409,6 +428,7 @@ TEST(KeyTables, every_choice_is_explained) {
   expect_choices_explained(config::placement_keys());
   expect_choices_explained(config::role_keys());
   expect_choices_explained(config::log_keys());
+  expect_choices_explained(config::control_keys());
   expect_choices_explained(config::session_keys());
 }
 

@@ -117,7 +117,8 @@ std::vector<Mistake> mistakes() {
       {"session = [1]\n", "test.toml:1:12: session: ", "write [[session]]"},
       {"engine = 3\n" + good, "test.toml:1:10: engine: ", "write [engine]"},
       {"[sesion]\n" + good, "test.toml:1:1: sesion: ",
-       "unknown section; did you mean session?; expected [engine], [placement], [log], [defaults] or [[session]]"},
+       "unknown section; did you mean session?; expected [engine], [placement], [log], [control], [defaults] or "
+       "[[session]]"},
       {"[placement.log]\nthreads = 2\n[log]\ndirectory = \"log\"\n" + good,
        "test.toml:2:11: [placement.log] threads: ", "one thread writes all logs"},
       {"[placement.log]\nthreads = 1\n" + good,
@@ -141,6 +142,12 @@ std::vector<Mistake> mistakes() {
        "expected \"poll\", \"deferred\", \"flusher\", \"log\", \"handshake\", \"feed\", \"model\", \"orders\", "
        "\"recorder\" or \"ui\""},
       {"[log]\nrotate_bytes = 5\n" + good, "test.toml:2:16: [log] rotate_bytes: ", "expected an integer from 65536"},
+      {"[control]\nhttp = \"0.0.0.0:9090\"\n" + good, "test.toml:2:8: [control] http: ", "listens on loopback only"},
+      {"[control]\nhttp = \"127.0.0.1:9090\"\n" + good, "test.toml:2:8: [control] http: ", "needs tokens"},
+      {"[control]\nsocket = \"s\"\n" + good, "test.toml:2:10: [control] socket: ", "needs audit"},
+      {"[control]\nsocket_mode = \"rw\"\n" + good, "test.toml:2:15: [control] socket_mode: ", "in octal"},
+      {"[control]\nsocket = \"/" + std::string(120, 'x') + "\"\n" + good,
+       "test.toml:2:10: [control] socket: ", "name a shorter one"},
       {"[log]\nformat = \"json\"\n" + good, "test.toml:2:10: [log] format: ", "expected \"full\" or \"quickfix\""},
       {"[log]\nmessages = false\nevents = false\ndirectory = \"x\"\n" + good,
        "test.toml:4:13: [log] directory: ", "nothing would be logged"},

@@ -15,6 +15,7 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_mode.hpp"
 #include "nexusfix/concurrent/when_full.hpp"
+#include "nexusfix/config/control_config.hpp"
 #include "nexusfix/config/transport_rows.hpp"
 #include "nexusfix/dictionary/package_folder.hpp"
 #include "nexusfix/observe/message_log_format.hpp"
@@ -159,6 +160,7 @@ struct EngineConfig {
   PlacementRequest placement;
 
   LogConfig log;
+  ControlConfig control;
 
   std::vector<SessionSettings> sessions;
 };

@@ -119,6 +119,7 @@ struct ExplainedConfig {
   bool is_quickfix = false;
   std::vector<ExplainedSetting> engine;
   std::vector<ExplainedSetting> log;
+  std::vector<ExplainedSetting> control;
   std::vector<ExplainedSession> sessions;
   std::vector<std::string> warnings;
   std::vector<std::string> notes;

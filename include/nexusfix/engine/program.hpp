@@ -3,6 +3,7 @@
 // report_exception() makes the line and the exit code of them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,13 @@
 #include "nexusfix/observe/line_log.hpp"
 
 namespace nfx {
+
+class Engine;
+
+// What run_program() makes after the engine has started and destroys before it ends: the control plane, which is a
+// library of its own. nfx::use_control() sets it, before any thread. A configuration with [control] is refused without.
+using ControlPart = std::shared_ptr<void> (*)(Engine& engine);
+void set_control_part(ControlPart make) noexcept;
 
 // A standard descriptor that is closed would become one of a socket or a journal, and receive what is printed. What is
 // opened instead fails like a closed one.

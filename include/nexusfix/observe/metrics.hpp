@@ -50,6 +50,8 @@ class MetricsPage {
   }
 
   [[nodiscard]] std::string text() const;
+  // The same as OpenMetrics 1.0 has it: families of counters without _total, and an end.
+  [[nodiscard]] std::string open_metrics() const;
 
  private:
   enum class Kind : std::uint8_t { counter, gauge, histogram };

@@ -1,6 +1,7 @@
 // A first program with an installed NexusFIX: load a dictionary, parse a message, name what it is. The arguments are
 // the path of the dictionary that has to be found, and its name of MsgType 0.
 #include <cstdio>
+#include <nexusfix/control/client.hpp>
 #include <nexusfix/dictionary/load.hpp>
 #include <nexusfix/fabric/region.hpp>
 #include <nexusfix/fabric/shm_rail.hpp>
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
   const std::string name{dictionary.message_name(message.msg_type())};
   std::puts(name.c_str());
   if (nfx::doctor_checks().empty()) return 1;
+  if (nfx::ask_control({.socket = "/nonexistent"}, {.target = "/healthz"})) return 1;
   if (nfx::market::OrderBooks{{}}.orders() != 0) return 1;
   const auto region = nfx::fabric::Region::make({.use = "consumer", .size = 4096});
   if (!region || region->size() != 4096) return 1;

@@ -1,0 +1,191 @@
+// Roles of users, groups and tokens, and the checks of Host and Origin.
+#include "control/access.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "nexusfix/base/sha256.hpp"
+#include "nexusfix/config/engine_config.hpp"
+
+namespace nfx::control {
+namespace {
+
+constexpr std::size_t largest_token_file = std::size_t{512} * Tokens::most_lines;
+
+std::optional<unsigned> number_of(std::string_view text) noexcept {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string user_name(unsigned uid) {
+  std::array<char, 4096> space;
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(uid, &entry, space.data(), space.size(), &found) == 0 && found != nullptr) return found->pw_name;
+  return "uid " + std::to_string(uid);
+}
+
+[[noreturn]] void fail(std::string_view file, std::size_t line, std::string_view what) {
+  throw ConfigError(std::string{file} + ':' + std::to_string(line) + ": " + std::string{what});
+}
+
+// The next word of a line.
+std::string_view take_word(std::string_view& rest) noexcept {
+  const auto begin = rest.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return rest = {};
+  const std::string_view word = rest.substr(begin, rest.find_first_of(" \t\r", begin) - begin);
+  rest.remove_prefix(begin + word.size());
+  return word;
+}
+
+bool same_digest(const std::array<std::uint8_t, 32>& one, const std::array<std::uint8_t, 32>& other) noexcept {
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) difference |= static_cast<unsigned>(one[i] ^ other[i]);
+  return difference == 0;
+}
+
+}  // namespace
+
+std::string_view to_string(Role role) noexcept {
+  switch (role) {
+    case Role::none: return "none";
+    case Role::viewer: return "viewer";
+    case Role::operator_: return "operator";
+  }
+  return "?";
+}
+
+SocketUsers::SocketUsers(const ControlConfig& config)
+    : operators_(set_of(config.operators, "operators")), viewers_(set_of(config.viewers, "viewers")) {
+  if (config.operators.empty()) operators_.uids = {0, ::geteuid()};
+}
+
+SocketUsers::Set SocketUsers::set_of(const std::vector<std::string>& names, std::string_view key) {
+  Set set;
+  std::array<char, 16384> space;
+  for (const std::string& name : names) {
+    const bool is_group = name.starts_with('@');
+    const std::string plain = name.substr(is_group ? 1 : 0);
+    std::optional<unsigned> id = number_of(plain);
+    if (is_group && !id) {
+      group entry{};
+      group* found = nullptr;
+      if (::getgrnam_r(plain.c_str(), &entry, space.data(), space.size(), &found) == 0 && found != nullptr)
+        id = found->gr_gid;
+    } else if (!id) {
+      passwd entry{};
+      passwd* found = nullptr;
+      if (::getpwnam_r(plain.c_str(), &entry, space.data(), space.size(), &found) == 0 && found != nullptr)
+        id = found->pw_uid;
+    }
+    if (!id) {
+      throw ConfigError("[control] " + std::string{key} + ": this host has no " +
+                        (is_group ? "group \"" + plain + "\": create it, or remove \"" + name + '"'
+                                  : "user \"" + plain + "\": create it, or write \"@" + plain + "\" for a group"));
+    }
+    (is_group ? set.gids : set.uids).push_back(*id);
+  }
+  return set;
+}
+
+bool SocketUsers::Set::has(unsigned uid, std::span<const unsigned> member_of) const noexcept {
+  return std::ranges::find(uids, uid) != uids.end() ||
+         std::ranges::any_of(member_of, [this](unsigned gid) { return std::ranges::find(gids, gid) != gids.end(); });
+}
+
+Caller SocketUsers::caller(unsigned uid, std::span<const unsigned> gids) const {
+  const Role role = operators_.has(uid, gids) ? Role::operator_ : viewers_.has(uid, gids) ? Role::viewer : Role::none;
+  return {.role = role, .name = user_name(uid), .via = "unix"};
+}
+
+Tokens Tokens::parse(std::string_view text, std::string_view file) {
+  Tokens tokens;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view role = take_word(line);
+    if (role.empty() || role.starts_with('#')) continue;
+    const std::string_view name = take_word(line);
+    const std::string_view token = take_word(line);
+    if (role != "operator" && role != "viewer")
+      fail(file, number, "expected \"operator NAME TOKEN\" or \"viewer NAME TOKEN\"");
+    if (token.empty() || !take_word(line).empty()) fail(file, number, "expected a role, a name and a token");
+    if (token.size() < shortest || token.size() > longest) {
+      fail(file, number,
+           "a token has 32 to 256 characters; 'openssl rand -hex 32' prints a good one");  // never the token
+    }
+    if (name.size() > 64) fail(file, number, "a name has 64 characters at most");
+    if (tokens.entries_.size() == most_lines) fail(file, number, "1000 tokens at most");
+    const auto digest = sha256(token);
+    if (std::ranges::find(tokens.entries_, digest, &Entry::digest) != tokens.entries_.end())
+      fail(file, number, "another line has this token: each user needs one of their own");
+    tokens.entries_.push_back(
+        {.digest = digest, .role = role == "operator" ? Role::operator_ : Role::viewer, .name = std::string{name}});
+  }
+  if (tokens.entries_.empty()) fail(file, 1, "there is no token: write a line such as \"operator alice TOKEN\"");
+  return tokens;
+}
+
+Tokens Tokens::load(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0)
+    throw ConfigError("[control] tokens: " + file + ": " + std::strerror(errno) + "; create it with mode 0600");
+  struct stat facts{};
+  std::string text(largest_token_file + 1, '\0');
+  const bool known = ::fstat(fd, &facts) == 0;
+  std::size_t size = 0;
+  for (ssize_t got = 0; size < text.size(); size += static_cast<std::size_t>(got)) {
+    got = ::read(fd, text.data() + size, text.size() - size);
+    if (got <= 0) break;
+  }
+  ::close(fd);
+  if (!known || !S_ISREG(facts.st_mode)) throw ConfigError("[control] tokens: " + file + " is not a file");
+  if ((facts.st_mode & 077) != 0) {
+    throw ConfigError("[control] tokens: other users may read or change " + file + ": run 'chmod 600 " + file + "'");
+  }
+  if (size > largest_token_file) throw ConfigError("[control] tokens: " + file + " is too large: 1000 lines at most");
+  text.resize(size);
+  return parse(text, file);
+}
+
+Caller Tokens::caller(std::string_view authorization) const {
+  Caller caller{.name = "unknown", .via = "http"};
+  constexpr std::string_view scheme = "Bearer ";
+  if (!authorization.starts_with(scheme)) return caller;
+  const std::string_view token = authorization.substr(scheme.size());
+  if (token.size() < shortest || token.size() > longest) return caller;
+  const auto digest = sha256(token);
+  for (const Entry& entry : entries_) {
+    if (!same_digest(entry.digest, digest)) continue;
+    caller.role = entry.role;
+    caller.name = entry.name;
+  }
+  return caller;
+}
+
+bool host_is_ours(std::string_view host, std::uint16_t port) noexcept {
+  for (const std::string_view name : {"127.0.0.1", "[::1]", "localhost"}) {
+    if (!host.starts_with(name)) continue;
+    const std::string_view rest = host.substr(name.size());
+    return rest.starts_with(':') && number_of(rest.substr(1)) == port;
+  }
+  return false;
+}
+
+bool origin_is_ours(std::string_view origin, std::uint16_t port) noexcept {
+  constexpr std::string_view scheme = "http://";
+  return origin.starts_with(scheme) && host_is_ours(origin.substr(scheme.size()), port);
+}
+
+}  // namespace nfx::control

@@ -1,0 +1,75 @@
+// From a request of a known caller to its answer: rights, arguments, the command, the audit log, the document.
+// Thread: the control plane's. Cost: waits for poll threads, two seconds for each at most. Errors: every fault of a
+// request is an answer, a problem document (RFC 9457).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "control/access.hpp"
+#include "control/audit_log.hpp"
+#include "control/routes.hpp"
+#include "control/target.hpp"
+#include "nexusfix/session/token_bucket.hpp"
+
+namespace nfx::control {
+
+struct Request {
+  std::string_view method;
+  std::string_view target;
+  std::string_view if_match{};
+  std::string_view content_type{};
+  std::string_view body{};
+  Caller caller{};
+};
+
+struct Answer {
+  unsigned status = 200;
+  std::string type = "application/json";
+  std::string body{};
+  std::string etag{};
+  std::string allow{};        // of 405
+  bool try_again = false;     // in a second
+  bool authenticate = false;  // of 401
+};
+
+class Api {
+ public:
+  static constexpr std::uint32_t requests_per_second = 200;  // of one caller
+  static constexpr std::uint64_t burst = 400;
+  static constexpr std::size_t largest_body = std::size_t{16} * 1024;
+
+  // All outlive it. `clock` is the time of an event.
+  Api(Target& target, AuditLog& audit, std::function<Instant()> clock)
+      : target_(target), audit_(audit), clock_(std::move(clock)) {}
+
+  [[nodiscard]] Answer answer(const Request& request);
+
+ private:
+  [[nodiscard]] Answer permitted(const Route& route, const Request& request, const std::string& session);
+  [[nodiscard]] Answer read(const Route& route);
+  [[nodiscard]] Answer change(const Route& route, const Request& request);
+  [[nodiscard]] Answer command(const Route& route, const Request& request, const std::string& session);
+  [[nodiscard]] bool within_rate(const std::string& caller);
+  [[nodiscard]] bool audit(const Request& request, std::string_view event, std::string_view detail);
+
+  Target& target_;
+  AuditLog& audit_;
+  std::function<Instant()> clock_;
+  std::map<std::string, TokenBucket, std::less<>> rates_;
+  // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
+  TokenBucket forbidden_lines_{1, 10};
+};
+
+// "\"3.120.97\"": number, next in and next out, so that it changes with them.
+[[nodiscard]] std::string etag_of(const SessionStatus& session);
+
+// A problem document. `kind` ends its type: "urn:nexusfix:problem:no-such-session".
+[[nodiscard]] Answer problem(unsigned status, std::string_view kind, std::string_view detail);
+
+// The description of the routes, docs/control-openapi.json.
+[[nodiscard]] std::string openapi();
+
+}  // namespace nfx::control

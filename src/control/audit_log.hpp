@@ -1,0 +1,36 @@
+// One line of JSON for each change that was requested, before it is carried out, and one for what became of it.
+// Thread: one owner. Cost: a write and no sync. Errors: the constructor throws ConfigError; a line that cannot be
+// written is false, and the change is refused.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "control/access.hpp"
+#include "nexusfix/base/time.hpp"
+
+namespace nfx::control {
+
+class AuditLog {
+ public:
+  AuditLog() = default;  // of tests: writes nothing
+  explicit AuditLog(const std::string& file);
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
+  virtual ~AuditLog();
+
+  struct Entry {
+    UtcTime time{};
+    const Caller& caller;
+    std::string_view event;  // "requested", "done", "refused"
+    std::string_view what;   // "POST /v1/sessions/..."
+    std::string_view detail;
+  };
+  [[nodiscard]] virtual bool write(const Entry& entry);
+
+ private:
+  int fd_ = -1;
+  bool torn_ = false;  // the last line could be written in part only
+};
+
+}  // namespace nfx::control

@@ -1,0 +1,61 @@
+// The thread of the control plane, and where it begins.
+#include "nexusfix/control/control.hpp"
+
+#include <thread>
+
+#include "control/api.hpp"
+#include "control/audit_log.hpp"
+#include "control/engine_target.hpp"
+#include "control/http_server.hpp"
+#include "nexusfix/base/clocks.hpp"
+#include "nexusfix/engine/program.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/place_thread.hpp"
+#include "nexusfix/placement/plan.hpp"
+
+namespace nfx {
+namespace {
+
+class EngineControl final : public Control {
+ public:
+  explicit EngineControl(Engine& engine)
+      : target_(engine),
+        audit_(engine.config().control.audit),
+        api_(target_, audit_, [] { return Instant{read_utc(), read_monotonic()}; }),
+        server_({.config = engine.config().control,
+                 .answer = [this](const control::Request& request) { return api_.answer(request); }}),
+        thread_([this, &engine] {
+          CpuAffinity::name_thread("nfx-control");
+          // It sleeps nearly always: on the housekeeping CPUs, away from the threads that busy-poll.
+          if (const PlacementPlan* plan = engine.plan(); plan != nullptr && !plan->housekeeping.empty())
+            static_cast<void>(place_thread(plan->housekeeping));
+          server_.run();
+        }) {}
+  ~EngineControl() override {
+    server_.stop();
+    thread_.join();
+  }
+  std::uint16_t http_port() const noexcept override { return server_.http_port(); }
+
+ private:
+  control::EngineTarget target_;
+  control::AuditLog audit_;
+  control::Api api_;
+  control::HttpServer server_;
+  std::thread thread_;
+};
+
+std::shared_ptr<void> part_of(Engine& engine) { return make_control(engine); }
+
+}  // namespace
+
+std::unique_ptr<Control> make_control(Engine& engine) {
+  if (!engine.config().control.wanted()) return nullptr;
+  return std::make_unique<EngineControl>(engine);
+}
+
+bool control_supported() noexcept { return control::http_supported(); }
+
+void use_control() noexcept { set_control_part(part_of); }
+
+}  // namespace nfx

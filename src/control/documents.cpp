@@ -1,0 +1,209 @@
+// JSON in and out.
+#include "control/documents.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "control/routes.hpp"
+#include "nexusfix/session/session.hpp"
+
+namespace nfx::control {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n'; }
+
+std::string utc(UtcTime time) {
+  std::array<char, max_utc_timestamp_size> text;
+  return {text.data(), write_utc_timestamp(text.data(), time, 3)};
+}
+
+std::string_view phase_name(Phase phase) noexcept {
+  switch (phase) {
+    case Phase::disconnected: return "disconnected";
+    case Phase::awaiting_logon: return "awaiting_logon";
+    case Phase::logged_on: return "logged_on";
+    case Phase::logout_sent: return "logout_sent";
+  }
+  return "?";
+}
+
+Json json_of(const SessionStatus& of) {
+  Json json{{"name", of.name},
+            {"number", of.number},
+            {"role", to_string(of.role)},
+            {"state", phase_name(of.phase)},
+            {"enabled", of.enabled},
+            {"held", of.sending_held},
+            {"connected", of.connected},
+            {"peer", of.peer},
+            {"next_in", value(of.next_in)},
+            {"next_out", value(of.next_out)},
+            {"gap_open", of.gap_open},
+            {"queued", of.queued},
+            {"resending", of.resending},
+            {"pending_bytes", of.pending_bytes},
+            {"heartbeat_s", of.heartbeat_s},
+            {"from_template", of.from_template},
+            {"store", of.has_journal ? to_string(of.store) : "memory"}};
+  Json counters;
+  for (const auto& row : counter_rows<SessionCounters>) {
+    std::string_view name = row.metric;
+    if (name.starts_with("nfx_")) name.remove_prefix(4);
+    counters[std::string{name}] = of.counters.*row.member;
+  }
+  json["counters"] = std::move(counters);
+  return json;
+}
+
+Json optional_count(const std::optional<std::uint64_t>& count) { return count ? Json(*count) : Json(nullptr); }
+
+// The members of an object, each at most once and of those that are allowed. Throws std::string.
+Json members_of(std::string_view body) {
+  if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return Json::object();
+  constexpr int deepest = 4;
+  bool too_deep = false;
+  const Json::parser_callback_t depth = [&](int at, Json::parse_event_t, Json&) {
+    too_deep = too_deep || at > deepest;
+    return !too_deep;
+  };
+  Json json = Json::parse(body, depth, false);
+  if (too_deep || json.is_discarded() || !json.is_object())
+    throw std::string{"the body is not a JSON object: expected such as {\"next_out\": 120}"};
+  return json;
+}
+
+SeqNum number_of(const Json& json, const std::string& name) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() == 0 ||
+      json.get<std::uint64_t>() >= value(Session::seq_num_limit))
+    throw name + ": expected a sequence number, 1 or more";
+  return SeqNum{json.get<std::uint64_t>()};
+}
+
+void read_numbers(const Json& json, const std::string& prefix, NextNumbers& into) {
+  if (!json.is_object()) throw prefix + ": expected an object with next_in, next_out or both";
+  for (const auto& [name, member] : json.items()) {
+    if (name == "next_in") {
+      into.in = number_of(member, prefix + name);
+    } else if (name == "next_out") {
+      into.out = number_of(member, prefix + name);
+    } else {
+      throw prefix + name + ": there is no such member; expected next_in or next_out";
+    }
+  }
+}
+
+std::string text_member(const Json& json, const std::string& name) {
+  constexpr std::size_t longest = 256;
+  if (!json.is_string()) throw name + ": expected a text";
+  std::string text = json.get<std::string>();
+  const bool printable = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x20; });
+  if (text.size() > longest || !printable) throw name + ": expected at most 256 bytes without control characters";
+  return text;
+}
+
+void read_member(const std::string& name, const Json& member, const SessionCommandRow& row, SessionCommand& into) {
+  const auto is = [&](std::string_view wanted, unsigned argument) { return name == wanted && row.takes(argument); };
+  if (is("next_in", CommandArguments::numbers)) {
+    into.numbers.in = number_of(member, name);
+  } else if (is("next_out", CommandArguments::numbers)) {
+    into.numbers.out = number_of(member, name);
+  } else if (is("expected", CommandArguments::expected)) {
+    read_numbers(member, "expected.", into.expected);
+  } else if (is("from", CommandArguments::from)) {
+    into.from = number_of(member, name);
+  } else if (is("text", CommandArguments::text)) {
+    into.text = text_member(member, name);
+  } else {
+    throw std::string{row.name} + " takes no \"" + name + '"';
+  }
+}
+
+}  // namespace
+
+std::string document_of(const SessionStatus& session, std::string_view result) {
+  Json json = json_of(session);
+  if (!result.empty()) json["result"] = result;
+  return text_of(json);
+}
+
+std::string document_of(const Engine::SessionList& list) {
+  Json sessions = Json::array();
+  for (const SessionStatus& each : list.sessions) sessions.push_back(json_of(each));
+  return text_of(Json{{"complete", list.complete}, {"sessions", std::move(sessions)}});
+}
+
+std::string document_of(const EngineView& engine) {
+  return text_of(Json{{"version", engine.version},
+                      {"pid", engine.pid},
+                      {"control_since", utc(engine.started)},
+                      {"poll_threads", engine.poll_threads},
+                      {"idle", engine.idle},
+                      {"transport", engine.transport},
+                      {"state", engine.stopping   ? "stopping"
+                                : engine.draining ? "draining"
+                                                  : "serving"}});
+}
+
+std::string document_of(const std::vector<ThreadReport>& threads, const std::vector<std::string>& warnings) {
+  Json all = Json::array();
+  for (const ThreadReport& each : threads) {
+    all.push_back(Json{{"name", each.name},
+                       {"planned_cpus", each.planned.to_list()},
+                       {"cpus", each.cpus.to_list()},
+                       {"as_planned", each.cpus == each.planned},
+                       {"migrations", optional_count(each.migrations)},
+                       {"voluntary_switches", optional_count(each.voluntary_switches)},
+                       {"involuntary_switches", optional_count(each.involuntary_switches)},
+                       {"worst_idle_gap_ns", each.worst_idle_gap.count()}});
+  }
+  return text_of(Json{{"threads", std::move(all)}, {"warnings", warnings}});
+}
+
+std::string result_document(std::string_view result, const std::vector<std::string>& problems) {
+  Json json{{"result", result}};
+  if (!problems.empty()) json["problems"] = problems;
+  return text_of(json);
+}
+
+std::string problem_document(unsigned status, std::string_view kind, std::string_view detail,
+                             const SessionStatus* session) {
+  std::string title{kind};
+  std::ranges::replace(title, '-', ' ');
+  Json json{
+      {"type", "urn:nexusfix:problem:" + std::string{kind}}, {"title", title}, {"status", status}, {"detail", detail}};
+  if (session != nullptr && !session->name.empty()) json["session"] = json_of(*session);
+  return text_of(json);
+}
+
+std::expected<SessionCommand, std::string> command_of(std::string_view body, const SessionCommandRow& row) {
+  SessionCommand command{.kind = row.kind};
+  try {
+    const Json json = members_of(body);
+    for (const auto& [name, member] : json.items()) read_member(name, member, row, command);
+    if (row.takes(CommandArguments::numbers) && command.numbers == NextNumbers{})
+      throw std::string{"set: expected next_in, next_out or both"};
+    if (row.takes(CommandArguments::from) && command.from == SeqNum{})
+      throw std::string{"resend: expected from, the first sequence number"};
+  } catch (const std::string& text) {
+    return std::unexpected(text);
+  }
+  return command;
+}
+
+std::expected<std::string, std::string> text_of(std::string_view body) {
+  std::string text;
+  try {
+    const Json json = members_of(body);
+    for (const auto& [name, member] : json.items()) {
+      if (name != "text") throw "there is no member \"" + name + "\"; expected text";
+      text = text_member(member, name);
+    }
+  } catch (const std::string& what) {
+    return std::unexpected(what);
+  }
+  return text;
+}
+
+}  // namespace nfx::control

@@ -1,0 +1,30 @@
+// The documents of the API as text, and the arguments of a command out of one. Thread: any. Errors: a text that names
+// the member and what it must be.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/target.hpp"
+
+namespace nfx::control {
+
+[[nodiscard]] std::string document_of(const SessionStatus& session, std::string_view result = {});
+[[nodiscard]] std::string document_of(const Engine::SessionList& list);
+[[nodiscard]] std::string document_of(const EngineView& engine);
+[[nodiscard]] std::string document_of(const std::vector<ThreadReport>& threads,
+                                      const std::vector<std::string>& warnings);
+[[nodiscard]] std::string result_document(std::string_view result, const std::vector<std::string>& problems = {});
+// `session` is added where there is one.
+[[nodiscard]] std::string problem_document(unsigned status, std::string_view kind, std::string_view detail,
+                                           const SessionStatus* session = nullptr);
+
+// A body's members: those that the command takes, and no other. An empty body has none.
+[[nodiscard]] std::expected<SessionCommand, std::string> command_of(std::string_view body,
+                                                                    const SessionCommandRow& row);
+// The member "text" alone.
+[[nodiscard]] std::expected<std::string, std::string> text_of(std::string_view body);
+
+}  // namespace nfx::control

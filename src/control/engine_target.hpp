@@ -1,0 +1,35 @@
+// An engine as the control plane sees it. Lifetime: borrows the engine. Thread: the control plane's.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "control/target.hpp"
+
+namespace nfx::control {
+
+class EngineTarget final : public Target {
+ public:
+  explicit EngineTarget(Engine& engine);
+  CommandOutcome command(std::size_t session, const SessionCommand& command) override;
+  Engine::SessionList sessions() override;
+  std::optional<std::size_t> find(std::string_view name) override;
+  EngineView engine() override;
+  std::vector<ThreadReport> threads() override { return engine_.thread_reports(); }
+  std::vector<std::string> placement_warnings() override { return engine_.placement_warnings(); }
+  bool add_metrics(MetricsPage& page) override { return engine_.add_metrics(page); }
+  void stop() override;
+  bool drain(std::string_view text) override;
+  bool end_drain() override;
+  std::vector<std::string> reload_tls() override { return engine_.reload_tls(); }
+
+ private:
+  Engine& engine_;
+  const UtcTime started_;
+  // Of sessions seen in a list. A number is never used again, and one that is gone has no session.
+  std::map<std::string, std::size_t, std::less<>> numbers_;
+  bool draining_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace nfx::control

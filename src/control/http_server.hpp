@@ -1,0 +1,54 @@
+// HTTP/1.1 over a UNIX socket and over TCP on loopback, on one thread: reads a request, gets its answer, writes it.
+// Thread: made, run and stopped by the owner; run() is the thread's. Bounds: connections, bytes and times below; a
+// client that exceeds one gets an error or is cut. Errors: the constructor throws ConfigError for an address that
+// cannot be listened on. In a build without Boost.Beast it always does, naming the package.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "control/api.hpp"
+
+namespace nfx::control {
+
+struct HttpLimits {
+  std::size_t connections =
+      32;  // of each listener; the one that has waited longest for a request is closed for a further one
+  std::size_t header_bytes = 8192;
+  std::size_t body_bytes = Api::largest_body;
+  std::chrono::milliseconds request_time{10'000};  // from the first byte, or the last answer, to the request's end
+  std::chrono::milliseconds answer_time{10'000};   // to take the answer
+  std::size_t requests = 1000;                     // on one connection
+};
+
+struct HttpServerOptions {
+  const ControlConfig& config;
+  HttpLimits limits{};
+  std::function<Answer(const Request&)> answer;
+};
+
+class HttpServer {
+ public:
+  explicit HttpServer(HttpServerOptions options);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  void run();
+  void stop() noexcept;  // any thread
+  [[nodiscard]] std::uint16_t http_port() const noexcept;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+[[nodiscard]] bool http_supported() noexcept;
+inline constexpr std::string_view http_unsupported =
+    "[control]: this build is without Boost.Beast: install the package libboost-dev and build again, or remove "
+    "[control]";
+
+}  // namespace nfx::control

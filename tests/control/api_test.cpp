@@ -1,0 +1,264 @@
+// What each role may do, what a request must state, and what its answer is.
+#include "control/api.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "config/doc_table.hpp"
+#include "control/documents.hpp"
+#include "control/fake_target.hpp"
+
+namespace nfx::control {
+namespace {
+
+class ControlApi : public ::testing::Test {
+ protected:
+  Answer ask(std::string_view method, std::string_view path, std::string_view body = {}, std::string_view if_match = {},
+             Role role = Role::operator_) {
+    return api.answer({.method = method,
+                       .target = path,
+                       .if_match = if_match,
+                       .content_type = body.empty() ? std::string_view{} : "application/json",
+                       .body = body,
+                       .caller = caller_of(role)});
+  }
+  static std::string path_of(const Route& route) {
+    std::string path = route.path;
+    if (const auto at = path.find("{session}"); at != std::string::npos) path.replace(at, 9, "FIX.4.4:A-%3EB");
+    return path;
+  }
+  // A body that the route accepts.
+  static std::string body_of(const Route& route) {
+    if (route.resource != Resource::session) return {};
+    const SessionCommandRow& row = row_of(route.command);
+    if (row.takes(CommandArguments::numbers)) return R"({"next_out": 12})";
+    if (row.takes(CommandArguments::from)) return R"({"from": 2})";
+    return {};
+  }
+
+  FakeTarget target;
+  FakeAudit audit;
+  Instant now{UtcTime{std::chrono::seconds{1'700'000'000}}, MonotonicTime{std::chrono::hours{1}}};
+  Api api{target, audit, [this] { return now; }};
+};
+
+TEST_F(ControlApi, no_request_without_the_right_role_changes_or_reads_anything) {
+  for (const Route& route : routes()) {
+    for (const Role role : {Role::none, Role::viewer, Role::operator_}) {
+      SCOPED_TRACE(std::string{route.method} + ' ' + route.path + " as " + std::string{to_string(role)});
+      target.changes = 0;
+      now.monotonic += std::chrono::seconds{2};
+      target.commands.clear();
+      audit.lines.clear();
+      const Answer answer = ask(route.method, path_of(route), body_of(route), "*", role);
+      if (role >= route.role) {
+        EXPECT_EQ(answer.status, 200U) << answer.body;
+        EXPECT_EQ(target.changes, route.changes() ? 1 : 0);
+        EXPECT_EQ(audit.lines.size(), route.changes() ? 2U : 0U);
+      } else {
+        EXPECT_EQ(answer.status, role == Role::none ? 401U : 403U);
+        EXPECT_EQ(target.changes, 0);
+        EXPECT_TRUE(target.commands.empty());
+        EXPECT_EQ(audit.lines.size(), route.changes() ? 1U : 0U) << "an attempt to change something is recorded";
+      }
+    }
+  }
+}
+
+TEST_F(ControlApi, what_changes_needs_an_operator_and_what_reads_is_a_get) {
+  std::set<std::string> seen;
+  for (const Route& route : routes()) {
+    EXPECT_TRUE(seen.insert(std::string{route.method} + route.path).second) << route.path;
+    EXPECT_EQ(route.changes(), route.role == Role::operator_) << route.path;
+    EXPECT_TRUE(route.summary.ends_with('.')) << route.summary;
+  }
+  EXPECT_EQ(seen.size(), routes().size());
+}
+
+TEST_F(ControlApi, with_another_method_says_which_there_is) {
+  for (const Route& route : routes()) {
+    const Answer answer = ask(route.method == "GET" ? "DELETE" : "GET", path_of(route));
+    EXPECT_TRUE(answer.status == 405 || answer.status == 200) << route.path;
+    if (answer.status == 405) {
+      EXPECT_FALSE(answer.allow.empty());
+    }
+  }
+  EXPECT_EQ(target.changes, 0);
+}
+
+TEST_F(ControlApi, numbers_are_set_only_by_who_states_those_they_have_seen) {
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})").status, 428U);
+  EXPECT_EQ(target.changes, 0);
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})", "\"4.5.9\"").status, 412U) << "another session's";
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})", "W/x").status, 412U);
+  EXPECT_EQ(target.changes, 0);
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_out": 12})", "\"3.5.9\"").status, 200U);
+  EXPECT_EQ(target.commands.back().expected, (NextNumbers{.in = SeqNum{5}, .out = SeqNum{9}}));
+  EXPECT_EQ(target.commands.back().numbers, (NextNumbers{.out = SeqNum{12}}));
+  EXPECT_EQ(target.commands.back().who, "alice");
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/set", R"({"next_in": 2, "expected": {"next_in": 5}})").status, 200U);
+  EXPECT_EQ(target.commands.back().expected, (NextNumbers{.in = SeqNum{5}}));
+}
+
+TEST_F(ControlApi, the_etag_of_a_session_is_what_a_change_may_state) {
+  const Answer shown = ask("GET", "/v1/sessions/FIX.4.4%3AA-%3EB");
+  EXPECT_EQ(shown.etag, "\"3.5.9\"");
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/reset", {}, shown.etag).status, 200U);
+}
+
+TEST_F(ControlApi, each_refusal_of_a_command_has_its_status_and_a_problem_document) {
+  const auto status_of = [this](CommandOutcome outcome) {
+    target.next = outcome;
+    const Answer answer = ask("POST", "/v1/sessions/3/drop");
+    if (answer.status == 200) return 200U;
+    EXPECT_EQ(answer.type, "application/problem+json");
+    const auto json = nlohmann::json::parse(answer.body);
+    EXPECT_EQ(json["status"], answer.status);
+    EXPECT_TRUE(json["type"].get<std::string>().starts_with("urn:nexusfix:problem:"));
+    EXPECT_FALSE(json["detail"].get<std::string>().empty());
+    return answer.status;
+  };
+  EXPECT_EQ(status_of({.status = CommandStatus::nothing_to_do}), 200U);
+  EXPECT_EQ(status_of({.status = CommandStatus::no_such_session}), 404U);
+  EXPECT_EQ(status_of({.status = CommandStatus::busy}), 503U);
+  EXPECT_EQ(status_of({.status = CommandStatus::timed_out}), 504U);
+  EXPECT_EQ(status_of({.status = CommandStatus::store_refuses}), 503U);
+  EXPECT_EQ(status_of({.status = CommandStatus::stopping}), 409U);
+  const auto refused = [](OperatorResult why) {
+    return CommandOutcome{.status = CommandStatus::refused, .refusal = why};
+  };
+  EXPECT_EQ(status_of(refused(OperatorResult::numbers_differ)), 412U);
+  EXPECT_EQ(status_of(refused(OperatorResult::bad_number)), 422U);
+  EXPECT_EQ(status_of(refused(OperatorResult::would_end_session)), 409U);
+  EXPECT_EQ(status_of(refused(OperatorResult::not_logged_on)), 409U);
+}
+
+TEST_F(ControlApi, a_body_that_is_not_understood_changes_nothing) {
+  const std::string deep(10'000, '[');
+  for (const std::string_view body : std::initializer_list<std::string_view>{
+           "x", "[]", "12", "{\"next_out\": 0}", "{\"next_out\": -1}", "{\"next_out\": 1.5}", "{\"next_out\": \"12\"}",
+           "{\"next_out\": 1000000000000000000}", "{\"next_out\": 12, \"other\": 1}", "{\"text\": \"x\"}", "{}",
+           "{\"next_out\": 12, \"expected\": 5}", "{\"next_out\": 12, \"expected\": {\"x\": 1}}", "{\"next_out\": 12",
+           deep}) {
+    const Answer answer = ask("POST", "/v1/sessions/3/set", body, "*");
+    EXPECT_EQ(answer.status, 400U) << body.substr(0, 80);
+  }
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/logout", R"({"text": "a\nb"})").status, 400U);
+  EXPECT_EQ(ask("POST", "/v1/sessions/3/drop", R"({"text": "a"})").status, 400U);
+  EXPECT_EQ(ask("POST", "/v1/engine/stop", R"({"text": "a"})").status, 400U);
+  EXPECT_EQ(target.changes, 0);
+  EXPECT_TRUE(audit.lines.empty());
+}
+
+TEST_F(ControlApi, a_body_needs_its_content_type_so_that_a_form_of_a_page_is_none) {
+  for (const std::string_view type : {"", "text/plain", "application/x-www-form-urlencoded", "application/jsonp"}) {
+    EXPECT_EQ(api.answer({.method = "POST",
+                          .target = "/v1/sessions/3/logout",
+                          .content_type = type,
+                          .body = "{}",
+                          .caller = caller_of(Role::operator_)})
+                  .status,
+              415U);
+  }
+  EXPECT_EQ(target.changes, 0);
+}
+
+TEST_F(ControlApi, nothing_is_changed_while_the_audit_log_cannot_be_written) {
+  audit.works = false;
+  for (const Route& route : routes()) {
+    if (!route.changes()) continue;
+    EXPECT_EQ(ask(route.method, path_of(route), body_of(route), "*").status, 503U);
+  }
+  EXPECT_EQ(target.changes, 0);
+  EXPECT_EQ(ask("GET", "/v1/sessions").status, 200U);
+}
+
+TEST_F(ControlApi, the_audit_log_has_who_what_and_what_became_of_it) {
+  target.next = {.status = CommandStatus::refused, .refusal = OperatorResult::numbers_differ};
+  ask("POST", "/v1/sessions/3/set", R"({"next_out": 12, "expected": {"next_out": 7}})");
+  ASSERT_EQ(audit.lines.size(), 2U);
+  EXPECT_EQ(audit.lines[0], R"(requested alice POST /v1/sessions/3/set {"next_out": 12, "expected": {"next_out": 7}})");
+  EXPECT_TRUE(audit.lines[1].starts_with("refused alice POST /v1/sessions/3/set ")) << audit.lines[1];
+}
+
+TEST_F(ControlApi, attempts_without_the_right_cannot_fill_the_disk_of_the_audit_log) {
+  for (int i = 0; i < 100; ++i) ask("POST", "/v1/engine/stop", {}, {}, Role::none);
+  EXPECT_EQ(audit.lines.size(), 10U);
+}
+
+TEST_F(ControlApi, a_caller_has_so_many_requests_a_second) {
+  unsigned refused = 0;
+  for (std::uint64_t i = 0; i < Api::burst + 10; ++i) refused += ask("GET", "/v1/engine").status == 429 ? 1U : 0U;
+  EXPECT_EQ(refused, 10U);
+  now.monotonic += std::chrono::seconds{1};
+  EXPECT_EQ(ask("GET", "/v1/engine").status, 200U);
+}
+
+TEST_F(ControlApi, is_ready_while_it_serves_and_healthy_while_it_answers) {
+  EXPECT_EQ(ask("GET", "/readyz", {}, {}, Role::none).status, 200U);
+  target.draining = true;
+  EXPECT_EQ(ask("GET", "/readyz", {}, {}, Role::none).status, 503U);
+  EXPECT_EQ(ask("GET", "/healthz", {}, {}, Role::none).status, 200U);
+  target.answers = false;
+  EXPECT_EQ(ask("GET", "/healthz", {}, {}, Role::none).status, 503U);
+}
+
+TEST_F(ControlApi, metrics_are_open_metrics) {
+  const Answer answer = ask("GET", "/metrics", {}, {}, Role::viewer);
+  EXPECT_EQ(answer.body, "# TYPE nfx_test counter\n# HELP nfx_test A test.\nnfx_test_total 7\n# EOF\n");
+  EXPECT_TRUE(answer.type.starts_with("application/openmetrics-text"));
+}
+
+TEST(ControlRoutes, decodes_what_a_path_has) {
+  EXPECT_EQ(percent_decoded("a%3Eb"), "a>b");
+  EXPECT_EQ(percent_decoded(percent_encoded("FIX.4.4:A/B->C%")), "FIX.4.4:A/B->C%");
+  for (const std::string_view bad : {"%", "%3", "%zz", "a%0", "%00"}) EXPECT_FALSE(percent_decoded(bad)) << bad;
+  EXPECT_EQ(find_route("POST", "/v1/sessions/a%2Fb/set").session, "a/b");
+  EXPECT_EQ(find_route("GET", "/v1/sessions/").route, nullptr);
+  EXPECT_EQ(find_route("POST", "/v1/sessions//set").route, nullptr);
+  EXPECT_EQ(find_route("POST", "/v1/sessions/a/set/").route, nullptr);
+  EXPECT_EQ(find_route("GET", "/v1/sessions/" + std::string(5000, 'x')).route, nullptr);
+}
+
+// NFX_WRITE_DOCS=1 writes it.
+TEST(ControlOpenApi, the_file_describes_exactly_the_routes_there_are) {
+  const std::string path = NFX_SOURCE_DIR "/docs/control-openapi.json";
+  if (std::getenv("NFX_WRITE_DOCS") != nullptr) std::ofstream{path} << openapi();
+  std::ifstream in{path};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  EXPECT_EQ(text, openapi()) << "run this test with NFX_WRITE_DOCS=1";
+  const auto json = nlohmann::json::parse(text);
+  std::size_t operations = 0;
+  for (const auto& [name, path_item] : json["paths"].items()) operations += path_item.size();
+  EXPECT_EQ(operations, routes().size());
+}
+
+TEST(ControlDocument, has_every_command_and_every_route) {
+  std::string commands = "| command | arguments | what it does |\n|---|---|---|\n";
+  for (const SessionCommandRow& row : session_command_rows) {
+    std::string arguments;
+    const auto add = [&](unsigned argument, std::string_view options) {
+      if (row.takes(argument)) arguments.append(arguments.empty() ? "" : ", ").append(options);
+    };
+    add(CommandArguments::numbers, "`--next-in`, `--next-out`");
+    add(CommandArguments::from, "`--from`");
+    add(CommandArguments::expected, "`--expect-in`, `--expect-out`, `--force`");
+    add(CommandArguments::text, "`--text`");
+    commands.append("| `nfx session ").append(row.name).append("` | ").append(arguments);
+    commands.append(arguments.empty() ? "| " : " | ").append(row.help).append(" |\n");
+  }
+  test::expect_table_in("docs/control.md", commands);
+  std::string requests = "| request | role | what it does |\n|---|---|---|\n";
+  for (const Route& route : routes()) {
+    requests.append("| `").append(route.method).append(" ").append(route.path).append("` | ");
+    requests.append(to_string(route.role)).append(" | ").append(route.summary).append(" |\n");
+  }
+  test::expect_table_in("docs/control.md", requests);
+}
+
+}  // namespace
+}  // namespace nfx::control

@@ -1,0 +1,194 @@
+// The control plane of an engine that runs: a client on the UNIX socket, sessions on loopback TCP.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "nexusfix/control/client.hpp"
+#include "nexusfix/control/control.hpp"
+
+namespace nfx {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+class Counting final : public Application {
+ public:
+  void on_message(SessionHandle&, const MessageView&) override {}
+  void on_logon(SessionHandle&) override { change(1); }
+  void on_logout(SessionHandle&, std::string_view) override { change(-1); }
+  // Both sides of one session: 2 when it is logged on. False after 20 s.
+  bool wait_for(int logged_on) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, 20s, [&] { return logged_on_ == logged_on; });
+  }
+
+ private:
+  void change(int by) {
+    {
+      const std::lock_guard lock{mutex_};
+      logged_on_ += by;
+    }
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int logged_on_ = 0;
+};
+
+SessionSettings settings_of(std::string_view us, std::string_view them, Role role) {
+  SessionSettings settings;
+  settings.session.begin_string = "FIX.4.4";
+  settings.session.sender_comp_id = us;
+  settings.session.target_comp_id = them;
+  settings.session.role = role;
+  settings.store_kind = StoreKind::memory;
+  settings.reconnect_delay = 10ms;
+  settings.reconnect_delay_max = 10ms;
+  return settings;
+}
+
+class ControlledEngine : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
+    std::string made = (std::filesystem::temp_directory_path() / "nfx-engine-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(made.data()), nullptr);
+    folder = made;
+    EngineConfig venue_config;
+    venue_config.sessions = {settings_of("VENUE", "DESK", Role::acceptor)};
+    venue_config.sessions[0].listen = {"127.0.0.1", 0};
+    venue_config.control.socket = folder / "control.sock";
+    venue_config.control.audit = folder / "audit.log";
+    socket = venue_config.control.socket;
+    venue.emplace(venue_config, application);
+    venue->start();
+    EngineConfig desk_config;
+    desk_config.sessions = {settings_of("DESK", "VENUE", Role::initiator)};
+    desk_config.sessions[0].connect = {*venue->local_endpoint(0)};
+    desk.emplace(desk_config, application);
+    control = make_control(*venue);
+    threads.emplace_back([this] { venue->run(); });
+    threads.emplace_back([this] { desk->run(); });
+    ASSERT_TRUE(application.wait_for(2));
+  }
+  void TearDown() override {
+    if (desk) desk->stop();
+    if (venue) venue->stop();
+    threads.clear();
+    control.reset();
+    desk.reset();
+    venue.reset();
+    if (!folder.empty()) std::filesystem::remove_all(folder);
+  }
+  ControlReply ask(std::string_view method, std::string target, std::string body = {}, std::string if_match = {}) {
+    const auto reply = ask_control(
+        {.socket = socket},
+        {.method = method, .target = std::move(target), .body = std::move(body), .if_match = std::move(if_match)});
+    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
+    return reply ? *reply : ControlReply{};
+  }
+  Json shown() { return Json::parse(ask("GET", control_path(name)).body); }
+
+  const std::string name = "FIX.4.4:VENUE->DESK";
+  Counting application;
+  std::filesystem::path folder;
+  std::string socket;
+  std::optional<Engine> venue, desk;
+  std::unique_ptr<Control> control;
+  std::vector<std::jthread> threads;
+};
+
+TEST_F(ControlledEngine, shows_its_sessions) {
+  const Json list = Json::parse(ask("GET", "/v1/sessions").body);
+  ASSERT_EQ(list["sessions"].size(), 1U);
+  EXPECT_EQ(list["complete"], true);
+  EXPECT_EQ(list["sessions"][0]["name"], name);
+  EXPECT_EQ(list["sessions"][0]["state"], "logged_on");
+  EXPECT_EQ(shown()["next_in"], 2);
+  EXPECT_EQ(ask("GET", control_path("FIX.4.4:VENUE->NOBODY")).status, 404U);
+}
+
+TEST_F(ControlledEngine, sets_a_number_against_the_etag_that_was_seen) {
+  const ControlReply seen = ask("GET", control_path(name));
+  const ControlReply set = ask("POST", control_path(name, "set"), R"({"next_out": 50})", seen.etag);
+  EXPECT_EQ(set.status, 200U) << set.body;
+  EXPECT_EQ(Json::parse(set.body)["next_out"], 50);
+  EXPECT_EQ(ask("POST", control_path(name, "set"), R"({"next_out": 60})", seen.etag).status, 412U);
+  EXPECT_EQ(shown()["next_out"], 50);
+}
+
+TEST_F(ControlledEngine, drains_and_takes_sessions_again) {
+  EXPECT_EQ(ask("POST", "/v1/engine/drain", R"({"text": "maintenance"})").status, 200U);
+  EXPECT_TRUE(application.wait_for(0));
+  EXPECT_EQ(ask("GET", "/readyz").status, 503U);
+  EXPECT_EQ(ask("GET", "/healthz").status, 200U);
+  EXPECT_EQ(ask("POST", "/v1/engine/end-drain").status, 200U);
+  EXPECT_TRUE(application.wait_for(2));
+  EXPECT_EQ(ask("GET", "/readyz").status, 200U);
+}
+
+TEST_F(ControlledEngine, metrics_have_the_session) {
+  const ControlReply metrics = ask("GET", "/metrics");
+  EXPECT_NE(metrics.body.find("session=\"" + name + "\""), std::string::npos) << metrics.body;
+  EXPECT_TRUE(metrics.body.ends_with("# EOF\n"));
+}
+
+TEST_F(ControlledEngine, changes_are_in_the_audit_log_with_who) {
+  EXPECT_EQ(ask("POST", control_path(name, "hold")).status, 200U);
+  std::ifstream in{folder / "audit.log"};
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  const Json asked = Json::parse(line);
+  EXPECT_EQ(asked["event"], "requested");
+  EXPECT_EQ(asked["via"], "unix");
+  EXPECT_EQ(asked["role"], "operator");
+  EXPECT_EQ(asked["what"], "POST " + control_path(name, "hold"));
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_EQ(Json::parse(line)["event"], "done");
+}
+
+TEST_F(ControlledEngine, stops) {
+  EXPECT_EQ(ask("POST", "/v1/engine/stop").status, 200U);
+  EXPECT_TRUE(application.wait_for(0));
+  threads.front().join();
+  EXPECT_TRUE(venue->finished());
+}
+
+TEST_F(ControlledEngine, every_command_of_the_table_answers_while_others_ask_too) {
+  std::vector<std::jthread> others;
+  for (int i = 0; i < 3; ++i) {
+    others.emplace_back([this] {
+      for (int k = 0; k < 20; ++k) EXPECT_EQ(ask("GET", "/v1/sessions").status, 200U);
+    });
+  }
+  for (const SessionCommandRow& row : session_command_rows) {
+    if (row.only_reads || row.kind == SessionCommandKind::remove) continue;
+    std::string body;
+    if (row.takes(CommandArguments::numbers)) body = R"({"next_out": 500})";
+    if (row.takes(CommandArguments::from)) body = R"({"from": 1})";
+    const unsigned status = ask("POST", control_path(name, row.name), body, "*").status;
+    EXPECT_TRUE(status == 200 || status == 409 || status == 422) << row.name << ": " << status;
+  }
+  EXPECT_EQ(ask("POST", control_path(name, "remove")).status, 200U);
+  EXPECT_EQ(ask("GET", control_path(name)).status, 404U);
+}
+
+TEST(ControlOfEngine, there_is_none_where_nothing_is_configured) {
+  EngineConfig config;
+  config.sessions = {settings_of("VENUE", "DESK", Role::acceptor)};
+  config.sessions[0].listen = {"127.0.0.1", 0};
+  Counting application;
+  Engine engine{config, application};
+  EXPECT_EQ(make_control(engine), nullptr);
+}
+
+}  // namespace
+}  // namespace nfx

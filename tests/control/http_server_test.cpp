@@ -1,0 +1,237 @@
+// Real clients on real sockets: good ones, and those that are slow, huge, malformed or many.
+#include "control/http_server.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/control/client.hpp"
+
+namespace nfx::control {
+namespace {
+
+using namespace std::chrono_literals;
+const std::string token(40, 't');
+
+// A connection that sends what the test gives it, and reads until the other side ends.
+class RawClient {
+ public:
+  explicit RawClient(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  explicit RawClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+  ~RawClient() { ::close(fd_); }
+
+  bool say(std::string_view bytes) const {
+    return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  }
+  // Everything until the end of the connection; it has 20 s.
+  std::string hear() const {
+    std::string all;
+    char bytes[4096];
+    for (;;) {
+      pollfd ready{fd_, POLLIN, 0};
+      if (::poll(&ready, 1, 20'000) != 1) return all + "<timeout>";
+      const ssize_t got = ::recv(fd_, bytes, sizeof bytes, 0);
+      if (got <= 0) return all;
+      all.append(bytes, static_cast<std::size_t>(got));
+    }
+  }
+  [[nodiscard]] bool connected() const noexcept { return connected_; }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+};
+
+class ControlHttp : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!http_supported()) GTEST_SKIP() << http_unsupported;
+    std::string name = (std::filesystem::temp_directory_path() / "nfx-control-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder = name;
+    config.socket = folder / "control.sock";
+    config.http = {"127.0.0.1", 0};
+    config.tokens = folder / "tokens";
+    std::ofstream{config.tokens} << "operator alice " << token << '\n';
+    ::chmod(config.tokens.c_str(), 0600);
+  }
+  void TearDown() override {
+    if (server) server->stop();
+    if (thread.joinable()) thread.join();
+    server.reset();
+    if (!folder.empty()) std::filesystem::remove_all(folder);
+  }
+  void serve(HttpLimits limits = {}) {
+    server = std::make_unique<HttpServer>(HttpServerOptions{
+        .config = config, .limits = limits, .answer = [](const Request& request) {
+          return Answer{.body = std::string{request.method} + ' ' + std::string{request.target} + ' ' +
+                                std::string{to_string(request.caller.role)} + ' ' + std::string{request.body}};
+        }});
+    thread = std::thread{[this] { server->run(); }};
+  }
+  [[nodiscard]] ControlReply ask(const ControlAddress& address, const ControlRequest& request) {
+    const auto reply = ask_control(address, request);
+    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
+    return reply ? *reply : ControlReply{};
+  }
+  [[nodiscard]] std::string http_host() const { return "127.0.0.1:" + std::to_string(server->http_port()); }
+
+  std::filesystem::path folder;
+  ControlConfig config;
+  std::unique_ptr<HttpServer> server;
+  std::thread thread;
+};
+
+TEST_F(ControlHttp, answers_on_the_unix_socket_by_who_the_kernel_says_it_is) {
+  serve();
+  const ControlReply reply = ask({.socket = config.socket}, {.method = "POST", .target = "/x", .body = R"({"a": 1})"});
+  EXPECT_EQ(reply.status, 200U);
+  EXPECT_EQ(reply.body, "POST /x operator {\"a\": 1}");
+  struct stat facts{};
+  ASSERT_EQ(::stat(config.socket.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600U);
+}
+
+TEST_F(ControlHttp, answers_over_http_by_token) {
+  serve();
+  const Endpoint at{"127.0.0.1", server->http_port()};
+  EXPECT_EQ(ask({.socket = {}, .http = at, .token = token}, {.target = "/x"}).body, "GET /x operator ");
+  EXPECT_EQ(ask({.socket = {}, .http = at, .token = std::string(40, 'u')}, {.target = "/x"}).body, "GET /x none ");
+}
+
+TEST_F(ControlHttp, a_page_of_another_site_gets_no_answer) {
+  serve();
+  const auto answer = [&](const std::string& headers) {
+    const RawClient client{server->http_port()};
+    EXPECT_TRUE(client.say("GET /x HTTP/1.1\r\n" + headers + "Authorization: Bearer " + token +
+                           "\r\nConnection: close\r\n\r\n"));
+    return client.hear().substr(9, 3);
+  };
+  EXPECT_EQ(answer("Host: " + http_host() + "\r\n"), "200");
+  EXPECT_EQ(answer("Host: evil.example:" + std::to_string(server->http_port()) + "\r\n"), "421");
+  EXPECT_EQ(answer(""), "421");
+  EXPECT_EQ(answer("Host: " + http_host() + "\r\nHost: " + http_host() + "\r\n"), "400");
+  EXPECT_EQ(answer("Host: " + http_host() + "\r\nOrigin: http://evil.example\r\n"), "403");
+  EXPECT_EQ(answer("Host: " + http_host() + "\r\nOrigin: null\r\n"), "403");
+  EXPECT_EQ(answer("Host: " + http_host() + "\r\nOrigin: http://" + http_host() + "\r\n"), "200");
+}
+
+TEST_F(ControlHttp, several_requests_go_over_one_connection_up_to_the_limit) {
+  serve({.requests = 3});
+  const RawClient client{config.socket};
+  const std::string request = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  EXPECT_TRUE(client.say(request + request + request + request));
+  const std::string all = client.hear();
+  std::size_t answers = 0;
+  for (std::size_t at = all.find("HTTP/1.1 200"); at != std::string::npos; at = all.find("HTTP/1.1 200", at + 1))
+    ++answers;
+  EXPECT_EQ(answers, 3U);
+}
+
+TEST_F(ControlHttp, a_slow_request_ends_in_time_however_it_drips) {
+  serve({.request_time = 300ms});
+  const RawClient client{config.socket};
+  EXPECT_TRUE(client.say("GET /x HT"));
+  EXPECT_EQ(client.hear(), "");
+  EXPECT_EQ(ask({.socket = config.socket}, {.target = "/y"}).status, 200U);
+}
+
+TEST_F(ControlHttp, a_huge_request_is_refused_before_it_is_stored) {
+  serve();
+  const RawClient header{config.socket};
+  static_cast<void>(header.say("GET /x HTTP/1.1\r\nX: " + std::string(20'000, 'x')));
+  EXPECT_EQ(header.hear().substr(0, 12), "HTTP/1.1 431");
+  const RawClient body{config.socket};
+  EXPECT_TRUE(body.say("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n"));
+  EXPECT_EQ(body.hear().substr(0, 12), "HTTP/1.1 413");
+  const RawClient chunks{config.socket};
+  static_cast<void>(chunks.say("POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5000\r\n" +
+                               std::string(0x5000, 'x') + "\r\n"));
+  EXPECT_EQ(chunks.hear().substr(0, 12), "HTTP/1.1 413");
+}
+
+TEST_F(ControlHttp, what_is_no_http_gets_400_and_the_end) {
+  serve();
+  for (const std::string_view bytes :
+       {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", "GET\r\n\r\n", "GET /x HTTP/9.9\r\n\r\n",
+        "8=FIX.4.4\x01"
+        "9=5\x01\r\n\r\n",
+        "GET /x HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "GET /x HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET /x HTTP/1.1\r\n bad\r\n\r\n"}) {
+    const RawClient client{config.socket};
+    EXPECT_TRUE(client.say(bytes));
+    EXPECT_EQ(client.hear().substr(0, 12), "HTTP/1.1 400") << bytes;
+  }
+}
+
+TEST_F(ControlHttp, many_silent_connections_make_room_for_one_that_asks) {
+  serve({.connections = 4});
+  std::vector<std::unique_ptr<RawClient>> silent;
+  for (int i = 0; i < 40; ++i) {
+    silent.push_back(std::make_unique<RawClient>(config.socket));
+    EXPECT_TRUE(silent.back()->connected());
+  }
+  EXPECT_EQ(ask({.socket = config.socket}, {.target = "/x"}).status, 200U);
+  EXPECT_EQ(silent.front()->hear(), "");
+}
+
+TEST_F(ControlHttp, ends_while_clients_are_connected) {
+  serve();
+  const RawClient one{config.socket}, other{server->http_port()};
+  EXPECT_TRUE(one.say("GET /x"));
+  server->stop();
+  thread.join();
+  server.reset();
+  EXPECT_EQ(one.hear(), "");
+  EXPECT_EQ(other.hear(), "");
+  EXPECT_FALSE(std::filesystem::exists(config.socket));
+}
+
+TEST_F(ControlHttp, takes_over_the_socket_of_a_process_that_is_gone_and_of_no_other) {
+  serve();
+  EXPECT_THROW((HttpServer{{.config = config, .answer = {}}}), ConfigError);
+  EXPECT_EQ(ask({.socket = config.socket}, {.target = "/x"}).status, 200U);
+  // What a killed process leaves.
+  ControlConfig left = config;
+  left.http = {};
+  left.socket = folder / "left.sock";
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  left.socket.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::close(fd);
+  EXPECT_NO_THROW((HttpServer{{.config = left, .answer = {}}}));
+  left.socket = folder / "file";
+  std::ofstream{left.socket} << "precious";
+  EXPECT_THROW((HttpServer{{.config = left, .answer = {}}}), ConfigError);
+  EXPECT_EQ(std::filesystem::file_size(left.socket), 8U);
+}
+
+}  // namespace
+}  // namespace nfx::control
