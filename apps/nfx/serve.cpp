@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/control/control.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/wire/field_text.hpp"
@@ -121,6 +122,7 @@ class Server final : public Application {
 };
 
 int serve(const ServeOptions& options) {
+  use_control();
   EngineConfig config = load_program_config(options.config, "nfx");
   if (options.check) {
     print_program(std::move(config), options.config, "nfx");
@@ -173,6 +175,7 @@ The least a configuration needs:
   target_comp_id = "CLIENT"
   listen = "127.0.0.1:9878"
 
+With [control], operators and monitoring reach the engine while it runs: 'nfx session', 'nfx engine' and docs/control.md.
 With [placement], threads are pinned ('nfx host plan' shows where) and compared with the plan while they run. At the end each reports how often it was moved or interrupted.)",
       .examples = {{.line = "nfx serve acceptor.toml --echo", .about = "wait for counterparties"},
                    {.line = "nfx serve acceptor.toml --check"},

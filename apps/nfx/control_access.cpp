@@ -1,0 +1,112 @@
+// The address of the control plane, and its answers.
+#include "control_access.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "command.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+namespace {
+
+constexpr const char* default_socket = "/run/nexusfix/control.sock";
+
+std::string token_of(const std::string& file) {
+  std::ifstream in{file};
+  std::string token;
+  if (!std::getline(in, token) || token.empty())
+    throw cli::UsageError("--token-file " + file + ": expected a file whose first line is the token");
+  return token;
+}
+
+ControlAddress address_of(const ControlOptions& options) {
+  if (!options.http.empty()) {
+    const std::size_t colon = options.http.rfind(':');
+    const int port = colon == std::string::npos ? 0 : std::atoi(options.http.c_str() + colon + 1);
+    if (port <= 0 || port > 65535) throw cli::UsageError("--http: expected an address such as 127.0.0.1:9090");
+    std::string host = options.http.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    return {.http = {std::move(host), static_cast<std::uint16_t>(port)}, .token = token_of(options.token_file)};
+  }
+  if (!options.socket.empty()) return {.socket = options.socket};
+  const char* from_environment = std::getenv("NFX_CONTROL");
+  return {.socket = from_environment != nullptr && *from_environment != '\0' ? from_environment : default_socket};
+}
+
+int show_once(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show) {
+  const auto reply = ask_control(address_of(options), request);
+  if (!reply) {
+    print_error("nfx: {}\n", reply.error());
+    return exit_no_engine;
+  }
+  const bool good = reply->status >= 200 && reply->status < 300;
+  const auto json = nlohmann::ordered_json::parse(reply->body, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) {
+    print_error("nfx: the answer is not a JSON object: is this the control plane of an engine?\n");
+    return exit_failed;
+  }
+  SafeText out;
+  if (options.json) {
+    out.add("{}\n", json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
+  } else if (good) {
+    show(out, json);
+  } else {
+    print_error("nfx: {}\n", member_text(json, "detail"));
+    if (const auto session = json.find("session"); session != json.end() && session->is_object()) {
+      print_error("nfx: {} is {}, next in {}, next out {}\n", member_text(*session, "name"),
+                  member_text(*session, "state"), member_text(*session, "next_in"), member_text(*session, "next_out"));
+    }
+  }
+  print(out);
+  return good ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+std::vector<cli::Option> control_options(ControlOptions& options) {
+  return {{.names = "--socket",
+           .target = &options.socket,
+           .help = "UNIX socket of the engine, its [control] socket. Without it: the environment variable NFX_CONTROL, "
+                   "then /run/nexusfix/control.sock",
+           .kind = cli::Kind::file},
+          {.names = "--http",
+           .target = &options.http,
+           .help = "Use HTTP instead, at this address, its [control] http",
+           .value = "HOST:PORT",
+           .excludes = {"--socket"},
+           .needs = {"--token-file"}},
+          {.names = "--token-file",
+           .target = &options.token_file,
+           .help = "File whose first line is the token for --http",
+           .kind = cli::Kind::existing_file},
+          {.names = "--json", .target = &options.json, .help = "Print the answer as the API gives it"}};
+}
+
+cli::Option watch_option(ControlOptions& options) {
+  return {.names = "--watch",
+          .target = &options.watch,
+          .help = "Repeat after this number of seconds, until Ctrl-C",
+          .value = "SECONDS",
+          .range = {{1, 3600}}};
+}
+
+int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show) {
+  for (;;) {
+    const int exit_code = show_once(options, request, show);
+    if (options.watch == 0 || exit_code != exit_done) return exit_code;
+    std::this_thread::sleep_for(std::chrono::seconds{options.watch});
+    if (!options.json) print("\n");
+  }
+}
+
+std::string member_text(const nlohmann::ordered_json& object, const char* name) {
+  const auto member = object.find(name);
+  if (member == object.end() || member->is_null()) return "-";
+  return member->is_string() ? member->get<std::string>() : member->dump();
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,97 @@
+// nfx engine: a running engine as a whole.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "command.hpp"
+#include "control_access.hpp"
+#include "text.hpp"
+
+namespace nfx::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ControlOptions show_options, threads_options, stop_options, drain_options, end_drain_options, reload_options;
+std::string drain_text;
+
+void append_members(SafeText& out, const Json& answer) {
+  for (const auto& [name, member] : answer.items()) {
+    const std::size_t start = out.size();
+    out.add("{}", name).pad_to(start, 16).add("{}\n", member_text(answer, name.c_str()));
+  }
+}
+
+void append_threads(SafeText& out, const Json& answer) {
+  const Json threads = answer.value("threads", Json::array());
+  if (threads.empty()) out += "no [placement]: the kernel chooses where the threads run\n";
+  for (const Json& each : threads) {
+    const std::size_t start = out.size();
+    const bool as_planned = each.value("as_planned", false);
+    out.add("{}", member_text(each, "name")).pad_to(start, 18).add("on CPU {}", member_text(each, "cpus"));
+    if (!as_planned) out.add(", planned {}", member_text(each, "planned_cpus"));
+    out.add(", {} migrations, {} voluntary and {} involuntary switches, worst gap {} ns\n",
+            member_text(each, "migrations"), member_text(each, "voluntary_switches"),
+            member_text(each, "involuntary_switches"), member_text(each, "worst_idle_gap_ns"));
+  }
+  for (const Json& each : answer.value("warnings", Json::array())) {
+    if (each.is_string()) out.add("warning: {}\n", each.get<std::string>());
+  }
+}
+
+void append_result(SafeText& out, const Json& answer) {
+  out.add("{}\n", member_text(answer, "result"));
+  for (const Json& each : answer.value("problems", Json::array())) {
+    if (each.is_string()) out.add("  {}\n", each.get<std::string>());
+  }
+}
+
+int change(const ControlOptions& options, std::string target, std::string body = {}) {
+  return ask_and_show(options, {.method = "POST", .target = std::move(target), .body = std::move(body)}, append_result);
+}
+
+cli::Command command(std::string_view name, std::string_view summary, int (*run)(), ControlOptions& options,
+                     bool watch = false) {
+  std::vector<cli::Option> all = control_options(options);
+  if (watch) all.push_back(watch_option(options));
+  return {.name = name, .summary = summary, .run = run, .options = std::move(all), .exit_codes = control_exit_codes};
+}
+
+}  // namespace
+
+cli::Command engine_command() {
+  cli::Command drain = command(
+      "drain", "Log all sessions out and take no Logon until end-drain; the process continues",
+      [] {
+        return change(drain_options, "/v1/engine/drain", drain_text.empty() ? "" : Json{{"text", drain_text}}.dump());
+      },
+      drain_options);
+  drain.options.push_back({.names = "--text", .target = &drain_text, .help = "Text(58) of the Logouts"});
+  return {
+      .name = "engine",
+      .summary = "Show and steer a running engine: threads, drain, stop",
+      .commands = {command(
+                       "show", "Show the engine: version, process, threads, state",
+                       [] { return ask_and_show(show_options, {.target = "/v1/engine"}, append_members); },
+                       show_options, true),
+                   command(
+                       "threads", "Show where the threads run and should run, and how the kernel has run them",
+                       [] { return ask_and_show(threads_options, {.target = "/v1/threads"}, append_threads); },
+                       threads_options, true),
+                   std::move(drain),
+                   command(
+                       "end-drain", "Take Logons again, and enable the sessions that drain has disabled",
+                       [] { return change(end_drain_options, "/v1/engine/end-drain"); }, end_drain_options),
+                   command(
+                       "reload-tls", "Reload certificates, keys and revocation lists, as SIGHUP does",
+                       [] { return change(reload_options, "/v1/engine/reload-tls"); }, reload_options),
+                   command(
+                       "stop", "Log all sessions out and end the engine, as SIGTERM does",
+                       [] { return change(stop_options, "/v1/engine/stop"); }, stop_options)},
+      .details = "The engine needs [control] in its configuration, and you a role there: docs/control.md.",
+      .exit_codes = control_exit_codes,
+      .examples = {{.line = "nfx engine drain --text 'maintenance until noon'"}},
+  };
+}
+
+}  // namespace nfx::app

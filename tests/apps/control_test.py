@@ -1,0 +1,103 @@
+"""nfx session and nfx engine against a running nfx serve."""
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+from support import ENVIRONMENT, Server, run
+
+NAME = "FIX.4.4:NEXUSFIX->CLIENT"
+SETTINGS = """[control]
+socket = "control.sock"
+audit = "audit.log"
+[[session]]
+sender_comp_id = "NEXUSFIX"
+target_comp_id = "CLIENT"
+listen = "127.0.0.1:0"
+store = "memory"
+"""
+
+
+class Control(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {**ENVIRONMENT, "NFX_CONTROL": str(self.folder / "control.sock")}
+
+    def serve(self):
+        server = Server(folder=str(self.folder), settings=SETTINGS)
+        self.addCleanup(server.end)
+        return server
+
+    def nfx(self, *arguments):
+        return run(*arguments, environment=self.environment)
+
+    def shown(self):
+        code, out, err = self.nfx("session", "show", NAME, "--json")
+        self.assertEqual((code, err), (0, ""))
+        return json.loads(out)
+
+    def test_lists_and_sets(self):
+        server = self.serve()
+        code, out, err = self.nfx("session", "list")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"SESSION +STATE +NEXT IN +NEXT OUT +PEER\n" + NAME + " +disconnected +1 +1")
+        code, out, err = self.nfx("session", "set", NAME, "--next-out", "120", "--expect-out", "1")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, NAME + ": done; disconnected, next in 1, next out 120\n")
+        self.assertEqual(self.shown()["next_out"], 120)
+        code, out, err = self.nfx("session", "set", NAME, "--next-out", "130", "--expect-out", "1")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("the sequence numbers are not the expected ones; nothing was changed", err)
+        self.assertIn("next out 120", err)
+        self.assertEqual(self.shown()["next_out"], 120)
+        audit = [json.loads(line) for line in (self.folder / "audit.log").read_text().splitlines()]
+        self.assertEqual([line["event"] for line in audit], ["requested", "done", "requested", "refused"])
+        self.assertEqual(server.stop()[0], 0)
+        self.assertFalse(os.path.exists(self.environment["NFX_CONTROL"]))
+
+    def test_every_command_is_done_or_says_why_not(self):
+        self.serve()
+        cases = [(["disable"], "done; disconnected, disabled"), (["disable"], "nothing to do"), (["enable"], "done"),
+                 (["hold"], "done; disconnected, held"), (["release"], "done"), (["drop"], "nothing to do"),
+                 (["reset", "--force"], "nothing to do"), (["logon"], "nothing to do"),
+                 (["logout", "--text", "bye"], "done; disconnected, disabled")]
+        for arguments, expected in cases:
+            code, out, err = self.nfx("session", arguments[0], NAME, *arguments[1:])
+            self.assertEqual((code, err), (0, ""), arguments)
+            self.assertIn(NAME + ": " + expected, out)
+        for arguments in (["test-request"], ["resend", "--from", "1", "--force"]):
+            code, out, err = self.nfx("session", arguments[0], NAME, *arguments[1:])
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn("the session is not logged on", err)
+        code, out, _ = self.nfx("session", "remove", NAME)
+        self.assertEqual(code, 0, out)
+        code, _, err = self.nfx("session", "show", NAME)
+        self.assertEqual(code, 1)
+        self.assertIn("there is no such session", err)
+
+    def test_engine_drains_and_stops(self):
+        server = self.serve()
+        for command, expected in (("show", "state           serving"), ("threads", "no [placement]"), ("drain", "done"),
+                                  ("show", "state           draining"), ("end-drain", "done"), ("stop", "done")):
+            code, out, err = self.nfx("engine", command)
+            self.assertEqual((code, err), (0, ""), command)
+            self.assertIn(expected, out)
+        self.assertEqual(server.process.wait(20), 0)
+
+    def test_says_what_is_missing(self):
+        code, out, err = self.nfx("session", "list")
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("is an engine running whose configuration has [control] with this address?", err)
+        code, _, err = self.nfx("session", "set", NAME, "--next-out", "5")
+        self.assertEqual(code, 2)
+        self.assertIn("--expect-out", err)
+        code, _, err = self.nfx("session", "set", NAME, "--force")
+        self.assertEqual(code, 2)
+        self.assertIn("--next-in, --next-out or both", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
