@@ -53,6 +53,7 @@ OneSession::OneSession(const SessionChoice& choice)
   settings.journal.archive = Archive::remove;
   settings.journal.retain_bytes = 256 * 1024 * 1024;
   config_.sessions.push_back(std::move(settings));
+  config_.latency = choice.latency;
   loop_ = std::make_unique<Loop>(config_, 0, transport_, clock_, application_, stores_);
   if (choice.store == StoreKind::journal) {
     const CpuSet cpus = choice.helpers;
@@ -73,6 +74,7 @@ OneSession::OneSession(const SessionChoice& choice)
     reports_.push_back(padded_body(make_report_body(random, i), report_envelope, report_size));
   }
   loop_->start();
+  loop_->turns_follow();
   loop_->turn(Duration::zero());
   bytes_ = composed(*composer_, "A", field(98, "0") + field(108, "30") + field(141, "Y"), seq_++);
   transport_.arriving = bytes_;
@@ -111,9 +113,16 @@ void OneSession::answer(std::uint32_t number, bool account) {
   transport_.arriving = bytes_;
   marks_ = {.account = account};
   application_.sent = false;
+  const std::uint64_t begin = ticks_before();
   loop_->turn(Duration::zero());
+  const std::uint64_t end = ticks_after();
+  marks_.iteration = end - begin;
   // Where the disk is slower than the pace an order waits for space in the journal, which counts.
   for (int turns = 0; turns < 10'000'000 && !application_.sent; ++turns) loop_->turn(Duration::zero());
+  // A poll thread turns until the next message arrives.
+  const std::uint64_t idle_begin = ticks_before();
+  loop_->turn(Duration::zero());
+  marks_.idle = ticks_after() - idle_begin;
   if (!application_.sent || marks_.ticks.back() == 0 || marks_.handed_bytes < report_size - 8)
     throw WrongAnswerError(name_ + ": order " + std::to_string(number) + " got no answer");
 }

@@ -45,6 +45,8 @@ inline constexpr std::size_t point_count = static_cast<std::size_t>(Point::hande
 // so those between the ends are only taken for an account.
 struct Marks {
   std::array<std::uint64_t, point_count> ticks{};
+  std::uint64_t iteration = 0;  // ticks of the engine's whole iteration, from call to return
+  std::uint64_t idle = 0;       // and of the next one, which finds nothing
   std::size_t handed_bytes = 0;
   bool account = false;
 
@@ -109,6 +111,7 @@ class MarkingClock {
     return time;
   }
   [[nodiscard]] Instant any_thread_now() const noexcept { return clock_.any_thread_now(); }
+  [[nodiscard]] const CounterReading& counter_reading() const noexcept { return clock_.counter_reading(); }
 
  private:
   CounterClock<> clock_;
@@ -146,6 +149,7 @@ struct SessionChoice {
   Durability durability = Durability::none;
   std::shared_ptr<const Dictionary> dictionary;  // null: the header fields alone are validated
   std::filesystem::path folder;                  // of journals
+  bool latency = true;                           // the engine times its stages
   CpuSet helpers;                                // where the journal's flusher runs: not on the measured CPU
 };
 

@@ -76,6 +76,9 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
         "submit_keep_bytes", submit_keep_bytes, 64 * 1024, gib,
         "Bytes of submitted messages held for each session until it logs on, where the program requests it; a quarter "
         "is the longest message. Memory is reserved when the first one is held. A process that ends loses them."),
+    NFX_FLAG("latency", latency,
+             "Whether the latencies of each session and poll thread are measured: kernel to read, read to application, "
+             "in the application, and so on to the socket and the disk. docs/latency.md has what it costs."),
 });
 
 // A list of CPUs such as "0-1,8".

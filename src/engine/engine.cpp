@@ -15,8 +15,10 @@
 #include "engine/engine_logs.hpp"
 #include "engine/engine_metrics.hpp"
 #include "engine/engine_placement.hpp"
+#include "engine/latency_monitor.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/start_checks.hpp"
+#include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/placement.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 #include "nexusfix/store/disk.hpp"
@@ -56,7 +58,9 @@ struct Engine::Parts {
   std::vector<std::pair<std::string, std::weak_ptr<TlsContext>>> added_tls;  // of sessions that came later
   std::mutex on_metrics_mutex;                                               // for the metrics file and add_metrics()
   std::mutex gathered_mutex;
-  ThreadFigures gathered;  // keeps its memory from one call of add_metrics() to the next
+  ThreadFigures gathered;                 // keeps its memory from one call of add_metrics() to the next
+  std::optional<LatencyMonitor> monitor;  // ends before the threads; empty: nothing is measured
+  const UtcTime made_at = read_utc();
   bool started = false;
   Application* application = nullptr;
   bool placed = false;                                // the thread that calls turn()
@@ -82,13 +86,7 @@ struct Engine::Parts {
     std::vector<EngineLogs::Figures*> figures;
     for (const auto& thread : threads) figures.push_back(&thread->figures);
     logs.begin([this] { placement.enter_role(ThreadRole::log, 0); }, helper_threads(config, ThreadRole::log).idle,
-               std::move(figures),
-               [this](MetricsPage& page) {
-                 add_threads(page);
-                 helpers.add_metrics(page);
-                 add_callback_exceptions(page, callback_exceptions.load(std::memory_order_relaxed));
-                 add_own_metrics(page);
-               });
+               std::move(figures), [this](MetricsPage& page) { add_other_metrics(page); });
   }
   // Of one poll thread after the other, so that they are not delayed together.
   bool add_metrics(MetricsPage& page, Duration timeout) {
@@ -99,10 +97,7 @@ struct Engine::Parts {
       if (there) add_poll_thread(page, thread_name(ThreadRole::poll, i), gathered);
       all = all && there;
     }
-    add_threads(page);
-    helpers.add_metrics(page);
-    add_callback_exceptions(page, callback_exceptions.load(std::memory_order_relaxed));
-    add_own_metrics(page);
+    add_other_metrics(page);
     return all;
   }
   template <class Ask>
@@ -111,9 +106,25 @@ struct Engine::Parts {
     for (const auto& thread : threads) all = ask(*thread) && all;
     return all;
   }
-  void add_own_metrics(MetricsPage& page) {
+  // What the poll threads do not count themselves.
+  void add_other_metrics(MetricsPage& page) {
+    add_threads(page);
+    add_latencies(page);
+    helpers.add_metrics(page);
+    add_callback_exceptions(page, callback_exceptions.load(std::memory_order_relaxed));
     const std::lock_guard lock{on_metrics_mutex};
     guarded("on_metrics", [&] { application->on_metrics(page); });
+  }
+  void add_latencies(MetricsPage& page) {
+    if (!monitor) return;
+    LatencyReport report;
+    for (const auto& thread : threads) {
+      thread->add_latency(report);
+      const std::string name = thread_name(ThreadRole::poll, report.threads.back().poll_thread);
+      add_stages(page, name, report.threads.back().stages);
+      page.counter(slow_lost_metric, thread->slow().lost(), {{"thread", name}});
+    }
+    add_session_latencies(page, monitor->window(LatencyWindow::minute));
   }
   void add_threads(MetricsPage& page) {
     for (const ThreadReport& report : thread_reports()) add_thread(page, report);
@@ -133,6 +144,7 @@ struct Engine::Parts {
   // Jobs end before the poll threads, because a job that opens a store hands it to its poll thread. Stores close with
   // their sessions, and the flushers end after them.
   void end_threads() {
+    if (monitor) monitor->end();
     // First, while the poll threads exist.
     logs.end([this] {
       for (const auto& thread : threads) thread->publish();
@@ -181,6 +193,7 @@ struct Engine::Parts {
     placement.watch([this](const std::string& text) {
       guarded("on_placement_alert", [&] { application->on_placement_alert(text); });
     });
+    if (monitor) monitor->begin(placement.plan() != nullptr ? placement.plan()->housekeeping : CpuSet{});
   }
 
   // The number of a session that was added later determines the thread that serves it.
@@ -213,6 +226,11 @@ Engine::Engine(EngineConfig config, Application& application) {
   if (asked_for || std::ranges::any_of(parts_->config.sessions, on_disk)) parts_->helpers.begin();
   if (parts_->transport.tls || helper_threads(parts_->config, ThreadRole::handshake).asked_for)
     parts_->helpers.begin_handshakes();
+  if (parts_->config.latency) {
+    std::vector<const MeasuredThread*> measured;
+    for (const auto& thread : parts_->threads) measured.push_back(thread.get());
+    parts_->monitor.emplace(std::move(measured));
+  }
   parts_->begin_logs();
 }
 
@@ -228,21 +246,25 @@ void Engine::run() {
   Parts& parts = *parts_;
   const auto serve = [&parts](std::uint32_t index) {
     parts.placement.enter(index);
+    parts.threads[index]->begin();
     parts.threads[index]->run();
     parts.placement.leave();
   };
   std::vector<std::jthread> others;
   for (std::uint32_t i = 1; i < parts.threads.size(); ++i) others.emplace_back(serve, i);
+  parts.threads[0]->begin();  // before the first sample of it
   parts.watch();
   serve(0);
   others.clear();
   parts.placement.stop_watching();
+  if (parts.monitor) parts.monitor->end();
 }
 
 std::size_t Engine::turn(Duration max_wait) {
   start();
   if (!std::exchange(parts_->placed, true)) {
     parts_->placement.enter(0);
+    parts_->threads[0]->begin();
     parts_->watch();
   }
   PollThread& thread = *parts_->threads[0];
@@ -405,6 +427,20 @@ PollLoopCounters Engine::counters() const noexcept {
   for (const auto& thread : parts_->threads) add_counters(sum, thread->counters());
   sum.callback_exceptions += parts_->callback_exceptions.load(std::memory_order_relaxed);
   return sum;
+}
+
+LatencyReport Engine::latency(LatencyWindow window) const {
+  LatencyReport report;
+  if (!parts_->config.latency) return report;
+  if (window != LatencyWindow::since_start) return parts_->monitor->window(window);
+  for (const auto& thread : parts_->threads) thread->add_latency(report);
+  report.from = parts_->made_at;
+  report.to = read_utc();
+  return report;
+}
+
+std::vector<SlowMoment> Engine::slowest(LatencyWindow window) const {
+  return parts_->config.latency ? parts_->monitor->slowest(window) : std::vector<SlowMoment>{};
 }
 
 SessionHandle* Engine::session(std::size_t id) noexcept { return parts_->thread_of(id).find(id); }

@@ -118,6 +118,32 @@ constexpr std::array<HistogramRow<HelperFigures>, 1> helper_histogram_rows{{
      [](const HelperFigures& of) -> const LatencyCounts* { return of.syncs ? &*of.syncs : nullptr; }},
 }};
 
+void add_stages(MetricsPage& page, std::string_view thread, const LatencySet& stages) {
+  const MetricLabel label{"thread", thread};
+  for (std::size_t i = 0; i < session_stage_count; ++i) {
+    if (stages.of[i].count() != 0)
+      page.histogram({latency_stages[i].metric, latency_stages[i].help}, MetricsPage::Labels{&label, 1}, stages.of[i]);
+  }
+}
+
+void add_session_latencies(MetricsPage& page, const LatencyReport& report) {
+  struct Share {
+    std::string_view name;
+    double percent;
+  };
+  constexpr std::array<Share, 4> shares{{{"0.5", 50}, {"0.99", 99}, {"0.999", 99.9}, {"1", 100}}};
+  for (const SessionLatency& session : report.sessions) {
+    for (std::size_t i = 0; i < session_stage_count; ++i) {
+      const LatencyCounts& latencies = session.stages.of[i];
+      if (latencies.count() == 0) continue;
+      for (const Share& share : shares) {
+        page.gauge(session_latency_metric, static_cast<double>(latencies.percentile_ns(share.percent)) / 1e9,
+                   {{"session", session.session}, {"stage", latency_stages[i].name}, {"quantile", share.name}});
+      }
+    }
+  }
+}
+
 void add_session(MetricsPage& page, const SessionFigures& of) {
   const MetricLabel session{"session", of.identity};
   add_rows(page, session_metric_rows, of, session);

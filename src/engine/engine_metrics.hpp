@@ -77,6 +77,19 @@ extern const std::array<MetricRow<ThreadFigures>, 1> loop_metric_rows;
 extern const std::array<HistogramRow<LoopLatency>, 2> loop_histogram_rows;
 extern const std::array<HistogramRow<HelperFigures>, 1> helper_histogram_rows;
 
+// Of the sessions of a poll thread, one histogram for each stage; turns are in loop_histogram_rows.
+void add_stages(MetricsPage& page, std::string_view thread, const LatencySet& stages);
+// Percentiles of each session and stage of a window.
+inline constexpr MetricName session_latency_metric{
+    "nfx_session_latency_seconds",
+    "Latency of a stage in the last complete minute that this share of the messages did not exceed, at most 12.5 % too "
+    "high."};
+void add_session_latencies(MetricsPage& page, const LatencyReport& report);
+// Of the poll thread's slowest moments.
+inline constexpr MetricName slow_lost_metric{
+    "nfx_slow_moments_lost_total",
+    "Slow moments that are not in the lists of the slowest because too many came within a tenth of a second."};
+
 void add_session(MetricsPage& page, const SessionFigures& of);
 void add_poll_thread(MetricsPage& page, std::string_view thread, const ThreadFigures& of);
 void add_thread(MetricsPage& page, const ThreadReport& of);

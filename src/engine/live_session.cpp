@@ -24,7 +24,11 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
   session.set_hook(this);
 }
 
-LiveSession::~LiveSession() { stores.close(name, std::move(store)); }
+LiveSession::~LiveSession() {
+  runner.notes().fold();
+  runner.latencies().leave(book);
+  stores.close(name, std::move(store));
+}
 
 Instant LiveSession::now() const noexcept { return runner.now(); }
 
@@ -36,8 +40,16 @@ std::expected<SeqNum, SendError> LiveSession::send(const Outgoing& message) noex
   if (journal_store != nullptr &&
       !journal_store->accepts(message.body.size() + message.header_fields.size() + header_room)) [[unlikely]]
     return refuse_send();
+  const bool timed = meter.times_next_send();
+  const StageTicks began = timed ? runner.notes().ticks() : 0;
   auto sent = runner.step(*this, SessionRunner::admin_reserve,
                           [&](Actions& out) { return session.send(message, runner.now(), out); });
+  if (sent && meter.on()) {
+    const bool in_message = runner.delivering() == this;
+    const StageTicks ended = timed || !in_message ? runner.notes().ticks() : 0;
+    if (timed) runner.notes().send_timed(book.get(), began, ended);
+    in_message ? meter.sent_in_callback() : meter.sent(ended);
+  }
   if (!sent && sent.error() == SendError::no_room) ++counts.send_refused;
   if (sent && journal_store != nullptr && journal_store->durability() == Durability::message) [[unlikely]] {
     if (!journal_store->wait_durable(journal_store->position())) return std::unexpected(SendError::store_failed);

@@ -12,9 +12,11 @@
 #include <string_view>
 
 #include "engine/connection.hpp"
+#include "engine/latency_ledger.hpp"
 #include "engine/line_limits.hpp"
 #include "engine/reconnect.hpp"
 #include "engine/send_gate.hpp"
+#include "engine/session_meter.hpp"
 #include "engine/session_stores.hpp"
 #include "engine/submissions.hpp"
 #include "nexusfix/config/engine_config.hpp"
@@ -110,6 +112,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   JournalStore* const journal_store;  // the store's; null when it is memory
   SessionCounters counts;
   LineLimits line_limits;
+  std::shared_ptr<SessionBook> book;  // in the runner's ledger, from the first connection on
+  SessionMeter meter;
 
   ConnectionMemory memory;
   Connection connection{memory};

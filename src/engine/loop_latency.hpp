@@ -1,46 +1,61 @@
 // Measures how long a poll loop takes to handle what it receives, and the time between two of its polls.
-// Thread: the poll thread. Cost: for each iteration a comparison; when wanted, one record(), and another one with a
-// reading of the clock where it received something. Errors: none.
+// Thread: the poll thread. Cost: some comparisons and stores for each iteration; the clock is not read for it where
+// iterations follow each other immediately. Errors: none.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
-#include "nexusfix/base/latency_counts.hpp"
-#include "nexusfix/base/time.hpp"
+#include "engine/stage_notes.hpp"
+#include "nexusfix/engine/latency.hpp"
 
 namespace nfx {
-
-struct LoopLatency {
-  LatencyCounts handling;  // from the first bytes of an iteration until its answers are sent
-  LatencyCounts poll_gap;  // between two iterations, of which the first did not wait for the network
-};
 
 class LoopLatencyMeter {
  public:
   explicit LoopLatencyMeter(bool wanted) noexcept : wanted_(wanted) {}
 
-  // `waits`: the iteration may wait for the network, so the time until the next one is not a gap.
-  void turn_began(MonotonicTime at, bool waits) noexcept {
+  // At the latest reading. `waits`: the iteration may wait for the network, so the time until the next one is not a
+  // gap. One that was `idle` from its beginning, and received nothing, is time that the host took.
+  void turn_began(bool waits, bool idle, StageNotes& notes) noexcept {
     if (!wanted_) return;
+    const StageTicks at = notes.ticks_read();
+    if (generation_ != notes.generation()) [[unlikely]] {
+      generation_ = notes.generation();
+      last_turn_ = first_received_ = never;
+    }
+    if (notes.waits_for_time()) notes.left_at(at);
+    if (first_received_ != never) {
+      notes.busy_turn(latency_, last_turn_, first_received_, at);
+    } else if (last_turn_ != never) {
+      notes.turn(latency_, last_turn_, at, idle && !handled_);
+    }
     first_received_ = never;
-    if (last_turn_ != never) latency_.poll_gap.record(at - last_turn_);
+    handled_ = false;
     last_turn_ = waits ? never : at;
   }
-  void received(MonotonicTime at) noexcept { first_received_ = std::min(first_received_, at); }
-  // All that the iteration received is handled, and its answers are sent. The clock is read only when it is needed.
-  template <class ReadClock>
-  void turn_ended(ReadClock&& read_clock) noexcept {
-    if (wanted_ && first_received_ != never) latency_.handling.record(read_clock() - first_received_);
+  void received(StageTicks at) noexcept { first_received_ = std::min(first_received_, at); }
+  // All that the iteration received is handled, and its answers are sent. To be called only where the next iteration
+  // does not follow immediately.
+  void turn_ended(StageTicks at, StageNotes& notes) noexcept {
+    if (notes.waits_for_time()) notes.left_at(at);
+    if (first_received_ == never) return;
+    notes.busy_turn(latency_, never, first_received_, at);
+    first_received_ = never;
+    handled_ = true;
   }
+  [[nodiscard]] bool waits_for_time() const noexcept { return wanted_ && first_received_ != never; }
 
   [[nodiscard]] const LoopLatency& latency() const noexcept { return latency_; }
 
  private:
-  static constexpr MonotonicTime never = MonotonicTime::max();
+  static constexpr StageTicks never = StageNotes::never;
 
   const bool wanted_;
-  MonotonicTime last_turn_ = never;
-  MonotonicTime first_received_ = never;
+  bool handled_ = false;  // the iteration has received something, which is noted
+  std::uint32_t generation_ = 0;
+  StageTicks last_turn_ = never;
+  StageTicks first_received_ = never;
   LoopLatency latency_;
 };
 

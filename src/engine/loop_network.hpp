@@ -27,6 +27,7 @@ class LoopNetwork {
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
   virtual void wake() noexcept = 0;
   [[nodiscard]] virtual UtcTime time_on_any_thread() const noexcept = 0;
+  [[nodiscard]] virtual MonotonicTime monotonic() const noexcept = 0;  // the loop's clock
   // The identity in the certificate of an accepted connection's peer; null: there is none.
   [[nodiscard]] virtual const TlsPeer* tls_peer(ConnectionId) const noexcept { return nullptr; }
 

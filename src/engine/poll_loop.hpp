@@ -47,6 +47,14 @@ class PollLoop {
   // much happened, so that a caller knows whether to idle.
   std::size_t turn(Duration max_wait);
 
+  // Each iteration follows the one before it immediately: the beginning of the next one is the end of what was sent.
+  void turns_follow() noexcept { turns_follow_ = true; }
+  // Counts what the last iterations have measured; otherwise an idle iteration does it, or one that may wait.
+  void count_latency() noexcept {
+    settle();
+    runner_.notes().fold();
+  }
+
   // Of the last iteration. What on_turn does and sends is work: a busy-polling loop is idle from then on.
   [[nodiscard]] const TurnTimes& turn_times() const noexcept { return turn_times_; }
 
@@ -75,8 +83,10 @@ class PollLoop {
   // The statistics of all sessions. Allocates when `into` is too small.
   void figures(std::vector<SessionFigures>& into) const;
   [[nodiscard]] std::optional<Endpoint> local_endpoint(const Endpoint& configured) const;
-  [[nodiscard]] PollLoopCounters counters() const noexcept;                               // from any thread
-  [[nodiscard]] const LoopLatency& latency() const noexcept { return meter_.latency(); }  // empty without metrics_file
+  [[nodiscard]] PollLoopCounters counters() const noexcept;  // from any thread
+  [[nodiscard]] const LoopLatency& latency() const noexcept { return meter_.latency(); }
+  [[nodiscard]] SlowRing& slow() const noexcept { return runner_.latencies().slow(); }
+  void add_latency(LatencyReport& into) const { runner_.latencies().report(into, runner_.thread(), latency()); }
 
   // TransportSink.
   void on_accept(ListenerId listener, ConnectionId id, std::string_view peer);
@@ -109,6 +119,7 @@ class PollLoop {
     std::optional<UtcTime> received_at() const noexcept override { return transport_.received_at(); }
     void wake() noexcept override { transport_.wake(); }
     UtcTime time_on_any_thread() const noexcept override { return clock_.any_thread_now().utc; }
+    MonotonicTime monotonic() const noexcept override { return clock_.monotonic(); }
     const TlsPeer* tls_peer(ConnectionId id) const noexcept override {
       if constexpr (requires { transport_.tls_peer(id); }) return transport_.tls_peer(id);
       return nullptr;
@@ -127,7 +138,8 @@ class PollLoop {
   void read_clock() noexcept { runner_.advance_to(clock_.monotonic()); }
   // Within on_close: details beyond the reason, where the transport has them.
   [[nodiscard]] std::string_view words_of(ConnectionId id) const noexcept;
-
+  // What has been sent was sent by now.
+  void settle() noexcept;
   void take_commands();
   void fire_timer(LiveSession& session);
   void resume(LiveSession& session);
@@ -142,9 +154,10 @@ class PollLoop {
   T& transport_;
   C& clock_;
   Network network_;
+  LoopLatencyMeter meter_;  // before the runner, whose notes are counted in it
   SessionRunner runner_;
-  LoopLatencyMeter meter_;
   TurnTimes turn_times_;
+  bool turns_follow_ = false;
   FrameReader frames_;
   MessageView message_;
   MessageView queued_message_;

@@ -18,17 +18,18 @@ PollLoop<T, C>::PollLoop(const EngineConfig& config, std::uint32_t thread, T& tr
     : transport_(transport),
       clock_(clock),
       network_(transport, clock),
+      meter_(config.latency),
       runner_({.config = config,
                .thread = thread,
                .network = network_,
                .application = application,
                .stores = stores,
                .now = clock.now()}),
-      meter_(!config.log.metrics_file.empty()),
       frames_(config.max_message_size),
       message_(config.max_fields),
       queued_message_(config.max_fields) {
   resumed_.reserve(ConnectionMemory::parking_space);
+  if constexpr (requires { clock_.counter_reading(); }) runner_.notes().follow(clock_.counter_reading());
 }
 
 template <Transport T, Clock C>
@@ -47,8 +48,9 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   NFX_TRACE();
   NFX_ASSERT(poll_thread_.is_same_thread());
   runner_.set_time(clock_.now());
+  runner_.notes().turn_began();
   const MonotonicTime now = runner_.now().monotonic;
-  meter_.turn_began(now, max_wait > Duration::zero());
+  meter_.turn_began(max_wait > Duration::zero(), turn_times_.idle_from == turn_times_.began, runner_.notes());
   turn_times_ = {now, now};
   std::size_t work = 0;
   if (runner_.commands().waiting()) [[unlikely]]
@@ -77,6 +79,9 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
     runner_.end_failed();
   runner_.flush_all(transport_);
   if (max_wait <= Duration::zero() && wanted != Application::nothing_done) turn_times_.idle_from = clock_.monotonic();
+  if (runner_.notes().waits_for_time()) settle();
+  // Before the thread may sleep, so that readers have everything.
+  if (max_wait > Duration::zero() && !runner_.notes().empty()) runner_.notes().fold();
   // A resend continues without waiting, except while the peer does not read: then on_writable wakes the loop.
   if (runner_.replay_can_go_on()) max_wait = Duration::zero();
   if (runner_.kept_can_go_on()) [[unlikely]]
@@ -85,8 +90,15 @@ std::size_t PollLoop<T, C>::turn(Duration max_wait) {
   if (runner_.has_failed()) [[unlikely]]
     runner_.end_failed();
   runner_.flush_all(transport_);
-  meter_.turn_ended([this] { return clock_.monotonic(); });
+  if (!turns_follow_) settle();
+  if (work == 0 && !runner_.notes().empty()) runner_.notes().fold();
   return work;
+}
+
+template <Transport T, Clock C>
+void PollLoop<T, C>::settle() noexcept {
+  if (meter_.waits_for_time() || runner_.notes().waits_for_time())
+    meter_.turn_ended(runner_.notes().ticks(), runner_.notes());
 }
 
 template <Transport T, Clock C>
@@ -391,13 +403,17 @@ void PollLoop<T, C>::on_receive(ConnectionId id, std::span<const char> bytes) {
   NFX_ASSERT(!bytes.empty());
   const ConnectionOwner owner = runner_.owners().find(id);
   read_clock();
-  meter_.received(runner_.now().monotonic);
+  meter_.received(runner_.notes().ticks_read());
   switch (owner.kind) {
     case ConnectionOwner::Kind::none: return;
     case ConnectionOwner::Kind::pending: return receive_pending(owner.index, bytes);
     case ConnectionOwner::Kind::session: {
       LiveSession& session = runner_.sessions()[owner.index];
       NFX_ASSERT(session.connection.id == id && !session.connection.connecting);
+      if (session.meter.on()) {
+        if (const std::optional<UtcTime> stamp = transport_.received_at())
+          runner_.notes().received(session.meter.book(), runner_.now().utc - *stamp);
+      }
       if (session.connection.parked.held()) [[unlikely]]
         return runner_.park_more(session, {bytes.data(), bytes.size()});
       return receive(session, {bytes.data(), bytes.size()});

@@ -39,11 +39,13 @@ std::size_t PollThread::turn(Duration max_wait) {
 }
 
 void PollThread::publish() {
+  count_latency();
   gather(gathered_);
   figures.publish(gathered_);
 }
 
 void PollThread::run() {
+  turns_follow();
   MonotonicTime give_up = MonotonicTime::max();
   for (;;) {
     turn(give_up == MonotonicTime::max() ? Duration::max() : Duration{std::chrono::milliseconds{20}});

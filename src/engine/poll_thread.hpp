@@ -3,6 +3,8 @@
 // Cost: one virtual call per iteration. Errors: those of PollLoop and the transport.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include "engine/counter_clock.hpp"
 #include "engine/engine_logs.hpp"
 #include "engine/loop_reports.hpp"
+#include "engine/measured_thread.hpp"
 #include "engine/session_figures.hpp"
 #include "engine/session_stores.hpp"
 #include "engine/thread_watch.hpp"
@@ -27,14 +30,16 @@ namespace nfx {
 class HandshakeExecutor;
 class LoopCall;
 
-class PollThread {
+class PollThread : public MeasuredThread {
  public:
   explicit PollThread(IdleMode idle_mode) : idle(idle_mode) {}
-  virtual ~PollThread() = default;
+  ~PollThread() override = default;
   PollThread(const PollThread&) = delete;
   PollThread& operator=(const PollThread&) = delete;
 
   virtual void start() = 0;
+  virtual void turns_follow() noexcept = 0;   // see PollLoop
+  virtual void count_latency() noexcept = 0;  // see PollLoop
   virtual std::size_t turn_loop(Duration max_wait) = 0;
   [[nodiscard]] virtual TurnTimes turn_times() const noexcept = 0;
   virtual void request_stop() noexcept = 0;
@@ -58,6 +63,9 @@ class PollThread {
   std::size_t turn(Duration max_wait);
   // Turns until stop, then until all sessions are logged out or their time for it is over.
   void run();
+  // The calling thread is the one that turns.
+  void begin() noexcept { tid_.store(::gettid(), std::memory_order_relaxed); }
+  [[nodiscard]] int thread_id() const noexcept override { return tid_.load(std::memory_order_relaxed); }
   // Copies the counters for the reader, who has requested them. The poll thread, or another after its end.
   void publish();
 
@@ -70,6 +78,7 @@ class PollThread {
 
  private:
   ThreadFigures gathered_;
+  std::atomic<int> tid_{0};
 };
 
 // The transport that the poll threads will use, and why it is not the configured one; empty when it is.

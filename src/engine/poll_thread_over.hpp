@@ -61,6 +61,8 @@ class PollThreadOver final : public PollThread {
         loop_(thread.config, thread.number, layers_.outer(), clock, thread.application, thread.stores) {}
 
   void start() override { loop_.start(); }
+  void turns_follow() noexcept override { loop_.turns_follow(); }
+  void count_latency() noexcept override { loop_.count_latency(); }
   std::size_t turn_loop(Duration max_wait) override { return loop_.turn(max_wait); }
   TurnTimes turn_times() const noexcept override { return loop_.turn_times(); }
   void request_stop() noexcept override { loop_.request_stop(); }
@@ -81,6 +83,8 @@ class PollThreadOver final : public PollThread {
   }
   PollLoopCounters counters() const noexcept override { return loop_.counters(); }
   void log_to(LoopLogs logs) override { loop_.log_to(std::move(logs)); }
+  void add_latency(LatencyReport& into) const override { loop_.add_latency(into); }
+  SlowRing& slow() const noexcept override { return loop_.slow(); }
   void gather(ThreadFigures& into) const override {
     loop_.figures(into.sessions);
     into.loop = loop_.counters();

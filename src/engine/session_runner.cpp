@@ -61,7 +61,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       } catch (...) {
         callback_threw(session, "on_violations");
       }
-      return application_.on_message(session, *action.message);
+      return deliver(session, *action.message);
     case ActionKind::session_message: try { application_.on_session_message(session, *action.message);
       } catch (...) {
         callback_threw(session, "on_session_message");

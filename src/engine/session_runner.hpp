@@ -17,11 +17,13 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/connection_owners.hpp"
 #include "engine/deadline_heap.hpp"
 #include "engine/index_list.hpp"
+#include "engine/latency_ledger.hpp"
 #include "engine/live_session.hpp"
 #include "engine/logon_gate.hpp"
 #include "engine/loop_commands.hpp"
@@ -30,6 +32,7 @@
 #include "engine/reconnect.hpp"
 #include "engine/roster.hpp"
 #include "engine/session_figures.hpp"
+#include "engine/stage_notes.hpp"
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
@@ -86,6 +89,14 @@ class SessionRunner {
     now_.utc += now - now_.monotonic;
     now_.monotonic = now;
   }
+
+  // Notes of what is measured.
+  [[nodiscard]] StageNotes& notes() noexcept { return notes_; }
+  [[nodiscard]] LatencyLedger& latencies() noexcept { return latencies_; }
+  [[nodiscard]] const LatencyLedger& latencies() const noexcept { return latencies_; }
+  [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
+  // The session whose on_message runs; null: none.
+  [[nodiscard]] const LiveSession* delivering() const noexcept { return delivering_; }
 
   // One event of a session: event(Actions&) is its step. `reserve` bytes of the output stay free.
   template <class Event>
@@ -230,6 +241,7 @@ class SessionRunner {
   [[nodiscard]] Application& application() noexcept { return application_; }
 
  private:
+  void deliver(LiveSession& session, const MessageView& message);
   // Carries actions out, in their order.
   void execute(LiveSession& session, const Actions& actions);
   void carry_out(LiveSession& session, const Action& action);
@@ -299,6 +311,9 @@ class SessionRunner {
   Application& application_;
   SessionStores& stores_;
   Instant now_;
+  const LiveSession* delivering_ = nullptr;
+  LatencyLedger latencies_;
+  StageNotes notes_{latencies_.slow(), now_, network_};
   LoopReports reports_;
   LogonGate logons_;
   ConnectionOwners owners_;
@@ -344,6 +359,7 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
   NFX_ASSERT(actions.output_used() == 0 || session.connection.exists());
   if (actions.output_used() != 0) {
     session.connection.out.append(actions.output_used());
+    session.meter.appended(actions.output_used());
     mark_dirty(session);
   }
   // What was encoded is stored before any callback runs: a callback may send too, and then the bytes may move.
@@ -362,7 +378,7 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
     if (action.kind == ActionKind::send) continue;
     try {
       if (action.kind == ActionKind::deliver && action.report == nullptr) {
-        application_.on_message(session, *action.message);
+        deliver(session, *action.message);
       } else {
         carry_out(session, action);
       }
@@ -379,6 +395,29 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
   if (session.session.next_deadline() < deadlines_.due(session.index)) rearm(session);
 }
 
+// Calls on_message, and times it.
+inline void SessionRunner::deliver(LiveSession& session, const MessageView& message) {
+  if (!session.meter.on()) return application_.on_message(session, message);
+  // Also where it throws.
+  struct Timed {
+    SessionRunner& runner;
+    LiveSession& session;
+    const LiveSession* const outer;
+    const StageTicks read, called;
+    ~Timed() {
+      runner.delivering_ = outer;
+      const StageTicks back = runner.notes_.ticks();
+      session.meter.callback_ended(read, back);
+      runner.notes_.delivered(session.meter.book(), read, called, back);
+    }
+  };
+  const Timed timed{*this, session, std::exchange(delivering_, &session), notes_.ticks_read(), notes_.ticks()};
+  // What was sent between two messages of one read.
+  if (notes_.waits_for_time()) [[unlikely]]
+    notes_.left_at(timed.called);
+  application_.on_message(session, message);
+}
+
 template <class Sender>
 void SessionRunner::flush(Sender& sender, LiveSession& session) {
   NFX_TRACE();
@@ -388,10 +427,18 @@ void SessionRunner::flush(Sender& sender, LiveSession& session) {
   NFX_ASSERT(owners_.find(connection.id) == ConnectionOwner{} ||
              owners_.find(connection.id) == (ConnectionOwner{ConnectionOwner::Kind::session, session.index}));
   const std::span<const char> bytes = connection.out.may_leave(session.commits());
-  if (connection.out.waits_for_commit()) waiting_.add(session.index);
-  if (bytes.empty()) return;
+  const bool waits = connection.out.waits_for_commit();
+  if (waits) waiting_.add(session.index);
+  if (bytes.empty()) {
+    if (waits) session.meter.waits_for_disk();
+    return;
+  }
   const SendResult result = sender.try_send(connection.id, bytes);
   connection.out.sent(result, bytes.size());
+  if (session.meter.on()) {
+    session.meter.left(result.sent, connection.out.empty(), connection.out.blocked());
+    if (waits) session.meter.waits_for_disk();
+  }
   if (connection.out.blocked()) watch_slow(session);
 }
 

@@ -18,6 +18,14 @@ void SessionRunner::attach(LiveSession& session, ConnectionId id, std::string_vi
   NFX_ASSERT(session.connection.partial.empty() && !session.connection.parked.held());
   owners_.set(id, {ConnectionOwner::Kind::session, session.index});
   session.memory.prepare();
+  if (config_.latency && session.book == nullptr) {
+    session.book = latencies_.enter(session.name);
+    session.meter.begin(*session.book, notes_);
+    if (session.settings.prefault) session.book->pages.take();
+    if (session.journal_store != nullptr)
+      session.journal_store->record_lags_in({session.book, &session.book->pages.set()[LatencyStage::durable_lag]});
+  }
+  session.meter.start_over();
   session.connection = Connection{session.memory};
   session.connection.id = id;
   session.leave_at = session.gone_at = MonotonicTime::max();

@@ -151,7 +151,8 @@ void MetricsPage::histogram(MetricName name, Labels labels, const LatencyCounts&
   // One copy, so that all lines are of the same counts.
   const LatencyCounts copy = latencies;
   append_histogram(samples_of(name, Kind::histogram), name.name, labels, LatencyCounts::bounds_ns(),
-                   [&](std::size_t bound) { return copy.count_up_to(bound); }, {copy.count(), copy.sum_ns()});
+                   [&](std::size_t bound) { return copy.count_up_to_ns(LatencyCounts::bounds_ns()[bound]); },
+                   {copy.count(), copy.sum_ns()});
 }
 
 void MetricsPage::histogram(MetricName name, Labels labels, const LatencyHistogram& latencies,

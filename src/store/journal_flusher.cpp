@@ -158,6 +158,7 @@ const LatencyCounts& JournalFlusher::syncs() const noexcept { return parts_->syn
 
 Duration JournalFlusher::turn(Instant now) {
   Parts& parts = *parts_;
+  parts.turn_began = std::chrono::steady_clock::now();
   Duration next = std::chrono::seconds{1};
   bool changed = false;
   for (std::size_t i = 0;; ++i) {

@@ -514,6 +514,10 @@ void JournalStore::prepare(std::uint64_t ahead) noexcept {
   writer_->want_space(ahead);
 }
 
+void JournalStore::record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept {
+  writer_->record_lags_in(std::move(lags));
+}
+
 StoreCounts JournalStore::counts() const noexcept {
   StoreCounts counts = state_->counts;
   counts.evicted = state_->index.evicted();

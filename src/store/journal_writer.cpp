@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "nexusfix/base/assert.hpp"
 #include "store/journal_bytes.hpp"
@@ -87,6 +90,11 @@ bool JournalWriter::write_to(JournalPosition limit) noexcept {
   NFX_ASSERT(written_ % record_alignment == 0 && limit % record_alignment == 0);
   if (written_ == limit) return true;
   if (const auto done = establish(); !done) return fail(done.error());
+  if (oldest_unsynced_ns_ == 0) {
+    RecordHeader oldest;
+    std::memcpy(&oldest, ring_bytes_ + (written_ & (options_.ring_size - 1)), sizeof oldest);
+    oldest_unsynced_ns_ = oldest.time_ns;
+  }
   while (written_ < limit) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(limit - written_, write_piece));
     const char* const from = ring_bytes_ + (written_ & (options_.ring_size - 1));
@@ -129,11 +137,28 @@ bool JournalWriter::sync_file() noexcept {
   if (took.count() > longest_sync_ns.load(std::memory_order_relaxed)) {
     longest_sync_ns.store(took.count(), std::memory_order_relaxed);
   }
+  record_lag(before);
   file_dirty_ = false;
   mark_unsynced_ = false;
   durable_ = at;
   ring_->durable.store(at, std::memory_order_release);
   return true;
+}
+
+// The records have the poll thread's time, and the turn has the flusher's: what it has done since then is added.
+void JournalWriter::record_lag(std::chrono::steady_clock::time_point sync_began) noexcept {
+  const std::int64_t oldest = std::exchange(oldest_unsynced_ns_, 0);
+  if (oldest == 0) return;
+  const std::lock_guard lock(text_mutex_);
+  if (lags_ == nullptr) return;
+  const FlusherSide* const side = side_.load(std::memory_order_relaxed);
+  const auto since = side != nullptr ? side->turn_began : sync_began;
+  lags_->record(turn_time_ - from_ns(oldest) + Duration{std::chrono::steady_clock::now() - since});
+}
+
+void JournalWriter::record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept {
+  const std::lock_guard lock(text_mutex_);
+  lags_ = std::move(lags);
 }
 
 bool JournalWriter::mark(UtcTime now) noexcept {
@@ -153,6 +178,7 @@ bool JournalWriter::mark(UtcTime now) noexcept {
 
 Duration JournalWriter::turn(Instant now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return far;
+  turn_time_ = now.utc;
   reserve_when_due(now.monotonic);
   const bool asked = ring_->wanted.load(std::memory_order_seq_cst) > durable_;
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
@@ -186,6 +212,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
 
 bool JournalWriter::sync_here(UtcTime now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return false;
+  turn_time_ = now;
   if (!write_all() || !sync_file() || !mark(now)) return false;
   // Without a flusher no other thread makes a segment ahead.
   const std::uint64_t used = written_ - base_;
@@ -205,6 +232,7 @@ void JournalWriter::leave() noexcept {
 }
 
 void JournalWriter::close(UtcTime now) noexcept {
+  turn_time_ = now;
   if (!write_all() || !sync_file() || !mark(now) || !sync_file()) return;  // the ring stays for the next process
   leave();
 }

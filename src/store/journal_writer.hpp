@@ -39,6 +39,7 @@ class FlusherSide {
   std::atomic<bool> sleeping{false};
   std::atomic<bool> space_wanted{false};  // by one of its journals
   LatencyCounts syncs;                    // of all its journals, on its thread
+  std::chrono::steady_clock::time_point turn_began{};
 
  protected:
   ~FlusherSide() = default;
@@ -93,6 +94,7 @@ class JournalWriter {
   void discard() noexcept;
   void detach() noexcept;
   [[nodiscard]] std::string error_text() const;
+  void record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept;
   // The segment that holds a position; `end` is where the next one begins, unset_position for the last.
   [[nodiscard]] std::optional<SegmentPlace> segment_at(JournalPosition position, JournalPosition& end) const;
   [[nodiscard]] std::filesystem::path segment_path(std::uint64_t ordinal) const;
@@ -168,6 +170,7 @@ class JournalWriter {
   bool mark(UtcTime now) noexcept;
   bool fail(const DiskError& error) noexcept;
   void say(const DiskError& error) noexcept;
+  void record_lag(std::chrono::steady_clock::time_point sync_began) noexcept;
 
   Disk& disk_;
   const JournalOptions options_;
@@ -184,19 +187,22 @@ class JournalWriter {
   std::atomic<FlusherSide*> side_{nullptr};
   mutable std::mutex text_mutex_;
   std::string error_text_;
+  std::shared_ptr<LatencyCounts> lags_;  // also guarded by text_mutex_; null: not wanted
 
   std::unique_ptr<DiskFile> file_;  // of the last segment
   JournalPosition base_ = 0;
   JournalPosition written_ = 0;
   JournalPosition durable_ = 0;
-  std::uint64_t reserved_ = 0;      // bytes for records that the file has
-  std::uint64_t zeroed_ = 0;        // of these, no sync of a record in the first so many has metadata to write
-  bool established_ = false;        // file, folder and the folder above are on the medium, before any record
-  bool lacks_space_ = false;        // at open(): the disk is full
-  bool quiet_ = false;              // the files are as they should be without the record of this opening
-  JournalPosition idle_head_ = 0;   // after that record
-  JournalPosition ring_first_ = 0;  // where the ring's first page begins
-  JournalPosition provided_ = 0;    // the ring has its pages up to here
+  std::int64_t oldest_unsynced_ns_ = 0;  // time of the first record after durable_ that is written; 0: none
+  UtcTime turn_time_{};                  // of the turn that writes and syncs
+  std::uint64_t reserved_ = 0;           // bytes for records that the file has
+  std::uint64_t zeroed_ = 0;             // of these, no sync of a record in the first so many has metadata to write
+  bool established_ = false;             // file, folder and the folder above are on the medium, before any record
+  bool lacks_space_ = false;             // at open(): the disk is full
+  bool quiet_ = false;                   // the files are as they should be without the record of this opening
+  JournalPosition idle_head_ = 0;        // after that record
+  JournalPosition ring_first_ = 0;       // where the ring's first page begins
+  JournalPosition provided_ = 0;         // the ring has its pages up to here
   std::uint64_t mark_count_ = 0;
   JournalPosition marked_ = unset_position;
   bool mark_unsynced_ = false;

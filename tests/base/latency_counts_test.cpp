@@ -1,22 +1,14 @@
-// Which bucket a latency is counted in.
+// How exactly latencies are counted, and what other threads read.
 #include "nexusfix/base/latency_counts.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <thread>
 
 namespace nfx {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::size_t bucket_of(Duration latency) {
-  LatencyCounts counts;
-  counts.record(latency);
-  std::size_t bucket = 0;
-  while (counts.count_up_to(bucket) == 0) ++bucket;
-  return bucket;
-}
 
 TEST(LatencyCounts, bounds_go_from_100_ns_to_10_s_in_steps_of_1_and_2_5_and_5) {
   const auto bounds = LatencyCounts::bounds_ns();
@@ -31,25 +23,79 @@ TEST(LatencyCounts, bounds_go_from_100_ns_to_10_s_in_steps_of_1_and_2_5_and_5) {
   EXPECT_EQ(Duration{static_cast<Duration::rep>(bounds.back())}, Duration{10s});
 }
 
-TEST(LatencyCounts, a_latency_is_in_the_bucket_of_the_first_bound_that_is_not_below_it) {
-  const auto bounds = LatencyCounts::bounds_ns();
-  const auto expect_bucket = [&](std::int64_t ns) {
-    const auto expected = std::ranges::lower_bound(bounds, static_cast<std::uint64_t>(ns)) - bounds.begin();
-    ASSERT_EQ(bucket_of(Duration{ns}), static_cast<std::size_t>(expected)) << ns << " ns";
+TEST(LatencyCounts, a_latency_reads_back_at_most_an_eighth_too_high_and_never_too_low) {
+  const auto expect_near = [](std::uint64_t ns) {
+    LatencyCounts counts;
+    counts.record(Duration{static_cast<Duration::rep>(ns)});
+    for (const double percent : {0.0, 50.0, 100.0}) {
+      const std::uint64_t read = counts.percentile_ns(percent);
+      ASSERT_GE(read, ns);
+      ASSERT_LE(read, ns + ns / 8);
+    }
+    ASSERT_EQ(counts.count_up_to_ns(ns), 1U) << ns;
+    ASSERT_EQ(counts.count_up_to_ns(ns - ns / 8 - 1), 0U) << ns;
   };
-  for (const std::uint64_t bound : bounds) {
-    for (const std::int64_t off : {-1, 0, 1}) expect_bucket(static_cast<std::int64_t>(bound) + off);
+  for (std::uint64_t ns = 1; ns < 5000; ++ns) expect_near(ns);
+  for (unsigned bits = 1; bits < 36; ++bits) {
+    for (const int off : {-1, 0, 1}) expect_near((std::uint64_t{1} << bits) + static_cast<std::uint64_t>(off));
   }
-  for (unsigned bits = 0; bits < 63; ++bits) {
-    for (const std::int64_t off : {-1, 0, 1}) expect_bucket((std::int64_t{1} << bits) + off);
+}
+
+TEST(LatencyCounts, what_is_too_high_is_in_the_last_bucket_and_whole_in_the_sum) {
+  LatencyCounts counts;
+  counts.record(1h);
+  EXPECT_EQ(counts.percentile_ns(100), LatencyCounts::highest_ns);
+  EXPECT_EQ(counts.sum_ns(), 3'600'000'000'000U);
+  EXPECT_EQ(counts.in_bucket(LatencyCounts::bucket_count - 1), 1U);
+}
+
+TEST(LatencyCounts, percentiles_are_of_the_ranks) {
+  LatencyCounts counts;
+  EXPECT_EQ(counts.percentile_ns(99), 0U);
+  counts.record(10ns, 98);
+  counts.record(12ns);
+  counts.record(14ns);
+  EXPECT_EQ(counts.percentile_ns(98), 10U);
+  EXPECT_EQ(counts.percentile_ns(99), 12U);
+  EXPECT_EQ(counts.percentile_ns(99.9), 14U);
+  EXPECT_EQ(counts.sum_ns(), 980U + 12 + 14);
+}
+
+TEST(LatencyCounts, a_difference_has_what_came_after_the_copy) {
+  LatencyCounts counts;
+  counts.record(300ns);
+  const LatencyCounts earlier = counts;
+  counts.record(300ns);
+  counts.record(7us);
+  LatencyCounts since = counts;
+  since.subtract(earlier);
+  EXPECT_EQ(since.count(), 2U);
+  EXPECT_EQ(since.sum_ns(), 7300U);
+  since.add(earlier);
+  EXPECT_EQ(since.count(), 3U);
+  EXPECT_EQ(since.sum_ns(), counts.sum_ns());
+}
+
+// For the thread sanitizer, and because a reader must never see more than was recorded.
+TEST(LatencyCounts, a_copy_made_while_another_thread_records_is_a_state_in_between) {
+  LatencyCounts counts;
+  constexpr std::uint64_t records = 200'000;
+  std::jthread writer{[&counts] {
+    for (std::uint64_t i = 0; i < records; ++i) counts.record(Duration{static_cast<Duration::rep>(i % 1000)});
+  }};
+  std::uint64_t seen = 0;
+  while (seen < records) {
+    const LatencyCounts copy = counts;
+    ASSERT_GE(copy.count(), seen);
+    seen = copy.count();
+    ASSERT_LE(seen, records);
   }
-  expect_bucket(INT64_MAX);
 }
 
 TEST(LatencyCounts, a_negative_latency_counts_as_zero) {
   LatencyCounts counts;
   counts.record(Duration{-5});
-  EXPECT_EQ(counts.count_up_to(0), 1U);
+  EXPECT_EQ(counts.count_up_to_ns(0), 1U);
   EXPECT_EQ(counts.sum_ns(), 0U);
 }
 
@@ -60,9 +106,8 @@ TEST(LatencyCounts, a_copy_has_all_counts_and_the_sum) {
   counts.record(1s);
   EXPECT_EQ(copy.count(), 3U);
   EXPECT_EQ(copy.sum_ns(), 3'600'000'002'300U);
-  for (std::size_t i = 0; i < LatencyCounts::bounds_ns().size(); ++i) {
-    const std::uint64_t bound = LatencyCounts::bounds_ns()[i];
-    EXPECT_EQ(copy.count_up_to(i), (bound >= 300 ? 1U : 0U) + (bound >= 2000 ? 1U : 0U)) << bound;
+  for (const std::uint64_t bound : LatencyCounts::bounds_ns()) {
+    EXPECT_EQ(copy.count_up_to_ns(bound), (bound >= 300 ? 1U : 0U) + (bound >= 2000 ? 1U : 0U)) << bound;
   }
   copy = counts;
   EXPECT_EQ(copy.count(), 4U);

@@ -125,6 +125,30 @@ TEST(Metrics, every_histogram_reaches_the_page) {
   EXPECT_EQ(text.find("nfx_flusher_sync_seconds_count{thread=\"WORKER\"}"), std::string::npos);
 }
 
+TEST(Metrics, every_stage_reaches_the_page) {
+  LatencySet stages;
+  LatencyReport report;
+  report.sessions.push_back({.session = "S", .poll_thread = 0, .serial = 1, .stages = {}});
+  for (std::size_t i = 0; i < session_stage_count; ++i) {
+    stages.of[i] = one_latency(i);
+    report.sessions[0].stages.of[i].record(Duration{static_cast<Duration::rep>(1023 + (1024 << i))});
+  }
+  MetricsPage page;
+  add_stages(page, "T", stages);
+  add_session_latencies(page, report);
+  const std::string text = page.text();
+  for (std::size_t i = 0; i < session_stage_count; ++i) {
+    const test::HistogramText histogram =
+        test::read_histogram(text, std::string{latency_stages[i].metric}, "thread=\"T\"");
+    EXPECT_EQ(histogram.count, 1U) << latency_stages[i].name;
+    EXPECT_EQ(histogram.in_bucket(static_cast<double>(LatencyCounts::bounds_ns()[i]) / 1e9), 1U);
+    const std::string labels =
+        "nfx_session_latency_seconds{session=\"S\",stage=\"" + std::string{latency_stages[i].name} + "\",quantile=";
+    EXPECT_NE(text.find(labels + "\"0.99\"}"), std::string::npos) << text;
+  }
+  EXPECT_NE(text.find("stage=\"kernel_to_read\",quantile=\"1\"} 2.047e-06\n"), std::string::npos) << text;
+}
+
 TEST(Metrics, sums_add_every_counter) {
   auto sum = numbered<PollLoopCounters>(10);
   add_counters(sum, numbered<PollLoopCounters>(1000));
@@ -161,6 +185,10 @@ TEST(Metrics, the_documentation_has_every_row) {
   table.add_counters<TlsCounters>("thread");
   table.add_rows(loop_metric_rows, "thread");
   table.add_rows(loop_histogram_rows, "thread");
+  for (std::size_t i = 0; i < session_stage_count; ++i)
+    table.add(latency_stages[i].metric, "thread", "histogram", latency_stages[i].help);
+  table.add(session_latency_metric.name, "session, stage, quantile", "gauge", session_latency_metric.help);
+  table.add(slow_lost_metric.name, "thread", "counter", slow_lost_metric.help);
   table.add_rows(thread_metric_rows, "thread");
   table.add_rows(helper_metric_rows, "thread");
   table.add_rows(helper_histogram_rows, "thread");

@@ -1,6 +1,7 @@
 // What is still under way on an engine's other threads when it ends.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <latch>
 #include <memory>
 #include <thread>
@@ -84,6 +85,71 @@ TEST(EngineThreads, engine_that_ends_waits_for_the_journal_that_a_logon_has_aske
   const SessionStore store = stores.open(one, UtcTime{});
   ASSERT_NE(store.journal(), nullptr);
   EXPECT_TRUE(store.journal()->recovery().clean);
+}
+
+// Answers, or sends one order after the other until it has enough answers.
+class PingPong final : public Silent {
+ public:
+  explicit PingPong(std::uint64_t orders = 0) : orders_(orders) {}
+  void on_logon(SessionHandle& session) override {
+    if (orders_ != 0) send(session);
+  }
+  void on_message(SessionHandle& session, const MessageView&) override {
+    if (orders_ == 0 || ++answers < orders_) send(session);
+  }
+  std::atomic<std::uint64_t> answers{0};
+
+ private:
+  static void send(SessionHandle& session) {
+    static_cast<void>(session.send({.msg_type = "D", .body = "11=1\x01", .header_fields = {}}));
+  }
+  const std::uint64_t orders_;
+};
+
+// Under the thread sanitizer: the poll thread records meanwhile.
+TEST(EngineThreads, engine_latencies_can_be_read_while_its_thread_records) {
+  constexpr std::uint64_t orders = 2000;
+  PingPong venue_side, trader_side{orders};
+  EngineConfig config;
+  config.sessions = {acceptor_for("A")};
+  Engine venue{config, venue_side};
+  venue.start();
+  SessionSettings client;
+  client.session.role = Role::initiator;
+  client.session.sender_comp_id = "A";
+  client.session.target_comp_id = "VENUE";
+  client.connect = {*venue.local_endpoint(0)};
+  EngineConfig client_config;
+  client_config.sessions = {client};
+  Engine trader{client_config, trader_side};
+  std::jthread venue_thread{[&] { venue.run(); }};
+  std::jthread trader_thread{[&] { trader.run(); }};
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  std::uint64_t before = 0;
+  while (trader_side.answers < orders && std::chrono::steady_clock::now() < deadline) {
+    const LatencyReport report = venue.latency();
+    const std::uint64_t now = report.threads.at(0).stages[LatencyStage::in_application].count();
+    ASSERT_GE(now, before);
+    before = now;
+    static_cast<void>(venue.latency(LatencyWindow::second));
+    static_cast<void>(venue.slowest(LatencyWindow::second));
+  }
+  venue.stop();
+  venue_thread.join();
+  trader.stop();
+  trader_thread.join();
+  const LatencyReport all = venue.latency();
+  ASSERT_EQ(all.sessions.size(), 1U);
+  const LatencySet& stages = all.sessions[0].stages;
+  EXPECT_EQ(stages[LatencyStage::read_to_application].count(), orders);
+  EXPECT_EQ(stages[LatencyStage::in_application].count(), orders);
+  EXPECT_EQ(stages[LatencyStage::commit_to_socket].count(), orders);
+  EXPECT_EQ(stages[LatencyStage::request_to_answer].count(), orders);
+  EXPECT_EQ(stages[LatencyStage::send_to_commit].count(), orders / 16);
+  EXPECT_GE(stages[LatencyStage::request_to_answer].percentile_ns(50),
+            stages[LatencyStage::in_application].percentile_ns(50));
+  EXPECT_FALSE(venue.slowest(LatencyWindow::since_start).empty());
+  EXPECT_NE(hdr_log_text(all).find("Tag=FIX.4.4:VENUE->A/in_application,"), std::string::npos);
 }
 
 // Under the thread sanitizer: the poll threads count meanwhile.

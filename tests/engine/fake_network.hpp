@@ -38,6 +38,7 @@ class FakeNetwork final : public LoopNetwork {
   std::optional<UtcTime> received_at() const noexcept override { return std::nullopt; }
   void wake() noexcept override { ++wakes; }
   UtcTime time_on_any_thread() const noexcept override { return {}; }
+  MonotonicTime monotonic() const noexcept override { return {}; }
 
   // Ids with slots from 1 on, each in its first generation.
   ConnectionId next_id() { return ConnectionId{(std::uint64_t{1} << 32) | ++connections}; }

@@ -159,6 +159,30 @@ TEST_F(JournalSession, lets_nothing_leave_before_it_is_synced_when_it_holds_back
   EXPECT_EQ(reports_received(), before + 1);
 }
 
+TEST_F(JournalSession, the_durable_lag_of_a_sync_is_the_age_of_its_oldest_record) {
+  start(Durability::interval);
+  const auto lags = [this] {
+    LatencyReport report;
+    rig.venue.loop->add_latency(report);
+    return report.sessions.at(0).stages[LatencyStage::durable_lag];
+  };
+  rig.clock.advance(1s);
+  turn(2);
+  const LatencyCounts before = lags();
+  ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = test::order(1), .header_fields = {}}));
+  rig.venue.loop->turn(0ns);
+  rig.clock.advance(30ms);
+  rig.venue.loop->turn(0ns);
+  ASSERT_TRUE(rig.venue.session().send({.msg_type = "8", .body = test::order(2), .header_fields = {}}));
+  rig.clock.advance(20ms);
+  flush();
+  LatencyCounts since = lags();
+  since.subtract(before);
+  EXPECT_EQ(since.count(), 1U) << "one sync";
+  EXPECT_GE(since.sum_ns(), 50'000'000U);
+  EXPECT_LT(since.sum_ns(), 20'000'000'000U) << "besides, the time that the sync took on this host";
+}
+
 TEST_F(JournalSession, serves_one_sync_to_all_that_gathered_meanwhile) {
   start(Durability::group);
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(report("r" + std::to_string(i)));

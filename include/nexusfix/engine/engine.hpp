@@ -14,6 +14,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/latency.hpp"
 #include "nexusfix/engine/session_command.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/placement/placement_request.hpp"
@@ -129,6 +130,11 @@ class Engine {
   // The sum of all poll threads, from any thread, while they run or afterwards. Each number is exact; they are not of
   // one moment before run() has returned.
   [[nodiscard]] PollLoopCounters counters() const noexcept;
+  // The latencies of all sessions and poll threads, from any thread, while they run or afterwards. Empty with [engine]
+  // latency = false, and windows also before run().
+  [[nodiscard]] LatencyReport latency(LatencyWindow window = LatencyWindow::since_start) const;
+  // The slowest hundred moments of the window, slowest first.
+  [[nodiscard]] std::vector<SlowMoment> slowest(LatencyWindow window) const;
   // For the session's poll thread only, or for any thread once run() has returned.
   [[nodiscard]] SessionHandle* session(std::size_t id) noexcept;
 

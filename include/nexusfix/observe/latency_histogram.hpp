@@ -2,50 +2,24 @@
 // Thread: one writer; readers take a copy on the writer's thread. Cost: record is a bit scan and two increments, never
 // an allocation; 36 KiB per histogram, fixed.
 //
-// Buckets are linear within a power of two and logarithmic across them. Below 256 ns each value has its own; above,
-// each power of two is split into 128:
-//
-//   value   1 m m m m m m m x x ... x     the seven bits after the leading one choose the bucket; x is lost
+// Below 256 ns each value has its own bucket; above, each power of two is split into 128 (base/latency_buckets.hpp).
+// LatencyCounts has the same buckets with an eighth of the resolution, and can be read by other threads.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/latency_buckets.hpp"
 #include "nexusfix/base/time.hpp"
 
 namespace nfx {
 
 namespace detail {
 
-struct LatencyBuckets {
-  static constexpr unsigned exact_bits = 8;  // values below 2^8 have a bucket each
-  static constexpr unsigned value_bits = 42;
-  static constexpr std::uint64_t highest_value = (std::uint64_t{1} << value_bits) - 1;
-  static constexpr std::size_t buckets_per_power = std::size_t{1} << (exact_bits - 1);
-  static constexpr std::size_t bucket_count =
-      (std::size_t{1} << exact_bits) + (value_bits - exact_bits) * buckets_per_power;
-
-  [[nodiscard]] static constexpr std::size_t bucket_of(std::uint64_t v) noexcept {
-    const auto width = static_cast<unsigned>(std::bit_width(v | ((1U << exact_bits) - 1)));
-    const unsigned shift = width - exact_bits;  // bits lost: 0 below 2^8
-    return shift * buckets_per_power + static_cast<std::size_t>(v >> shift);
-  }
-  [[nodiscard]] static constexpr std::uint64_t highest_in(std::size_t bucket) noexcept {
-    if (bucket < (std::size_t{1} << exact_bits)) return bucket;
-    const auto shift = static_cast<unsigned>(bucket / buckets_per_power - 1);
-    const std::uint64_t leading = bucket - shift * buckets_per_power;
-    return ((leading + 1) << shift) - 1;
-  }
-};
-static_assert(LatencyBuckets::bucket_of(LatencyBuckets::highest_value) == LatencyBuckets::bucket_count - 1);
-static_assert(LatencyBuckets::bucket_of(255) == 255 && LatencyBuckets::bucket_of(257) == 256 &&
-              LatencyBuckets::bucket_of(258) == 257);
-static_assert(LatencyBuckets::highest_in(255) == 255 && LatencyBuckets::highest_in(256) == 257 &&
-              LatencyBuckets::highest_in(LatencyBuckets::bucket_count - 1) == LatencyBuckets::highest_value);
+using LatencyBuckets = LogLinearBuckets<8, 42>;
 
 }  // namespace detail
 
@@ -103,6 +77,7 @@ class LatencyHistogram {
   // How many were at most `latency_ns`; those within 1 % above it may be counted too.
   [[nodiscard]] std::uint64_t count_up_to(std::uint64_t latency_ns) const noexcept;
 
+  [[nodiscard]] std::uint64_t in_bucket(std::size_t bucket) const noexcept { return buckets_[bucket]; }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::uint64_t sum() const noexcept { return sum_; }
   [[nodiscard]] std::uint64_t min() const noexcept { return count_ == 0 ? 0 : min_; }

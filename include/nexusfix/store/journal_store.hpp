@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "nexusfix/base/counter_rows.hpp"
+#include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/store/disk.hpp"
@@ -186,6 +187,10 @@ class JournalStore {
   // append() of a record of a recording, whose body is `header` and then `bytes`. With retain_messages = 0 no index
   // grows with their number.
   bool append_recorded(SeqNum seq, std::string_view header, std::string_view bytes, UtcTime now) noexcept;
+
+  // For each sync, the age of the oldest record that it made durable, by the time in the record. Null: no more.
+  // Recorded by whoever syncs: the flusher, or the owner where there is none.
+  void record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept;
 
   [[nodiscard]] detail::JournalWriter& writer() noexcept { return *writer_; }  // for JournalFlusher
 

@@ -1,0 +1,107 @@
+// What an engine measures of itself at all times: the stages of each session's messages, the iterations of each poll
+// thread, and the slowest hundred moments of each window of time with what the host did then. Engine::latency() and
+// Engine::slowest() return it.
+// Thread: values. Cost: 15 KiB for each session in a report; a poll thread is not disturbed. A session takes the same
+// once it has connected, on pages that are used with its first application message.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/observe/latency_stages.hpp"
+
+namespace nfx {
+
+// The last complete window of this length; while there is none, what there is of the first.
+enum class LatencyWindow : std::uint8_t { second, ten_seconds, minute, day, since_start };
+inline constexpr std::size_t timed_window_count = static_cast<std::size_t>(LatencyWindow::since_start);
+
+// "1s", "10s", "1min", "1day", "start"; "?" beyond the last.
+[[nodiscard]] std::string_view to_string(LatencyWindow window) noexcept;
+// Zero for since_start.
+[[nodiscard]] constexpr Duration length_of(LatencyWindow window) noexcept {
+  constexpr std::array<std::chrono::seconds, timed_window_count + 1> lengths{
+      std::chrono::seconds{1}, std::chrono::seconds{10}, std::chrono::minutes{1}, std::chrono::days{1}, {}};
+  return lengths[static_cast<std::size_t>(window)];
+}
+
+// Of one poll thread.
+struct LoopLatency {
+  LatencyCounts handling;  // from the first bytes of an iteration until its answers are sent
+  LatencyCounts poll_gap;  // between two iterations, of which the first did not wait for the network
+};
+
+struct SessionLatency {
+  std::string session;  // its identity
+  std::uint32_t poll_thread = 0;
+  std::uint64_t serial = 0;  // another one for a session that has left memory and come back
+  LatencySet stages;
+};
+
+struct ThreadLatency {
+  std::uint32_t poll_thread = 0;
+  LoopLatency loop;
+  LatencySet stages;  // of its sessions, those included that have left memory
+};
+
+struct LatencyReport {
+  UtcTime from{}, to{};                  // to: when it was made, or the window ended
+  std::vector<SessionLatency> sessions;  // that have connected; of a window, those that recorded anything in it
+  std::vector<ThreadLatency> threads;    // one for each poll thread
+};
+
+// The report in HdrHistogram's log format (nexusfix/observe/hdr_log.hpp): one line for each session and stage, tagged
+// "FIX.4.4:A->B/in_application", and for each poll thread, tagged "nfx-poll-0/turn", where there is any latency.
+[[nodiscard]] std::string hdr_log_text(const LatencyReport& report);
+
+// Why a moment was slow, as far as the kernel's counters and the engine tell. Where several could be, the first one
+// that accounts for half of the time.
+enum class SlowCause : std::uint8_t {
+  disk,         // it waited for the journal's sync
+  peer,         // the peer did not read: the kernel took no more bytes
+  scheduler,    // another task ran on the thread's CPU
+  steal,        // the hypervisor ran another guest
+  page_fault,   // memory was mapped or read from disk
+  application,  // on_message took it, of this message or of one before it in the same read
+  migration,    // the thread was moved to another CPU
+  interrupt,    // the CPU handled interrupts
+  none_known,
+};
+// "disk", "page fault"; "?" beyond the last.
+[[nodiscard]] std::string_view to_string(SlowCause cause) noexcept;
+
+// What the kernel counted of the poll thread and its CPU, between two samples around the moment: at most some 200 ms
+// more than the moment itself.
+struct HostEvidence {
+  Duration waited{};  // could have run, while another task did
+  Duration stolen{};  // by the hypervisor, in steps of 10 ms
+  std::uint64_t interrupts = 0;
+  std::uint64_t involuntary_switches = 0;
+  std::uint64_t migrations = 0;
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+};
+
+struct SlowMoment {
+  UtcTime ended{};
+  Duration took{};
+  LatencyStage stage = LatencyStage::turn;
+  std::string session;  // empty for a turn
+  std::uint32_t poll_thread = 0;
+  SlowCause cause = SlowCause::none_known;
+  HostEvidence host;
+};
+
+// "2026-11-23 19:20:01.123456 3.2 ms in_application FIX.4.4:A->B nfx-poll-0: scheduler; waited 3.1 ms, 2 switches"
+[[nodiscard]] std::string to_string(const SlowMoment& moment);
+
+}  // namespace nfx

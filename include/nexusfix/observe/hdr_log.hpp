@@ -1,0 +1,39 @@
+// Latencies in HdrHistogram's log format (version 1.3, compressed V2 histograms in base64), which its tools and
+// libraries read, merge and plot.
+// Thread: any. Cost: allocates; no part of a hot path. Errors: none. Values are nanoseconds with two significant
+// digits; a LatencyCounts has each latency at the upper end of its bucket, so that percentiles are as its own.
+// The compression is zlib's format with stored blocks: readers need zlib, this does not.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/observe/latency_histogram.hpp"
+
+namespace nfx {
+
+// One histogram in base64, as it is in a line of the log.
+[[nodiscard]] std::string hdr_encoded(const LatencyCounts& latencies);
+[[nodiscard]] std::string hdr_encoded(const LatencyHistogram& latencies);
+
+class HdrLog {
+ public:
+  // The first lines: version and start.
+  explicit HdrLog(UtcTime start);
+
+  // Commas, blanks and line ends in `tag` become underscores.
+  void add(std::string_view tag, UtcTime from, UtcTime to, const LatencyCounts& latencies);
+  void add(std::string_view tag, UtcTime from, UtcTime to, const LatencyHistogram& latencies);
+
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  void add_line(std::string_view tag, UtcTime from, UtcTime to, std::uint64_t highest_ns, const std::string& encoded);
+
+  UtcTime start_;
+  std::string text_;
+};
+
+}  // namespace nfx

@@ -1,0 +1,60 @@
+// The latencies of one poll thread and of its sessions, for readers on other threads.
+// Thread: enter() and leave() from the poll thread; report() from any. Cost: a mutex when a session connects for the
+// first time or leaves memory, and while a report collects the sessions; recording takes none. Lifetime: a session's
+// latencies exist until it has left and no report reads them. Errors: enter() throws std::system_error without memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/slow_ring.hpp"
+#include "nexusfix/base/page_array.hpp"
+#include "nexusfix/engine/latency.hpp"
+
+namespace nfx {
+
+// Zero pages, which are an empty set: a page takes memory when the first latency is recorded on it.
+class LatencyPages {
+ public:
+  LatencyPages()
+      : pages_(map_array<std::uint64_t>(sizeof(LatencySet) / sizeof(std::uint64_t),
+                                        "a session's latencies; set [engine] latency = false")) {}
+  [[nodiscard]] LatencySet& set() const noexcept { return *reinterpret_cast<LatencySet*>(pages_.get()); }
+  void take() const noexcept { take_pages(std::span{pages_.get(), sizeof(LatencySet) / sizeof(std::uint64_t)}); }
+
+ private:
+  static_assert(sizeof(LatencySet) % sizeof(std::uint64_t) == 0);
+  PageArray<std::uint64_t> pages_;
+};
+
+struct SessionBook {
+  std::string session;
+  std::uint64_t serial = 0;
+  LatencyPages pages;
+};
+
+class LatencyLedger {
+ public:
+  // Until leave().
+  [[nodiscard]] std::shared_ptr<SessionBook> enter(const std::string& session);
+  // What the session recorded remains in the thread's sum.
+  void leave(const std::shared_ptr<SessionBook>& book) noexcept;
+
+  // Adds this thread and its sessions.
+  void report(LatencyReport& into, std::uint32_t poll_thread, const LoopLatency& loop) const;
+
+  [[nodiscard]] SlowRing& slow() const noexcept { return *slow_; }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<SessionBook>> books_;
+  LatencySet left_;  // of sessions that have left
+  std::unique_ptr<SlowRing> slow_ = std::make_unique<SlowRing>();
+};
+
+}  // namespace nfx

@@ -1,0 +1,132 @@
+// The thread that samples, and the names and causes of what the poll threads offer.
+#include "engine/latency_monitor.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "nexusfix/base/clocks.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/cpu_counters.hpp"
+
+namespace nfx {
+
+HostSample HostSampler::sample(int tid, const CounterSample& counters, MonotonicTime now) {
+  const auto thread = sample_thread(files_, ::getpid(), tid);
+  if (thread) {
+    sum_.waited = Duration{static_cast<Duration::rep>(thread->wait_ns.value_or(0))};
+    sum_.involuntary_switches = thread->involuntary_switches;
+    sum_.migrations = thread->migrations.value_or(0);
+    sum_.minor_faults = thread->minor_faults;
+    sum_.major_faults = thread->major_faults;
+    const auto cpu = std::ranges::find(counters.cpus, thread->cpu, &CpuCounters::cpu);
+    if (cpu != counters.cpus.end()) {
+      const CpuCounts now_counts{
+          cpu->cpu, cpu->steal,
+          cpu->timer + cpu->rescheduling + cpu->function_calls + cpu->tlb_shootdowns + cpu->devices + cpu->other};
+      if (now_counts.cpu == before_.cpu) {
+        static const long ticks_per_second = std::max(::sysconf(_SC_CLK_TCK), 1L);
+        const auto ticks = static_cast<Duration::rep>(now_counts.stolen_ticks - before_.stolen_ticks);
+        sum_.stolen += Duration{std::chrono::seconds{1}} * ticks / ticks_per_second;
+        sum_.interrupts += now_counts.interrupts - before_.interrupts;
+      }
+      before_ = now_counts;
+    }
+  }
+  return {now, sum_};
+}
+
+LatencyMonitor::LatencyMonitor(std::vector<const MeasuredThread*> threads) {
+  for (const MeasuredThread* thread : threads) watched_.push_back({thread, HostSampler{}, {}, {}, {}});
+}
+
+void LatencyMonitor::begin(const CpuSet& cpus) {
+  if (thread_.joinable() || watched_.empty()) return;
+  stop_ = false;
+  thread_ = std::thread{[this, cpus] { run(cpus); }};
+}
+
+void LatencyMonitor::end() noexcept {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock{mutex_};
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void LatencyMonitor::run(const CpuSet& cpus) {
+  CpuAffinity::name_thread("nfx-latency");
+  if (!cpus.empty()) static_cast<void>(CpuAffinity::set(cpus));
+  for (bool last = false;;) {
+    try {
+      step(read_clocks());
+    } catch (const std::exception&) {
+      // Without memory this period is left out; the poll threads count what does not fit their rings.
+    }
+    if (last) return;
+    std::unique_lock lock{mutex_};
+    last = changed_.wait_for(lock, period, [this] { return stop_; });
+  }
+}
+
+void LatencyMonitor::step(Instant now) {
+  const bool copies = now.monotonic >= next_copy_;
+  if (copies) {
+    next_copy_ = now.monotonic + copy_period;
+    LatencyReport report;
+    for (const Watched& each : watched_) each.thread->add_latency(report);
+    history_.add(report, now);
+    names_.clear();
+    for (SessionLatency& each : report.sessions) names_.emplace(each.serial, std::move(each.session));
+  }
+  // Taken before the sample, so that each has ended when it is made.
+  for (Watched& each : watched_) {
+    each.records.clear();
+    each.thread->slow().take(each.records);
+  }
+  const CounterSample counters = sample_counters(HostFiles{});
+  const Instant sampled{now.utc + (read_monotonic() - now.monotonic), read_monotonic()};
+  for (std::uint32_t i = 0; i < watched_.size(); ++i) take(watched_[i], i, counters, sampled);
+  moments_.turn(now.monotonic);
+}
+
+void LatencyMonitor::take(Watched& watched, std::uint32_t number, const CounterSample& counters, Instant now) {
+  if (const int tid = watched.thread->thread_id(); tid != 0) {
+    watched.samples.push_back(watched.sampler.sample(tid, counters, now.monotonic));
+    if (watched.samples.size() > SlowMoments::most_samples) watched.samples.pop_front();
+  }
+  SlowRing& ring = watched.thread->slow();
+  ring.set_limit(watched.limit.next(watched.records, ring.limit(), now.monotonic));
+  // Of what was before the first sample nothing is known.
+  if (watched.samples.size() < 2) return;
+  for (const SlowRecord& record : watched.records) {
+    SlowMoment moment;
+    moment.ended = now.utc - (now.monotonic - record.ended);
+    moment.took = record.took;
+    moment.stage = record.stage;
+    if (record.session != 0) moment.session = name_of(record.session);
+    moment.poll_thread = number;
+    moment.host = evidence_between(watched.samples, record.began(), record.ended);
+    moment.cause = cause_of(record, moment.host, callback_time(record, watched.records));
+    moments_.add(std::move(moment), now.monotonic);
+  }
+}
+
+// Of a session that connected since the last copy, or has left memory.
+const std::string& LatencyMonitor::name_of(std::uint64_t serial) {
+  const auto found = names_.find(serial);
+  if (found != names_.end()) return found->second;
+  LatencyReport report;
+  for (const Watched& each : watched_) each.thread->add_latency(report);
+  std::string& name = names_[serial];
+  for (const SessionLatency& each : report.sessions) {
+    if (each.serial == serial) name = each.session;
+  }
+  return name;
+}
+
+}  // namespace nfx

@@ -1,0 +1,119 @@
+// Follows what a session sends from the application to the kernel, and notes when.
+// Thread: the poll thread. Cost: some additions per message; the caller reads the clock. Without a book nothing is
+// noted. Errors: none.
+//
+// Bytes leave in order. Those that were appended before an attempt to send them form a group, and those appended
+// afterwards the next one, so that a group whose bytes wait for the disk or the peer is noted when its last byte has
+// left:
+//
+//   appended ─► following ─► leaving ─► the kernel
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/latency_ledger.hpp"
+#include "engine/stage_notes.hpp"
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/time.hpp"
+
+namespace nfx {
+
+class SessionMeter {
+ public:
+  static constexpr std::uint32_t send_sample = 16;  // of so many sends, one is timed by itself
+
+  // From now on it notes; until then everything is ignored.
+  void begin(const SessionBook& book, StageNotes& notes) noexcept {
+    book_ = &book;
+    notes_ = &notes;
+  }
+  [[nodiscard]] bool on() const noexcept { return book_ != nullptr; }
+  [[nodiscard]] const SessionBook* book() const noexcept { return book_; }
+
+  // Bytes of any message were encoded.
+  void appended(std::size_t bytes) noexcept { (sealed_ ? following_ : leaving_).bytes += bytes; }
+  [[nodiscard]] bool times_next_send() noexcept { return on() && ++sends_ % send_sample == 0; }
+  // The application has sent a message: committed with its callback, or now.
+  void sent_in_callback() noexcept { ++uncommitted_; }
+  void sent(StageTicks at) noexcept { committed(at, 1); }
+  // on_message has returned, which was given a message of bytes read at `read`.
+  void callback_ended(StageTicks read, StageTicks at) noexcept {
+    if (uncommitted_ == 0) return;
+    Group& group = committed(at, uncommitted_);
+    uncommitted_ = 0;
+    if (group.answers++ == 0) group.asked = read;
+  }
+
+  // What is appended from now on leaves later than what waits for the disk.
+  void waits_for_disk() noexcept {
+    sealed_ = true;
+    leaving_.wait = std::max(leaving_.wait, SendWait::disk);
+  }
+  // The kernel has taken so many bytes; `all`: nothing is left; `blocked`: it took fewer than it was given.
+  void left(std::size_t bytes, bool all, bool blocked) noexcept {
+    NFX_ASSERT(on());
+    if (blocked) leaving_.wait = SendWait::peer;
+    // What is behind those that wait has waited with them.
+    if (sealed_) following_.wait = std::max(following_.wait, leaving_.wait);
+    if (all) {
+      note(leaving_);
+      if (sealed_) note(following_);
+      return start_over();
+    }
+    if (bytes < leaving_.bytes) {
+      leaving_.bytes -= bytes;
+      sealed_ = true;
+      return;
+    }
+    note(leaving_);
+    bytes -= leaving_.bytes;
+    leaving_ = following_;
+    leaving_.bytes -= std::min(bytes, leaving_.bytes);
+    following_ = {};
+    sealed_ = false;
+  }
+  // The connection has ended, or everything has left.
+  void start_over() noexcept {
+    leaving_ = {};
+    if (!sealed_) return;
+    following_ = {};
+    sealed_ = false;
+  }
+
+ private:
+  struct Group {
+    std::size_t bytes = 0;
+    StageTicks committed = 0;  // the oldest
+    StageTicks asked = 0;      // the oldest
+    std::uint32_t messages = 0;
+    std::uint32_t answers = 0;
+    std::uint32_t generation = 0;  // of the ticks
+    SendWait wait = SendWait::nothing;
+  };
+
+  Group& committed(StageTicks at, std::uint32_t messages) noexcept {
+    Group& group = sealed_ ? following_ : leaving_;
+    if (group.messages == 0) {
+      group.committed = at;
+      group.generation = notes_->generation();
+    }
+    group.messages += messages;
+    return group;
+  }
+
+  void note(const Group& group) noexcept {
+    if (group.messages == 0 || group.generation != notes_->generation()) return;
+    notes_->left(book_, group.committed, group.asked, group.messages, group.answers, group.wait);
+  }
+
+  const SessionBook* book_ = nullptr;
+  StageNotes* notes_ = nullptr;
+  std::uint32_t sends_ = 0;
+  std::uint32_t uncommitted_ = 0;
+  bool sealed_ = false;
+  Group leaving_, following_;
+};
+
+}  // namespace nfx

@@ -1,0 +1,135 @@
+// What accounts for half of a moment is its cause.
+#include "engine/slow_moments.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace nfx {
+namespace {
+
+// What one of each takes at most, mostly; docs/latency.md states them.
+constexpr Duration one_minor_fault = std::chrono::microseconds{1};
+constexpr Duration one_major_fault = std::chrono::milliseconds{1};
+constexpr Duration one_migration = std::chrono::microseconds{100};
+constexpr Duration one_interrupt = std::chrono::microseconds{5};
+
+template <class Moment>
+bool slower(const Moment& a, const Moment& b) noexcept {
+  return a.took > b.took;
+}
+
+std::uint64_t since(std::uint64_t later, std::uint64_t earlier) noexcept {
+  return later > earlier ? later - earlier : 0;
+}
+
+}  // namespace
+
+HostEvidence evidence_between(const std::deque<HostSample>& samples, MonotonicTime began,
+                              MonotonicTime ended) noexcept {
+  if (samples.empty()) return {};
+  auto first = std::ranges::upper_bound(samples, began, {}, &HostSample::at);
+  if (first != samples.begin()) --first;
+  auto last = std::ranges::lower_bound(samples, ended, {}, &HostSample::at);
+  if (last == samples.end()) --last;
+  const HostEvidence &a = first->counted, &b = last->counted;
+  return {.waited = std::max(b.waited - a.waited, Duration::zero()),
+          .stolen = std::max(b.stolen - a.stolen, Duration::zero()),
+          .interrupts = since(b.interrupts, a.interrupts),
+          .involuntary_switches = since(b.involuntary_switches, a.involuntary_switches),
+          .migrations = since(b.migrations, a.migrations),
+          .minor_faults = since(b.minor_faults, a.minor_faults),
+          .major_faults = since(b.major_faults, a.major_faults)};
+}
+
+Duration callback_time(const SlowRecord& record, std::span<const SlowRecord> records) noexcept {
+  if (record.stage == LatencyStage::in_application) return record.took;
+  Duration within{};
+  for (const SlowRecord& each : records) {
+    if (each.stage != LatencyStage::in_application) continue;
+    within += std::max(std::min(record.ended, each.ended) - std::max(record.began(), each.began()), Duration::zero());
+  }
+  return within;
+}
+
+SlowCause cause_of(const SlowRecord& record, const HostEvidence& host, Duration in_callback) noexcept {
+  const Duration half = record.took / 2;
+  const auto times = [](std::uint64_t count, Duration each) { return static_cast<Duration::rep>(count) * each; };
+  switch (record.wait) {
+    case SendWait::disk: return SlowCause::disk;
+    case SendWait::peer: return SlowCause::peer;
+    case SendWait::nothing: break;
+  }
+  if (host.waited >= half) return SlowCause::scheduler;
+  if (host.stolen >= half) return SlowCause::steal;
+  if (times(host.major_faults, one_major_fault) + times(host.minor_faults, one_minor_fault) >= half)
+    return SlowCause::page_fault;
+  if (in_callback >= half) return SlowCause::application;
+  if (times(host.migrations, one_migration) >= half) return SlowCause::migration;
+  if (times(host.interrupts, one_interrupt) >= half) return SlowCause::interrupt;
+  return SlowCause::none_known;
+}
+
+Duration SlowLimit::next(std::span<const SlowRecord> records, Duration limit, MonotonicTime now) {
+  for (const SlowRecord& each : records) {
+    if (second_.size() == SlowMoments::most && each.took <= second_.front()) continue;
+    if (second_.size() == SlowMoments::most) {
+      std::ranges::pop_heap(second_, std::ranges::greater{});
+      second_.pop_back();
+    }
+    second_.push_back(each.took);
+    std::ranges::push_heap(second_, std::ranges::greater{});
+  }
+  const bool full = second_.size() == SlowMoments::most;
+  if (full) limit = std::max(limit, second_.front());
+  if (now - second_began_ < std::chrono::seconds{1}) return limit;
+  // A second with few of them: more are wanted of the next.
+  if (!full) limit /= 2;
+  if (full) limit = second_.front() - second_.front() / 8;
+  second_.clear();
+  second_began_ = now;
+  return limit;
+}
+
+void SlowMoments::add(SlowMoment moment, MonotonicTime now) {
+  turn(now);
+  const std::lock_guard lock{mutex_};
+  for (Window& window : windows_) {
+    if (window.now.size() == most) {
+      if (moment.took <= window.now.front().took) continue;
+      std::ranges::pop_heap(window.now, slower<SlowMoment>);
+      window.now.pop_back();
+    }
+    window.now.push_back(moment);
+    std::ranges::push_heap(window.now, slower<SlowMoment>);
+  }
+}
+
+void SlowMoments::turn(MonotonicTime now) {
+  const std::lock_guard lock{mutex_};
+  for (std::size_t i = 0; i < timed_window_count; ++i) {
+    Window& window = windows_[i];
+    const Duration length = length_of(static_cast<LatencyWindow>(i));
+    if (window.began == MonotonicTime{}) window.began = now;
+    if (now - window.began < length) continue;
+    // After a pause of more than a window the last one is empty.
+    const bool recent = now - window.began < 2 * length;
+    window.last.clear();
+    if (recent) std::swap(window.last, window.now);
+    window.now.clear();
+    window.complete = true;
+    window.began = recent ? window.began + length : now;
+  }
+}
+
+std::vector<SlowMoment> SlowMoments::slowest(LatencyWindow of) const {
+  std::vector<SlowMoment> found;
+  {
+    const std::lock_guard lock{mutex_};
+    const Window& window = windows_.at(static_cast<std::size_t>(of));
+    found = window.complete ? window.last : window.now;
+  }
+  std::ranges::sort(found, slower<SlowMoment>);
+  return found;
+}
+
+}  // namespace nfx

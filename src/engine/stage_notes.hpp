@@ -1,0 +1,213 @@
+// When the last messages passed the stages of the engine, written down while they are handled, and counted as latencies
+// when the poll thread is idle.
+// Thread: the poll thread. Cost: a reading of the processor's counter where the caller asks for one, and some stores;
+// fold() takes some nanoseconds for each latency. What has been given to the kernel is noted without a time, and gets
+// the next reading that is made for something else. When full: what is there is counted immediately. Lifetime: fold()
+// before a session's book goes. Errors: none.
+//
+// Times are ticks of the processor's counter where the loop's clock uses it, otherwise nanoseconds of that clock. When
+// that changes, what was noted before is counted, and generation() tells callers that their own ticks are void.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/clock.hpp"
+#include "engine/latency_ledger.hpp"
+#include "engine/loop_network.hpp"
+#include "engine/slow_ring.hpp"
+#include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/concurrent/cycle_counter.hpp"
+#include "nexusfix/observe/latency_stages.hpp"
+
+namespace nfx {
+
+using StageTicks = std::uint64_t;
+
+class StageNotes {
+ public:
+  static constexpr std::size_t capacity = 128;
+
+  // `now` is the loop's latest reading of its clock, and `network` reads it again. Both outlive the notes.
+  StageNotes(SlowRing& slow, const Instant& now, const LoopNetwork& network) noexcept
+      : slow_(slow), now_(now), network_(network) {}
+
+  // Where the clock uses the processor's counter: its latest reading. It outlives the notes.
+  void follow(const CounterReading& reading) noexcept { reading_ = &reading; }
+  // The rate of the counter is that of the beginning of an iteration until its end.
+  void turn_began() noexcept {
+    const std::uint64_t rate = reading_->time_per_count;
+    if ((rate == 0) != (rate_ == 0)) [[unlikely]]
+      change_ticks();
+    rate_ = rate;
+  }
+  // At the loop's latest reading of its clock, and now.
+  [[nodiscard]] StageTicks ticks_read() const noexcept {
+    return rate_ != 0 ? reading_->count : nanoseconds(now_.monotonic);
+  }
+  [[nodiscard]] StageTicks ticks() const noexcept {
+    if (rate_ == 0) [[unlikely]]
+      return nanoseconds(network_.monotonic());
+    return cycle_count();
+  }
+  [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
+
+  // on_message was called with a message of this read, and has returned.
+  void delivered(const SessionBook* book, StageTicks read, StageTicks called, StageTicks back) noexcept {
+    Note& note = next();
+    note.kind = Kind::delivered;
+    note.book = book;
+    note.at = {read, called, back};
+  }
+  // The kernel has taken messages, the oldest committed and asked for at these times.
+  void left(const SessionBook* book, StageTicks committed, StageTicks asked, std::uint32_t messages,
+            std::uint32_t answers, SendWait wait) noexcept {
+    Note& note = next();
+    note.kind = Kind::left;
+    note.wait = wait;
+    note.messages = messages;
+    note.answers = answers;
+    note.book = book;
+    note.at = {committed, asked, 0};
+    if (untimed_ == none) untimed_ = count_ - 1;
+  }
+  [[nodiscard]] bool waits_for_time() const noexcept { return untimed_ != none; }
+  // All of them, by now.
+  void left_at(StageTicks at) noexcept {
+    for (std::size_t i = untimed_; i < count_; ++i) {
+      if (notes_[i].kind == Kind::left && notes_[i].at[2] == 0) notes_[i].at[2] = at;
+    }
+    untimed_ = none;
+  }
+  void send_timed(const SessionBook* book, StageTicks began, StageTicks ended) noexcept {
+    Note& note = next();
+    note.kind = Kind::send;
+    note.book = book;
+    note.at = {began, ended, 0};
+  }
+  // The bytes of the last reading had been with the kernel for this time.
+  void received(const SessionBook* book, Duration before_read) noexcept {
+    Note& note = next();
+    note.kind = Kind::received;
+    note.book = book;
+    note.at = {static_cast<StageTicks>(std::max<Duration::rep>(before_read.count(), 0)), ticks_read(), 0};
+  }
+  // An iteration that received something, which was handled by `ended`, and one that was idle. `began` is never for one
+  // that may have waited.
+  static constexpr StageTicks never = UINT64_MAX;
+  void busy_turn(LoopLatency& into, StageTicks began, StageTicks received, StageTicks ended) noexcept {
+    Note& note = next();
+    note.kind = Kind::busy_turn;
+    note.into = &into;
+    note.at = {began, received, ended};
+  }
+  // `is_moment`: a candidate for the slowest moments.
+  void turn(LoopLatency& into, StageTicks began, StageTicks ended, bool is_moment) noexcept {
+    Note& note = next();
+    note.kind = is_moment ? Kind::idle_turn : Kind::turn;
+    note.into = &into;
+    note.at = {began, ended, 0};
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[gnu::noinline]] void fold() noexcept {
+    if (untimed_ != none) left_at(ticks());
+    for (std::size_t i = 0; i < count_; ++i) count(notes_[i]);
+    count_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t none = SIZE_MAX;
+
+  enum class Kind : std::uint8_t { delivered, left, send, received, busy_turn, turn, idle_turn };
+  struct Note {
+    Kind kind;
+    SendWait wait;
+    std::uint32_t messages;
+    std::uint32_t answers;
+    union {
+      const SessionBook* book;
+      LoopLatency* into;
+    };
+    std::array<StageTicks, 3> at;
+  };
+
+  static StageTicks nanoseconds(MonotonicTime time) noexcept {
+    return static_cast<StageTicks>(time.time_since_epoch().count());
+  }
+  [[nodiscard]] Note& next() noexcept {
+    if (count_ == capacity) [[unlikely]]
+      fold();
+    return notes_[count_++];
+  }
+  [[gnu::cold, gnu::noinline]] void change_ticks() noexcept {
+    fold();
+    ++generation_;
+  }
+  // Two cores' counters may differ by a little: then nothing has passed.
+  [[nodiscard]] Duration between(StageTicks from, StageTicks to) const noexcept {
+    const StageTicks ticks = to > from ? to - from : 0;
+    if (rate_ == 0) return Duration{static_cast<Duration::rep>(ticks)};
+    // In two parts, so that hours do not overflow.
+    const StageTicks whole = (ticks >> 32) * rate_;
+    const StageTicks rest = (ticks & UINT32_MAX) * (rate_ & UINT32_MAX) >> 32;
+    const StageTicks more = (ticks & UINT32_MAX) * (rate_ >> 32);
+    return Duration{static_cast<Duration::rep>(whole + rest + more)};
+  }
+  [[nodiscard]] MonotonicTime time_of(StageTicks at) const noexcept {
+    return at >= ticks_read() ? now_.monotonic + between(ticks_read(), at) : now_.monotonic - between(at, ticks_read());
+  }
+  void record(const SessionBook& book, LatencyStage stage, Duration took, StageTicks ended) noexcept {
+    book.pages.set()[stage].record(took);
+    offer(took, ended, book.serial, stage);
+  }
+  void offer(Duration took, StageTicks ended, std::uint64_t session, LatencyStage stage,
+             SendWait wait = SendWait::nothing) noexcept {
+    if (took <= slow_.limit()) [[likely]]
+      return;
+    slow_.offer({.ended = time_of(ended), .took = took, .session = session, .stage = stage, .wait = wait});
+  }
+  void count(const Note& note) noexcept {
+    const auto [first, second, third] = note.at;
+    switch (note.kind) {
+      case Kind::delivered:
+        record(*note.book, LatencyStage::read_to_application, between(first, second), second);
+        return record(*note.book, LatencyStage::in_application, between(second, third), third);
+      case Kind::left: {
+        LatencySet& set = note.book->pages.set();
+        const Duration took = between(first, third);
+        set[LatencyStage::commit_to_socket].record(took, note.messages);
+        offer(took, third, note.book->serial, LatencyStage::commit_to_socket, note.wait);
+        if (note.answers != 0) set[LatencyStage::request_to_answer].record(between(second, third), note.answers);
+        return;
+      }
+      case Kind::send: return record(*note.book, LatencyStage::send_to_commit, between(first, second), second);
+      case Kind::received:
+        return record(*note.book, LatencyStage::kernel_to_read, Duration{static_cast<Duration::rep>(first)}, second);
+      case Kind::busy_turn:
+        if (first != never) note.into->poll_gap.record(between(first, third));
+        return note.into->handling.record(between(second, third));
+      case Kind::turn: return note.into->poll_gap.record(between(first, second));
+      case Kind::idle_turn:
+        note.into->poll_gap.record(between(first, second));
+        return offer(between(first, second), second, 0, LatencyStage::turn);
+    }
+  }
+
+  SlowRing& slow_;
+  const Instant& now_;
+  const LoopNetwork& network_;
+  static constexpr CounterReading no_counter{};
+  const CounterReading* reading_ = &no_counter;
+  std::uint64_t rate_ = 0;  // of the counter; 0: it is not used
+  std::uint32_t generation_ = 0;
+  std::size_t count_ = 0;
+  std::size_t untimed_ = none;  // the first without a time
+  std::array<Note, capacity> notes_{};
+};
+
+}  // namespace nfx

@@ -1,0 +1,263 @@
+// How long each stage of a message took, with a clock that the test moves.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/fake_network.hpp"
+#include "engine/latency_ledger.hpp"
+#include "engine/loop_rig.hpp"
+#include "engine/session_meter.hpp"
+
+namespace nfx::test {
+namespace {
+
+class LatencyStages : public ::testing::Test {
+ protected:
+  void start(LoopbackOptions options = {}) {
+    rig.emplace(options);
+    rig->venue.config.sessions = {acceptor()};
+    rig->trader.config.sessions = {initiator()};
+    rig->start_both();
+    ASSERT_TRUE(rig->venue.session().logged_on());
+    rig->turn(4);
+    before = report();
+  }
+  [[nodiscard]] LatencyReport report() {
+    LatencyReport report;
+    rig->venue.loop->count_latency();
+    rig->venue.loop->add_latency(report);
+    return report;
+  }
+  // Since start().
+  [[nodiscard]] LatencyCounts since(LatencyStage stage) {
+    const LatencyReport now = report();
+    EXPECT_EQ(now.sessions.size(), 1U);
+    LatencyCounts counts = now.sessions.at(0).stages[stage];
+    counts.subtract(before.sessions.at(0).stages[stage]);
+    return counts;
+  }
+  void expect_one(LatencyStage stage, Duration took) {
+    const LatencyCounts counts = since(stage);
+    EXPECT_EQ(counts.count(), 1U) << to_string(stage);
+    EXPECT_EQ(counts.sum_ns(), static_cast<std::uint64_t>(took.count())) << to_string(stage);
+  }
+  void send_orders(std::size_t count = 1) {
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_TRUE(rig->trader.session().send({.msg_type = "D", .body = order(i), .header_fields = {}}));
+    rig->trader.loop->turn(0ns);
+  }
+
+  std::optional<LoopRig> rig;
+  LatencyReport before;
+};
+
+TEST_F(LatencyStages, an_order_and_its_report_are_one_of_each_stage) {
+  start();
+  rig->venue.application.when_traffic = [this](SessionHandle&, Direction direction) {
+    rig->clock.advance(direction == Direction::in ? 3us : 500ns);
+  };
+  rig->venue.application.when_message = [this](SessionHandle& session, const MessageView&) {
+    rig->clock.advance(20us);
+    ASSERT_TRUE(session.send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+    rig->clock.advance(7us);
+  };
+  send_orders();
+  rig->venue.loop->turn(0ns);
+  expect_one(LatencyStage::read_to_application, 3us);
+  expect_one(LatencyStage::in_application, 27500ns);
+  expect_one(LatencyStage::commit_to_socket, 0ns);
+  expect_one(LatencyStage::request_to_answer, 30500ns);
+  EXPECT_EQ(since(LatencyStage::kernel_to_read).count(), 0U) << "this network has no time stamps";
+}
+
+TEST_F(LatencyStages, a_second_message_of_a_read_waits_for_the_callback_of_the_first) {
+  start();
+  rig->venue.application.when_message = [this](SessionHandle&, const MessageView&) { rig->clock.advance(40us); };
+  send_orders(2);
+  rig->venue.loop->turn(0ns);
+  EXPECT_EQ(since(LatencyStage::read_to_application).sum_ns(), 40'000U);
+  EXPECT_EQ(since(LatencyStage::in_application).sum_ns(), 80'000U);
+  EXPECT_EQ(since(LatencyStage::request_to_answer).count(), 0U) << "nothing was answered";
+}
+
+TEST_F(LatencyStages, what_is_sent_outside_of_a_callback_waits_from_its_send_on) {
+  start();
+  ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = order(1), .header_fields = {}}));
+  rig->clock.advance(9us);
+  ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = order(2), .header_fields = {}}));
+  rig->clock.advance(1us);
+  rig->venue.loop->turn(0ns);
+  const LatencyCounts counts = since(LatencyStage::commit_to_socket);
+  EXPECT_EQ(counts.count(), 2U);
+  EXPECT_EQ(counts.sum_ns(), 20'000U) << "both with the oldest";
+  EXPECT_EQ(since(LatencyStage::request_to_answer).count(), 0U);
+}
+
+TEST_F(LatencyStages, every_sixteenth_send_is_timed_by_itself) {
+  start();
+  rig->venue.application.when_traffic = [this](SessionHandle&, Direction) { rig->clock.advance(800ns); };
+  for (std::size_t i = 0; i < 3 * SessionMeter::send_sample; ++i)
+    ASSERT_TRUE(rig->venue.session().send({.msg_type = "8", .body = order(i), .header_fields = {}}));
+  const LatencyCounts counts = since(LatencyStage::send_to_commit);
+  EXPECT_EQ(counts.count(), 3U);
+  EXPECT_EQ(counts.sum_ns(), 2400U);
+}
+
+TEST_F(LatencyStages, messages_that_the_peer_does_not_read_count_when_the_last_byte_has_left) {
+  start({.stream_buffer = 4096});
+  for (std::size_t i = 0; i < 8; ++i) {
+    ASSERT_TRUE(rig->venue.session().send(
+        {.msg_type = "8", .body = order(i) + field(58, std::string(1000, 'x')), .header_fields = {}}));
+  }
+  rig->venue.loop->turn(0ns);
+  EXPECT_EQ(since(LatencyStage::commit_to_socket).count(), 0U);
+  rig->clock.advance(5ms);
+  rig->turn(8);
+  const LatencyCounts counts = since(LatencyStage::commit_to_socket);
+  EXPECT_EQ(counts.count(), 8U);
+  EXPECT_EQ(counts.sum_ns(), 8 * 5'000'000U);
+  std::vector<SlowRecord> slow;
+  rig->venue.loop->slow().take(slow);
+  ASSERT_FALSE(slow.empty());
+  EXPECT_EQ(slow.back().stage, LatencyStage::commit_to_socket);
+  EXPECT_EQ(slow.back().wait, SendWait::peer);
+  EXPECT_EQ(slow.back().took, Duration{5ms});
+}
+
+TEST_F(LatencyStages, a_session_that_never_connected_has_no_place_in_the_report) {
+  rig.emplace();
+  rig->venue.config.sessions = {acceptor()};
+  rig->venue.start();
+  EXPECT_TRUE(report().sessions.empty());
+  ASSERT_EQ(report().threads.size(), 1U);
+}
+
+TEST(LatencyLedger, what_a_session_recorded_stays_in_the_sum_of_its_thread) {
+  LatencyLedger ledger;
+  const auto book = ledger.enter("S");
+  book->pages.set()[LatencyStage::in_application].record(3us);
+  LatencyReport report;
+  ledger.report(report, 0, LoopLatency{});
+  ASSERT_EQ(report.sessions.size(), 1U);
+  EXPECT_EQ(report.sessions[0].session, "S");
+  EXPECT_EQ(report.threads[0].stages[LatencyStage::in_application].count(), 1U);
+  ledger.leave(book);
+  report = {};
+  ledger.report(report, 0, LoopLatency{});
+  EXPECT_TRUE(report.sessions.empty());
+  EXPECT_EQ(report.threads[0].stages[LatencyStage::in_application].sum_ns(), 3000U);
+}
+
+TEST(LatencyLedger, reports_are_made_while_sessions_come_record_and_go) {
+  LatencyLedger ledger;
+  constexpr int rounds = 300;
+  std::jthread poll_thread{[&ledger] {
+    for (int i = 0; i < rounds; ++i) {
+      const auto book = ledger.enter("S" + std::to_string(i));
+      for (int n = 0; n < 20; ++n) book->pages.set()[LatencyStage::in_application].record(Duration{n});
+      ledger.leave(book);
+    }
+  }};
+  std::uint64_t seen = 0;
+  while (seen < rounds * 20) {
+    LatencyReport report;
+    ledger.report(report, 0, LoopLatency{});
+    const std::uint64_t count = report.threads[0].stages[LatencyStage::in_application].count();
+    ASSERT_GE(count, seen);
+    seen = count;
+  }
+}
+
+TEST(SessionMeter, what_waits_for_the_disk_leaves_apart_from_what_came_later) {
+  const SessionBook book;
+  SlowRing slow;
+  FakeNetwork network;
+  Instant now{};
+  StageNotes notes{slow, now, network};
+  SessionMeter meter;
+  meter.begin(book, notes);
+  meter.appended(100);
+  meter.sent(1'000'000);
+  meter.waits_for_disk();
+  meter.appended(50);
+  meter.sent(4'000'000);
+  meter.left(100, false, false);
+  notes.left_at(6'000'000);
+  notes.fold();
+  const LatencyCounts& counts = book.pages.set()[LatencyStage::commit_to_socket];
+  EXPECT_EQ(counts.count(), 1U);
+  EXPECT_EQ(counts.sum_ns(), 5'000'000U);
+  meter.left(50, true, false);
+  notes.left_at(6'500'000);
+  notes.fold();
+  EXPECT_EQ(counts.count(), 2U);
+  EXPECT_EQ(counts.sum_ns(), 7'500'000U);
+  std::vector<SlowRecord> records;
+  slow.take(records);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].wait, SendWait::disk);
+  EXPECT_EQ(records[1].wait, SendWait::disk) << "behind it";
+}
+
+TEST(StageNotes, ticks_of_the_counter_are_nanoseconds_by_its_rate) {
+  const SessionBook book;
+  SlowRing slow;
+  FakeNetwork network;
+  Instant now{};
+  StageNotes notes{slow, now, network};
+  // Three ticks are a nanosecond.
+  const CounterReading reading{.count = 30'000, .time_per_count = (std::uint64_t{1} << 32) / 3 + 1};
+  now.monotonic = MonotonicTime{5ms};
+  notes.follow(reading);
+  notes.turn_began();
+  EXPECT_EQ(notes.ticks_read(), 30'000U);
+  notes.delivered(&book, 30'000, 33'000, 30'000 + 3'000'000);
+  notes.fold();
+  EXPECT_EQ(book.pages.set()[LatencyStage::read_to_application].sum_ns(), 1000U);
+  EXPECT_EQ(book.pages.set()[LatencyStage::in_application].sum_ns(), 999'000U);
+  std::vector<SlowRecord> records;
+  slow.take(records);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].ended, now.monotonic + 1ms);
+  EXPECT_EQ(records[0].stage, LatencyStage::in_application);
+}
+
+TEST(StageNotes, what_was_noted_is_counted_when_the_counter_is_no_longer_used) {
+  const SessionBook book;
+  SlowRing slow;
+  FakeNetwork network;
+  Instant now{};
+  StageNotes notes{slow, now, network};
+  CounterReading reading{.count = 1000, .time_per_count = std::uint64_t{1} << 32};
+  notes.follow(reading);
+  notes.turn_began();
+  const std::uint32_t before = notes.generation();
+  SessionMeter meter;
+  meter.begin(book, notes);
+  meter.appended(10);
+  meter.sent(1000);
+  notes.delivered(&book, 1000, 1100, 1300);
+  reading.time_per_count = 0;
+  notes.turn_began();
+  EXPECT_NE(notes.generation(), before);
+  EXPECT_EQ(book.pages.set()[LatencyStage::in_application].sum_ns(), 200U);
+  meter.left(10, true, false);
+  EXPECT_FALSE(notes.waits_for_time()) << "its ticks were the counter's";
+}
+
+TEST(StageNotes, when_full_counts_what_is_there) {
+  const SessionBook book;
+  SlowRing slow;
+  FakeNetwork network;
+  Instant now{};
+  StageNotes notes{slow, now, network};
+  for (std::size_t i = 0; i < 3 * StageNotes::capacity; ++i) notes.send_timed(&book, 100, 150);
+  notes.fold();
+  EXPECT_EQ(book.pages.set()[LatencyStage::send_to_commit].count(), 3 * StageNotes::capacity);
+}
+
+}  // namespace
+}  // namespace nfx::test

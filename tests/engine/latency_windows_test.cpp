@@ -1,0 +1,192 @@
+// Windows of time, the slowest hundred and their causes, from figures of the test's own.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+#include "engine/latency_history.hpp"
+#include "engine/slow_moments.hpp"
+
+namespace nfx::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+Instant window_time(Duration since) { return {UtcTime{1'795'000'000s} + since, MonotonicTime{1h} + since}; }
+
+class LatencyWindows : public ::testing::Test {
+ protected:
+  LatencyWindows() {
+    all.sessions.push_back({.session = "A", .poll_thread = 0, .serial = 1, .stages = {}});
+    all.sessions.push_back({.session = "B", .poll_thread = 0, .serial = 2, .stages = {}});
+    all.threads.push_back({});
+    history.add(all, window_time(0s));
+  }
+  void record(std::size_t session, Duration took) {
+    all.sessions[session].stages[LatencyStage::in_application].record(took);
+    all.threads[0].stages[LatencyStage::in_application].record(took);
+    all.threads[0].loop.poll_gap.record(took);
+  }
+  [[nodiscard]] static const LatencyCounts& counts(const LatencyReport& report, std::size_t session) {
+    return report.sessions.at(session).stages[LatencyStage::in_application];
+  }
+
+  LatencyReport all;
+  LatencyHistory history;
+};
+
+TEST_F(LatencyWindows, a_second_has_what_was_recorded_in_it) {
+  record(0, 10us);
+  history.add(all, window_time(1s));
+  LatencyReport second = history.window(LatencyWindow::second);
+  ASSERT_EQ(second.sessions.size(), 1U) << "B recorded nothing";
+  EXPECT_EQ(second.sessions[0].session, "A");
+  EXPECT_EQ(counts(second, 0).count(), 1U);
+  EXPECT_EQ(second.from, window_time(0s).utc);
+  EXPECT_EQ(second.to, window_time(1s).utc);
+  record(1, 30us);
+  record(1, 40us);
+  history.add(all, window_time(2s));
+  second = history.window(LatencyWindow::second);
+  ASSERT_EQ(second.sessions.size(), 1U);
+  EXPECT_EQ(second.sessions[0].session, "B");
+  EXPECT_EQ(counts(second, 0).count(), 2U);
+  EXPECT_EQ(counts(second, 0).sum_ns(), 70'000U);
+  EXPECT_EQ(second.threads.at(0).stages[LatencyStage::in_application].count(), 2U);
+  EXPECT_EQ(second.threads.at(0).loop.poll_gap.sum_ns(), 70'000U);
+}
+
+TEST_F(LatencyWindows, the_first_of_a_longer_window_is_what_there_is_so_far) {
+  for (int i = 1; i <= 4; ++i) {
+    record(0, 5us);
+    history.add(all, window_time(std::chrono::seconds{i}));
+  }
+  EXPECT_EQ(counts(history.window(LatencyWindow::ten_seconds), 0).count(), 4U);
+  for (int i = 5; i <= 13; ++i) {
+    record(0, 5us);
+    history.add(all, window_time(std::chrono::seconds{i}));
+  }
+  EXPECT_EQ(counts(history.window(LatencyWindow::ten_seconds), 0).count(), 10U) << "the complete one";
+  EXPECT_EQ(counts(history.window(LatencyWindow::minute), 0).count(), 13U);
+  EXPECT_EQ(counts(history.window(LatencyWindow::day), 0).count(), 13U);
+}
+
+TEST_F(LatencyWindows, a_session_that_comes_back_begins_at_zero) {
+  record(0, 5us);
+  record(0, 5us);
+  history.add(all, window_time(1s));
+  all.sessions[0] = {.session = "A", .poll_thread = 0, .serial = 3, .stages = {}};
+  record(0, 5us);
+  history.add(all, window_time(2s));
+  const LatencyReport second = history.window(LatencyWindow::second);
+  ASSERT_EQ(second.sessions.size(), 1U);
+  EXPECT_EQ(second.sessions[0].serial, 3U);
+  EXPECT_EQ(counts(second, 0).count(), 1U);
+}
+
+TEST(SlowMoments, keep_the_hundred_slowest_of_a_window_and_begin_anew) {
+  SlowMoments moments;
+  const MonotonicTime begin = window_time(0s).monotonic;
+  moments.turn(begin);
+  for (int i = 1; i <= 500; ++i) {
+    SlowMoment moment;
+    moment.took = std::chrono::microseconds{i % 2 == 0 ? i : 1000 - i};
+    moments.add(moment, begin + 1ms);
+  }
+  EXPECT_EQ(moments.slowest(LatencyWindow::second).size(), 100U) << "of the window under way, while none is complete";
+  moments.turn(begin + 1s);
+  auto slowest = moments.slowest(LatencyWindow::second);
+  ASSERT_EQ(slowest.size(), 100U);
+  EXPECT_EQ(slowest.front().took, Duration{999us});
+  EXPECT_EQ(slowest.back().took, Duration{801us});
+  SlowMoment one;
+  one.took = 3us;
+  moments.add(one, begin + 1500ms);
+  moments.turn(begin + 2s);
+  slowest = moments.slowest(LatencyWindow::second);
+  ASSERT_EQ(slowest.size(), 1U);
+  EXPECT_EQ(slowest[0].took, Duration{3us});
+  EXPECT_EQ(moments.slowest(LatencyWindow::since_start).size(), 100U);
+  EXPECT_EQ(moments.slowest(LatencyWindow::since_start).front().took, Duration{999us});
+  moments.turn(begin + 60s);
+  EXPECT_TRUE(moments.slowest(LatencyWindow::second).empty()) << "nothing for most of a minute";
+}
+
+TEST(SlowLimit, is_that_of_the_hundredth_and_falls_when_there_are_fewer) {
+  SlowLimit limit;
+  const MonotonicTime begin = window_time(0s).monotonic;
+  static_cast<void>(limit.next({}, 2us, begin));
+  std::vector<SlowRecord> records(300);
+  for (std::size_t i = 0; i < records.size(); ++i)
+    records[i].took = std::chrono::microseconds{static_cast<std::int64_t>(i) + 1};
+  EXPECT_EQ(limit.next(records, 2us, begin + 100ms), Duration{201us});
+  EXPECT_LT(limit.next({}, 201us, begin + 1s), Duration{201us}) << "the next second may have fewer";
+  EXPECT_EQ(limit.next({}, 160us, begin + 2s), Duration{80us}) << "it had none";
+}
+
+TEST(SlowRing, offers_what_is_above_the_limit_and_doubles_it_when_full) {
+  SlowRing ring;
+  ring.offer({.ended = {}, .took = SlowRing::least_limit});
+  std::vector<SlowRecord> records;
+  ring.take(records);
+  EXPECT_TRUE(records.empty());
+  for (std::size_t i = 0; i < SlowRing::capacity + 5; ++i) ring.offer({.ended = {}, .took = 3us});
+  ring.take(records);
+  EXPECT_EQ(records.size(), SlowRing::capacity);
+  EXPECT_EQ(ring.lost(), 1U) << "then the limit was above it";
+  EXPECT_EQ(ring.limit(), Duration{6us});
+}
+
+TEST(SlowCauses, the_first_that_accounts_for_half_of_the_time) {
+  const SlowRecord record{.ended = MonotonicTime{1s}, .took = 4ms};
+  HostEvidence host;
+  EXPECT_EQ(cause_of(record, host, 0ns), SlowCause::none_known);
+  host.interrupts = 500;
+  EXPECT_EQ(cause_of(record, host, 0ns), SlowCause::interrupt);
+  host.migrations = 30;
+  EXPECT_EQ(cause_of(record, host, 0ns), SlowCause::migration);
+  EXPECT_EQ(cause_of(record, host, 2ms), SlowCause::application);
+  EXPECT_EQ(cause_of(record, host, 1900us), SlowCause::migration);
+  host.major_faults = 2;
+  EXPECT_EQ(cause_of(record, host, 4ms), SlowCause::page_fault);
+  host.stolen = 10ms;
+  EXPECT_EQ(cause_of(record, host, 4ms), SlowCause::steal);
+  host.waited = 2ms;
+  EXPECT_EQ(cause_of(record, host, 4ms), SlowCause::scheduler);
+  SlowRecord sending = record;
+  sending.wait = SendWait::disk;
+  EXPECT_EQ(cause_of(sending, host, 0ns), SlowCause::disk);
+  sending.wait = SendWait::peer;
+  EXPECT_EQ(cause_of(sending, host, 0ns), SlowCause::peer);
+}
+
+TEST(SlowCauses, the_callback_time_of_a_message_is_that_of_the_callbacks_before_it) {
+  const MonotonicTime end{1s};
+  const std::vector<SlowRecord> records{
+      {.ended = end, .took = 10ms, .stage = LatencyStage::in_application},
+      {.ended = end + 1ms, .took = 8ms, .stage = LatencyStage::read_to_application},
+      {.ended = end + 20ms, .took = 5ms, .stage = LatencyStage::turn},
+  };
+  EXPECT_EQ(callback_time(records[0], records), Duration{10ms});
+  EXPECT_EQ(callback_time(records[1], records), Duration{7ms});
+  EXPECT_EQ(callback_time(records[2], records), Duration{0});
+}
+
+TEST(SlowCauses, evidence_is_of_the_samples_around_the_moment) {
+  std::deque<HostSample> samples;
+  for (int i = 0; i < 5; ++i) {
+    HostSample sample{MonotonicTime{std::chrono::milliseconds{100 * i}}, {}};
+    sample.counted.waited = std::chrono::milliseconds{i * i};
+    sample.counted.involuntary_switches = static_cast<std::uint64_t>(i);
+    samples.push_back(sample);
+  }
+  const auto at = [](int ms) { return MonotonicTime{std::chrono::milliseconds{ms}}; };
+  EXPECT_EQ(evidence_between(samples, at(210), at(250)).waited, Duration{5ms});
+  EXPECT_EQ(evidence_between(samples, at(150), at(250)).waited, Duration{8ms});
+  EXPECT_EQ(evidence_between(samples, at(150), at(250)).involuntary_switches, 2U);
+  EXPECT_EQ(evidence_between(samples, at(350), at(900)).waited, Duration{7ms}) << "the last there is";
+  EXPECT_EQ(evidence_between({}, at(0), at(1)).waited, Duration{0});
+}
+
+}  // namespace
+}  // namespace nfx::test

@@ -1,0 +1,337 @@
+// Slows an engine's messages on purpose, one way after the other, and checks that the slowest moments have that cause:
+// a callback that is busy, a process on the poll thread's CPU, a peer that does not read, a disk whose syncs are slow.
+// Exit status 1 when a moment has another cause, 77 with fewer than two CPUs.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "engine/latency_monitor.hpp"
+#include "engine/poll_thread.hpp"
+#include "engine/session_stores.hpp"
+#include "nexusfix/base/clocks.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/session/composer.hpp"
+#include "nexusfix/store/flusher_thread.hpp"
+#include "nexusfix/store/forwarding_disk.hpp"
+
+namespace {
+
+using namespace nfx;
+using namespace std::chrono_literals;
+
+constexpr Duration planted = 20ms;
+
+Duration cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+void await(const char* what, const std::function<bool()>& is_so) {
+  const MonotonicTime give_up = read_monotonic() + 20s;
+  while (!is_so()) {
+    if (read_monotonic() > give_up) throw std::runtime_error(std::string{"in 20 s: "} + what + " did not happen");
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+// Answers each order; of so many orders, one takes the callback's CPU for `planted`.
+class Venue final : public Application {
+ public:
+  void on_logon(SessionHandle&) override { logged_on = true; }
+  void on_message(SessionHandle& session, const MessageView&) override {
+    if (busy_every != 0 && ++orders_ % busy_every == 0) {
+      const Duration until = cpu_time() + planted;
+      while (cpu_time() < until) {
+      }
+    }
+    static_cast<void>(session.send({.msg_type = "8", .body = "37=1\x01", .header_fields = {}}));
+  }
+
+  std::atomic<bool> logged_on{false};
+  std::uint32_t busy_every = 0;
+
+ private:
+  std::uint32_t orders_ = 0;
+};
+
+class SlowDisk final : public ForwardingDisk {
+ public:
+  explicit SlowDisk(Duration sync) : ForwardingDisk(posix_disk()), sync_(sync) {}
+  DiskResult<std::unique_ptr<DiskFile>> open(const std::filesystem::path& path, OpenMode mode) override {
+    auto file = ForwardingDisk::open(path, mode);
+    if (!file) return file;
+    return std::make_unique<File>(*std::move(file), sync_);
+  }
+
+ private:
+  class File final : public ForwardingFile {
+   public:
+    File(std::unique_ptr<DiskFile> inner, Duration sync) : ForwardingFile(std::move(inner)), sync_(sync) {}
+    DiskResult<void> sync() override {
+      std::this_thread::sleep_for(sync_);
+      return ForwardingFile::sync();
+    }
+
+   private:
+    Duration sync_;
+  };
+  Duration sync_;
+};
+
+// A poll thread on a thread of its own.
+class Running {
+ public:
+  Running(PollThread& thread, std::function<void()> begin) : thread_(thread) {
+    runner_ = std::thread{[this, begin = std::move(begin)] {
+      begin();
+      thread_.begin();
+      thread_.run();
+    }};
+  }
+  ~Running() {
+    thread_.stop = true;
+    thread_.wake();
+    runner_.join();
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  PollThread& thread_;
+  std::thread runner_;
+};
+
+// A blocking client that logs on, sends orders, and reads only when it is told to.
+class Client {
+ public:
+  explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    SessionConfig config;
+    config.role = Role::initiator;
+    config.sender_comp_id = "TRADER";
+    config.target_comp_id = "VENUE";
+    composer_ = std::make_unique<Composer>(config);
+    const int small = 16 * 1024;
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      throw std::runtime_error("the venue accepts no connection");
+    send("A",
+         "98=0\x01"
+         "108=30\x01"
+         "141=Y\x01");
+  }
+  ~Client() { ::close(socket_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  void send(std::string_view type, std::string_view body) {
+    std::array<char, 1024> out;
+    const auto size = composer_->compose({.msg_type = type, .seq = SeqNum{seq_++}, .body = body}, read_utc(), out);
+    if (!size || ::send(socket_, out.data(), *size, MSG_NOSIGNAL) < 0)
+      throw std::runtime_error("the client cannot send");
+  }
+  // Everything that is there.
+  void read() {
+    std::array<char, 65536> in;
+    while (::recv(socket_, in.data(), in.size(), MSG_DONTWAIT) > 0) {
+    }
+  }
+
+ private:
+  int socket_;
+  std::unique_ptr<Composer> composer_;
+  std::uint64_t seq_ = 1;
+};
+
+struct Scene {
+  const char* name;
+  SlowCause cause;
+  Duration at_least;  // moments this slow are the planted ones
+  std::size_t moments;
+};
+
+constexpr std::array scenes{
+    Scene{"application", SlowCause::application, planted, 3},
+    Scene{"scheduler", SlowCause::scheduler, 1ms, 3},
+    Scene{"peer", SlowCause::peer, 100ms, 1},
+    Scene{"disk", SlowCause::disk, 15ms, 3},
+};
+
+void orders(Client& client, int count, Duration pace) {
+  for (int i = 0; i < count; ++i) {
+    client.send("D",
+                "11=ORDER\x01"
+                "55=MSFT\x01"
+                "54=1\x01"
+                "60=20261121-12:00:00.123\x01"
+                "38=100\x01"
+                "40=1\x01");
+    std::this_thread::sleep_for(pace);
+    client.read();
+  }
+}
+
+// Two busy processes on this CPU while it lives.
+class Noise {
+ public:
+  explicit Noise(int cpu) {
+    for (pid_t& each : pids_) {
+      each = ::fork();
+      if (each == 0) {
+        static_cast<void>(CpuAffinity::set(CpuSet{cpu}));
+        for (;;) {
+        }
+      }
+    }
+  }
+  ~Noise() {
+    for (const pid_t each : pids_) {
+      ::kill(each, SIGKILL);
+      ::waitpid(each, nullptr, 0);
+    }
+  }
+  Noise(const Noise&) = delete;
+  Noise& operator=(const Noise&) = delete;
+
+ private:
+  std::array<pid_t, 2> pids_{};
+};
+
+// The slowest moments of a run with this disturbance.
+std::vector<SlowMoment> play(const Scene& scene, int cpu, const std::filesystem::path& folder) {
+  const bool noise = scene.cause == SlowCause::scheduler, disk = scene.cause == SlowCause::disk;
+  Venue application;
+  if (scene.cause == SlowCause::application) application.busy_every = 100;
+  EngineConfig config;
+  SessionSettings settings;
+  settings.session.role = Role::acceptor;
+  settings.session.sender_comp_id = "VENUE";
+  settings.session.target_comp_id = "TRADER";
+  settings.listen = {"127.0.0.1", 0};
+  settings.store_kind = disk ? StoreKind::journal : StoreKind::memory;
+  settings.journal.directory = folder;
+  settings.journal.durability = Durability::group;
+  if (scene.cause == SlowCause::peer) settings.socket.send_buffer = 16 * 1024;
+  config.sessions.push_back(settings);
+  SlowDisk slow{planted};
+  std::atomic<PollThread*> woken{nullptr};
+  JournalStores stores{slow, [&woken] {
+                         if (PollThread* const thread = woken.load()) thread->wake();
+                       }};
+  const auto venue = make_poll_thread({}, {.config = config,
+                                           .number = 0,
+                                           .idle = noise ? IdleMode::spin : IdleMode::block,
+                                           .application = application,
+                                           .stores = stores});
+  woken = venue.get();
+  std::optional<FlusherThread> flusher;
+  if (disk) flusher.emplace(stores.flusher());
+  venue->start();
+  const std::uint16_t port = venue->local_endpoint(config.sessions[0].listen)->port;
+  LatencyMonitor monitor{{venue.get()}};
+  {
+    const Running running{*venue, [&] {
+                            if (noise) return static_cast<void>(CpuAffinity::set(CpuSet{cpu}));
+                            // Other tasks of this host are not what is looked for.
+                            const sched_param priority{.sched_priority = 10};
+                            ::sched_setscheduler(0, SCHED_FIFO, &priority);
+                          }};
+    Client client{port};
+    await("the Logon", [&] { return application.logged_on.load(); });
+    monitor.begin({});
+    orders(client, 100, 1ms);
+    if (noise) {
+      const Noise neighbours{cpu};
+      orders(client, 300, 1ms);
+    } else if (scene.cause == SlowCause::peer) {
+      const std::string body = "58=" + std::string(1000, 'x') + '\x01';
+      for (int i = 0; i < 300; ++i)
+        static_cast<void>(venue->submit(0, {.msg_type = "8", .body = body, .header_fields = {}}, {}));
+      std::this_thread::sleep_for(300ms);
+      for (int i = 0; i < 100; ++i) {
+        client.read();
+        std::this_thread::sleep_for(2ms);
+      }
+    } else {
+      orders(client, disk ? 60 : 500, disk ? 5ms : 1ms);
+    }
+    std::this_thread::sleep_for(LatencyMonitor::period);
+    monitor.end();
+  }
+  woken = nullptr;
+  flusher.reset();
+  return monitor.slowest(LatencyWindow::since_start);
+}
+
+bool is_right(const Scene& scene, const std::vector<SlowMoment>& moments, bool print) {
+  std::size_t found = 0;
+  bool right = true;
+  for (const SlowMoment& each : moments) {
+    if (each.took < scene.at_least) continue;
+    ++found;
+    const bool as_planted = each.cause == scene.cause;
+    if (!as_planted || print) std::printf("  %s\n", to_string(each).c_str());
+    right = right && as_planted;
+  }
+  if (found < scene.moments) std::printf("  %zu moments of %zu\n", found, scene.moments);
+  return right && found >= scene.moments;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint32_t runs = 10;
+  bool print = false;
+  std::string only;
+  const cli::Command program{
+      .name = "latency_causes",
+      .summary = "Slows messages on purpose and checks the causes that are found",
+      .options = {{.names = "--runs", .target = &runs, .help = "Of each disturbance", .range = {{1, 1000}}},
+                  {.names = "--only", .target = &only, .help = "application, scheduler, peer or disk"},
+                  {.names = "--print", .target = &print, .help = "Print every planted moment"}},
+  };
+  if (const auto status = cli::parse(program, argc, argv)) return *status;
+  const CpuSet cpus = CpuAffinity::get();
+  if (cpus.size() < 2) {
+    std::puts("SKIPPED: it needs two CPUs");
+    return 77;
+  }
+  bool all = true;
+  for (const Scene& scene : scenes) {
+    if (!only.empty() && only != scene.name) continue;
+    std::uint32_t right = 0;
+    for (std::uint32_t run = 0; run < runs; ++run) {
+      const auto folder = std::filesystem::temp_directory_path() /
+                          ("nfx-causes-" + std::to_string(::getpid()) + '-' + std::to_string(run));
+      std::filesystem::create_directories(folder);
+      right += is_right(scene, play(scene, cpus.first(), folder), print) ? 1 : 0;
+      std::filesystem::remove_all(folder);
+    }
+    std::printf("%-12s %u of %u runs\n", scene.name, right, runs);
+    all = all && right == runs;
+  }
+  return all ? 0 : 1;
+}
