@@ -217,7 +217,11 @@ void FaultyWire::land(Flight& flight) noexcept {
     return;
   }
   const auto waiting = std::ranges::count(to.completions_, CompletionKind::arrived, &Completion::kind);
-  if (waiting >= static_cast<std::ptrdiff_t>(faults_.limits.arrivals)) ++counters_.overruns;
+  if (waiting >= static_cast<std::ptrdiff_t>(faults_.limits.arrivals)) {
+    // A queue that overflows ends the connection. Numbers that came twice are credited twice: then it is no mistake.
+    if (counters_.duplicates == 0) ++counters_.overruns;
+    return cut(to.end_);
+  }
   to.completions_.push_back(arrived);
   if (!chance(faults_.duplicate)) return;
   // Immediately, or when what it was of may have ended and others have begun.

@@ -171,6 +171,34 @@ TEST(link, a_receiver_that_does_not_poll_stops_the_sender_by_its_credits) {
   EXPECT_TRUE(pair.is_whole(64));
 }
 
+TEST(link, numbers_that_come_twice_are_credited_twice_and_a_queue_that_overflows_loses_nothing) {
+  std::uint64_t overflows = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    LinkOptions options = quick_options();
+    options.silence = 100ms;
+    LinkPair pair{1,
+                  {.seed = seed,
+                   .delay_max = 3ms,
+                   .duplicate = 0.5,
+                   .early_done = 1,
+                   .spell = 1ms,
+                   .limits = {.slots = 64, .arrivals = 64, .longest_write = 1 << 20}},
+                  options};
+    ASSERT_TRUE(pair.come_up());
+    for (std::uint64_t id = 1; id <= 4; ++id) pair.begin(id, 64);
+    // The receiver polls now and then.
+    for (int i = 0; i < 5000 && !pair.is_reported(4); ++i) pair.step(i % 250 == 0);
+    for (std::uint64_t id = 1; id <= 4; ++id) {
+      ASSERT_TRUE(pair.until([&] { return pair.is_reported(id); })) << seed;
+      EXPECT_EQ(pair.events[0].sent[id], TransferResult::complete) << seed;
+      EXPECT_EQ(pair.events[1].received[id], TransferResult::complete) << seed;
+    }
+    EXPECT_TRUE(pair.is_whole(64)) << seed;
+    overflows += pair.links[1]->counters().rails_closed;
+  }
+  EXPECT_GT(overflows, 0U) << "no queue overflowed: nothing was tested";
+}
+
 TEST(link, records_are_delivered_in_order_once_while_rails_end) {
   LinkPair pair{2, {.seed = 9, .delay_max = 500us, .duplicate = 0.1, .cut = 0.05}};
   ASSERT_TRUE(pair.come_up());

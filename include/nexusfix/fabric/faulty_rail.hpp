@@ -64,11 +64,12 @@ struct RailFaultCounters {
   std::uint64_t losses = 0;  // of numbers, writes and completions
   std::uint64_t spells = 0;
   std::uint64_t cuts = 0;
-  std::uint64_t late = 0;      // writes that arrived after their sender had closed its end
-  std::uint64_t fenced = 0;    // writes to an end that was closed
-  std::uint64_t early = 0;     // completions before the bytes arrived
-  std::uint64_t overruns = 0;  // numbers beyond RailLimits::arrivals: the sender ignored its credits
-  std::uint64_t changed = 0;   // writes whose local bytes changed before they were done
+  std::uint64_t late = 0;    // writes that arrived after their sender had closed its end
+  std::uint64_t fenced = 0;  // writes to an end that was closed
+  std::uint64_t early = 0;   // completions before the bytes arrived
+  std::uint64_t overruns =
+      0;  // numbers beyond RailLimits::arrivals, and none came twice: the sender ignored its credits
+  std::uint64_t changed = 0;  // writes whose local bytes changed before they were done
 };
 
 class FaultyWire;
