@@ -218,7 +218,7 @@ void FaultyWire::land(Flight& flight) noexcept {
   }
   const auto waiting = std::ranges::count(to.completions_, CompletionKind::arrived, &Completion::kind);
   if (waiting >= static_cast<std::ptrdiff_t>(faults_.limits.arrivals)) {
-    // A queue that overflows ends the connection. Numbers that came twice are credited twice: then it is no mistake.
+    // A queue that overflows ends the connection. Where numbers came twice, they were credited twice.
     if (counters_.duplicates == 0) ++counters_.overruns;
     return cut(to.end_);
   }
