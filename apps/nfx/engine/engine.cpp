@@ -51,10 +51,15 @@ int change(const ControlOptions& options, std::string target, std::string body =
 }
 
 cli::Command command(std::string_view name, std::string_view summary, int (*run)(), ControlOptions& options,
-                     bool watch = false) {
+                     std::string_view example, bool watch = false) {
   std::vector<cli::Option> all = control_options(options);
   if (watch) all.push_back(watch_option(options));
-  return {.name = name, .summary = summary, .run = run, .options = std::move(all), .exit_codes = control_exit_codes};
+  return {.name = name,
+          .summary = summary,
+          .run = run,
+          .options = std::move(all),
+          .exit_codes = control_exit_codes,
+          .examples = {{.line = example}}};
 }
 
 }  // namespace
@@ -65,7 +70,7 @@ cli::Command engine_command() {
       [] {
         return change(drain_options, "/v1/engine/drain", drain_text.empty() ? "" : Json{{"text", drain_text}}.dump());
       },
-      drain_options);
+      drain_options, "nfx engine drain --text 'maintenance until noon'");
   drain.options.push_back({.names = "--text", .target = &drain_text, .help = "Text(58) of the Logouts"});
   return {
       .name = "engine",
@@ -73,21 +78,23 @@ cli::Command engine_command() {
       .commands = {command(
                        "show", "Show the engine: version, process, threads, state",
                        [] { return ask_and_show(show_options, {.target = "/v1/engine"}, append_members); },
-                       show_options, true),
+                       show_options, "nfx engine show", true),
                    command(
                        "threads", "Show where the threads run and should run, and how the kernel has run them",
                        [] { return ask_and_show(threads_options, {.target = "/v1/threads"}, append_threads); },
-                       threads_options, true),
+                       threads_options, "nfx engine threads", true),
                    std::move(drain),
                    command(
                        "end-drain", "Take Logons again, and enable the sessions that drain has disabled",
-                       [] { return change(end_drain_options, "/v1/engine/end-drain"); }, end_drain_options),
+                       [] { return change(end_drain_options, "/v1/engine/end-drain"); }, end_drain_options,
+                       "nfx engine end-drain"),
                    command(
                        "reload-tls", "Reload certificates, keys and revocation lists, as SIGHUP does",
-                       [] { return change(reload_options, "/v1/engine/reload-tls"); }, reload_options),
+                       [] { return change(reload_options, "/v1/engine/reload-tls"); }, reload_options,
+                       "nfx engine reload-tls"),
                    command(
                        "stop", "Log all sessions out and end the engine, as SIGTERM does",
-                       [] { return change(stop_options, "/v1/engine/stop"); }, stop_options)},
+                       [] { return change(stop_options, "/v1/engine/stop"); }, stop_options, "nfx engine stop")},
       .details = "The engine needs [control] in its configuration, and you a role there: docs/control.md.",
       .exit_codes = control_exit_codes,
       .examples = {{.line = "nfx engine drain --text 'maintenance until noon'"}},

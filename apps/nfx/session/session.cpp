@@ -151,13 +151,26 @@ std::vector<cli::Option> options_for(const SessionCommandRow& row, Options& opti
   return all;
 }
 
+// What cli::Example borrows.
+const std::string& example_of(const SessionCommandRow& row) {
+  static std::array<std::string, session_command_rows.size()> lines;
+  std::string& line = lines[static_cast<std::size_t>(row.kind)];
+  line = "nfx session " + std::string{row.name} + " 'FIX.4.4:DESK->VENUE'";
+  if (row.takes(CommandArguments::numbers)) line += " --next-out 120";
+  if (row.takes(CommandArguments::from)) line += " --from 12";
+  if (row.takes(CommandArguments::expected)) line += " --expect-out 97";
+  if (row.takes(CommandArguments::text)) line += " --text 'back at noon'";
+  return line;
+}
+
 template <std::size_t... Rows>
 std::vector<cli::Command> commands_of(std::index_sequence<Rows...>) {
   return {cli::Command{.name = session_command_rows[Rows].name,
                        .summary = session_command_rows[Rows].help,
                        .run = run_row<Rows>,
                        .options = options_for(session_command_rows[Rows], options_of_rows[Rows]),
-                       .exit_codes = control_exit_codes}...};
+                       .exit_codes = control_exit_codes,
+                       .examples = {{.line = example_of(session_command_rows[Rows])}}}...};
 }
 
 int list() { return ask_and_show(list_options, {.target = "/v1/sessions"}, append_table); }
