@@ -22,7 +22,7 @@ namespace nfx {
 
 class SessionMeter {
  public:
-  static constexpr std::uint32_t send_sample = 16;  // of so many sends, one is timed by itself
+  static constexpr std::uint32_t send_sample = 16;  // one of 16 sends is timed by itself
 
   // From now on it notes; until then everything is ignored.
   void begin(const SessionBook& book, StageNotes& notes) noexcept {

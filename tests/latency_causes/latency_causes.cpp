@@ -54,7 +54,7 @@ void await(const char* what, const std::function<bool()>& is_so) {
   }
 }
 
-// Answers each order; of so many orders, one takes the callback's CPU for `planted`.
+// Answers each order; one of `busy_every` orders takes the callback's CPU for `planted`.
 class Venue final : public Application {
  public:
   void on_logon(SessionHandle&) override { logged_on = true; }
