@@ -1,7 +1,7 @@
 // The latencies of one poll thread and of its sessions, for readers on other threads.
 // Thread: enter() and leave() from the poll thread; report() from any. Cost: a mutex when a session connects for the
 // first time or leaves memory, and while a report collects the sessions; recording takes none. Lifetime: a session's
-// latencies exist until it has left and no report reads them. Errors: enter() throws std::system_error without memory.
+// latencies exist until leave() and no report reads them. Errors: enter() throws std::system_error without memory.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,7 @@ class LatencyLedger {
  private:
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<SessionBook>> books_;
-  LatencySet left_;  // of sessions that have left
+  LatencySet left_;  // of removed sessions
   std::unique_ptr<SlowRing> slow_ = std::make_unique<SlowRing>();
 };
 

@@ -116,7 +116,7 @@ void LatencyMonitor::take(Watched& watched, std::uint32_t number, const CounterS
   }
 }
 
-// Of a session that connected since the last copy, or has left memory.
+// Of a session that connected since the last copy, or was removed.
 const std::string& LatencyMonitor::name_of(std::uint64_t serial) {
   const auto found = names_.find(serial);
   if (found != names_.end()) return found->second;

@@ -1,4 +1,5 @@
-// What the monitor of the latencies needs of a poll thread. Thread: stated at each function. Cost, errors: theirs.
+// What the monitor of the latencies needs of a poll thread. Thread: stated at each function. Cost, errors: those of the
+// implementation.
 #pragma once
 
 #include "engine/slow_ring.hpp"

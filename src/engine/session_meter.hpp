@@ -2,9 +2,9 @@
 // Thread: the poll thread. Cost: some additions per message; the caller reads the clock. Without a book nothing is
 // noted. Errors: none.
 //
-// Bytes leave in order. Those that were appended before an attempt to send them form a group, and those appended
-// afterwards the next one, so that a group whose bytes wait for the disk or the peer is noted when its last byte has
-// left:
+// Bytes are sent in order. Those that were appended before an attempt to send them form a group, and those appended
+// afterwards the next one, so that a group whose bytes wait for the disk or the peer is noted when its last byte was
+// sent:
 //
 //   appended ─► following ─► leaving ─► the kernel
 #pragma once
@@ -22,7 +22,7 @@ namespace nfx {
 
 class SessionMeter {
  public:
-  static constexpr std::uint32_t send_sample = 16;  // one of 16 sends is timed by itself
+  static constexpr std::uint32_t send_sample = 16;  // one send in this number is timed by itself
 
   // From now on it notes; until then everything is ignored.
   void begin(const SessionBook& book, StageNotes& notes) noexcept {
@@ -55,7 +55,7 @@ class SessionMeter {
   void left(std::size_t bytes, bool all, bool blocked) noexcept {
     NFX_ASSERT(on());
     if (blocked) leaving_.wait = SendWait::peer;
-    // What is behind those that wait has waited with them.
+    // What follows those that wait has waited with them.
     if (sealed_) following_.wait = std::max(following_.wait, leaving_.wait);
     if (all) {
       note(leaving_);
@@ -74,7 +74,7 @@ class SessionMeter {
     following_ = {};
     sealed_ = false;
   }
-  // The connection has ended, or everything has left.
+  // The connection has ended, or everything was sent.
   void start_over() noexcept {
     leaving_ = {};
     if (!sealed_) return;

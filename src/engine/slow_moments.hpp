@@ -32,11 +32,11 @@ struct HostSample {
 // `in_callback`: how much of it an on_message of the same thread took.
 [[nodiscard]] SlowCause cause_of(const SlowRecord& record, const HostEvidence& host, Duration in_callback) noexcept;
 
-// How much of `record` lies within on_message of the same thread.
+// How much of `record` was within on_message of the same thread.
 [[nodiscard]] Duration callback_time(const SlowRecord& record, std::span<const SlowRecord> records) noexcept;
 
 // The limit above which a poll thread offers a moment: that of the slowest hundred of a second, so that a shorter list
-// of a quiet second is followed by a longer one.
+// of an idle second is followed by a longer one.
 class SlowLimit {
  public:
   // Of one batch of records; `now` is when it was taken. Returns the limit from now on.

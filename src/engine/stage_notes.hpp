@@ -1,12 +1,12 @@
 // When the last messages passed the stages of the engine, written down while they are handled, and counted as latencies
 // when the poll thread is idle.
-// Thread: the poll thread. Cost: a reading of the processor's counter where the caller asks for one, and some stores;
+// Thread: the poll thread. Cost: a reading of the processor's counter where the caller requires one, and some stores;
 // fold() takes some nanoseconds for each latency. What has been given to the kernel is noted without a time, and gets
 // the next reading that is made for something else. When full: what is there is counted immediately. Lifetime: fold()
 // before a session's book goes. Errors: none.
 //
 // Times are ticks of the processor's counter where the loop's clock uses it, otherwise nanoseconds of that clock. When
-// that changes, what was noted before is counted, and generation() tells callers that their own ticks are void.
+// that changes, what was noted before is counted, and generation() changes: the ticks of callers are void.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class StageNotes {
     note.book = book;
     note.at = {read, called, back};
   }
-  // The kernel has taken messages, the oldest committed and asked for at these times.
+  // The kernel has taken messages, the oldest committed and requested at these times.
   void left(const SessionBook* book, StageTicks committed, StageTicks asked, std::uint32_t messages,
             std::uint32_t answers, SendWait wait) noexcept {
     Note& note = next();

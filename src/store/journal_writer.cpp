@@ -145,7 +145,7 @@ bool JournalWriter::sync_file() noexcept {
   return true;
 }
 
-// The records have the poll thread's time, and the turn has the flusher's: what it has done since then is added.
+// The records have the poll thread's time, and the iteration has the flusher's: what it has done since then is added.
 void JournalWriter::record_lag(std::chrono::steady_clock::time_point sync_began) noexcept {
   const std::int64_t oldest = std::exchange(oldest_unsynced_ns_, 0);
   if (oldest == 0) return;

@@ -194,7 +194,7 @@ class JournalWriter {
   JournalPosition written_ = 0;
   JournalPosition durable_ = 0;
   std::int64_t oldest_unsynced_ns_ = 0;  // time of the first record after durable_ that is written; 0: none
-  UtcTime turn_time_{};                  // of the turn that writes and syncs
+  UtcTime turn_time_{};                  // of the iteration that writes and syncs
   std::uint64_t reserved_ = 0;           // bytes for records that the file has
   std::uint64_t zeroed_ = 0;             // of these, no sync of a record in the first so many has metadata to write
   bool established_ = false;             // file, folder and the folder above are on the medium, before any record

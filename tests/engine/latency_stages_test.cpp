@@ -199,7 +199,7 @@ TEST(SessionMeter, what_waits_for_the_disk_leaves_apart_from_what_came_later) {
   slow.take(records);
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records[0].wait, SendWait::disk);
-  EXPECT_EQ(records[1].wait, SendWait::disk) << "behind it";
+  EXPECT_EQ(records[1].wait, SendWait::disk) << "it follows the first";
 }
 
 TEST(StageNotes, ticks_of_the_counter_are_nanoseconds_by_its_rate) {

@@ -1,4 +1,4 @@
-// Windows of time, the slowest hundred and their causes, from measurements of the test's own.
+// Windows of time, the slowest hundred and their causes, from numbers of the test's own.
 #include <gtest/gtest.h>
 
 #include <deque>

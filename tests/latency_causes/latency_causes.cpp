@@ -54,7 +54,7 @@ void await(const char* what, const std::function<bool()>& is_so) {
   }
 }
 
-// Answers each order; one of `busy_every` orders takes the callback's CPU for `planted`.
+// Answers each order; one order in busy_every takes the callback's CPU for `planted`.
 class Venue final : public Application {
  public:
   void on_logon(SessionHandle&) override { logged_on = true; }
@@ -121,7 +121,7 @@ class Running {
   std::thread runner_;
 };
 
-// A blocking client that logs on, sends orders, and reads only when it is told to.
+// A blocking client that logs on, sends orders, and reads only when read() is called.
 class Client {
  public:
   explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

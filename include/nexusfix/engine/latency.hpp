@@ -43,14 +43,14 @@ struct LoopLatency {
 struct SessionLatency {
   std::string session;  // its identity
   std::uint32_t poll_thread = 0;
-  std::uint64_t serial = 0;  // another one for a session that has left memory and come back
+  std::uint64_t serial = 0;  // another one for a session that was removed and came back
   LatencySet stages;
 };
 
 struct ThreadLatency {
   std::uint32_t poll_thread = 0;
   LoopLatency loop;
-  LatencySet stages;  // of its sessions, those included that have left memory
+  LatencySet stages;  // of its sessions, those included that were removed
 };
 
 struct LatencyReport {
@@ -63,7 +63,7 @@ struct LatencyReport {
 // "FIX.4.4:A->B/in_application", and for each poll thread, tagged "nfx-poll-0/turn", where there is any latency.
 [[nodiscard]] std::string hdr_log_text(const LatencyReport& report);
 
-// Why a moment was slow, as far as the kernel's counters and the engine tell. Where several could be, the first one
+// Why a moment was slow, as far as the kernel's counters and the engine show. Where several could be, the first one
 // that accounts for half of the time.
 enum class SlowCause : std::uint8_t {
   disk,         // it waited for the journal's sync
@@ -95,7 +95,7 @@ struct SlowMoment {
   UtcTime ended{};
   Duration took{};
   LatencyStage stage = LatencyStage::turn;
-  std::string session;  // empty for a turn
+  std::string session;  // empty for an iteration
   std::uint32_t poll_thread = 0;
   SlowCause cause = SlowCause::none_known;
   HostEvidence host;

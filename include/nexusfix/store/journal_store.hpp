@@ -189,7 +189,7 @@ class JournalStore {
   bool append_recorded(SeqNum seq, std::string_view header, std::string_view bytes, UtcTime now) noexcept;
 
   // For each sync, the age of the oldest record that it made durable, by the time in the record. Null: no more.
-  // Recorded by whoever syncs: the flusher, or the owner where there is none.
+  // Recorded by the thread that syncs: the flusher, or the owner where there is none.
   void record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept;
 
   [[nodiscard]] detail::JournalWriter& writer() noexcept { return *writer_; }  // for JournalFlusher
