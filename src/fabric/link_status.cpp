@@ -34,7 +34,7 @@ void LinkCore::greeted(std::size_t index, const Status& status) noexcept {
   if (status.peer_session != 0 && status.peer_session != session_) return;
   if (status.options != fingerprint_) return lose(LossReason::different_options);
   peer_session_ = status.session;
-  // A peer that does not know this end yet would take its records for those of whoever greets it first.
+  // A peer that does not know this end yet would take its records for those of the next one that greets it.
   if (status.peer_session == 0) {
     rails_[index].status_due = true;
     return;
