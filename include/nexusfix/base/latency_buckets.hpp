@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx::detail {
 
 template <unsigned exact_bits_, unsigned value_bits_>
