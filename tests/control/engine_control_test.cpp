@@ -8,7 +8,10 @@
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "nexusfix/control/client.hpp"
 #include "nexusfix/control/control.hpp"
@@ -22,25 +25,30 @@ using Json = nlohmann::json;
 class Counting final : public Application {
  public:
   void on_message(SessionHandle&, const MessageView&) override {}
-  void on_logon(SessionHandle&) override { change(1); }
-  void on_logout(SessionHandle&, std::string_view) override { change(-1); }
+  void on_logon(SessionHandle& session) override { change(session, true); }
+  // Also of a Logon that was refused.
+  void on_logout(SessionHandle& session, std::string_view) override { change(session, false); }
   // Both sides of one session: 2 when it is logged on. False after 20 s.
-  bool wait_for(int logged_on) {
+  bool wait_for(std::size_t logged_on) {
     std::unique_lock lock{mutex_};
-    return changed_.wait_for(lock, 20s, [&] { return logged_on_ == logged_on; });
+    return changed_.wait_for(lock, 20s, [&] { return logged_on_.size() == logged_on; });
   }
 
  private:
-  void change(int by) {
+  void change(const SessionHandle& session, bool logged_on) {
     {
       const std::lock_guard lock{mutex_};
-      logged_on_ += by;
+      if (logged_on) {
+        logged_on_.insert(&session);
+      } else {
+        logged_on_.erase(&session);
+      }
     }
     changed_.notify_all();
   }
   std::mutex mutex_;
   std::condition_variable changed_;
-  int logged_on_ = 0;
+  std::set<const SessionHandle*> logged_on_;
 };
 
 SessionSettings settings_of(std::string_view us, std::string_view them, Role role) {
