@@ -28,12 +28,15 @@ def cost_of(samples):
     times = (end["time"] - begin["time"]) / (begin["time"] - alone["time"])
     # Segments are allocated whole, now and then: the innocent's own writes are less than a megabyte a second.
     usual_disk = min(max(0, begin["disk"] - alone["disk"]) * times, 1e6 * (end["time"] - begin["time"]))
+    # The innocent's ring takes memory as it is first written to. A short phase alone does not fill it.
+    usual_shm = max(0, 1e6 * FIRST_USE["shm_mb"] - begin["shm"])
 
     def more(sample, key):
         return (sample[key] - begin[key]) / 1e6
 
     return {"memory_mb": more(most, "memory"), "memory_after_mb": more(after, "memory"),
-            "disk_mb": more(most, "disk") - usual_disk / 1e6, "shm_mb": more(most, "shm"), "shm_after_mb": more(after, "shm"),
+            "disk_mb": more(most, "disk") - usual_disk / 1e6, "shm_mb": max(0, more(most, "shm") - usual_shm / 1e6),
+            "shm_after_mb": max(0, more(after, "shm") - usual_shm / 1e6),
             "fds": after["fds"] - begin["fds"],
             "lines": end["lines"] - begin["lines"] - (begin["lines"] - alone["lines"]) * times}
 
