@@ -118,8 +118,10 @@ bool Session::numbers_acceptable(const MessageView& message, SeqNum seq, Instant
   if (config_.send_next_expected_seq_num) {
     const auto expects = message.get_seq_num(Tag::NextExpectedMsgSeqNum);
     if (expects && *expects > next_out_) {
-      refuse(format("NextExpectedMsgSeqNum too high, our next is ", next_out_, " but received ", *expects), now, out,
-             LogonRefusalReason::sequence_number);
+      // The words of QuickFIX/J and QuickFIX/Go, which tools and people search logs for.
+      refuse(format("Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected ", next_out_, ", Received ",
+                    *expects),
+             now, out, LogonRefusalReason::sequence_number);
       return false;
     }
   }
@@ -186,7 +188,9 @@ void Session::accept_logon(const MessageView& message, SeqNum seq, SeqNum our_ne
   }
   if (!config_.send_next_expected_seq_num || phase_ != Phase::logged_on) return;
   const auto expects = message.get_seq_num(Tag::NextExpectedMsgSeqNum);
-  if (expects && *expects != SeqNum{} && *expects < our_next) queue_replay(*expects, previous(our_next), out);
+  // Our own Logon is covered too, also as the acceptor's answer: a peer that counts it only when the gap is filled
+  // needs that, and for the others it is a possible duplicate.
+  if (expects && *expects != SeqNum{} && *expects < our_next) queue_replay(*expects, previous(next_out_), out);
 }
 
 // Logon with ResetSeqNumFlag=Y on an open session: both directions restart at 1; it may be the answer to our own.

@@ -246,8 +246,9 @@ TEST_F(DynamicSessions, session_whose_first_logon_fails_goes_again) {
   rig.venue.start();
   RawPeer one{rig.network, rig.clock, "CLIENT-1"}, two{rig.network, rig.clock, "CLIENT-2"};
   log_on(one, field(789, "5"));
-  EXPECT_EQ(one.all(Tag::Text),
-            (std::vector<std::string>{"NextExpectedMsgSeqNum too high, our next is 1 but received 5"}));
+  EXPECT_EQ(
+      one.all(Tag::Text),
+      (std::vector<std::string>{"Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected 1, Received 5"}));
   rig.turn();
   EXPECT_EQ(application.removed, (std::vector<std::size_t>{1}));
   EXPECT_EQ(rig.venue.loop->counters().dynamic_failed, 1U);

@@ -102,7 +102,8 @@ void Ledger::settle_rejections(Side at, std::uint64_t next_inbound) {
 void Ledger::note_logout(Side from, std::string_view why) {
   Party& party = parties_[index(from)];
   trace_.add(from, "logs out", 0, why);
-  ++refusal_texts_[std::string{why.substr(0, why.find_first_of("0123456789"))}];
+  const std::size_t words = why.starts_with("Tag ") ? why.find(')') : 0;  // the tag's number is part of the text
+  ++refusal_texts_[std::string{why.substr(0, why.find_first_of("0123456789", words))}];
   ++counts_.refusals;
   const auto& schedule = facts_.schedules[index(from)];
   bool explained = false;
@@ -111,7 +112,7 @@ void Ledger::note_logout(Side from, std::string_view why) {
     if (explained) ++counts_.overtaken;
     // The peer took a Logon of the old session in its new one, and answered with the first number of that.
     if (!explained) explained = std::exchange(parties_[index(other(from))].of_past_session, false);
-  } else if (why.starts_with("NextExpectedMsgSeqNum too high")) {
+  } else if (why.starts_with("Tag 789 (NextExpectedMsgSeqNum) is higher")) {
     // Where the clocks differ, a Logon of the sender's old session may come in the receiver's new one.
     explained = std::exchange(party.of_past_session, false);
   } else if (why == "the session's time is over") {

@@ -115,7 +115,8 @@ TEST_F(LedgerTest, excuses_a_logon_that_left_before_the_receiver_s_numbers_start
   ledger_.stands(Side::venue, SeqNum{1}, SeqNum{1});
   ledger_.received(Side::venue, late);
   next_[index(Side::venue)] = 1;
-  sent_text(Side::venue, msg_type::logout, "NextExpectedMsgSeqNum too high, our next is 1 but received 74");
+  sent_text(Side::venue, msg_type::logout,
+            "Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected 1, Received 74");
   EXPECT_EQ(violation(), "");
 }
 
@@ -133,8 +134,9 @@ TEST_F(LedgerTest, excuses_a_low_number_in_the_answer_to_a_logon_that_left_befor
 TEST_F(LedgerTest, sees_a_logon_of_this_session_that_expects_too_high_a_number) {
   sent(Side::venue, 1, msg_type::heartbeat);
   ledger_.received(Side::venue, sent(Side::trader, 2, msg_type::logon));
-  sent_text(Side::venue, msg_type::logout, "NextExpectedMsgSeqNum too high, our next is 2 but received 74");
-  EXPECT_NE(violation().find("NextExpectedMsgSeqNum too high"), std::string::npos);
+  sent_text(Side::venue, msg_type::logout,
+            "Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected 2, Received 74");
+  EXPECT_NE(violation().find("logged out: Tag 789 (NextExpectedMsgSeqNum) is higher"), std::string::npos);
 }
 
 TEST_F(LedgerTest, sees_a_logon_that_never_left) {
