@@ -1,5 +1,5 @@
 # Turns layers.txt into targets: one object library per module, and one library for users per name in front of the slash
-# (nexusfix::core, nexusfix::host, nexusfix::market, nexusfix::fabric, nexusfix::control).
+# (nexusfix::core, nexusfix::host, nexusfix::market, nexusfix::fabric, nexusfix::cluster, nexusfix::control).
 
 # The flags that every target of this build gets.
 macro(nfx_common_options)
@@ -159,11 +159,14 @@ set(NFX_HEADERS_placement nlohmann_json::nlohmann_json)
 set(NFX_PACKAGES_transport PkgConfig::liburing OpenSSL::SSL OpenSSL::Crypto)
 set(NFX_PACKAGES_config tomlplusplus::tomlplusplus absl::time)
 set(NFX_PACKAGES_engine absl::flat_hash_map Threads::Threads)
+set(NFX_HEADERS_engine nlohmann_json::nlohmann_json)
 set(NFX_HEADERS_host nlohmann_json::nlohmann_json)
+set(NFX_HEADERS_nats nlohmann_json::nlohmann_json)
+set(NFX_PACKAGES_nats PkgConfig::libnats)
 set(NFX_HEADERS_control nlohmann_json::nlohmann_json)
 
 # Modules that run before the first message or beside the engine; and those of their files that messages pass.
-set(NFX_COLD_MODULES dictionary placement config host control)
+set(NFX_COLD_MODULES dictionary placement config host nats control)
 set(NFX_HOT_FILES
   src/dictionary/dictionary.cpp src/dictionary/field_type.cpp src/dictionary/validation_policy.cpp
   src/dictionary/validator.cpp)
@@ -240,6 +243,10 @@ function(nfx_add_modules layers_file)
       COMPILE_DEFINITIONS NFX_WITH_LIBFABRIC SKIP_PRECOMPILE_HEADERS ON
       INCLUDE_DIRECTORIES "${libfabric_INCLUDE_DIRS}")  # not linked: loaded when it is used
     target_link_libraries(nexusfix_fabric PRIVATE ${CMAKE_DL_LIBS})
+  endif()
+  if(TARGET PkgConfig::libnats AND TARGET nexusfix_cluster)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/nats/nats_stream.cpp
+      ${PROJECT_SOURCE_DIR}/src/nats/nats_stream_absent.cpp PROPERTIES COMPILE_DEFINITIONS NFX_WITH_NATS SKIP_PRECOMPILE_HEADERS ON)
   endif()
   if(NFX_BEAST_INCLUDE_DIR AND TARGET nexusfix_control)
     set_source_files_properties(

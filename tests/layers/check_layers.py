@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 # These compute from their arguments alone. What reads dictionary files is the one exception.
-PURE_MODULES = ("wire", "dictionary", "session", "market", "strategy")
+PURE_MODULES = ("wire", "dictionary", "session", "market", "strategy", "cluster")
 PURE_EXCEPTIONS = re.compile(r"dictionary/load\.")
 
 LINES_ADVISED = 600

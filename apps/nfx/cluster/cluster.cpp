@@ -1,0 +1,205 @@
+// nfx cluster: makes and checks the streams that sessions are stored on, lists them, and explains which gateway has
+// which.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command.hpp"
+#include "nexusfix/cluster/assignment.hpp"
+#include "nexusfix/nats/nats_stream.hpp"
+#include "output.hpp"
+
+namespace nfx::app {
+namespace {
+
+struct StreamOptions {
+  std::string url = "nats://127.0.0.1:4222";
+  std::string credentials;
+  std::string certificate_authority;
+  std::string stream = "NEXUSFIX";
+  double timeout_s = 5;
+};
+
+struct InitOptions {
+  StreamOptions stream;
+  std::uint32_t replicas = 3;
+  std::uint64_t bytes_max = std::uint64_t{1} << 30;
+  double lease_s = 5;
+};
+
+struct WhyOptions {
+  std::string session;
+  std::vector<std::string> gateways;
+  std::vector<std::string> lost;
+  std::vector<std::string> draining;
+  std::string pin;
+};
+
+InitOptions init_options;
+StreamOptions check_options;
+StreamOptions list_options;
+WhyOptions why_options;
+
+Duration seconds_of(double seconds) { return Duration{static_cast<std::int64_t>(seconds * 1e9)}; }
+
+nats::NatsStream open(const StreamOptions& options) {
+  return nats::NatsStream{{.url = options.url,
+                           .credentials = options.credentials,
+                           .certificate_authority = options.certificate_authority,
+                           .stream = options.stream,
+                           .timeout = seconds_of(options.timeout_s)}};
+}
+
+std::vector<cli::Option> options_of(StreamOptions& options) {
+  return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},
+          {.names = "--stream", .target = &options.stream, .help = "The stream", .value = "NAME"},
+          {.names = "--credentials",
+           .target = &options.credentials,
+           .help = "File with the user's credentials",
+           .value = "FILE",
+           .kind = cli::Kind::existing_file},
+          {.names = "--ca",
+           .target = &options.certificate_authority,
+           .help = "Certificates that the servers' are checked with; turns TLS on",
+           .value = "FILE",
+           .kind = cli::Kind::existing_file},
+          {.names = "--timeout",
+           .target = &options.timeout_s,
+           .help = "For each answer",
+           .value = "SECONDS",
+           .range = cli::Range{0.1, 600}}};
+}
+
+int run_init() {
+  nats::NatsStream stream = open(init_options.stream);
+  stream.create({.replicas = init_options.replicas,
+                 .bytes_max = init_options.bytes_max,
+                 .lease = seconds_of(init_options.lease_s)});
+  print("made the streams {} and KV_{}\n", init_options.stream.stream, init_options.stream.stream);
+  return exit_done;
+}
+
+int run_check() {
+  nats::NatsStream stream = open(check_options);
+  Output out;
+  bool good = true;
+  for (const nats::CheckLine& line : stream.check()) {
+    good = good && line.good;
+    out.text.add("{}  {}\n", line.good ? "good" : "FAIL", line.text);
+  }
+  out.flush();
+  return good ? exit_done : exit_failed;
+}
+
+int run_list() {
+  nats::NatsStream stream = open(list_options);
+  Output out;
+  for (const nats::StoredSession& session : stream.list()) {
+    out.text.add("{}  {} frames\n", session.name, session.frames);
+    out.flush_when_large();
+  }
+  out.flush();
+  return exit_done;
+}
+
+int run_why() {
+  const WhyOptions& options = why_options;
+  const auto is_in = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::ranges::find(list, name) != list.end();
+  };
+  for (const auto* list : {&options.lost, &options.draining}) {
+    for (const std::string& name : *list)
+      if (!is_in(options.gateways, name)) throw cli::UsageError(name + " is not one of --gateways");
+  }
+  std::vector<cluster::Gateway> gateways;
+  for (const std::string& name : options.gateways)
+    gateways.push_back({.name = name, .alive = !is_in(options.lost, name), .draining = is_in(options.draining, name)});
+  std::vector<cluster::Pin> pins;
+  if (!options.pin.empty()) pins.push_back({.session = options.session, .gateway = options.pin});
+  Output out;
+  for (const std::string& line : cluster::explain(options.session, gateways, pins)) out.text.add("{}\n", line);
+  out.flush();
+  return exit_done;
+}
+
+std::vector<cli::Option> options_of(InitOptions& options) {
+  std::vector<cli::Option> list = options_of(options.stream);
+  list.push_back({.names = "--replicas",
+                  .target = &options.replicas,
+                  .help = "Servers that store each frame",
+                  .range = cli::Range{1, 5}});
+  list.push_back({.names = "--max-bytes",
+                  .target = &options.bytes_max,
+                  .help = "Of frames; a full stream refuses",
+                  .value = "BYTES",
+                  .range = cli::Range{4096, 1e15}});
+  list.push_back({.names = "--lease",
+                  .target = &options.lease_s,
+                  .help = "Age at which the lease of a gateway that was lost ends",
+                  .value = "SECONDS",
+                  .range = cli::Range{1, 3600}});
+  return list;
+}
+
+std::vector<cli::Option> options_of(WhyOptions& options) {
+  return {
+      {.names = "SESSION", .target = &options.session, .help = "Its name", .required = true},
+      {.names = "--gateways",
+       .target = &options.gateways,
+       .help = "All gateways",
+       .value = "NAMES",
+       .required = true,
+       .separator = ','},
+      {.names = "--lost",
+       .target = &options.lost,
+       .help = "Those that are not alive",
+       .value = "NAMES",
+       .separator = ','},
+      {.names = "--draining",
+       .target = &options.draining,
+       .help = "Those that get no sessions",
+       .value = "NAMES",
+       .separator = ','},
+      {.names = "--pin", .target = &options.pin, .help = "The session's gateway by configuration", .value = "NAME"}};
+}
+
+}  // namespace
+
+cli::Command cluster_command() {
+  return {
+      .name = "cluster",
+      .summary = "Make, check and list the streams of NATS that sessions are stored on",
+      .commands = {{.name = "init",
+                    .summary = "Make the streams, before the first gateway starts",
+                    .run = run_init,
+                    .options = options_of(init_options),
+                    .examples = {{.line = "nfx cluster init --url nats://10.0.0.1 --max-bytes 10000000000 --lease 5",
+                                  .about = "once, for all gateways"}}},
+                   {.name = "check",
+                    .summary = "Check version, replicas, space and permissions, one line each",
+                    .run = run_check,
+                    .options = options_of(check_options),
+                    .examples = {{.line = "nfx cluster check --url nats://10.0.0.1,nats://10.0.0.2",
+                                  .about = "exit code 1 when a line begins with FAIL"}}},
+                   {.name = "ls",
+                    .summary = "List the sessions that the stream has, with their frames",
+                    .run = run_list,
+                    .options = options_of(list_options),
+                    .examples = {{.line = "nfx cluster ls --stream NEXUSFIX", .about = "the sessions of one stream"}}},
+                   {.name = "why",
+                    .summary = "Explain which gateway has a session; needs no server",
+                    .run = run_why,
+                    .options = options_of(why_options),
+                    .examples = {{.line = "nfx cluster why DESK-VENUE --gateways a,b,c --draining a",
+                                  .about = "while a is emptied"}}}},
+      .exit_codes = "0 done, 1 failed or not as it has to be, 2 wrong usage",
+      .examples = {{.line = "nfx cluster init --url nats://10.0.0.1,nats://10.0.0.2,nats://10.0.0.3",
+                    .about = "with three replicas"},
+                   {.line = "nfx cluster check", .about = "on the server of this host"},
+                   {.line = "nfx cluster why DESK-VENUE --gateways a,b,c --lost b", .about = "the owner without b"}},
+  };
+}
+
+}  // namespace nfx::app

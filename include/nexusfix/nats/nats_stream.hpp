@@ -1,0 +1,112 @@
+// A stream of NATS JetStream (nats-server 2.12 or later) by libnats: the client for owners, and what an operator does
+// with it: make it, check it, list its sessions. Where NexusFIX was built without libnats, every function throws an
+// error that names the package. Thread: one per NatsStream; libnats has its own, which hands answers over under a lock.
+// Cost: a request copies its bytes and allocates in libnats. Errors: NatsError for what an operator has to fix; answers
+// of servers are events.
+//
+//   stream NAME          subjects NAME.s.SESSION     frames, one subject for each session; full streams refuse
+//   stream KV_NAME       subjects $KV.NAME.SESSION   leases, which end by age
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/nats/stream_client.hpp"
+
+namespace nfx::nats {
+
+struct NatsError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Empty, or why every function of NatsStream throws: the package that was missing when NexusFIX was built.
+[[nodiscard]] std::string_view missing_package() noexcept;
+
+struct NatsOptions {
+  std::string url = "nats://127.0.0.1:4222";   // several with commas between them
+  std::string credentials = {};                // file; empty: none
+  std::string certificate_authority = {};      // file; empty: no TLS
+  std::string stream = "NEXUSFIX";             // letters, digits, - and _
+  Duration timeout = std::chrono::seconds{5};  // of a connection and of an operator's request
+};
+
+struct StreamLimits {
+  std::uint32_t replicas = 3;
+  std::uint64_t bytes_max = std::uint64_t{1} << 30;
+  Duration lease = std::chrono::seconds{5};
+};
+
+// One line of a check.
+struct CheckLine {
+  bool good = false;
+  std::string text;  // what it is, and when not good what to do
+};
+
+struct StoredSession {
+  std::string name;
+  std::uint64_t frames = 0;
+};
+
+class NatsStream {
+ public:
+  // Connects; NatsError when no server answers within the time, or when the server is too old.
+  explicit NatsStream(const NatsOptions& options);
+  NatsStream(NatsStream&&) noexcept;
+  NatsStream& operator=(NatsStream&&) noexcept;
+  ~NatsStream();
+
+  // A session, by a name of letters, digits, - and _, which is a token of its subject.
+  [[nodiscard]] SessionIndex add_session(std::string_view name, cluster::GatewayId gateway);
+
+  void request(SessionIndex session, const cluster::Action& action);
+  void read_lease(SessionIndex session);
+
+  // Gives the answers that have come since the last call to sink(SessionIndex, const cluster::Event&).
+  template <class Sink>
+  void poll(Sink&& sink) {
+    take_answers();
+    for (const Answer& answer : taken_) sink(answer.session, event_of(answer));
+    taken_.clear();
+  }
+
+  // Blocks until poll() has something, or for this time.
+  void wait(Duration most);
+
+  // Makes both streams; NatsError when they are there with other limits, or may not be made.
+  void create(const StreamLimits& limits);
+  // Version, replicas, limits, permission to write, and a round trip.
+  [[nodiscard]] std::vector<CheckLine> check();
+  [[nodiscard]] std::vector<StoredSession> list();
+
+  struct Answer {
+    SessionIndex session{};
+    cluster::EventKind kind{};
+    std::uint64_t request = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t gateway = 0;
+    std::string bytes;
+  };
+
+ private:
+  struct Parts;
+  void take_answers();
+  [[nodiscard]] std::string write_error();  // empty: this user may write
+  [[nodiscard]] static cluster::Event event_of(const Answer& answer) noexcept {
+    return {.kind = answer.kind,
+            .request = answer.request,
+            .sequence = cluster::StreamSeq{answer.sequence},
+            .bytes = answer.bytes,
+            .gateway = cluster::GatewayId{answer.gateway}};
+  }
+
+  std::unique_ptr<Parts> parts_;
+  std::vector<Answer> taken_;
+};
+
+static_assert(StreamClient<NatsStream>);
+
+}  // namespace nfx::nats

@@ -1,0 +1,32 @@
+// A build without libnats: the functions are there, and name the package.
+#ifndef NFX_WITH_NATS
+#include "nexusfix/nats/nats_stream.hpp"
+
+namespace nfx::nats {
+
+namespace {
+constexpr std::string_view missing =
+    "this NexusFIX was built without libnats: install the package libnats-dev and build NexusFIX again";
+[[noreturn]] void refuse() { throw NatsError{std::string{missing}}; }
+}  // namespace
+
+struct NatsStream::Parts {};
+
+std::string_view missing_package() noexcept { return missing; }
+
+NatsStream::NatsStream(const NatsOptions&) { refuse(); }
+NatsStream::NatsStream(NatsStream&&) noexcept = default;
+NatsStream& NatsStream::operator=(NatsStream&&) noexcept = default;
+NatsStream::~NatsStream() = default;
+SessionIndex NatsStream::add_session(std::string_view, cluster::GatewayId) { refuse(); }
+void NatsStream::request(SessionIndex, const cluster::Action&) { refuse(); }
+void NatsStream::read_lease(SessionIndex) { refuse(); }
+void NatsStream::wait(Duration) { refuse(); }
+void NatsStream::create(const StreamLimits&) { refuse(); }
+std::vector<CheckLine> NatsStream::check() { refuse(); }
+std::vector<StoredSession> NatsStream::list() { refuse(); }
+void NatsStream::take_answers() { refuse(); }
+std::string NatsStream::write_error() { refuse(); }
+
+}  // namespace nfx::nats
+#endif

@@ -1,0 +1,110 @@
+"""nfx cluster: explanations, and one line for each thing that is wrong; with nats-server on loopback where it is there."""
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from support import run
+
+SERVER = os.environ.get("NFX_NATS_SERVER") or shutil.which("nats-server", path=str(pathlib.Path.home() / "go/bin"))
+
+
+class Why(unittest.TestCase):
+    def owner(self, *arguments):
+        code, out, err = run("cluster", "why", "FIX.4.4:DESK->VENUE", *arguments)
+        self.assertEqual((code, err), (0, ""))
+        lines = out.splitlines()
+        return lines[0], lines[1:]
+
+    def test_owner_is_the_highest_weight_of_those_alive(self):
+        first, rest = self.owner("--gateways", "a,b,c")
+        order = [line.split()[1] for line in rest]
+        self.assertEqual(sorted(order), ["a", "b", "c"])
+        self.assertEqual(first, f"FIX.4.4:DESK->VENUE: {order[0]} (the highest weight of the gateways that are alive)")
+        self.assertIn(f": {order[1]} (", self.owner("--gateways", "a,b,c", "--lost", order[0])[0])
+        self.assertIn(f": {order[1]} (", self.owner("--gateways", "a,b,c", "--draining", order[0])[0])
+        self.assertIn(f": {order[2]} (pinned", self.owner("--gateways", "a,b,c", "--pin", order[2])[0])
+
+    def test_a_lost_gateway_that_is_not_in_the_list_is_wrong_usage(self):
+        code, out, err = run("cluster", "why", "S", "--gateways", "a", "--lost", "x")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("x is not one of --gateways", err)
+
+    def test_control_characters_of_a_name_are_escaped(self):
+        code, out, _ = run("cluster", "why", "S\x1b[2J", "--gateways", "a")
+        self.assertEqual(code, 0)
+        self.assertNotIn("\x1b", out)
+
+
+class WithoutServer(unittest.TestCase):
+    def test_each_command_fails_with_one_line(self):
+        for command in ("init", "check", "ls"):
+            with self.subTest(command):
+                code, out, err = run("cluster", command, "--url", "nats://user:hidden@127.0.0.1:1", "--timeout", "1")
+                self.assertEqual((code, out, err.count("\n")), (1, "", 1), err)
+                self.assertNotIn("hidden", err)
+                self.assertTrue("nats://127.0.0.1:1: " in err or "libnats-dev" in err, err)
+
+    def test_a_stream_with_a_dot_is_refused(self):
+        code, _, err = run("cluster", "check", "--stream", "a.b")
+        self.assertEqual(code, 1)
+        self.assertTrue("letters, digits, - and _" in err or "libnats-dev" in err, err)
+
+
+@unittest.skipUnless(SERVER, "no nats-server: ./dev deps nats builds one")
+class WithServer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            cls.port = probe.getsockname()[1]
+        cls.server = subprocess.Popen(
+            [SERVER, "-a", "127.0.0.1", "-p", str(cls.port), "-js", "-sd", cls.folder.name],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            code, _, cls.error = run("cluster", "check", *cls.options())
+            if "libnats-dev" in cls.error:
+                raise unittest.SkipTest("built without libnats")
+            if cls.error == "":
+                return
+        raise AssertionError(cls.error)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.kill()
+        cls.server.wait()
+        cls.folder.cleanup()
+
+    @classmethod
+    def options(cls):
+        return ("--url", f"nats://127.0.0.1:{cls.port}", "--stream", "TEST")
+
+    def test_streams_are_missing_then_made_then_listed(self):
+        code, out, err = run("cluster", "check", *self.options())
+        self.assertEqual((code, err), (1, ""))
+        self.assertIn("FAIL  stream TEST: stream not found; make it with nfx cluster init\n", out)
+        code, out, err = run("cluster", "init", *self.options())
+        self.assertEqual((code, out, err.count("\n")), (1, "", 1))  # one server has no three replicas
+        self.assertIn("stream TEST was not made: ", err)
+        code, out, err = run("cluster", "init", *self.options(), "--replicas", "1", "--max-bytes", "8192", "--lease", "3")
+        self.assertEqual((code, out, err), (0, "made the streams TEST and KV_TEST\n", ""))
+        code, out, err = run("cluster", "check", *self.options())
+        self.assertEqual((code, err), (1, ""))
+        self.assertIn("FAIL  stream TEST has 1 replica; a lost machine loses it: make it with 3\n", out)
+        self.assertIn("good  stream TEST refuses when it is full\n", out)
+        self.assertIn("of 8192 bytes\n", out)
+        self.assertIn("good  stream TEST can be written\n", out)
+        self.assertEqual(run("cluster", "ls", *self.options()), (0, "", ""))
+        code, _, err = run("cluster", "init", *self.options(), "--replicas", "1", "--max-bytes", "9000")
+        self.assertEqual((code, err.count("\n")), (1, 1))
+        self.assertIn("already in use", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

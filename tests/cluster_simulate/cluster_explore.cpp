@@ -1,0 +1,443 @@
+// Every interleaving of two gateways and a stream, to a stated depth: what a request meets is chosen, not drawn. A read
+// is answered from any earlier state, or without one frame; a publish is stored and its answer delivered, delayed,
+// delivered twice or never; a refusal may be wrong; requests arrive late or never; a gateway may be killed.
+//   build/release/tests/cluster_simulate/cluster_explore --depth 12
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cluster_simulate/ledger.hpp"
+#include "nexusfix/cluster/name_hash.hpp"
+#include "nexusfix/cluster/owner.hpp"
+#ifdef NFX_WITH_PLANTS
+#include "cluster_plants/planted.hpp"
+#endif
+
+namespace {
+
+using namespace nfx::cluster;
+using nfx::cluster_simulate::chain_after;
+using nfx::cluster_simulate::Ledger;
+using Bytes = std::shared_ptr<const std::string>;
+
+// A message between a gateway and the stream.
+struct Message {
+  int gateway = 0;
+  std::uint64_t run = 0;
+  ActionKind kind{};  // of a request
+  EventKind event{};  // of an answer
+  std::uint64_t request = 0;
+  std::uint64_t sequence = 0;
+  Bytes bytes;
+};
+
+struct Gateway {
+  std::shared_ptr<OwnerState> state;  // copied before it is changed
+  std::uint64_t run = 0;
+  std::uint64_t epoch = 0;  // 0: does not own
+  std::uint64_t chain = 0;
+  std::vector<std::uint64_t> waiting;  // outbound sequence numbers that were appended
+  std::uint64_t released = 0;
+};
+
+// What may still happen of each kind.
+struct Budget {
+  int appends = 3;
+  int kills = 1;
+  int lies = 2;    // answers from an earlier state, with a hole, or wrong refusals
+  int copies = 1;  // requests and answers that arrive twice
+  int timers = 3;  // requests that are taken for lost
+};
+
+struct State {
+  std::array<Gateway, 2> gateways;
+  std::vector<Bytes> stream;  // the frame with sequence i + 1
+  std::vector<Message> requests, answers;
+  Ledger ledger;
+  Budget budget;
+  std::uint64_t runs = 0;
+  std::uint64_t contents = 0;
+};
+
+class Explorer {
+ public:
+  explicit Explorer(Durability durability) : durability_(durability) {}
+
+  // The first gateway owns the session, and has stored one record.
+  State begin() {
+    State state;
+    restart(state, 0);
+    restart(state, 1);
+    give(state, 0, {.kind = EventKind::want});
+    while (!state.requests.empty()) serve(state, 0, true);
+    append(state, 0);
+    while (!state.requests.empty()) serve(state, 0, true);
+    state.budget = {};
+    return state;
+  }
+
+  void explore(const State& state, int depth) {
+    ++visited_;
+    if (!finding_.empty() || depth == 0) return;
+    const auto [place, is_new] = seen_.try_emplace(fingerprint(state), depth);
+    if (!is_new && place->second >= depth) return;
+    place->second = depth;
+    for_each_move(state, [&](const char* name, int which, auto&& move) {
+      if (!finding_.empty()) return;
+      State next = state;
+      path_.push_back(std::string{name} + " " + std::to_string(which));
+      move(next);
+      if (finding_.empty()) explore(next, depth - 1);
+      if (finding_.empty()) path_.pop_back();
+    });
+  }
+
+  [[nodiscard]] const std::string& finding() const { return finding_; }
+  [[nodiscard]] const std::vector<std::string>& path() const { return path_; }
+  [[nodiscard]] std::uint64_t visited() const { return visited_; }
+  [[nodiscard]] std::size_t states() const { return seen_.size(); }
+  [[nodiscard]] std::uint64_t takeovers() const { return takeovers_; }
+  [[nodiscard]] std::uint64_t fenced() const { return fenced_; }
+
+ private:
+  template <class Each>
+  void for_each_move(const State& state, Each&& each) {
+    for (int i = 0; i < static_cast<int>(state.requests.size()); ++i) moves_of_request(state, i, each);
+    for (int i = 0; i < static_cast<int>(state.answers.size()); ++i) {
+      each("answer arrives", i, [&, i](State& next) { deliver(next, i, false); });
+      if (state.budget.copies > 0) {
+        each("answer arrives, and will again", i, [&, i](State& next) {
+          --next.budget.copies;
+          deliver(next, i, true);
+        });
+      }
+    }
+    for (int i = 0; i < 2; ++i) {
+      const Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
+      if (gateway.state->phase == Phase::idle)
+        each("gateway wants", i, [&, i](State& next) { give(next, i, {.kind = EventKind::want}); });
+      if (gateway.epoch != 0 && state.budget.appends > 0 && has_space(*gateway.state, RecordKind::outbound, 20)) {
+        each("gateway appends", i, [&, i](State& next) {
+          --next.budget.appends;
+          append(next, i);
+        });
+      }
+      if (gateway.state->deadline != never && state.budget.timers > 0) {
+        each("gateway waits no longer", i, [&, i](State& next) {
+          if (next.gateways[static_cast<std::size_t>(i)].state->request != 0) --next.budget.timers;
+          give(next, i, {});
+        });
+      }
+      // Several moves as one, so that whole takeovers fit into few moves.
+      if (gateway.state->phase != Phase::idle && gateway.state->request != 0)
+        each("gateway is served until it has what it needs", i, [&, i](State& next) { serve_all(next, i); });
+      if (state.budget.kills > 0) {
+        each("gateway is killed", i, [&, i](State& next) {
+          --next.budget.kills;
+          restart(next, i);
+        });
+      }
+    }
+  }
+
+  template <class Each>
+  void moves_of_request(const State& state, int i, Each&& each) {
+    const Message& request = state.requests[static_cast<std::size_t>(i)];
+    each("request served", i, [&, i](State& next) { serve(next, i, true); });
+    if (request.kind == ActionKind::publish) {
+      each("request served, answer delayed", i, [&, i](State& next) { serve(next, i, false); });
+      if (state.budget.copies > 0) {
+        each("request served, and will be again", i, [&, i](State& next) {
+          --next.budget.copies;
+          next.requests.push_back(next.requests[static_cast<std::size_t>(i)]);
+          serve(next, i, true);
+        });
+      }
+    }
+    if (state.budget.lies == 0) return;
+    if (request.kind == ActionKind::publish) {
+      each("request refused wrongly", i, [&, i](State& next) {
+        --next.budget.lies;
+        const Message lie = take(next.requests, i);
+        arrive(next, answer_to(lie, EventKind::refused, 0, nullptr));
+      });
+      return;
+    }
+    for (std::size_t known = 0; known < state.stream.size(); ++known) {
+      each("read answered from an old state", static_cast<int>(known), [&, i, known](State& next) {
+        --next.budget.lies;
+        const Message read = take(next.requests, i);
+        arrive(next, read_of(next, read, known, 0));
+      });
+    }
+    each("read answered with a hole", i, [&, i](State& next) {
+      --next.budget.lies;
+      const Message read = take(next.requests, i);
+      arrive(next, read_of(next, read, next.stream.size(), 1));
+    });
+  }
+
+  static Message take(std::vector<Message>& list, int i) {
+    Message message = list[static_cast<std::size_t>(i)];
+    list.erase(list.begin() + i);
+    return message;
+  }
+
+  static Message answer_to(const Message& to, EventKind event, std::uint64_t sequence, Bytes bytes) {
+    return {.gateway = to.gateway,
+            .run = to.run,
+            .event = event,
+            .request = to.request,
+            .sequence = sequence,
+            .bytes = std::move(bytes)};
+  }
+
+  // From the first `known` frames, without `skipped` of those that it would return.
+  static Message read_of(const State& state, const Message& read, std::uint64_t known, std::uint64_t skipped) {
+    const std::uint64_t wanted =
+        read.kind == ActionKind::read_last ? known - std::min(known, skipped) : read.sequence + 1 + skipped;
+    if (wanted == 0 || wanted > known) return answer_to(read, EventKind::none, 0, nullptr);
+    return answer_to(read, EventKind::found, wanted, state.stream[wanted - 1]);
+  }
+
+  void serve(State& state, int i, bool answered) {
+    const Message request = take(state.requests, i);
+    Message answer;
+    if (request.kind != ActionKind::publish) {
+      answer = read_of(state, request, state.stream.size(), 0);
+    } else if (request.sequence == state.stream.size()) {
+      state.stream.push_back(request.bytes);
+      check(state.ledger.stored(*request.bytes));
+      answer = answer_to(request, EventKind::stored, state.stream.size(), nullptr);
+    } else {
+      answer = answer_to(request, EventKind::refused, 0, nullptr);
+    }
+    if (answered) return arrive(state, answer);
+    state.answers.push_back(answer);
+  }
+
+  void serve_all(State& state, int gateway) {
+    for (int served = 0; served < 16 && finding_.empty(); ++served) {
+      const std::uint64_t run = state.gateways[static_cast<std::size_t>(gateway)].run;
+      const auto found = std::ranges::find(state.requests, run, &Message::run);
+      if (found == state.requests.end()) return;
+      serve(state, static_cast<int>(found - state.requests.begin()), true);
+    }
+  }
+
+  void deliver(State& state, int i, bool again) {
+    const Message answer = state.answers[static_cast<std::size_t>(i)];
+    if (!again) static_cast<void>(take(state.answers, i));
+    arrive(state, answer);
+  }
+
+  void arrive(State& state, const Message& answer) {
+    if (state.gateways[static_cast<std::size_t>(answer.gateway)].run != answer.run) return;
+    give(state, answer.gateway,
+         {.kind = answer.event,
+          .request = answer.request,
+          .sequence = StreamSeq{answer.sequence},
+          .bytes = answer.bytes ? std::string_view{*answer.bytes} : std::string_view{}});
+  }
+
+  void restart(State& state, int i) {
+    OwnerOptions options{.session = SessionId{1}, .gateway = GatewayId{++state.runs}, .durability = durability_};
+    options.frame_bytes_max = 512;
+    options.pending_bytes_max = 512;
+    options.number_block = 4;
+    options.async_records_max = 2;
+    Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
+    gateway = {};
+    gateway.run = state.runs;
+    gateway.state = std::make_shared<OwnerState>(options);
+  }
+
+  void append(State& state, int i) {
+    Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
+    const nfx::SeqNum seq = gateway.state->counters.outbound;
+    const std::string content = std::to_string(gateway.epoch) + "." + std::to_string(++state.contents);
+    gateway.waiting.push_back(value(seq));
+    give(state, i, {.kind = EventKind::append, .record = {RecordKind::outbound, seq, content}});
+  }
+
+  void give(State& state, int i, const Event& event) {
+    Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
+    gateway.state = std::make_shared<OwnerState>(*gateway.state);
+    Actions actions;
+    // Time passes only as far as the event needs, so that states which differ in nothing else are one.
+    const nfx::MonotonicTime now = event.kind == EventKind::timer ? gateway.state->deadline : start;
+    step(*gateway.state, event, now, actions);
+    for (const Action& action : actions.list()) carry_out(state, i, action);
+  }
+
+  void carry_out(State& state, int i, const Action& action) {
+    Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
+    switch (action.kind) {
+      case ActionKind::publish:
+      case ActionKind::read_last:
+      case ActionKind::read_next:
+        if (gateway.state->phase == Phase::replaying && !gateway.state->has_frame) gateway.chain = 0;
+        state.requests.push_back({.gateway = i,
+                                  .run = gateway.run,
+                                  .kind = action.kind,
+                                  .request = action.request,
+                                  .sequence = std::to_underlying(action.sequence),
+                                  .bytes = std::make_shared<const std::string>(action.bytes)});
+        return;
+      case ActionKind::recover: {
+        FrameView frame;
+        if (decode_frame(action.bytes, frame) != FrameError::none)
+          return check("bytes were recovered that are not a frame");
+        gateway.chain = chain_after(gateway.chain, frame);
+        return;
+      }
+      case ActionKind::own:
+        ++takeovers_;
+        gateway.epoch = std::to_underlying(gateway.state->epoch);
+        gateway.released = 0;
+        gateway.waiting.clear();
+        return check(state.ledger.owns(gateway.epoch, gateway.run, gateway.state->counters, gateway.chain));
+      case ActionKind::release: return release(state, gateway, action.count);
+      case ActionKind::renew_lease:
+      case ActionKind::drop_lease: return;
+      case ActionKind::stop:
+        if (action.reason == StopReason::corrupt) check("an owner found frames that contradict each other");
+        if (action.reason == StopReason::fenced) ++fenced_;
+        gateway.epoch = 0;
+        return;
+    }
+  }
+
+  void release(State& state, Gateway& gateway, std::uint64_t count) {
+    const bool is_async = durability_ == Durability::async;
+    check(state.ledger.released(gateway.epoch, count, is_async, is_async ? 2 : 0));
+    for (; gateway.released < count; ++gateway.released) {
+      if (gateway.released >= gateway.waiting.size()) return check("a record was released that was not appended");
+      const std::uint64_t seq = gateway.waiting[gateway.released];
+      check(state.ledger.sent(gateway.epoch, 0, seq, std::to_string(gateway.run) + "." + std::to_string(seq)));
+    }
+  }
+
+  void check(const std::string& finding) {
+    if (finding_.empty()) finding_ = finding;
+  }
+
+  // Of everything that decides what can happen next; times are left out, because every timer may be next.
+  static std::uint64_t fingerprint(const State& state) {
+    std::uint64_t hash = 0;
+    const auto add = [&hash](std::uint64_t more) { hash = mixed(hash ^ (more + 0x9e3779b97f4a7c15)); };
+    const auto add_bytes = [&](std::string_view bytes) { add(name_hash(bytes)); };
+    for (const Gateway& gateway : state.gateways) {
+      const OwnerState& owner = *gateway.state;
+      for (const std::uint64_t value : {gateway.run,
+                                        gateway.epoch,
+                                        gateway.chain,
+                                        gateway.released,
+                                        std::uint64_t{gateway.waiting.size()},
+                                        static_cast<std::uint64_t>(owner.phase),
+                                        static_cast<std::uint64_t>(owner.probe),
+                                        std::to_underlying(owner.last),
+                                        std::to_underlying(owner.number),
+                                        std::to_underlying(owner.epoch),
+                                        value_of(owner.counters),
+                                        value_of(owner.framed),
+                                        nfx::value(owner.outbound_limit),
+                                        nfx::value(owner.granted),
+                                        owner.appended,
+                                        owner.stored,
+                                        owner.released,
+                                        owner.requests,
+                                        owner.request,
+                                        owner.flight.first_request,
+                                        std::to_underlying(owner.flight.expected),
+                                        static_cast<std::uint64_t>(owner.deadline == never)})
+        add(value);
+      add_bytes({owner.pending.data(), owner.pending.size()});
+      add_bytes({owner.flight.bytes.data(), owner.flight.bytes.size()});
+    }
+    for (const Bytes& frame : state.stream) add_bytes(*frame);
+    for (const auto* list : {&state.requests, &state.answers}) {
+      // In any order: each of them may be next.
+      std::uint64_t sum = 0;
+      for (const Message& message : *list) {
+        std::uint64_t one =
+            mixed(message.run << 32 ^ message.request << 8 ^ static_cast<std::uint64_t>(message.kind) << 4 ^
+                  static_cast<std::uint64_t>(message.event));
+        one = mixed(one ^ message.sequence ^ (message.bytes ? name_hash(*message.bytes) : 0));
+        sum += one;
+      }
+      add(sum);
+      add(list->size());
+    }
+    const Budget& budget = state.budget;
+    for (const int left : {budget.appends, budget.kills, budget.lies, budget.copies, budget.timers})
+      add(static_cast<std::uint64_t>(left));
+    add(state.runs);
+    return hash;
+  }
+  static std::uint64_t value_of(const Counters& counters) {
+    return nfx::value(counters.inbound) << 32 ^ nfx::value(counters.outbound);
+  }
+
+  static constexpr nfx::MonotonicTime start{std::chrono::hours{1}};
+
+  Durability durability_;
+  std::unordered_map<std::uint64_t, int> seen_;  // depth that was explored from there
+  std::vector<std::string> path_;
+  std::string finding_;
+  std::uint64_t visited_ = 0, takeovers_ = 0, fenced_ = 0;
+};
+
+bool run(Durability durability, const char* name, int depth) {
+  Explorer explorer{durability};
+  explorer.explore(explorer.begin(), depth);
+  std::printf("%s: depth %d, %llu moves, %zu different states, %llu takeovers, %llu owners fenced\n", name, depth,
+              static_cast<unsigned long long>(explorer.visited()), explorer.states(),
+              static_cast<unsigned long long>(explorer.takeovers()),
+              static_cast<unsigned long long>(explorer.fenced()));
+  if (explorer.finding().empty()) return true;
+  std::printf("%s: %s, after:\n", name, explorer.finding().c_str());
+  for (const std::string& move : explorer.path()) std::printf("  %s\n", move.c_str());
+  return false;
+}
+
+#ifdef NFX_WITH_PLANTS
+// Whether the same search finds owners without a protection: those that a takeover depends on most.
+bool finds_plants(int depth) {
+  int missed = 0;
+  const auto rows = nfx::cluster_plants::rows();
+  for (const std::string_view name :
+       {"early-release", "epoch-not-compared", "barrier-skipped", "attempt-not-counted"}) {
+    const auto row = std::ranges::find(rows, name, &nfx::cluster_plants::PlantRow::name);
+    nfx::cluster_plants::planted = row == rows.end() ? -1 : static_cast<int>(row - rows.begin());
+    if (run(Durability::replicated, name.data(), depth)) ++missed;
+  }
+  std::printf("%d not found\n", missed);
+  return missed == 0;
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint32_t depth = 8;
+  const nfx::cli::Command program{
+      .name = "cluster_explore",
+      .summary = "Every interleaving of two gateways and a stream that answers late, twice, wrongly or never",
+      .options = {{.names = "--depth", .target = &depth, .help = "Moves after the first owner's record", .value = "N"}},
+  };
+  if (const auto exit_code = nfx::cli::parse(program, argc, argv)) return *exit_code;
+#ifdef NFX_WITH_PLANTS
+  return finds_plants(static_cast<int>(depth)) ? 0 : 1;
+#else
+  const bool replicated = run(Durability::replicated, "replicated", static_cast<int>(depth));
+  const bool async = run(Durability::async, "async", static_cast<int>(depth));
+  return replicated && async ? 0 : 1;
+#endif
+}

@@ -1,0 +1,63 @@
+// What must be true of a session on a stream, whatever its owners do, written independently of their code.
+// Thread: one. Cost: constant for each call, but for a map of numbers that were sent. Errors: a call returns what is
+// wrong; an empty text otherwise.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nexusfix/cluster/frame.hpp"
+
+namespace nfx::cluster_simulate {
+
+using cluster::Counters;
+
+// Combines the frames that are of use: a reset makes those before it useless.
+[[nodiscard]] std::uint64_t chain_after(std::uint64_t chain, const cluster::FrameView& frame);
+
+class Ledger {
+ public:
+  // The stream has stored this frame.
+  [[nodiscard]] std::string stored(std::string_view bytes);
+  // A gateway owns the session, by this epoch; `chain` is that of the frames that it has read.
+  [[nodiscard]] std::string owns(std::uint64_t epoch, std::uint64_t gateway, const Counters& counters,
+                                 std::uint64_t chain);
+  // The owner of that epoch releases its records up to this one. `is_early`: as `async` may, before they are stored.
+  [[nodiscard]] std::string released(std::uint64_t epoch, std::uint64_t count, bool is_early, std::uint64_t most_early);
+  // The owner of that epoch sent a message with that number. `resets` counts those before it.
+  [[nodiscard]] std::string sent(std::uint64_t epoch, std::uint64_t resets, std::uint64_t seq,
+                                 std::string_view content);
+
+  // Of both sequence numbers, before this epoch; 0 when it was not stored.
+  [[nodiscard]] std::uint64_t resets_before(std::uint64_t epoch) const noexcept {
+    return epoch != 0 && epoch <= epochs_.size() ? epochs_[epoch - 1].resets : 0;
+  }
+  [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
+
+ private:
+  struct EpochRow {
+    std::uint64_t gateway = 0;
+    std::uint64_t records = 0;  // stored
+    std::uint64_t chain = 0;    // up to its first frame
+    Counters start;
+    std::uint64_t resets = 0;  // before it
+    bool started = false;
+  };
+
+  std::vector<EpochRow> epochs_;  // [0] is epoch 1
+  std::uint64_t frames_ = 0;
+  std::uint64_t chain_ = 0;
+  std::uint64_t resets_ = 0;  // stored
+  Counters end_;
+  std::uint64_t limit_ = 1;
+  struct SentRow {
+    std::uint64_t content = 0;
+    std::uint64_t epoch = 0;
+  };
+  std::map<std::uint64_t, SentRow> sent_;  // by sequence number, with the resets in the upper bits
+};
+
+}  // namespace nfx::cluster_simulate

@@ -1,0 +1,40 @@
+// Gateways, three servers and a network in virtual time, from one seed: messages are lost, delayed and sent twice,
+// servers are elected, cut off, late, and answer from old states; gateways pause, are killed and lose their network.
+// The rules of ledger.hpp are checked after everything that happens.
+// Thread: one per run. Cost: some 100,000 steps of an owner per second. Errors: the result's finding.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace nfx::cluster_simulate {
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  double hours = 1;
+};
+
+struct WorldResult {
+  std::string finding;  // empty: no rule was broken
+  double hours = 0;     // simulated, until the end or the finding
+  std::uint64_t steps = 0;
+  std::uint64_t frames = 0;
+  std::uint64_t records = 0;  // released
+  std::uint64_t early = 0;    // of those, before they were stored
+  std::uint64_t takeovers = 0;
+  std::uint64_t fenced = 0;
+  std::uint64_t lost_claims = 0;
+  std::uint64_t retired = 0;
+  std::uint64_t unreadable = 0;
+  std::uint64_t kills = 0;
+  std::uint64_t pauses = 0;
+  std::uint64_t elections = 0;
+  std::uint64_t cuts = 0;         // of a gateway from the servers
+  std::uint64_t old_answers = 0;  // reads and refusals from an old state
+  std::uint64_t holes = 0;        // reads without frames that are stored
+  std::uint64_t lost_messages = 0;
+};
+
+[[nodiscard]] WorldResult run_world(const WorldOptions& options);
+
+}  // namespace nfx::cluster_simulate

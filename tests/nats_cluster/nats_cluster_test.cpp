@@ -1,0 +1,365 @@
+// Owners on a real cluster of three nats-servers on loopback: takeover, fencing, a killed server under load, and what a
+// check finds wrong. The environment variable NFX_NATS_SERVER names another server program.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nexusfix/nats/nats_stream.hpp"
+
+extern char** environ;
+
+namespace nfx::nats {
+namespace {
+
+using namespace std::chrono_literals;
+using cluster::Action;
+using cluster::ActionKind;
+using cluster::Event;
+using cluster::EventKind;
+using cluster::GatewayId;
+using cluster::OwnerState;
+using cluster::RecordKind;
+using cluster::StopReason;
+
+MonotonicTime now() { return std::chrono::steady_clock::now(); }
+
+std::string server_program() {
+  const char* chosen = std::getenv("NFX_NATS_SERVER");
+  return chosen != nullptr ? chosen : NFX_NATS_SERVER;
+}
+
+// Free a moment ago. A port that another process takes meanwhile shows as a server that does not start.
+std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  ::close(fd);
+  return ntohs(address.sin_port);
+}
+
+class ThreeServers {
+ public:
+  ThreeServers() {
+    std::string name = (std::filesystem::temp_directory_path() / "nfx-nats-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    for (int i = 0; i < 3; ++i) {
+      clients_.push_back(free_port());
+      routes_.push_back(free_port());
+    }
+    for (int i = 0; i < 3; ++i) {
+      write_configuration(i);
+      start(i);
+    }
+  }
+  ThreeServers(const ThreeServers&) = delete;
+  ThreeServers& operator=(const ThreeServers&) = delete;
+  ~ThreeServers() {
+    for (int i = 0; i < 3; ++i) kill(i);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] std::string url(const std::string& user = "gateway") const {
+    std::string text;
+    for (const std::uint16_t port : clients_)
+      text += (text.empty() ? "nats://" : ",nats://") + user + ":secret@127.0.0.1:" + std::to_string(port);
+    return text;
+  }
+
+  void start(int i) {
+    const std::string program = server_program(), file = configuration(i);
+    std::array<char*, 4> arguments{const_cast<char*>(program.c_str()), const_cast<char*>("-c"),
+                                   const_cast<char*>(file.c_str()), nullptr};
+    pid_t& pid = pids_[static_cast<std::size_t>(i)];
+    if (::posix_spawn(&pid, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0) {
+      pid = 0;
+      ADD_FAILURE() << program << " cannot be started";
+    }
+  }
+  void kill(int i) {
+    pid_t& pid = pids_[static_cast<std::size_t>(i)];
+    if (pid == 0) return;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    pid = 0;
+  }
+  [[nodiscard]] std::string logs() const {
+    std::string text;
+    for (int i = 0; i < 3; ++i) {
+      std::ifstream in{log(i)};
+      text += std::string{std::istreambuf_iterator<char>{in}, {}};
+    }
+    return text.size() > 4000 ? text.substr(text.size() - 4000) : text;
+  }
+
+ private:
+  [[nodiscard]] std::string configuration(int i) const {
+    return (folder_ / ("n" + std::to_string(i) + ".conf")).string();
+  }
+  [[nodiscard]] std::string log(int i) const { return (folder_ / ("n" + std::to_string(i) + ".log")).string(); }
+
+  void write_configuration(int i) const {
+    const auto at = static_cast<std::size_t>(i);
+    std::ofstream out{configuration(i)};
+    out << "server_name: n" << i << "\nlisten: \"127.0.0.1:" << clients_[at] << "\"\nlog_file: \"" << log(i)
+        << "\"\njetstream { store_dir: \"" << (folder_ / std::to_string(i)).string()
+        << "\", max_mem: 64MB, max_file: 512MB }\ncluster { name: nfx, listen: \"127.0.0.1:" << routes_[at]
+        << "\", routes: [";
+    for (const std::uint16_t port : routes_)
+      out << (port == routes_[0] ? "" : ", ") << "\"nats://127.0.0.1:" << port << "\"";
+    out << "] }\naccounts { nfx: { jetstream: enabled, users: [ {user: gateway, password: secret}, "
+           "{user: reader, password: secret, permissions: { publish: { deny: [\"TEST.s.>\"] } } } ] } }\n";
+  }
+
+  std::filesystem::path folder_;
+  std::vector<std::uint16_t> clients_, routes_;
+  std::array<pid_t, 3> pids_{};
+};
+
+// An owner of one session on its own connection, and what it was given back.
+struct Gateway {
+  Gateway(const NatsOptions& options, const std::string& session, std::uint64_t id)
+      : stream(options), index(stream.add_session(session, GatewayId{id})), state(owner_options(session, id)) {}
+
+  static cluster::OwnerOptions owner_options(const std::string& session, std::uint64_t id) {
+    cluster::OwnerOptions options{.session = cluster::session_id(session), .gateway = GatewayId{id}};
+    options.answer_timeout = 1s;
+    return options;
+  }
+
+  void give(const Event& event) {
+    cluster::Actions actions;
+    step(state, event, now(), actions);
+    for (const Action& action : actions.list()) {
+      stream.request(index, action);
+      if (action.kind == ActionKind::own) owns = true;
+      if (action.kind == ActionKind::release) released = action.count;
+      if (action.kind == ActionKind::recover) recover(action.bytes);
+      if (action.kind == ActionKind::stop) {
+        owns = false;
+        stopped = action.reason;
+      }
+    }
+  }
+  void recover(std::string_view bytes) {
+    cluster::FrameView frame;
+    ASSERT_EQ(decode_frame(bytes, frame), cluster::FrameError::none);
+    for (std::string_view rest = frame.records; !rest.empty();) {
+      const cluster::Record record = cluster::take_record(rest);
+      if (record.kind == RecordKind::outbound) recovered.emplace_back(record.bytes);
+    }
+  }
+  void poll() {
+    stream.poll([&](SessionIndex, const Event& event) {
+      if (event.kind == EventKind::lease) ++leases;
+      if (event.kind == EventKind::failed) ++failures;
+      give(event);
+    });
+    if (now() >= next_deadline(state)) give({});
+  }
+  template <class Condition>
+  bool poll_until(Condition&& condition, Duration most = 60s) {
+    for (const MonotonicTime end = now() + most; now() < end;) {
+      poll();
+      if (condition()) return true;
+      stream.wait(5ms);
+    }
+    return false;
+  }
+  void append(std::string_view text) {
+    ASSERT_TRUE(has_space(state, RecordKind::outbound, text.size()));
+    give({.kind = EventKind::append, .record = {RecordKind::outbound, state.counters.outbound, text}});
+  }
+  bool become_owner() {
+    give({.kind = EventKind::want});
+    return poll_until([&] { return owns; });
+  }
+
+  NatsStream stream;
+  SessionIndex index;
+  OwnerState state;
+  bool owns = false;
+  std::uint64_t released = 0;
+  int leases = 0, failures = 0;
+  StopReason stopped = StopReason::none;
+  std::vector<std::string> recovered;
+};
+
+class NatsCluster : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    servers = std::make_unique<ThreeServers>();
+    // The servers elect who may make streams: until then a stream is refused.
+    std::string error = "no attempt";
+    for (const MonotonicTime end = now() + 90s; now() < end && !error.empty();) {
+      try {
+        NatsStream stream{options()};
+        stream.create({.bytes_max = 64 << 20});
+        error.clear();
+      } catch (const NatsError& failure) {
+        error = failure.what();
+        ::poll(nullptr, 0, 100);
+      }
+    }
+    ASSERT_TRUE(error.empty()) << error << "\n" << servers->logs();
+  }
+  static void TearDownTestSuite() { servers.reset(); }
+
+  static NatsOptions options(const std::string& user = "gateway") {
+    return {.url = servers->url(user), .stream = "TEST", .timeout = 3s};
+  }
+
+  static inline std::unique_ptr<ThreeServers> servers;
+};
+
+TEST_F(NatsCluster, second_gateway_recovers_all_messages_and_fences_the_first) {
+  Gateway first{options(), "takeover", 1}, second{options(), "takeover", 2};
+  ASSERT_TRUE(first.become_owner());
+  for (int i = 1; i <= 200; ++i) first.append("order " + std::to_string(i));
+  ASSERT_TRUE(first.poll_until([&] { return first.released == 200; }));
+  ASSERT_TRUE(second.become_owner());
+  ASSERT_EQ(second.recovered.size(), 200U);
+  EXPECT_EQ(second.recovered[0], "order 1");
+  EXPECT_EQ(second.recovered[199], "order 200");
+  EXPECT_EQ(second.state.counters.outbound, SeqNum{201});
+  first.append("of a stale owner");
+  ASSERT_TRUE(first.poll_until([&] { return first.stopped != StopReason::none; }));
+  EXPECT_EQ(first.stopped, StopReason::fenced);
+  EXPECT_EQ(first.released, 200U);
+}
+
+TEST_F(NatsCluster, candidate_sees_the_lease_of_the_owner_and_waits) {
+  Gateway first{options(), "lease", 1}, second{options(), "lease", 2};
+  ASSERT_TRUE(first.become_owner());
+  ASSERT_TRUE(second.poll_until([&] {
+    first.poll();
+    if (second.state.lease_of == GatewayId{1}) return true;
+    second.stream.read_lease(second.index);
+    return false;
+  }));
+  second.give({.kind = EventKind::want});
+  EXPECT_EQ(second.state.phase, cluster::Phase::waiting);
+  first.give({.kind = EventKind::retire});
+  ASSERT_TRUE(second.poll_until([&] {
+    first.poll();
+    return second.owns;
+  }));
+  EXPECT_EQ(first.stopped, StopReason::retired);
+}
+
+TEST_F(NatsCluster, killed_server_under_load_loses_and_repeats_nothing) {
+  Gateway owner{options(), "killed", 1};
+  ASSERT_TRUE(owner.become_owner());
+  int appended = 0;
+  const auto load = [&](std::uint64_t until) {
+    return owner.poll_until(
+        [&] {
+          if (owner.owns && cluster::lag(owner.state).records < 50 && has_space(owner.state, RecordKind::outbound, 20))
+            owner.append("order " + std::to_string(++appended));
+          return owner.released >= until;
+        },
+        90s);
+  };
+  // Each in turn, so that the leader is among them.
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(load(owner.released + 100)) << servers->logs();
+    servers->kill(i);
+    ASSERT_TRUE(load(owner.released + 100)) << servers->logs();
+    servers->start(i);
+  }
+  ASSERT_TRUE(owner.poll_until([&] { return owner.released == static_cast<std::uint64_t>(appended); }));
+  Gateway next_owner{options(), "killed", 2};
+  ASSERT_TRUE(next_owner.become_owner()) << to_string(next_owner.stopped);
+  ASSERT_EQ(next_owner.recovered.size(), static_cast<std::size_t>(appended));
+  for (int i = 0; i < appended; ++i)
+    ASSERT_EQ(next_owner.recovered[static_cast<std::size_t>(i)], "order " + std::to_string(i + 1));
+}
+
+TEST_F(NatsCluster, check_finds_a_good_stream_good_and_lists_its_sessions) {
+  Gateway owner{options(), "listed", 1};
+  ASSERT_TRUE(owner.become_owner());
+  NatsStream stream{options()};
+  for (const CheckLine& line : stream.check()) EXPECT_TRUE(line.good) << line.text;
+  bool found = false;
+  for (const StoredSession& session : stream.list()) found = found || (session.name == "listed" && session.frames == 1);
+  EXPECT_TRUE(found);
+}
+
+std::string what_is_wrong(NatsStream& stream) {
+  std::string text;
+  for (const CheckLine& line : stream.check())
+    if (!line.good) text += line.text + "\n";
+  return text;
+}
+
+TEST_F(NatsCluster, check_names_what_is_wrong_in_one_line_each) {
+  NatsOptions missing = options(), single = options();
+  missing.stream = "MISSING";
+  single.stream = "SINGLE";
+  NatsStream no_stream{missing};
+  EXPECT_NE(what_is_wrong(no_stream).find("stream MISSING: stream not found; make it with nfx cluster init"),
+            std::string::npos)
+      << what_is_wrong(no_stream);
+  NatsStream one_replica{single};
+  one_replica.create({.replicas = 1, .bytes_max = 8192});
+  EXPECT_NE(what_is_wrong(one_replica).find("stream SINGLE has 1 replica;"), std::string::npos)
+      << what_is_wrong(one_replica);
+  NatsStream reader{options("reader")};
+  EXPECT_NE(what_is_wrong(reader).find("give this user permission to publish to TEST.s.*"), std::string::npos)
+      << what_is_wrong(reader);
+}
+
+TEST_F(NatsCluster, full_stream_refuses_and_releases_nothing) {
+  NatsOptions full = options();
+  full.stream = "FULL";
+  NatsStream stream{full};
+  stream.create({.replicas = 1, .bytes_max = 8192});
+  Gateway owner{full, "full", 1};
+  ASSERT_TRUE(owner.become_owner());
+  const std::string large(3000, 'x');
+  for (int i = 0; i < 4; ++i) {
+    owner.append(large);
+    ASSERT_TRUE(owner.poll_until([&] { return owner.released == owner.state.appended || owner.failures > 2; }));
+  }
+  EXPECT_GT(owner.failures, 2);
+  EXPECT_LT(owner.released, owner.state.appended);
+  EXPECT_TRUE(owner.owns);
+}
+
+}  // namespace
+}  // namespace nfx::nats
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (!nfx::nats::missing_package().empty()) {
+    std::printf("nats_cluster: skipped: %s\n", nfx::nats::missing_package().data());
+    return 0;
+  }
+  if (nfx::nats::server_program().empty() || ::access(nfx::nats::server_program().c_str(), X_OK) != 0) {
+    std::printf("nats_cluster: skipped: no nats-server 2.12 or later: ./dev deps nats builds one\n");
+    return 0;
+  }
+  return RUN_ALL_TESTS();
+}
