@@ -1,4 +1,4 @@
-// Boost.Beast reads and writes HTTP; what a request may do is decided elsewhere.
+// Boost.Beast waits for bytes and writes answers; what a request is and may do is decided elsewhere.
 #ifdef NFX_WITH_BEAST
 
 #include "control/http_server.hpp"
@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <list>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,12 +24,10 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/basic_stream.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include "control/http_request.hpp"
 #include "nexusfix/base/private_files.hpp"
 #include "nexusfix/config/engine_config.hpp"
 
@@ -43,8 +40,6 @@ namespace http = boost::beast::http;
 using Local = asio::local::stream_protocol;
 using Tcp = asio::ip::tcp;
 using boost::system::error_code;
-
-std::string_view view(beast::string_view text) noexcept { return {text.data(), text.size()}; }
 
 // What a listener's connections have in common.
 struct Service {
@@ -75,7 +70,10 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
   using Ended = std::function<void(Connection*)>;
 
   Connection(typename Protocol::socket socket, const Service& service, Ended ended)
-      : stream_(std::move(socket)), service_(service), ended_(std::move(ended)) {
+      : stream_(std::move(socket)),
+        service_(service),
+        ended_(std::move(ended)),
+        reader_({.head_bytes = service.limits.header_bytes, .body_bytes = service.limits.body_bytes}) {
     if (service_.users != nullptr) caller_ = peer_of(stream_.socket().native_handle(), *service_.users);
   }
   ~Connection() { ended_(this); }
@@ -84,48 +82,47 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
 
   void read() {
     waits_ = true;
-    parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(service_.limits.header_bytes));
-    parser_->body_limit(service_.limits.body_bytes);
+    reader_.begin();
     stream_.expires_after(service_.limits.request_time);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = this->shared_from_this()](error_code error, std::size_t) { self->was_read(error); });
+    read_some();
   }
   void cut() noexcept { stream_.close(); }
   [[nodiscard]] bool waits() const noexcept { return waits_; }
 
  private:
-  void was_read(error_code error) {
-    waits_ = false;
-    if (!error) {
-      const auto& message = parser_->get();
-      // The answer to HEAD has a body here, as every answer: no request can follow it.
-      return give(answer_to(message), message.keep_alive() && message.method() != http::verb::head);
-    }
-    if (error == http::error::header_limit) return give(problem(431, "header-too-large", "8 KiB at most"), false);
-    if (error == http::error::body_limit) return give(problem(413, "too-large", "a body has 16 KiB at most"), false);
-    const bool malformed = error.category() == make_error_code(http::error::bad_method).category() &&
-                           error != http::error::end_of_stream && error != http::error::partial_message;
-    if (malformed) return give(problem(400, "bad-request", "this is not an HTTP request"), false);
+  void read_some() {
+    stream_.async_read_some(
+        asio::buffer(space_),
+        [self = this->shared_from_this()](error_code error, std::size_t size) { self->was_read(error, size); });
   }
 
-  [[nodiscard]] Answer answer_to(const http::request<http::string_body>& message) {
-    if (service_.tokens != nullptr) {
-      // Two of one of these could mean different things to different readers.
-      for (const http::field name : {http::field::host, http::field::origin, http::field::authorization}) {
-        if (message.count(name) > 1) return problem(400, "bad-request", "Host, Origin or Authorization is there twice");
-      }
-      if (!host_is_ours(view(message[http::field::host]), service_.port))
-        return problem(421, "wrong-host", "the Host is another one than this address has");
-      if (message.count(http::field::origin) != 0 && !origin_is_ours(view(message[http::field::origin]), service_.port))
-        return problem(403, "wrong-origin", "pages of other sites may not use this address");
-      caller_ = service_.tokens->caller(view(message[http::field::authorization]));
+  // What ends half way, by its client or by time, is not carried out and has no answer.
+  void was_read(error_code error, std::size_t size) {
+    if (error) return;
+    HttpProgress progress = reader_.take({space_.data(), size});
+    if (progress == HttpProgress::incomplete) return read_some();
+    waits_ = false;
+    if (progress == HttpProgress::complete && stream_.socket().available(error) != 0) progress = reader_.take("?");
+    if (progress == HttpProgress::refused) {
+      const HttpRefusal& refusal = reader_.refusal();
+      return give(problem(refusal.status, refusal.kind, refusal.detail), false);
     }
-    return service_.answer({.method = view(message.method_string()),
-                            .target = view(message.target()),
-                            .if_match = view(message[http::field::if_match]),
-                            .content_type = view(message[http::field::content_type]),
-                            .body = message.body(),
+    give(answer_to(reader_.request()), reader_.request().keep_alive);
+  }
+
+  [[nodiscard]] Answer answer_to(const HttpRequest& message) {
+    if (service_.tokens != nullptr) {
+      if (!host_is_ours(message[HttpField::host], service_.port))
+        return problem(421, "wrong-host", "the Host is another one than this address has");
+      if (message.has(HttpField::origin) && !origin_is_ours(message[HttpField::origin], service_.port))
+        return problem(403, "wrong-origin", "pages of other sites may not use this address");
+      caller_ = service_.tokens->caller(message[HttpField::authorization]);
+    }
+    return service_.answer({.method = message.method,
+                            .target = message.target,
+                            .if_match = message[HttpField::if_match],
+                            .content_type = message[HttpField::content_type],
+                            .body = message.body,
                             .caller = caller_});
   }
 
@@ -149,18 +146,31 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
       if (error) return;
       if (goes_on) return self->read();
       error_code ignored;
-      self->stream_.socket().shutdown(asio::socket_base::shutdown_both, ignored);
+      self->stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
+      self->waits_ = true;
+      self->stream_.expires_after(self->service_.limits.linger_time);
+      self->discard();
     });
+  }
+
+  // Closing with bytes unread would reset the connection, and the client might lose the answer.
+  void discard() {
+    stream_.async_read_some(asio::buffer(space_),
+                            [self = this->shared_from_this()](error_code error, std::size_t size) {
+                              self->discarded_ += size;
+                              if (!error && self->discarded_ < self->service_.limits.linger_bytes) self->discard();
+                            });
   }
 
   beast::basic_stream<Protocol> stream_;
   const Service& service_;
   const Ended ended_;
   Caller caller_;
-  beast::flat_buffer buffer_{std::size_t{64} * 1024};
-  std::optional<http::request_parser<http::string_body>> parser_;
+  std::array<char, 4096> space_;
+  HttpRequestReader reader_;
   http::response<http::string_body> response_;
   std::size_t requests_ = 0;
+  std::size_t discarded_ = 0;
   bool waits_ = false;
 };
 

@@ -21,7 +21,9 @@ struct HttpLimits {
   std::size_t body_bytes = Api::largest_body;
   std::chrono::milliseconds request_time{10'000};  // from the first byte, or the last answer, to the request's end
   std::chrono::milliseconds answer_time{10'000};   // to take the answer
-  std::size_t requests = 1000;                     // on one connection
+  std::chrono::milliseconds linger_time{1'000};    // after the last answer, until the client closes too
+  std::size_t linger_bytes = std::size_t{256} * 1024;
+  std::size_t requests = 1000;  // on one connection
 };
 
 struct HttpServerOptions {

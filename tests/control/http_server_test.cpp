@@ -13,7 +13,9 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/control/client.hpp"
@@ -47,11 +49,13 @@ class RawClient {
   bool say(std::string_view bytes) const {
     return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
   }
-  // Everything until the end of the connection; it has 20 s.
-  std::string hear() const {
+  void end_sending() const { ::shutdown(fd_, SHUT_WR); }
+  // Everything until these words, or the end of the connection; it has 20 s.
+  std::string hear(std::string_view until = {}) const {
     std::string all;
     char bytes[4096];
     for (;;) {
+      if (!until.empty() && all.ends_with(until)) return all;
       pollfd ready{fd_, POLLIN, 0};
       if (::poll(&ready, 1, 20'000) != 1) return all + "<timeout>";
       const ssize_t got = ::recv(fd_, bytes, sizeof bytes, 0);
@@ -87,7 +91,11 @@ class ControlHttp : public ::testing::Test {
   }
   void serve(HttpLimits limits = {}) {
     server = std::make_unique<HttpServer>(HttpServerOptions{
-        .config = config, .limits = limits, .answer = [](const Request& request) {
+        .config = config, .limits = limits, .answer = [this](const Request& request) {
+          {
+            const std::lock_guard lock{mutex};
+            carried_out.push_back(std::string{request.method} + ' ' + std::string{request.target});
+          }
           return Answer{.body = std::string{request.method} + ' ' + std::string{request.target} + ' ' +
                                 std::string{to_string(request.caller.role)} + ' ' + std::string{request.body}};
         }});
@@ -99,7 +107,32 @@ class ControlHttp : public ::testing::Test {
     return reply ? *reply : ControlReply{};
   }
   [[nodiscard]] std::string http_host() const { return "127.0.0.1:" + std::to_string(server->http_port()); }
+  // What was requested so far.
+  [[nodiscard]] std::vector<std::string> requested() {
+    const std::lock_guard lock{mutex};
+    return carried_out;
+  }
+  // What an operator's requests begin with, on both sockets.
+  [[nodiscard]] std::string operator_fields() const {
+    return "Host: " + http_host() + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\n";
+  }
+  // The same bytes to both sockets: each answers 400 once and ends, and nothing was carried out.
+  void expect_refused(const std::string& bytes) {
+    SCOPED_TRACE(bytes);
+    const auto expect = [&](const RawClient& client) {
+      EXPECT_TRUE(client.say(bytes));
+      const std::string heard = client.hear();
+      EXPECT_EQ(heard.substr(0, 12), "HTTP/1.1 400") << heard;
+      EXPECT_EQ(heard.find("HTTP/1.1 ", 1), std::string::npos) << heard;
+      EXPECT_NE(heard.find("\r\nConnection: close\r\n"), std::string::npos) << heard;
+    };
+    expect(RawClient{config.socket});
+    expect(RawClient{server->http_port()});
+    EXPECT_EQ(requested(), std::vector<std::string>{});
+  }
 
+  std::mutex mutex;
+  std::vector<std::string> carried_out;
   std::filesystem::path folder;
   ControlConfig config;
   std::unique_ptr<HttpServer> server;
@@ -143,13 +176,103 @@ TEST_F(ControlHttp, a_page_of_another_site_gets_no_answer) {
 TEST_F(ControlHttp, several_requests_go_over_one_connection_up_to_the_limit) {
   serve({.requests = 3});
   const RawClient client{config.socket};
-  const std::string request = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  EXPECT_TRUE(client.say(request + request + request + request));
-  const std::string all = client.hear();
-  std::size_t answers = 0;
-  for (std::size_t at = all.find("HTTP/1.1 200"); at != std::string::npos; at = all.find("HTTP/1.1 200", at + 1))
-    ++answers;
-  EXPECT_EQ(answers, 3U);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(client.say("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    const std::string answer = client.hear("operator ");
+    EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 200") << answer;
+    EXPECT_EQ(answer.contains("Connection: close"), i == 2) << answer;
+  }
+  EXPECT_EQ(client.hear(), "");
+  EXPECT_EQ(requested().size(), 3U);
+}
+
+// Each is one request to one reader and two to another. The hidden one would end the engine.
+TEST_F(ControlHttp, a_request_whose_end_is_ambiguous_is_refused_before_any_part_is_carried_out) {
+  serve();
+  const std::string begin = "POST /v1/engine/end-drain HTTP/1.1\r\n" + operator_fields();
+  const std::string begin_1_0 = "POST /v1/engine/end-drain HTTP/1.0\r\n" + operator_fields();
+  const std::string hidden = "POST /v1/engine/stop HTTP/1.1\r\n" + operator_fields() + "\r\n";
+  const std::string length = "Content-Length: ", size = std::to_string(hidden.size());
+  for (const std::string& bytes : std::initializer_list<std::string>{
+           begin + length + "5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden,
+           begin + "Transfer-Encoding: chunked\r\n" + length + "5\r\n\r\n0\r\n\r\n" + hidden,
+           begin + length + "0\r\n" + length + size + "\r\n\r\n" + hidden,
+           begin + length + size + "\r\n" + length + "0\r\n\r\n" + hidden,
+           begin + length + "2\r\n" + length + "2\r\n\r\n{}" + hidden,
+           begin + length + "+2\r\n\r\n{}" + hidden,
+           begin + length + "-2\r\n\r\n{}" + hidden,
+           begin + length + "2 2\r\n\r\n{}" + hidden,
+           begin + length + "2, 2\r\n\r\n{}" + hidden,
+           begin + length + "2,3\r\n\r\n{}" + hidden,
+           begin + length + "0x2\r\n\r\n{}" + hidden,
+           begin + length + "002\r\n\r\n{}" + hidden,
+           begin + length + "2;a\r\n\r\n{}" + hidden,
+           begin + length + "\r\n\r\n" + hidden,
+           begin + length + "\"2\"\r\n\r\n{}" + hidden,
+           begin + length + "18446744073709551618\r\n\r\n{}" + hidden,
+           begin + "Content-Length : 2\r\n\r\n{}" + hidden,
+           begin + "Content-Length\t: 2\r\n\r\n{}" + hidden,
+           begin + " Content-Length: 2\r\n\r\n{}" + hidden,
+           begin + length + "2\n\r\n{}" + hidden,
+           begin + length + "2\r\n\n{}" + hidden,
+           begin + "X: y\n" + length + size + "\r\n\r\n" + hidden,
+           begin + "\n" + hidden,
+           begin + "X: y\r" + length + size + "\r\n\r\n" + hidden,
+           begin + "X: y\r\n " + length + size + "\r\n\r\n" + hidden,
+           begin + "X: y\r\n\t" + length + size + "\r\n\r\n" + hidden,
+           begin + length + "\r\n 2\r\n\r\n{}" + hidden,
+           begin + "X: " + std::string(1, '\0') + "\r\n\r\n" + hidden,
+           begin + "X\r\n\r\n" + hidden,
+           begin + ": y\r\n\r\n" + hidden,
+           begin + "Transfer-Encoding: identity\r\n\r\n" + hidden,
+           begin + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + hidden,
+           begin + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + hidden,
+           begin +
+               "Transfer-Encoding: \x0b"
+               "chunked\r\n\r\n0\r\n\r\n" +
+               hidden,
+           begin + "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n" + hidden,
+           begin + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + hidden,
+           begin_1_0 + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden,
+           begin_1_0 + "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden})
+    expect_refused(bytes);
+  for (const std::string_view chunks :
+       {"0x0\r\n\r\n", "+0\r\n\r\n", "-0\r\n\r\n", " 0\r\n\r\n", "0 \r\n\r\n", "0\n\n", "0;\n\r\n\r\n", "g\r\n\r\n",
+        "10000000000000000\r\n\r\n", "2\r\n{}0\r\n\r\n", "2\r\n{}\n0\r\n\r\n", "0\r\nX: y\r\n\r\n", "0\r\n\r\n"})
+    expect_refused(begin + "Transfer-Encoding: chunked\r\n\r\n" + std::string{chunks} + hidden);
+}
+
+TEST_F(ControlHttp, bytes_after_a_request_are_not_a_second_one) {
+  serve();
+  const std::string hidden = "POST /v1/engine/stop HTTP/1.1\r\n" + operator_fields() + "\r\n";
+  for (const std::string_view begin : {"POST /v1/engine/drain", "GET /v1/engine"}) {
+    const std::string head = std::string{begin} + " HTTP/1.1\r\n" + operator_fields();
+    expect_refused(head + "\r\n" + hidden);
+    expect_refused(head + "Content-Length: 2\r\n\r\n{}" + hidden);
+    expect_refused(head + "Content-Length: 2\r\n\r\n{}\r\n");
+    expect_refused(std::string{begin} + " HTTP/1.0\r\n" + operator_fields() + "\r\n" + hidden);
+  }
+  expect_refused("\r\n" + hidden);
+  const std::string size = std::to_string(hidden.size());
+  expect_refused("GET /v1/engine HTTP/1.1\r\n" + operator_fields() + "Content-Length: " + size + "\r\n\r\n" + hidden);
+}
+
+TEST_F(ControlHttp, a_request_that_ends_half_way_is_not_carried_out) {
+  serve();
+  for (const std::string& bytes : std::initializer_list<std::string>{
+           "POST /v1/engine/stop HTTP/1.1\r\n" + operator_fields(),
+           "POST /v1/engine/stop HTTP/1.1\r\n" + operator_fields() + "Content-Length: 3\r\n\r\n{}"}) {
+    const RawClient client{config.socket};
+    EXPECT_TRUE(client.say(bytes));
+    client.end_sending();
+    EXPECT_EQ(client.hear(), "");
+  }
+  EXPECT_EQ(requested(), std::vector<std::string>{});
+  // A client that has sent all of it may end its direction.
+  const RawClient client{config.socket};
+  EXPECT_TRUE(client.say("GET /x HTTP/1.1\r\n" + operator_fields() + "\r\n"));
+  client.end_sending();
+  EXPECT_EQ(client.hear().substr(0, 12), "HTTP/1.1 200");
 }
 
 TEST_F(ControlHttp, a_slow_request_ends_in_time_however_it_drips) {
@@ -168,10 +291,11 @@ TEST_F(ControlHttp, a_huge_request_is_refused_before_it_is_stored) {
   const RawClient body{config.socket};
   EXPECT_TRUE(body.say("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n"));
   EXPECT_EQ(body.hear().substr(0, 12), "HTTP/1.1 413");
-  const RawClient chunks{config.socket};
-  static_cast<void>(chunks.say("POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5000\r\n" +
-                               std::string(0x5000, 'x') + "\r\n"));
-  EXPECT_EQ(chunks.hear().substr(0, 12), "HTTP/1.1 413");
+  const RawClient fields{config.socket};
+  std::string many = "GET /x HTTP/1.1\r\n";
+  for (int i = 0; i < 65; ++i) many += "X: y\r\n";
+  EXPECT_TRUE(fields.say(many + "\r\n"));
+  EXPECT_EQ(fields.hear().substr(0, 12), "HTTP/1.1 431");
 }
 
 TEST_F(ControlHttp, what_is_no_http_gets_400_and_the_end) {
