@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/command_line.hpp"
+#include "nexusfix/base/json_text.hpp"
 #include "nexusfix/base/printable.hpp"
 #include "nexusfix/base/tag.hpp"
 #include "nexusfix/base/time.hpp"
@@ -36,9 +37,8 @@ class Palette {
 // The option --color of commands that print to a terminal.
 [[nodiscard]] cli::Option color_option(std::string& choice);
 
-// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 are written as \u00NN.
+// Appends `text` as a JSON string with its quotes: see json_text().
 void append_json_text(SafeText& out, std::string_view text);
-[[nodiscard]] std::string json_text(std::string_view text);
 
 // Appends a field's value as it may be shown: printable, and *** for a secret unless show_secrets.
 void append_value(SafeText& out, Tag tag, std::string_view value, bool show_secrets);

@@ -4,16 +4,19 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/base/clocks.hpp"
 
 namespace nfx {
 namespace {
@@ -36,7 +39,7 @@ bool is_final(int error) noexcept { return error == EPIPE || error == EBADF || e
 }  // namespace
 
 struct LineLog::State {
-  explicit State(Stream where) : stream(where) {}
+  State(Stream where, LineFormat its_format) : stream(where), format(its_format) {}
 
   void run();
   // Writes lines in pieces that show the progress. Returns 0 or the error.
@@ -44,7 +47,11 @@ struct LineLog::State {
   // A batch could not be written, nor that `missing` lines were dropped before it.
   void lose(std::uint64_t lines, std::uint64_t missing, int error);
 
+  // The line in place of those that are missing.
+  void append_missing(SafeText& lines, std::uint64_t missing) const;
+
   const Stream stream;
+  const LineFormat format;
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -91,6 +98,19 @@ void LineLog::State::lose(std::uint64_t lines, std::uint64_t missing, int error)
   dropped += lines + missing;
 }
 
+void LineLog::State::append_missing(SafeText& lines, std::uint64_t missing) const {
+  if (format == LineFormat::text) {
+    lines.add("nfx: {} lines are missing here: {} did not take them in time\n", missing, SafeText{name_of(stream)});
+    return;
+  }
+  const std::string text = std::to_string(missing) + " lines are missing here: " + std::string{name_of(stream).view()} +
+                           " did not take them in time";
+  const std::array fields{LogField{"lines", missing}};
+  append_entry(
+      lines, format,
+      {.time = read_utc(), .level = LogLevel::warning, .what = "lines missing", .text = text, .fields = fields});
+}
+
 void LineLog::State::run() {
   SafeText batch;
   for (;;) {
@@ -113,7 +133,7 @@ void LineLog::State::run() {
     lines = lines_in(batch);
     under_way.store(lines, std::memory_order_relaxed);
     if (missing != 0) {
-      batch.add("nfx: {} lines are missing here: {} did not take them in time\n", missing, SafeText{name_of(stream)});
+      append_missing(batch, missing);
     }
     if (closed) {
       lost += lines;
@@ -128,8 +148,8 @@ void LineLog::State::run() {
   changed.notify_all();
 }
 
-LineLog::LineLog(Stream stream, std::chrono::milliseconds patience)
-    : state_(std::make_shared<State>(stream)), patience_(patience) {
+LineLog::LineLog(Stream stream, LineFormat format, std::chrono::milliseconds patience)
+    : state_(std::make_shared<State>(stream, format)), patience_(patience) {
   std::signal(SIGPIPE, SIG_IGN);
   // Signals are for the threads that wait for them.
   sigset_t all, before;
@@ -158,9 +178,10 @@ LineLog::~LineLog() {
   }
 }
 
-void LineLog::line(UtcTime time, std::string_view text) {
-  char stamp[max_utc_timestamp_size];
-  add(made("{} {}\n", std::string_view{stamp, write_utc_timestamp(stamp, time, 3)}, text));
+void LineLog::line(const LogEntry& entry) {
+  SafeText line;
+  append_entry(line, state_->format, entry);
+  add(line);
 }
 
 void LineLog::add(const SafeText& lines) {

@@ -81,24 +81,41 @@ void append_bytes(std::string& out, std::string_view bytes, Separator separator)
   }
 }
 
-}  // namespace
-
-void append_message_text(std::string& out, std::string_view message, MessageTextOptions options) {
-  out.reserve(out.size() + message.size() + 1);
+// Calls visit(piece, masked) for each piece.
+template <class Visit>
+void for_each_piece(std::string_view message, bool show_secrets, Visit&& visit) {
   Pieces pieces{message};
   Pieces::Piece piece;
   bool after_secret = false;
   while (pieces.next(piece)) {
     const bool secret = piece.value_begin == 0 ? after_secret : is_secret(piece.tag);
-    if (secret && !options.show_secrets) {
-      append_bytes(out, piece.text.substr(0, piece.value_begin), options.separator);
-      out += masked_text;
-    } else {
-      append_bytes(out, piece.text, options.separator);
-    }
-    if (piece.ended) out += options.separator == Separator::bar ? '|' : separator_byte;
+    visit(piece, secret && !show_secrets);
     after_secret = secret;
   }
+}
+
+}  // namespace
+
+void append_message_text(std::string& out, std::string_view message, MessageTextOptions options) {
+  out.reserve(out.size() + message.size() + 1);
+  for_each_piece(message, options.show_secrets, [&](const Pieces::Piece& piece, bool masked) {
+    append_bytes(out, masked ? piece.text.substr(0, piece.value_begin) : piece.text, options.separator);
+    if (masked) out += masked_text;
+    if (piece.ended) out += options.separator == Separator::bar ? '|' : separator_byte;
+  });
+}
+
+std::vector<ShownField> shown_fields(std::string_view message, bool show_secrets) {
+  std::vector<ShownField> fields;
+  for_each_piece(message, show_secrets, [&](const Pieces::Piece& piece, bool masked) {
+    ShownField& field = fields.emplace_back(piece.tag);
+    if (masked) {
+      field.value = masked_text;
+    } else {
+      append_printable(field.value, piece.text.substr(piece.value_begin));
+    }
+  });
+  return fields;
 }
 
 }  // namespace nfx

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "fuzz_target.hpp"
+#include "nexusfix/base/json_text.hpp"
 #include "nexusfix/observe/message_text.hpp"
 #include "nexusfix/observe/safe_text.hpp"
 #include "nexusfix/wire/message_view.hpp"
@@ -42,7 +43,7 @@ void check_text(const std::string& bytes) {
 }
 
 void check_json(const std::string& bytes) {
-  const std::string json = nfx::app::json_text(bytes);
+  const std::string json = nfx::json_text(bytes);
   require_printable(json, "a JSON string is printable");
   require(json.size() >= 2 && json.front() == '"' && json.back() == '"', "a JSON string has its quotes", json);
   for (std::size_t i = 1; i + 1 < json.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 
 namespace nfx {
 namespace {
@@ -51,6 +52,24 @@ TEST(MessageText, masks_a_secret_that_is_cut_short) {
 TEST(MessageText, takes_no_field_out_of_the_middle_of_a_data_field) {
   EXPECT_EQ(shown("35=B|354=7|355=a|554=b|58=x|"), "35=B|354=7|355=a\\x01554=b|58=x|");
 }
+
+std::string joined(std::string message, bool show_secrets = false) {
+  std::ranges::replace(message, '|', '\x01');
+  std::string out;
+  for (const ShownField& field : shown_fields(message, show_secrets))
+    out += std::to_string(std::to_underlying(field.tag)) + '=' + field.value + ';';
+  return out;
+}
+
+TEST(MessageText, fields_have_the_same_secrets_masked) {
+  EXPECT_EQ(joined("35=A|554=geheim|95=9|96=a|554=b|c|98=0|"), "35=A;554=***;95=9;96=***;98=0;");
+  EXPECT_EQ(joined("35=A|95=4|96=geheim|98=0|"), "35=A;95=4;96=***;");
+  EXPECT_EQ(joined("554=ab|cd|58=seen|ef|"), "554=***;0=***;58=seen;0=ef;");
+  EXPECT_EQ(joined("35=A|554=geh"), "35=A;554=***;");
+  EXPECT_EQ(joined("554=geheim|", true), "554=geheim;");
+}
+
+TEST(MessageText, fields_are_printable) { EXPECT_EQ(joined("58=a\nb\x1b[2J|"), "58=a\\x0ab\\x1b[2J;"); }
 
 TEST(MessageText, shows_secrets_to_those_who_ask) {
   EXPECT_EQ(shown("554=geheim|", {.separator = Separator::bar, .show_secrets = true}), "554=geheim|");

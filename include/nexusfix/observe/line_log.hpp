@@ -19,6 +19,7 @@
 
 #include "nexusfix/base/counter_rows.hpp"
 #include "nexusfix/base/time.hpp"
+#include "nexusfix/observe/log_entry.hpp"
 #include "nexusfix/observe/print.hpp"
 
 namespace nfx {
@@ -38,14 +39,17 @@ class LineLog {
  public:
   static constexpr std::size_t queue_bytes = std::size_t{1} << 20;
 
-  explicit LineLog(Stream stream, std::chrono::milliseconds patience = std::chrono::seconds{1});
+  explicit LineLog(Stream stream, LineFormat format = LineFormat::text,
+                   std::chrono::milliseconds patience = std::chrono::seconds{1});
   ~LineLog();
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;
 
-  // "YYYYMMDD-HH:MM:SS.mmm text"; the text is escaped.
-  void line(UtcTime time, std::string_view text);
-  // Complete lines.
+  // In this log's format; everything is escaped.
+  void line(const LogEntry& entry);
+  // The same of the engine: "YYYYMMDD-HH:MM:SS.mmm text".
+  void line(UtcTime time, std::string_view text) { line(LogEntry{.time = time, .text = text}); }
+  // Complete lines, as they are.
   void add(const SafeText& lines);
   // Has the writer begin. Lines that are only added wait for this, or until there are many.
   void flush();

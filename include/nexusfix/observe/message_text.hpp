@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nexusfix/base/language.hpp"
+#include "nexusfix/base/tag.hpp"
 
 namespace nfx {
 
@@ -24,5 +26,13 @@ struct MessageTextOptions {
 // become ***; of data fields as many bytes as their length states, and everything to the end of the message when that
 // leads nowhere. What follows a secret and is not a field (a password with SOH in it) is taken for more of it.
 void append_message_text(std::string& out, std::string_view message, MessageTextOptions options);
+
+struct ShownField {
+  Tag tag{};          // 0: bytes between two SOH that are not a field
+  std::string value;  // printable
+};
+
+// The same field by field, with the same values masked.
+[[nodiscard]] std::vector<ShownField> shown_fields(std::string_view message, bool show_secrets = false);
 
 }  // namespace nfx

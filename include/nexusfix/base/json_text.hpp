@@ -1,0 +1,15 @@
+// Text as a JSON string. Thread: any, no state. Cost: allocates; not for a hot path. Errors: none.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "nexusfix/base/language.hpp"
+
+namespace nfx {
+
+// With its quotes. Bytes that are not UTF-8, and characters that append_printable() would escape, are written as \u00NN
+// or \u20NN, so that the string can also be shown on a terminal.
+[[nodiscard]] std::string json_text(std::string_view text);
+
+}  // namespace nfx
