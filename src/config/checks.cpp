@@ -287,7 +287,9 @@ std::optional<Problem> find_log_problem(const LogConfig& log) {
   if (log.rotate_bytes == 0) return Problem{0, "rotate_bytes", "expected at least 65536"};
   if (log.keep_files == 0) return Problem{0, "keep_files", "expected at least 1"};
   if (log.metrics_period.count() < 1) return Problem{0, "metrics_period_s", "expected at least 1"};
-  if (!log.directory.empty() && !log.messages && !log.events)
+  if (log.trace_every != 0 && log.directory.empty())
+    return Problem{0, "trace_every", "needs directory: name the folder for the traces there, such as \"log\""};
+  if (!log.directory.empty() && !log.messages && !log.events && log.trace_every == 0)
     return Problem{0, "directory", "nothing would be logged: remove messages = false or events = false"};
   return std::nullopt;
 }
@@ -324,6 +326,12 @@ std::optional<Problem> find_log_thread_problem(const EngineConfig& engine) {
   return std::nullopt;
 }
 
+std::optional<Problem> find_trace_problem(const EngineConfig& engine) {
+  if (engine.log.trace_every != 0 && !engine.latency)
+    return Problem{0, "trace_every", "traces are made of the latencies: remove it, or [engine] latency = false"};
+  return std::nullopt;
+}
+
 std::optional<Problem> find_problem(const EngineConfig& engine) {
   for (std::size_t i = 0; i < engine.sessions.size(); ++i) {
     if (auto problem = find_problem_of(engine, i)) return problem;
@@ -343,6 +351,8 @@ void check_config(const EngineConfig& engine) {
     throw ConfigError("control " + std::string{problem->key} + ": " + problem->text);
   if (const auto problem = config::find_log_thread_problem(engine))
     throw ConfigError("placement.log " + std::string{problem->key} + ": " + problem->text);
+  if (const auto problem = config::find_trace_problem(engine))
+    throw ConfigError("log " + std::string{problem->key} + ": " + problem->text);
   if (const auto problem = config::find_problem(engine)) {
     throw ConfigError("session " + std::to_string(problem->session) + " (" +
                       identity(engine.sessions[problem->session].session) + "): " + std::string{problem->key} + ": " +

@@ -22,6 +22,7 @@ struct Problem {
 [[nodiscard]] std::optional<Problem> find_log_problem(const LogConfig& log);               // of [log]
 [[nodiscard]] std::optional<Problem> find_control_problem(const ControlConfig& control);   // of [control]
 [[nodiscard]] std::optional<Problem> find_log_thread_problem(const EngineConfig& engine);  // of [placement.log]
+[[nodiscard]] std::optional<Problem> find_trace_problem(const EngineConfig& engine);       // of [log]
 [[nodiscard]] std::optional<Problem> find_problem(const EngineConfig& engine);             // of its sessions
 
 }  // namespace nfx::config

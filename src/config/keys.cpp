@@ -79,6 +79,10 @@ constexpr auto engine_table = std::to_array<Key<EngineConfig>>({
     NFX_FLAG("latency", latency,
              "Whether the latencies of each session and poll thread are measured: kernel to read, read to application, "
              "in the application, and so on to the socket and the disk. docs/latency.md has what it costs."),
+    NFX_INTEGER(
+        "latency_histograms", latency_histograms, 0, 65536,
+        "Most sessions with histograms of their own in the metrics, those that connected first: up to 200 lines for "
+        "each. nfx_session_histograms_omitted counts the others, which have nfx_session_latency_seconds alone."),
 });
 
 // A list of CPUs such as "0-1,8".
@@ -160,6 +164,10 @@ constexpr auto log_table = std::to_array<Key<LogConfig>>({
         "format", format,
         "Format of the message log. \"full\": time, direction, session and message. \"quickfix\": time and message, as "
         "QuickFIX's FileLog writes them, for tools that read those."),
+    NFX_ENUM("lines", lines,
+             "Format of the lines that the program prints. \"text\": for people. \"json\": an object with time, level, "
+             "what, session, text and fields. \"journald\": text after a priority such as <6>, for a systemd service. "
+             "docs/monitoring.md describes them."),
     NFX_INTEGER("rotate_bytes", rotate_bytes, 64 * 1024, 1024 * gib,
                 "Largest size of a log file in bytes. A new file is begun before it is exceeded, and at midnight UTC."),
     NFX_INTEGER("keep_files", keep_files, 1, 1000000,
@@ -182,6 +190,10 @@ constexpr auto log_table = std::to_array<Key<LogConfig>>({
         "spill_bytes", full.spill_bytes, 64 * 1024, gib,
         "Size in bytes of the second queue of each poll thread, with when_full = \"spill\". Raise it for longer "
         "bursts."),
+    NFX_INTEGER(
+        "trace_every", trace_every, 0, 1000000000,
+        "One application message in this many of each poll thread is written to directory as an OpenTelemetry trace of "
+        "its way from the kernel to the application and of its answer to the socket, such as 1000. 0: none."),
     NFX_PATH("metrics_file", metrics_file,
              "File for counters, gauges and latency histograms in Prometheus' text format, such as "
              "\"/var/lib/node_exporter/nfx.prom\". docs/metrics.md lists them. Empty: none is written."),

@@ -15,6 +15,7 @@
 #include "config/keys.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/suggest.hpp"
+#include "nexusfix/config/added_session.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/transport/tls_option_rows.hpp"
@@ -51,13 +52,41 @@ class Reader {
       }
     }
     if (const toml::table* table = section(root, "placement")) read_placement(*table, engine.placement);
-    if (const toml::table* table = section(root, "log")) read_log(*table, engine.log);
+    if (const toml::table* table = section(root, "log")) {
+      read_log(*table, engine.log);
+      if (const auto problem = config::find_trace_problem(engine))
+        fail(place_of(*table, problem->key), "log", problem->key, problem->text);
+    }
     if (const toml::table* table = section(root, "control")) read_control(*table, engine.control);
     if (const auto problem = config::find_log_thread_problem(engine)) {
       NFX_ASSERT(root["placement"]["log"].is_table());
       const toml::node& node = place_of(*root["placement"]["log"].as_table(), problem->key);
       fail(node, "placement.log", problem->key, problem->text);
     }
+    read_sessions(root, engine);
+    return engine;
+  }
+
+  SessionSettings read_added(std::string_view text, EngineConfig engine) {
+    const toml::table root = parse(text);
+    for (const auto& [key, node] : root) {
+      if (key == "session" || key == "defaults") continue;
+      fail(node, {}, key.str(), "a session that is added has [[session]] and perhaps [defaults], and no other section");
+    }
+    engine.sessions.clear();
+    const std::vector<const toml::table*> tables = session_tables(root);
+    if (tables.size() != 1)
+      fail(tables.empty() ? *root.get("session") : *tables[1], {}, "session",
+           "one session at a time: write one [[session]]");
+    read_sessions(root, engine);
+    if (engine.sessions.front().is_template)
+      fail(place_of(*tables.front(), "template"), "session", "template",
+           "a template is added to the file, for the next start");
+    return std::move(engine.sessions.front());
+  }
+
+ private:
+  void read_sessions(const toml::table& root, EngineConfig& engine) {
     SessionDraft defaults;
     if (const toml::table* table = section(root, "defaults"))
       apply(*table, "defaults", config::session_keys(), defaults);
@@ -81,10 +110,8 @@ class Reader {
       const toml::node* node = table.get(problem->key);
       fail(node == nullptr ? static_cast<const toml::node&>(table) : *node, "session", problem->key, problem->text);
     }
-    return engine;
   }
 
- private:
   [[noreturn]] void fail(const toml::node& at, std::string_view section_name, std::string_view key,
                          const std::string& text) const {
     NFX_ASSERT(at.source().begin.line > 0);
@@ -296,6 +323,11 @@ class Reader {
 
 EngineConfig parse_config(std::string_view toml, std::string_view name, const std::string& folder) {
   return Reader{name, folder}.read(toml);
+}
+
+SessionSettings parse_added_session(std::string_view toml, std::string_view name, const std::string& folder,
+                                    const EngineConfig& engine) {
+  return Reader{name, folder}.read_added(toml, engine);
 }
 
 EngineConfig load_config(const std::string& name) {

@@ -1,7 +1,7 @@
 // Rights first, then arguments, then the line in the audit log, then the command.
 #include "control/api.hpp"
 
-#include <charconv>
+#include <algorithm>
 
 #include "control/documents.hpp"
 
@@ -9,6 +9,7 @@ namespace nfx::control {
 namespace {
 
 constexpr std::size_t most_rates = 256;
+constexpr std::uint64_t usual_messages = 64;
 
 struct Kind {
   unsigned status;
@@ -40,11 +41,14 @@ Kind kind_of(const CommandOutcome& outcome) noexcept {
   return {409, "refused"};
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) noexcept {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+std::string_view to_string(AddStatus status) noexcept {
+  switch (status) {
+    case AddStatus::added: return "added";
+    case AddStatus::invalid: return "the configuration is invalid";
+    case AddStatus::exists: return "the session exists already";
+    case AddStatus::stopping: return "the engine stops or drains";
+  }
+  return "?";
 }
 
 // The sequence numbers that an ETag of this session has. Empty: it is not one.
@@ -75,6 +79,20 @@ Answer refused(const CommandOutcome& outcome) {
   return answer;
 }
 
+LatencyWindow window_of(const Query& query) {
+  const auto given = query.find("window");
+  if (given == query.end()) return LatencyWindow::ten_seconds;
+  for (std::size_t i = 0; i < timed_window_count; ++i) {
+    if (given->second == to_string(static_cast<LatencyWindow>(i))) return static_cast<LatencyWindow>(i);
+  }
+  return LatencyWindow::since_start;
+}
+
+std::uint64_t number_given(const Query& query, std::string_view name, std::uint64_t otherwise) {
+  const auto given = query.find(name);
+  return given == query.end() ? otherwise : number_in(given->second).value_or(otherwise);
+}
+
 bool is_json(std::string_view content_type) noexcept {
   constexpr std::string_view json = "application/json";
   return content_type.starts_with(json) && (content_type.size() == json.size() || content_type[json.size()] == ';');
@@ -93,15 +111,15 @@ Answer problem(unsigned status, std::string_view kind, std::string_view detail) 
 
 Answer Api::answer(const Request& request) {
   const Match match = find_route(request.method, request.target);
-  if (match.route == nullptr && match.other_method) {
+  if (match.route == nullptr && !match.other_methods.empty()) {
     Answer answer = problem(405, "method-not-allowed", "this path has another method; see docs/control.md");
-    answer.allow = request.method == "GET" ? "POST" : "GET";
+    answer.allow = match.other_methods;
     return answer;
   }
   // Who has no role does not learn which paths there are.
   const Role needed = match.route == nullptr ? Role::viewer : match.route->role;
   if (request.caller.role < needed) {
-    if (match.route != nullptr && match.route->changes() && forbidden_lines_.take(clock_().monotonic))
+    if (match.route != nullptr && match.route->audited() && forbidden_lines_.take(clock_().monotonic))
       static_cast<void>(audit(request, "forbidden", {}));
     if (request.caller.role == Role::none && request.caller.via == "http") {
       Answer answer = problem(401, "token-needed", "send a token of [control] tokens as 'Authorization: Bearer TOKEN'");
@@ -118,18 +136,23 @@ Answer Api::answer(const Request& request) {
     return answer;
   }
   if (match.route == nullptr) return problem(404, "no-such-path", "there is no such path; see docs/control.md");
-  return permitted(*match.route, request, match.session);
+  return permitted(match, request);
 }
 
-Answer Api::permitted(const Route& route, const Request& request, const std::string& session) {
+Answer Api::permitted(const Match& match, const Request& request) {
+  const Route& route = *match.route;
   if (request.body.size() > largest_body) return problem(413, "too-large", "a body has 16 KiB at most");
   if (!request.body.empty() && !is_json(request.content_type))
     return problem(415, "not-json", "send Content-Type: application/json");
-  if (route.resource == Resource::session) return command(route, request, session);
-  return route.changes() ? change(route, request) : read(route);
+  if (route.resource == Resource::session) return command(route, request, match.session);
+  if (route.resource == Resource::add_session) return add(request);
+  if (route.changes()) return change(route, request);
+  const auto query = query_of(route, match.query);
+  if (!query) return problem(400, "bad-request", query.error());
+  return route.resource == Resource::messages ? messages(request, match.session, *query) : read(route, *query);
 }
 
-Answer Api::read(const Route& route) {
+Answer Api::read(const Route& route, const Query& query) {
   switch (route.resource) {
     case Resource::health:
     case Resource::readiness: {
@@ -145,15 +168,66 @@ Answer Api::read(const Route& route) {
       return {.type = "application/openmetrics-text; version=1.0.0; charset=utf-8", .body = page.open_metrics()};
     }
     case Resource::engine: return {.body = document_of(target_.engine())};
-    case Resource::threads: return {.body = document_of(target_.threads(), target_.placement_warnings())};
+    case Resource::threads:
+      return {.body = document_of(target_.threads(), target_.placement_warnings(), target_.running_threads())};
+    case Resource::latency: return latency(query);
+    case Resource::slowest: return slowest(query);
     case Resource::sessions: return {.body = document_of(target_.sessions())};
     case Resource::stop:
     case Resource::drain:
     case Resource::end_drain:
     case Resource::reload_tls:
-    case Resource::session: break;
+    case Resource::add_session:
+    case Resource::session:
+    case Resource::messages: break;
   }
   return problem(404, "no-such-path", "there is no such path");
+}
+
+Answer Api::latency(const Query& query) {
+  const LatencyWindow window = window_of(query);
+  std::optional<LatencyReport> report = target_.latency(window);
+  if (const auto session = query.find("session"); report && session != query.end())
+    std::erase_if(report->sessions, [&](const SessionLatency& each) { return each.session != session->second; });
+  return {.body = document_of(window, report)};
+}
+
+Answer Api::slowest(const Query& query) {
+  const LatencyWindow window = window_of(query);
+  std::vector<SlowMoment> moments = target_.slowest(window);
+  if (const auto session = query.find("session"); session != query.end())
+    std::erase_if(moments, [&](const SlowMoment& each) { return each.session != session->second; });
+  return {.body = document_of(window, moments)};
+}
+
+Answer Api::messages(const Request& request, const std::string& session, const Query& query) {
+  const std::optional<std::size_t> number = number_of(session);
+  if (!number) return refused({.status = CommandStatus::no_such_session});
+  if (begins_to_read(request.caller.name, *number) && !audit(request, "reads messages", {})) {
+    readers_.clear();
+    return problem(503, "no-audit", "the audit log cannot be written: no message is shown");
+  }
+  const RecentMessages recent =
+      target_.messages(*number, number_given(query, "after", 0), number_given(query, "limit", usual_messages));
+  if (recent.status == CommandStatus::busy)
+    return problem(503, "busy", "the messages of eight other sessions are requested now: try again later");
+  if (recent.status != CommandStatus::done) return refused({.status = recent.status});
+  return {.body = document_of(recent)};
+}
+
+std::optional<std::size_t> Api::number_of(const std::string& session) {
+  const std::optional<std::uint64_t> given = number_in(session);
+  return given ? std::optional<std::size_t>{*given} : target_.find(session);
+}
+
+// Bounded: when so many readers are known, all begin again, with a line each.
+bool Api::begins_to_read(const std::string& caller, std::size_t session) {
+  const MonotonicTime now = clock_().monotonic;
+  if (readers_.size() >= most_rates && !readers_.contains({caller, session})) readers_.clear();
+  const auto [reader, added] = readers_.try_emplace({caller, session}, now);
+  const bool begins = added || now - reader->second >= reading_ends_after;
+  reader->second = now;
+  return begins;
 }
 
 Answer Api::change(const Route& route, const Request& request) {
@@ -175,20 +249,42 @@ Answer Api::change(const Route& route, const Request& request) {
     case Resource::metrics:
     case Resource::engine:
     case Resource::threads:
+    case Resource::latency:
+    case Resource::slowest:
     case Resource::sessions:
-    case Resource::session: break;
+    case Resource::add_session:
+    case Resource::session:
+    case Resource::messages: break;
   }
   static_cast<void>(audit(request, all && problems.empty() ? "done" : "incomplete", {}));
   if (!all) return problem(504, "timed-out", "a poll thread did not answer in time: try again");
   return {.body = result_document(problems.empty() ? "done" : "incomplete", problems)};
 }
 
+// The text is not in the audit log, as it may have a password: the session's name is.
+Answer Api::add(const Request& request) {
+  const auto config = config_of(request.body);
+  if (!config) return problem(400, "bad-request", config.error());
+  if (!audit(request, "requested", {}))
+    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
+  const AddOutcome outcome = target_.add(*config);
+  const bool added = outcome.status == AddStatus::added;
+  static_cast<void>(
+      audit(request, added ? "done" : "refused", added ? outcome.session.name : to_string(outcome.status)));
+  switch (outcome.status) {
+    case AddStatus::added: break;
+    case AddStatus::invalid: return problem(422, "bad-configuration", outcome.problem);
+    case AddStatus::exists: return problem(409, "session-exists", outcome.problem);
+    case AddStatus::stopping: return problem(409, "stopping", outcome.problem);
+  }
+  return {.body = document_of(outcome.session, "done"), .etag = etag_of(outcome.session)};
+}
+
 Answer Api::command(const Route& route, const Request& request, const std::string& session) {
   const SessionCommandRow& row = row_of(route.command);
   auto command = command_of(request.body, row);
   if (!command) return problem(400, "bad-request", command.error());
-  const std::optional<std::uint64_t> given = number_in(session);
-  const std::optional<std::size_t> number = given ? std::optional<std::size_t>{*given} : target_.find(session);
+  const std::optional<std::size_t> number = number_of(session);
   if (!number) return refused({.status = CommandStatus::no_such_session});
   if (row.takes(CommandArguments::expected)) {
     if (!request.if_match.empty() && request.if_match != "*") {

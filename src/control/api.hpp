@@ -5,8 +5,10 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "control/access.hpp"
 #include "control/audit_log.hpp"
@@ -40,6 +42,8 @@ class Api {
   static constexpr std::uint32_t requests_per_second = 200;  // of one caller
   static constexpr std::uint64_t burst = 400;
   static constexpr std::size_t largest_body = std::size_t{16} * 1024;
+  // Who has not requested a session's messages for this duration begins again.
+  static constexpr Duration reading_ends_after{std::chrono::minutes{1}};
 
   // All outlive it. `clock` is the time of an event.
   Api(Target& target, AuditLog& audit, std::function<Instant()> clock)
@@ -48,10 +52,16 @@ class Api {
   [[nodiscard]] Answer answer(const Request& request);
 
  private:
-  [[nodiscard]] Answer permitted(const Route& route, const Request& request, const std::string& session);
-  [[nodiscard]] Answer read(const Route& route);
+  [[nodiscard]] Answer permitted(const Match& match, const Request& request);
+  [[nodiscard]] Answer read(const Route& route, const Query& query);
+  [[nodiscard]] Answer latency(const Query& query);
+  [[nodiscard]] Answer slowest(const Query& query);
+  [[nodiscard]] Answer messages(const Request& request, const std::string& session, const Query& query);
+  [[nodiscard]] Answer add(const Request& request);
   [[nodiscard]] Answer change(const Route& route, const Request& request);
   [[nodiscard]] Answer command(const Route& route, const Request& request, const std::string& session);
+  [[nodiscard]] std::optional<std::size_t> number_of(const std::string& session);
+  [[nodiscard]] bool begins_to_read(const std::string& caller, std::size_t session);
   [[nodiscard]] bool within_rate(const std::string& caller);
   [[nodiscard]] bool audit(const Request& request, std::string_view event, std::string_view detail);
 
@@ -59,6 +69,8 @@ class Api {
   AuditLog& audit_;
   std::function<Instant()> clock_;
   std::map<std::string, TokenBucket, std::less<>> rates_;
+  // Who reads the messages of which session, and when last: a line of the audit log for each that begins.
+  std::map<std::pair<std::string, std::size_t>, MonotonicTime> readers_;
   // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
   TokenBucket forbidden_lines_{1, 10};
 };

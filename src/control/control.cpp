@@ -18,8 +18,8 @@ namespace {
 
 class EngineControl final : public Control {
  public:
-  explicit EngineControl(Engine& engine)
-      : target_(engine),
+  EngineControl(Engine& engine, const std::string& file)
+      : target_(engine, file),
         audit_(engine.config().control.audit),
         api_(target_, audit_, [] { return Instant{read_utc(), read_monotonic()}; }),
         server_({.config = engine.config().control,
@@ -45,13 +45,13 @@ class EngineControl final : public Control {
   std::thread thread_;
 };
 
-std::shared_ptr<void> part_of(Engine& engine) { return make_control(engine); }
+std::shared_ptr<void> part_of(Engine& engine, const std::string& file) { return make_control(engine, file); }
 
 }  // namespace
 
-std::unique_ptr<Control> make_control(Engine& engine) {
+std::unique_ptr<Control> make_control(Engine& engine, const std::string& file) {
   if (!engine.config().control.wanted()) return nullptr;
-  return std::make_unique<EngineControl>(engine);
+  return std::make_unique<EngineControl>(engine, file);
 }
 
 bool control_supported() noexcept { return control::http_supported(); }

@@ -29,6 +29,17 @@ std::string_view phase_name(Phase phase) noexcept {
   return "?";
 }
 
+// "messages_in_total": without its prefix, and with the label that distinguishes the counters of one metric.
+std::string name_of(const CounterRow<SessionCounters>& row) {
+  constexpr std::string_view prefix = "nfx_", suffix = "_total";
+  std::string_view metric = row.metric;
+  metric.remove_prefix(prefix.size());
+  metric.remove_suffix(suffix.size());
+  std::string name{metric};
+  if (!row.label_value.empty()) name.append("_").append(row.label_value);
+  return name.append(suffix);
+}
+
 Json json_of(const SessionStatus& of) {
   Json json{{"name", of.name},
             {"number", of.number},
@@ -49,15 +60,32 @@ Json json_of(const SessionStatus& of) {
             {"store", of.has_journal ? to_string(of.store) : "memory"}};
   Json counters;
   for (const auto& row : counter_rows<SessionCounters>) {
-    std::string_view name = row.metric;
-    if (name.starts_with("nfx_")) name.remove_prefix(4);
-    counters[std::string{name}] = of.counters.*row.member;
+    counters[name_of(row)] = of.counters.*row.member;
   }
   json["counters"] = std::move(counters);
   return json;
 }
 
 Json optional_count(const std::optional<std::uint64_t>& count) { return count ? Json(*count) : Json(nullptr); }
+
+Json json_of(const LatencyCounts& counts) {
+  const std::uint64_t count = counts.count();
+  Json json{{"count", count}};
+  if (count == 0) return json;
+  json["p50_ns"] = counts.percentile_ns(50);
+  json["p99_ns"] = counts.percentile_ns(99);
+  json["p999_ns"] = counts.percentile_ns(99.9);
+  json["max_ns"] = counts.percentile_ns(100);
+  return json;
+}
+
+Json json_of(const LatencySet& set) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < session_stage_count; ++i) {
+    if (set.of[i].count() != 0) json[std::string{latency_stages[i].name}] = json_of(set.of[i]);
+  }
+  return json;
+}
 
 // The members of an object, each at most once and of those that are allowed. Throws std::string.
 Json members_of(std::string_view body) {
@@ -146,7 +174,8 @@ std::string document_of(const EngineView& engine) {
                                                   : "serving"}});
 }
 
-std::string document_of(const std::vector<ThreadReport>& threads, const std::vector<std::string>& warnings) {
+std::string document_of(const std::vector<ThreadReport>& threads, const std::vector<std::string>& warnings,
+                        const std::vector<RunningThread>& running) {
   Json all = Json::array();
   for (const ThreadReport& each : threads) {
     all.push_back(Json{{"name", each.name},
@@ -158,7 +187,79 @@ std::string document_of(const std::vector<ThreadReport>& threads, const std::vec
                        {"involuntary_switches", optional_count(each.involuntary_switches)},
                        {"worst_idle_gap_ns", each.worst_idle_gap.count()}});
   }
-  return text_of(Json{{"threads", std::move(all)}, {"warnings", warnings}});
+  Json of_process = Json::array();
+  for (const RunningThread& each : running) {
+    const ThreadSample& sample = each.sample;
+    of_process.push_back(Json{{"name", sample.name},
+                              {"tid", sample.tid},
+                              {"poll_thread", each.poll_thread ? Json(*each.poll_thread) : Json(nullptr)},
+                              {"cpu", sample.cpu},
+                              {"state", std::string(1, sample.state)},
+                              {"run_ns", optional_count(sample.run_ns)},
+                              {"wait_ns", optional_count(sample.wait_ns)},
+                              {"migrations", optional_count(sample.migrations)},
+                              {"voluntary_switches", sample.voluntary_switches},
+                              {"involuntary_switches", sample.involuntary_switches},
+                              {"cpu_stolen_ns", each.cpu_stolen ? Json(each.cpu_stolen->count()) : Json(nullptr)}});
+  }
+  return text_of(Json{{"threads", std::move(all)}, {"warnings", warnings}, {"running", std::move(of_process)}});
+}
+
+std::string document_of(LatencyWindow window, const std::optional<LatencyReport>& report) {
+  Json json{{"window", to_string(window)}, {"measured", report.has_value()}};
+  Json sessions = Json::array(), threads = Json::array();
+  if (report) {
+    json["from"] = utc(report->from);
+    json["to"] = utc(report->to);
+    for (const SessionLatency& each : report->sessions) {
+      sessions.push_back(
+          Json{{"name", each.session}, {"poll_thread", each.poll_thread}, {"stages", json_of(each.stages)}});
+    }
+    for (const ThreadLatency& each : report->threads) {
+      threads.push_back(Json{{"poll_thread", each.poll_thread},
+                             {"handling", json_of(each.loop.handling)},
+                             {"poll_gap", json_of(each.loop.poll_gap)},
+                             {"stages", json_of(each.stages)}});
+    }
+  }
+  json["sessions"] = std::move(sessions);
+  json["threads"] = std::move(threads);
+  return text_of(json);
+}
+
+std::string document_of(LatencyWindow window, const std::vector<SlowMoment>& moments) {
+  Json all = Json::array();
+  for (const SlowMoment& each : moments) {
+    all.push_back(Json{{"ended", utc(each.ended)},
+                       {"took_ns", each.took.count()},
+                       {"stage", to_string(each.stage)},
+                       {"session", each.session},
+                       {"poll_thread", each.poll_thread},
+                       {"cause", to_string(each.cause)},
+                       {"waited_ns", each.host.waited.count()},
+                       {"stolen_ns", each.host.stolen.count()},
+                       {"interrupts", each.host.interrupts},
+                       {"involuntary_switches", each.host.involuntary_switches},
+                       {"migrations", each.host.migrations},
+                       {"minor_faults", each.host.minor_faults},
+                       {"major_faults", each.host.major_faults}});
+  }
+  return text_of(Json{{"window", to_string(window)}, {"moments", std::move(all)}});
+}
+
+std::string document_of(const RecentMessages& recent) {
+  Json messages = Json::array();
+  for (const RecentMessage& each : recent.messages) {
+    Json fields = Json::array();
+    for (const ShownField& field : each.fields) fields.push_back(Json::array({value(field.tag), field.value}));
+    messages.push_back(Json{{"number", each.number},
+                            {"time", utc(each.time)},
+                            {"direction", each.direction == Direction::in ? "in" : "out"},
+                            {"size", each.size},
+                            {"cut", each.cut},
+                            {"fields", std::move(fields)}});
+  }
+  return text_of(Json{{"began", recent.began}, {"dropped", recent.dropped}, {"messages", std::move(messages)}});
 }
 
 std::string result_document(std::string_view result, const std::vector<std::string>& problems) {
@@ -204,6 +305,20 @@ std::expected<std::string, std::string> text_of(std::string_view body) {
     return std::unexpected(what);
   }
   return text;
+}
+
+std::expected<std::string, std::string> config_of(std::string_view body) {
+  try {
+    const Json json = members_of(body);
+    for (const auto& [name, member] : json.items()) {
+      if (name != "config" || !member.is_string())
+        throw "\"" + name + "\": expected config, a text, and no other member";
+    }
+    if (json.empty()) throw std::string{"expected config: a text with one [[session]] as in the configuration file"};
+    return json["config"].get<std::string>();
+  } catch (const std::string& what) {
+    return std::unexpected(what);
+  }
 }
 
 }  // namespace nfx::control

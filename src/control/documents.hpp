@@ -3,6 +3,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,12 @@ namespace nfx::control {
 [[nodiscard]] std::string document_of(const Engine::SessionList& list);
 [[nodiscard]] std::string document_of(const EngineView& engine);
 [[nodiscard]] std::string document_of(const std::vector<ThreadReport>& threads,
-                                      const std::vector<std::string>& warnings);
+                                      const std::vector<std::string>& warnings,
+                                      const std::vector<RunningThread>& running);
+// Of stages and sessions that have any latency. Without a report: nothing is measured.
+[[nodiscard]] std::string document_of(LatencyWindow window, const std::optional<LatencyReport>& report);
+[[nodiscard]] std::string document_of(LatencyWindow window, const std::vector<SlowMoment>& moments);
+[[nodiscard]] std::string document_of(const RecentMessages& messages);
 [[nodiscard]] std::string result_document(std::string_view result, const std::vector<std::string>& problems = {});
 // `session` is added where there is one.
 [[nodiscard]] std::string problem_document(unsigned status, std::string_view kind, std::string_view detail,
@@ -26,5 +32,7 @@ namespace nfx::control {
                                                                     const SessionCommandRow& row);
 // The member "text" alone.
 [[nodiscard]] std::expected<std::string, std::string> text_of(std::string_view body);
+// The member "config", which has to be there: a part of a configuration file.
+[[nodiscard]] std::expected<std::string, std::string> config_of(std::string_view body);
 
 }  // namespace nfx::control

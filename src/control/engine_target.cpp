@@ -3,17 +3,46 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <utility>
+
 #include "nexusfix/base/clocks.hpp"
+#include "nexusfix/config/added_session.hpp"
+#include "nexusfix/engine/program.hpp"
+#include "nexusfix/placement/host_files.hpp"
 
 namespace nfx::control {
 
-EngineTarget::EngineTarget(Engine& engine) : engine_(engine), started_(read_utc()) {}
+EngineTarget::EngineTarget(Engine& engine, std::string file)
+    : engine_(engine), file_(std::move(file)), started_(read_utc()) {}
 
 CommandOutcome EngineTarget::command(std::size_t session, const SessionCommand& command) {
   return engine_.command(session, command);
 }
 
 Engine::SessionList EngineTarget::sessions() { return engine_.list_sessions(); }
+
+AddOutcome EngineTarget::add(std::string_view config) {
+  if (draining_ || stopping_) return {.status = AddStatus::stopping, .problem = "the engine stops or drains"};
+  try {
+    const std::filesystem::path folder = std::filesystem::path{file_}.parent_path();
+    SessionSettings settings =
+        parse_added_session(config, "config", folder.empty() ? "." : folder.string(), engine_.config());
+    if (!file_.empty()) use_program_store(settings, file_);
+    const std::string name = identity(settings.session);
+    if (find(name)) return {.status = AddStatus::exists, .problem = "the session " + name + " exists already"};
+    const std::size_t number = engine_.add_session(std::move(settings));
+    AddOutcome outcome{.status = AddStatus::added, .session = engine_.command(number, {}).session};
+    // A poll thread that is late has it nevertheless.
+    outcome.session.number = number;
+    outcome.session.name = name;
+    return outcome;
+  } catch (const std::exception& error) {
+    return {.status = AddStatus::invalid, .problem = error.what()};
+  }
+}
 
 std::optional<std::size_t> EngineTarget::find(std::string_view name) {
   const auto known = numbers_.find(name);
@@ -33,6 +62,27 @@ EngineView EngineTarget::engine() {
           .transport = engine_.transport_text(),
           .draining = draining_,
           .stopping = stopping_};
+}
+
+std::vector<RunningThread> EngineTarget::running_threads() {
+  constexpr Duration tick{std::chrono::milliseconds{10}};  // of /proc/stat
+  const WatchSample sample =
+      sample_host(HostFiles{}, {.pid = ::getpid(), .isolated_cpus = {}}, read_monotonic().time_since_epoch());
+  const std::vector<int> poll_threads = engine_.poll_thread_ids();
+  std::vector<RunningThread> threads;
+  for (const ThreadSample& each : sample.threads) {
+    RunningThread& thread = threads.emplace_back(RunningThread{.sample = each});
+    const auto number = std::ranges::find(poll_threads, each.tid);
+    if (number != poll_threads.end()) thread.poll_thread = static_cast<std::uint32_t>(number - poll_threads.begin());
+    const auto cpu = std::ranges::find(sample.counters.cpus, each.cpu, &CpuCounters::cpu);
+    if (cpu != sample.counters.cpus.end()) thread.cpu_stolen = tick * cpu->steal;
+  }
+  return threads;
+}
+
+std::optional<LatencyReport> EngineTarget::latency(LatencyWindow window) {
+  if (!engine_.config().latency) return std::nullopt;
+  return engine_.latency(window);
 }
 
 void EngineTarget::stop() {

@@ -10,13 +10,21 @@ namespace nfx::control {
 
 class EngineTarget final : public Target {
  public:
-  explicit EngineTarget(Engine& engine);
+  // `file` as make_control() has it.
+  EngineTarget(Engine& engine, std::string file);
   CommandOutcome command(std::size_t session, const SessionCommand& command) override;
   Engine::SessionList sessions() override;
+  AddOutcome add(std::string_view config) override;
   std::optional<std::size_t> find(std::string_view name) override;
   EngineView engine() override;
   std::vector<ThreadReport> threads() override { return engine_.thread_reports(); }
   std::vector<std::string> placement_warnings() override { return engine_.placement_warnings(); }
+  std::vector<RunningThread> running_threads() override;
+  std::optional<LatencyReport> latency(LatencyWindow window) override;
+  std::vector<SlowMoment> slowest(LatencyWindow window) override { return engine_.slowest(window); }
+  RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) override {
+    return engine_.recent_messages(session, after, most);
+  }
   bool add_metrics(MetricsPage& page) override { return engine_.add_metrics(page); }
   void stop() override;
   bool drain(std::string_view text) override;
@@ -25,6 +33,7 @@ class EngineTarget final : public Target {
 
  private:
   Engine& engine_;
+  const std::string file_;
   const UtcTime started_;
   // Of sessions seen in a list. A number is never used again, and one that is gone has no session.
   std::map<std::string, std::size_t, std::less<>> numbers_;

@@ -52,9 +52,12 @@ Json answers_of(const Route& route) {
         {"content", {{"application/problem+json", {{"schema", {{"$ref", "#/components/schemas/Problem"}}}}}}}};
   };
   if (route.changes()) add("400", "A member of the body is unknown or has another type.");
+  if (!route.query.empty()) add("400", "A parameter is unknown or has a value that it does not take.");
   if (route.role != Role::none) add("401", "No token, or an unknown one (HTTP).");
   if (route.role != Role::none) add("403", "The caller's role may not do this.");
-  if (route.resource == Resource::session) add("404", "There is no such session.");
+  if (route.resource == Resource::add_session)
+    add("422", "The configuration is invalid: detail has its line, the key and what to write instead.");
+  if (route.of_session()) add("404", "There is no such session.");
   if (route.changes()) add("409", "Not possible in the present state.");
   const bool conditional =
       route.resource == Resource::session && row_of(route.command).takes(CommandArguments::expected);
@@ -67,15 +70,26 @@ Json answers_of(const Route& route) {
   return answers;
 }
 
+Json parameter_of(const QueryParameter& parameter) {
+  Json schema{{"type", parameter.number_max == 0 ? "string" : "integer"}};
+  if (!parameter.one_of.empty()) schema["enum"] = parameter.one_of;
+  if (parameter.number_max != 0) schema["minimum"] = 0;
+  if (parameter.number_max != 0 && parameter.number_max != UINT64_MAX) schema["maximum"] = parameter.number_max;
+  return Json{
+      {"name", parameter.name}, {"in", "query"}, {"description", parameter.help}, {"schema", std::move(schema)}};
+}
+
 Json operation_of(const Route& route) {
   Json operation{{"summary", route.summary}, {"x-role", to_string(route.role)}};
   Json parameters = Json::array();
-  if (route.resource == Resource::session) {
+  if (route.of_session()) {
     parameters.push_back({{"name", "session"},
                           {"in", "path"},
                           {"required", true},
                           {"description", "A name such as FIX.4.4:DESK->VENUE, percent-encoded, or a number."},
                           {"schema", {{"type", "string"}}}});
+  }
+  if (route.resource == Resource::session) {
     const SessionCommandRow& row = row_of(route.command);
     if (row.takes(CommandArguments::expected)) {
       parameters.push_back({{"name", "If-Match"},
@@ -87,6 +101,16 @@ Json operation_of(const Route& route) {
   }
   if (route.resource == Resource::drain)
     operation["requestBody"] = schema_body({{"text", text_of("Text(58) of the Logouts.")}});
+  if (route.resource == Resource::add_session) {
+    Json body = schema_body(
+        {{"config",
+          {{"type", "string"},
+           {"description", "One [[session]] in TOML, as in the configuration file; perhaps with [defaults]."}}}});
+    body["required"] = true;
+    body["content"]["application/json"]["schema"]["required"] = Json::array({"config"});
+    operation["requestBody"] = std::move(body);
+  }
+  for (const QueryParameter& each : route.query) parameters.push_back(parameter_of(each));
   if (!parameters.empty()) operation["parameters"] = std::move(parameters);
   operation["responses"] = answers_of(route);
   return operation;

@@ -1,11 +1,31 @@
 // The table of routes, and the route of a request.
 #include "control/routes.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "nexusfix/engine/latency.hpp"
+#include "nexusfix/engine/recent_messages.hpp"
+
 namespace nfx::control {
 namespace {
 
 constexpr std::string_view session_prefix = "/v1/sessions/";
+constexpr std::string_view session_part = "{session}";
 constexpr std::size_t longest_target = 2048;
+
+const auto windows = [] {
+  std::array<std::string_view, timed_window_count + 1> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_string(static_cast<LatencyWindow>(i));
+  return names;
+}();
+const std::array latency_query{
+    QueryParameter{"window", "The last complete window of this length; 10s where it is not given.", 0, windows},
+    QueryParameter{"session", "Only the session of this name."}};
+const std::array messages_query{
+    QueryParameter{"after", "Only messages after the one of this number.", UINT64_MAX},
+    QueryParameter{"limit", "At most so many, the latest; 64 where it is not given.", RecentMessages::most_messages}};
 
 int digit_of(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
@@ -26,7 +46,12 @@ std::vector<Route> all_routes() {
       own("GET", "/metrics", Role::viewer, Resource::metrics, "All metrics, in the OpenMetrics text format."),
       own("GET", "/v1/engine", Role::viewer, Resource::engine, "The engine: version, process, threads, state."),
       own("GET", "/v1/threads", Role::viewer, Resource::threads,
-          "Where the threads run and should run, and how the kernel has run them. Empty without [placement]."),
+          "Where the threads run and, with [placement], should run, and how the kernel has run each thread of the "
+          "process."),
+      own("GET", "/v1/latency", Role::viewer, Resource::latency,
+          "Percentiles of the latencies of sessions and poll threads, by stage."),
+      own("GET", "/v1/slowest", Role::viewer, Resource::slowest,
+          "The slowest hundred moments of a window, slowest first, each with its cause."),
       own("POST", "/v1/engine/stop", Role::operator_, Resource::stop,
           "Logs all sessions out and ends the engine, as SIGTERM does."),
       own("POST", "/v1/engine/drain", Role::operator_, Resource::drain,
@@ -36,6 +61,8 @@ std::vector<Route> all_routes() {
       own("POST", "/v1/engine/reload-tls", Role::operator_, Resource::reload_tls,
           "Reloads certificates, keys and revocation lists, as SIGHUP does."),
       own("GET", "/v1/sessions", Role::viewer, Resource::sessions, "All sessions."),
+      own("POST", "/v1/sessions", Role::operator_, Resource::add_session,
+          "Adds a session: one [[session]] as in the configuration file, checked as there. Until the next start."),
   };
   for (const SessionCommandRow& row : session_command_rows) {
     std::string path = std::string{session_prefix} + "{session}";
@@ -47,18 +74,28 @@ std::vector<Route> all_routes() {
                    .command = row.kind,
                    .summary = row.help});
   }
+  all.push_back({.method = "GET",
+                 .path = std::string{session_prefix} + "{session}/messages",
+                 .role = Role::operator_,
+                 .resource = Resource::messages,
+                 .summary = "The session's last messages in both directions, copied from the first request on until 10 "
+                            "seconds after the last one. Secrets are masked."});
+  for (Route& each : all) {
+    if (each.resource == Resource::latency || each.resource == Resource::slowest) each.query = latency_query;
+    if (each.resource == Resource::messages) each.query = messages_query;
+  }
   return all;
 }
 
 // Whether `path` is this route's; `session` is what stands for {session}.
 bool is_path_of(const Route& route, std::string_view path, std::string_view& session) noexcept {
-  if (route.resource != Resource::session) return route.path == path;
+  if (!route.of_session()) return route.path == path;
   if (!path.starts_with(session_prefix)) return false;
   path.remove_prefix(session_prefix.size());
   const std::size_t slash = path.find('/');
   session = path.substr(0, slash);
   const std::string_view rest = slash == std::string_view::npos ? std::string_view{} : path.substr(slash);
-  const std::string_view wanted = std::string_view{route.path}.substr(session_prefix.size() + sizeof "{session}" - 1);
+  const std::string_view wanted = std::string_view{route.path}.substr(session_prefix.size() + session_part.size());
   return !session.empty() && rest == wanted;
 }
 
@@ -72,18 +109,55 @@ const std::vector<Route>& routes() {
 Match find_route(std::string_view method, std::string_view target) {
   Match match;
   if (target.size() > longest_target) return match;
+  const std::size_t mark = target.find('?');
+  const std::string_view path = target.substr(0, mark);
   for (const Route& route : routes()) {
     std::string_view session;
-    if (!is_path_of(route, target, session)) continue;
+    if (!is_path_of(route, route.query.empty() ? target : path, session)) continue;
     if (route.method != method) {
-      match.other_method = true;
+      match.other_methods.append(match.other_methods.empty() ? "" : ", ").append(route.method);
       continue;
     }
     const auto decoded = percent_decoded(session);
     if (!decoded) return {};
-    return {.route = &route, .session = *decoded};
+    Match found{.route = &route, .session = *decoded};
+    if (!route.query.empty() && mark != std::string_view::npos) found.query = target.substr(mark + 1);
+    return found;
   }
   return match;
+}
+
+std::expected<Query, std::string> query_of(const Route& route, std::string_view query) {
+  Query all;
+  while (!query.empty()) {
+    const std::string_view part = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), part.size() + 1));
+    const std::size_t equals = part.find('=');
+    const std::string name{part.substr(0, equals)};
+    const auto parameter = std::ranges::find(route.query, name, &QueryParameter::name);
+    if (parameter == route.query.end()) return std::unexpected("there is no parameter \"" + name + '"');
+    const auto text = percent_decoded(equals == std::string_view::npos ? std::string_view{} : part.substr(equals + 1));
+    if (!text) return std::unexpected(name + ": expected two hexadecimal digits after each %");
+    if (parameter->number_max != 0) {
+      const auto number = number_in(*text);
+      if (!number || *number > parameter->number_max)
+        return std::unexpected(name + ": expected a number, at most " + std::to_string(parameter->number_max));
+    }
+    if (!parameter->one_of.empty() && std::ranges::find(parameter->one_of, *text) == parameter->one_of.end()) {
+      std::string expected;
+      for (const std::string_view each : parameter->one_of) expected.append(expected.empty() ? "" : ", ").append(each);
+      return std::unexpected(name + ": expected one of " + expected);
+    }
+    if (!all.try_emplace(name, *text).second) return std::unexpected(name + " is given twice");
+  }
+  return all;
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 std::optional<std::string> percent_decoded(std::string_view text) {

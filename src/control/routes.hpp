@@ -4,7 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +24,24 @@ enum class Resource : std::uint8_t {
   metrics,
   engine,
   threads,
+  latency,
+  slowest,
   stop,
   drain,
   end_drain,
   reload_tls,
   sessions,
-  session,  // a command of `command`
+  add_session,
+  session,   // a command of `command`
+  messages,  // of a session
+};
+
+// What a request may state after '?'.
+struct QueryParameter {
+  std::string_view name;
+  std::string_view help;
+  std::uint64_t number_max = 0;  // it is a number up to this; 0: a text
+  std::span<const std::string_view> one_of = {};
 };
 
 struct Route {
@@ -35,19 +51,33 @@ struct Route {
   Resource resource{};
   SessionCommandKind command{};  // of Resource::session
   std::string_view summary;
+  std::span<const QueryParameter> query = {};
   [[nodiscard]] bool changes() const noexcept { return method != "GET"; }
+  // Who requests it is written to the audit log.
+  [[nodiscard]] bool audited() const noexcept { return changes() || resource == Resource::messages; }
+  [[nodiscard]] bool of_session() const noexcept {
+    return resource == Resource::session || resource == Resource::messages;
+  }
 };
 
 [[nodiscard]] const std::vector<Route>& routes();
 
 struct Match {
   const Route* route = nullptr;  // null: there is none
-  bool other_method = false;     // ... but one with another method
-  std::string session;           // what stands for {session}, decoded
+  std::string other_methods{};   // ... but with these: "GET, POST"
+  std::string session{};         // what stands for {session}, decoded
+  std::string_view query{};      // of the target, as it is
 };
 
-// `target` is a request's: a path, and perhaps a query, which no route has.
+// `target` is a request's: a path, and a query where the route takes one.
 [[nodiscard]] Match find_route(std::string_view method, std::string_view target);
+
+// The parameters of a query by name. An error names the one that the route does not take, or its value.
+using Query = std::map<std::string, std::string, std::less<>>;
+[[nodiscard]] std::expected<Query, std::string> query_of(const Route& route, std::string_view query);
+
+// A number of digits alone.
+[[nodiscard]] std::optional<std::uint64_t> number_in(std::string_view text) noexcept;
 
 // Empty: a '%' without two digits, or a zero byte.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);

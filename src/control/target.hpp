@@ -11,6 +11,7 @@
 
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/observe/metrics.hpp"
+#include "nexusfix/placement/thread_sampler.hpp"
 
 namespace nfx::control {
 
@@ -25,16 +26,39 @@ struct EngineView {
   bool stopping = false;
 };
 
+// What became of a session that was to be added.
+enum class AddStatus : std::uint8_t { added, invalid, exists, stopping };
+
+struct AddOutcome {
+  AddStatus status = AddStatus::invalid;
+  std::string problem{};    // names the line; empty when it was added
+  SessionStatus session{};  // once it is added
+};
+
+// A thread of the process, as the kernel has run it since it began.
+struct RunningThread {
+  ThreadSample sample;
+  std::optional<std::uint32_t> poll_thread{};  // its number
+  std::optional<Duration> cpu_stolen{};        // by the hypervisor from the CPU that it is on, since the host's start
+};
+
 class Target {
  public:
   virtual ~Target() = default;
   virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;
   virtual Engine::SessionList sessions() = 0;
+  // `config` is one [[session]] as in a configuration file.
+  virtual AddOutcome add(std::string_view config) = 0;
   // By its name, "FIX.4.4:DESK->VENUE".
   virtual std::optional<std::size_t> find(std::string_view name) = 0;
   virtual EngineView engine() = 0;
   virtual std::vector<ThreadReport> threads() = 0;
   virtual std::vector<std::string> placement_warnings() = 0;
+  virtual std::vector<RunningThread> running_threads() = 0;
+  // Empty: nothing is measured.
+  virtual std::optional<LatencyReport> latency(LatencyWindow window) = 0;
+  virtual std::vector<SlowMoment> slowest(LatencyWindow window) = 0;
+  virtual RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) = 0;
   virtual bool add_metrics(MetricsPage& page) = 0;
   virtual void stop() = 0;
   virtual bool drain(std::string_view text) = 0;

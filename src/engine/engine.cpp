@@ -16,6 +16,7 @@
 #include "engine/engine_metrics.hpp"
 #include "engine/engine_placement.hpp"
 #include "engine/latency_monitor.hpp"
+#include "engine/message_taps.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/clocks.hpp"
@@ -52,13 +53,15 @@ struct Engine::Parts {
   TransportChoice transport;
   EngineHelpers helpers;
   EngineLogs logs;  // outlives the threads that record
+  MessageTaps taps;
   std::vector<std::unique_ptr<PollThread>> threads;
   std::mutex threads_mutex;  // guards `threads` where wake_all() may read it
   std::mutex added_tls_mutex;
   std::vector<std::pair<std::string, std::weak_ptr<TlsContext>>> added_tls;  // of sessions that came later
   std::mutex on_metrics_mutex;                                               // for the metrics file and add_metrics()
   std::mutex gathered_mutex;
-  ThreadFigures gathered;                 // keeps its memory from one call of add_metrics() to the next
+  ThreadFigures gathered;  // keeps its memory from one call of add_metrics() to the next
+  std::optional<TraceLog> traces;
   std::optional<LatencyMonitor> monitor;  // ends before the threads; empty: nothing is measured
   const UtcTime made_at = read_utc();
   bool started = false;
@@ -123,8 +126,12 @@ struct Engine::Parts {
       const std::string name = thread_name(ThreadRole::poll, report.threads.back().poll_thread);
       add_stages(page, name, report.threads.back().stages);
       page.counter(slow_lost_metric, thread->slow().lost(), {{"thread", name}});
+      if (thread->traces() != nullptr)
+        page.counter(traces_lost_metric, thread->traces()->lost(), {{"reason", "full"}, {"thread", name}});
     }
+    if (traces) page.counter(traces_lost_metric, traces->lost(), {{"reason", "file"}, {"thread", "nfx-latency"}});
     add_session_latencies(page, monitor->window(LatencyWindow::minute));
+    add_session_stages(page, report.sessions, config.latency_histograms);
   }
   void add_threads(MetricsPage& page) {
     for (const ThreadReport& report : thread_reports()) add_thread(page, report);
@@ -229,7 +236,12 @@ Engine::Engine(EngineConfig config, Application& application) {
   if (parts_->config.latency) {
     std::vector<const MeasuredThread*> measured;
     for (const auto& thread : parts_->threads) measured.push_back(thread.get());
-    parts_->monitor.emplace(std::move(measured));
+    if (parts_->config.log.trace_every != 0) {
+      parts_->traces.emplace(parts_->config.log, [parts = parts_.get()](std::string_view text) {
+        parts->guarded("on_log_alert", [&] { parts->application->on_log_alert(text); });
+      });
+    }
+    parts_->monitor.emplace(std::move(measured), parts_->traces ? &*parts_->traces : nullptr);
   }
   parts_->begin_logs();
 }
@@ -285,6 +297,11 @@ void Engine::stop() noexcept {
     thread->stop.store(true, std::memory_order_release);
     thread->wake();
   }
+}
+
+bool Engine::stopping() const noexcept {
+  return std::ranges::any_of(parts_->threads,
+                             [](const auto& thread) { return thread->stop.load(std::memory_order_acquire); });
 }
 
 bool Engine::finished() const noexcept {
@@ -357,6 +374,14 @@ bool Engine::end_drain(Duration timeout) {
   return parts_->on_all([&](PollThread& thread) { return end_drain_on(thread, timeout); });
 }
 
+bool Engine::answers(Duration timeout) {
+  return std::ranges::all_of(parts_->threads, [timeout](const auto& thread) { return answers_in(*thread, timeout); });
+}
+
+RecentMessages Engine::recent_messages(std::size_t session, std::uint64_t after, std::size_t most, Duration timeout) {
+  return parts_->taps.read(parts_->thread_of(session), session, after, most, read_monotonic(), timeout);
+}
+
 bool Engine::add_metrics(MetricsPage& page, Duration timeout) { return parts_->add_metrics(page, timeout); }
 
 std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {
@@ -379,6 +404,12 @@ void Engine::leave_role() { parts_->placement.leave(); }
 const std::vector<std::string>& Engine::placement_warnings() const noexcept { return parts_->placement.warnings(); }
 
 std::vector<ThreadReport> Engine::thread_reports() const { return parts_->thread_reports(); }
+
+std::vector<int> Engine::poll_thread_ids() const {
+  std::vector<int> ids;
+  for (const auto& thread : parts_->threads) ids.push_back(thread->thread_id());
+  return ids;
+}
 
 std::string Engine::idle_text() const { return poll_idle_text(parts_->config, parts_->placement.plan()); }
 

@@ -83,6 +83,10 @@ bool end_drain_on(PollThread& thread, Duration timeout) {
   return call_on(thread, [](SessionRunner& runner) { runner.end_drain(); }, timeout) == CallResult::done;
 }
 
+bool answers_in(PollThread& thread, Duration timeout) {
+  return call_on(thread, [](SessionRunner&) {}, timeout) == CallResult::done;
+}
+
 bool gather_from(PollThread& thread, ThreadFigures& into, Duration timeout) {
   return call_on(thread, [&](SessionRunner&) { thread.gather(into); }, timeout) == CallResult::done;
 }

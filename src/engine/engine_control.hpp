@@ -23,6 +23,7 @@ enum class CallResult : std::uint8_t { done, busy, timed_out };
 // SessionRunner's. False: it did not answer.
 [[nodiscard]] bool drain_on(PollThread& thread, std::string_view text, Duration timeout);
 [[nodiscard]] bool end_drain_on(PollThread& thread, Duration timeout);
+[[nodiscard]] bool answers_in(PollThread& thread, Duration timeout);
 // Replaces `into`. False: it did not answer.
 [[nodiscard]] bool gather_from(PollThread& thread, ThreadFigures& into, Duration timeout);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace nfx {
@@ -142,6 +143,19 @@ void add_session_latencies(MetricsPage& page, const LatencyReport& report) {
       }
     }
   }
+}
+
+void add_session_stages(MetricsPage& page, std::vector<SessionLatency>& sessions, std::size_t most) {
+  std::ranges::sort(sessions, {}, &SessionLatency::serial);
+  const std::size_t shown = std::min(most, sessions.size());
+  for (const SessionLatency& session : std::span{sessions}.first(shown)) {
+    for (std::size_t i = 0; i < session_stage_count; ++i) {
+      if (session.stages.of[i].count() == 0) continue;
+      const std::array labels{MetricLabel{"session", session.session}, MetricLabel{"stage", latency_stages[i].name}};
+      page.histogram(session_stage_metric, labels, session.stages.of[i]);
+    }
+  }
+  page.gauge(session_histograms_omitted_metric, static_cast<double>(sessions.size() - shown));
 }
 
 void add_session(MetricsPage& page, const SessionFigures& of) {

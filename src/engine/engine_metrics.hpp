@@ -85,10 +85,25 @@ inline constexpr MetricName session_latency_metric{
     "Latency of a stage in the last complete minute that this share of the messages did not exceed, at most 12.5 % too "
     "high."};
 void add_session_latencies(MetricsPage& page, const LatencyReport& report);
+// The same since the start, one histogram for each session and stage: of the first `most` sessions to have connected,
+// so that the page is bounded and a session keeps its histograms while it exists. Sorts the sessions by that.
+inline constexpr MetricName session_stage_metric{
+    "nfx_session_stage_seconds",
+    "Time that a stage of the session's messages took; of the first latency_histograms sessions that connected."};
+inline constexpr MetricName session_histograms_omitted_metric{
+    "nfx_session_histograms_omitted",
+    "Sessions that have connected and have no nfx_session_stage_seconds, because latency_histograms others connected "
+    "before them."};
+void add_session_stages(MetricsPage& page, std::vector<SessionLatency>& sessions, std::size_t most);
 // Of the poll thread's slowest moments.
 inline constexpr MetricName slow_lost_metric{
     "nfx_slow_moments_lost_total",
     "Slow moments that are not in the lists of the slowest because too many came within a tenth of a second."};
+
+// Of [log] trace_every.
+inline constexpr MetricName traces_lost_metric{
+    "nfx_traces_lost_total",
+    "Traces that were not written: too many within a tenth of a second, or their file failed."};
 
 void add_session(MetricsPage& page, const SessionFigures& of);
 void add_poll_thread(MetricsPage& page, std::string_view thread, const ThreadFigures& of);

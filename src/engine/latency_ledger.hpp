@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/slow_ring.hpp"
+#include "engine/trace_sampler.hpp"
 #include "nexusfix/base/page_array.hpp"
 #include "nexusfix/engine/latency.hpp"
 
@@ -49,12 +50,16 @@ class LatencyLedger {
   void report(LatencyReport& into, std::uint32_t poll_thread, const LoopLatency& loop) const;
 
   [[nodiscard]] SlowRing& slow() const noexcept { return *slow_; }
+  // Before the first message; null until then.
+  TraceRing& make_traces() { return *(traces_ = std::make_unique<TraceRing>()); }
+  [[nodiscard]] TraceRing* traces() const noexcept { return traces_.get(); }
 
  private:
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<SessionBook>> books_;
   LatencySet left_;  // of removed sessions
   std::unique_ptr<SlowRing> slow_ = std::make_unique<SlowRing>();
+  std::unique_ptr<TraceRing> traces_;
 };
 
 }  // namespace nfx

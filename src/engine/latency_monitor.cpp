@@ -38,7 +38,7 @@ HostSample HostSampler::sample(int tid, const CounterSample& counters, Monotonic
   return {now, sum_};
 }
 
-LatencyMonitor::LatencyMonitor(std::vector<const MeasuredThread*> threads) {
+LatencyMonitor::LatencyMonitor(std::vector<const MeasuredThread*> threads, TraceLog* traces) : traces_(traces) {
   for (const MeasuredThread* thread : threads) watched_.push_back({thread, HostSampler{}, {}, {}, {}});
 }
 
@@ -92,6 +92,17 @@ void LatencyMonitor::step(Instant now) {
   const Instant sampled{now.utc + (read_monotonic() - now.monotonic), read_monotonic()};
   for (std::uint32_t i = 0; i < watched_.size(); ++i) take(watched_[i], i, counters, sampled);
   moments_.turn(now.monotonic);
+  if (traces_ != nullptr) write_traces();
+}
+
+void LatencyMonitor::write_traces() {
+  named_traces_.clear();
+  for (std::uint32_t i = 0; i < watched_.size(); ++i) {
+    trace_records_.clear();
+    watched_[i].thread->traces()->take(trace_records_);
+    for (const TraceRecord& record : trace_records_) named_traces_.push_back({record, name_of(record.session), i});
+  }
+  traces_->write(named_traces_, read_clocks());
 }
 
 void LatencyMonitor::take(Watched& watched, std::uint32_t number, const CounterSample& counters, Instant now) {

@@ -19,6 +19,7 @@
 #include "engine/latency_history.hpp"
 #include "engine/measured_thread.hpp"
 #include "engine/slow_moments.hpp"
+#include "engine/trace_log.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/latency.hpp"
 #include "nexusfix/placement/cpu_counters.hpp"
@@ -52,7 +53,8 @@ class LatencyMonitor {
   static constexpr Duration period{std::chrono::milliseconds{100}};
   static constexpr Duration copy_period{std::chrono::seconds{1}};
 
-  explicit LatencyMonitor(std::vector<const MeasuredThread*> threads);
+  // `traces` outlives the monitor; null: none are written.
+  LatencyMonitor(std::vector<const MeasuredThread*> threads, TraceLog* traces);
   ~LatencyMonitor() { end(); }
   LatencyMonitor(const LatencyMonitor&) = delete;
   LatencyMonitor& operator=(const LatencyMonitor&) = delete;
@@ -79,9 +81,13 @@ class LatencyMonitor {
 
   void run(const CpuSet& cpus);
   void take(Watched& watched, std::uint32_t number, const CounterSample& counters, Instant now);
+  void write_traces();
   [[nodiscard]] const std::string& name_of(std::uint64_t serial);
 
   std::vector<Watched> watched_;
+  TraceLog* const traces_;
+  std::vector<TraceRecord> trace_records_;
+  std::vector<NamedTrace> named_traces_;
   LatencyHistory history_;
   SlowMoments moments_;
   MonotonicTime next_copy_{};

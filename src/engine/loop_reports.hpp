@@ -1,7 +1,7 @@
-// Where a poll loop writes what happens: the application's callbacks, the message log and the event log. Lines that a
-// peer causes are limited to one per kind and second.
-// Thread: the poll thread. Cost: a message is one copy into the message log's queue, where that log is on, and one
-// virtual call.
+// Where a poll loop writes what happens: the application's callbacks, the message log, the event log and the message
+// taps. Lines that a peer causes are limited to one per kind and second.
+// Thread: the poll thread. Cost: a message is one copy into the message log's queue, where that log is on, one into a
+// tap's, while there is one, and one virtual call.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "engine/callback_failure.hpp"
 #include "engine/line_limits.hpp"
+#include "engine/message_tap.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/observe/event_log.hpp"
 #include "nexusfix/observe/message_log.hpp"
@@ -34,13 +35,16 @@ class LoopReports {
   void log_to(LoopLogs logs) { logs_ = std::move(logs); }
 
   // Every message in and out; `number` is the session's.
-  void message(SessionHandle& session, std::size_t number, Direction direction, std::string_view bytes, UtcTime now) {
+  void message(SessionHandle& session, std::size_t number, Direction direction, std::string_view bytes, Instant now) {
     if (logs_.messages) {
       logs_.messages->record(static_cast<std::uint32_t>(number),
-                             direction == Direction::in ? LogDirection::in : LogDirection::out, now, bytes);
+                             direction == Direction::in ? LogDirection::in : LogDirection::out, now.utc, bytes);
     }
+    if (taps_.any()) [[unlikely]]
+      taps_.record(number, direction, now, bytes);
     application_.on_traffic(session, direction, bytes);
   }
+  [[nodiscard]] LoopTaps& taps() noexcept { return taps_; }
   // `limits` are the session's. False: no line was written; the next line of this kind includes it in its count.
   bool notice(SessionHandle& session, LineLimits& limits, Notice notice, SeqNum seq, std::string_view text,
               Instant now);
@@ -66,6 +70,7 @@ class LoopReports {
 
   Application& application_;
   LoopLogs logs_;
+  LoopTaps taps_;
   MonotonicTime omitted_due_ = MonotonicTime::max();
 };
 

@@ -86,6 +86,7 @@ class PollLoop {
   [[nodiscard]] PollLoopCounters counters() const noexcept;  // from any thread
   [[nodiscard]] const LoopLatency& latency() const noexcept { return meter_.latency(); }
   [[nodiscard]] SlowRing& slow() const noexcept { return runner_.latencies().slow(); }
+  [[nodiscard]] TraceRing* traces() const noexcept { return runner_.latencies().traces(); }
   void add_latency(LatencyReport& into) const { runner_.latencies().report(into, runner_.thread(), latency()); }
 
   // TransportSink.

@@ -85,6 +85,7 @@ class PollThreadOver final : public PollThread {
   void log_to(LoopLogs logs) override { loop_.log_to(std::move(logs)); }
   void add_latency(LatencyReport& into) const override { loop_.add_latency(into); }
   SlowRing& slow() const noexcept override { return loop_.slow(); }
+  TraceRing* traces() const noexcept override { return loop_.traces(); }
   void gather(ThreadFigures& into) const override {
     loop_.figures(into.sessions);
     into.loop = loop_.counters();

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <exception>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/service_manager.hpp"
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
@@ -47,9 +49,9 @@ void announce_store(const SessionHandle& session, UtcTime now, LineLog& lines) {
   const JournalStore* journal = session.journal();
   if (journal == nullptr) return;
   const JournalRecovery& found = journal->recovery();
-  std::string text = identity(session.config()) + " resumes with next in " +
-                     std::to_string(value(session.next_inbound())) + ", next out " +
-                     std::to_string(value(session.next_outbound()));
+  const std::string name = identity(session.config());
+  const std::uint64_t in = value(session.next_inbound()), out = value(session.next_outbound());
+  std::string text = "resumes with next in " + std::to_string(in) + ", next out " + std::to_string(out);
   if (!found.clean) text += "; the last process did not close it";
   if (found.taken_from_ring != 0)
     text += ", and left " + std::to_string(found.taken_from_ring) + " bytes in memory, now on disk";
@@ -57,30 +59,45 @@ void announce_store(const SessionHandle& session, UtcTime now, LineLog& lines) {
     text += "; truncated " + std::to_string(found.cut_bytes) + " torn bytes after the last commit in " +
             found.cut_file + " at offset " + std::to_string(found.cut_offset);
   }
-  lines.line(now, text);
+  const std::array fields{LogField{"next_in", in}, LogField{"next_out", out},
+                          LogField{"truncated_bytes", std::uint64_t{found.cut_bytes}}};
+  const LogLevel level = found.cut_bytes != 0 ? LogLevel::warning : LogLevel::info;
+  lines.line({.time = now, .level = level, .what = "resumes", .session = name, .text = text, .fields = fields});
+}
+
+// A line "what: text".
+void announce_as(LineLog& lines, LogLevel level, std::string_view what, const std::string& text) {
+  const std::string line = std::string{what} + ": " + text;
+  const std::array fields{LogField{"detail", text}};
+  lines.line({.time = read_utc(), .level = level, .what = what, .text = line, .fields = fields});
 }
 
 void announce(Engine& engine, LineLog& lines) {
   const UtcTime now = read_utc();
-  for (const std::string& warning : engine.placement_warnings()) lines.line(now, "placement: " + warning);
+  for (const std::string& warning : engine.placement_warnings())
+    announce_as(lines, LogLevel::warning, "placement", warning);
   if (engine.plan() != nullptr) {
     for (const ThreadPlacement& thread : engine.plan()->threads) {
       if (thread.role == ThreadRole::poll)
-        lines.line(now, "placement: " + thread.name + " on CPU " + thread.cpus.to_list() + ": " + thread.reason);
+        announce_as(lines, LogLevel::info, "placement",
+                    thread.name + " on CPU " + thread.cpus.to_list() + ": " + thread.reason);
     }
   }
   for (std::size_t i = 0; i < engine.config().sessions.size(); ++i) {
     const SessionSettings& settings = engine.config().sessions[i];
     const auto endpoint = engine.local_endpoint(i);
-    lines.line(now, name_of(settings) + ' ' + address_text(settings, endpoint ? *endpoint : settings.listen));
+    const std::string name = name_of(settings), text = address_text(settings, endpoint ? *endpoint : settings.listen);
+    lines.line({.time = now, .what = "address", .session = name, .text = text});
     if (const SessionHandle* session = settings.is_template ? nullptr : engine.session(i))
       announce_store(*session, now, lines);
   }
-  if (!engine.config().sessions.empty()) lines.line(now, "store: " + store_text(engine.config()));
+  if (!engine.config().sessions.empty()) announce_as(lines, LogLevel::info, "store", store_text(engine.config()));
   lines.line(now, engine.idle_text());
-  for (const std::string& warning : tls_binding_warnings(engine.config())) lines.line(now, "tls: " + warning);
-  if (!engine.transport_text().empty()) lines.line(now, "transport: " + engine.transport_text());
-  for (const std::string& warning : engine.transport_warnings()) lines.line(now, "transport: " + warning);
+  for (const std::string& warning : tls_binding_warnings(engine.config()))
+    announce_as(lines, LogLevel::warning, "tls", warning);
+  if (!engine.transport_text().empty()) announce_as(lines, LogLevel::info, "transport", engine.transport_text());
+  for (const std::string& warning : engine.transport_warnings())
+    announce_as(lines, LogLevel::warning, "transport", warning);
   lines.flush();
 }
 
@@ -90,8 +107,9 @@ void reload(Engine& engine, bool encrypted, LineLog& lines) {
   } else {
     const std::vector<std::string> problems = engine.reload_tls();
     for (const std::string& each : problems)
-      lines.line(read_utc(), "tls: " + each + "; the files loaded before stay in use");
-    if (problems.empty()) lines.line(read_utc(), "tls: certificates, keys and revocation lists are reloaded");
+      announce_as(lines, LogLevel::error, "tls", each + "; the files loaded before stay in use");
+    if (problems.empty())
+      announce_as(lines, LogLevel::info, "tls", "certificates, keys and revocation lists are reloaded");
   }
   lines.flush();
 }
@@ -130,13 +148,16 @@ void occupy_standard_descriptors() noexcept {
 EngineConfig load_program_config(const std::string& file, std::string_view program) {
   std::vector<std::string> warnings;
   EngineConfig config = load_any_config(file, &warnings);
-  for (SessionSettings& each : config.sessions) {
-    if (each.store_kind != StoreKind::unset) continue;
-    each.store_kind = StoreKind::journal;
-    if (each.journal.directory.empty()) each.journal.directory = std::filesystem::path{file}.parent_path() / "store";
-  }
+  for (SessionSettings& each : config.sessions) use_program_store(each, file);
   for (const std::string& warning : warnings) print_error("{}: {}\n", program, warning);
   return config;
+}
+
+void use_program_store(SessionSettings& session, const std::string& file) {
+  if (session.store_kind != StoreKind::unset) return;
+  session.store_kind = StoreKind::journal;
+  if (session.journal.directory.empty())
+    session.journal.directory = std::filesystem::path{file}.parent_path() / "store";
 }
 
 void print_program(EngineConfig config, const std::string& file, std::string_view program) {
@@ -179,7 +200,7 @@ std::string store_text(const EngineConfig& config) {
 
 void set_control_part(ControlPart make) noexcept { make_control_part = make; }
 
-void run_program(EngineConfig config, Application& application, LineLog& lines) {
+void run_program(EngineConfig config, Application& application, LineLog& lines, const std::string& file) {
   require_control(config);
   const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
   ReloadOnHangup on_hangup;  // before the engine, whose threads inherit the blocked signal
@@ -187,14 +208,26 @@ void run_program(EngineConfig config, Application& application, LineLog& lines) 
     Engine engine{std::move(config), application};
     const StopOnSignal stop_on_signal{engine};
     // Before the sessions begin, so that an address in use ends the program before a peer has seen it.
-    std::shared_ptr<void> control = engine.config().control.wanted() ? make_control_part(engine) : nullptr;
+    std::shared_ptr<void> control = engine.config().control.wanted() ? make_control_part(engine, file) : nullptr;
     engine.start();
     announce(engine, lines);
     const EndOfReloads end_of_reloads{on_hangup};
     on_hangup.begin([&engine, &lines, encrypted] { reload(engine, encrypted, lines); });
+    // The service is ready when the poll threads, which run() starts, answer.
+    ServiceManager service{read_service_environment(),
+                           {.answers = [&engine](Duration timeout) { return engine.answers(timeout); },
+                            .stopping = [&engine] { return engine.stopping(); },
+                            .problem =
+                                [&lines](std::string_view text) {
+                                  announce_as(lines, LogLevel::warning, "service manager", std::string{text});
+                                  lines.flush();
+                                }}};
+    service.begin();
     engine.run();
+    service.end();
     control.reset();  // its requests would wait for poll threads that have ended
-    for (const ThreadReport& each : engine.thread_reports()) lines.line(read_utc(), "placement: " + to_string(each));
+    for (const ThreadReport& each : engine.thread_reports())
+      announce_as(lines, LogLevel::info, "placement", to_string(each));
   }
 }
 

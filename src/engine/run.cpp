@@ -103,9 +103,9 @@ int run_as(std::string_view program, std::span<char*> arguments, Application& ap
     print_program(std::move(config), line.config, program);
     return ExitCode::done;
   }
-  LineLog lines{Stream::err};  // outlives the engine, which writes until its end
+  LineLog lines{Stream::err, config.log.lines};  // outlives the engine, which writes until its end
   application.report_to(&lines, &lines);
-  run_program(std::move(config), application, lines);
+  run_program(std::move(config), application, lines, line.config);
   return ExitCode::done;
 }
 

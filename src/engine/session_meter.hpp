@@ -38,12 +38,14 @@ class SessionMeter {
   // The application has sent a message: committed with its callback, or now.
   void sent_in_callback() noexcept { ++uncommitted_; }
   void sent(StageTicks at) noexcept { committed(at, 1); }
-  // on_message has returned, which was given a message of bytes read at `read`.
-  void callback_ended(StageTicks read, StageTicks at) noexcept {
-    if (uncommitted_ == 0) return;
+  // on_message has returned, which was given a message of bytes read at `read`. Returns the answers that the kernel
+  // does not have, this message's included; 0: it was not answered.
+  std::uint32_t callback_ended(StageTicks read, StageTicks at) noexcept {
+    if (uncommitted_ == 0) return 0;
     Group& group = committed(at, uncommitted_);
     uncommitted_ = 0;
     if (group.answers++ == 0) group.asked = read;
+    return leaving_.answers + following_.answers;
   }
 
   // What is appended from now on leaves later than what waits for the disk.

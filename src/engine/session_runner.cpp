@@ -38,6 +38,8 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
       sessions_(options.config.sessions.size(), most_sessions(options.config)),
       replayed_message_(options.config.max_fields),
       jitter_(static_cast<std::uint64_t>(now_.utc.time_since_epoch().count()) + options.thread) {
+  if (config_.latency && config_.log.trace_every != 0)
+    notes_.trace_to(latencies_.make_traces(), config_.log.trace_every);
   for (std::size_t number = 0; number < config_.sessions.size(); ++number) {
     const SessionSettings& settings = config_.sessions[number];
     if (settings.poll_thread != thread_ || settings.is_template) continue;
@@ -61,7 +63,7 @@ void SessionRunner::carry_out(LiveSession& session, const Action& action) {
       } catch (...) {
         callback_threw(session, "on_violations");
       }
-      return deliver(session, *action.message);
+      return deliver(session, *action.message, action.seq);
     case ActionKind::session_message: try { application_.on_session_message(session, *action.message);
       } catch (...) {
         callback_threw(session, "on_session_message");

@@ -121,7 +121,7 @@ class SessionRunner {
     NFX_TRACE();
     session.in_callback = true;
     try {
-      reports_.message(session, session.number, direction, message, now_.utc);
+      reports_.message(session, session.number, direction, message, now_);
     } catch (...) {
       callback_threw(session, "on_traffic");
     }
@@ -241,7 +241,7 @@ class SessionRunner {
   [[nodiscard]] Application& application() noexcept { return application_; }
 
  private:
-  void deliver(LiveSession& session, const MessageView& message);
+  void deliver(LiveSession& session, const MessageView& message, SeqNum seq);
   // Carries actions out, in their order.
   void execute(LiveSession& session, const Actions& actions);
   void carry_out(LiveSession& session, const Action& action);
@@ -378,7 +378,7 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
     if (action.kind == ActionKind::send) continue;
     try {
       if (action.kind == ActionKind::deliver && action.report == nullptr) {
-        deliver(session, *action.message);
+        deliver(session, *action.message, action.seq);
       } else {
         carry_out(session, action);
       }
@@ -396,22 +396,23 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
 }
 
 // Calls on_message, and times it.
-inline void SessionRunner::deliver(LiveSession& session, const MessageView& message) {
+inline void SessionRunner::deliver(LiveSession& session, const MessageView& message, SeqNum seq) {
   if (!session.meter.on()) return application_.on_message(session, message);
   // Also where it throws.
   struct Timed {
     SessionRunner& runner;
     LiveSession& session;
     const LiveSession* const outer;
+    const SeqNum seq;
     const StageTicks read, called;
     ~Timed() {
       runner.delivering_ = outer;
       const StageTicks back = runner.notes_.ticks();
-      session.meter.callback_ended(read, back);
-      runner.notes_.delivered(session.meter.book(), read, called, back);
+      const std::uint32_t outstanding = session.meter.callback_ended(read, back);
+      runner.notes_.delivered(session.meter.book(), read, called, back, seq, outstanding);
     }
   };
-  const Timed timed{*this, session, std::exchange(delivering_, &session), notes_.ticks_read(), notes_.ticks()};
+  const Timed timed{*this, session, std::exchange(delivering_, &session), seq, notes_.ticks_read(), notes_.ticks()};
   // What was sent between two messages of one read.
   if (notes_.waits_for_time()) [[unlikely]]
     notes_.left_at(timed.called);

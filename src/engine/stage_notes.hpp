@@ -18,8 +18,10 @@
 #include "engine/latency_ledger.hpp"
 #include "engine/loop_network.hpp"
 #include "engine/slow_ring.hpp"
+#include "engine/trace_sampler.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/latency_counts.hpp"
+#include "nexusfix/base/seq_num.hpp"
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/cycle_counter.hpp"
 #include "nexusfix/observe/latency_stages.hpp"
@@ -38,6 +40,8 @@ class StageNotes {
 
   // Where the clock uses the processor's counter: its latest reading. It outlives the notes.
   void follow(const CounterReading& reading) noexcept { reading_ = &reading; }
+  // One delivered message in `every` becomes a trace. The ring outlives the notes.
+  void trace_to(TraceRing& ring, std::uint32_t every) noexcept { traces_.begin(ring, every); }
   // The rate of the counter is that of the beginning of an iteration until its end.
   void turn_began() noexcept {
     const std::uint64_t rate = reading_->time_per_count;
@@ -56,10 +60,14 @@ class StageNotes {
   }
   [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
 
-  // on_message was called with a message of this read, and has returned.
-  void delivered(const SessionBook* book, StageTicks read, StageTicks called, StageTicks back) noexcept {
+  // on_message was called with a message of this read, and has returned. `outstanding`: the session's answers that the
+  // kernel does not have, that of this message included; 0: it has none.
+  void delivered(const SessionBook* book, StageTicks read, StageTicks called, StageTicks back, SeqNum seq,
+                 std::uint32_t outstanding) noexcept {
     Note& note = next();
     note.kind = Kind::delivered;
+    note.seq_num = seq;
+    note.answers = outstanding;
     note.book = book;
     note.at = {read, called, back};
   }
@@ -127,8 +135,11 @@ class StageNotes {
   struct Note {
     Kind kind;
     SendWait wait;
-    std::uint32_t messages;
     std::uint32_t answers;
+    union {
+      std::uint32_t messages;
+      SeqNum seq_num;  // of what was delivered
+    };
     union {
       const SessionBook* book;
       LoopLatency* into;
@@ -146,6 +157,8 @@ class StageNotes {
   }
   [[gnu::cold, gnu::noinline]] void change_ticks() noexcept {
     fold();
+    traces_.finish();
+    last_received_ = {};
     ++generation_;
   }
   // Two cores' counters may differ by a little: then nothing has passed.
@@ -175,6 +188,8 @@ class StageNotes {
     const auto [first, second, third] = note.at;
     switch (note.kind) {
       case Kind::delivered:
+        if (traces_.on()) [[unlikely]]
+          trace(note);
         record(*note.book, LatencyStage::read_to_application, between(first, second), second);
         return record(*note.book, LatencyStage::in_application, between(second, third), third);
       case Kind::left: {
@@ -182,11 +197,15 @@ class StageNotes {
         const Duration took = between(first, third);
         set[LatencyStage::commit_to_socket].record(took, note.messages);
         offer(took, third, note.book->serial, LatencyStage::commit_to_socket, note.wait);
-        if (note.answers != 0) set[LatencyStage::request_to_answer].record(between(second, third), note.answers);
+        if (note.answers == 0) return;
+        set[LatencyStage::request_to_answer].record(between(second, third), note.answers);
+        if (traces_.on()) [[unlikely]]
+          traces_.left(note.book->serial, note.answers, time_of(third), note.wait);
         return;
       }
       case Kind::send: return record(*note.book, LatencyStage::send_to_commit, between(first, second), second);
       case Kind::received:
+        last_received_ = {note.book->serial, second, Duration{static_cast<Duration::rep>(first)}};
         return record(*note.book, LatencyStage::kernel_to_read, Duration{static_cast<Duration::rep>(first)}, second);
       case Kind::busy_turn:
         if (first != never) note.into->poll_gap.record(between(first, third));
@@ -198,6 +217,26 @@ class StageNotes {
     }
   }
 
+  [[gnu::cold, gnu::noinline]] void trace(const Note& note) noexcept {
+    if (!traces_.is_due()) return;
+    const auto [read, called, back] = note.at;
+    TraceRecord record;
+    record.read = time_of(read);
+    record.called = between(read, called);
+    record.back = between(read, back);
+    record.session = note.book->serial;
+    record.seq_num = note.seq_num;
+    if (last_received_.session == record.session && last_received_.at == read)
+      record.before_read = last_received_.before_read;
+    traces_.follow(record, note.answers);
+  }
+
+  struct LastReceived {
+    std::uint64_t session = 0;
+    StageTicks at = 0;
+    Duration before_read{};
+  };
+
   SlowRing& slow_;
   const Instant& now_;
   const LoopNetwork& network_;
@@ -207,6 +246,8 @@ class StageNotes {
   std::uint32_t generation_ = 0;
   std::size_t count_ = 0;
   std::size_t untimed_ = none;  // the first without a time
+  TraceSampler traces_;
+  LastReceived last_received_;
   std::array<Note, capacity> notes_{};
 };
 

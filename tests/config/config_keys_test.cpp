@@ -68,12 +68,12 @@ std::string fingerprint(const EngineConfig& e) {
       << e.max_pending_known_logons << ' ' << e.max_known_addresses << ' ' << e.max_tls_handshakes << ' '
       << e.max_refusal_reports << ' ' << e.max_dynamic_sessions << ' ' << e.dynamic_session_idle.count() << ' '
       << to_string(e.transport) << ' ' << e.hold_off.count() << ' ' << e.max_invalid_logons << ' '
-      << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency << '\n';
+      << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency << ' ' << e.latency_histograms << '\n';
   const LogConfig& l = e.log;
-  out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << l.rotate_bytes << ' '
-      << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' ' << l.metrics_file << ' '
-      << l.metrics_period.count() << ' ' << to_string(l.full.when_full) << ' ' << l.full.block_limit.count() << ' '
-      << l.full.spill_bytes << '\n';
+  out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << to_string(l.lines) << ' '
+      << l.rotate_bytes << ' ' << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' '
+      << l.trace_every << ' ' << l.metrics_file << ' ' << l.metrics_period.count() << ' ' << to_string(l.full.when_full)
+      << ' ' << l.full.block_limit.count() << ' ' << l.full.spill_bytes << '\n';
   const ControlConfig& t = e.control;
   out << t.socket << ' ' << t.socket_mode << ' ' << t.socket_owner << ' ' << t.socket_group << ' ' << to_string(t.http)
       << ' ' << t.tokens << ' ' << t.audit << ' ' << t.operators.size() << ' ' << t.viewers.size() << '\n';
@@ -140,6 +140,7 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"transport", "\"io_uring\""},
                           {"directory", "\"log\""},
                           {"format", "\"quickfix\""},
+                          {"lines", "\"json\""},
                           {"when_full", "\"spill\""},
                           {"metrics_file", "\"nfx.prom\""},
                           {"socket", "\"control.sock\""},
@@ -257,6 +258,7 @@ bool has_own_section(const Documented& each) {
 
 // What a key of such a section needs in addition.
 std::string companions(const Documented& each) {
+  if (each.section == "[log]" && each.key == "trace_every") return "directory = \"log\"\n";
   if (each.section != "[control]" || (each.key != "http" && each.key != "socket")) return "";
   return "tokens = \"tokens\"\naudit = \"audit.log\"\n";
 }

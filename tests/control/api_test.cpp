@@ -33,6 +33,7 @@ class ControlApi : public ::testing::Test {
   }
   // A body that the route accepts.
   static std::string body_of(const Route& route) {
+    if (route.resource == Resource::add_session) return R"({"config": "[[session]]"})";
     if (route.resource != Resource::session) return {};
     const SessionCommandRow& row = row_of(route.command);
     if (row.takes(CommandArguments::numbers)) return R"({"next_out": 12})";
@@ -53,27 +54,29 @@ TEST_F(ControlApi, no_request_without_the_right_role_changes_or_reads_anything) 
       target.changes = 0;
       now.monotonic += std::chrono::seconds{2};
       target.commands.clear();
+      target.looks = 0;
       audit.lines.clear();
       const Answer answer = ask(route.method, path_of(route), body_of(route), "*", role);
       if (role >= route.role) {
         EXPECT_EQ(answer.status, 200U) << answer.body;
         EXPECT_EQ(target.changes, route.changes() ? 1 : 0);
-        EXPECT_EQ(audit.lines.size(), route.changes() ? 2U : 0U);
+        EXPECT_EQ(audit.lines.size(), route.changes() ? 2U : route.audited() ? 1U : 0U);
       } else {
         EXPECT_EQ(answer.status, role == Role::none ? 401U : 403U);
         EXPECT_EQ(target.changes, 0);
         EXPECT_TRUE(target.commands.empty());
-        EXPECT_EQ(audit.lines.size(), route.changes() ? 1U : 0U) << "an attempt to change something is recorded";
+        EXPECT_EQ(target.looks, 0);
+        EXPECT_EQ(audit.lines.size(), route.audited() ? 1U : 0U) << "an attempt to change something is recorded";
       }
     }
   }
 }
 
-TEST_F(ControlApi, what_changes_needs_an_operator_and_what_reads_is_a_get) {
+TEST_F(ControlApi, what_changes_or_shows_messages_needs_an_operator_and_what_reads_is_a_get) {
   std::set<std::string> seen;
   for (const Route& route : routes()) {
     EXPECT_TRUE(seen.insert(std::string{route.method} + route.path).second) << route.path;
-    EXPECT_EQ(route.changes(), route.role == Role::operator_) << route.path;
+    EXPECT_EQ(route.changes() || route.resource == Resource::messages, route.role == Role::operator_) << route.path;
     EXPECT_TRUE(route.summary.ends_with('.')) << route.summary;
   }
   EXPECT_EQ(seen.size(), routes().size());
@@ -88,6 +91,38 @@ TEST_F(ControlApi, with_another_method_says_which_there_is) {
     }
   }
   EXPECT_EQ(target.changes, 0);
+}
+
+TEST_F(ControlApi, a_path_with_two_methods_names_both) {
+  EXPECT_EQ(ask("DELETE", "/v1/sessions").allow, "GET, POST");
+  EXPECT_EQ(ask("GET", "/v1/engine/stop").allow, "POST");
+}
+
+TEST_F(ControlApi, a_session_is_added_from_a_text_that_the_audit_log_does_not_have) {
+  const Answer answer = ask("POST", "/v1/sessions", R"({"config": "[[session]]\npassword = \"secret\""})");
+  EXPECT_EQ(answer.status, 200U);
+  EXPECT_EQ(answer.etag, "\"3.5.9\"");
+  EXPECT_EQ(nlohmann::json::parse(answer.body)["result"], "done");
+  EXPECT_EQ(target.added, (std::vector<std::string>{"[[session]]\npassword = \"secret\""}));
+  EXPECT_EQ(audit.lines, (std::vector<std::string>{"requested alice POST /v1/sessions ",
+                                                   "done alice POST /v1/sessions FIX.4.4:A->B"}));
+}
+
+TEST_F(ControlApi, a_session_that_is_not_added_has_its_reason) {
+  const auto status_of = [this](AddStatus status) {
+    target.next_add = {.status = status, .problem = "config:2:1: [session] x: unknown key"};
+    const Answer answer = ask("POST", "/v1/sessions", R"({"config": "x"})");
+    EXPECT_EQ(nlohmann::json::parse(answer.body)["detail"], "config:2:1: [session] x: unknown key");
+    return answer.status;
+  };
+  EXPECT_EQ(status_of(AddStatus::invalid), 422U);
+  EXPECT_EQ(status_of(AddStatus::exists), 409U);
+  EXPECT_EQ(status_of(AddStatus::stopping), 409U);
+  EXPECT_EQ(target.changes, 0);
+  for (const std::string_view body :
+       {"", "{}", "[]", "{\"config\": 1}", "{\"config\": \"x\", \"y\": 1}", "{\"text\": \"x\"}"})
+    EXPECT_EQ(ask("POST", "/v1/sessions", body).status, 400U) << body;
+  EXPECT_EQ(target.added.size(), 3U);
 }
 
 TEST_F(ControlApi, numbers_are_set_only_by_who_states_those_they_have_seen) {
@@ -108,6 +143,13 @@ TEST_F(ControlApi, the_etag_of_a_session_is_what_a_change_may_state) {
   const Answer shown = ask("GET", "/v1/sessions/FIX.4.4%3AA-%3EB");
   EXPECT_EQ(shown.etag, "\"3.5.9\"");
   EXPECT_EQ(ask("POST", "/v1/sessions/3/reset", {}, shown.etag).status, 200U);
+}
+
+TEST_F(ControlApi, a_session_has_each_of_its_counters) {
+  const auto counters = nlohmann::json::parse(ask("GET", "/v1/sessions/3").body)["counters"];
+  EXPECT_EQ(counters.size(), counter_rows<SessionCounters>.size());
+  EXPECT_EQ(counters["messages_in_total"], 11);
+  EXPECT_EQ(counters["messages_out_total"], 22);
 }
 
 TEST_F(ControlApi, each_refusal_of_a_command_has_its_status_and_a_problem_document) {
@@ -211,6 +253,94 @@ TEST_F(ControlApi, metrics_are_open_metrics) {
   const Answer answer = ask("GET", "/metrics", {}, {}, Role::viewer);
   EXPECT_EQ(answer.body, "# TYPE nfx_test counter\n# HELP nfx_test A test.\nnfx_test_total 7\n# EOF\n");
   EXPECT_TRUE(answer.type.starts_with("application/openmetrics-text"));
+}
+
+TEST_F(ControlApi, latencies_are_those_of_the_window_and_session_that_were_asked_for) {
+  const auto all = nlohmann::json::parse(ask("GET", "/v1/latency").body);
+  EXPECT_EQ(target.windows.back(), LatencyWindow::ten_seconds);
+  EXPECT_EQ(all["sessions"].size(), 2U);
+  const auto one =
+      nlohmann::json::parse(ask("GET", "/v1/latency?window=1min&session=FIX.4.4%3AA-%3EC", {}, {}, Role::viewer).body);
+  EXPECT_EQ(target.windows.back(), LatencyWindow::minute);
+  ASSERT_EQ(one["sessions"].size(), 1U);
+  EXPECT_EQ(one["sessions"][0]["name"], "FIX.4.4:A->C");
+  const auto& stages = one["sessions"][0]["stages"];
+  EXPECT_EQ(stages.size(), 1U) << "stages without a latency are left out";
+  EXPECT_EQ(stages["in_application"]["count"], 100);
+  EXPECT_GE(stages["in_application"]["p99_ns"], 7000);
+  EXPECT_LE(stages["in_application"]["p99_ns"], 7875);
+  EXPECT_EQ(one["threads"][0]["handling"]["count"], 1);
+  EXPECT_EQ(one["threads"][0]["poll_gap"], (nlohmann::json{{"count", 0}}));
+  target.measures = false;
+  EXPECT_EQ(nlohmann::json::parse(ask("GET", "/v1/latency").body)["measured"], false);
+}
+
+TEST_F(ControlApi, the_slowest_moments_have_their_causes) {
+  const auto json = nlohmann::json::parse(ask("GET", "/v1/slowest?window=start", {}, {}, Role::viewer).body);
+  EXPECT_EQ(target.windows.back(), LatencyWindow::since_start);
+  ASSERT_EQ(json["moments"].size(), 1U);
+  EXPECT_EQ(json["moments"][0]["cause"], "disk");
+  EXPECT_EQ(json["moments"][0]["took_ns"], 3'000'000);
+  EXPECT_TRUE(nlohmann::json::parse(ask("GET", "/v1/slowest?session=other").body)["moments"].empty());
+}
+
+TEST_F(ControlApi, threads_have_what_the_kernel_counts_of_each) {
+  const auto json = nlohmann::json::parse(ask("GET", "/v1/threads", {}, {}, Role::viewer).body);
+  ASSERT_EQ(json["running"].size(), 1U);
+  EXPECT_EQ(json["running"][0]["run_ns"], 1'500'000);
+  EXPECT_EQ(json["running"][0]["poll_thread"], 0);
+  EXPECT_EQ(json["running"][0]["cpu_stolen_ns"], 30'000'000);
+  EXPECT_TRUE(json["running"][0]["migrations"].is_null());
+}
+
+TEST_F(ControlApi, messages_come_field_by_field_after_those_that_are_known) {
+  const auto json = nlohmann::json::parse(ask("GET", "/v1/sessions/FIX.4.4%3AA-%3EB/messages?after=6&limit=5").body);
+  EXPECT_EQ(json["dropped"], 2);
+  ASSERT_EQ(json["messages"].size(), 1U);
+  EXPECT_EQ(json["messages"][0]["direction"], "out");
+  EXPECT_EQ(json["messages"][0]["fields"], (nlohmann::json{{35, "D"}, {58, "a\\x0a"}}));
+  EXPECT_TRUE(nlohmann::json::parse(ask("GET", "/v1/sessions/3/messages?after=7").body)["messages"].empty());
+  EXPECT_TRUE(nlohmann::json::parse(ask("GET", "/v1/sessions/3/messages?limit=0").body)["messages"].empty());
+  EXPECT_EQ(ask("GET", "/v1/sessions/4/messages").status, 404U);
+  EXPECT_EQ(ask("GET", "/v1/sessions/nobody/messages").status, 404U);
+  target.recent_status = CommandStatus::busy;
+  EXPECT_EQ(ask("GET", "/v1/sessions/3/messages").status, 503U);
+  target.recent_status = CommandStatus::timed_out;
+  EXPECT_EQ(ask("GET", "/v1/sessions/3/messages").status, 504U);
+}
+
+TEST_F(ControlApi, who_begins_to_read_messages_is_in_the_audit_log_once) {
+  for (int i = 0; i < 200; ++i) {
+    now.monotonic += std::chrono::seconds{1};
+    ask("GET", "/v1/sessions/3/messages?after=" + std::to_string(i));
+  }
+  ASSERT_EQ(audit.lines.size(), 1U);
+  EXPECT_EQ(audit.lines[0], "reads messages alice GET /v1/sessions/3/messages?after=0 ");
+  now.monotonic += Api::reading_ends_after;
+  ask("GET", "/v1/sessions/3/messages");
+  EXPECT_EQ(audit.lines.size(), 2U);
+}
+
+TEST_F(ControlApi, messages_are_not_shown_while_the_audit_log_cannot_be_written) {
+  audit.works = false;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ask("GET", "/v1/sessions/3/messages").status, 503U);
+  EXPECT_EQ(target.looks, 0);
+  audit.works = true;
+  EXPECT_EQ(ask("GET", "/v1/sessions/3/messages").status, 200U);
+}
+
+TEST_F(ControlApi, a_query_has_only_parameters_that_the_route_takes) {
+  for (const std::string_view target_of :
+       {"/v1/latency?window=2s", "/v1/latency?windows=1s", "/v1/latency?after=1", "/v1/latency?window=1s&window=1s",
+        "/v1/latency?session=%", "/v1/sessions/3/messages?limit=257", "/v1/sessions/3/messages?limit=-1",
+        "/v1/sessions/3/messages?after=", "/v1/sessions/3/messages?after"}) {
+    const Answer answer = ask("GET", target_of);
+    EXPECT_EQ(answer.status, 400U) << target_of;
+  }
+  EXPECT_TRUE(target.windows.empty());
+  EXPECT_EQ(target.looks, 0);
+  EXPECT_EQ(ask("GET", "/v1/latency?").status, 200U);
+  EXPECT_EQ(ask("GET", "/v1/engine?x=1").status, 404U) << "this one takes none";
 }
 
 TEST(ControlRoutes, decodes_what_a_path_has) {

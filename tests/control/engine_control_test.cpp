@@ -149,6 +149,77 @@ TEST_F(ControlledEngine, metrics_have_the_session) {
   EXPECT_TRUE(metrics.body.ends_with("# EOF\n"));
 }
 
+TEST_F(ControlledEngine, threads_are_those_of_the_process) {
+  const Json running = Json::parse(ask("GET", "/v1/threads").body)["running"];
+  std::set<std::string> names;
+  int poll_threads = 0;
+  for (const Json& each : running) {
+    names.insert(each["name"].get<std::string>());
+    poll_threads += each["poll_thread"] == 0 ? 1 : 0;
+  }
+  EXPECT_TRUE(names.contains("nfx-control"));
+  EXPECT_EQ(poll_threads, 1) << "of this engine, and not of the other one";
+}
+
+TEST_F(ControlledEngine, latencies_and_slowest_moments_answer) {
+  EXPECT_EQ(Json::parse(ask("GET", "/v1/latency?window=start").body)["threads"].size(), 1U);
+  EXPECT_EQ(Json::parse(ask("GET", "/v1/latency").body)["measured"], true);
+  EXPECT_TRUE(Json::parse(ask("GET", "/v1/slowest").body)["moments"].is_array());
+}
+
+TEST_F(ControlledEngine, shows_the_messages_from_the_first_request_on) {
+  const Json first = Json::parse(ask("GET", control_path(name, "messages")).body);
+  EXPECT_EQ(first["began"], true);
+  EXPECT_EQ(first["messages"], Json::array());
+  // A TestRequest to the peer, and its answer.
+  ASSERT_EQ(ask("POST", control_path(name, "test-request")).status, 200U);
+  Json messages;
+  const auto give_up = std::chrono::steady_clock::now() + 60s;
+  std::uint64_t after = 0;
+  while (messages.size() < 2 && std::chrono::steady_clock::now() < give_up) {
+    const Json more = Json::parse(ask("GET", control_path(name, "messages") + "?after=" + std::to_string(after)).body);
+    EXPECT_EQ(more["began"], false);
+    EXPECT_EQ(more["dropped"], 0);
+    for (const Json& each : more["messages"]) {
+      EXPECT_GT(each["number"], after);
+      after = each["number"];
+      messages.push_back(each);
+    }
+    std::this_thread::sleep_for(10ms);  // a user has so many requests a second
+  }
+  ASSERT_GE(messages.size(), 2U);
+  const auto field = [](const Json& message, int tag) {
+    for (const Json& each : message["fields"]) {
+      if (each[0] == tag) return each[1].get<std::string>();
+    }
+    return std::string{};
+  };
+  EXPECT_EQ(messages[0]["direction"], "out");
+  EXPECT_EQ(field(messages[0], 35), "1");
+  EXPECT_EQ(messages[1]["direction"], "in");
+  EXPECT_EQ(field(messages[1], 35), "0");
+  EXPECT_EQ(field(messages[1], 112), field(messages[0], 112));
+}
+
+TEST_F(ControlledEngine, a_password_in_a_message_is_not_shown) {
+  ASSERT_EQ(ask("GET", control_path(name, "messages")).status, 200U);
+  const auto sent = desk->submit(0, {.msg_type = "BE",
+                                     .body = "923=1\x01"
+                                             "924=1\x01"
+                                             "553=me\x01"
+                                             "554=geheim\x01"});
+  ASSERT_TRUE(sent);
+  std::string body;
+  const auto give_up = std::chrono::steady_clock::now() + 60s;
+  while (body.find("[35,\"BE\"]") == std::string::npos && std::chrono::steady_clock::now() < give_up) {
+    body = ask("GET", control_path(name, "messages")).body;
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_NE(body.find("[553,\"me\"]"), std::string::npos) << body;
+  EXPECT_NE(body.find("[554,\"***\"]"), std::string::npos) << body;
+  EXPECT_EQ(body.find("geheim"), std::string::npos);
+}
+
 TEST_F(ControlledEngine, changes_are_in_the_audit_log_with_who) {
   EXPECT_EQ(ask("POST", control_path(name, "hold")).status, 200U);
   std::ifstream in{folder / "audit.log"};

@@ -1,6 +1,8 @@
 // A target that records what was changed, and an audit log that keeps its lines.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,14 @@ class FakeTarget final : public Target {
     return outcome;
   }
   Engine::SessionList sessions() override { return {.sessions = {status()}, .complete = answers}; }
+  AddOutcome add(std::string_view config) override {
+    added.emplace_back(config);
+    if (next_add.status != AddStatus::added) return next_add;
+    ++changes;
+    AddOutcome outcome = next_add;
+    outcome.session = status();
+    return outcome;
+  }
   std::optional<std::size_t> find(std::string_view name) override {
     return name == "FIX.4.4:A->B" ? std::optional<std::size_t>{3} : std::nullopt;
   }
@@ -29,6 +39,44 @@ class FakeTarget final : public Target {
   }
   std::vector<ThreadReport> threads() override { return {}; }
   std::vector<std::string> placement_warnings() override { return {}; }
+  std::vector<RunningThread> running_threads() override {
+    RunningThread thread;
+    thread.sample.name = "nfx-poll-0";
+    thread.sample.run_ns = 1'500'000;
+    thread.poll_thread = 0;
+    thread.cpu_stolen = std::chrono::milliseconds{30};
+    return {thread};
+  }
+  std::optional<LatencyReport> latency(LatencyWindow window) override {
+    windows.push_back(window);
+    if (!measures) return std::nullopt;
+    LatencyReport report;
+    for (const char* name : {"FIX.4.4:A->B", "FIX.4.4:A->C"}) {
+      SessionLatency& session = report.sessions.emplace_back();
+      session.session = name;
+      for (int i = 0; i < 100; ++i) session.stages[LatencyStage::in_application].record(std::chrono::microseconds{7});
+    }
+    report.threads.emplace_back().loop.handling.record(std::chrono::microseconds{9});
+    return report;
+  }
+  std::vector<SlowMoment> slowest(LatencyWindow window) override {
+    windows.push_back(window);
+    SlowMoment moment;
+    moment.took = std::chrono::milliseconds{3};
+    moment.session = "FIX.4.4:A->B";
+    moment.cause = SlowCause::disk;
+    return {moment};
+  }
+  RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) override {
+    ++looks;
+    RecentMessages recent;
+    recent.status = session == 3 ? recent_status : CommandStatus::no_such_session;
+    recent.dropped = 2;
+    if (after < 7 && most != 0)
+      recent.messages.push_back(
+          {.number = 7, .direction = Direction::out, .size = 90, .fields = {{Tag::MsgType, "D"}, {Tag{58}, "a\\x0a"}}});
+    return recent;
+  }
   bool add_metrics(MetricsPage& page) override {
     page.counter({"nfx_test_total", "A test."}, 7);
     return answers;
@@ -53,11 +101,19 @@ class FakeTarget final : public Target {
     session.name = "FIX.4.4:A->B";
     session.next_in = SeqNum{5};
     session.next_out = SeqNum{9};
+    session.counters.messages_in = 11;
+    session.counters.messages_out = 22;
     return session;
   }
 
   CommandOutcome next{.status = CommandStatus::done};
   std::vector<SessionCommand> commands;
+  AddOutcome next_add{.status = AddStatus::added, .problem = {}};
+  std::vector<std::string> added;
+  std::vector<LatencyWindow> windows;
+  CommandStatus recent_status = CommandStatus::done;
+  int looks = 0;
+  bool measures = true;
   int changes = 0;
   bool answers = true;
   bool draining = false;

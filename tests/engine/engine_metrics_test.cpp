@@ -149,6 +149,29 @@ TEST(Metrics, every_stage_reaches_the_page) {
   EXPECT_NE(text.find("stage=\"kernel_to_read\",quantile=\"1\"} 2.047e-06\n"), std::string::npos) << text;
 }
 
+// As many as requested, the first to have connected, whatever their order in the report.
+TEST(Metrics, the_first_sessions_to_connect_have_histograms) {
+  std::vector<SessionLatency> sessions;
+  for (const std::uint64_t serial : {7U, 3U, 5U}) {
+    sessions.push_back({.session = "S" + std::to_string(serial), .poll_thread = 0, .serial = serial, .stages = {}});
+    sessions.back().stages[LatencyStage::request_to_answer].record(Duration{250}, serial);
+    sessions.back().stages[LatencyStage::request_to_answer].record(Duration{std::chrono::seconds{2}});
+  }
+  MetricsPage page;
+  add_session_stages(page, sessions, 2);
+  const std::string text = page.text();
+  for (const std::uint64_t serial : {3U, 5U}) {
+    const std::string labels = "session=\"S" + std::to_string(serial) + "\",stage=\"request_to_answer\"";
+    const test::HistogramText histogram = test::read_histogram(text, std::string{session_stage_metric.name}, labels);
+    EXPECT_EQ(histogram.count, serial + 1) << text;
+    EXPECT_EQ(histogram.in_bucket(250e-9), serial);  // read_histogram has required that the buckets are cumulative
+    EXPECT_EQ(histogram.in_bucket(2.5), 1U);
+  }
+  EXPECT_EQ(text.find("session=\"S7\""), std::string::npos);
+  EXPECT_EQ(text.find("stage=\"in_application\""), std::string::npos);
+  EXPECT_NE(text.find("nfx_session_histograms_omitted 1\n"), std::string::npos) << text;
+}
+
 TEST(Metrics, sums_add_every_counter) {
   auto sum = numbered<PollLoopCounters>(10);
   add_counters(sum, numbered<PollLoopCounters>(1000));
@@ -188,7 +211,10 @@ TEST(Metrics, the_documentation_has_every_row) {
   for (std::size_t i = 0; i < session_stage_count; ++i)
     table.add(latency_stages[i].metric, "thread", "histogram", latency_stages[i].help);
   table.add(session_latency_metric.name, "session, stage, quantile", "gauge", session_latency_metric.help);
+  table.add(session_stage_metric.name, "session, stage", "histogram", session_stage_metric.help);
+  table.add(session_histograms_omitted_metric.name, "none", "gauge", session_histograms_omitted_metric.help);
   table.add(slow_lost_metric.name, "thread", "counter", slow_lost_metric.help);
+  table.add(traces_lost_metric.name, "reason, thread", "counter", traces_lost_metric.help);
   table.add_rows(thread_metric_rows, "thread");
   table.add_rows(helper_metric_rows, "thread");
   table.add_rows(helper_histogram_rows, "thread");

@@ -214,7 +214,7 @@ TEST(StageNotes, ticks_of_the_counter_are_nanoseconds_by_its_rate) {
   notes.follow(reading);
   notes.turn_began();
   EXPECT_EQ(notes.ticks_read(), 30'000U);
-  notes.delivered(&book, 30'000, 33'000, 30'000 + 3'000'000);
+  notes.delivered(&book, 30'000, 33'000, 30'000 + 3'000'000, SeqNum{1}, 0);
   notes.fold();
   EXPECT_EQ(book.pages.set()[LatencyStage::read_to_application].sum_ns(), 1000U);
   EXPECT_EQ(book.pages.set()[LatencyStage::in_application].sum_ns(), 999'000U);
@@ -239,7 +239,7 @@ TEST(StageNotes, what_was_noted_is_counted_when_the_counter_is_no_longer_used) {
   meter.begin(book, notes);
   meter.appended(10);
   meter.sent(1000);
-  notes.delivered(&book, 1000, 1100, 1300);
+  notes.delivered(&book, 1000, 1100, 1300, SeqNum{1}, 0);
   reading.time_per_count = 0;
   notes.turn_began();
   EXPECT_NE(notes.generation(), before);

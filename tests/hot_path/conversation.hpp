@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/message_tap.hpp"
 #include "engine/poll_loop_impl.hpp"
 #include "engine/session_stores.hpp"
 #include "nexusfix/concurrent/snapshot_box.hpp"
@@ -211,6 +212,18 @@ class Conversation {
   [[nodiscard]] bool log_on() {
     return turn_until([&] { return venue().logged_on() && trader().logged_on(); });
   }
+  // Copies the messages of both sides from now on, as for a thread that requests them.
+  void tap() {
+    const auto attach = [this](PollLoop<T, ShiftedClock>& loop, MessageTap& tap) {
+      tap.extend(MonotonicTime::max());
+      const auto call =
+          std::make_shared<LoopCall>([&tap](SessionRunner& runner) { runner.reports().taps().attach(tap); });
+      static_cast<void>(loop.push(call));
+      loop.turn(0ns);
+    };
+    attach(*venue_, venue_tap);
+    attach(*trader_, trader_tap);
+  }
   // Until connections that ended are closed, and the transports have found that they are busy-polled.
   [[nodiscard]] bool settle() {
     for (int i = 0; i < 5'000; ++i) turn();
@@ -294,6 +307,7 @@ class Conversation {
   EngineConfig venue_config_, trader_config_;
   T& venue_transport_;
   T& trader_transport_;
+  MessageTap venue_tap{0}, trader_tap{0};
   Venue venue_application;
   Trader trader_application;
   std::optional<PollLoop<T, ShiftedClock>> venue_;

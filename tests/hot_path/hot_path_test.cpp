@@ -239,6 +239,19 @@ void talk_over(const Way& way, const Keeping& keeping, T& venue_transport, T& tr
   }
   check(done, "trading continues");
   check_counts(counts, "orders on the second connection");
+
+  talk.tap();
+  {
+    // The call that attached them has woken the loops, and some transports take that later.
+    Trap trap{allowed | CallSet{Call::read}};
+    done = talk.trade(1000);
+    counts = trap.counts();
+  }
+  std::uint64_t copied = 0;
+  talk.venue_tap.take([&copied](UtcTime, Direction, std::size_t, std::string_view) { ++copied; });
+  check(done && copied != 0 && talk.venue_tap.dropped() != 0 && copied + talk.venue_tap.dropped() >= 3000,
+        "messages are copied for another thread, and dropped once the copies fill the queue");
+  check_counts(counts, "orders while both sides' messages are copied");
 }
 
 template <class T>

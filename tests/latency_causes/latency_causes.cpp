@@ -252,7 +252,7 @@ std::vector<SlowMoment> play(const Scene& scene, int cpu, const std::filesystem:
   if (disk) flusher.emplace(stores.flusher());
   venue->start();
   const std::uint16_t port = venue->local_endpoint(config.sessions[0].listen)->port;
-  LatencyMonitor monitor{{venue.get()}};
+  LatencyMonitor monitor{{venue.get()}, nullptr};
   {
     const Running running{*venue, [&] {
                             if (noise) return static_cast<void>(CpuAffinity::set(CpuSet{cpu}));

@@ -18,6 +18,7 @@
 #include "nexusfix/config/control_config.hpp"
 #include "nexusfix/config/transport_rows.hpp"
 #include "nexusfix/dictionary/package_folder.hpp"
+#include "nexusfix/observe/line_format.hpp"
 #include "nexusfix/observe/message_log_format.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
@@ -103,6 +104,7 @@ struct LogConfig {
   bool messages = true;
   bool events = true;
   MessageLogFormat format = MessageLogFormat::full;
+  LineFormat lines = LineFormat::text;                    // of what nfx::run and `nfx serve` print
   std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // the next file is begun before this is exceeded
   std::uint32_t keep_files = 30;                          // of each log, including the one being written
   std::chrono::days keep_age{0};                          // 0: whatever keep_files allows
@@ -111,6 +113,9 @@ struct LogConfig {
   std::uint64_t queue_bytes = std::uint64_t{4} << 20;
   DeferredOptions full{
       .when_full = WhenFull::drop, .block_limit = std::chrono::milliseconds{1}, .spill_bytes = std::size_t{64} << 20};
+
+  // Every trace_every-th application message of a poll thread becomes a trace for OpenTelemetry; 0: none.
+  std::uint32_t trace_every = 0;
 
   std::string metrics_file;  // in Prometheus' text format, replaced whole; empty: none
   std::chrono::seconds metrics_period{10};
@@ -158,6 +163,8 @@ struct EngineConfig {
 
   // Whether the stages of messages and the iterations of poll threads are measured; docs/latency.md has the cost.
   bool latency = true;
+  // Sessions whose stages have histograms on the metrics page, some 200 lines each; the first to have connected.
+  std::uint32_t latency_histograms = 100;
 
   // Which threads run where; off unless enabled. placement_request() adds the poll threads and sessions.
   PlacementRequest placement;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "nexusfix/engine/engine.hpp"
@@ -26,8 +27,10 @@ class Control {
 };
 
 // By [control] of the engine's configuration. Null: nothing is configured there. Throws ConfigError, also in a build
-// without Boost.Beast (package libboost-dev).
-[[nodiscard]] std::unique_ptr<Control> make_control(Engine& engine);
+// without Boost.Beast (package libboost-dev). `file` is the configuration's: the paths of added sessions are relative
+// to its folder, and those that name no store have journals next to it, as nfx::run has it. Without a file, paths are
+// relative to the working folder, and such sessions are in memory.
+[[nodiscard]] std::unique_ptr<Control> make_control(Engine& engine, const std::string& file = {});
 
 [[nodiscard]] bool control_supported() noexcept;
 

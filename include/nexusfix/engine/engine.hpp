@@ -15,6 +15,7 @@
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
 #include "nexusfix/engine/latency.hpp"
+#include "nexusfix/engine/recent_messages.hpp"
 #include "nexusfix/engine/session_command.hpp"
 #include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/placement/placement_request.hpp"
@@ -64,6 +65,8 @@ class Engine {
   void wake_when_readable(int descriptor, std::uint32_t poll_thread = 0);
 
   void stop() noexcept;
+  // Whether stop() was called. From any thread.
+  [[nodiscard]] bool stopping() const noexcept;
   // For the thread that calls turn(), or for any once run() has returned.
   [[nodiscard]] bool finished() const noexcept;
 
@@ -94,9 +97,16 @@ class Engine {
   // False: a poll thread did not answer in time.
   bool drain(std::string_view text, Duration timeout = command_timeout);
   bool end_drain(Duration timeout = command_timeout);
+  // Whether all poll threads take a request in time. From any thread but a poll thread.
+  [[nodiscard]] bool answers(Duration timeout = command_timeout);
   // What the metrics file has, now. False: a poll thread did not answer in time, and its metrics are missing.
   bool add_metrics(MetricsPage& page, Duration timeout = command_timeout);
   static constexpr Duration command_timeout{std::chrono::seconds{2}};
+  // The session's last messages in both directions after the one of this number, at most `most`. The first call begins
+  // to copy them, and copying ends some seconds after the last call: see RecentMessages.
+  [[nodiscard]] RecentMessages recent_messages(std::size_t session, std::uint64_t after = 0,
+                                               std::size_t most = RecentMessages::most_messages,
+                                               Duration timeout = command_timeout);
 
   // Where a session's acceptor listens, with the actual port where the configured one is 0. Valid after start(). From
   // any thread, but not during add_session() of an acceptor.
@@ -115,6 +125,8 @@ class Engine {
   // Of the poll threads, helpers and threads that entered, from any thread, while they run or afterwards. Empty without
   // a plan. Reads /proc.
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
+  // What the kernel calls the poll threads, by number; 0: it has not begun. From any thread.
+  [[nodiscard]] std::vector<int> poll_thread_ids() const;
 
   // What the poll threads do while idle, and why, in one line.
   [[nodiscard]] std::string idle_text() const;

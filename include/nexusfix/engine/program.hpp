@@ -18,7 +18,7 @@ class Engine;
 
 // What run_program() makes after the engine has started and destroys before it ends: the control plane, which is a
 // library of its own. nfx::use_control() sets it, before any thread. A configuration with [control] is refused without.
-using ControlPart = std::shared_ptr<void> (*)(Engine& engine);
+using ControlPart = std::shared_ptr<void> (*)(Engine& engine, const std::string& file);
 void set_control_part(ControlPart make) noexcept;
 
 // A standard descriptor that is closed would become one of a socket or a journal, and receive what is printed. What is
@@ -29,6 +29,9 @@ void occupy_standard_descriptors() noexcept;
 // file unless they name another. Warnings are lines on standard error, after the name of the program.
 [[nodiscard]] EngineConfig load_program_config(const std::string& file, std::string_view program);
 
+// The same for one session, with `file` as the configuration that it is added to.
+void use_program_store(SessionSettings& session, const std::string& file);
+
 // Prints what would run: sessions, addresses, stores, dictionaries. Reads the certificates and keys, and listens on all
 // addresses for a moment; throws ConfigError where the start would. An address in use is only a line on standard error,
 // so that a configuration can be checked next to the engine that runs with it.
@@ -38,8 +41,9 @@ void print_program(EngineConfig config, const std::string& file, std::string_vie
 [[nodiscard]] std::string store_text(const EngineConfig& config);
 
 // Serves until SIGINT or SIGTERM, with a line for what begins, and returns when all sessions are logged out. SIGHUP
-// reloads certificates, keys and revocation lists.
-void run_program(EngineConfig config, Application& application, LineLog& lines);
+// reloads certificates, keys and revocation lists. `file` is the configuration's: what is added while the engine runs
+// is relative to it.
+void run_program(EngineConfig config, Application& application, LineLog& lines, const std::string& file = {});
 
 // Within a catch block: prints the exception as one line, and returns the exit code for it.
 [[nodiscard]] int report_exception(std::string_view program) noexcept;

@@ -1,0 +1,385 @@
+// An engine with 1,000 sessions, some with traffic, and two operators who give every command to every session
+// over HTTP: each command is answered, the audit log has each, and no message is lost.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "control/routes.hpp"
+#include "nexusfix/control/client.hpp"
+#include "nexusfix/control/control.hpp"
+#include "nexusfix/wire/field_writer.hpp"
+
+namespace nfx {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+constexpr std::size_t session_count = 1000;
+constexpr std::size_t busy_count = 8;
+// A user has so many requests in a burst, and fewer a second from then on: an operator uses a token after the other.
+constexpr std::size_t requests_of_a_token = 350;
+constexpr std::size_t tokens_of_an_operator = 60;
+
+std::string desk_of(std::size_t number) { return "DESK" + std::to_string(number); }
+
+SessionSettings settings_of(std::string_view us, std::string_view them, Role role) {
+  SessionSettings settings;
+  settings.session.begin_string = "FIX.4.4";
+  settings.session.sender_comp_id = us;
+  settings.session.target_comp_id = them;
+  settings.session.role = role;
+  settings.store_kind = StoreKind::memory;
+  settings.reconnect_delay = 5ms;
+  settings.reconnect_delay_max = 5ms;
+  return settings;
+}
+
+// Sends numbered messages on each session that is logged on, until it is to end.
+class Desk final : public Application {
+ public:
+  void on_message(SessionHandle&, const MessageView&) override {}
+  void on_logon(SessionHandle& session) override { logged_on_.insert(&session); }
+  void on_logout(SessionHandle& session, std::string_view) override { logged_on_.erase(&session); }
+  Duration on_turn(Instant now) override {
+    if (ends) return Duration::max();
+    if (now.monotonic < due_) return due_ - now.monotonic;
+    due_ = now.monotonic + 2ms;
+    for (SessionHandle* session : logged_on_) {
+      std::array<char, 128> space;
+      FieldWriter body{space};
+      body.append(Tag::ClOrdID, sent[session->id()] + 1);
+      if (session->send({.msg_type = "D", .body = body.view()})) ++sent[session->id()];
+    }
+    return 2ms;
+  }
+
+  std::array<std::atomic<std::uint64_t>, busy_count> sent{};
+  std::atomic<bool> ends{false};
+
+ private:
+  std::set<SessionHandle*> logged_on_;
+  MonotonicTime due_{};
+};
+
+// Notes which numbers came, however often.
+class Venue final : public Application {
+ public:
+  void on_message(SessionHandle& session, const MessageView& message) override {
+    const auto number = message.get_int(Tag::ClOrdID);
+    if (!number || session.id() >= busy_count) return;
+    {
+      const std::lock_guard lock{mutex_};
+      std::uint64_t& whole = whole_[session.id()];
+      std::set<std::uint64_t>& further = further_[session.id()];
+      further.insert(static_cast<std::uint64_t>(*number));
+      while (further.erase(whole + 1) != 0) ++whole;
+      std::erase_if(further, [&](std::uint64_t each) { return each <= whole; });
+    }
+    changed_.notify_all();
+  }
+  // Whether 1 to `last` have come by then.
+  bool wait_for(std::size_t session, std::uint64_t last, std::chrono::seconds patience) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, patience, [&] { return whole_[session] >= last; });
+  }
+  std::uint64_t whole(std::size_t session) {
+    const std::lock_guard lock{mutex_};
+    return whole_[session];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::array<std::uint64_t, busy_count> whole_{};
+  std::array<std::set<std::uint64_t>, busy_count> further_;
+};
+
+struct Reply {
+  unsigned status = 0;  // 0: none came
+  std::string etag;
+  std::string body;
+};
+
+// One user of the API, with a connection and a token for each part of the requests.
+class Operator {
+ public:
+  Operator(std::uint16_t port, std::vector<std::string> tokens) : port_(port), tokens_(std::move(tokens)) {}
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
+  ~Operator() { disconnect(); }
+
+  // Again where the poll thread was busy or late: the answer states that nothing was carried out.
+  Reply ask(std::string_view method, const std::string& path, const std::string& body, const std::string& if_match) {
+    for (int tries = 0; tries < 50; ++tries) {
+      Reply reply = once(method, path, body, if_match);
+      if (reply.status != 503 && reply.status != 504) return reply;
+      ++repeated;
+    }
+    return {};
+  }
+
+  std::size_t repeated = 0;
+
+ private:
+  void disconnect() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+  bool connect() {
+    if (fd_ >= 0 && used_ % requests_of_a_token != 0) return true;
+    disconnect();
+    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port_);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  Reply once(std::string_view method, const std::string& path, const std::string& body, const std::string& if_match) {
+    if (!connect()) return {};
+    const std::string& token = tokens_.at(used_++ / requests_of_a_token);
+    std::string text{method};
+    text += ' ' + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_) + "\r\nAuthorization: Bearer " + token;
+    if (!if_match.empty()) text += "\r\nIf-Match: " + if_match;
+    text += "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size());
+    if (method == "GET") text.resize(text.rfind("\r\nContent-Type"));
+    text += "\r\n\r\n" + body;
+    if (::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size())) return {};
+    return hear();
+  }
+  Reply hear() {
+    std::string all;
+    std::size_t head = std::string::npos, size = 0;
+    char bytes[16384];
+    while (head == std::string::npos || all.size() < head + size) {
+      pollfd ready{fd_, POLLIN, 0};
+      if (::poll(&ready, 1, 60'000) != 1) return {};
+      const ssize_t got = ::recv(fd_, bytes, sizeof bytes, 0);
+      if (got <= 0) return {};
+      all.append(bytes, static_cast<std::size_t>(got));
+      if (head != std::string::npos) continue;
+      if (head = all.find("\r\n\r\n"); head == std::string::npos) continue;
+      head += 4;
+      size = std::strtoul(value_of(all, "Content-Length").c_str(), nullptr, 10);
+    }
+    Reply reply;
+    reply.body = all.substr(head);
+    reply.status = static_cast<unsigned>(std::strtoul(all.c_str() + sizeof "HTTP/1.1", nullptr, 10));
+    all.resize(head);
+    reply.etag = value_of(all, "ETag");
+    return reply;
+  }
+  static std::string value_of(const std::string& head, const std::string& name) {
+    const std::size_t at = head.find("\r\n" + name + ": ");
+    if (at == std::string::npos) return {};
+    const std::size_t begin = at + name.size() + 4;
+    return head.substr(begin, head.find("\r\n", begin) - begin);
+  }
+
+  const std::uint16_t port_;
+  const std::vector<std::string> tokens_;
+  std::size_t used_ = 0;
+  int fd_ = -1;
+};
+
+// What an operator has got.
+struct Answers {
+  std::size_t given = 0;  // commands that change something
+  std::size_t done = 0;
+  std::size_t refused = 0;
+  std::map<std::string, std::size_t> unexpected;  // "drop: 500"
+};
+
+class ControlLoad : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
+    std::string made = (std::filesystem::temp_directory_path() / "nfx-load-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(made.data()), nullptr);
+    folder = made;
+    EngineConfig config;
+    for (std::size_t i = 0; i < session_count; ++i) {
+      config.sessions.push_back(settings_of("VENUE", desk_of(i), Role::acceptor));
+      config.sessions.back().listen = {"127.0.0.1", 0};
+    }
+    config.control.http = {"127.0.0.1", 0};
+    config.control.tokens = folder / "tokens";
+    config.control.audit = folder / "audit.log";
+    {
+      std::ofstream file{config.control.tokens};
+      for (std::size_t i = 0; i < tokens.size(); ++i) {
+        for (std::size_t k = 0; k < tokens_of_an_operator; ++k) {
+          std::string number = std::to_string(1000 * (i + 1) + k);
+          file << "operator user" << number << ' ' << tokens[i].emplace_back(40 - number.size(), 't').append(number)
+               << '\n';
+        }
+      }
+    }
+    ::chmod(config.control.tokens.c_str(), 0600);
+    engine.emplace(std::move(config), venue);
+    engine->start();
+    control = make_control(*engine);
+    EngineConfig desk_config;
+    for (std::size_t i = 0; i < busy_count; ++i) {
+      desk_config.sessions.push_back(settings_of(desk_of(i), "VENUE", Role::initiator));
+      desk_config.sessions.back().connect = {*engine->local_endpoint(i)};
+    }
+    desk_engine.emplace(std::move(desk_config), desk);
+    threads.emplace_back([this] { engine->run(); });
+    threads.emplace_back([this] { desk_engine->run(); });
+  }
+  void TearDown() override {
+    if (desk_engine) desk_engine->stop();
+    if (engine) engine->stop();
+    threads.clear();
+    control.reset();
+    desk_engine.reset();
+    engine.reset();
+    if (!folder.empty()) std::filesystem::remove_all(folder);
+  }
+
+  static void give(Operator& who, const SessionCommandRow& row, std::size_t session, bool by_name, Answers& answers) {
+    const std::string path =
+        by_name ? control_path("FIX.4.4:VENUE->" + desk_of(session)) : "/v1/sessions/" + std::to_string(session);
+    std::string body, if_match;
+    if (row.takes(CommandArguments::expected)) {
+      // As a person does it: reads the present state, and changes that.
+      const Reply seen = who.ask("GET", path, {}, {});
+      if (seen.status != 200) {
+        ++answers.unexpected["show: " + std::to_string(seen.status)];
+        return;
+      }
+      if_match = seen.etag;
+      const std::uint64_t next_out = Json::parse(seen.body)["next_out"];
+      if (row.takes(CommandArguments::numbers)) body = R"({"next_out": )" + std::to_string(next_out + 3) + "}";
+      if (row.takes(CommandArguments::from)) body = R"({"from": 1})";
+    }
+    ++answers.given;
+    const Reply reply = who.ask("POST", path + '/' + std::string{row.name}, body, if_match);
+    switch (reply.status) {
+      case 200: ++answers.done; break;
+      case 404:  // the other operator has removed it
+      case 409:
+      case 412:
+      case 422: ++answers.refused; break;
+      default: ++answers.unexpected[std::string{row.name} + ": " + std::to_string(reply.status)]; break;
+    }
+  }
+  // Both simultaneously: the first from the first session on, the second from the last one.
+  void both(const std::vector<SessionCommandKind>& commands) {
+    std::vector<std::jthread> both_threads;
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      both_threads.emplace_back([&, i] {
+        for (std::size_t k = 0; k < session_count; ++k) {
+          const std::size_t session = i == 0 ? k : session_count - 1 - k;
+          for (const SessionCommandKind kind : commands)
+            give(*operators[i], row_of(kind), session, i == 1 && kind != SessionCommandKind::remove, answers[i]);
+        }
+      });
+    }
+  }
+  // How many lines of the audit log have each event.
+  std::map<std::string, std::size_t> audited() const {
+    std::map<std::string, std::size_t> events;
+    std::ifstream in{folder / "audit.log"};
+    for (std::string line; std::getline(in, line);) ++events[Json::parse(line)["event"].get<std::string>()];
+    return events;
+  }
+  static double cpu_seconds() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+  }
+
+  Venue venue;
+  Desk desk;
+  std::filesystem::path folder;
+  std::array<std::vector<std::string>, 2> tokens;
+  std::optional<Engine> engine, desk_engine;
+  std::unique_ptr<Control> control;
+  std::vector<std::jthread> threads;
+  std::array<std::unique_ptr<Operator>, 2> operators;
+  std::array<Answers, 2> answers;
+};
+
+TEST_F(ControlLoad, two_operators_give_every_command_to_a_thousand_sessions_and_no_message_is_lost) {
+  for (std::size_t i = 0; i < operators.size(); ++i)
+    operators[i] = std::make_unique<Operator>(control->http_port(), tokens[i]);
+  for (std::size_t i = 0; i < busy_count; ++i) ASSERT_TRUE(venue.wait_for(i, 1, 60s)) << "session " << i;
+  // A reset begins a new sequence and a removal ends one: what is on its way then may be lost. They come afterwards.
+  std::vector<SessionCommandKind> harmless, last{SessionCommandKind::reset, SessionCommandKind::remove};
+  for (const SessionCommandRow& row : session_command_rows) {
+    if (!row.only_reads && std::ranges::find(last, row.kind) == last.end()) harmless.push_back(row.kind);
+  }
+  ASSERT_EQ(harmless.size() + last.size() + 1, session_command_rows.size());
+  const double before = cpu_seconds();
+  both(harmless);
+  both({SessionCommandKind::enable, SessionCommandKind::logon, SessionCommandKind::release});
+  desk.ends = true;
+  // What was sent before it ended: an iteration that began earlier may add one more, which comes as well.
+  for (std::size_t i = 0; i < busy_count; ++i) {
+    EXPECT_TRUE(venue.wait_for(i, desk.sent[i], 60s))
+        << "session " << i << ": " << venue.whole(i) << " of " << desk.sent[i];
+    EXPECT_GT(desk.sent[i], 1U);
+  }
+  const Json list = Json::parse(operators[0]->ask("GET", "/v1/sessions", {}, {}).body);
+  EXPECT_EQ(list["sessions"].size(), session_count);
+  EXPECT_EQ(list["complete"], true);
+  for (const Json& each : list["sessions"]) {
+    EXPECT_EQ(each["enabled"], true) << each["name"];
+    EXPECT_EQ(each["held"], false) << each["name"];
+  }
+  both({SessionCommandKind::reset});
+  const std::size_t done = answers[0].done + answers[1].done;
+  both({SessionCommandKind::remove});
+  EXPECT_EQ(answers[0].done + answers[1].done - done, session_count) << "each is removed once";
+  EXPECT_EQ(Json::parse(operators[0]->ask("GET", "/v1/sessions", {}, {}).body)["sessions"].size(), 0U);
+
+  const auto events = audited();
+  std::size_t given = 0, again = 0;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    EXPECT_EQ(answers[i].unexpected, (std::map<std::string, std::size_t>{}));
+    EXPECT_EQ(answers[i].done + answers[i].refused, answers[i].given);
+    EXPECT_EQ(answers[i].given, (harmless.size() + 3 + last.size()) * session_count);
+    given += answers[i].given;
+    again += operators[i]->repeated;
+  }
+  EXPECT_GE(events.at("requested"), given);
+  EXPECT_LE(events.at("requested"), given + again);
+  EXPECT_EQ(events.at("requested"), events.at("done") + events.at("refused"));
+  EXPECT_EQ(events.at("done"), answers[0].done + answers[1].done);
+  // Processor time of all threads together: other programs of the host do not add to it.
+  const double used = cpu_seconds() - before;
+  std::printf("%zu commands, %zu again, %.1f s of processor time\n", given, again, used);
+#ifdef NFX_OPTIMISED
+  EXPECT_LT(used, 30.0);
+#endif
+}
+
+}  // namespace
+}  // namespace nfx
