@@ -40,6 +40,7 @@ if __name__ == "__main__":
 
 from attacks import ATTACKS  # noqa: E402
 from beside import Beside  # noqa: E402
+from control_attacks import CONTROL_ATTACKS  # noqa: E402
 from file_attacks import FILE_ATTACKS  # noqa: E402
 from further_attacks import FURTHER_ATTACKS  # noqa: E402
 from judge import judge  # noqa: E402
@@ -48,7 +49,7 @@ from tls_support import Certificates, ssl  # noqa: E402
 
 
 def all_attacks():
-    return ATTACKS + FURTHER_ATTACKS + FILE_ATTACKS
+    return ATTACKS + FURTHER_ATTACKS + CONTROL_ATTACKS + FILE_ATTACKS
 
 
 class Stage:

@@ -40,7 +40,7 @@ class Beside:
         self.made = {"failures": [], "phases": {}, "samples": {}}
 
     def target(self, seconds):
-        return Target(self.port, seconds, random.Random(self.seed), self.settings.tls)
+        return Target(self.port, seconds, random.Random(self.seed), self.settings.tls, self.settings.control)
 
     def start(self):
         self.server = Server(self.folder, self.settings.text(self.attack), terminal=self.attack.terminal)

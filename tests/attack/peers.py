@@ -20,8 +20,9 @@ def utc_now():
 class Target:
     """Where the attacked sessions listen, how long an attack lasts, and what its random choices come from."""
 
-    def __init__(self, port, seconds, rng, tls=None):
+    def __init__(self, port, seconds, rng, tls=None, control=None):
         self.port = port
+        self.control = control  # table.Control, or None
         self.seconds = seconds
         self.rng = rng
         self.tls = tls  # Certificates, or None

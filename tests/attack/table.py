@@ -1,6 +1,9 @@
 """What an attack is: its row in the table, its limits, and the configuration that it needs."""
 import dataclasses
+import pathlib
 import re
+import secrets
+import socket
 from collections.abc import Callable
 
 from support import run
@@ -52,6 +55,23 @@ class Attack:
     quick: bool = True  # part of --quick; another one like it is
     alone: bool = False  # without an innocent: what files do
     allowed: bool = False  # sessions have allowed_addresses, and the attacker's is not among them
+    control: bool = False  # the server has a control plane, and the attacker knows it
+
+
+class Control:
+    """The control plane of the server under attack: its socket, its port, and the token of each role."""
+
+    def __init__(self, folder):
+        self.socket = pathlib.Path(folder) / "control.sock"
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.host = f"127.0.0.1:{self.port}"
+        self.tokens = {role: secrets.token_hex(32) for role in ("operator", "viewer")}
+        file = pathlib.Path(folder) / "tokens"
+        file.touch(mode=0o600)
+        file.write_text("".join(f"{role} {role}-1 {token}\n" for role, token in self.tokens.items()), encoding="ascii")
+        self.text = (f'[control]\nsocket = "{self.socket}"\nhttp = "{self.host}"\ntokens = "{file}"\n'
+                     f'audit = "{pathlib.Path(folder) / "audit.log"}"\n')
 
 
 @dataclasses.dataclass
@@ -72,6 +92,7 @@ class Settings:
         self.transport, self.threads, self.encrypted = VARIANTS[variant]
         self.tls = tls if self.encrypted else None
         self.allowed = allowed
+        self.control = None  # set by text()
         # Sessions with one listen address have one poll thread.
         self.innocent_host = "127.0.0.9" if self.threads == 2 else "127.0.0.1"
 
@@ -107,5 +128,6 @@ class Settings:
             attacked = [*attacked, self.session("PROBE", 'store = "memory"', allowed=("127.2.0.1",))]
         engine = [f'[engine]\ntransport = "{self.transport}"\npoll_threads = {self.threads}',
                   *(attack.engine(self) if attack.engine else ())]
-        return ("\n".join(engine) + "\n"
+        self.control = Control(self.folder.path) if attack.control else None
+        return ("\n".join(engine) + "\n" + (self.control.text if self.control else "") +
                 f'[log]\ndirectory = "{self.folder.path / "log"}"\n' + innocent + "".join(attacked))
