@@ -1,4 +1,5 @@
-// nfx config: translates QuickFIX settings to TOML, and shows every setting of a configuration and its source.
+// nfx config: writes a first configuration, translates QuickFIX settings to TOML, and shows every setting of a
+// configuration and its source.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <system_error>
 
 #include "command.hpp"
+#include "config_init.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "output.hpp"
 
@@ -167,8 +169,8 @@ cli::Command keys_command() {
 
 cli::Command config_command() {
   return {.name = "config",
-          .summary = "Check a configuration, or translate QuickFIX settings",
-          .commands = {check_command(), convert_command(), keys_command()}};
+          .summary = "Check or write a configuration, or translate QuickFIX settings",
+          .commands = {check_command(), config_init_command(), convert_command(), keys_command()}};
 }
 
 }  // namespace nfx::app

@@ -1,0 +1,276 @@
+// nfx config init: a configuration from a few answers, each key explained by the table of keys.
+#include "config_init.hpp"
+
+#include <array>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "nexusfix/base/enum_values.hpp"
+#include "nexusfix/config/commented_config.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/dictionary/version.hpp"
+#include "output.hpp"
+#include "output_file.hpp"
+
+namespace nfx::app {
+namespace {
+
+struct Answers {
+  std::string side;
+  std::string versions;  // "FIX.4.2,FIX.4.4"
+  std::string sender;
+  std::string target;
+  std::string address;
+  std::string store;
+  std::string durability;
+  std::string placement;
+};
+
+struct InitOptions {
+  Answers given;
+  bool defaults = false;
+  std::string output = "-";
+  bool force = false;
+};
+
+constexpr std::string_view in_memory = "memory";
+constexpr int most_attempts = 5;
+constexpr std::size_t longest_answer = 4096;
+
+using Choices = std::vector<std::string_view>;
+
+template <class Enum>
+Choices names_of() {
+  Choices names;
+  for (const Enum each : enum_values<Enum>()) names.push_back(to_string(each));
+  return names;
+}
+Choices any_text() { return {}; }
+Choices yes_or_no() { return {"yes", "no"}; }
+
+struct Question {
+  std::string_view option;
+  std::string Answers::* answer;
+  Literal text;
+  std::string_view usual;  // the answer of an empty line; empty: there is none
+  Choices (*choices)() = any_text;
+};
+
+constexpr std::array questions{
+    Question{"--side", &Answers::side, "Side: the peer connects to an acceptor, an initiator connects to the peer",
+             "acceptor", names_of<Role>},
+    Question{"--versions", &Answers::versions, "FIX versions, one session each, such as FIX.4.2,FIX.4.4", "FIX.4.4"},
+    Question{"--sender", &Answers::sender, "Our CompID, such as DESK", ""},
+    Question{"--target", &Answers::target, "The peer's CompID, such as VENUE", ""},
+    Question{"--address", &Answers::address, "Address to listen on, or of the peer, HOST:PORT", "127.0.0.1:9878"},
+    Question{"--store", &Answers::store, "Folder of the journals, or memory for none", "store"},
+    Question{"--durability", &Answers::durability, "When the journals are synced to the disk", "interval",
+             names_of<Durability>},
+    Question{"--placement", &Answers::placement, "Pin threads to CPUs", "no", yes_or_no},
+};
+
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t comma = list.find(',');
+    parts.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// Version and application version as keys of a session.
+ConfigSection session_of(std::string_view name) {
+  const FixVersion* const version = find_version(name);
+  const bool over_fixt = version != nullptr && !version->session;
+  ConfigSection session{.name = "session", .settings = {}};
+  session.settings.push_back({"begin_string", toml_text(over_fixt ? transport_version.name : name)});
+  if (over_fixt) session.settings.push_back({"default_appl_ver_id", toml_text(name)});
+  return session;
+}
+
+std::vector<ConfigSection> sections_of(const Answers& answers) {
+  std::vector<ConfigSection> sections;
+  if (answers.placement == "yes") {
+    sections.push_back({"placement", {{"enabled", "true"}, {"on_violation", toml_text("warn")}}});
+  }
+  ConfigSection defaults{.name = "defaults", .settings = {}};
+  defaults.settings = {{"role", toml_text(answers.side)},
+                       {"sender_comp_id", toml_text(answers.sender)},
+                       {"target_comp_id", toml_text(answers.target)},
+                       {answers.side == "initiator" ? "connect" : "listen", toml_text(answers.address)},
+                       {"store", toml_text(answers.store == in_memory ? in_memory : "journal")}};
+  if (answers.store != in_memory) {
+    defaults.settings.push_back({"store_directory", toml_text(answers.store)});
+    defaults.settings.push_back({"durability", toml_text(answers.durability)});
+  }
+  sections.push_back(std::move(defaults));
+  for (const std::string_view version : parts_of(answers.versions)) sections.push_back(session_of(version));
+  return sections;
+}
+
+std::string text_of(const Answers& answers) {
+  return commented_config("Engine configuration. 'nfx serve FILE --check' checks it, 'nfx config keys' lists all keys.",
+                          sections_of(answers));
+}
+
+std::string names_of_versions() {
+  std::string names;
+  for (const FixVersion& version : fix_versions) {
+    if (version.appl_ver_id.empty()) continue;
+    if (!names.empty()) names += ',';
+    names += version.name;
+  }
+  return names;
+}
+
+// Why these answers are not a configuration, without the place in a file that does not exist yet; empty: they are.
+std::string problem_of(const Answers& answers) {
+  if (answers.placement != "yes" && answers.placement != "no") return "expected yes or no";
+  for (const std::string_view name : parts_of(answers.versions)) {
+    const FixVersion* const version = find_version(name);
+    if (version == nullptr || version->appl_ver_id.empty())
+      return "no version \"" + std::string{name} + "\": expected some of " + names_of_versions();
+  }
+  try {
+    static_cast<void>(parse_config(text_of(answers), "answers", "."));
+  } catch (const ConfigError& error) {
+    const std::string_view text = error.what();
+    const std::size_t place = text.find("] ");
+    return std::string{place == std::string_view::npos ? text : text.substr(place + 2)};
+  }
+  return {};
+}
+
+// Good answers to every question, so that one answer can be checked before the others are known.
+constexpr std::string_view placeholder(const Question& question) {
+  if (question.answer == &Answers::sender) return "US";
+  if (question.answer == &Answers::target) return "THEM";
+  return question.usual;
+}
+
+// The answers so far, and for the others what is good with them.
+std::string problem_with(const Answers& known) {
+  Answers probe = known;
+  for (const Question& question : questions) {
+    if ((probe.*question.answer).empty()) probe.*question.answer = placeholder(question);
+  }
+  return problem_of(probe);
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+[[noreturn]] void no_answer(const Question& question) {
+  throw cli::UsageError("standard input ended without an answer: give " + std::string{question.option} +
+                        (question.usual.empty() ? "" : ", or --defaults"));
+}
+
+void ask(const Question& question, Answers& answers) {
+  std::string& answer = answers.*question.answer;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    SafeText prompt{question.text};
+    std::string_view before = " (";
+    for (const std::string_view choice : question.choices()) prompt.add("{}{}", std::exchange(before, ", "), choice);
+    if (before != " (") prompt += ')';
+    if (!question.usual.empty()) prompt.add(" [{}]", question.usual);
+    prompt += ": ";
+    print_error(prompt);
+    std::array<char, longest_answer> line;
+    if (!std::cin.getline(line.data(), line.size())) no_answer(question);
+    answer = trimmed(line.data());
+    if (answer.empty()) answer = question.usual;
+    const std::string problem = answer.empty() ? "an answer is needed" : problem_with(answers);
+    if (problem.empty()) return;
+    print_error("  {}\n", problem);
+  }
+  throw cli::UsageError("no usable answer in " + std::to_string(most_attempts) + ": give " +
+                        std::string{question.option});
+}
+
+int init(const InitOptions& options) {
+  Answers answers = options.given;
+  if (const std::string problem = problem_with(answers); !problem.empty())
+    throw cli::UsageError("these options are not a configuration: " + problem);
+  for (const Question& question : questions) {
+    std::string& answer = answers.*question.answer;
+    if (!answer.empty()) continue;
+    if (question.answer == &Answers::durability && answers.store == in_memory) {
+      answer = question.usual;
+    } else if (!options.defaults) {
+      ask(question, answers);
+    } else if (question.usual.empty()) {
+      throw cli::UsageError(std::string{question.option} + " is needed: there is no default");
+    } else {
+      answer = question.usual;
+    }
+  }
+  if (const std::string problem = problem_of(answers); !problem.empty())
+    throw cli::UsageError("these answers are not a configuration: " + problem);
+  OutputFile out{{.path = options.output, .overwrite = options.force, .printable = true}};
+  out.bytes = text_of(answers);
+  out.finish();
+  if (options.output != "-")
+    print_error("{} is written; 'nfx serve {} --check' checks it\n", options.output, options.output);
+  return exit_done;
+}
+
+}  // namespace
+
+cli::Command config_init_command() {
+  static InitOptions options;
+  Answers& given = options.given;
+  return {
+      .name = "init",
+      .summary = "Write a commented configuration from a few answers",
+      .run = [] { return init(options); },
+      .options = {{.names = "--side",
+                   .target = &given.side,
+                   .help = "Which side opens the connection",
+                   .one_of = names_of<Role>()},
+                  {.names = "--versions",
+                   .target = &given.versions,
+                   .help = "FIX versions, a session for each: FIX.4.2,FIX.5.0SP2. One of FIX 5.0 and later at most",
+                   .value = "LIST"},
+                  {.names = "--sender", .target = &given.sender, .help = "Our CompID", .value = "COMPID"},
+                  {.names = "--target", .target = &given.target, .help = "The peer's CompID", .value = "COMPID"},
+                  {.names = "--address",
+                   .target = &given.address,
+                   .help = "Address to listen on, or of the peer",
+                   .value = "HOST:PORT"},
+                  {.names = "--store",
+                   .target = &given.store,
+                   .help = "Folder of the journals, or 'memory' for no journals",
+                   .value = "DIR",
+                   .kind = cli::Kind::folder},
+                  {.names = "--durability",
+                   .target = &given.durability,
+                   .help = "When the journals are synced to the disk",
+                   .one_of = names_of<Durability>()},
+                  {.names = "--placement",
+                   .target = &given.placement,
+                   .help = "Whether threads are pinned to CPUs",
+                   .one_of = yes_or_no()},
+                  {.names = "--defaults", .target = &options.defaults, .help = "Without questions: take the defaults"},
+                  {.names = "--output",
+                   .target = &options.output,
+                   .help = "Write to this file, which must not exist; - is standard output",
+                   .kind = cli::Kind::file},
+                  {.names = "--force", .target = &options.force, .help = "Overwrite the file of --output"}},
+      .details =
+          "Prints a question on standard error for what no option answers; an empty line takes the answer in "
+          "brackets.\n"
+          "Every key in the result has its meaning, type and default as a comment, as 'nfx config keys' "
+          "lists them.",
+      .examples = {{.line = "nfx config init --output engine.toml", .about = "answer questions, then serve"},
+                   {.line = "nfx config init --defaults --sender VENUE --target CLIENT --output venue.toml"}}};
+}
+
+}  // namespace nfx::app

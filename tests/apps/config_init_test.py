@@ -1,0 +1,122 @@
+"""nfx config init: what it asks, what it writes, and that nfx serve takes it."""
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+from support import free_port, run, run_in
+
+GIVEN = ["--sender", "VENUE", "--target", "CLIENT"]
+
+
+class ConfigInit(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.file = self.folder / "engine.toml"
+
+    def written(self, *options, answers=""):
+        code, out, err = run("config", "init", "--output", str(self.file), *options, data=answers.encode())
+        self.assertEqual((code, out), (0, ""), err)
+        return self.file.read_text(encoding="utf-8"), err
+
+    def assert_refused(self, result, *parts):
+        code, out, err = result
+        self.assertEqual((code, out), (2, ""), err)
+        for part in parts:
+            self.assertIn(part, err)
+
+    def check(self):
+        """What nfx serve makes of the file."""
+        code, out, err = run("serve", str(self.file), "--check")
+        self.assertEqual((code, err), (0, ""), out)
+        return out
+
+    def test_every_combination_of_answers_passes_the_check(self):
+        for side in ["acceptor", "initiator"]:
+            for versions in ["FIX.4.0", "FIX.4.2,FIX.4.4", "FIX.4.4,FIX.5.0SP2", "FIX.5.0"]:
+                for store, durability in [("memory", "none"), ("store", "group"), ("a \\ \"b\"", "message")]:
+                    for placement in ["yes", "no"]:
+                        with self.subTest(side=side, versions=versions, store=store, placement=placement):
+                            self.written("--side", side, "--versions", versions, *GIVEN, "--address",
+                                         f"127.0.0.1:{free_port()}", "--store", store, "--durability", durability,
+                                         "--placement", placement, "--force")
+                            out = self.check()
+                            for version in versions.split(","):
+                                begin = "FIXT.1.1" if version.startswith("FIX.5") else version
+                                self.assertIn(f"  {side} {begin}:VENUE->CLIENT ", out)
+                            if store == "memory":
+                                self.assertIn("in memory", out)
+                            else:
+                                self.assertIn(f"{self.folder}/{store}", out)
+
+    def test_comments_are_those_of_the_table_of_keys(self):
+        text, _ = self.written("--defaults", *GIVEN, "--placement", "yes")
+        table = run("config", "keys", "--nexusfix")[1]
+        comment, keys = [], 0
+        for line in text.splitlines()[1:]:
+            if line.startswith("# "):
+                comment.append(line[2:])
+                continue
+            if " = " in line:
+                keys += 1
+                meaning, kind = " ".join(comment[:-1]), comment[-1]
+                kind, default = re.fullmatch(r"(.*); default (.*)", kind).groups()
+                self.assertIn(f"| `{line.split(' = ')[0]}` | {kind} | `{default}` | {meaning} |", table)
+            comment = []
+        self.assertGreaterEqual(keys, 10)
+
+    def test_asks_for_what_is_not_given(self):
+        port = free_port()
+        answers = f"\nFIX.9.9\nFIX.4.2\n\nDESK\nnowhere\n127.0.0.1:{port}\nmemory\nno\n"
+        text, err = self.written("--target", "VENUE", answers=answers)
+        self.assertIn("Side: ", err)
+        self.assertIn(" (acceptor, initiator) [acceptor]: ", err)
+        self.assertIn("\"FIX.9.9\"", err)  # and why it is none
+        self.assertIn("  an answer is needed\n", err)
+        self.assertEqual(err.count("Address "), 2)
+        self.assertNotIn("The peer's CompID", err)
+        self.assertNotIn("synced", err)  # of what is in memory
+        self.assertIn('sender_comp_id = "DESK"\n', text)
+        self.assertIn(f'listen = "127.0.0.1:{port}"\n', text)
+        self.assertIn(f"acceptor FIX.4.2:DESK->VENUE listens on 127.0.0.1:{port}", self.check())
+
+    def test_wrong_answers_end(self):
+        self.assert_refused(run("config", "init", *GIVEN, data=b"sideways\n" * 9), "expected", "give --side")
+        self.assert_refused(run("config", "init", *GIVEN, data=b""), "ended without an answer: give --side")
+        self.assert_refused(run("config", "init", *GIVEN, data=b"x" * 10000 + b"\n"), "--side")
+
+    def test_wrong_options_ask_nothing(self):
+        for options, part in [(["--side", "both"], "--side"), (["--versions", "FIX.9"], "FIX.9"),
+                              (["--address", "venue"], "expected an address such as"), (["--durability", "much"], "--durability"),
+                              (["--versions", "FIX.5.0,FIX.5.0SP1"], "FIXT.1.1"), (["--versions", "FIX.4.4,"], "")]:
+            with self.subTest(options=options):
+                self.assert_refused(run("config", "init", "--defaults", *GIVEN, *options), part)
+        self.assert_refused(run("config", "init", "--defaults", "--sender", "A"), "--target is needed")
+
+    def test_overwrites_with_force_alone(self):
+        self.file.write_text("kept", encoding="utf-8")
+        arguments = ["config", "init", "--defaults", *GIVEN, "--output", str(self.file)]
+        self.assert_refused(run(*arguments), str(self.file), "--force")
+        self.assertEqual(self.file.read_text(encoding="utf-8"), "kept")
+        self.assertEqual(run(*arguments, "--force")[0], 0)
+        self.assertIn("[defaults]", self.file.read_text(encoding="utf-8"))
+
+    def test_prints_without_output(self):
+        code, out, err = run_in(str(self.folder), "config", "init", "--defaults", *GIVEN)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn('\ntarget_comp_id = "CLIENT"\n', out)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_answers_cannot_add_keys(self):
+        text, _ = self.written("--defaults", "--sender", 'A"#\\', "--target", "B", "--store",
+                               's"\nreset_on_logon = true\n#')
+        self.assertNotIn("\nreset_on_logon", text)
+        self.assertEqual(text.count("\nstore_directory = "), 1)
+        self.assertIn('FIX.4.4:A"#\\->B', run("config", "check", str(self.file))[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
