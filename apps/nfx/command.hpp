@@ -9,8 +9,8 @@
 // In the order in which help lists them.
 #define NFX_COMMANDS(row)                                                                                             \
   row(demo) row(serve) row(connect) row(decode) row(config) row(schedule) row(dict) row(codegen) row(host) row(store) \
-      row(session) row(engine) row(market) row(t2m) row(fabric) row(tls) row(version) row(help) row(completion)       \
-          row(man)
+      row(session) row(engine) row(top) row(market) row(t2m) row(fabric) row(cluster) row(tls) row(version) row(help) \
+          row(completion) row(man)
 
 namespace nfx::app {
 

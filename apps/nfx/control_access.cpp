@@ -23,7 +23,9 @@ std::string token_of(const std::string& file) {
   return token;
 }
 
-ControlAddress address_of(const ControlOptions& options) {
+}  // namespace
+
+ControlAddress control_address(const ControlOptions& options) {
   if (!options.http.empty()) {
     const std::size_t colon = options.http.rfind(':');
     const int port = colon == std::string::npos ? 0 : std::atoi(options.http.c_str() + colon + 1);
@@ -37,18 +39,28 @@ ControlAddress address_of(const ControlOptions& options) {
   return {.socket = from_environment != nullptr && *from_environment != '\0' ? from_environment : default_socket};
 }
 
-int show_once(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show) {
-  const auto reply = ask_control(address_of(options), request);
-  if (!reply) {
-    print_error("nfx: {}\n", reply.error());
-    return exit_no_engine;
-  }
-  const bool good = reply->status >= 200 && reply->status < 300;
-  const auto json = nlohmann::ordered_json::parse(reply->body, nullptr, false);
+std::expected<bool, NoAnswer> ask_json(const ControlAddress& address, const ControlRequest& request,
+                                       nlohmann::ordered_json& json) {
+  const auto reply = ask_control(address, request);
+  if (!reply) return std::unexpected(NoAnswer{.text = reply.error()});
+  json = nlohmann::ordered_json::parse(reply->body, nullptr, false);
   if (json.is_discarded() || !json.is_object()) {
-    print_error("nfx: the answer is not a JSON object: is this the control plane of an engine?\n");
-    return exit_failed;
+    return std::unexpected(NoAnswer{
+        .exit_code = exit_failed, .text = "the answer is not a JSON object: is this the control plane of an engine?"});
   }
+  return reply->status >= 200 && reply->status < 300;
+}
+
+namespace {
+
+int show_once(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show) {
+  nlohmann::ordered_json json;
+  const auto asked = ask_json(control_address(options), request, json);
+  if (!asked) {
+    print_error("nfx: {}\n", asked.error().text);
+    return asked.error().exit_code;
+  }
+  const bool good = *asked;
   SafeText out;
   if (options.json) {
     out.add("{}\n", json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
@@ -67,7 +79,7 @@ int show_once(const ControlOptions& options, const ControlRequest& request, cons
 
 }  // namespace
 
-std::vector<cli::Option> control_options(ControlOptions& options) {
+std::vector<cli::Option> address_options(ControlOptions& options) {
   return {{.names = "--socket",
            .target = &options.socket,
            .help = "UNIX socket of the engine, its [control] socket. Without it: the environment variable NFX_CONTROL, "
@@ -82,8 +94,13 @@ std::vector<cli::Option> control_options(ControlOptions& options) {
           {.names = "--token-file",
            .target = &options.token_file,
            .help = "File whose first line is the token for --http",
-           .kind = cli::Kind::existing_file},
-          {.names = "--json", .target = &options.json, .help = "Print the answer as the API gives it"}};
+           .kind = cli::Kind::existing_file}};
+}
+
+std::vector<cli::Option> control_options(ControlOptions& options) {
+  std::vector<cli::Option> all = address_options(options);
+  all.push_back({.names = "--json", .target = &options.json, .help = "Print the answer as the API gives it"});
+  return all;
 }
 
 cli::Option watch_option(ControlOptions& options) {
@@ -107,6 +124,31 @@ std::string member_text(const nlohmann::ordered_json& object, const char* name) 
   const auto member = object.find(name);
   if (member == object.end() || member->is_null()) return "-";
   return member->is_string() ? member->get<std::string>() : member->dump();
+}
+
+std::optional<std::uint64_t> member_number(const nlohmann::ordered_json& object, const char* name) {
+  const auto member = object.find(name);
+  if (member == object.end() || !member->is_number_unsigned()) return std::nullopt;
+  return member->get<std::uint64_t>();
+}
+
+bool member_is_true(const nlohmann::ordered_json& object, const char* name) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_boolean() && member->get<bool>();
+}
+
+void for_each_object(const nlohmann::ordered_json& object, const char* name,
+                     const std::function<void(const nlohmann::ordered_json&)>& visit) {
+  const auto member = object.find(name);
+  if (member == object.end() || !member->is_array()) return;
+  for (const auto& each : *member) {
+    if (each.is_object()) visit(each);
+  }
+}
+
+const nlohmann::ordered_json* member_object(const nlohmann::ordered_json& object, const char* name) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_object() ? &*member : nullptr;
 }
 
 }  // namespace nfx::app

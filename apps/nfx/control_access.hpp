@@ -1,10 +1,14 @@
-// How `nfx session` and `nfx engine` reach the control plane of a running engine, and print what it answers.
+// How `nfx session`, `nfx engine` and `nfx top` reach the control plane of a running engine, and read what it answers.
 // Thread: one. Errors: no engine that answers is a line on standard error and exit code 3.
 #pragma once
 
+#include <cstdint>
+#include <expected>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command_line.hpp"
@@ -25,6 +29,8 @@ struct ControlOptions {
   std::uint32_t watch = 0;  // seconds between two answers; 0: one
 };
 
+// How the engine is reached; control_options has --json besides.
+[[nodiscard]] std::vector<cli::Option> address_options(ControlOptions& options);
 [[nodiscard]] std::vector<cli::Option> control_options(ControlOptions& options);
 [[nodiscard]] cli::Option watch_option(ControlOptions& options);
 
@@ -33,7 +39,27 @@ struct ControlOptions {
 using ShowAnswer = std::function<void(SafeText& out, const nlohmann::ordered_json& answer)>;
 [[nodiscard]] int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show);
 
+// Throws cli::UsageError for an address or a token file that cannot be used.
+[[nodiscard]] ControlAddress control_address(const ControlOptions& options);
+
+// Sends the request, and reads the JSON object of the answer into `json`: the result, or a problem document. Returns
+// whether it is the result.
+struct NoAnswer {
+  int exit_code = exit_no_engine;
+  std::string text;
+};
+[[nodiscard]] std::expected<bool, NoAnswer> ask_json(const ControlAddress& address, const ControlRequest& request,
+                                                     nlohmann::ordered_json& json);
+
 // A member as text, to be printed; "-" where it is not there.
 [[nodiscard]] std::string member_text(const nlohmann::ordered_json& object, const char* name);
+// A member that is a number and not negative; empty where it is not.
+[[nodiscard]] std::optional<std::uint64_t> member_number(const nlohmann::ordered_json& object, const char* name);
+[[nodiscard]] bool member_is_true(const nlohmann::ordered_json& object, const char* name);
+// Calls visit(element) for each object in the array of this name; for none where there is no such array.
+void for_each_object(const nlohmann::ordered_json& object, const char* name,
+                     const std::function<void(const nlohmann::ordered_json&)>& visit);
+// A member that is an object; null where it is not.
+[[nodiscard]] const nlohmann::ordered_json* member_object(const nlohmann::ordered_json& object, const char* name);
 
 }  // namespace nfx::app

@@ -1,6 +1,8 @@
 // nfx serve: an engine on a configuration file, with an application that echoes or rejects.
+#include <array>
 #include <mutex>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "command.hpp"
@@ -51,13 +53,14 @@ class Server final : public Application {
       std::string what = "delivered although: " + std::string{to_text(each.reason)};
       if (each.has_tag()) what += ", tag " + std::to_string(value(each.tag));
       what += ", message type " + std::string{message.msg_type()};
-      if (first_time(identity(session.config()) + what)) line(session, what);
+      if (first_time(identity(session.config()) + what)) line(session, {LogLevel::warning, "violation"}, what);
     }
   }
   void on_message(SessionHandle& session, const MessageView& message) override {
     // Two programs that reject rejections would never stop.
     if (message.msg_type() == msg_type::business_message_reject) {
-      return line(session, "the peer refused message " + std::string{message.get_view(Tag::RefSeqNum)},
+      return line(session, {LogLevel::warning, "refused by the peer"},
+                  "the peer refused message " + std::string{message.get_view(Tag::RefSeqNum)},
                   message.get_view(Tag::Text));
     }
     const auto sent =
@@ -65,14 +68,16 @@ class Server final : public Application {
                       : session.reject_business(message, BusinessRejectReason::application_not_available,
                                                 "nfx serve runs without an application; --echo sends messages back");
     if (!sent)
-      line(session, "no answer to message " + std::string{message.get_view(Tag::MsgSeqNum)}, to_string(sent.error()));
+      line(session, {LogLevel::warning, "no answer"},
+           "no answer to message " + std::string{message.get_view(Tag::MsgSeqNum)}, to_string(sent.error()));
   }
   void on_traffic(SessionHandle& session, Direction direction, std::string_view message) override {
     if (!options_.messages) return;
     const MessageView& view = parsed(session, message);
     SafeText text{direction == Direction::in ? Literal{"in   "} : Literal{"out  "}};
     append_raw(text, view, false);
-    line(session, std::string{text.view()});
+    line(session, {LogLevel::info, direction == Direction::in ? "message in" : "message out"},
+         std::string{text.view()});
   }
   Duration on_turn(Instant) override {
     log_.flush();
@@ -109,10 +114,20 @@ class Server final : public Application {
     return view;
   }
 
-  void line(SessionHandle& session, std::string text, std::string_view detail = {}) {
-    text.insert(0, identity(session.config()) + ' ');
+  struct Kind {
+    LogLevel level;
+    std::string_view what;
+  };
+  void line(SessionHandle& session, Kind kind, std::string text, std::string_view detail = {}) {
+    const std::string name = identity(session.config());
     if (!detail.empty()) text.append(": ").append(detail);
-    log_.line(session.now().utc, text);
+    const std::array fields{LogField{"detail", detail}};
+    log_.line({.time = session.now().utc,
+               .level = kind.level,
+               .what = kind.what,
+               .session = name,
+               .text = text,
+               .fields = std::span{fields}.first(detail.empty() ? 0 : 1)});
   }
 
   const ServeOptions& options_;
@@ -128,11 +143,11 @@ int serve(const ServeOptions& options) {
     print_program(std::move(config), options.config, "nfx");
     return exit_done;
   }
-  LineLog log{Stream::out};  // outlives the engine, which prints until its end
-  LineLog refused{Stream::err};
+  LineLog log{Stream::out, config.log.lines};  // outlives the engine, which prints until its end
+  LineLog refused{Stream::err, config.log.lines};
   Server server{options, log};
   server.report_to(&log, &refused);
-  run_program(std::move(config), server, log);
+  run_program(std::move(config), server, log, options.config);
   return exit_done;
 }
 

@@ -78,6 +78,24 @@ class Control(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("there is no such session", err)
 
+    def test_adds_a_session_or_names_the_line(self):
+        self.serve()
+        file = self.folder / "new.toml"
+        file.write_text('[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "NEW"\nlisten = "127.0.0.1:0"\n',
+                        encoding="utf-8")
+        code, out, err = self.nfx("session", "add", str(file))
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, "FIX.4.4:NEXUSFIX->NEW: done; disconnected, next in 1, next out 1\n")
+        self.assertTrue((self.folder / "store").is_dir())
+        code, out, err = self.nfx("session", "add", str(file))
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("the session FIX.4.4:NEXUSFIX->NEW exists already", err)
+        file.write_text(file.read_text(encoding="utf-8") + "heartbeet_s = 30\n", encoding="utf-8")
+        code, out, err = self.nfx("session", "add", str(file))
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("config:5:15: [session] heartbeet_s: unknown key", err)
+        self.assertIn("NEW", self.nfx("session", "list")[1])
+
     def test_engine_drains_and_stops(self):
         server = self.serve()
         for command, expected in (("show", "state           serving"), ("threads", "no [placement]"), ("drain", "done"),

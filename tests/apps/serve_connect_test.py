@@ -1,11 +1,13 @@
 """nfx serve and nfx connect with each other, over loopback."""
 import datetime
+import json
 import pathlib
 import re
 import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import quickfix_examples
@@ -47,6 +49,44 @@ class ServeAndConnect(unittest.TestCase):
         self.assertEqual((code, err), (0, ""))
         self.assertIn("FIX.4.4:NEXUSFIX->CLIENT logged on, next in 2, next out 2\n", log)
         self.assertIn("FIX.4.4:NEXUSFIX->CLIENT logged out", log)
+
+    def test_every_second_message_is_written_as_a_trace_for_opentelemetry(self):
+        server = self.serve("--echo", settings='[log]\ndirectory = "log"\ntrace_every = 2\n' + Server.TOML)
+        code, out, err = self.connect("\n".join([ORDER] * 6) + "\n")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.count("NewOrderSingle"), 6)
+        self.assertEqual(server.stop()[0], 0)
+        [file] = pathlib.Path(self.folder, "log").glob("traces-*.log")
+        spans = [span for line in file.read_text(encoding="utf-8").splitlines()
+                 for span in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+        ways = [span for span in spans if "parentSpanId" not in span]
+        numbers = [attribute["value"] for span in ways for attribute in span["attributes"]
+                   if attribute["key"] == "nexusfix.msg_seq_num"]
+        self.assertEqual(numbers, [{"intValue": "3"}, {"intValue": "5"}, {"intValue": "7"}])
+        self.assertEqual(len({span["traceId"] for span in ways}), 3)
+        for way in ways:
+            self.assertRegex(way["traceId"], "^[0-9a-f]{32}$")
+            inside = [span for span in spans if span.get("parentSpanId") == way["spanId"]]
+            self.assertEqual([span["name"] for span in inside],
+                             ["read_to_application", "in_application", "commit_to_socket"])
+            times = [int(way["startTimeUnixNano"])]
+            for span in inside:
+                self.assertEqual(span["traceId"], way["traceId"])
+                self.assertEqual(int(span["startTimeUnixNano"]), times[-1])
+                times.append(int(span["endTimeUnixNano"]))
+            self.assertEqual(times, sorted(times))
+            self.assertEqual(times[-1], int(way["endTimeUnixNano"]))
+            self.assertLess(abs(times[0] / 1e9 - time.time()), 3600)
+
+    def test_traces_need_a_folder_and_the_latencies(self):
+        for settings, expected in (("[log]\ntrace_every = 2\n", "needs directory"),
+                                   ('[log]\ndirectory = "log"\ntrace_every = 2\n[engine]\nlatency = false\n',
+                                    "trace_every: traces are made of the latencies")):
+            config = pathlib.Path(self.folder) / "wrong.toml"
+            config.write_text(settings + Server.TOML, encoding="utf-8")
+            code, _, err = run("serve", "--check", str(config))
+            self.assertEqual(code, 2)
+            self.assertIn(expected, err)
 
     def test_quickfix_settings_of_both_sides_do_the_same(self):
         common = "[DEFAULT]\nStartTime=00:00:00\nEndTime=00:00:00\nBeginString=FIXT.1.1\nDefaultApplVerID=FIX.5.0SP2\n"

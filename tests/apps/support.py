@@ -47,9 +47,10 @@ def free_port():
 class Running:
     """A process that listens on a port of the kernel's choice, which the first line with "listens on" names."""
 
-    def __init__(self, *command, folder=None, listens_on="stdout"):
+    def __init__(self, *command, folder=None, listens_on="stdout", inherit_ignored_signals=False):
         self.process = subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=ENVIRONMENT, text=True, cwd=folder)
+                                        env=ENVIRONMENT, text=True, cwd=folder,
+                                        restore_signals=not inherit_ignored_signals)
         try:
             self.first_line = self.next_line(getattr(self.process, listens_on), "listens on")
         except AssertionError as error:
@@ -100,7 +101,7 @@ class Server(Running):
     TOML = ('[[session]]\nsender_comp_id = "NEXUSFIX"\ntarget_comp_id = "CLIENT"\nlisten = "127.0.0.1:0"\n'
             'store_ring_directory = "rings"\n')
 
-    def __init__(self, folder, *options, settings=TOML):
+    def __init__(self, folder, *options, settings=TOML, **more):
         config = pathlib.Path(folder) / "serve.conf"
         config.write_text(settings, encoding="utf-8")
-        super().__init__(PROGRAM, "serve", config, *options)
+        super().__init__(PROGRAM, "serve", config, *options, **more)

@@ -40,7 +40,7 @@ class Client final : public Application {
   Client(const ConnectOptions& options, const SessionSettings& settings)
       : options_(options),
         settings_(settings),
-        messages_(Stream::out, std::chrono::seconds{10}),
+        messages_(Stream::out, LineFormat::text, std::chrono::seconds{10}),
         events_(Stream::err),
         out_(use_colour(options.color, Stream::out)),
         err_(use_colour(options.color, Stream::err)) {}

@@ -12,7 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-ControlOptions show_options, threads_options, stop_options, drain_options, end_drain_options, reload_options;
+ControlOptions show_options, threads_options, stop_options, drain_options, end_drain_options, reload_options,
+    health_options;
+bool health_live = false, health_ready = false;
 std::string drain_text;
 
 void append_members(SafeText& out, const Json& answer) {
@@ -46,6 +48,19 @@ void append_result(SafeText& out, const Json& answer) {
   }
 }
 
+// Both questions, or one of them; the first that is answered with no decides.
+int health() {
+  const auto show = [](Literal fine) {
+    return [fine](SafeText& out, const Json&) { out.add("{}\n", SafeText{fine}); };
+  };
+  int exit_code = exit_done;
+  if (!health_ready)
+    exit_code = ask_and_show(health_options, {.target = "/healthz"}, show("live: all poll threads answer"));
+  if (exit_code == exit_done && !health_live)
+    exit_code = ask_and_show(health_options, {.target = "/readyz"}, show("ready: Logons are accepted"));
+  return exit_code;
+}
+
 int change(const ControlOptions& options, std::string target, std::string body = {}) {
   return ask_and_show(options, {.method = "POST", .target = std::move(target), .body = std::move(body)}, append_result);
 }
@@ -65,6 +80,15 @@ cli::Command command(std::string_view name, std::string_view summary, int (*run)
 }  // namespace
 
 cli::Command engine_command() {
+  cli::Command health_command = command("health", "Show by the exit code whether the engine is live and ready", health,
+                                        health_options, "nfx engine health --ready && echo ready");
+  health_command.options.push_back(
+      {.names = "--live", .target = &health_live, .help = "Only whether all poll threads answer"});
+  health_command.options.push_back({.names = "--ready",
+                                    .target = &health_ready,
+                                    .help = "Only whether it accepts Logons: not while it drains or stops",
+                                    .excludes = {"--live"}});
+  health_command.exit_codes = "0 yes; 1 no, with the reason on standard error; 2 wrong usage; 3 no engine answered";
   cli::Command drain = command(
       "drain", "Log all sessions out and take no Logon until end-drain; the process continues",
       [] {
@@ -83,7 +107,7 @@ cli::Command engine_command() {
                        "threads", "Show where the threads run and should run, and how the kernel has run them",
                        [] { return ask_and_show(threads_options, {.target = "/v1/threads"}, append_threads); },
                        threads_options, "nfx engine threads", true),
-                   std::move(drain),
+                   std::move(health_command), std::move(drain),
                    command(
                        "end-drain", "Take Logons again, and enable the sessions that drain has disabled",
                        [] { return change(end_drain_options, "/v1/engine/end-drain"); }, end_drain_options,

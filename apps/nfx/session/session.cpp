@@ -1,6 +1,8 @@
 // nfx session: commands to the sessions of a running engine. Each is a row of the engine's table of commands.
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -24,20 +26,16 @@ struct Options {
 };
 
 std::array<Options, session_command_rows.size()> options_of_rows;
-ControlOptions list_options;
-
-bool is_true(const Json& object, const char* name) {
-  const auto member = object.find(name);
-  return member != object.end() && member->is_boolean() && member->get<bool>();
-}
+ControlOptions list_options, add_options;
+std::string add_file;
 
 // "logged_on, held, gap"
 std::string state_of(const Json& session) {
   std::string text = member_text(session, "state");
-  if (!is_true(session, "enabled")) text += ", disabled";
-  if (is_true(session, "held")) text += ", held";
-  if (is_true(session, "gap_open")) text += ", gap";
-  if (is_true(session, "resending")) text += ", resending";
+  if (!member_is_true(session, "enabled")) text += ", disabled";
+  if (member_is_true(session, "held")) text += ", held";
+  if (member_is_true(session, "gap_open")) text += ", gap";
+  if (member_is_true(session, "resending")) text += ", resending";
   return text;
 }
 
@@ -60,7 +58,7 @@ void append_table(SafeText& out, const Json& answer) {
     }
     out += '\n';
   }
-  if (!is_true(answer, "complete")) out += "a poll thread does not answer: its sessions are missing\n";
+  if (!member_is_true(answer, "complete")) out += "a poll thread does not answer: its sessions are missing\n";
 }
 
 void append_session(SafeText& out, const Json& session) {
@@ -173,6 +171,17 @@ std::vector<cli::Command> commands_of(std::index_sequence<Rows...>) {
                        .examples = {{.line = example_of(session_command_rows[Rows])}}}...};
 }
 
+int add() {
+  std::ifstream in{add_file, std::ios::binary};
+  const std::string config{std::istreambuf_iterator<char>{in}, {}};
+  if (!in.good() && !in.eof()) throw cli::UsageError(add_file + ": cannot be read");
+  return ask_and_show(add_options,
+                      {.method = "POST",
+                       .target = "/v1/sessions",
+                       .body = Json{{"config", config}}.dump(-1, ' ', true, Json::error_handler_t::replace)},
+                      append_result);
+}
+
 int list() { return ask_and_show(list_options, {.target = "/v1/sessions"}, append_table); }
 
 }  // namespace
@@ -180,6 +189,12 @@ int list() { return ask_and_show(list_options, {.target = "/v1/sessions"}, appen
 cli::Command session_command() {
   std::vector<cli::Option> of_list = control_options(list_options);
   of_list.push_back(watch_option(list_options));
+  std::vector<cli::Option> of_add{{.names = "FILE",
+                                   .target = &add_file,
+                                   .help = "One [[session]] as in the configuration file, perhaps with [defaults]",
+                                   .required = true,
+                                   .kind = cli::Kind::file}};
+  for (cli::Option& each : control_options(add_options)) of_add.push_back(std::move(each));
   cli::Command session{
       .name = "session",
       .summary = "Show and steer the sessions of a running engine",
@@ -188,7 +203,17 @@ cli::Command session_command() {
                     .run = list,
                     .options = std::move(of_list),
                     .exit_codes = control_exit_codes,
-                    .examples = {{.line = "nfx session list", .about = "all sessions of the engine on this host"}}}},
+                    .examples = {{.line = "nfx session list", .about = "all sessions of the engine on this host"}}},
+                   {.name = "add",
+                    .summary = "Add a session until the next start, from a part of a configuration file",
+                    .run = add,
+                    .options = std::move(of_add),
+                    .details =
+                        "It is checked as at a start; what is wrong is printed with its line in FILE, as "
+                        "config:LINE:COLUMN. Relative paths are relative to the engine's configuration. Write it "
+                        "into that file too, for the next start.",
+                    .exit_codes = control_exit_codes,
+                    .examples = {{.line = "nfx session add new-desk.toml"}}}},
       .details =
           "The engine needs [control] in its configuration, and you a role there: docs/control.md. Each command is "
           "carried out by the session's poll thread between two messages, is recorded in the audit log, and prints the "

@@ -1,0 +1,129 @@
+// Requests to the control plane, one snapshot after the other.
+#include "top/feed.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "control_access.hpp"
+#include "nexusfix/base/clocks.hpp"
+#include "text.hpp"
+
+namespace nfx::app::top {
+
+Asker::Asker(ControlAddress address, const std::vector<std::string>& dictionaries) : address_(std::move(address)) {
+  for (const std::string& file : dictionaries) dictionaries_.add(file);
+}
+
+Snapshot Asker::ask(const Wanted& wanted) {
+  nlohmann::ordered_json json;
+  Snapshot now;
+  now.utc = timestamp(read_utc()).substr(9, 8);
+  const auto ask_all = [&] {
+    if (!get("/v1/engine", json, now)) return false;
+    read_engine(json, now);
+    if (!get("/v1/sessions", json, now)) return false;
+    now.taken = read_monotonic();
+    read_sessions(json, now);
+    if (wanted.view == View::threads) {
+      if (!get("/v1/threads", json, now)) return false;
+      read_threads(json, now);
+    }
+    const std::string window = "?window=" + std::string{to_string(wanted.window)};
+    if (!get("/v1/latency" + window, json, now)) return false;
+    read_latency(json, now);
+    if (wanted.view == View::slowest) {
+      if (!get("/v1/slowest" + window, json, now)) return false;
+      read_slowest(json, now);
+    }
+    return true;
+  };
+  if (!ask_all()) {
+    // What was known stays in view.
+    std::string problem = std::move(now.problem);
+    now = before_;
+    now.connected = false;
+    now.problem = std::move(problem);
+    return now;
+  }
+  now.connected = true;
+  exit_code_ = 0;
+  if (wanted.view == View::messages && !wanted.session.empty()) ask_messages(wanted.session, now);
+  add_rates(now, before_);
+  before_ = now;
+  return now;
+}
+
+bool Asker::get(const std::string& target, nlohmann::ordered_json& json, Snapshot& snapshot) {
+  const auto asked = ask_json(address_, {.target = target}, json);
+  if (asked && *asked) return true;
+  exit_code_ = asked ? 1 : asked.error().exit_code;
+  snapshot.problem = asked ? member_text(json, "detail") : asked.error().text;
+  return false;
+}
+
+void Asker::ask_messages(const std::string& session, Snapshot& snapshot) {
+  snapshot.messages_of = session;
+  std::uint64_t after = 0;
+  if (before_.messages_of == session && before_.pid == snapshot.pid && !before_.messages.empty()) {
+    snapshot.messages = before_.messages;
+    after = snapshot.messages.back().number;
+  }
+  nlohmann::ordered_json json;
+  const auto asked = ask_json(address_,
+                              {.target = control_path(session, "messages") + "?limit=" + std::to_string(most_messages) +
+                                         "&after=" + std::to_string(after)},
+                              json);
+  if (!asked || !*asked) {
+    snapshot.messages_problem = asked ? member_text(json, "detail") : asked.error().text;
+    return;
+  }
+  snapshot.dropped = member_number(json, "dropped").value_or(0);
+  std::vector<MessageRow> more = read_messages(json, [this](std::string_view begin_string, std::string_view version) {
+    return dictionaries_.find(begin_string, version).dictionary;
+  });
+  auto& all = snapshot.messages;
+  std::ranges::move(more, std::back_inserter(all));
+  if (all.size() > most_messages) all.erase(all.begin(), all.end() - most_messages);
+}
+
+Feed::Feed(Asker& asker, Duration interval) : asker_(asker), interval_(interval), thread_([this] { run(); }) {}
+
+Feed::~Feed() {
+  {
+    const std::lock_guard lock{mutex_};
+    stop_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Feed::want(const Wanted& wanted) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (wanted == wanted_) return;
+    wanted_ = wanted;
+    wants_now_ = true;
+  }
+  changed_.notify_one();
+}
+
+std::shared_ptr<const Snapshot> Feed::latest() {
+  const std::lock_guard lock{mutex_};
+  return latest_;
+}
+
+void Feed::run() {
+  std::unique_lock lock{mutex_};
+  while (!stop_) {
+    const Wanted wanted = wanted_;
+    wants_now_ = false;
+    lock.unlock();
+    auto snapshot = std::make_shared<const Snapshot>(asker_.ask(wanted));
+    lock.lock();
+    latest_ = std::move(snapshot);
+    changed_.wait_for(lock, interval_, [this] { return stop_ || wants_now_; });
+  }
+}
+
+}  // namespace nfx::app::top

@@ -1,0 +1,76 @@
+// Requests snapshots of a running engine, on a thread of its own where the terminal must not wait for the engine.
+// Thread: Feed's functions from one thread; its own requests. Cost: three or four requests for each snapshot. Lifetime:
+// the dictionaries are those of the thread that requests. Errors: an engine that does not answer is a snapshot with the
+// reason; the next one tries again.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "decode/dictionaries.hpp"
+#include "nexusfix/control/client.hpp"
+#include "top/snapshot.hpp"
+#include "top/view.hpp"
+
+namespace nfx::app::top {
+
+// What of the engine is shown.
+struct Wanted {
+  View view = View::sessions;
+  std::string session;  // of View::messages
+  LatencyWindow window = LatencyWindow::ten_seconds;
+  friend bool operator==(const Wanted&, const Wanted&) = default;
+};
+
+class Asker {
+ public:
+  static constexpr std::size_t most_messages = 256;  // that are remembered of a session
+
+  // Throws DictionaryError for a file that cannot be used.
+  Asker(ControlAddress address, const std::vector<std::string>& dictionaries);
+  // With rates since the snapshot before, where that one is of the same engine.
+  [[nodiscard]] Snapshot ask(const Wanted& wanted);
+  [[nodiscard]] int exit_code() const noexcept { return exit_code_; }  // of the last one that was not answered
+
+ private:
+  [[nodiscard]] bool get(const std::string& target, nlohmann::ordered_json& json, Snapshot& snapshot);
+  void ask_messages(const std::string& session, Snapshot& snapshot);
+
+  ControlAddress address_;
+  Dictionaries dictionaries_;
+  Snapshot before_;
+  int exit_code_ = 0;
+};
+
+class Feed {
+ public:
+  Feed(Asker& asker, Duration interval);
+  ~Feed();
+  Feed(const Feed&) = delete;
+  Feed& operator=(const Feed&) = delete;
+
+  // Something else is shown from now on: requested immediately.
+  void want(const Wanted& wanted);
+  // The latest snapshot; the same object until there is another one.
+  [[nodiscard]] std::shared_ptr<const Snapshot> latest();
+
+ private:
+  void run();
+
+  Asker& asker_;
+  const Duration interval_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Wanted wanted_;
+  bool wants_now_ = true;
+  bool stop_ = false;
+  std::shared_ptr<const Snapshot> latest_ = std::make_shared<const Snapshot>();
+  std::thread thread_;
+};
+
+}  // namespace nfx::app::top

@@ -1,0 +1,29 @@
+// A picture of a snapshot for a terminal of a given size: a function of its arguments. Every line has at most as many
+// bytes as the terminal has columns, all of them printable ASCII, whatever the engine or its peers sent.
+// Thread: any, no state. Cost: allocates. Errors: none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "top/snapshot.hpp"
+#include "top/view.hpp"
+
+namespace nfx::app::top {
+
+enum class Look : std::uint8_t { normal, title, heading, selected, alarm, faint };
+
+struct Line {
+  std::string text;
+  Look look = Look::normal;
+};
+
+[[nodiscard]] std::vector<Line> frame_of(const Snapshot& snapshot, const ViewState& state, Size size);
+
+// `text` as one line: control characters as \xNN, and any other character that is not ASCII as a question mark, so that
+// each byte takes one column.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+}  // namespace nfx::app::top
