@@ -1,6 +1,7 @@
+# Components, which are packages in cmake/Package.cmake: tool, develop, license.
 # What `cmake --install` gives: headers, one library per component, nfx, the dictionaries, and packages that
 # find_package(NexusFIX COMPONENTS ...) and pkg-config (nexusfix-core, nexusfix-host, nexusfix-market,
-# nexusfix-fabric, nexusfix-control) find. The target `uninstall` removes what the last installation from this build wrote.
+# nexusfix-fabric, nexusfix-cluster, nexusfix-control) find. The target `uninstall` removes what the last installation from this build wrote.
 include(CMakePackageConfigHelpers)
 
 get_property(nfx_libraries GLOBAL PROPERTY NFX_LIBRARIES)
@@ -18,12 +19,15 @@ if(nfx_library_type STREQUAL "SHARED_LIBRARY" AND TARGET nfx)
 endif()
 
 install(TARGETS ${nfx_library_targets} EXPORT nexusfixTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY include/nexusfix DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
-install(DIRECTORY dictionaries DESTINATION ${CMAKE_INSTALL_DATADIR}/nexusfix FILES_MATCHING PATTERN "*.xml")
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT develop
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT develop
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT develop)
+install(DIRECTORY include/nexusfix DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT develop FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY dictionaries DESTINATION ${CMAKE_INSTALL_DATADIR}/nexusfix COMPONENT tool FILES_MATCHING PATTERN "*.xml")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
+# An engine as a service: docs/monitoring.md.
+configure_file(packaging/systemd/nexusfix.service.in ${PROJECT_BINARY_DIR}/nexusfix.service @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/nexusfix.service DESTINATION lib/systemd/system COMPONENT tool)
 
 # Whoever links the static library also links what it is made with; the shared library brings that itself.
 if(nfx_library_type STREQUAL "STATIC_LIBRARY")
@@ -33,8 +37,16 @@ if(nfx_library_type STREQUAL "STATIC_LIBRARY")
   if(simdjson_FOUND)
     set(nfx_packages_of_market " simdjson")
   endif()
+  set(nfx_packages_of_cluster "")
+  set(NFX_STATIC_NATS FALSE)
+  if(TARGET PkgConfig::libnats)
+    set(nfx_packages_of_cluster " libnats")
+    set(NFX_STATIC_NATS TRUE)
+  endif()
 else()
   set(NFX_STATIC FALSE)
+  set(NFX_STATIC_NATS FALSE)
+  set(nfx_packages_of_cluster "")
   set(nfx_packages_of_core "")
   set(nfx_packages_of_market "")
   set(nfx_packages_of_fabric "")
@@ -42,14 +54,14 @@ endif()
 
 # One name for both spellings, NexusFIX and nexusfix.
 set(nfx_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nexusfix)
-install(EXPORT nexusfixTargets NAMESPACE nexusfix:: DESTINATION ${nfx_package_dir})
+install(EXPORT nexusfixTargets NAMESPACE nexusfix:: DESTINATION ${nfx_package_dir} COMPONENT develop)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/nexusfix-config.cmake.in
   ${PROJECT_BINARY_DIR}/nexusfix-config.cmake INSTALL_DESTINATION ${nfx_package_dir}
   PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nexusfix-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nexusfix-config.cmake ${PROJECT_BINARY_DIR}/nexusfix-config-version.cmake
   ${CMAKE_CURRENT_LIST_DIR}/NexusfixGenerate.cmake
-  DESTINATION ${nfx_package_dir})
+  DESTINATION ${nfx_package_dir} COMPONENT develop)
 
 # A .pc file finds its prefix from where it is, so that an installed tree can be moved.
 file(RELATIVE_PATH NFX_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
@@ -60,7 +72,7 @@ foreach(NFX_PC_LIBRARY IN LISTS nfx_libraries)
     set(NFX_PC_REQUIRES "nexusfix-core = ${PROJECT_VERSION}${nfx_packages_of_${NFX_PC_LIBRARY}}")
   endif()
   configure_file(${CMAKE_CURRENT_LIST_DIR}/nexusfix.pc.in ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/nexusfix-${NFX_PC_LIBRARY}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT develop)
 endforeach()
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake.in ${PROJECT_BINARY_DIR}/uninstall.cmake @ONLY)
