@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <string>
 
+#include "nexusfix/observe/safe_text.hpp"
+
 namespace nfx::app::fabric {
 
 [[nodiscard]] inline std::string decimal(double number, int digits) {
@@ -16,5 +18,11 @@ namespace nfx::app::fabric {
 }
 
 [[nodiscard]] inline std::string microseconds(std::uint64_t ns) { return decimal(static_cast<double>(ns) / 1000, 2); }
+
+// At the right end of a column.
+inline void append_right(SafeText& out, const std::string& text, std::size_t width) {
+  if (text.size() < width) out.append_spaces(width - text.size());
+  out += text;
+}
 
 }  // namespace nfx::app::fabric

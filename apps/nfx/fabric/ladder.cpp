@@ -106,11 +106,6 @@ std::vector<Column> measure(const LadderOptions& options) {
   return columns;
 }
 
-void append_right(SafeText& out, const std::string& text, std::size_t width) {
-  if (text.size() < width) out.append_spaces(width - text.size());
-  out += text;
-}
-
 std::string factor(const auto& rates, std::size_t step) {
   return step == 0 ? std::string{"-"} : decimal(rates(step) / rates(step - 1), 2);
 }

@@ -24,11 +24,6 @@ struct SimulateOptions {
   bool json = false;
 };
 
-void append_right(SafeText& out, const std::string& text, std::size_t width) {
-  if (text.size() < width) out.append_spaces(width - text.size());
-  out += text;
-}
-
 struct Row {
   const LadderStep* step = nullptr;
   SimulatedRun here;    // with the given costs
