@@ -77,6 +77,7 @@ bool advance(Counters& counters, const Record& record) noexcept {
       if (record.seq != SeqNum{} || !record.bytes.empty()) return false;
       counters = {};
       return true;
+    case RecordKind::began: return record.seq == SeqNum{} && record.bytes.size() == began_size;
   }
   return false;
 }
@@ -118,6 +119,7 @@ bool begins_with_reset(const FrameView& frame) noexcept {
 std::size_t write_record(std::span<char> to, const Record& record) noexcept {
   NFX_ASSERT(to.size() >= record_size(record.bytes.size()));
   NFX_ASSERT(record.kind != RecordKind::reset || (record.bytes.empty() && record.seq == SeqNum{}));
+  NFX_ASSERT(record.kind != RecordKind::began || (record.bytes.size() == began_size && record.seq == SeqNum{}));
   const RecordHeader header{.seq = value(record.seq),
                             .size = static_cast<std::uint32_t>(record.bytes.size()),
                             .kind = record.kind,

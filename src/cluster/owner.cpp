@@ -18,6 +18,7 @@ Strong after(Strong number) noexcept {
 void check(const OwnerState& s) noexcept {
   NFX_ASSERT(s.stored <= s.released && s.released <= s.appended);
   NFX_ASSERT(s.pending_records <= s.options.pending_records_max && s.pending.size() <= s.options.pending_bytes_max);
+  NFX_ASSERT(s.pending_ended <= s.pending.size());
   NFX_ASSERT(s.appended ==
              s.stored + s.pending_records + (s.flight.bytes.empty() ? 0 : s.flight.last_record - s.stored));
   NFX_ASSERT((s.phase == Phase::owning && !s.flight.bytes.empty()) || s.phase == Phase::claiming ||
@@ -39,6 +40,7 @@ void forget(OwnerState& s) noexcept {
   forget_flight(s.flight);
   s.pending.clear();
   s.pending_records = 0;
+  s.pending_ended = 0;
   s.appended = s.stored = s.released = 0;
   s.retiring = s.probe = s.has_frame = false;
   s.request = 0;
@@ -175,6 +177,14 @@ void extend_limit(OwnerState& s) noexcept {
   }
 }
 
+// How much of what is pending may be published. A group that is larger than what may wait is published in parts.
+std::size_t publishable(const OwnerState& s) noexcept {
+  if (s.pending_ended != 0) return s.pending_ended;
+  const bool full = s.pending_records == s.options.pending_records_max ||
+                    s.pending.size() + s.options.frame_bytes_max > s.options.pending_bytes_max;
+  return full ? s.pending.size() : 0;
+}
+
 // Builds the next frame of what is pending, as much as one frame takes.
 void build_flight(OwnerState& s) noexcept {
   Flight& flight = s.flight;
@@ -184,24 +194,36 @@ void build_flight(OwnerState& s) noexcept {
   header.first_inbound = s.framed.inbound;
   header.first_outbound = s.framed.outbound;
   header.outbound_limit = s.outbound_limit;
-  std::string_view rest = view(s.pending);
-  std::uint32_t records = 0;
-  while (!rest.empty()) {
-    std::string_view one = rest;
-    const Record record = take_record(one);
-    if (sizeof header + (s.pending.size() - one.size()) > s.options.frame_bytes_max) break;
-    const bool follows = advance(s.framed, record);
+  const std::string_view all = view(s.pending).substr(0, publishable(s));
+  // Where the frame ends: with the last record, or with the last one `inbound` that it takes.
+  struct End {
+    std::size_t bytes = 0;
+    std::uint32_t records = 0;
+    Counters counters;
+  } end, last_inbound;
+  end.counters = s.framed;
+  for (std::string_view rest = all; !rest.empty();) {
+    const Record record = take_record(rest);
+    if (sizeof header + (all.size() - rest.size()) > s.options.frame_bytes_max) {
+      if (last_inbound.records != 0) end = last_inbound;
+      break;
+    }
+    const bool follows = advance(end.counters, record);
     NFX_REQUIRE(follows);
-    rest = one;
-    ++records;
+    end.bytes = all.size() - rest.size();
+    ++end.records;
+    if (record.kind == RecordKind::inbound) last_inbound = end;
   }
-  NFX_ASSERT(records != 0 || s.pending.empty());
-  flight.record_bytes = s.pending.size() - rest.size();
+  NFX_ASSERT(end.records != 0 || all.empty());
+  s.framed = end.counters;
+  const std::uint32_t records = end.records;
+  flight.record_bytes = end.bytes;
   flight.bytes.resize(sizeof header + flight.record_bytes);
   if (flight.record_bytes != 0) std::memcpy(flight.bytes.data() + sizeof header, s.pending.data(), flight.record_bytes);
   seal_frame(flight.bytes, header, records);
   s.pending.erase(s.pending.begin(), s.pending.begin() + static_cast<std::ptrdiff_t>(flight.record_bytes));
   s.pending_records -= records;
+  s.pending_ended -= std::min<std::size_t>(s.pending_ended, flight.record_bytes);
   flight.expected = s.last;
   flight.last_record = s.stored + records;
   flight.end = s.framed;
@@ -212,11 +234,12 @@ void build_flight(OwnerState& s) noexcept {
 void publish_pending(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   NFX_ASSERT(s.phase == Phase::owning);
   if (!s.flight.bytes.empty()) return;
+  if (s.retiring) s.pending_ended = s.pending.size();
   if (s.retiring && s.pending.empty() && s.outbound_limit > s.counters.outbound) {
     extend_limit(s);
     s.probe = true;
   }
-  if (s.pending.empty() && !s.probe) {
+  if (publishable(s) == 0 && !s.probe) {
     if (s.retiring) stop(s, StopReason::retired, out);
     return;
   }
@@ -235,7 +258,7 @@ bool may_release_early(const OwnerState& s, const Record& record, MonotonicTime 
   return now_open.records <= s.options.async_records_max && now_open.bytes <= s.options.async_bytes_max;
 }
 
-void on_append(OwnerState& s, const Record& record, MonotonicTime now, Actions& out) noexcept {
+void on_append(OwnerState& s, const Record& record, bool more, MonotonicTime now, Actions& out) noexcept {
   NFX_REQUIRE(has_space(s, record.kind, record.bytes.size()));
   const bool follows = advance(s.counters, record);
   NFX_REQUIRE(follows);
@@ -248,6 +271,7 @@ void on_append(OwnerState& s, const Record& record, MonotonicTime now, Actions& 
     NFX_ASSERT(s.flight.bytes.empty() && s.pending_records == 1);
     s.outbound_limit = s.granted = first_seq_num;
   }
+  if (!more) s.pending_ended = s.pending.size();
   extend_limit(s);
   if (may_release_early(s, record, now)) {
     s.released = s.appended;
@@ -455,7 +479,12 @@ void step(OwnerState& s, const Event& event, MonotonicTime now, Actions& out) no
     case EventKind::abandon:
       if (s.phase != Phase::idle) stop(s, StopReason::abandoned, out);
       break;
-    case EventKind::append: on_append(s, event.record, now, out); break;
+    case EventKind::append: on_append(s, event.record, event.more, now, out); break;
+    case EventKind::end_group:
+      if (s.phase != Phase::owning) break;
+      s.pending_ended = s.pending.size();
+      publish_pending(s, now, out);
+      break;
     case EventKind::stored:
       // A late answer to an earlier publish of the same frame is as good.
       if (is_answer_to_flight(s, event.request) && event.sequence > s.flight.expected)

@@ -284,6 +284,48 @@ TEST(Candidate, reads_again_where_a_server_returns_a_stream_with_a_gap) {
   EXPECT_EQ(candidate.recovered.size(), 3U);
 }
 
+TEST(Owner, group_is_one_frame) {
+  StoredStream stream;
+  TestOwner owner{options_of(1)};
+  become_owner(owner, stream);
+  const auto append = [&](RecordKind kind, std::uint64_t seq) {
+    owner.give({.kind = EventKind::append, .record = {kind, SeqNum{seq}, "bytes"}, .more = true});
+  };
+  append(RecordKind::outbound, 1);
+  EXPECT_TRUE(owner.open.empty()) << "a frame would have the answer without the message that it answers";
+  append(RecordKind::inbound, 1);
+  owner.give(EventKind::end_group);
+  ASSERT_EQ(owner.open.size(), 1U);
+  append(RecordKind::outbound, 2);
+  owner.serve_all(stream);
+  EXPECT_EQ(owner.released, 2U);
+  EXPECT_EQ(stream.entries.size(), 2U) << "the second group has not ended";
+  append(RecordKind::inbound, 2);
+  owner.give(EventKind::end_group);
+  owner.serve_all(stream);
+  EXPECT_EQ(owner.released, 4U);
+  EXPECT_EQ(stream.entries.size(), 3U);
+}
+
+TEST(Owner, group_larger_than_a_frame_is_cut_after_a_message_that_was_processed) {
+  StoredStream stream;
+  OwnerOptions options = options_of(1);
+  options.frame_bytes_max = sizeof(FrameHeader) + 5 * sizeof(RecordHeader);
+  TestOwner owner{options};
+  become_owner(owner, stream);
+  for (std::uint64_t seq = 1; seq <= 4; ++seq) {
+    owner.give({.kind = EventKind::append, .record = {RecordKind::outbound, SeqNum{seq}, {}}, .more = true});
+    owner.give({.kind = EventKind::append, .record = {RecordKind::inbound, SeqNum{seq}, {}}, .more = true});
+  }
+  owner.give(EventKind::end_group);
+  owner.serve_all(stream);
+  ASSERT_EQ(stream.entries.size(), 3U);
+  FrameView first;
+  ASSERT_EQ(decode_frame(stream.entries[1].bytes, first), FrameError::none);
+  EXPECT_EQ(first.header.record_count, 4U) << "a fifth record would be an answer without its message";
+  EXPECT_EQ(owner.released, 8U);
+}
+
 TEST(Candidate, may_begin_with_a_reset_when_earlier_frames_were_purged) {
   StoredStream stream;
   TestOwner owner{options_of(1)}, candidate{options_of(2)};

@@ -42,6 +42,7 @@ enum class RecordKind : std::uint8_t {
   inbound = 1,   // the peer's message `seq` was processed; its bytes are optional
   outbound = 2,  // the message `seq` may be sent
   reset = 3,     // both sequence numbers are 1 again, and earlier messages are dropped; `seq` and `size` are 0
+  began = 4,     // the sequence numbers began at 1 at this time: the bytes are nanoseconds since 1970, and `seq` is 0
 };
 
 enum class FrameError : std::uint8_t {
@@ -114,6 +115,9 @@ struct Record {
 
 // Whether this record may follow records that end with these counters, which it then advances.
 [[nodiscard]] bool advance(Counters& counters, const Record& record) noexcept;
+
+// Of the record `began`, whose bytes are one of these, little-endian.
+inline constexpr std::size_t began_size = sizeof(std::int64_t);
 
 struct FrameView {
   FrameHeader header;

@@ -13,7 +13,10 @@
 //      that follows the expected one is read: the identical one was stored, any other one is another owner's.
 //      No two frames of one gateway are the same bytes: a claim counts the attempts, later frames have its epoch.
 //   3. An owner starts after its own epoch frame was stored and all frames up to it were read, without a gap.
-//   4. A record is released when its frame is stored. Durability::async releases earlier, within its limits, and only
+//   4. Records of a group are in one frame where it takes them, and otherwise a frame ends with a record `inbound`
+//   where it
+//      can: an answer without the message that it answers would be made again by the next owner.
+//   5. A record is released when its frame is stored. Durability::async releases earlier, within its limits, and only
 //      after its first frame that is not its epoch was stored.
 #pragma once
 
@@ -77,17 +80,18 @@ enum class StopReason : std::uint8_t {
 [[nodiscard]] std::string_view to_string(StopReason reason) noexcept;
 
 enum class EventKind : std::uint8_t {
-  want,     // become the owner, when the lease of another has ended
-  retire,   // store what is pending, then stop; nothing may be appended any more
-  abandon,  // stop now
-  append,   // `record`; allowed when has_space() is true
-  stored,   // publish: at `sequence`
-  refused,  // publish: the subject's last sequence is another one, as the answering server knows it
-  failed,   // publish: an error of another kind, for example a full stream
-  found,    // read: the frame `bytes` at `sequence`
-  none,     // read: there is none, as the answering server knows it
-  lease,    // `gateway` holds it now; 0: none does
-  timer,    // next_deadline() has passed; at any other time it has no effect
+  want,       // become the owner, when the lease of another has ended
+  retire,     // store what is pending, then stop; nothing may be appended any more
+  abandon,    // stop now
+  append,     // `record`; allowed when has_space() is true. With `more` it is of a group that `end_group` ends
+  end_group,  // what was appended with `more` may be published: no frame ends within a group that fits into one
+  stored,     // publish: at `sequence`
+  refused,    // publish: the subject's last sequence is another one, as the answering server knows it
+  failed,     // publish: an error of another kind, for example a full stream
+  found,      // read: the frame `bytes` at `sequence`
+  none,       // read: there is none, as the answering server knows it
+  lease,      // `gateway` holds it now; 0: none does
+  timer,      // next_deadline() has passed; at any other time it has no effect
 };
 
 struct Event {
@@ -96,6 +100,7 @@ struct Event {
   StreamSeq sequence{};
   std::string_view bytes{};
   Record record{};
+  bool more = false;
   GatewayId gateway{};
 };
 
@@ -170,6 +175,7 @@ struct OwnerState {
 
   std::vector<char> pending;  // records for the next frame
   std::uint32_t pending_records = 0;
+  std::size_t pending_ended = 0;  // bytes of pending that may be published: of groups that have ended
   Flight flight;
   std::uint64_t appended = 0;  // records since `own`
   std::uint64_t stored = 0;
