@@ -9,7 +9,9 @@
 #include <array>
 #include <charconv>
 #include <condition_variable>
+#include <deque>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -27,6 +29,8 @@ constexpr int needed_level = 2;  // of JetStream's interface: that of nats-serve
 constexpr int wrong_last_sequence = 10071, wrong_last_sequence_named = 10164;
 constexpr int stream_not_found = 10059;
 constexpr std::size_t answers_max = 65536;
+constexpr int batch_frames = 256;  // that a replay reads at a time
+constexpr int batch_bytes = 8 << 20;
 
 struct Destroy {
   void operator()(natsConnection* connection) const { natsConnection_Destroy(connection); }
@@ -132,13 +136,25 @@ struct NatsStream::Parts {
     std::string subject;
     std::string lease_subject;
     cluster::GatewayId gateway{};
+
+    // Frames that were read ahead, each with the sequence of the one before it: a replay requests one after the other.
+    struct Ahead {
+      std::uint64_t after;
+      Answer answer;
+    };
+    std::deque<Ahead> ahead;
+    std::uint64_t batch = 0;    // whose frames still come; 0: none
+    std::uint64_t after = 0;    // the last one of it that came
+    std::uint64_t waiting = 0;  // the request that the next one of it answers; 0: none
   };
 
   NatsOptions options;
   std::string inbox;
   std::vector<Session> sessions;
-  std::mutex mutex;  // of what libnats' threads reach: the answers and the names of leases
+  std::uint64_t batches = 0;
+  std::mutex mutex;  // of what libnats' threads reach: the answers, the names of leases, what is read ahead
   std::vector<Answer> answers;
+  std::function<void()> answered;
   std::vector<std::pair<std::string, SessionIndex>> leases;
   Owned<natsConnection> connection;
   Owned<natsSubscription> replies, renewals;  // destroyed before the connection
@@ -171,9 +187,13 @@ struct NatsStream::Parts {
 
   void add(Answer answer) {
     const std::scoped_lock lock{mutex};
+    add_locked(std::move(answer));
+  }
+  void add_locked(Answer answer) {
     // A lost answer is one that the owner requests again.
     if (answers.size() < answers_max) answers.push_back(std::move(answer));
     changed.notify_all();
+    if (answered) answered();
   }
 
   static void on_reply(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
@@ -198,6 +218,7 @@ struct NatsStream::Parts {
                   .bytes = {}};
     const char kind = subject[first + 1];
     const std::string_view status = header_of(message, "Status");
+    if (kind == 'b') return read_ahead(message, status, std::move(answer));
     if (kind == 'p') {
       if (status.empty()) read_acknowledgement(data_of(message), answer);
     } else if (status.empty()) {
@@ -213,6 +234,58 @@ struct NatsStream::Parts {
       answer.kind = EventKind::lease;
     }
     add(std::move(answer));
+  }
+
+  // One frame of a batch, or its end.
+  void read_ahead(natsMsg* message, std::string_view status, Answer answer) {
+    const std::scoped_lock lock{mutex};
+    if (static_cast<std::size_t>(std::to_underlying(answer.session)) >= sessions.size()) return;
+    Session& session = sessions[std::to_underlying(answer.session)];
+    if (answer.request != session.batch) return;  // an earlier one
+    answer.request = std::exchange(session.waiting, 0);
+    if (status.empty()) {
+      answer.kind = EventKind::found;
+      answer.sequence = number_of(header_of(message, "Nats-Sequence"));
+      answer.bytes = data_of(message);
+      const std::uint64_t after = std::exchange(session.after, answer.sequence);
+      if (answer.request != 0) return add_locked(std::move(answer));
+      return session.ahead.push_back({after, std::move(answer)});
+    }
+    session.batch = 0;
+    if (answer.request == 0) return;
+    if (status == "204") return request_batch(answer.session, session, answer.request);
+    if (status == "404") answer.kind = EventKind::none;
+    add_locked(std::move(answer));
+  }
+
+  void request_batch(SessionIndex index, Session& session, std::uint64_t request) {
+    session.ahead.clear();
+    session.batch = ++batches;
+    session.waiting = request;
+    const Json body{{"seq", session.after + 1},
+                    {"next_by_subj", session.subject},
+                    {"batch", batch_frames},
+                    {"max_bytes", batch_bytes}};
+    send("$JS.API.DIRECT.GET." + options.stream, reply_subject(index, 'b', session.batch), body.dump(), nullptr, {});
+  }
+
+  // The first frame after a sequence: of those that were read ahead, or with the next ones.
+  void read_next(SessionIndex index, std::uint64_t request, std::uint64_t sequence) {
+    const std::scoped_lock lock{mutex};
+    Session& session = sessions.at(std::to_underlying(index));
+    if (!session.ahead.empty() && session.ahead.front().after == sequence) {
+      Answer answer = std::move(session.ahead.front().answer);
+      session.ahead.pop_front();
+      answer.request = request;
+      return add_locked(std::move(answer));
+    }
+    const bool comes = session.batch != 0 && session.waiting == 0 && session.ahead.empty() && session.after == sequence;
+    if (comes) {
+      session.waiting = request;
+      return;
+    }
+    session.after = sequence;
+    request_batch(index, session, request);
   }
 
   static void read_acknowledgement(std::string_view text, Answer& answer) {
@@ -263,8 +336,8 @@ struct NatsStream::Parts {
       throw NatsError{shown_url(options.url) +
                       ": JetStream does not answer; enable it, or give this user permission for " + subject};
     if (status == NATS_TIMEOUT)
-      throw NatsError{shown_url(options.url) + ": no answer to " + subject +
-                      "; does this user have permission for it?"};
+      throw NatsTimeout{shown_url(options.url) + ": no answer to " + subject +
+                        "; does this user have permission for it?"};
     require(status, shown_url(options.url) + ": " + subject);
     const Owned<natsMsg> message{got};
     return json_of(data_of(got));
@@ -331,10 +404,12 @@ SessionIndex NatsStream::add_session(std::string_view name, cluster::GatewayId g
   Parts& parts = *parts_;
   const SessionIndex index{static_cast<std::uint32_t>(parts.sessions.size())};
   const std::string& stream = parts.options.stream;
-  parts.sessions.push_back({.subject = stream + ".s." + std::string{name},
-                            .lease_subject = "$KV." + stream + "." + std::string{name},
-                            .gateway = gateway});
+  Parts::Session added;
+  added.subject = stream + ".s." + std::string{name};
+  added.lease_subject = "$KV." + stream + "." + std::string{name};
+  added.gateway = gateway;
   const std::scoped_lock lock{parts.mutex};
+  parts.sessions.push_back(std::move(added));
   parts.leases.emplace_back(parts.sessions.back().lease_subject, index);
   return index;
 }
@@ -351,9 +426,7 @@ void NatsStream::request(SessionIndex session, const Action& action) {
     case ActionKind::read_last:
       return parts.send(get, parts.reply_subject(session, 'r', action.request),
                         Json{{"last_by_subj", chosen.subject}}.dump(), nullptr, {});
-    case ActionKind::read_next:
-      return parts.send(get, parts.reply_subject(session, 'r', action.request),
-                        Json{{"seq", sequence + 1}, {"next_by_subj", chosen.subject}}.dump(), nullptr, {});
+    case ActionKind::read_next: return parts.read_next(session, action.request, sequence);
     case ActionKind::renew_lease:
       return parts.send(chosen.lease_subject, {}, std::to_string(std::to_underlying(chosen.gateway)), nullptr, {});
     case ActionKind::drop_lease: return parts.send(chosen.lease_subject, {}, "0", nullptr, {});
@@ -379,6 +452,24 @@ void NatsStream::take_answers() {
 void NatsStream::wait(Duration most) {
   std::unique_lock lock{parts_->mutex};
   parts_->changed.wait_for(lock, most, [&] { return !parts_->answers.empty(); });
+}
+
+void NatsStream::flush() {
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(parts_->options.timeout).count();
+  static_cast<void>(natsConnection_FlushTimeout(parts_->connection.get(), milliseconds));
+}
+
+void NatsStream::call_on_answer(std::function<void()> answered) {
+  const std::scoped_lock lock{parts_->mutex};
+  parts_->answered = std::move(answered);
+}
+
+Duration NatsStream::lease() {
+  const std::string stream = "KV_" + parts_->options.stream;
+  const Json info = parts_->ask("$JS.API.STREAM.INFO." + stream, nullptr);
+  if (const Json error = object_in(info, "error"); !error.empty())
+    throw NatsError{"stream " + stream + ": " + text_in(error, "description") + "; make it with nfx cluster init"};
+  return Duration{static_cast<std::int64_t>(number_in(object_in(info, "config"), "max_age"))};
 }
 
 void NatsStream::create(const StreamLimits& limits) {
@@ -472,7 +563,8 @@ std::vector<StoredSession> NatsStream::list() {
   const std::string before = name + ".s.";
   const Json subjects = object_in(object_in(info, "state"), "subjects");
   for (const auto& [subject, count] : subjects.items()) {
-    if (subject.starts_with(before) && count.is_number_unsigned())
+    // What begins with _ is not a session.
+    if (subject.starts_with(before) && !subject.substr(before.size()).starts_with('_') && count.is_number_unsigned())
       sessions.push_back({subject.substr(before.size()), count.get<std::uint64_t>()});
   }
   std::ranges::sort(sessions, {}, &StoredSession::name);

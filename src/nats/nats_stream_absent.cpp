@@ -22,6 +22,9 @@ SessionIndex NatsStream::add_session(std::string_view, cluster::GatewayId) { ref
 void NatsStream::request(SessionIndex, const cluster::Action&) { refuse(); }
 void NatsStream::read_lease(SessionIndex) { refuse(); }
 void NatsStream::wait(Duration) { refuse(); }
+void NatsStream::flush() { refuse(); }
+void NatsStream::call_on_answer(std::function<void()>) { refuse(); }
+Duration NatsStream::lease() { refuse(); }
 void NatsStream::create(const StreamLimits&) { refuse(); }
 std::vector<CheckLine> NatsStream::check() { refuse(); }
 std::vector<StoredSession> NatsStream::list() { refuse(); }

@@ -1,29 +1,18 @@
 // Owners on a real cluster of three nats-servers on loopback: takeover, fencing, a killed server under load, and what a
 // check finds wrong. The environment variable NFX_NATS_SERVER names another server program.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
-#include <csignal>
-#include <cstdlib>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "nats_cluster/three_servers.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
-
-extern char** environ;
 
 namespace nfx::nats {
 namespace {
@@ -37,106 +26,9 @@ using cluster::GatewayId;
 using cluster::OwnerState;
 using cluster::RecordKind;
 using cluster::StopReason;
+using test::ThreeServers;
 
 MonotonicTime now() { return std::chrono::steady_clock::now(); }
-
-std::string server_program() {
-  const char* chosen = std::getenv("NFX_NATS_SERVER");
-  return chosen != nullptr ? chosen : NFX_NATS_SERVER;
-}
-
-// Free a moment ago. A port that another process takes meanwhile shows as a server that does not start.
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
-
-class ThreeServers {
- public:
-  ThreeServers() {
-    std::string name = (std::filesystem::temp_directory_path() / "nfx-nats-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    for (int i = 0; i < 3; ++i) {
-      clients_.push_back(free_port());
-      routes_.push_back(free_port());
-    }
-    for (int i = 0; i < 3; ++i) {
-      write_configuration(i);
-      start(i);
-    }
-  }
-  ThreeServers(const ThreeServers&) = delete;
-  ThreeServers& operator=(const ThreeServers&) = delete;
-  ~ThreeServers() {
-    for (int i = 0; i < 3; ++i) kill(i);
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  [[nodiscard]] std::string url(const std::string& user = "gateway") const {
-    std::string text;
-    for (const std::uint16_t port : clients_)
-      text += (text.empty() ? "nats://" : ",nats://") + user + ":secret@127.0.0.1:" + std::to_string(port);
-    return text;
-  }
-
-  void start(int i) {
-    const std::string program = server_program(), file = configuration(i);
-    std::array<char*, 4> arguments{const_cast<char*>(program.c_str()), const_cast<char*>("-c"),
-                                   const_cast<char*>(file.c_str()), nullptr};
-    pid_t& pid = pids_[static_cast<std::size_t>(i)];
-    if (::posix_spawn(&pid, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0) {
-      pid = 0;
-      ADD_FAILURE() << program << " cannot be started";
-    }
-  }
-  void kill(int i) {
-    pid_t& pid = pids_[static_cast<std::size_t>(i)];
-    if (pid == 0) return;
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
-    pid = 0;
-  }
-  [[nodiscard]] std::string logs() const {
-    std::string text;
-    for (int i = 0; i < 3; ++i) {
-      std::ifstream in{log(i)};
-      text += std::string{std::istreambuf_iterator<char>{in}, {}};
-    }
-    return text.size() > 4000 ? text.substr(text.size() - 4000) : text;
-  }
-
- private:
-  [[nodiscard]] std::string configuration(int i) const {
-    return (folder_ / ("n" + std::to_string(i) + ".conf")).string();
-  }
-  [[nodiscard]] std::string log(int i) const { return (folder_ / ("n" + std::to_string(i) + ".log")).string(); }
-
-  void write_configuration(int i) const {
-    const auto at = static_cast<std::size_t>(i);
-    std::ofstream out{configuration(i)};
-    out << "server_name: n" << i << "\nlisten: \"127.0.0.1:" << clients_[at] << "\"\nlog_file: \"" << log(i)
-        << "\"\njetstream { store_dir: \"" << (folder_ / std::to_string(i)).string()
-        << "\", max_mem: 64MB, max_file: 512MB }\ncluster { name: nfx, listen: \"127.0.0.1:" << routes_[at]
-        << "\", routes: [";
-    for (const std::uint16_t port : routes_)
-      out << (port == routes_[0] ? "" : ", ") << "\"nats://127.0.0.1:" << port << "\"";
-    out << "] }\naccounts { nfx: { jetstream: enabled, users: [ {user: gateway, password: secret}, "
-           "{user: reader, password: secret, permissions: { publish: { deny: [\"TEST.s.>\"] } } } ] } }\n";
-  }
-
-  std::filesystem::path folder_;
-  std::vector<std::uint16_t> clients_, routes_;
-  std::array<pid_t, 3> pids_{};
-};
 
 // An owner of one session on its own connection, and what it was given back.
 struct Gateway {
@@ -357,7 +249,7 @@ int main(int argc, char** argv) {
     std::printf("nats_cluster: skipped: %s\n", nfx::nats::missing_package().data());
     return 0;
   }
-  if (nfx::nats::server_program().empty() || ::access(nfx::nats::server_program().c_str(), X_OK) != 0) {
+  if (nfx::test::nats_server_program().empty() || ::access(nfx::test::nats_server_program().c_str(), X_OK) != 0) {
     std::printf("nats_cluster: skipped: no nats-server 2.12 or later: ./dev deps nats builds one\n");
     return 0;
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,11 @@ namespace nfx::nats {
 
 struct NatsError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+// No server has answered in time. While the servers elect a leader, this passes by itself.
+struct NatsTimeout : NatsError {
+  using NatsError::NatsError;
 };
 
 // Empty, or why every function of NatsStream throws: the package that was missing when NexusFIX was built.
@@ -75,6 +81,13 @@ class NatsStream {
 
   // Blocks until poll() has something, or for this time.
   void wait(Duration most);
+  // Until what was requested has reached a server, or for the time of an operator's request: before the end.
+  void flush();
+  // From now on `answered` is called after each answer that poll() will give, on a thread of libnats: to wake one that
+  // waits for other things too.
+  void call_on_answer(std::function<void()> answered);
+  // The time after which the leases end, as create() was given it; NatsError when the streams are not there.
+  [[nodiscard]] Duration lease();
 
   // Makes both streams; NatsError when they are there with other limits, or may not be made.
   void create(const StreamLimits& limits);

@@ -1,0 +1,149 @@
+// Three nats-servers with JetStream as one cluster on loopback, for tests; killed with the test at the latest. The
+// environment variable NFX_NATS_SERVER names another server program.
+// Thread: one. Errors: std::runtime_error.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+extern char** environ;
+
+namespace nfx::test {
+
+inline std::string nats_server_program() {
+  const char* chosen = std::getenv("NFX_NATS_SERVER");
+  return chosen != nullptr ? chosen : NFX_NATS_SERVER;
+}
+
+// Free a moment ago. A port that another process takes meanwhile shows as a server that does not start.
+inline std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  const bool found = fd >= 0 && ::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  ::close(fd);
+  if (!found) throw std::runtime_error("no free port on loopback");
+  return ntohs(address.sin_port);
+}
+
+class ThreeServers {
+ public:
+  ThreeServers() {
+    std::string name = (std::filesystem::temp_directory_path() / "nfx-nats-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error(name + " cannot be made");
+    folder_ = name;
+    for (int i = 0; i < 3; ++i) {
+      clients_.push_back(free_port());
+      routes_.push_back(free_port());
+      monitors_.push_back(free_port());
+    }
+    for (int i = 0; i < 3; ++i) {
+      write_configuration(i);
+      start(i);
+    }
+  }
+  ThreeServers(const ThreeServers&) = delete;
+  ThreeServers& operator=(const ThreeServers&) = delete;
+  ~ThreeServers() {
+    for (int i = 0; i < 3; ++i) kill(i);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] std::string url(const std::string& user = "gateway") const {
+    std::string text;
+    for (const std::uint16_t port : clients_)
+      text += (text.empty() ? "nats://" : ",nats://") + user + ":secret@127.0.0.1:" + std::to_string(port);
+    return text;
+  }
+
+  void start(int i) {
+    const std::string program = nats_server_program(), file = configuration(i);
+    std::array<char*, 4> arguments{const_cast<char*>(program.c_str()), const_cast<char*>("-c"),
+                                   const_cast<char*>(file.c_str()), nullptr};
+    pid_t& pid = pids_[static_cast<std::size_t>(i)];
+    if (::posix_spawn(&pid, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0) {
+      pid = 0;
+      throw std::runtime_error(program + " cannot be started");
+    }
+  }
+  void kill(int i) {
+    pid_t& pid = pids_[static_cast<std::size_t>(i)];
+    if (pid == 0) return;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    pid = 0;
+  }
+  [[nodiscard]] bool runs(int i) const noexcept { return pids_[static_cast<std::size_t>(i)] != 0; }
+  // It answers, and has all that its streams have.
+  [[nodiscard]] bool is_healthy(int i) const {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(monitors_[static_cast<std::size_t>(i)]);
+    constexpr timeval longest{.tv_sec = 2, .tv_usec = 0};
+    constexpr std::string_view request = "GET /healthz HTTP/1.0\r\n\r\n";
+    std::array<char, 512> answer{};
+    const bool asked = fd >= 0 && ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest) == 0 &&
+                       ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+                       ::write(fd, request.data(), request.size()) == static_cast<ssize_t>(request.size());
+    const ssize_t size = asked ? ::read(fd, answer.data(), answer.size()) : 0;
+    if (fd >= 0) ::close(fd);
+    return size > 0 && std::string_view{answer.data(), static_cast<std::size_t>(size)}.contains(" 200 ");
+  }
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
+  [[nodiscard]] std::string logs() const {
+    std::string text;
+    for (int i = 0; i < 3; ++i) {
+      std::ifstream in{log(i)};
+      text += std::string{std::istreambuf_iterator<char>{in}, {}};
+    }
+    return text.size() > 4000 ? text.substr(text.size() - 4000) : text;
+  }
+
+ private:
+  [[nodiscard]] std::string configuration(int i) const {
+    return (folder_ / ("n" + std::to_string(i) + ".conf")).string();
+  }
+  [[nodiscard]] std::string log(int i) const { return (folder_ / ("n" + std::to_string(i) + ".log")).string(); }
+
+  void write_configuration(int i) const {
+    const auto at = static_cast<std::size_t>(i);
+    std::ofstream out{configuration(i)};
+    out << "server_name: n" << i << "\nlisten: \"127.0.0.1:" << clients_[at]
+        << "\"\nhttp: \"127.0.0.1:" << monitors_[at] << "\"\nlog_file: \"" << log(i) << "\"\njetstream { store_dir: \""
+        << (folder_ / std::to_string(i)).string()
+        << "\", max_mem: 64MB, max_file: 4GB }\ncluster { name: nfx, listen: \"127.0.0.1:" << routes_[at]
+        << "\", routes: [";
+    for (const std::uint16_t port : routes_)
+      out << (port == routes_[0] ? "" : ", ") << "\"nats://127.0.0.1:" << port << "\"";
+    out << "] }\naccounts { nfx: { jetstream: enabled, users: [ {user: gateway, password: secret}, "
+           "{user: reader, password: secret, permissions: { publish: { deny: [\"TEST.s.>\"] } } } ] } }\n";
+  }
+
+  std::filesystem::path folder_;
+  std::vector<std::uint16_t> clients_, routes_, monitors_;
+  std::array<pid_t, 3> pids_{};
+};
+
+}  // namespace nfx::test
