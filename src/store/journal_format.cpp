@@ -32,6 +32,8 @@ std::string_view to_string(Durability durability) noexcept {
     case Durability::interval: return "interval";
     case Durability::group: return "group";
     case Durability::message: return "message";
+    case Durability::replicated: return "replicated";
+    case Durability::async: return "async";
   }
   return "unknown";
 }

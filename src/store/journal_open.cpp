@@ -50,6 +50,11 @@ void JournalWriter::check_options() const {
     refuse("ring_size", options_.ring_size, "a power of two " + sizes);
   }
   if (options_.sync_interval <= Duration::zero()) throw StoreError("the journal's sync_interval must be above zero");
+  if (is_replicated(options_.durability) != (options_.replica != nullptr)) {
+    throw StoreError("the journal of " + identity_ + " with durability \"" +
+                     std::string{to_string(options_.durability)} +
+                     "\" is opened by a gateway of a cluster alone: see docs/cluster.md");
+  }
   if (options_.retain_messages > std::size_t{1} << 32)
     refuse("retain_messages", options_.retain_messages, "at most 2^32");
   if (identity_.empty() || identity_.size() > SegmentHeader::max_identity) {

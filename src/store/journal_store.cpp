@@ -1,15 +1,18 @@
 // The poll thread's side of a journal: append copies a record into the ring, and never waits for the disk.
 #include "nexusfix/store/journal_store.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <new>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/store/journal_replica.hpp"
 #include "store/journal_bytes.hpp"
 #include "store/journal_index.hpp"
 #include "store/journal_writer.hpp"
@@ -44,6 +47,7 @@ struct JournalStore::State {
   RingHeader* ring = nullptr;
   char* bytes = nullptr;
   std::uint64_t ring_size = 0;
+  JournalReplica* replica = nullptr;  // null: what is synced may leave
   JournalPosition head = 0;
   JournalPosition limit = 0;    // messages go up to here without a second look
   JournalPosition wake_at = 0;  // after it the ring is half full, or more space is due
@@ -358,6 +362,7 @@ JournalStore::JournalStore(Disk& disk, const JournalOptions& options, std::strin
 JournalStore::~JournalStore() {
   if (state_ == nullptr) return;
   writer_->detach();
+  if (state_->replica != nullptr) state_->replica->close(state_->head);
   const bool recorded = !state_->reset_pending && !state_->number_pending;
   if (recorded && writer_->is_quiet()) {
     writer_->leave();
@@ -533,15 +538,33 @@ std::uint64_t JournalStore::stored_bytes() const noexcept {
 
 JournalPosition JournalStore::position() const noexcept { return state_->head; }
 JournalPosition JournalStore::durable() const noexcept {
-  const JournalPosition synced = state_->ring->durable.load(std::memory_order_acquire);
-  NFX_ASSERT(synced <= state_->head);
-  return synced;
+  const std::atomic<JournalPosition>& source =
+      state_->replica != nullptr ? state_->replica->released() : state_->ring->durable;
+  const JournalPosition position = source.load(std::memory_order_acquire);
+  NFX_ASSERT(position <= state_->head);
+  return position;
 }
-void JournalStore::want_sync() noexcept { writer_->want(state_->head); }
+void JournalStore::want_sync() noexcept {
+  state_->replica != nullptr ? state_->replica->want(state_->head) : writer_->want(state_->head);
+}
+
+void JournalStore::end_step() noexcept {
+  if (state_->replica != nullptr) state_->replica->want(state_->head);
+}
+
+void JournalStore::replicate(UtcTime now) {
+  JournalReplica* const replica = writer_->replica();
+  if (replica == nullptr) return;
+  replica->prepare(*this, now);
+  state_->counts.refused = 0;  // of what prepare() has appended again
+  state_->replica = replica;
+  replica->open(*writer_, state_->head);
+}
 
 bool JournalStore::wait_durable(JournalPosition position) noexcept {
   NFX_ASSERT(position <= state_->head);  // what was never appended never becomes durable
   if (durable() >= position) return true;
+  if (state_->replica != nullptr) return wait_released(position);
   if (!writer_->attached()) return writer_->sync_here(state_->last_time) && durable() >= position;
   writer_->want(position);
   constexpr int spins_before_yield = 2000;
@@ -552,6 +575,19 @@ bool JournalStore::wait_durable(JournalPosition position) noexcept {
     } else {
       ::sched_yield();
     }
+  }
+  return true;
+}
+
+// A replica answers within some milliseconds, or it is lost: then the bytes that are waited for are not sent.
+bool JournalStore::wait_released(JournalPosition position) noexcept {
+  constexpr std::chrono::milliseconds longest{20};
+  want_sync();
+  const auto end = std::chrono::steady_clock::now() + longest;
+  while (durable() < position) {
+    if (state_->ring->failed.load(std::memory_order_acquire) != 0 || std::chrono::steady_clock::now() >= end)
+      return false;
+    ::sched_yield();
   }
   return true;
 }

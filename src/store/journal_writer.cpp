@@ -2,12 +2,14 @@
 #include "store/journal_writer.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <mutex>
 #include <utility>
 
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/store/journal_replica.hpp"
 #include "store/journal_bytes.hpp"
 
 namespace nfx::detail {
@@ -35,9 +37,12 @@ void JournalWriter::nudge() noexcept {
 
 bool JournalWriter::is_wanted() const noexcept {
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
+  // What waits for a replica is written already.
+  const JournalPosition written =
+      options_.replica != nullptr ? written_ : ring_->written.load(std::memory_order_relaxed);
   return ring_->failed.load(std::memory_order_relaxed) == 0 &&
          (ring_->wanted.load(std::memory_order_seq_cst) > ring_->durable.load(std::memory_order_relaxed) ||
-          head - ring_->written.load(std::memory_order_relaxed) > options_.ring_size / 2 ||
+          head - written > options_.ring_size / 2 ||
           (space_due() && !ring_->disk_full.load(std::memory_order_relaxed)));
 }
 
@@ -49,6 +54,14 @@ std::string JournalWriter::error_text() const {
 void JournalWriter::say(const DiskError& error) noexcept {
   const std::lock_guard lock(text_mutex_);
   error_text_ = error.text();
+}
+
+void JournalWriter::fence(const std::string& why) noexcept {
+  {
+    const std::lock_guard lock(text_mutex_);
+    error_text_ = why;
+  }
+  ring_->failed.store(EOWNERDEAD, std::memory_order_release);
 }
 
 bool JournalWriter::fail(const DiskError& error) noexcept {
@@ -103,9 +116,15 @@ bool JournalWriter::write_to(JournalPosition limit) noexcept {
       return fail(done.error());
     }
     written_ += size;
-    ring_->written.store(written_, std::memory_order_release);
+    publish_written();
   }
   return true;
+}
+
+// What the poll thread may overwrite. A replica reads the ring too.
+void JournalWriter::publish_written() noexcept {
+  const JournalPosition needed = options_.replica != nullptr ? options_.replica->needed() : written_;
+  ring_->written.store(std::min(written_, needed), std::memory_order_release);
 }
 
 // Everything up to the head as it is now, over the end of a segment when the poll thread has made one.
@@ -180,6 +199,7 @@ Duration JournalWriter::turn(Instant now) noexcept {
   if (ring_->failed.load(std::memory_order_relaxed) != 0) return far;
   turn_time_ = now.utc;
   reserve_when_due(now.monotonic);
+  if (options_.replica != nullptr) publish_written();
   const bool asked = ring_->wanted.load(std::memory_order_seq_cst) > durable_;
   const JournalPosition head = ring_->head.load(std::memory_order_acquire);
   NFX_ASSERT(durable_ <= written_ && written_ <= head);

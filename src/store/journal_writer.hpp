@@ -95,10 +95,13 @@ class JournalWriter {
   void detach() noexcept;
   [[nodiscard]] std::string error_text() const;
   void record_lags_in(std::shared_ptr<LatencyCounts> lags) noexcept;
+  // Ends the work as a failed write does: for this reason nothing of the session may be sent any more. From any thread.
+  void fence(const std::string& why) noexcept;
   // The segment that holds a position; `end` is where the next one begins, unset_position for the last.
   [[nodiscard]] std::optional<SegmentPlace> segment_at(JournalPosition position, JournalPosition& end) const;
   [[nodiscard]] std::filesystem::path segment_path(std::uint64_t ordinal) const;
   [[nodiscard]] Disk& disk() noexcept { return disk_; }
+  [[nodiscard]] JournalReplica* replica() const noexcept { return options_.replica.get(); }
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
   // The flusher.
@@ -114,7 +117,9 @@ class JournalWriter {
   [[nodiscard]] std::uint64_t left_in_segment() const noexcept;  // bytes until the next one has to begin
   void make_spare_ahead(MonotonicTime now) noexcept;
   bool write_zeros(MonotonicTime now) noexcept;  // false: there was nothing to do
-  [[nodiscard]] bool holds_back() const noexcept { return options_.durability >= Durability::group; }
+  [[nodiscard]] bool holds_back() const noexcept {
+    return options_.durability == Durability::group || options_.durability == Durability::message;
+  }
 
   // Any thread.
   std::atomic<std::uint64_t> syncs{0};
@@ -165,6 +170,7 @@ class JournalWriter {
   // journal_writer.cpp
   DiskResult<void> establish();
   bool write_all() noexcept;
+  void publish_written() noexcept;
   bool write_to(JournalPosition limit) noexcept;
   bool sync_file() noexcept;
   bool mark(UtcTime now) noexcept;

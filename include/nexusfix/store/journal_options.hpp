@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,13 +13,22 @@
 
 namespace nfx {
 
+class JournalReplica;
+
 // What a program may rely on when bytes are sent to the peer.
 enum class Durability : std::uint8_t {
   none,  // written to the file now and then, synced only at the end: survives the end of the process, not a power loss
-  interval,  // synced every sync_interval: a power loss costs at most that much
-  group,     // nothing is sent before it is synced; one sync serves all that gathered meanwhile, of all sessions
-  message,   // as group, and send() itself returns only when its message is synced
+  interval,    // synced every sync_interval: a power loss costs at most that much
+  group,       // nothing is sent before it is synced; one sync serves all that gathered meanwhile, of all sessions
+  message,     // as group, and send() itself returns only when its message is synced
+  replicated,  // as interval on the disk, and nothing is sent before a replica has stored it
+  async,       // the same, up to a limit of messages and bytes before the replica has stored them
 };
+
+// Nothing is sent that a replica, or the rules of one, have not released; see journal_replica.hpp.
+[[nodiscard]] constexpr bool is_replicated(Durability durability) noexcept {
+  return durability >= Durability::replicated;
+}
 
 [[nodiscard]] std::string_view to_string(Durability durability) noexcept;
 
@@ -48,6 +58,8 @@ struct JournalOptions {
   bool zeros_ahead = true;
   // A session whose disk is full keeps its connection until then, and then logs out. 0: immediately.
   std::chrono::seconds full_timeout{30};
+  // Of a journal with a replicated durability, which cannot be opened without one.
+  std::shared_ptr<JournalReplica> replica = nullptr;
 };
 
 }  // namespace nfx

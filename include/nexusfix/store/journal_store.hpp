@@ -150,7 +150,8 @@ class JournalStore {
   // last record, in file and ring. Cheap to repeat. Without a flusher the space is reserved here.
   void prepare(std::uint64_t ahead = 1) noexcept;
 
-  // Durability.
+  // Durability. With a replicated one, durable() is what the replica has released, and wait_durable() waits 20 ms at
+  // most.
   [[nodiscard]] Durability durability() const noexcept { return durability_; }
   // Nothing of what was appended may leave before durable() has come to position().
   [[nodiscard]] bool holds_back() const noexcept { return durability_ >= Durability::group; }
@@ -161,6 +162,11 @@ class JournalStore {
   // Until durable() comes to `position`, or the store has failed (false). Writes and syncs on this thread when no
   // flusher is running; otherwise waits for it.
   bool wait_durable(JournalPosition position) noexcept;
+  // Compares the journal with its replica, completes it, and gives its records to the replica from here on. Once,
+  // before anything is appended. Throws what JournalReplica::Prepare does.
+  void replicate(UtcTime now);
+  // No step of the session is under way: what was appended may be replicated. Nothing without a replica.
+  void end_step() noexcept;
   // Writes and syncs everything on the calling thread: for programs without a flusher. False: failed.
   bool sync(UtcTime now) noexcept;
 
@@ -200,6 +206,7 @@ class JournalStore {
     std::string_view rest;
     [[nodiscard]] std::size_t size() const noexcept { return front.size() + rest.size(); }
   };
+  bool wait_released(JournalPosition position) noexcept;
   bool append_flagged(SeqNum seq, Body body, UtcTime now, std::uint8_t flags) noexcept;
   void record_rest(UtcTime now) noexcept;
 
