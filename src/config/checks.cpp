@@ -316,6 +316,71 @@ std::optional<Problem> find_control_problem(const ControlConfig& control) {
   return std::nullopt;
 }
 
+[[nodiscard]] static bool is_cluster_name(std::string_view name) noexcept {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  return !name.empty() && name.size() <= 100 && name.find_first_not_of(allowed) == std::string_view::npos &&
+         name.front() != '_';
+}
+
+std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
+  constexpr std::string_view form = "expected 1 to 100 letters, digits, - and _, and no _ at the beginning";
+  if (!cluster.wanted()) return std::nullopt;
+  for (const std::string& server : cluster.servers) {
+    if (server.empty() || server.contains(',') || server.contains(' '))
+      return Problem{0, "servers", "expected a list of addresses, such as [\"nats://10.0.0.1\", \"nats://10.0.0.2\"]"};
+  }
+  if (!is_cluster_name(cluster.stream)) return Problem{0, "stream", std::string{form}};
+  if (cluster.gateway.empty()) return Problem{0, "gateway", "needs the name of this process among gateways"};
+  for (const std::string& name : cluster.gateways) {
+    if (!is_cluster_name(name)) return Problem{0, "gateways", '"' + name + "\": " + std::string{form}};
+    if (std::ranges::count(cluster.gateways, name) != 1)
+      return Problem{0, "gateways", '"' + name + "\" is there twice: each process has a name of its own"};
+  }
+  const auto is_gateway = [&](std::string_view name) {
+    return std::ranges::find(cluster.gateways, name) != cluster.gateways.end();
+  };
+  if (!is_gateway(cluster.gateway))
+    return Problem{0, "gateway", '"' + cluster.gateway + "\" is not one of gateways: add it there, for all of them"};
+  for (const std::string& name : cluster.drain) {
+    if (!is_gateway(name)) return Problem{0, "drain", '"' + name + "\" is not one of gateways"};
+  }
+  for (const std::string& pin : cluster.pins) {
+    const std::size_t equals = pin.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Problem{0, "pins", '"' + pin + "\": expected a session and a gateway, such as \"DESK-VENUE=a\""};
+    if (!is_gateway(pin.substr(equals + 1)))
+      return Problem{0, "pins", '"' + pin.substr(equals + 1) + "\" is not one of gateways"};
+  }
+  if (cluster.lease < std::chrono::seconds{1}) return Problem{0, "lease_s", "expected at least 1"};
+  if (cluster.lost_after < std::chrono::seconds{1}) return Problem{0, "lost_after_ms", "expected at least 1000"};
+  return std::nullopt;
+}
+
+// Of a session with a replicated durability.
+[[nodiscard]] static std::optional<Problem> find_replica_problem(const EngineConfig& engine, std::size_t i) {
+  const SessionSettings& s = engine.sessions[i];
+  if (!is_replicated(s.journal.durability)) return std::nullopt;
+  constexpr std::size_t longest_message = 128 * 1024;  // of a frame
+  if (s.store_kind == StoreKind::memory)
+    return Problem{i, "durability", "a replicated session has a journal too: write store = \"journal\""};
+  if (s.is_template)
+    return Problem{i, "durability",
+                   "a template's sessions cannot be replicated: write a [[session]] for each that has to be"};
+  if (!engine.cluster.wanted())
+    return Problem{i, "durability", "needs the servers that store the session: write servers in a section [cluster]"};
+  if (engine.max_message_size > longest_message)
+    return Problem{i, "durability", "needs [engine] max_message_size of at most " + std::to_string(longest_message)};
+  const std::string name = replica_name(s);
+  if (!is_cluster_name(name))
+    return Problem{i, "replica_name",
+                   '"' + name + "\": expected 1 to 100 letters, digits, - and _, and no _ at the beginning"};
+  for (std::size_t k = 0; k < i; ++k) {
+    if (engine.sessions[k].is_replicated() && replica_name(engine.sessions[k]) == name)
+      return Problem{i, "replica_name", '"' + name + "\" is another session's name in the cluster: write another one"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Problem> find_log_thread_problem(const EngineConfig& engine) {
   const std::uint32_t threads = engine.placement.role(ThreadRole::log).threads;
   if (threads > 1)
@@ -335,6 +400,7 @@ std::optional<Problem> find_trace_problem(const EngineConfig& engine) {
 std::optional<Problem> find_problem(const EngineConfig& engine) {
   for (std::size_t i = 0; i < engine.sessions.size(); ++i) {
     if (auto problem = find_problem_of(engine, i)) return problem;
+    if (auto problem = find_replica_problem(engine, i)) return problem;
   }
   return std::nullopt;
 }
@@ -349,6 +415,8 @@ void check_config(const EngineConfig& engine) {
     throw ConfigError("log " + std::string{problem->key} + ": " + problem->text);
   if (const auto problem = config::find_control_problem(engine.control))
     throw ConfigError("control " + std::string{problem->key} + ": " + problem->text);
+  if (const auto problem = config::find_cluster_problem(engine.cluster))
+    throw ConfigError("cluster " + std::string{problem->key} + ": " + problem->text);
   if (const auto problem = config::find_log_thread_problem(engine))
     throw ConfigError("placement.log " + std::string{problem->key} + ": " + problem->text);
   if (const auto problem = config::find_trace_problem(engine))

@@ -21,6 +21,7 @@ struct Problem {
 [[nodiscard]] std::optional<Problem> find_engine_problem(const EngineConfig& engine);      // of [engine]
 [[nodiscard]] std::optional<Problem> find_log_problem(const LogConfig& log);               // of [log]
 [[nodiscard]] std::optional<Problem> find_control_problem(const ControlConfig& control);   // of [control]
+[[nodiscard]] std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster);   // of [cluster]
 [[nodiscard]] std::optional<Problem> find_log_thread_problem(const EngineConfig& engine);  // of [placement.log]
 [[nodiscard]] std::optional<Problem> find_trace_problem(const EngineConfig& engine);       // of [log]
 [[nodiscard]] std::optional<Problem> find_problem(const EngineConfig& engine);             // of its sessions

@@ -21,6 +21,14 @@ std::string_view to_string(StoreKind kind) noexcept {
   return "?";
 }
 
+std::string_view to_string(WhenLost when) noexcept {
+  switch (when) {
+    case WhenLost::stop: return "stop";
+    case WhenLost::keep_on: return "continue";
+  }
+  return "?";
+}
+
 std::string_view to_string(SlowConsumer policy) noexcept {
   switch (policy) {
     case SlowConsumer::refuse: return "refuse";
@@ -71,6 +79,18 @@ std::string joined(const SessionConfig& s, std::string_view ours, std::string_vi
 // Read from the left: the first ":" ends BeginString, the first "->" our CompID, the next ":" the peer's.
 std::string identity(const SessionConfig& s) {
   return joined(s, escaped(s.sender_comp_id, "->", "%3E"), escaped(s.target_comp_id, ":", "%3A"));
+}
+
+std::string replica_name(const SessionSettings& settings) {
+  if (!settings.replica_name.empty()) return settings.replica_name;
+  const SessionConfig& s = settings.session;
+  std::string name = s.sender_comp_id + '-' + s.target_comp_id;
+  if (!s.session_qualifier.empty()) name += '-' + s.session_qualifier;
+  for (char& c : name) {
+    const bool usable = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    if (!usable) c = '_';
+  }
+  return name;
 }
 
 std::string former_identity(const SessionConfig& s) {

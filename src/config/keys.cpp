@@ -230,7 +230,47 @@ constexpr auto control_table = std::to_array<Key<ControlConfig>>({
         "http."),
 });
 
+constexpr auto cluster_table = std::to_array<Key<ClusterConfig>>({
+    NFX_LIST("servers", servers,
+             "Servers of NATS that store the sessions with durability \"replicated\" or \"async\", such as "
+             "[\"nats://10.0.0.1\", \"nats://10.0.0.2\", \"nats://10.0.0.3\"]. docs/cluster.md describes the cluster."),
+    NFX_TEXT("stream", stream, "Stream that 'nfx cluster init' has made, the same for all gateways."),
+    NFX_PATH("credentials", credentials,
+             "File with the user's JWT and seed, as nsc writes it; no other user may read it. Empty: none."),
+    NFX_PATH("ca", certificate_authority,
+             "File with the certificates that the servers' are checked with; it turns TLS on. Empty: no TLS."),
+    NFX_TEXT("gateway", gateway,
+             "Name of this process among gateways, such as \"a\": letters, digits, - and _. No two processes may have "
+             "the same."),
+    NFX_LIST("gateways", gateways,
+             "Names of all processes that may own the sessions, such as [\"a\", \"b\"]. All have the same list."),
+    NFX_LIST("pins", pins,
+             "Sessions that a gateway is to have while it is alive and does not drain, such as [\"DESK-VENUE=a\"]. The "
+             "others are distributed over the gateways."),
+    NFX_LIST("drain", drain, "Gateways that are to have no sessions while another one is alive, such as [\"b\"]."),
+    NFX_DURATION(
+        "lease_s", lease, std::chrono::seconds, 1, 3600,
+        "Seconds after which another gateway becomes the owner of the sessions of a lost one, and a quarter more. "
+        "As 'nfx cluster init --lease' has it."),
+    NFX_ENUM(
+        "when_lost", when_lost,
+        "What a session does whose cluster does not answer for lost_after_ms. \"stop\": its connection is closed, "
+        "and it waits. \"continue\": it continues with its journal alone, until ring_size bytes wait for the cluster."),
+    NFX_DURATION("lost_after_ms", lost_after, std::chrono::milliseconds, 1000, day_s * 1000,
+                 "Milliseconds without an answer of the cluster after which when_lost has effect. An election of the "
+                 "servers takes 4 to 9 seconds."),
+    NFX_INTEGER(
+        "async_messages", async_messages, 1, 4096,
+        "Most records of a session with durability = \"async\" that may be sent and are not stored in the cluster "
+        "yet. A gateway that is lost loses at most so many."),
+    NFX_INTEGER(
+        "async_bytes", async_bytes, 4096, 1024 * 1024,
+        "Most bytes of a session with durability = \"async\" that may be sent and are not stored in the cluster "
+        "yet."),
+});
+
 static_assert(rows_are_sound<EngineConfig>(engine_table));
+static_assert(rows_are_sound<ClusterConfig>(cluster_table));
 static_assert(rows_are_sound<ControlConfig>(control_table));
 static_assert(rows_are_sound<PlacementRequest>(placement_table));
 static_assert(rows_are_sound<RoleRequest>(role_table));
@@ -243,5 +283,6 @@ std::span<const Key<PlacementRequest>> placement_keys() noexcept { return placem
 std::span<const Key<RoleRequest>> role_keys() noexcept { return role_table; }
 std::span<const Key<LogConfig>> log_keys() noexcept { return log_table; }
 std::span<const Key<ControlConfig>> control_keys() noexcept { return control_table; }
+std::span<const Key<ClusterConfig>> cluster_keys() noexcept { return cluster_table; }
 
 }  // namespace nfx::config

@@ -91,6 +91,7 @@ class KeyProblem : public BadValue {
 [[nodiscard]] std::span<const Key<RoleRequest>> role_keys() noexcept;  // of [placement.poll] and the other roles
 [[nodiscard]] std::span<const Key<LogConfig>> log_keys() noexcept;
 [[nodiscard]] std::span<const Key<ControlConfig>> control_keys() noexcept;
+[[nodiscard]] std::span<const Key<ClusterConfig>> cluster_keys() noexcept;
 [[nodiscard]] std::span<const Key<SessionDraft>> session_keys() noexcept;
 
 }  // namespace nfx::config

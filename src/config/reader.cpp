@@ -35,12 +35,12 @@ class Reader {
   EngineConfig read(std::string_view text) {
     const toml::table root = parse(text);
     for (const auto& [key, node] : root) {
-      if (key != "engine" && key != "placement" && key != "log" && key != "control" && key != "defaults" &&
-          key != "session") {
+      if (key != "engine" && key != "placement" && key != "log" && key != "control" && key != "cluster" &&
+          key != "defaults" && key != "session") {
         fail(node, {}, key.str(),
              "unknown section" +
-                 did_you_mean(key.str(), {"engine", "placement", "log", "control", "defaults", "session"}) +
-                 "; expected [engine], [placement], [log], [control], [defaults] or [[session]]");
+                 did_you_mean(key.str(), {"engine", "placement", "log", "control", "cluster", "defaults", "session"}) +
+                 "; expected [engine], [placement], [log], [control], [cluster], [defaults] or [[session]]");
       }
     }
     EngineConfig engine;
@@ -58,6 +58,7 @@ class Reader {
         fail(place_of(*table, problem->key), "log", problem->key, problem->text);
     }
     if (const toml::table* table = section(root, "control")) read_control(*table, engine.control);
+    if (const toml::table* table = section(root, "cluster")) read_cluster(*table, engine.cluster);
     if (const auto problem = config::find_log_thread_problem(engine)) {
       NFX_ASSERT(root["placement"]["log"].is_table());
       const toml::node& node = place_of(*root["placement"]["log"].as_table(), problem->key);
@@ -208,6 +209,13 @@ class Reader {
     if (const auto problem = config::find_control_problem(control))
       fail(place_of(table, problem->key), "control", problem->key, problem->text);
     for (std::string* path : {&control.socket, &control.tokens, &control.audit}) from_folder(*path);
+  }
+
+  void read_cluster(const toml::table& table, ClusterConfig& cluster) const {
+    apply(table, "cluster", config::cluster_keys(), cluster);
+    if (const auto problem = config::find_cluster_problem(cluster))
+      fail(place_of(table, problem->key), "cluster", problem->key, problem->text);
+    for (std::string* path : {&cluster.credentials, &cluster.certificate_authority}) from_folder(*path);
   }
 
   // Relative paths are relative to the folder of the configuration file.

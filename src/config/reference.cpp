@@ -26,6 +26,7 @@ void for_each_section(Visit&& visit) {
   visit(role_sections(), "", config::role_keys());
   visit("[log]", "log files and metrics", config::log_keys());
   visit("[control]", "commands of operators, and metrics over HTTP", config::control_keys());
+  visit("[cluster]", "sessions that other machines continue", config::cluster_keys());
   visit("[[session]]", "and [defaults] for all sessions", config::session_keys());
 }
 

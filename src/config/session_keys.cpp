@@ -515,11 +515,16 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
     NFX_INTEGER("ring_size", settings.journal.ring_size, 64 * 1024, gib,
                 "Bytes of a session that may wait to be written to its journal, a power of two. Raise it when "
                 "nfx_store_ring_full_total grows."),
-    NFX_ENUM("durability", settings.journal.durability,
-             "When journals are synced to the disk. \"none\": when the journal is closed. \"interval\": every "
-             "sync_interval_ms. "
-             "\"group\": "
-             "before messages are sent to the peer. \"message\": before send() returns, which stops its poll thread."),
+    NFX_ENUM(
+        "durability", settings.journal.durability,
+        "When journals are synced to the disk. \"none\": when the journal is closed. \"interval\": every "
+        "sync_interval_ms. "
+        "\"group\": before messages are sent to the peer. \"message\": before send() returns, which stops its poll "
+        "thread. \"replicated\": as interval, and [cluster] has messages before they are sent. \"async\": soon after."),
+    NFX_TEXT(
+        "replica_name", settings.replica_name,
+        "Name of the session in [cluster], with durability \"replicated\" or \"async\". Empty: its CompIDs, such as "
+        "\"DESK-VENUE\"."),
     NFX_DURATION(
         "sync_interval_ms", settings.journal.sync_interval, std::chrono::milliseconds, 1, 60'000,
         "Milliseconds between two syncs, with durability = \"interval\". A power failure or an operating system crash "

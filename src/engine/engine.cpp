@@ -333,16 +333,18 @@ std::size_t Engine::add_session(SessionSettings settings) {
   const SessionConfig config = settings.session;
   const std::weak_ptr<TlsContext> tls = settings.socket.tls;
   if (settings.store_kind == StoreKind::journal) parts_->helpers.begin();
-  settings.poll_thread = parts_->placement.join_mapping(settings);
+  // A replicated session has its place from the start.
+  const bool is_new = !settings.is_replicated();
+  if (is_new) settings.poll_thread = parts_->placement.join_mapping(settings);
   try {
     check_session(parts_->config, settings);
     const std::uint32_t number = settings.poll_thread;
     const std::size_t session = parts_->threads[number]->add(std::move(settings));
-    parts_->placement.joined_as(session, config);
+    if (is_new) parts_->placement.joined_as(session, config);
     if (tls.lock()) parts_->remember_tls(identity(config), tls);
     return session;
   } catch (...) {
-    parts_->placement.withdraw(config);
+    if (is_new) parts_->placement.withdraw(config);
     throw;
   }
 }

@@ -24,7 +24,9 @@ LogonGate::LogonGate(const EngineConfig& config, std::uint32_t thread, Applicati
       pending_(admission_.places()),
       bytes_(admission_.places()) {
   for (const SessionSettings& settings : config.sessions) {
-    if (settings.poll_thread != thread || !settings.is_template) continue;
+    if (settings.poll_thread != thread) continue;
+    if (settings.is_replicated() && settings.session.role == Role::acceptor) replicated_.push_back(&settings);
+    if (!settings.is_template) continue;
     templates_.push_back(&settings);
     expect(settings);
   }
@@ -136,6 +138,16 @@ std::optional<SessionKey> LogonGate::key_of(const MessageView& logon, const Pend
   if (here == listening_.end()) return std::nullopt;
   return SessionKey{here->name, logon.begin_string(), logon.get_view(Tag::TargetCompID),
                     logon.get_view(Tag::SenderCompID)};
+}
+
+bool LogonGate::is_owned_elsewhere(const MessageView& logon, const PendingLogon& pending) const noexcept {
+  return std::ranges::any_of(replicated_, [&](const SessionSettings* settings) {
+    const SessionConfig& session = settings->session;
+    return session.begin_string == logon.begin_string() &&
+           session.sender_comp_id == logon.get_view(Tag::TargetCompID) &&
+           session.target_comp_id == logon.get_view(Tag::SenderCompID) &&
+           listener_at(settings->listen) == pending.listener;
+  });
 }
 
 std::optional<SessionSettings> LogonGate::from_template(const MessageView& logon, PendingLogon& pending,

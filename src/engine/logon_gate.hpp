@@ -147,6 +147,8 @@ class LogonGate {
   [[nodiscard]] std::optional<SessionKey> key_of(const MessageView& logon, const PendingLogon& pending) const noexcept;
   // The settings of a session that a template makes for this Logon; nothing when no template fits, or the session is
   // not open now. `pending` states why.
+  // The Logon names a replicated session. Where it does not exist, another gateway of the cluster may have it.
+  [[nodiscard]] bool is_owned_elsewhere(const MessageView& logon, const PendingLogon& pending) const noexcept;
   [[nodiscard]] std::optional<SessionSettings> from_template(const MessageView& logon, PendingLogon& pending,
                                                              UtcTime now) const;
   // Whether the session takes Logons from this address and of this certificate. `pending` states why not.
@@ -190,6 +192,7 @@ class LogonGate {
   std::size_t most_bytes_;
   Duration timeout_;
   std::vector<const SessionSettings*> templates_;
+  std::vector<const SessionSettings*> replicated_;  // acceptors; they exist while this process owns them
   std::vector<Listening> listening_;
   std::vector<Allowed> allowed_;  // by listen address
   PeerAddresses addresses_;

@@ -8,6 +8,11 @@
 
 namespace nfx {
 
+std::size_t most_added_sessions(const EngineConfig& config) noexcept {
+  const auto replicated = std::ranges::count_if(config.sessions, &SessionSettings::is_replicated);
+  return config.max_dynamic_sessions + static_cast<std::size_t>(replicated);
+}
+
 void LoopCommands::configured(const std::string& name) {
   const std::lock_guard lock{mutex_};
   const bool added = names_.insert(name).second;
@@ -17,19 +22,19 @@ void LoopCommands::configured(const std::string& name) {
 std::size_t LoopCommands::claim(const std::string& name) {
   const std::lock_guard lock{mutex_};
   if (names_.contains(name)) throw ConfigError("the session " + name + " exists already");
-  if (dynamic_count_ == config_.max_dynamic_sessions) {
+  if (dynamic_count_ >= most_added_sessions(config_)) {
     throw ConfigError("there are " + std::to_string(dynamic_count_) +
                       " sessions that were added or made from templates: raise [engine] max_dynamic_sessions");
   }
   names_.insert(name);
   ++dynamic_count_;
-  NFX_ASSERT(dynamic_count_ <= config_.max_dynamic_sessions);
+  NFX_ASSERT(dynamic_count_ <= most_added_sessions(config_));
   return config_.sessions.size() + dynamic_made_++ * config_.poll_threads + thread_;
 }
 
 bool LoopCommands::full() {
   const std::lock_guard lock{mutex_};
-  return dynamic_count_ >= config_.max_dynamic_sessions;
+  return dynamic_count_ >= most_added_sessions(config_);
 }
 
 void LoopCommands::release(const std::string& name) {
@@ -52,7 +57,7 @@ bool LoopCommands::knows(const std::string& name) {
 }
 
 bool LoopCommands::may_exist(std::size_t number) const noexcept {
-  if (!is_dynamic(number)) return !config_.sessions[number].is_template;
+  if (!is_dynamic(number)) return !config_.sessions[number].is_template && !config_.sessions[number].is_replicated();
   const std::size_t beyond = number - config_.sessions.size();
   return beyond / config_.poll_threads < dynamic_made_.load(std::memory_order_acquire);
 }

@@ -18,6 +18,9 @@
 
 namespace nfx {
 
+// Sessions of one poll thread that do not exist at its start: max_dynamic_sessions, and those that are replicated.
+[[nodiscard]] std::size_t most_added_sessions(const EngineConfig& config) noexcept;
+
 struct LoopCommand {
   enum class Kind : std::uint8_t {
     add,          // `session`

@@ -36,8 +36,9 @@ std::string counted(std::size_t count, std::string_view what) {
 
 // "listens on 127.0.0.1:9878" or "connects to 192.0.2.7:9878".
 std::string address_text(const SessionSettings& settings, const Endpoint& listen) {
-  if (settings.session.role == Role::acceptor) return "listens on " + to_string(listen);
-  return "connects to " + to_string(settings.connect.front());
+  const std::string when = settings.is_replicated() ? " while this gateway owns it" : "";
+  if (settings.session.role == Role::acceptor) return "listens on " + to_string(listen) + when;
+  return "connects to " + to_string(settings.connect.front()) + when;
 }
 
 std::string name_of(const SessionSettings& settings) {
@@ -116,7 +117,14 @@ void reload(Engine& engine, bool encrypted, LineLog& lines) {
 
 ControlPart make_control_part = nullptr;
 
-void require_control(const EngineConfig& config) {
+ClusterPart make_cluster_part = nullptr;
+
+void require_parts(const EngineConfig& config) {
+  if (config.cluster.wanted() && make_cluster_part == nullptr) {
+    throw ConfigError(
+        "[cluster]: this program is made without the gateway of a cluster: link nexusfix::cluster and call "
+        "nfx::use_cluster() before nfx::run(), or remove [cluster]");
+  }
   if (config.control.wanted() && make_control_part == nullptr) {
     throw ConfigError(
         "[control]: this program is made without the control plane: link nexusfix::control and call "
@@ -161,7 +169,7 @@ void use_program_store(SessionSettings& session, const std::string& file) {
 }
 
 void print_program(EngineConfig config, const std::string& file, std::string_view program) {
-  require_control(config);
+  require_parts(config);
   load_certificates(config);
   const std::vector<std::string> in_use = check_listen_addresses(config);
   SafeText out;
@@ -199,9 +207,10 @@ std::string store_text(const EngineConfig& config) {
 }
 
 void set_control_part(ControlPart make) noexcept { make_control_part = make; }
+void set_cluster_part(ClusterPart make) noexcept { make_cluster_part = make; }
 
 void run_program(EngineConfig config, Application& application, LineLog& lines, const std::string& file) {
-  require_control(config);
+  require_parts(config);
   const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
   ReloadOnHangup on_hangup;  // before the engine, whose threads inherit the blocked signal
   {
@@ -211,6 +220,8 @@ void run_program(EngineConfig config, Application& application, LineLog& lines, 
     std::shared_ptr<void> control = engine.config().control.wanted() ? make_control_part(engine, file) : nullptr;
     engine.start();
     announce(engine, lines);
+    // Sessions that it owns log out while the engine stops, so it ends after that.
+    std::shared_ptr<void> gateway = engine.config().cluster.wanted() ? make_cluster_part(engine, lines) : nullptr;
     const EndOfReloads end_of_reloads{on_hangup};
     on_hangup.begin([&engine, &lines, encrypted] { reload(engine, encrypted, lines); });
     // The service is ready when the poll threads, which run() starts, answer.
@@ -225,6 +236,7 @@ void run_program(EngineConfig config, Application& application, LineLog& lines, 
     service.begin();
     engine.run();
     service.end();
+    gateway.reset();  // gives its sessions to the other gateways
     control.reset();  // its requests would wait for poll threads that have ended
     for (const ThreadReport& each : engine.thread_reports())
       announce_as(lines, LogLevel::info, "placement", to_string(each));

@@ -8,7 +8,7 @@ namespace nfx {
 namespace {
 
 [[nodiscard]] std::size_t most_sessions(const EngineConfig& config) noexcept {
-  return config.sessions.size() + config.max_dynamic_sessions;
+  return config.sessions.size() + most_added_sessions(config);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ SessionRunner::SessionRunner(const SessionRunnerOptions& options)
     notes_.trace_to(latencies_.make_traces(), config_.log.trace_every);
   for (std::size_t number = 0; number < config_.sessions.size(); ++number) {
     const SessionSettings& settings = config_.sessions[number];
-    if (settings.poll_thread != thread_ || settings.is_template) continue;
+    if (settings.poll_thread != thread_ || settings.is_template || settings.is_replicated()) continue;
     commands_.configured(identity(settings.session));
     LiveSession& session = sessions_.add(make_session(settings, number, now_.utc));
     submissions_.add(number, session.config(), session.submit_state);
@@ -168,7 +168,9 @@ void SessionRunner::check_stores_when_changed() {
   if (stores_.changes() == store_changes_seen_) return;
   store_changes_seen_ = stores_.changes();
   sessions_.for_each([this](LiveSession& session) {
-    if (session.journal_store != nullptr) check_store(session);
+    if (session.journal_store == nullptr) return;
+    session.journal_store->end_step();
+    check_store(session);
   });
 }
 

@@ -157,7 +157,10 @@ LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingL
   const auto key = logons_.key_of(logon, pending);
   if (!key) return refuse_logon(pending, LogonRefusalReason::unknown_session);
   LiveSession* session = sessions_.find(*key);
-  if (session == nullptr) return make_from_template(logon, pending);
+  if (session == nullptr) {
+    if (logons_.is_owned_elsewhere(logon, pending)) return refuse_logon(pending, LogonRefusalReason::not_owner);
+    return make_from_template(logon, pending);
+  }
   if (!session->enabled) return refuse_logon(pending, LogonRefusalReason::disabled, session);
   if (session->connection.exists()) {
     challenge(*session, logon, pending);

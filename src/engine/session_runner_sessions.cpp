@@ -14,7 +14,9 @@ namespace nfx {
 
 void SessionRunner::start() {
   for (const SessionSettings& settings : config_.sessions) {
-    if (settings.poll_thread != thread_ || settings.session.role == Role::initiator) continue;
+    // A replicated session listens from when this process owns it.
+    if (settings.poll_thread != thread_ || settings.session.role == Role::initiator || settings.is_replicated())
+      continue;
     ensure_listener(settings.listen, settings.socket);
   }
   sessions_.for_each([this](LiveSession& session) {

@@ -10,6 +10,7 @@
 
 #include "engine/clock.hpp"
 #include "nexusfix/store/journal_reader.hpp"
+#include "nexusfix/store/journal_replica.hpp"
 #include "nexusfix/wire/message_view.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
@@ -77,10 +78,12 @@ struct JournalStores::Worker {
 };
 
 JournalStores::JournalStores(Disk& disk, std::function<void()> durable, StoreHelpers helpers) : disk_(disk) {
+  woken_ = durable;
   const auto moved = [this, durable = std::move(durable)] {
     changes_.fetch_add(1, std::memory_order_release);
     if (durable) durable();
   };
+  changed_ = moved;
   for (std::uint32_t i = 0; i < std::max(helpers.flushers, std::uint32_t{1}); ++i)
     flushers_.push_back(std::make_unique<JournalFlusher>(moved));
   for (std::uint32_t i = 0; i < helpers.workers; ++i) workers_.push_back(std::make_unique<Worker>());
@@ -110,6 +113,8 @@ SessionStore JournalStores::open_journal(const SessionSettings& settings, UtcTim
   if (!store.recovery().has_inbound) store.set_next_inbound(settings.next_inbound, now);
   if (!store.recovery().has_outbound) store.set_next_outbound(settings.next_outbound, now);
   if (settings.prefault) store.prefault();
+  if (settings.journal.replica != nullptr) settings.journal.replica->call(woken_, changed_);
+  store.replicate(now);
   flusher_for(settings).add(store);
   return SessionStore{std::move(store)};
 }

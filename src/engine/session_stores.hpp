@@ -79,6 +79,7 @@ class JournalStores final : public SessionStores {
   [[nodiscard]] SessionStore open_journal(const SessionSettings& settings, UtcTime now);
 
   Disk& disk_;
+  std::function<void()> woken_, changed_;  // for replicas: something may leave; also, a condition may have changed
   std::vector<std::unique_ptr<JournalFlusher>> flushers_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };

@@ -77,6 +77,11 @@ std::string fingerprint(const EngineConfig& e) {
   const ControlConfig& t = e.control;
   out << t.socket << ' ' << t.socket_mode << ' ' << t.socket_owner << ' ' << t.socket_group << ' ' << to_string(t.http)
       << ' ' << t.tokens << ' ' << t.audit << ' ' << t.operators.size() << ' ' << t.viewers.size() << '\n';
+  const ClusterConfig& u = e.cluster;
+  out << u.servers.size() << ' ' << u.stream << ' ' << u.credentials << ' ' << u.certificate_authority << ' '
+      << u.gateway << ' ' << u.gateways.size() << ' ' << u.pins.size() << ' ' << u.drain.size() << ' '
+      << u.lease.count() << ' ' << to_string(u.when_lost) << ' ' << u.lost_after.count() << ' ' << u.async_messages
+      << ' ' << u.async_bytes << '\n';
   const PlacementRequest& p = e.placement;
   out << p.enabled << ' ' << p.housekeeping.to_list() << ' ' << p.housekeeping_cores << ' ' << p.share_smt << ' '
       << to_string(p.mapping) << ' ' << to_string(p.on_violation) << ' ' << p.check_interval.count() << '\n';
@@ -88,24 +93,25 @@ std::string fingerprint(const EngineConfig& e) {
   for (const SessionSettings& s : e.sessions) {
     const SessionConfig& c = s.session;
     const ValidationChecks& v = c.validation.checks();
-    out << c.begin_string << ' ' << c.default_appl_ver_id << ' ' << c.sender_comp_id << ' ' << c.target_comp_id << ' '
-        << c.session_qualifier << ' ' << c.sender_sub_id << ' ' << c.target_sub_id << ' ' << c.sender_location_id << ' '
-        << c.target_location_id << ' ' << c.cpu_affinity_core << ' ' << c.auto_pin_to_core << ' ' << to_string(c.role)
-        << ' ' << c.heartbeat_interval.count() << ' ' << c.max_heartbeat_interval.count() << ' '
-        << c.heartbeat_override.count() << ' ' << c.test_request_percent << ' ' << c.heartbeat_timeout_percent << ' '
-        << c.check_heartbeats << c.allow_no_heartbeats << ' ' << c.idle_test_interval.count() << ' '
-        << c.takeover_timeout.count() << ' ' << c.logon_timeout.count() << ' ' << c.logout_timeout.count() << ' '
-        << c.username << ' ' << c.password << ' ' << c.logon_fields << ' ' << to_string(c.environment) << ' '
-        << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect << c.reset_on_error << c.refresh_on_logon
-        << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count() << ' ' << c.require_orig_sending_time
-        << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed << ' ' << c.resend_chunk_size << ' '
-        << c.closed_resend_requests << c.send_redundant_resend_requests << ' ' << c.resend_timeout.count() << ' '
-        << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' ' << c.max_resent_messages << ' '
-        << c.resend_rate << ' ' << c.repeated_resend_rate << ' ' << c.max_invalid_rate << ' ' << c.max_resets_per_hour
-        << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' ' << to_string(c.throttle_action) << ' '
-        << c.max_queued_messages << ' ' << c.max_queued_bytes << ' ' << c.timestamp_digits << ' '
-        << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' ' << s.application_dictionaries.size()
-        << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' ' << to_string(c.validation.overall());
+    out << s.replica_name << ' ' << c.begin_string << ' ' << c.default_appl_ver_id << ' ' << c.sender_comp_id << ' '
+        << c.target_comp_id << ' ' << c.session_qualifier << ' ' << c.sender_sub_id << ' ' << c.target_sub_id << ' '
+        << c.sender_location_id << ' ' << c.target_location_id << ' ' << c.cpu_affinity_core << ' '
+        << c.auto_pin_to_core << ' ' << to_string(c.role) << ' ' << c.heartbeat_interval.count() << ' '
+        << c.max_heartbeat_interval.count() << ' ' << c.heartbeat_override.count() << ' ' << c.test_request_percent
+        << ' ' << c.heartbeat_timeout_percent << ' ' << c.check_heartbeats << c.allow_no_heartbeats << ' '
+        << c.idle_test_interval.count() << ' ' << c.takeover_timeout.count() << ' ' << c.logon_timeout.count() << ' '
+        << c.logout_timeout.count() << ' ' << c.username << ' ' << c.password << ' ' << c.logon_fields << ' '
+        << to_string(c.environment) << ' ' << c.reset_on_logon << c.reset_on_logout << c.reset_on_disconnect
+        << c.reset_on_error << c.refresh_on_logon << c.check_comp_id << c.check_latency << ' ' << c.max_latency.count()
+        << ' ' << c.require_orig_sending_time << c.send_next_expected_seq_num << c.send_last_msg_seq_num_processed
+        << ' ' << c.resend_chunk_size << ' ' << c.closed_resend_requests << c.send_redundant_resend_requests << ' '
+        << c.resend_timeout.count() << ' ' << c.max_resend_attempts << ' ' << c.max_same_resend_requests << ' '
+        << c.max_resent_messages << ' ' << c.resend_rate << ' ' << c.repeated_resend_rate << ' ' << c.max_invalid_rate
+        << ' ' << c.max_resets_per_hour << ' ' << c.throttle_rate << ' ' << c.throttle_burst << ' '
+        << to_string(c.throttle_action) << ' ' << c.max_queued_messages << ' ' << c.max_queued_bytes << ' '
+        << c.timestamp_digits << ' ' << (c.dictionary != nullptr) << (s.dictionary != nullptr) << ' '
+        << s.application_dictionaries.size() << (c.dictionary == nullptr ? 0 : c.dictionary->fields().size()) << ' '
+        << to_string(c.validation.overall());
     for (const ValidationMode mode :
          {v.unknown_fields, v.user_defined_fields, v.fields_not_in_message, v.field_order, v.values_present, v.formats,
           v.enum_values, v.required_fields, v.group_counts, v.duplicate_fields, v.message_types}) {
@@ -152,6 +158,16 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"http", "\"127.0.0.1:9090\""},
                           {"tokens", "\"tokens\""},
                           {"audit", "\"audit.log\""},
+                          {"servers", "[\"nats://10.0.0.1\", \"nats://10.0.0.2\"]"},
+                          {"stream", "\"DESK\""},
+                          {"credentials", "\"gateway.creds\""},
+                          {"ca", "\"ca.pem\""},
+                          {"gateway", "\"b\""},
+                          {"gateways", "[\"a\", \"b\", \"c\"]"},
+                          {"pins", "[\"DESK-VENUE=a\"]"},
+                          {"drain", "[\"b\"]"},
+                          {"when_lost", "\"continue\""},
+                          {"replica_name", "\"DESK\""},
                           {"store", "\"journal\""},
                           {"store_directory", "\"store\""},
                           {"store_ring_directory", "\"/tmp\""},
@@ -253,12 +269,14 @@ std::vector<Documented> documented_keys() {
 
 // Of a section of its own, not of a session.
 bool has_own_section(const Documented& each) {
-  return each.section.starts_with("[placement") || each.section == "[log]" || each.section == "[control]";
+  return each.section.starts_with("[placement") || each.section == "[log]" || each.section == "[control]" ||
+         each.section == "[cluster]";
 }
 
 // What a key of such a section needs in addition.
 std::string companions(const Documented& each) {
   if (each.section == "[log]" && each.key == "trace_every") return "directory = \"log\"\n";
+  if (each.section == "[cluster]" && each.key == "servers") return "gateway = \"a\"\ngateways = [\"a\"]\n";
   if (each.section != "[control]" || (each.key != "http" && each.key != "socket")) return "";
   return "tokens = \"tokens\"\naudit = \"audit.log\"\n";
 }
@@ -406,6 +424,7 @@ TEST(KeyTables, every_default_is_a_value_that_its_own_key_accepts) {
   expect_default_in_range(config::role_keys());
   expect_default_in_range(config::log_keys());
   expect_default_in_range(config::control_keys());
+  expect_default_in_range(config::cluster_keys());
   expect_default_in_range(config::session_keys());
 }
 
@@ -431,6 +450,7 @@ TEST(KeyTables, every_choice_is_explained) {
   expect_choices_explained(config::role_keys());
   expect_choices_explained(config::log_keys());
   expect_choices_explained(config::control_keys());
+  expect_choices_explained(config::cluster_keys());
   expect_choices_explained(config::session_keys());
 }
 

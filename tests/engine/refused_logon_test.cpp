@@ -106,6 +106,16 @@ const WayToBeRefused ways[] = {
     {LogonRefusalReason::unknown_session,
      [](EngineConfig& config) { config.sessions[0].session.target_comp_id = "SOMEBODY"; }, log_on,
      "FIX.4.4 TRADER VENUE", false},
+    {LogonRefusalReason::not_owner,
+     [](EngineConfig& config) {
+       config.sessions[0].store_kind = StoreKind::journal;
+       config.sessions[0].journal.durability = Durability::replicated;
+       config.sessions[0].journal.directory = "store";
+       config.cluster.servers = {"nats://127.0.0.1"};
+       config.cluster.gateways = {config.cluster.gateway = "a"};
+       config.sessions.push_back(acceptor("OTHER"));
+     },
+     log_on, "FIX.4.4 TRADER VENUE", false},
     {LogonRefusalReason::disabled, as_it_is,
      [](LoopRig& rig, RawPeer& peer) {
        rig.venue.session().logout({});

@@ -15,6 +15,7 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/concurrent/idle_mode.hpp"
 #include "nexusfix/concurrent/when_full.hpp"
+#include "nexusfix/config/cluster_config.hpp"
 #include "nexusfix/config/control_config.hpp"
 #include "nexusfix/config/transport_rows.hpp"
 #include "nexusfix/dictionary/package_folder.hpp"
@@ -96,6 +97,12 @@ struct SessionSettings {
   UtcTime numbers_as_of{};        // when they were correct; 1 if the schedule has reset them since. 0: at start
   bool prefault = false;          // touch all memory of the store before the first message
   std::uint32_t poll_thread = 0;  // below EngineConfig::poll_threads
+  std::string replica_name;       // with a replicated durability: its name in the cluster; empty: from its CompIDs
+
+  // It exists while this process is the gateway that owns it: a cluster's gateway adds and removes it.
+  [[nodiscard]] bool is_replicated() const noexcept {
+    return store_kind != StoreKind::memory && nfx::is_replicated(journal.durability);
+  }
 };
 
 // Log files and metrics that the engine writes.
@@ -171,6 +178,7 @@ struct EngineConfig {
 
   LogConfig log;
   ControlConfig control;
+  ClusterConfig cluster;
 
   std::vector<SessionSettings> sessions;
 };
@@ -183,14 +191,18 @@ struct EngineConfig {
 // the same.
 [[nodiscard]] std::string former_identity(const SessionConfig& session);
 
+// The name of a replicated session in its cluster: replica_name, or "DESK-VENUE", with a qualifier
+// "DESK-VENUE-second", where every character but letters, digits, - and _ is written "_".
+[[nodiscard]] std::string replica_name(const SessionSettings& settings);
+
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Reads [engine], [placement], [log], [defaults] and one [[session]] per session. Relative paths are relative
-// to the file's folder; dictionaries are also searched among the installed ones. Thread: any, before run. Passwords
-// named by password_env are taken from the environment.
+// Reads [engine], [placement], [log], [control], [cluster], [defaults] and one [[session]] per session. Relative paths
+// are relative to the file's folder; dictionaries are also searched among the installed ones. Thread: any, before run.
+// Passwords named by password_env are taken from the environment.
 [[nodiscard]] EngineConfig load_config(const std::string& name);
 [[nodiscard]] EngineConfig parse_config(std::string_view toml, std::string_view name, const std::string& folder);
 

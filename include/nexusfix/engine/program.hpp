@@ -21,6 +21,11 @@ class Engine;
 using ControlPart = std::shared_ptr<void> (*)(Engine& engine, const std::string& file);
 void set_control_part(ControlPart make) noexcept;
 
+// The same for the gateway of a cluster: nfx::use_cluster() sets it. A configuration with replicated sessions is
+// refused without.
+using ClusterPart = std::shared_ptr<void> (*)(Engine& engine, LineLog& lines);
+void set_cluster_part(ClusterPart make) noexcept;
+
 // A standard descriptor that is closed would become one of a socket or a journal, and receive what is printed. What is
 // opened instead fails like a closed one.
 void occupy_standard_descriptors() noexcept;

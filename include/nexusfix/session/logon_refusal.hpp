@@ -40,6 +40,9 @@ namespace nfx {
   ROW(unknown_session, "no such session",                                                                             \
       "No session and no template of the listen address has the BeginString, SenderCompID and TargetCompID of the "   \
       "Logon.")                                                                                                       \
+  ROW(not_owner, "another gateway of the cluster has the session",                                                    \
+      "This gateway does not own the replicated session now. Its owner listens on its own address; see "              \
+      "docs/cluster.md.")                                                                                             \
   ROW(disabled, "the session is logged out by the application",                                                       \
       "The application logged the session out and has not called logon() since.")                                     \
   ROW(already_connected, "the session has a connection already",                                                      \
