@@ -10,6 +10,7 @@
 #include "nexusfix/control/control.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/engine/program.hpp"
+#include "nexusfix/gateway/gateway.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "text.hpp"
@@ -138,6 +139,7 @@ class Server final : public Application {
 
 int serve(const ServeOptions& options) {
   use_control();
+  use_cluster();
   EngineConfig config = load_program_config(options.config, "nfx");
   if (options.check) {
     print_program(std::move(config), options.config, "nfx");
@@ -191,6 +193,7 @@ The least a configuration needs:
   listen = "127.0.0.1:9878"
 
 With [control], operators and monitoring reach the engine while it runs: 'nfx session', 'nfx engine' and docs/control.md.
+With [cluster], sessions with durability = "replicated" or "async" are served by one of several processes at a time: docs/cluster.md.
 With [placement], threads are pinned ('nfx host plan' shows where) and compared with the plan while they run. At the end each reports how often it was moved or interrupted.)",
       .examples = {{.line = "nfx serve acceptor.toml --echo", .about = "wait for counterparties"},
                    {.line = "nfx serve acceptor.toml --check"},

@@ -4,8 +4,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cluster/operate.hpp"
 #include "command.hpp"
 #include "nexusfix/cluster/assignment.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
@@ -168,7 +170,7 @@ std::vector<cli::Option> options_of(WhyOptions& options) {
 }  // namespace
 
 cli::Command cluster_command() {
-  return {
+  cli::Command all{
       .name = "cluster",
       .summary = "Make, check and list the streams of NATS that sessions are stored on",
       .commands = {{.name = "init",
@@ -200,6 +202,8 @@ cli::Command cluster_command() {
                    {.line = "nfx cluster check", .about = "on the server of this host"},
                    {.line = "nfx cluster why DESK-VENUE --gateways a,b,c --lost b", .about = "the owner without b"}},
   };
+  for (cli::Command& each : cluster_operator_commands()) all.commands.push_back(std::move(each));
+  return all;
 }
 
 }  // namespace nfx::app

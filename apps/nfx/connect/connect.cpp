@@ -12,7 +12,9 @@
 #include "connect/why_silent.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/program.hpp"
 #include "nexusfix/engine/stop_on_signal.hpp"
+#include "nexusfix/gateway/gateway.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "text.hpp"
@@ -42,13 +44,24 @@ class Client final : public Application {
         settings_(settings),
         messages_(Stream::out, LineFormat::text, std::chrono::seconds{10}),
         events_(Stream::err),
+        number_(settings.is_replicated() ? no_session : 0),
         out_(use_colour(options.color, Stream::out)),
         err_(use_colour(options.color, Stream::err)) {}
 
+  [[nodiscard]] LineLog& lines() noexcept { return events_; }
   void set_engine(Engine& engine) noexcept { engine_ = &engine; }
 
   // Callbacks.
 
+  // A replicated session exists while this process owns it, each time with another number.
+  void on_added(SessionHandle& session) override {
+    logon_deadline_ = MonotonicTime::min();
+    change([&] { number_ = session.id(); });
+  }
+  void on_removed(SessionHandle& session) override {
+    event(session, "continues on another gateway of the cluster");
+    change([&] { number_ = no_session; });
+  }
   void on_logon(SessionHandle& session) override {
     event(session, "logged on");
     change([this] { up_ = was_up_ = true; });
@@ -90,7 +103,7 @@ class Client final : public Application {
     messages_.flush();
     events_.flush();
     if (messages_.closed() && !stopping_) fail("standard output is closed: nothing can be shown");
-    if (up_ || stopping_) return Duration::max();
+    if (up_ || stopping_ || number_ == no_session) return Duration::max();
     if (logon_deadline_ == MonotonicTime::min()) logon_deadline_ = now.monotonic + seconds(options_.logon_wait_s);
     if (now.monotonic >= logon_deadline_) {
       silent_ = silent_ || (logon_sent_ && !answered_);
@@ -113,8 +126,9 @@ class Client final : public Application {
     std::unique_lock lock{mutex_};
     outcome_ = Sent::pending;
     // One message at a time is in flight, so the queue is never full.
-    const SubmitResult queued = engine_->submit(0, {.msg_type = message.msg_type, .body = message.body});
-    if (queued.status == SubmitStatus::not_logged_on) return Sent::not_logged_on;
+    const SubmitResult queued = engine_->submit(number_, {.msg_type = message.msg_type, .body = message.body});
+    if (queued.status == SubmitStatus::not_logged_on || queued.status == SubmitStatus::unknown_session)
+      return Sent::not_logged_on;
     if (!queued) return std::nullopt;
     changed_.wait(lock, [this] { return outcome_ != Sent::pending || stopping_; });
     return outcome_;
@@ -158,6 +172,8 @@ class Client final : public Application {
   [[nodiscard]] bool peer_was_silent() const { return silent_; }
 
  private:
+  static constexpr std::size_t no_session = static_cast<std::size_t>(-1);
+
   template <class Change>
   void change(Change&& what) {
     {
@@ -227,6 +243,7 @@ class Client final : public Application {
   const SessionSettings& settings_;
   Engine* engine_ = nullptr;
   LineLog messages_, events_;
+  std::atomic<std::size_t> number_;  // of the session; changed under the mutex
   Palette out_, err_;
 
   // The poll thread's own.
@@ -333,7 +350,11 @@ EngineConfig load_one_session(const ConnectOptions& options) {
   SessionSettings settings = std::move(config.sessions[chosen]);
   settings.poll_thread = 0;
   // Nothing is remembered from one run to the next, so the sequence numbers of the last one are unknown.
-  if (!options.no_reset) settings.session.reset_on_logon = true;
+  if (settings.is_replicated()) {
+    use_program_store(settings, options.config);  // the cluster remembers them
+  } else if (!options.no_reset) {
+    settings.session.reset_on_logon = true;
+  }
   config.poll_threads = 1;
   config.sessions.clear();
   config.sessions.push_back(std::move(settings));
@@ -350,7 +371,10 @@ int connect(const ConnectOptions& options) {
   Sender sender{client, input};
   const StopOnSignal stop_on_signal{engine};
   std::jthread sending{[&] { sender.run(seconds(options.wait_s)); }};
+  engine.start();
+  std::unique_ptr<Gateway> gateway = make_gateway(engine, client.lines());
   engine.run();
+  gateway.reset();
   client.engine_stopped();
   input.stop();
   sending.join();

@@ -1,0 +1,147 @@
+// Has sessions continue on other gateways, by settings that every gateway of the cluster reads.
+#include "cluster/operate.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "nexusfix/gateway/operator_settings.hpp"
+#include "nexusfix/nats/nats_stream.hpp"
+#include "output.hpp"
+
+namespace nfx::app {
+namespace {
+
+struct Options {
+  std::string url = "nats://127.0.0.1:4222";
+  std::string credentials;
+  std::string certificate_authority;
+  std::string stream = "NEXUSFIX";
+  double timeout_s = 5;
+  std::string name;  // of drain: the gateway; of move: the session
+  std::string to;
+  bool undo = false;
+};
+
+Options drain_options, move_options, settings_options;
+
+Duration timeout_of(const Options& options) { return Duration{static_cast<std::int64_t>(options.timeout_s * 1e9)}; }
+
+nats::NatsStream open(const Options& options) {
+  return nats::NatsStream{{.url = options.url,
+                           .credentials = options.credentials,
+                           .certificate_authority = options.certificate_authority,
+                           .stream = options.stream,
+                           .timeout = timeout_of(options)}};
+}
+
+void require_word(std::string_view name, std::string_view what) {
+  if (name.empty() || name.contains(' ') || name.contains('\n'))
+    throw cli::UsageError(std::string{what} + ": expected a name without spaces");
+}
+
+void show(const OperatorSettings& settings) {
+  const std::string text = to_string(settings);
+  Output out;
+  if (text.empty()) out.text.add("nothing is set: the configuration of the gateways decides\n");
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    out.text.add("{}\n", line);
+  }
+  out.flush();
+}
+
+int change(const Options& options, const std::function<void(OperatorSettings&)>& what) {
+  nats::NatsStream stream = open(options);
+  OperatorSettings now;
+  change_settings(stream, timeout_of(options), [&](OperatorSettings& settings) {
+    what(settings);
+    now = settings;
+  });
+  show(now);
+  return exit_done;
+}
+
+int run_drain() {
+  const Options& options = drain_options;
+  require_word(options.name, "GATEWAY");
+  return change(options, [&](OperatorSettings& settings) {
+    std::erase(settings.drains, options.name);
+    if (!options.undo) settings.drains.push_back(options.name);
+  });
+}
+
+int run_move() {
+  const Options& options = move_options;
+  require_word(options.name, "SESSION");
+  if (options.undo != options.to.empty()) throw cli::UsageError("give either --to GATEWAY or --undo");
+  if (!options.undo) require_word(options.to, "--to");
+  return change(options, [&](OperatorSettings& settings) {
+    std::erase_if(settings.moves, [&](const auto& move) { return move.first == options.name; });
+    if (!options.undo) settings.moves.emplace_back(options.name, options.to);
+  });
+}
+
+int run_settings() {
+  nats::NatsStream stream = open(settings_options);
+  show(read_settings(stream, timeout_of(settings_options)));
+  return exit_done;
+}
+
+std::vector<cli::Option> stream_options(Options& options) {
+  return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},
+          {.names = "--stream", .target = &options.stream, .help = "The stream", .value = "NAME"},
+          {.names = "--credentials",
+           .target = &options.credentials,
+           .help = "File with the user's credentials",
+           .value = "FILE",
+           .kind = cli::Kind::existing_file},
+          {.names = "--ca",
+           .target = &options.certificate_authority,
+           .help = "Certificates that the servers' are checked with; turns TLS on",
+           .value = "FILE",
+           .kind = cli::Kind::existing_file},
+          {.names = "--timeout",
+           .target = &options.timeout_s,
+           .help = "For each answer",
+           .value = "SECONDS",
+           .range = cli::Range{0.1, 600}}};
+}
+
+std::vector<cli::Option> with(std::vector<cli::Option> first, Options& options) {
+  for (cli::Option& each : stream_options(options)) first.push_back(std::move(each));
+  return first;
+}
+
+}  // namespace
+
+std::vector<cli::Command> cluster_operator_commands() {
+  return {
+      {.name = "drain",
+       .summary = "Has a gateway give its sessions to the others, until --undo",
+       .run = run_drain,
+       .options = with({{.names = "GATEWAY", .target = &drain_options.name, .help = "Its name", .required = true},
+                        {.names = "--undo", .target = &drain_options.undo, .help = "It may have sessions again"}},
+                       drain_options),
+       .details = "Every gateway reads the settings once a second. A session that moves logs out, and logs on at its "
+                  "next gateway with the same sequence numbers.",
+       .examples = {{.line = "nfx cluster drain a", .about = "before its machine is maintained"},
+                    {.line = "nfx cluster drain a --undo"}}},
+      {.name = "move",
+       .summary = "Has a session continue on a gateway, while that is alive, until --undo",
+       .run = run_move,
+       .options = with({{.names = "SESSION", .target = &move_options.name, .help = "Its name", .required = true},
+                        {.names = "--to", .target = &move_options.to, .help = "The gateway", .value = "GATEWAY"},
+                        {.names = "--undo", .target = &move_options.undo, .help = "The gateways decide again"}},
+                       move_options),
+       .examples = {{.line = "nfx cluster move DESK-VENUE --to b"},
+                    {.line = "nfx cluster move DESK-VENUE --undo", .about = "it stays where it is"}}},
+      {.name = "settings",
+       .summary = "Shows what drain and move have set",
+       .run = run_settings,
+       .options = stream_options(settings_options)}};
+}
+
+}  // namespace nfx::app

@@ -1,0 +1,549 @@
+// The thread that owns sessions: it carries out what their owners' steps request, and adds and removes their sessions.
+#include "nexusfix/gateway/gateway.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gateway/members.hpp"
+#include "gateway/opener.hpp"
+#include "gateway/place.hpp"
+#include "gateway/recovered.hpp"
+#include "nexusfix/base/clocks.hpp"
+#include "nexusfix/concurrent/wake_signal.hpp"
+#include "nexusfix/engine/program.hpp"
+#include "nexusfix/nats/nats_stream.hpp"
+#include "nexusfix/placement/cpu_affinity.hpp"
+#include "nexusfix/placement/place_thread.hpp"
+#include "nexusfix/placement/plan.hpp"
+#include "nexusfix/store/journal_replica.hpp"
+
+namespace nfx {
+namespace gateway {
+namespace {
+
+using cluster::Action;
+using cluster::ActionKind;
+using cluster::Actions;
+using cluster::Event;
+using cluster::EventKind;
+using cluster::GatewayId;
+using cluster::StopReason;
+using nats::NatsStream;
+using nats::SessionIndex;
+
+constexpr Duration look_again{std::chrono::milliseconds{10}};  // records that no answer follows
+constexpr Duration idle_sleep{std::chrono::milliseconds{20}};
+constexpr Duration retry_after{std::chrono::seconds{1}};  // a takeover that failed
+constexpr Duration assign_again{std::chrono::milliseconds{250}};
+constexpr int polls_max = 128;
+constexpr Duration settings_again{std::chrono::seconds{1}};
+constexpr Duration settle_time{std::chrono::milliseconds{500}};
+constexpr Duration lease_request{std::chrono::seconds{1}};
+constexpr Duration longest_election{std::chrono::seconds{20}};
+constexpr Duration longest_end{std::chrono::seconds{5}};  // of the end of the gateway
+
+GatewayId random_id() {
+  std::random_device random;
+  for (;;) {
+    const std::uint64_t id = std::uint64_t{random()} << 32 | random();
+    if (id != 0) return GatewayId{id};
+  }
+}
+
+std::string joined(const std::vector<std::string>& servers) {
+  std::string all;
+  for (const std::string& server : servers) all += (all.empty() ? "" : ",") + server;
+  return all;
+}
+
+class ClusterGateway final : public Gateway {
+ public:
+  ClusterGateway(Engine& engine, LineLog& lines)
+      : engine_(engine),
+        config_(engine.config().cluster),
+        lines_(lines),
+        own_(random_id()),
+        members_(config_, own_),
+        stream_(open(config_)),
+        signal_(std::make_shared<WakeSignal>()) {
+    for (const SessionSettings& settings : engine.config().sessions) {
+      if (!settings.is_replicated()) continue;
+      if (settings.store_kind != StoreKind::journal)
+        throw ConfigError(identity(settings.session) + ": durability: a replicated session has a journal too: set " +
+                          "store_kind, or load the configuration with load_program_config()");
+      places_.push_back(std::make_unique<Place>(settings, options_of(settings)));
+      places_.back()->index = stream_.add_session(places_.back()->name, own_);
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      static_cast<void>(stream_.add_session("_gateway-" + members_.name(i), i == members_.self() ? own_ : GatewayId{}));
+    settings_index_ = stream_.add_session(OperatorSettings::subject, {});
+    stream_.call_on_answer([this] {
+      answered_.store(true, std::memory_order_release);
+      signal_->notify();
+    });
+    thread_ = std::thread{[this] { run(); }};
+  }
+  ~ClusterGateway() override {
+    stop_.store(true, std::memory_order_release);
+    signal_->wake();
+    thread_.join();
+    stream_.call_on_answer({});
+  }
+
+  std::size_t owned() const noexcept override { return owned_.load(std::memory_order_relaxed); }
+
+ private:
+  // A start may be in the middle of an election of the servers, which is waited for.
+  static NatsStream open(const ClusterConfig& config) {
+    for (const MonotonicTime end = read_monotonic() + longest_election;;) {
+      try {
+        NatsStream stream{{.url = joined(config.servers),
+                           .credentials = config.credentials,
+                           .certificate_authority = config.certificate_authority,
+                           .stream = config.stream}};
+        require_lease(config, stream.lease());
+        return stream;
+      } catch (const nats::NatsTimeout&) {
+        if (read_monotonic() >= end) throw;
+      }
+    }
+  }
+  static void require_lease(const ClusterConfig& config, Duration lease) {
+    if (lease == Duration{config.lease}) return;
+    const auto seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(lease).count());
+    throw ConfigError("[cluster] lease_s: the streams of " + config.stream + " were made with a lease of " + seconds +
+                      " seconds: write lease_s = " + seconds);
+  }
+
+  [[nodiscard]] cluster::OwnerOptions options_of(const SessionSettings& settings) const {
+    cluster::OwnerOptions options{.session = cluster::session_id(replica_name(settings)), .gateway = own_};
+    if (settings.journal.durability == Durability::async) options.durability = cluster::Durability::async;
+    options.lease = config_.lease;
+    options.async_records_max = config_.async_messages;
+    options.async_bytes_max = config_.async_bytes;
+    // What one step of the poll thread records goes into one frame, up to what a server of NATS takes by default.
+    options.frame_bytes_max = 960 * 1024;
+    options.pending_bytes_max = 2 * options.frame_bytes_max;
+    options.pending_records_max = 32768;
+    return options;
+  }
+
+  void line(const Place& place, LogLevel level, const std::string& text) {
+    lines_.line({.time = read_utc(), .level = level, .what = "cluster", .session = place.id, .text = text});
+    lines_.flush();
+  }
+  void line(LogLevel level, const std::string& text) {
+    lines_.line({.time = read_utc(), .level = level, .what = "cluster", .text = text});
+    lines_.flush();
+  }
+
+  // The thread.
+
+  void run() {
+    CpuAffinity::name_thread("nfx-cluster");
+    if (const PlacementPlan* plan = engine_.plan(); plan != nullptr && !plan->housekeeping.empty())
+      static_cast<void>(place_thread(plan->housekeeping));
+    for (std::size_t i = 0; i < members_.size(); ++i) stream_.read_lease(index_of_member(i));
+    while (!stop_.load(std::memory_order_acquire)) {
+      turn(read_monotonic());
+      if (!answered_.load(std::memory_order_acquire)) sleep();
+    }
+    end();
+  }
+
+  void turn(MonotonicTime now) {
+    // What a replay requests is often there already: it is taken in one go, and other sessions wait for no more than
+    // that.
+    for (int i = 0; i < polls_max; ++i) {
+      answered_.store(false, std::memory_order_release);
+      stream_.poll([&](SessionIndex session, const Event& event) { on_answer(session, event, now); });
+      if (!answered_.load(std::memory_order_acquire)) break;
+    }
+    take_opened(now);
+    if (now >= renew_at_) {
+      renew_at_ = now + Duration{config_.lease} / 3;
+      stream_.request(index_of_member(members_.self()), {.kind = ActionKind::renew_lease});
+    }
+    if (now >= settings_at_) {
+      settings_at_ = now + settings_again;
+      stream_.request(settings_index_, {.kind = ActionKind::read_last});
+    }
+    for (const auto& place : places_) tend(*place, now);
+  }
+
+  void sleep() {
+    const MonotonicTime now = read_monotonic();
+    Duration longest = idle_sleep;
+    for (const auto& place : places_) {
+      if (place->stage == Stage::serving || place->stage == Stage::leaving) longest = std::min(longest, look_again);
+      longest = std::min(longest, std::max(Duration::zero(), Duration{next_deadline(place->state) - now}));
+    }
+    signal_->sleep(longest, [this] {
+      return answered_.load(std::memory_order_acquire) || stop_.load(std::memory_order_acquire) ||
+             has_opened_.load(std::memory_order_acquire) ||
+             std::ranges::any_of(places_, [](const auto& place) { return !place->full && place->has_records(); });
+    });
+  }
+
+  [[nodiscard]] SessionIndex index_of_member(std::size_t member) const noexcept {
+    return SessionIndex{static_cast<std::uint32_t>(places_.size() + member)};
+  }
+
+  void on_answer(SessionIndex session, const Event& event, MonotonicTime now) {
+    const auto index = static_cast<std::size_t>(std::to_underlying(session));
+    if (index < places_.size()) {
+      Place& place = *places_[index];
+      if (event.kind == EventKind::lease) {
+        place.knows_lease = true;
+        place.lease_end = now + Duration{config_.lease} * 5 / 4;
+      }
+      return give(place, event, now);
+    }
+    if (session == settings_index_) {
+      if (event.kind == EventKind::found) members_.set(parse_settings(event.bytes));
+      return;
+    }
+    if (event.kind != EventKind::lease || members_.on_lease(index - places_.size(), event.gateway, now)) return;
+    if (!std::exchange(name_taken_, true))
+      line(LogLevel::error, "another process runs as gateway " + config_.gateway +
+                                ": give each process of [cluster] gateways a name of its own");
+  }
+
+  // A step of the owner, and what it requests.
+  void give(Place& place, const Event& event, MonotonicTime now) {
+    Actions actions;
+    step(place.state, event, now, actions);
+    for (const Action& action : actions.list()) {
+      switch (action.kind) {
+        case ActionKind::publish:
+        case ActionKind::read_last:
+        case ActionKind::read_next:
+        case ActionKind::renew_lease:
+        case ActionKind::drop_lease: stream_.request(place.index, action); break;
+        case ActionKind::recover: recover(place, action.bytes); break;
+        case ActionKind::own: on_own(place); break;
+        case ActionKind::release: break;  // pump() reads state.released
+        case ActionKind::stop: on_stop(place, action.reason, now); break;
+      }
+    }
+  }
+
+  static void recover(Place& place, std::string_view bytes) {
+    cluster::FrameView frame;
+    const cluster::FrameError error = decode_frame(bytes, frame);
+    NFX_REQUIRE(error == cluster::FrameError::none);  // the owner has read it
+    place.recovered.add(frame);
+  }
+
+  // Takeover.
+
+  void want_when_due(Place& place, MonotonicTime now) {
+    if (now < place.not_before || now < begin_at_ || !place.last_replica.expired()) return;
+    if (!place.knows_lease) {
+      if (now < place.lease_asked + lease_request) return;
+      place.lease_asked = now;
+      return stream_.read_lease(place.index);
+    }
+    if (place.state.lease_of != GatewayId{} && place.state.lease_of != own_) {
+      if (now < place.lease_end) return;
+      give(place, {.kind = EventKind::lease}, now);
+    }
+    if (members_.owner_of(place.name, now).gateway != members_.self()) return;
+    place.recovered = Recovered{place.settings->journal.retain_messages};
+    place.wanted_at = now;
+    give(place, {.kind = EventKind::want}, now);
+  }
+
+  // The journal is compared with what was read, and opened, on the other thread.
+  void on_own(Place& place) {
+    struct Preparation {
+      Recovered stream;
+      Opened result;
+    };
+    const auto preparation = std::make_shared<Preparation>();
+    preparation->stream = std::exchange(place.recovered, Recovered{0});
+    preparation->stream.counters = place.state.counters;
+    preparation->result.frames = preparation->stream.frames;
+    preparation->result.needs_began = !preparation->stream.began;
+    place.replica = std::make_shared<JournalReplica>(signal_, [preparation](JournalStore& journal, UtcTime now) {
+      preparation->result.comparison = compare(journal, preparation->stream, now);
+      preparation->result.began = journal.creation_time();
+      preparation->stream = Recovered{0};
+    });
+    place.last_replica = place.replica;
+    place.stage = Stage::opening;
+    place.full = place.giving_up = place.goes_on = false;
+    SessionSettings settings = *place.settings;
+    settings.journal.replica = place.replica;
+    opener_.add([this, &place, preparation, settings = std::move(settings)]() mutable {
+      Opened& result = preparation->result;
+      result.place = &place;
+      try {
+        result.number = engine_.add_session(std::move(settings));
+      } catch (const std::exception& error) {
+        result.error = error.what();
+      }
+      {
+        const std::lock_guard lock{opened_mutex_};
+        opened_.push_back(std::move(result));
+      }
+      has_opened_.store(true, std::memory_order_release);
+      signal_->notify();
+    });
+  }
+
+  void take_opened(MonotonicTime now) {
+    if (!has_opened_.exchange(false, std::memory_order_acq_rel)) return;
+    std::vector<Opened> results;
+    {
+      const std::lock_guard lock{opened_mutex_};
+      results.swap(opened_);
+    }
+    for (Opened& result : results) on_opened(*result.place, result, now);
+  }
+
+  void on_opened(Place& place, Opened& result, MonotonicTime now) {
+    place.number = result.number;
+    if (!result.error.empty()) {
+      if (std::exchange(place.last_error, result.error) != result.error)
+        line(place, LogLevel::error, "is not served: " + result.error);
+      place.replica.reset();
+      place.stage = Stage::none;
+      place.not_before = now + Duration{config_.lease};
+      if (place.owns()) give(place, {.kind = EventKind::retire}, now);
+      return;
+    }
+    place.last_error.clear();
+    if (!place.owns()) return leave(place, "another gateway owns the session now");
+    place.stage = Stage::serving;
+    place.tail.begin(place.replica->taken());
+    place.unended_head = 0;
+    if (result.needs_began) place.began = result.began;
+    place.uploads = result.comparison.upload.has_value();
+    if (place.uploads) {
+      place.upload = std::move(result.comparison.upload->messages);
+      place.upload_end = result.comparison.upload->counters;
+    }
+    owned_.fetch_add(1, std::memory_order_relaxed);
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - place.wanted_at).count();
+    std::string text = "owned by this gateway from epoch " + std::to_string(std::to_underlying(place.state.epoch)) +
+                       " on, with next in " + std::to_string(value(place.state.counters.inbound)) + ", next out " +
+                       std::to_string(value(place.state.counters.outbound)) + "; " + std::to_string(result.frames) +
+                       " frames read, " + std::to_string(took) + " ms";
+    if (const std::string compared = result.comparison.text(); !compared.empty()) text += "; " + compared;
+    line(place, LogLevel::info, text);
+    pump(place, now);
+  }
+
+  // The end of an ownership.
+
+  void on_stop(Place& place, StopReason reason, MonotonicTime now) {
+    place.not_before = now + retry_after;
+    place.knows_lease = reason != StopReason::retired && reason != StopReason::abandoned && place.knows_lease;
+    if (place.replica == nullptr) {
+      if (reason == StopReason::unreadable || reason == StopReason::corrupt)
+        line(place, LogLevel::error, "did not get an owner here: " + std::string{to_string(reason)});
+      return;
+    }
+    if (reason == StopReason::retired) return;
+    if (reason == StopReason::fenced || reason == StopReason::corrupt)
+      line(place, LogLevel::warning, "no longer owned by this gateway: " + std::string{to_string(reason)});
+    place.replica->fence(std::string{to_string(reason)});
+    if (place.stage == Stage::serving) leave(place, to_string(reason));
+  }
+
+  // Its session goes; what it has recorded until then still goes to the stream, where this gateway owns it.
+  void leave(Place& place, std::string_view text) {
+    if (place.stage == Stage::serving) owned_.fetch_sub(1, std::memory_order_relaxed);
+    place.stage = Stage::leaving;
+    static_cast<void>(engine_.remove_session(place.number, text));
+  }
+
+  void end_leaving_when_due(Place& place, MonotonicTime now) {
+    if (!place.replica->closed() && !ending_) return;
+    if (place.owns()) {
+      if (place.state.retiring || place.replica->taken() < place.replica->head()) return;
+      return give(place, {.kind = EventKind::retire}, now);
+    }
+    if (place.state.phase != cluster::Phase::idle) return;
+    place.replica.reset();
+    place.stage = Stage::none;
+    place.upload.clear();
+    place.uploads = false;
+    place.began.reset();
+  }
+
+  // Records.
+
+  [[nodiscard]] bool append(Place& place, const cluster::Record& record, MonotonicTime now) {
+    if (!has_space(place.state, record.kind, record.bytes.size())) return false;
+    give(place, {.kind = EventKind::append, .record = record}, now);
+    return true;
+  }
+
+  // What the stream has to have before the journal's next records: when the sequence numbers began, and all messages of
+  // a session that it has nothing of.
+  [[nodiscard]] bool append_first(Place& place, MonotonicTime now) {
+    using cluster::RecordKind;
+    if (place.began) {
+      const std::string_view bytes = place.tail.bytes_of(place.began->time_since_epoch().count());
+      if (!append(place, {.kind = RecordKind::began, .seq = {}, .bytes = bytes}, now)) return false;
+      place.began.reset();
+    }
+    if (!place.uploads) return true;
+    while (!place.upload.empty()) {
+      const Message& message = place.upload.front();
+      if (!append(place, {.kind = RecordKind::outbound, .seq = message.seq, .bytes = message.bytes}, now)) return false;
+      place.upload.pop_front();
+    }
+    const auto follow = [&](RecordKind kind, SeqNum end, SeqNum now_at) {
+      return end <= now_at || append(place, {.kind = kind, .seq = SeqNum{value(end) - 1}}, now);
+    };
+    if (!follow(RecordKind::outbound, place.upload_end.outbound, place.state.counters.outbound)) return false;
+    if (!follow(RecordKind::inbound, place.upload_end.inbound, place.state.counters.inbound)) return false;
+    place.uploads = false;
+    return true;
+  }
+
+  void pump(Place& place, MonotonicTime now) {
+    if (place.replica == nullptr || place.stage == Stage::opening || !place.owns()) return;
+    JournalReplica& replica = *place.replica;
+    const bool closed = replica.closed() || ending_;
+    const JournalPosition limit = closed ? replica.head() : replica.wanted();
+    bool goes_back = false;
+    if (append_first(place, now) && limit > replica.taken()) {
+      replica.take(limit, [&](const RecordHeader& header, std::string_view body, JournalPosition end) {
+        goes_back = !SessionTail::fits(place.state, header);
+        return !goes_back && place.tail.take(place.state, header, body, end, [&](const cluster::Record& record) {
+          give(place, {.kind = EventKind::append, .record = record, .more = true}, now);
+        });
+      });
+      // The end of a step: a frame that ended within one would have an answer without the message that it answers.
+      // Before a reset, and in a step that is larger than what may wait, it ends where there is no space.
+      if (replica.taken() == limit || place.state.flight.bytes.empty())
+        give(place, {.kind = EventKind::end_group}, now);
+    }
+    place.full = replica.taken() < limit;
+    if (goes_back)
+      return cut(place, "its sequence numbers went back without a reset, which a cluster does not store", now);
+    replica.commit(place.goes_on ? replica.wanted() : place.tail.released(place.state.released));
+    if (!closed && now >= place.look_at) look(place, now);
+  }
+
+  // Records that no answer follows have no end of their step yet.
+  void look(Place& place, MonotonicTime now) {
+    place.look_at = now + look_again;
+    const JournalPosition head = place.replica->head();
+    const JournalPosition wanted = place.replica->wanted();
+    if (head > wanted && place.unended_head > wanted) place.replica->ask_for_end_of_step();
+    place.unended_head = head;
+  }
+
+  // The session ends here, and may have an owner again.
+  void cut(Place& place, const std::string& why, MonotonicTime now) {
+    line(place, LogLevel::error, "no longer owned by this gateway: " + why);
+    place.replica->fence(why);
+    give(place, {.kind = EventKind::abandon}, now);
+  }
+
+  void check_cluster(Place& place, MonotonicTime now) {
+    const bool waits =
+        !place.state.flight.bytes.empty() && now - place.state.flight.sent > Duration{config_.lost_after};
+    if (!waits) {
+      if (std::exchange(place.goes_on, false)) line(place, LogLevel::info, "the cluster answers again");
+      return;
+    }
+    const std::string why = "the cluster has not answered for " + std::to_string(config_.lost_after.count()) + " ms";
+    if (config_.when_lost == WhenLost::stop) return cut(place, why, now);
+    if (!std::exchange(place.goes_on, true))
+      line(place, LogLevel::error, why + ": it continues with its journal alone, as when_lost has it");
+  }
+
+  void tend(Place& place, MonotonicTime now) {
+    if (now >= next_deadline(place.state)) give(place, {}, now);
+    pump(place, now);
+    if (place.stage != Stage::none && place.owns()) check_cluster(place, now);
+    const bool assigns = now >= place.assign_at;
+    if (assigns) place.assign_at = now + assign_again;
+    switch (place.stage) {
+      case Stage::none:
+        if (place.state.phase == cluster::Phase::idle) return ending_ ? void() : want_when_due(place, now);
+        if (assigns && members_.owner_of(place.name, now).gateway != members_.self())
+          give(place, {.kind = EventKind::abandon}, now);
+        return;
+      case Stage::opening: return;
+      case Stage::serving:
+        if (ending_ || (assigns && members_.gives_up(place.name, now)))
+          leave(place, "the session continues on another gateway");
+        return;
+      case Stage::leaving: return end_leaving_when_due(place, now);
+    }
+  }
+
+  // The poll threads have ended: what the journals have is stored, and the sessions are given up.
+  void end() {
+    ending_ = true;
+    const MonotonicTime deadline = read_monotonic() + longest_end;
+    for (const auto& place : places_) {
+      if (place->stage == Stage::none && place->state.phase != cluster::Phase::idle)
+        give(*place, {.kind = EventKind::abandon}, read_monotonic());
+    }
+    const auto busy = [](const auto& place) { return place->stage != Stage::none; };
+    while (std::ranges::any_of(places_, busy) && read_monotonic() < deadline) {
+      turn(read_monotonic());
+      if (std::ranges::any_of(places_, busy)) signal_->sleep(look_again, [this] { return answered_.load(); });
+    }
+    for (const auto& place : places_) {
+      if (busy(place)) line(*place, LogLevel::error, "the cluster has not stored all of it: its journal has the rest");
+    }
+    stream_.request(index_of_member(members_.self()), {.kind = ActionKind::drop_lease});
+    stream_.flush();
+  }
+
+  Engine& engine_;
+  const ClusterConfig& config_;
+  LineLog& lines_;
+  const GatewayId own_;
+  Members members_;
+  NatsStream stream_;
+  std::shared_ptr<WakeSignal> signal_;
+  std::vector<std::unique_ptr<Place>> places_;
+  SessionIndex settings_index_{};
+  MonotonicTime settings_at_{};
+  MonotonicTime renew_at_{};
+  const MonotonicTime begin_at_ = read_monotonic() + settle_time;  // who is alive is known by then
+  bool ending_ = false;
+  bool name_taken_ = false;
+  std::atomic<bool> answered_{false}, stop_{false}, has_opened_{false};
+  std::atomic<std::size_t> owned_{0};
+  std::mutex opened_mutex_;
+  std::vector<Opened> opened_;
+  Opener opener_;
+  std::thread thread_;
+};
+
+std::shared_ptr<void> part_of(Engine& engine, LineLog& lines) { return make_gateway(engine, lines); }
+
+}  // namespace
+}  // namespace gateway
+
+std::unique_ptr<Gateway> make_gateway(Engine& engine, LineLog& lines) {
+  if (!engine.config().cluster.wanted()) return nullptr;
+  return std::make_unique<gateway::ClusterGateway>(engine, lines);
+}
+
+void use_cluster() noexcept { set_cluster_part(gateway::part_of); }
+
+}  // namespace nfx

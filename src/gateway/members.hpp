@@ -1,0 +1,93 @@
+// Which gateways are alive, by the leases that they renew: the input of assign().
+// Thread: one. Cost: a few compares. Errors: another process with this gateway's name is reported once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/cluster/assignment.hpp"
+#include "nexusfix/cluster/frame.hpp"
+#include "nexusfix/config/cluster_config.hpp"
+#include "nexusfix/gateway/operator_settings.hpp"
+
+namespace nfx::gateway {
+
+class Members {
+ public:
+  Members(const ClusterConfig& config, cluster::GatewayId own) : lease_(config.lease), own_(own) {
+    for (const std::string& name : config.gateways) {
+      const bool drains = std::ranges::find(config.drain, name) != config.drain.end();
+      members_.push_back({.name = name, .draining = drains, .alive_until = {}});
+      if (name == config.gateway) self_ = members_.size() - 1;
+    }
+    for (const std::string& pin : config.pins) {
+      const std::size_t equals = pin.find('=');
+      pins_.push_back({pin.substr(0, equals), pin.substr(equals + 1)});
+    }
+  }
+
+  // What operators have set goes before the configuration.
+  void set(OperatorSettings settings) { settings_ = std::move(settings); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+  [[nodiscard]] std::size_t self() const noexcept { return self_; }
+  [[nodiscard]] const std::string& name(std::size_t member) const noexcept { return members_[member].name; }
+
+  // A renewed lease; `gateway` 0: it has ended. False: another process has this gateway's name.
+  [[nodiscard]] bool on_lease(std::size_t member, cluster::GatewayId gateway, MonotonicTime now) {
+    Member& of = members_[member];
+    if (member == self_) return gateway == own_ || gateway == cluster::GatewayId{};
+    of.alive_until = gateway == cluster::GatewayId{} ? MonotonicTime{} : now + lease_ + lease_ / 4;
+    return true;
+  }
+
+  [[nodiscard]] bool is_alive(std::size_t member, MonotonicTime now) const noexcept {
+    return member == self_ || members_[member].alive_until > now;
+  }
+
+  [[nodiscard]] cluster::Assignment owner_of(const std::string& session, MonotonicTime now) const {
+    std::vector<cluster::Gateway> gateways;
+    gateways.reserve(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      gateways.push_back({.name = members_[i].name, .alive = is_alive(i, now), .draining = drains(i)});
+    std::vector<cluster::Pin> pins;
+    for (const auto& [of, gateway] : settings_.moves) pins.push_back({.session = of, .gateway = gateway});
+    for (const Pin& pin : pins_) pins.push_back({.session = pin.session, .gateway = pin.gateway});
+    return cluster::assign(session, gateways, pins);
+  }
+
+  // Whether an owner gives a session up: it stays where it is, unless it is to be elsewhere by configuration.
+  [[nodiscard]] bool gives_up(const std::string& session, MonotonicTime now) const {
+    const cluster::Assignment assigned = owner_of(session, now);
+    if (assigned.gateway == self_ || assigned.gateway == cluster::Assignment::no_gateway) return false;
+    return drains(self_) || assigned.by == cluster::AssignedBy::pin;
+  }
+
+ private:
+  [[nodiscard]] bool drains(std::size_t member) const {
+    const Member& of = members_[member];
+    return of.draining || std::ranges::find(settings_.drains, of.name) != settings_.drains.end();
+  }
+
+  struct Member {
+    std::string name;
+    bool draining = false;
+    MonotonicTime alive_until{};
+  };
+  struct Pin {
+    std::string session, gateway;
+  };
+
+  Duration lease_;
+  cluster::GatewayId own_;
+  std::size_t self_ = 0;
+  std::vector<Member> members_;
+  std::vector<Pin> pins_;
+  OperatorSettings settings_;
+};
+
+}  // namespace nfx::gateway

@@ -1,0 +1,84 @@
+// A replicated session of a gateway: its owner, its session in the engine while there is one, and what is between them.
+// Thread: the gateway's. Lifetime: that of the gateway.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gateway/recovered.hpp"
+#include "gateway/session_tail.hpp"
+#include "nexusfix/cluster/owner.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/nats/stream_client.hpp"
+#include "nexusfix/store/journal_replica.hpp"
+
+namespace nfx::gateway {
+
+enum class Stage : std::uint8_t {
+  none,     // no session of the engine
+  opening,  // its journal is compared and opened, on the other thread
+  serving,
+  leaving,  // it logs out, or was cut; its journal is closed
+};
+
+// A replicated session of the configuration.
+struct Place {
+  Place(const SessionSettings& its_settings, const cluster::OwnerOptions& options)
+      : settings(&its_settings),
+        name(replica_name(its_settings)),
+        id(identity(its_settings.session)),
+        state(options),
+        recovered(its_settings.journal.retain_messages) {}
+
+  const SessionSettings* settings;
+  std::string name;
+  std::string id;
+  nats::SessionIndex index{};
+  cluster::OwnerState state;
+  Stage stage = Stage::none;
+  bool knows_lease = false;
+  MonotonicTime lease_end{};  // of another gateway, and a quarter more: when it was last renewed
+  bool giving_up = false;     // it retires when its journal is closed
+  bool goes_on = false;       // without the cluster
+  Recovered recovered;
+  MonotonicTime wanted_at{};   // of this takeover
+  MonotonicTime not_before{};  // the next one
+  MonotonicTime lease_asked{};
+  std::shared_ptr<JournalReplica> replica;     // while the session exists
+  std::weak_ptr<JournalReplica> last_replica;  // until its files are closed
+  std::size_t number = 0;                      // of the engine's session
+  SessionTail tail;
+  std::deque<Message> upload;  // messages of the journal for a stream that had nothing
+  cluster::Counters upload_end;
+  bool uploads = false;
+  std::optional<UtcTime> began;      // to be appended first
+  MonotonicTime look_at{};           // for records that no answer follows
+  JournalPosition unended_head = 0;  // when it was last checked
+  MonotonicTime assign_at{};
+  bool full = false;  // the owner has no space: it has to be answered first
+  std::string last_error;
+
+  [[nodiscard]] bool owns() const noexcept { return state.phase == cluster::Phase::owning; }
+  // Records that the owner can be given.
+  [[nodiscard]] bool has_records() const noexcept {
+    return replica != nullptr && owns() && stage != Stage::opening && replica->wanted() > replica->taken();
+  }
+};
+
+// What became of a session that was to be opened.
+struct Opened {
+  Place* place = nullptr;
+  std::size_t number = 0;
+  Comparison comparison;
+  UtcTime began{};
+  bool needs_began = false;  // the stream does not have it
+  std::uint64_t frames = 0;
+  std::string error;  // empty: it is there
+};
+
+}  // namespace nfx::gateway

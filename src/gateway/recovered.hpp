@@ -1,0 +1,54 @@
+// What the stream has of a session, and the comparison with its journal: the journal gets what only the stream has, and
+// gives up what was never released.
+// Thread: one at a time. Cost: a copy of the messages since the last reset, the newest `most` of them; compare() reads
+// and writes the journal. Errors: StoreError where the journal takes no records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "nexusfix/base/time.hpp"
+#include "nexusfix/cluster/frame.hpp"
+#include "nexusfix/store/journal_store.hpp"
+
+namespace nfx::gateway {
+
+struct Message {
+  SeqNum seq{};
+  std::string bytes;
+};
+
+// The records of a session since its sequence numbers began.
+struct Recovered {
+  explicit Recovered(std::size_t most_messages = std::size_t{1} << 20) : most(most_messages) {}
+
+  // The next frame of the replay.
+  void add(const cluster::FrameView& frame);
+  // Nothing of the session was ever stored.
+  [[nodiscard]] bool is_new() const noexcept { return counters == cluster::Counters{} && !began && messages.empty(); }
+
+  std::size_t most;
+  cluster::Counters counters;
+  std::optional<UtcTime> began;
+  std::deque<Message> messages;  // sent, by number
+  std::uint64_t frames = 0;
+};
+
+struct Comparison {
+  std::uint64_t taken = 0;                 // messages that the journal got from the stream
+  std::uint64_t given_up = 0;              // messages of the journal that the stream has not, or has others for
+  bool other_numbers = false;              // the journal's sequence numbers were others
+  bool other_session = false;              // the journal was of numbers that began at another time
+  std::optional<Recovered> upload;         // the stream had nothing, and the journal has this
+  cluster::Counters journal;               // as they were
+  [[nodiscard]] std::string text() const;  // for an operator; empty: they are the same
+};
+
+// Makes the journal continue what the stream has. Its next outbound number never goes back: numbers of the journal that
+// the stream does not have are not used for other messages.
+[[nodiscard]] Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now);
+
+}  // namespace nfx::gateway

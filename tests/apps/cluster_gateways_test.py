@@ -1,0 +1,119 @@
+"""Two gateways of nfx serve on one nats-server on loopback: ownership, refusal, drain, move, and a killed owner."""
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from cluster_tls_test import SERVER, Server
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Running, free_port, run
+
+SESSION = "VENUE-TRADER"
+OWNED = "owned by this gateway from epoch"
+
+
+@unittest.skipUnless(SERVER, "no nats-server: ./dev deps nats builds one")
+class Gateways(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if "libnats-dev" in run("cluster", "check", "--url", "nats://127.0.0.1:1", "--timeout", "1")[2]:
+            raise unittest.SkipTest("built without libnats")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        server = Server(folder.name)
+        self.addCleanup(server.stop)
+        self.url = f"nats://{server.address}"
+        self.nfx("init", "--replicas", "1", "--lease", "1")
+        self.ports = {name: free_port() for name in "ab"}
+        self.running = {}
+
+    def nfx(self, command, *arguments):
+        code, out, err = run("cluster", command, *arguments, "--url", self.url)
+        self.assertEqual((code, err), (0, ""), out + err)
+        return out
+
+    def start(self, name, more=""):
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        config = folder / "gateway.toml"
+        config.write_text(
+            f'[cluster]\nservers = ["{self.url}"]\ngateway = "{name}"\ngateways = ["a", "b"]\nlease_s = 1\n{more}'
+            f'[[session]]\nsender_comp_id = "VENUE"\ntarget_comp_id = "TRADER"\nlisten = "127.0.0.1:{self.ports[name]}"\n'
+            f'durability = "replicated"\ndictionary = "none"\nstore_ring_directory = "{folder}/rings"\n', encoding="utf-8")
+        running = Running(PROGRAM, "serve", config, "--echo")
+        self.addCleanup(running.end)
+        self.running[name] = running
+        return running
+
+    def start_owner_and_other(self):
+        """The first one owns the session before the second one starts."""
+        self.start("a").line_with(OWNED)
+        self.start("b")
+
+    def trade(self, name, order, *more):
+        """One order to a gateway, with the numbers of the sessions before."""
+        config = self.folder / f"trader-{name}.toml"
+        config.write_text(
+            '[[session]]\nrole = "initiator"\nsender_comp_id = "TRADER"\ntarget_comp_id = "VENUE"\ndictionary = "none"\n'
+            f'connect = "127.0.0.1:{self.ports[name]}"\n' + "".join(more), encoding="utf-8")
+        return run("connect", config, "--no-reset", "--wait", "2", "--logon-wait", "5", "--raw",
+                   data=f"35=D|11={order}|55=IBM|54=1|38=100|40=1\n".encode())
+
+    def test_session_of_a_killed_owner_continues_with_its_numbers(self):
+        self.start_owner_and_other()
+        code, out, err = self.trade("a", "first")
+        self.assertEqual(code, 0, err)
+        self.assertIn("11=first", out)
+        self.running["a"].process.kill()
+        owned = self.running["b"].line_with(OWNED)
+        # Its Logon, answer and Logout. The trader's Logout may have come after the last record.
+        self.assertIn("next out 4;", owned)
+        code, out, err = self.trade("b", "second", "next_inbound = 4\nnext_outbound = 4\n")
+        self.assertEqual(code, 0, err)
+        self.assertIn("11=second", out)
+
+    def test_gateway_that_does_not_own_the_session_does_not_listen_for_it(self):
+        self.start_owner_and_other()
+        code, _, err = self.trade("b", "lost")
+        self.assertEqual(code, 1)
+        self.assertIn("refused", err)
+
+    def test_drained_gateway_gives_its_session_up_and_undo_does_not_take_it_back(self):
+        self.start_owner_and_other()
+        self.assertEqual(self.nfx("drain", "a"), "drain a\n")
+        self.running["b"].line_with(OWNED)
+        self.assertEqual(self.nfx("settings"), "drain a\n")
+        self.nfx("drain", "a", "--undo")
+        self.assertIn("nothing is set", self.nfx("settings"))
+        self.assertEqual(self.nfx("ls").split()[0], SESSION)
+
+    def test_session_moves_to_the_gateway_that_an_operator_names_and_back(self):
+        self.start_owner_and_other()
+        self.nfx("move", SESSION, "--to", "b")
+        self.running["b"].line_with(OWNED)
+        self.nfx("move", SESSION, "--to", "a")
+        self.assertIn("epoch 3", self.running["a"].line_with(OWNED))
+
+    def test_stopped_gateway_leaves_its_session_to_the_other_immediately(self):
+        self.start_owner_and_other()
+        code, _, err = self.running["a"].stop()
+        self.assertEqual((code, err), (0, ""))
+        self.running["b"].line_with(OWNED)
+
+    def test_wrong_lease_is_one_line_with_what_to_write(self):
+        folder = self.folder / "wrong"
+        folder.mkdir()
+        config = folder / "gateway.toml"
+        config.write_text(f'[cluster]\nservers = ["{self.url}"]\ngateway = "a"\ngateways = ["a"]\n[[session]]\n'
+                          'sender_comp_id = "V"\ntarget_comp_id = "T"\nlisten = "127.0.0.1:0"\ndurability = "async"\n'
+                          f'store_ring_directory = "{folder}/rings"\n', encoding="utf-8")
+        result = subprocess.run([PROGRAM, "serve", config], capture_output=True, timeout=PATIENCE_S, env=ENVIRONMENT,
+                                check=False, text=True)
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
+        self.assertIn("write lease_s = 1", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

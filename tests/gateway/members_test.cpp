@@ -1,0 +1,108 @@
+// Who is alive, what operators have set, and which gateway gives a session up.
+#include "gateway/members.hpp"
+
+#include <gtest/gtest.h>
+
+namespace nfx::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using cluster::GatewayId;
+
+constexpr MonotonicTime start{100s};
+
+ClusterConfig two_gateways(const std::string& own = "a") {
+  ClusterConfig config;
+  config.gateway = own;
+  config.gateways = {"a", "b"};
+  config.lease = 4s;
+  return config;
+}
+
+// A session that the hash gives to this gateway while both are alive.
+std::string session_of(const std::string& gateway) {
+  for (int i = 0;; ++i) {
+    const std::string name = "S" + std::to_string(i);
+    if ((cluster::weight_of(name, "a") > cluster::weight_of(name, "b")) == (gateway == "a")) return name;
+  }
+}
+
+std::string owner_of(const Members& members, const std::string& session, MonotonicTime now = start) {
+  const cluster::Assignment owner = members.owner_of(session, now);
+  return owner.gateway == cluster::Assignment::no_gateway ? "none" : members.name(owner.gateway);
+}
+
+TEST(Members, gateway_is_alive_for_its_lease_and_a_quarter_more) {
+  Members members{two_gateways(), GatewayId{1}};
+  EXPECT_EQ(owner_of(members, session_of("b")), "a") << "nothing was heard of b";
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  EXPECT_EQ(owner_of(members, session_of("b"), start + 4900ms), "b");
+  EXPECT_EQ(owner_of(members, session_of("b"), start + 5000ms), "a");
+}
+
+TEST(Members, gateway_that_ends_its_lease_is_not_alive) {
+  Members members{two_gateways(), GatewayId{1}};
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  ASSERT_TRUE(members.on_lease(1, GatewayId{}, start + 1s));
+  EXPECT_EQ(owner_of(members, session_of("b"), start + 1s), "a");
+}
+
+TEST(Members, another_process_of_this_name_is_found) {
+  Members members{two_gateways(), GatewayId{1}};
+  EXPECT_TRUE(members.on_lease(0, GatewayId{1}, start));
+  EXPECT_FALSE(members.on_lease(0, GatewayId{7}, start));
+}
+
+TEST(Members, owner_keeps_a_session_that_the_hash_gives_to_another_one) {
+  Members members{two_gateways(), GatewayId{1}};
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  EXPECT_FALSE(members.gives_up(session_of("b"), start)) << "no session moves because a gateway has come back";
+}
+
+TEST(Members, draining_owner_gives_sessions_up_as_soon_as_another_one_is_alive) {
+  ClusterConfig config = two_gateways();
+  config.drain = {"a"};
+  Members members{config, GatewayId{1}};
+  EXPECT_FALSE(members.gives_up(session_of("a"), start));
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  EXPECT_TRUE(members.gives_up(session_of("a"), start));
+}
+
+TEST(Members, pinned_session_is_given_up_for_its_gateway) {
+  ClusterConfig config = two_gateways();
+  const std::string session = session_of("a");
+  config.pins = {session + "=b"};
+  Members members{config, GatewayId{1}};
+  EXPECT_EQ(owner_of(members, session), "a");
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  EXPECT_TRUE(members.gives_up(session, start));
+}
+
+TEST(Members, operators_go_before_the_configuration) {
+  ClusterConfig config = two_gateways();
+  const std::string session = session_of("a");
+  config.pins = {session + "=b"};
+  Members members{config, GatewayId{1}};
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  members.set({.drains = {}, .moves = {{session, "a"}}});
+  EXPECT_EQ(owner_of(members, session), "a");
+  EXPECT_FALSE(members.gives_up(session, start));
+  members.set({.drains = {"a"}, .moves = {}});
+  EXPECT_TRUE(members.gives_up(session_of("a"), start));
+  members.set({});
+  EXPECT_EQ(owner_of(members, session), "b");
+}
+
+TEST(OperatorSettings, are_read_as_they_were_written) {
+  const OperatorSettings settings{.drains = {"a", "b"}, .moves = {{"DESK-VENUE", "c"}}};
+  EXPECT_EQ(to_string(settings), "drain a\ndrain b\nmove DESK-VENUE c\n");
+  EXPECT_EQ(parse_settings(to_string(settings) + "\n"), settings);
+}
+
+TEST(OperatorSettings, lines_of_a_later_version_and_incomplete_ones_are_ignored) {
+  EXPECT_EQ(parse_settings("drain\nmove S\nshed load a\n\n drain  a \n"),
+            (OperatorSettings{.drains = {"a"}, .moves = {}}));
+}
+
+}  // namespace
+}  // namespace nfx::gateway

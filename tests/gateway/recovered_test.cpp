@@ -1,0 +1,172 @@
+// What the stream has of a session, compared with its journal.
+#include "gateway/recovered.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nexusfix/store/journal_store.hpp"
+
+namespace nfx::gateway {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+class RecoveredSession : public testing::Test {
+ protected:
+  RecoveredSession() {
+    std::string name = (fs::temp_directory_path() / "nfx-recovered-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
+    root_ = name;
+    options_.directory = root_ / "store";
+    options_.ring_directory = root_ / "ring";
+    options_.segment_size = 64 * 1024;
+    options_.ring_size = 64 * 1024;
+  }
+  ~RecoveredSession() override { fs::remove_all(root_); }
+
+  JournalStore open() { return JournalStore(posix_disk(), options_, "FIX.4.4:US->THEM", UtcTime(1s)); }
+
+  static Recovered stream_of(std::uint64_t messages, std::uint64_t inbound, UtcTime began = UtcTime(1s)) {
+    Recovered stream;
+    for (std::uint64_t seq = 1; seq <= messages; ++seq) stream.messages.push_back({SeqNum{seq}, text(seq)});
+    stream.counters = {.inbound = SeqNum{inbound}, .outbound = SeqNum{messages + 1}};
+    stream.began = began;
+    return stream;
+  }
+  static std::string text(std::uint64_t seq) { return "message " + std::to_string(seq); }
+  static void fill(JournalStore& journal, std::uint64_t messages, std::uint64_t inbound) {
+    for (std::uint64_t seq = 1; seq <= messages; ++seq)
+      ASSERT_TRUE(journal.append(SeqNum{seq}, text(seq), UtcTime(2s)));
+    journal.set_next_outbound(SeqNum{messages + 1});
+    journal.set_next_inbound(SeqNum{inbound});
+  }
+
+  fs::path root_;
+  JournalOptions options_;
+};
+
+TEST_F(RecoveredSession, new_session_leaves_a_new_journal_as_it_is) {
+  JournalStore journal = open();
+  const Comparison found = compare(journal, Recovered{}, UtcTime(3s));
+  EXPECT_FALSE(found.upload);
+  EXPECT_EQ(found.text(), "");
+  EXPECT_EQ(journal.next_outbound(), first_seq_num);
+}
+
+TEST_F(RecoveredSession, lost_disk_is_rebuilt_from_the_stream) {
+  {
+    JournalStore journal = open();
+    const Comparison found = compare(journal, stream_of(20, 31, UtcTime(777s)), UtcTime(3s));
+    EXPECT_EQ(found.taken, 20U);
+    EXPECT_TRUE(found.other_session);
+  }
+  JournalStore journal = open();
+  EXPECT_EQ(journal.next_outbound(), SeqNum{21});
+  EXPECT_EQ(journal.next_inbound(), SeqNum{31});
+  EXPECT_EQ(journal.creation_time(), UtcTime(777s)) << "or a schedule would start over";
+  for (std::uint64_t seq = 1; seq <= 20; ++seq) EXPECT_EQ(journal.read(SeqNum{seq}), text(seq));
+}
+
+TEST_F(RecoveredSession, more_than_the_ring_takes_is_written_on_the_way) {
+  JournalStore journal = open();
+  Recovered stream;
+  for (std::uint64_t seq = 1; seq <= 400; ++seq) stream.messages.push_back({SeqNum{seq}, std::string(1000, 'x')});
+  stream.counters = {.inbound = SeqNum{1}, .outbound = SeqNum{401}};
+  stream.began = UtcTime(1s);
+  EXPECT_EQ(compare(journal, stream, UtcTime(3s)).taken, 400U);
+  EXPECT_EQ(journal.read(SeqNum{1}), std::string(1000, 'x'));
+  EXPECT_EQ(journal.read(SeqNum{400}), std::string(1000, 'x'));
+}
+
+TEST_F(RecoveredSession, equal_journal_is_not_changed) {
+  JournalStore journal = open();
+  fill(journal, 10, 5);
+  const JournalPosition before = journal.position();
+  EXPECT_EQ(compare(journal, stream_of(10, 5), UtcTime(3s)).text(), "");
+  EXPECT_EQ(journal.position(), before);
+}
+
+TEST_F(RecoveredSession, messages_that_were_never_released_are_forgotten_and_their_numbers_not_used_again) {
+  {
+    JournalStore journal = open();
+    fill(journal, 13, 9);
+    const Comparison found = compare(journal, stream_of(10, 7), UtcTime(3s));
+    EXPECT_EQ(found.given_up, 3U);
+    EXPECT_EQ(found.text(),
+              "3 messages of the journal were not in the cluster and are not sent; the journal had next in "
+              "9, next out 14");
+  }
+  JournalStore journal = open();
+  EXPECT_EQ(journal.next_outbound(), SeqNum{14});
+  EXPECT_EQ(journal.next_inbound(), SeqNum{7}) << "the peer sends them again";
+  EXPECT_EQ(journal.read(SeqNum{10}), text(10));
+  EXPECT_EQ(journal.read(SeqNum{11}), std::nullopt);
+}
+
+TEST_F(RecoveredSession, messages_of_the_next_owner_take_the_place_of_those_that_were_never_released) {
+  {
+    JournalStore journal = open();
+    fill(journal, 13, 9);
+    Recovered stream = stream_of(20, 30);
+    stream.messages[11].bytes = "another owner's";
+    const Comparison found = compare(journal, stream, UtcTime(3s));
+    EXPECT_EQ(found.given_up, 2U);
+    EXPECT_EQ(found.taken, 9U);
+  }
+  JournalStore journal = open();
+  EXPECT_EQ(journal.read(SeqNum{11}), text(11));
+  EXPECT_EQ(journal.read(SeqNum{12}), "another owner's");
+  EXPECT_EQ(journal.read(SeqNum{13}), text(13));
+  EXPECT_EQ(journal.next_outbound(), SeqNum{21});
+}
+
+TEST_F(RecoveredSession, stream_that_has_nothing_gets_what_the_journal_has) {
+  JournalStore journal = open();
+  fill(journal, 3, 8);
+  const Comparison found = compare(journal, Recovered{}, UtcTime(3s));
+  ASSERT_TRUE(found.upload);
+  EXPECT_EQ(found.upload->messages.size(), 3U);
+  EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{8}, .outbound = SeqNum{4}}));
+}
+
+TEST(Recovered, reset_forgets_what_was_before_it) {
+  std::string bytes(sizeof(cluster::FrameHeader), '\0');
+  const std::int64_t began = 5'000'000'000;
+  const std::string time(reinterpret_cast<const char*>(&began), sizeof began);
+  const std::vector<cluster::Record> records = {
+      {.kind = cluster::RecordKind::outbound, .seq = SeqNum{1}, .bytes = "before"},
+      {.kind = cluster::RecordKind::reset, .seq = {}, .bytes = {}},
+      {.kind = cluster::RecordKind::began, .seq = {}, .bytes = time},
+      {.kind = cluster::RecordKind::outbound, .seq = SeqNum{1}, .bytes = "after"},
+      {.kind = cluster::RecordKind::outbound, .seq = SeqNum{2}, .bytes = {}},
+  };
+  for (const cluster::Record& record : records) {
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + cluster::record_size(record.bytes.size()));
+    write_record(std::span{bytes}.subspan(begin), record);
+  }
+  cluster::FrameHeader header{.kind = cluster::FrameKind::records, .session = cluster::SessionId{1}};
+  header.epoch = cluster::Epoch{1};
+  header.gateway = cluster::GatewayId{1};
+  header.number = cluster::FrameNumber{2};
+  header.first_inbound = header.first_outbound = header.outbound_limit = first_seq_num;
+  seal_frame(bytes, header, static_cast<std::uint32_t>(records.size()));
+  cluster::FrameView frame;
+  ASSERT_EQ(decode_frame(bytes, frame), cluster::FrameError::none);
+  Recovered recovered;
+  recovered.add(frame);
+  ASSERT_EQ(recovered.messages.size(), 1U);
+  EXPECT_EQ(recovered.messages.front().bytes, "after");
+  EXPECT_EQ(recovered.began, UtcTime{5s});
+  EXPECT_EQ(recovered.counters.outbound, SeqNum{3});
+}
+
+}  // namespace
+}  // namespace nfx::gateway
