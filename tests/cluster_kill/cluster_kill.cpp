@@ -1,0 +1,385 @@
+// The kill test of the cluster: three nats-servers, two gateways and a trader, all on loopback. Under load the owner of
+// the session is killed or paused for longer than its lease, or loses its disk, or is stopped in order, and servers of
+// the cluster are killed. At the end each order has exactly one answer, both sides and the stream agree on the sequence
+// numbers, and the trader was sent nothing that the stream does not have.
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "gateways.hpp"
+#include "nats_cluster/three_servers.hpp"
+#include "nexusfix/base/clocks.hpp"
+#include "nexusfix/nats/nats_stream.hpp"
+#include "nexusfix/wire/message_view.hpp"
+#include "trader.hpp"
+
+namespace nfx::cluster_kill {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int skipped = 77;
+const std::string session_name = "VENUE-TRADER";
+
+struct Options {
+  std::uint32_t cycles = 300;
+  std::uint64_t seed = 0;
+  std::vector<std::string> kinds;
+  std::string durability = "replicated";
+  std::string role = "acceptor";
+  std::uint32_t window = 64;
+  std::uint32_t rate = 1000;
+  std::uint32_t lease_s = 1;
+  bool print = false;
+};
+
+const std::vector<std::string> all_kinds = {"kill", "pause", "server", "disk", "stop"};
+
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void pass(Duration time) { ::poll(nullptr, 0, static_cast<int>(time / 1ms)); }
+
+double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
+
+// What the stream has of the session: each sent message by its sequence number, and the next sequence numbers.
+struct Stored {
+  std::map<std::uint64_t, std::string> sent;
+  cluster::Counters end;
+};
+
+class Reader {
+ public:
+  explicit Reader(const nats::NatsOptions& options)
+      : stream_(options), index_(stream_.add_session(session_name, cluster::GatewayId{1})) {}
+
+  // Until a read finds nothing after the last frame.
+  Stored read() {
+    Stored stored;
+    cluster::StreamSeq last{};
+    for (std::uint64_t request = 1;; ++request) {
+      stream_.request(index_, {.kind = cluster::ActionKind::read_next, .request = request, .sequence = last});
+      bool more = false, answered = false;
+      const MonotonicTime end = read_monotonic() + 10s;
+      while (!answered && read_monotonic() < end) {
+        stream_.poll([&](nats::SessionIndex, const cluster::Event& event) {
+          if (event.request != request) return;
+          answered = event.kind == cluster::EventKind::found || event.kind == cluster::EventKind::none;
+          if (event.kind != cluster::EventKind::found) return;
+          more = true;
+          last = event.sequence;
+          add(stored, event.bytes);
+        });
+        if (!answered) stream_.wait(5ms);
+      }
+      if (!answered) throw Failure("the stream does not answer at the end");
+      if (!more) return stored;
+    }
+  }
+
+ private:
+  static void add(Stored& stored, std::string_view bytes) {
+    cluster::FrameView frame;
+    if (decode_frame(bytes, frame) != cluster::FrameError::none)
+      throw Failure("the stream has bytes that are not a frame");
+    stored.end = frame.end;
+    for (std::string_view rest = frame.records; !rest.empty();) {
+      const cluster::Record record = cluster::take_record(rest);
+      if (record.kind != cluster::RecordKind::outbound || record.bytes.empty()) continue;
+      if (!stored.sent.emplace(value(record.seq), record.bytes).second)
+        throw Failure("the stream has two messages of number " + std::to_string(value(record.seq)));
+    }
+  }
+
+  nats::NatsStream stream_;
+  nats::SessionIndex index_;
+};
+
+class Run {
+ public:
+  explicit Run(const Options& options)
+      : options_(options),
+        random_(options.seed),
+        nats_options_{.url = servers_.url(), .stream = "KILL", .timeout = 3s},
+        gateways_({.folder = servers_.folder() / "gateways",
+                   .servers = servers_.url(),
+                   .stream = "KILL",
+                   .durability = options.durability,
+                   .lease_s = options.lease_s,
+                   .connect = options.role == "initiator" ? trader_port_ : std::uint16_t{0}}) {
+    make_streams();
+    for (int i = 0; i < Gateways::count; ++i) gateways_.start(i);
+    const Trader::Load load{.window = options.window, .rate = options.rate};
+    if (options.role == "initiator")
+      trader_.emplace(Role::acceptor, std::vector<std::uint16_t>{trader_port_}, load);
+    else
+      trader_.emplace(Role::initiator, std::vector<std::uint16_t>{gateways_.port(0), gateways_.port(1)}, load);
+  }
+
+  void cycles() {
+    wait_for_answers(100, 60s, "the first answers");
+    for (std::uint32_t cycle = 1; cycle <= options_.cycles; ++cycle) {
+      const std::string& kind = options_.kinds[random_() % options_.kinds.size()];
+      both_run();
+      // Under load, at a moment that nothing else determines.
+      wait_for_answers(20 + random_() % 800, 60s, "load before a " + kind);
+      const Duration gap = disturb(kind);
+      gaps_[kind].push_back(gap);
+      if (options_.print || cycle % 20 == 0) {
+        std::printf("  %4u %-7s gap %6.2f s, %llu orders\n", cycle, kind.c_str(), seconds(gap),
+                    static_cast<unsigned long long>(trader_->sent()));
+        std::fflush(stdout);
+      }
+    }
+    both_run();
+  }
+
+  void settle_and_audit() {
+    trader_->hold(true);
+    wait_until([&] { return trader_->answered() >= trader_->sent(); }, 60s, "the last answers");
+    trader_->stop();
+    const Ledger& ledger = trader_->ledger();
+    std::uint64_t lost = 0, twice = 0;
+    for (std::size_t order = 1; order < ledger.answers.size(); ++order) {
+      if (ledger.answers[order] == 0) ++lost;
+      if (ledger.answers[order] > 1) ++twice;
+    }
+    // Everything of the logout is stored once the gateways have ended.
+    for (int i = 0; i < Gateways::count; ++i) gateways_.terminate(i);
+    wait_until([&] { return gateways_.ended(0) && gateways_.ended(1); }, 30s, "the end of the gateways");
+    const Stored stored = Reader{nats_options_}.read();
+    std::uint64_t unknown = 0;
+    MessageView message;
+    for (const auto& [seq, order] : ledger.received) {
+      const auto found = stored.sent.find(seq);
+      const bool same = found != stored.sent.end() && message.parse(found->second) == WireError::none &&
+                        message.get_view(Tag::ClOrdID) == std::to_string(order);
+      if (!same) ++unknown;
+    }
+    std::printf(
+        "  orders %llu, answers %llu, logons %llu; lost %llu, answered twice %llu, numbers with two orders %llu, "
+        "received and not stored %llu\n",
+        static_cast<unsigned long long>(ledger.sent), static_cast<unsigned long long>(ledger.answered),
+        static_cast<unsigned long long>(ledger.logons), static_cast<unsigned long long>(lost),
+        static_cast<unsigned long long>(twice), static_cast<unsigned long long>(ledger.conflicts),
+        static_cast<unsigned long long>(unknown));
+    std::printf("  next numbers: trader in %llu out %llu, stream in %llu out %llu\n",
+                static_cast<unsigned long long>(trader_->next_in()),
+                static_cast<unsigned long long>(trader_->next_out()),
+                static_cast<unsigned long long>(value(stored.end.inbound)),
+                static_cast<unsigned long long>(value(stored.end.outbound)));
+    for (auto& [kind, gaps] : gaps_) {
+      std::ranges::sort(gaps);
+      std::printf("  %-7s %4zu times: median gap %.2f s, worst %.2f s\n", kind.c_str(), gaps.size(),
+                  seconds(gaps[gaps.size() / 2]), seconds(gaps.back()));
+    }
+    std::fflush(stdout);
+    // What async sends before it is stored may be lost with its gateway: the next one answers those orders again, under
+    // other numbers.
+    const bool replicated = options_.durability == "replicated";
+    constexpr std::uint64_t async_messages = 256;  // the default of [cluster] async_messages
+    const std::uint64_t may_be_twice = replicated ? 0 : async_messages * losses();
+    if (lost + ledger.conflicts != 0) throw Failure("orders were lost, or a number was used twice");
+    if (twice > may_be_twice) throw Failure("orders were answered twice");
+    if (unknown > may_be_twice) throw Failure("the trader was sent what is not stored");
+    if (value(stored.end.inbound) != trader_->next_out())
+      throw Failure("the next sequence number of the trader's messages differs");
+    if (value(stored.end.outbound) != trader_->next_in())
+      throw Failure("the next sequence number of the gateways' messages differs");
+  }
+
+  [[nodiscard]] std::string story() {
+    return gateways_.last_lines(0) + gateways_.last_lines(1) + (trader_ ? trader_->events() : "");
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t losses() const {
+    std::uint64_t all = 0;
+    for (const auto& [kind, gaps] : gaps_) all += kind == "server" || kind == "stop" ? 0 : gaps.size();
+    return all;
+  }
+  void make_streams() {
+    std::string error = "no attempt";
+    for (const MonotonicTime end = read_monotonic() + 90s; read_monotonic() < end && !error.empty();) {
+      try {
+        nats::NatsStream stream{nats_options_};
+        stream.create({.bytes_max = std::uint64_t{2} << 30, .lease = std::chrono::seconds{options_.lease_s}});
+        error.clear();
+      } catch (const nats::NatsError& failure) {
+        error = failure.what();
+        pass(100ms);
+      }
+    }
+    if (!error.empty()) throw Failure(error + "\n" + servers_.logs());
+  }
+
+  template <class Condition>
+  void wait_until(Condition&& condition, Duration most, const std::string& what) {
+    const MonotonicTime end = read_monotonic() + most;
+    while (!condition()) {
+      if (read_monotonic() >= end) throw Failure("no " + what + " within " + std::to_string(most / 1s) + " s");
+      pass(2ms);
+    }
+  }
+  void wait_for_answers(std::uint64_t more, Duration most, const std::string& what) {
+    const std::uint64_t until = trader_->answered() + more;
+    wait_until([&] { return trader_->answered() >= until; }, most, what);
+  }
+  // A gateway that was killed runs again, and knows the cluster.
+  void both_run() {
+    for (int i = 0; i < Gateways::count; ++i) gateways_.start(i);
+    for (int i = 0; i < Gateways::count; ++i)
+      wait_until([&] { return gateways_.lines_with(i, "while this gateway owns it") != 0; }, 30s, "start of a gateway");
+    for (int i = 0; i < 3; ++i) {
+      if (!servers_.runs(i)) servers_.start(i);
+    }
+  }
+
+  // The time without an answer, from the last one before.
+  Duration disturb(const std::string& kind) {
+    const int owner = gateways_.owner();
+    if (owner < 0) throw Failure("no gateway owns the session");
+    if (kind == "server") return kill_server();
+    const std::size_t fenced = gateways_.lines_with(owner, "another gateway owns the session now");
+    // An application that answers by itself has no answer to what arrives after its session's Logout.
+    if (kind == "stop") {
+      trader_->hold(true);
+      wait_until([&] { return trader_->answered() >= trader_->sent(); }, 60s, "answers before a stop");
+    }
+    const MonotonicTime before = kind == "stop" ? read_monotonic() : trader_->last_answer();
+    if (kind == "kill" || kind == "disk") gateways_.kill(owner);
+    if (kind == "pause") gateways_.pause(owner);
+    if (kind == "stop") gateways_.terminate(owner);
+    if (kind == "disk") gateways_.forget_disk(owner);
+    wait_until([&] { return gateways_.owner() == 1 - owner; }, 60s, "takeover after a " + kind);
+    const MonotonicTime taken = read_monotonic();
+    trader_->hold(false);
+    wait_until([&] { return trader_->last_answer() > taken; }, 60s, "answers after a " + kind);
+    const Duration gap = trader_->last_answer() - before;
+    if (kind == "stop") wait_until([&] { return gateways_.ended(owner); }, 30s, "end of a stopped gateway");
+    if (kind == "pause") {
+      gateways_.resume(owner);
+      wait_until([&] { return gateways_.lines_with(owner, "another gateway owns the session now") > fenced; }, 30s,
+                 "fencing of the paused gateway");
+    }
+    return gap;
+  }
+
+  // One of three, which leads the stream at times.
+  Duration kill_server() {
+    const int victim = static_cast<int>(random_() % 3);
+    const MonotonicTime before = read_monotonic();
+    servers_.kill(victim);
+    MonotonicTime last = before;
+    Duration longest{};
+    const auto watch = [&] {
+      const MonotonicTime now = read_monotonic(), answer = trader_->last_answer();
+      if (answer > last) {
+        longest = std::max(longest, Duration{answer - last});
+        last = answer;
+      }
+      return now > before + 2s && now - last < 200ms && last > before;
+    };
+    wait_until(watch, 60s, "answers after the loss of a server");
+    servers_.start(victim);
+    // Until it follows again, a second loss would leave no majority.
+    wait_until([&] { return servers_.is_healthy(victim); }, 60s, "a healthy server after its start");
+    return longest;
+  }
+
+  Options options_;
+  const std::uint16_t trader_port_ = test::free_port();
+  std::mt19937_64 random_;
+  test::ThreeServers servers_;
+  nats::NatsOptions nats_options_;
+  Gateways gateways_;
+  std::optional<Trader> trader_;
+  std::map<std::string, std::vector<Duration>> gaps_;
+};
+
+int run(Options options) {
+  if (!nats::missing_package().empty()) {
+    std::printf("cluster_kill: skipped: %s\n", nats::missing_package().data());
+    return skipped;
+  }
+  if (test::nats_server_program().empty() || ::access(test::nats_server_program().c_str(), X_OK) != 0) {
+    std::printf("cluster_kill: skipped: no nats-server 2.12 or later: ./dev deps nats builds one\n");
+    return skipped;
+  }
+  if (options.kinds.empty()) options.kinds = all_kinds;
+  if (options.seed == 0) options.seed = std::random_device{}();
+  std::printf("cluster_kill --cycles %u --seed %llu --durability %s --role %s --lease %u\n", options.cycles,
+              static_cast<unsigned long long>(options.seed), options.durability.c_str(), options.role.c_str(),
+              options.lease_s);
+  std::fflush(stdout);
+  std::optional<Run> one;
+  try {
+    one.emplace(options);
+    one->cycles();
+    one->settle_and_audit();
+    return 0;
+  } catch (const std::exception& error) {
+    std::printf("%sFAILED: %s\n  seed %llu (the moments differ from run to run; the choices do not)\n",
+                one ? one->story().c_str() : "", error.what(), static_cast<unsigned long long>(options.seed));
+    return 1;
+  }
+}
+
+cli::Command gateway_command() {
+  static std::string file;
+  return {.name = "gateway",
+          .summary = "One gateway, as the test starts it",
+          .run = [] { return run_gateway(file); },
+          .options = {{.names = "CONFIG", .target = &file, .help = {}, .required = true}},
+          .hidden = true};
+}
+
+cli::Command command() {
+  static Options options;
+  return {.name = "cluster_kill",
+          .summary = "Kill and pause the gateways and servers of a cluster under load, and account for every order",
+          .run = [] { return run(options); },
+          .options = {{.names = "--cycles", .target = &options.cycles, .help = "Disturbances"},
+                      {.names = "--seed", .target = &options.seed, .help = "0: another each time", .default_text = "0"},
+                      {.names = "--kinds",
+                       .target = &options.kinds,
+                       .help = "Of kill, pause, server, disk and stop; without it all",
+                       .value = "KINDS",
+                       .separator = ','},
+                      {.names = "--durability",
+                       .target = &options.durability,
+                       .help = "Of the session",
+                       .one_of = {"replicated", "async"}},
+                      {.names = "--role",
+                       .target = &options.role,
+                       .help = "Of the gateways' session",
+                       .one_of = {"acceptor", "initiator"}},
+                      {.names = "--window", .target = &options.window, .help = "Orders without an answer"},
+                      {.names = "--rate", .target = &options.rate, .help = "Orders per second, at most"},
+                      {.names = "--lease", .target = &options.lease_s, .help = "Of the gateways, in seconds"},
+                      {.names = "--print", .target = &options.print, .help = "A line for each"}},
+          .commands = {gateway_command()}};
+}
+
+}  // namespace
+}  // namespace nfx::cluster_kill
+
+int main(int argc, char** argv) {
+  try {
+    return nfx::cli::run(nfx::cluster_kill::command(), argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cluster_kill: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,63 @@
+// Two gateways as processes, which are this program with the command `gateway`: started, killed, paused, and never left
+// running; and who owns the session, by their lines. Thread: one. Errors: std::runtime_error.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace nfx::cluster_kill {
+
+// The gateway's program: sends each message back, once. Serves until SIGTERM; returns an exit code.
+int run_gateway(const std::string& file);
+
+struct GatewayOptions {
+  std::filesystem::path folder;
+  std::string servers;  // with commas between them
+  std::string stream;
+  std::string durability = "replicated";
+  unsigned lease_s = 1;
+  std::uint16_t connect = 0;  // the trader's port, of initiators; 0: the gateways listen
+};
+
+class Gateways {
+ public:
+  static constexpr int count = 2;
+
+  explicit Gateways(const GatewayOptions& options);
+  ~Gateways();
+  Gateways(const Gateways&) = delete;
+  Gateways& operator=(const Gateways&) = delete;
+
+  [[nodiscard]] std::uint16_t port(int gateway) const noexcept { return ports_[at(gateway)]; }
+  void start(int gateway);
+  void kill(int gateway);         // as kill -9, and waits until it is gone
+  void pause(int gateway);        // SIGSTOP
+  void resume(int gateway);       // SIGCONT
+  void terminate(int gateway);    // SIGTERM, without waiting
+  void forget_disk(int gateway);  // journals and rings of a gateway that does not run
+  [[nodiscard]] bool runs(int gateway);
+  [[nodiscard]] bool ended(int gateway);  // after terminate()
+
+  // The gateway that took the session over last; -1: none yet.
+  [[nodiscard]] int owner();
+  // How often a line with this text was written since its last start.
+  [[nodiscard]] std::size_t lines_with(int gateway, const std::string& text) const;
+  [[nodiscard]] std::string last_lines(int gateway) const;
+
+ private:
+  static std::size_t at(int gateway) noexcept { return static_cast<std::size_t>(gateway); }
+  [[nodiscard]] std::filesystem::path folder(int gateway) const;
+  [[nodiscard]] std::filesystem::path rings(int gateway) const;
+  [[nodiscard]] std::filesystem::path log(int gateway) const;
+  void configure(int gateway) const;
+
+  GatewayOptions options_;
+  std::array<std::uint16_t, count> ports_{};
+  std::array<pid_t, count> pids_{};
+};
+
+}  // namespace nfx::cluster_kill
