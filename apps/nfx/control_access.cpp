@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -152,3 +153,48 @@ const nlohmann::ordered_json* member_object(const nlohmann::ordered_json& object
 }
 
 }  // namespace nfx::app
+std::string file_text(const std::string& name) {
+  std::ifstream in{name, std::ios::binary};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  if (!in.good() && !in.eof()) throw cli::UsageError(name + ": cannot be read");
+  return text;
+}
+
+namespace {
+
+void append_keys(SafeText& out, const nlohmann::ordered_json& of, const char* name, std::string_view indent) {
+  for_each_object(of, name, [&](const nlohmann::ordered_json& key) {
+    const std::string section = member_text(key, "section");
+    out.add("{}{}{}: {} -> {}  ({}", indent, section == "session" ? std::string{} : "[" + section + "] ",
+            member_text(key, "key"), member_text(key, "before"), member_text(key, "after"), member_text(key, "place"));
+    const std::string when = member_text(key, "when");
+    if (when == "disconnected") out += ", without a connection";
+    if (when == "restart") out += ", at the next start";
+    out += ")\n";
+  });
+}
+
+}  // namespace
+
+void append_changes(SafeText& out, const nlohmann::ordered_json& answer) {
+  const std::string result = member_text(answer, "result");
+  const bool planned = result == "planned";
+  for_each_object(answer, "sessions", [&](const nlohmann::ordered_json& session) {
+    const std::string change = member_text(session, "change"), when = member_text(session, "when");
+    out.add("{} {}", change, member_text(session, "name"));
+    if (when == "disconnected") out += ": when it has no connection; log it out and reload again";
+    if (when == "restart") out += ": at the next start";
+    if (when == "now") out += planned ? ": now" : ": done";
+    if (session.contains("why")) out.add(" ({})", member_text(session, "why"));
+    out += '\n';
+    append_keys(out, session, "keys", "  ");
+  });
+  append_keys(out, answer, "engine", {});
+  for (const auto& each : answer.value("problems", nlohmann::ordered_json::array())) {
+    if (each.is_string()) out.add("failed: {}\n", each.get<std::string>());
+  }
+  if (planned && member_text(answer, "sessions") == "[]" && member_text(answer, "engine") == "[]")
+    out += "nothing differs from the file\n";
+  if (!planned) out.add("{}\n", result == "nothing_to_do" ? "nothing to do" : result);
+}
+

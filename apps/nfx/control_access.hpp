@@ -60,6 +60,11 @@ struct NoAnswer {
 void for_each_object(const nlohmann::ordered_json& object, const char* name,
                      const std::function<void(const nlohmann::ordered_json&)>& visit);
 // A member that is an object; null where it is not.
+// The text of a file. Throws cli::UsageError.
+[[nodiscard]] std::string file_text(const std::string& name);
+// The answer to a reload, or to a change of one session: what is added, removed and changed, and what it needs.
+void append_changes(SafeText& out, const nlohmann::ordered_json& answer);
+
 [[nodiscard]] const nlohmann::ordered_json* member_object(const nlohmann::ordered_json& object, const char* name);
 
 }  // namespace nfx::app

@@ -168,6 +168,11 @@ constexpr auto log_table = std::to_array<Key<LogConfig>>({
              "Format of the lines that the program prints. \"text\": for people. \"json\": an object with time, level, "
              "what, session, text and fields. \"journald\": text after a priority such as <6>, for a systemd service. "
              "docs/monitoring.md describes them."),
+    {"level", "text", [](LogConfig& t, const Value& v) { t.level = named(v, LogLevel::error); },
+     [](const LogConfig& t) { return in_quotes(to_string(t.level)); },
+     "Least level of the lines that the program prints: \"error\", \"warning\", \"notice\" or \"info\", which is all "
+     "of them. 'nfx engine log-level' sets it while the engine runs.",
+     0, 0, [](const LogConfig&) { return enum_names(LogLevel::error); }},
     NFX_INTEGER("rotate_bytes", rotate_bytes, 64 * 1024, 1024 * gib,
                 "Largest size of a log file in bytes. A new file is begun before it is exceeded, and at midnight UTC."),
     NFX_INTEGER("keep_files", keep_files, 1, 1000000,

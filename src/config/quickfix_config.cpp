@@ -12,6 +12,7 @@
 #include "config/keys.hpp"
 #include "config/quickfix_values.hpp"
 #include "nexusfix/base/assert.hpp"
+#include "nexusfix/config/config_changes.hpp"
 #include "nexusfix/config/quickfix_settings.hpp"
 #include "nexusfix/dictionary/load.hpp"
 
@@ -123,9 +124,12 @@ EngineConfig parse(const TranslatedSettings& settings, const fs::path& file) {
   }
 }
 
-// A value as TOML on one line, secrets masked.
-std::string shown(std::string_view key, const toml::node& node) {
+enum class Secrets : std::uint8_t { masked, as_they_are };
+
+// A value as TOML on one line.
+std::string shown(std::string_view key, const toml::node& node, Secrets secrets = Secrets::masked) {
   if (const auto* text = node.as_string()) {
+    if (secrets == Secrets::as_they_are) return quickfix::toml_text(text->get());
     if (key == "password") return "\"***\"";
     // Of a field of the Logon the tag may be shown; the value may be a secret.
     const std::size_t equals = text->get().find('=');
@@ -135,7 +139,7 @@ std::string shown(std::string_view key, const toml::node& node) {
   }
   if (const auto* list = node.as_array()) {
     std::string out = "[";
-    for (const toml::node& each : *list) out += (out.size() > 1 ? ", " : "") + shown(key, each);
+    for (const toml::node& each : *list) out += (out.size() > 1 ? ", " : "") + shown(key, each, secrets);
     return out + ']';
   }
   std::ostringstream out;
@@ -206,6 +210,56 @@ class Explainer {
   const TranslatedSettings* quickfix_;
 };
 
+// The keys that a file gives, with their lines.
+class KeyReader {
+ public:
+  KeyReader(const fs::path& file, const TranslatedSettings* quickfix) : file_(file), quickfix_(quickfix) {}
+
+  ConfigKeys read(const toml::table& root) const {
+    ConfigKeys keys;
+    for (const auto& [name, node] : root) {
+      if (name.str() != "defaults" && node.is_table()) add_section(std::string{name.str()}, *node.as_table(), keys);
+    }
+    const toml::table* defaults = root["defaults"].as_table();
+    const toml::array* sessions = root["session"].as_array();
+    NFX_ASSERT(sessions != nullptr);  // what has been read as a configuration has one
+    for (const toml::node& each : *sessions) {
+      const std::size_t index = keys.sessions.size();
+      GivenKeys& given = keys.sessions.emplace_back();
+      if (defaults != nullptr) add(*defaults, index, given);
+      add(*each.as_table(), index, given);
+    }
+    return keys;
+  }
+
+ private:
+  void add_section(const std::string& name, const toml::table& table, ConfigKeys& keys) const {
+    add(table, SettingOrigin::no_session, keys.sections[name]);
+    for (const auto& [key, node] : table) {
+      if (node.is_table()) add_section(name + '.' + std::string{key.str()}, *node.as_table(), keys);
+    }
+  }
+  void add(const toml::table& table, std::size_t session, GivenKeys& into) const {
+    for (const auto& [name, node] : table) {
+      if (node.is_table()) continue;
+      const std::string key{name.str()};
+      into[key] = {.value = shown(key, node, Secrets::as_they_are),
+                   .shown = shown(key, node),
+                   .place = file_.filename().string() + ':' + std::to_string(line_of(key, session, node))};
+    }
+  }
+  [[nodiscard]] std::size_t line_of(std::string_view key, std::size_t session, const toml::node& node) const {
+    if (quickfix_ == nullptr) return node.source().begin.line;
+    for (const SettingOrigin& each : quickfix_->origins) {
+      if (each.session == session && each.key == key && each.line != 0) return each.line;
+    }
+    return session < quickfix_->session_lines.size() ? quickfix_->session_lines[session] : 1;
+  }
+
+  const fs::path& file_;
+  const TranslatedSettings* quickfix_;
+};
+
 std::vector<std::string> warning_lines(const TranslatedSettings& settings, const fs::path& file) {
   std::vector<std::string> lines;
   for (const QuickFixWarning& each : settings.warnings) lines.push_back(to_string(each, file.string()));
@@ -223,11 +277,29 @@ TranslatedSettings translate_quickfix_file(const fs::path& file, const fs::path&
 }
 
 EngineConfig load_any_config(const fs::path& file, std::vector<std::string>* warnings) {
-  const std::string text = config::read_config_file(file);
-  if (!looks_like_quickfix(text)) return parse_config(text, file.string(), folder_of(file));
+  std::string text = config::read_config_file(file);
+  EngineConfig config;
+  if (looks_like_quickfix(text)) {
+    const TranslatedSettings settings = translate(text, file, folder_of(file));
+    if (warnings != nullptr) *warnings = warning_lines(settings, file);
+    config = parse(settings, file);
+  } else {
+    config = parse_config(text, file.string(), folder_of(file));
+  }
+  config.file_text = std::move(text);
+  return config;
+}
+
+ConfigWithKeys load_with_keys(const fs::path& file) {
+  ConfigWithKeys loaded{load_any_config(file), {}};
+  loaded.keys = keys_of(loaded.config.file_text, file);
+  return loaded;
+}
+
+ConfigKeys keys_of(std::string_view text, const fs::path& file) {
+  if (!looks_like_quickfix(text)) return KeyReader{file, nullptr}.read(toml::parse(text));
   const TranslatedSettings settings = translate(text, file, folder_of(file));
-  if (warnings != nullptr) *warnings = warning_lines(settings, file);
-  return parse(settings, file);
+  return KeyReader{file, &settings}.read(toml::parse(settings.toml));
 }
 
 ExplainedConfig explain_config(const fs::path& file) {

@@ -79,6 +79,51 @@ Answer refused(const CommandOutcome& outcome) {
   return answer;
 }
 
+Answer answer_of(const ReloadReport& report) {
+  switch (report.status) {
+    case ReloadStatus::planned:
+    case ReloadStatus::nothing_to_do:
+    case ReloadStatus::done:
+    case ReloadStatus::incomplete: return {.body = document_of(report)};
+    case ReloadStatus::invalid: return problem(422, "bad-configuration", report.problem);
+    case ReloadStatus::no_file: return problem(409, "no-file", report.problem);
+    case ReloadStatus::stopping: return problem(409, "stopping", report.problem);
+    case ReloadStatus::no_such_session: return refused({.status = CommandStatus::no_such_session});
+    case ReloadStatus::not_answering: break;
+  }
+  Answer answer = problem(504, "timed-out", report.problem);
+  answer.try_again = true;
+  return answer;
+}
+
+// What became of it, for the audit log: each session with its keys, without their values.
+std::string_view event_of(const ReloadReport& report) noexcept {
+  switch (report.status) {
+    case ReloadStatus::nothing_to_do:
+    case ReloadStatus::done: return "done";
+    case ReloadStatus::incomplete: return "incomplete";
+    case ReloadStatus::planned:
+    case ReloadStatus::invalid:
+    case ReloadStatus::no_file:
+    case ReloadStatus::stopping:
+    case ReloadStatus::not_answering:
+    case ReloadStatus::no_such_session: break;
+  }
+  return "refused";
+}
+
+std::string detail_of(const ReloadReport& report) {
+  if (!report.problem.empty()) return report.problem;
+  std::string detail;
+  for (const SessionChange& each : report.sessions) {
+    detail.append(detail.empty() ? "" : "; ").append(to_string(each.kind)).append(" ").append(each.name);
+    for (const KeyChange& key : each.keys) detail.append(" ").append(key.key);
+    if (each.needs != ChangeNeeds::nothing) detail.append(" (").append(to_string(each.needs)).append(")");
+  }
+  for (const std::string& each : report.problems) detail.append("; failed: ").append(each);
+  return detail;
+}
+
 LatencyWindow window_of(const Query& query) {
   const auto given = query.find("window");
   if (given == query.end()) return LatencyWindow::ten_seconds;
@@ -146,8 +191,10 @@ Answer Api::permitted(const Match& match, const Request& request) {
     return problem(415, "not-json", "send Content-Type: application/json");
   if (route.resource == Resource::session) return command(route, request, match.session);
   if (route.resource == Resource::add_session) return add(request);
-  if (route.changes()) return change(route, request);
+  if (route.resource == Resource::change_session) return change_session(request, match.session);
+  if (route.resource == Resource::log_level) return set_log_level(request);
   const auto query = query_of(route, match.query);
+  if (route.changes()) return change(route, request);
   if (!query) return problem(400, "bad-request", query.error());
   return route.resource == Resource::messages ? messages(request, match.session, *query) : read(route, *query);
 }
@@ -173,14 +220,18 @@ Answer Api::read(const Route& route, const Query& query) {
     case Resource::latency: return latency(query);
     case Resource::slowest: return slowest(query);
     case Resource::sessions: return {.body = document_of(target_.sessions())};
-    case Resource::stop:
+    case Resource::plan_reload: return answer_of(target_.plan_reload());
     case Resource::drain:
+    case Resource::stop:
     case Resource::end_drain:
     case Resource::reload_tls:
-    case Resource::add_session:
+    case Resource::reload:
+    case Resource::log_level:
     case Resource::session:
-    case Resource::messages: break;
+    case Resource::add_session:
+    case Resource::change_session:
   }
+    case Resource::messages: break;
   return problem(404, "no-such-path", "there is no such path");
 }
 
@@ -237,8 +288,9 @@ Answer Api::change(const Route& route, const Request& request) {
   if (!takes_text && !text->empty()) return problem(400, "bad-request", "this command takes no text");
   if (!audit(request, "requested", *text))
     return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
-  bool all = true;
+  if (route.resource == Resource::reload) return reload(request);
   std::vector<std::string> problems;
+  bool all = true;
   switch (route.resource) {
     case Resource::stop: target_.stop(); break;
     case Resource::drain: all = target_.drain(*text); break;
@@ -252,10 +304,14 @@ Answer Api::change(const Route& route, const Request& request) {
     case Resource::latency:
     case Resource::slowest:
     case Resource::sessions:
-    case Resource::add_session:
+    case Resource::plan_reload:
+    case Resource::reload:
+    case Resource::log_level:
     case Resource::session:
-    case Resource::messages: break;
+    case Resource::add_session:
+    case Resource::change_session:
   }
+    case Resource::messages: break;
   static_cast<void>(audit(request, all && problems.empty() ? "done" : "incomplete", {}));
   if (!all) return problem(504, "timed-out", "a poll thread did not answer in time: try again");
   return {.body = result_document(problems.empty() ? "done" : "incomplete", problems)};
@@ -280,8 +336,38 @@ Answer Api::add(const Request& request) {
   return {.body = document_of(outcome.session, "done"), .etag = etag_of(outcome.session)};
 }
 
-Answer Api::command(const Route& route, const Request& request, const std::string& session) {
+// The line that it was requested is written already.
+Answer Api::reload(const Request& request) {
+  const ReloadReport report = target_.reload(request.caller.name);
+  static_cast<void>(audit(request, event_of(report), detail_of(report)));
+  return answer_of(report);
+}
+
+// As of add(), the text is not in the audit log: what has changed is.
+Answer Api::change_session(const Request& request, const std::string& session) {
+  const auto config = config_of(request.body);
+  if (!config) return problem(400, "bad-request", config.error());
+  const std::optional<std::size_t> number = number_of(session);
+  if (!number) return refused({.status = CommandStatus::no_such_session});
+  if (!audit(request, "requested", {}))
+    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
+  const ReloadReport report = target_.change(*number, *config, request.caller.name);
+  static_cast<void>(audit(request, event_of(report), detail_of(report)));
+  return answer_of(report);
+}
+
+Answer Api::set_log_level(const Request& request) {
+  const auto level = level_of(request.body);
+  if (!level) return problem(400, "bad-request", level.error());
+  if (!audit(request, "requested", to_string(*level)))
+    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
+  target_.set_log_level(*level);
+  static_cast<void>(audit(request, "done", {}));
+  return {.body = result_document("done")};
+}
+
   const SessionCommandRow& row = row_of(route.command);
+Answer Api::command(const Route& route, const Request& request, const std::string& session) {
   auto command = command_of(request.body, row);
   if (!command) return problem(400, "bad-request", command.error());
   const std::optional<std::size_t> number = number_of(session);

@@ -58,6 +58,9 @@ class Api {
   [[nodiscard]] Answer slowest(const Query& query);
   [[nodiscard]] Answer messages(const Request& request, const std::string& session, const Query& query);
   [[nodiscard]] Answer add(const Request& request);
+  [[nodiscard]] Answer reload(const Request& request);
+  [[nodiscard]] Answer change_session(const Request& request, const std::string& session);
+  [[nodiscard]] Answer set_log_level(const Request& request);
   [[nodiscard]] Answer change(const Route& route, const Request& request);
   [[nodiscard]] Answer command(const Route& route, const Request& request, const std::string& session);
   [[nodiscard]] std::optional<std::size_t> number_of(const std::string& session);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/routes.hpp"
+#include "nexusfix/base/enum_values.hpp"
 #include "nexusfix/session/session.hpp"
 
 namespace nfx::control {
@@ -85,6 +86,34 @@ Json json_of(const LatencySet& set) {
     if (set.of[i].count() != 0) json[std::string{latency_stages[i].name}] = json_of(set.of[i]);
   }
   return json;
+}
+
+Json json_of(const std::vector<KeyChange>& keys) {
+  Json all = Json::array();
+  for (const KeyChange& each : keys) {
+    all.push_back(Json{{"section", each.section},
+                       {"key", each.key},
+                       {"before", each.before},
+                       {"after", each.after},
+                       {"place", each.place},
+                       {"when", to_string(each.needs)}});
+  }
+  return all;
+}
+
+std::string_view result_of(ReloadStatus status) noexcept {
+  switch (status) {
+    case ReloadStatus::planned: return "planned";
+    case ReloadStatus::nothing_to_do: return "nothing_to_do";
+    case ReloadStatus::done: return "done";
+    case ReloadStatus::incomplete:
+    case ReloadStatus::invalid:
+    case ReloadStatus::no_file:
+    case ReloadStatus::stopping:
+    case ReloadStatus::not_answering:
+    case ReloadStatus::no_such_session: break;
+  }
+  return "incomplete";
 }
 
 // The members of an object, each at most once and of those that are allowed. Throws std::string.
@@ -169,6 +198,7 @@ std::string document_of(const EngineView& engine) {
                       {"poll_threads", engine.poll_threads},
                       {"idle", engine.idle},
                       {"transport", engine.transport},
+                      {"log_level", to_string(engine.log_level)},
                       {"state", engine.stopping   ? "stopping"
                                 : engine.draining ? "draining"
                                                   : "serving"}});
@@ -268,6 +298,20 @@ std::string result_document(std::string_view result, const std::vector<std::stri
   return text_of(json);
 }
 
+std::string document_of(const ReloadReport& report) {
+  Json sessions = Json::array();
+  for (const SessionChange& each : report.sessions) {
+    Json json{{"name", each.name}, {"change", to_string(each.kind)}, {"when", to_string(each.needs)}};
+    if (!each.why.empty()) json["why"] = each.why;
+    json["keys"] = json_of(each.keys);
+    sessions.push_back(std::move(json));
+  }
+  Json json{
+      {"result", result_of(report.status)}, {"sessions", std::move(sessions)}, {"engine", json_of(report.engine)}};
+  if (!report.problems.empty()) json["problems"] = report.problems;
+  return text_of(json);
+}
+
 std::string problem_document(unsigned status, std::string_view kind, std::string_view detail,
                              const SessionStatus* session) {
   std::string title{kind};
@@ -305,6 +349,19 @@ std::expected<std::string, std::string> text_of(std::string_view body) {
     return std::unexpected(what);
   }
   return text;
+}
+
+std::expected<LogLevel, std::string> level_of(std::string_view body) {
+  const std::string expected = "expected \"level\": " + enum_names(LogLevel::error) + ", and no other member";
+  try {
+    const Json json = members_of(body);
+    if (json.size() != 1 || !json.contains("level") || !json["level"].is_string()) return std::unexpected(expected);
+    const auto level = parse_enum(json["level"].get<std::string>(), LogLevel::error);
+    if (!level) return std::unexpected(expected);
+    return *level;
+  } catch (const std::string& what) {
+    return std::unexpected(what);
+  }
 }
 
 std::expected<std::string, std::string> config_of(std::string_view body) {

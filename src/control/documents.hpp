@@ -23,6 +23,8 @@ namespace nfx::control {
 [[nodiscard]] std::string document_of(LatencyWindow window, const std::vector<SlowMoment>& moments);
 [[nodiscard]] std::string document_of(const RecentMessages& messages);
 [[nodiscard]] std::string result_document(std::string_view result, const std::vector<std::string>& problems = {});
+// "planned", "done", "incomplete" or "nothing_to_do", and the differences.
+[[nodiscard]] std::string document_of(const ReloadReport& report);
 // `session` is added where there is one.
 [[nodiscard]] std::string problem_document(unsigned status, std::string_view kind, std::string_view detail,
                                            const SessionStatus* session = nullptr);
@@ -32,6 +34,8 @@ namespace nfx::control {
                                                                     const SessionCommandRow& row);
 // The member "text" alone.
 [[nodiscard]] std::expected<std::string, std::string> text_of(std::string_view body);
+// The member "level", which has to be there.
+[[nodiscard]] std::expected<LogLevel, std::string> level_of(std::string_view body);
 // The member "config", which has to be there: a part of a configuration file.
 [[nodiscard]] std::expected<std::string, std::string> config_of(std::string_view body);
 

@@ -11,12 +11,18 @@
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/added_session.hpp"
 #include "nexusfix/engine/program.hpp"
+#include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/placement/host_files.hpp"
 
 namespace nfx::control {
+namespace {
+
+constexpr const char* stops_or_drains = "the engine stops or drains";
+
+}  // namespace
 
 EngineTarget::EngineTarget(Engine& engine, std::string file)
-    : engine_(engine), file_(std::move(file)), started_(read_utc()) {}
+    : engine_(engine), file_(std::move(file)), reload_(engine, file_), started_(read_utc()) {}
 
 CommandOutcome EngineTarget::command(std::size_t session, const SessionCommand& command) {
   return engine_.command(session, command);
@@ -24,16 +30,22 @@ CommandOutcome EngineTarget::command(std::size_t session, const SessionCommand& 
 
 Engine::SessionList EngineTarget::sessions() { return engine_.list_sessions(); }
 
+SessionSettings EngineTarget::settings_of(std::string_view config) const {
+  const std::filesystem::path folder = std::filesystem::path{file_}.parent_path();
+  SessionSettings settings =
+      parse_added_session(config, "config", folder.empty() ? "." : folder.string(), engine_.config());
+  if (!file_.empty()) use_program_store(settings, file_);
+  return settings;
+}
+
 AddOutcome EngineTarget::add(std::string_view config) {
-  if (draining_ || stopping_) return {.status = AddStatus::stopping, .problem = "the engine stops or drains"};
+  if (draining_ || stopping_) return {.status = AddStatus::stopping, .problem = stops_or_drains};
   try {
-    const std::filesystem::path folder = std::filesystem::path{file_}.parent_path();
-    SessionSettings settings =
-        parse_added_session(config, "config", folder.empty() ? "." : folder.string(), engine_.config());
-    if (!file_.empty()) use_program_store(settings, file_);
+    SessionSettings settings = settings_of(config);
     const std::string name = identity(settings.session);
     if (find(name)) return {.status = AddStatus::exists, .problem = "the session " + name + " exists already"};
     const std::size_t number = engine_.add_session(std::move(settings));
+    reload_.added(config, name);
     AddOutcome outcome{.status = AddStatus::added, .session = engine_.command(number, {}).session};
     // A poll thread that is late has it nevertheless.
     outcome.session.number = number;
@@ -60,6 +72,7 @@ EngineView EngineTarget::engine() {
           .poll_threads = engine_.config().poll_threads,
           .idle = engine_.idle_text(),
           .transport = engine_.transport_text(),
+          .log_level = LineLog::least_level(),
           .draining = draining_,
           .stopping = stopping_};
 }
@@ -99,5 +112,31 @@ bool EngineTarget::end_drain() {
   draining_ = false;
   return engine_.end_drain();
 }
+
+ReloadReport EngineTarget::reload(std::string_view who) {
+  if (draining_ || stopping_) return {.status = ReloadStatus::stopping, .problem = stops_or_drains};
+  return reload_.carry_out(who);
+}
+
+ReloadReport EngineTarget::change(std::size_t session, std::string_view config, std::string_view who) {
+  if (draining_ || stopping_) return {.status = ReloadStatus::stopping, .problem = stops_or_drains};
+  const CommandOutcome there = engine_.command(session, {});
+  if (there.status == CommandStatus::no_such_session) return {.status = ReloadStatus::no_such_session};
+  if (!there) return {.status = ReloadStatus::not_answering, .problem = std::string{explain(there)}};
+  try {
+    SessionSettings settings = settings_of(config);
+    const std::string name = identity(settings.session);
+    if (name != there.session.name) {
+      return {.status = ReloadStatus::invalid,
+              .problem = "config: this is the session " + name + ", not " + there.session.name +
+                         ": CompIDs and BeginString(8) cannot change, so add it as another session"};
+    }
+    return reload_.change(there.session, std::move(settings), config, who);
+  } catch (const std::exception& error) {
+    return {.status = ReloadStatus::invalid, .problem = error.what()};
+  }
+}
+
+void EngineTarget::set_log_level(LogLevel level) { LineLog::set_least_level(level); }
 
 }  // namespace nfx::control

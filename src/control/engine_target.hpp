@@ -30,10 +30,18 @@ class EngineTarget final : public Target {
   bool drain(std::string_view text) override;
   bool end_drain() override;
   std::vector<std::string> reload_tls() override { return engine_.reload_tls(); }
+  ReloadReport plan_reload() override { return reload_.plan(); }
+  ReloadReport reload(std::string_view who) override;
+  ReloadReport change(std::size_t session, std::string_view config, std::string_view who) override;
+  void set_log_level(LogLevel level) override;
 
  private:
+  // Throws ConfigError, with the line.
+  [[nodiscard]] SessionSettings settings_of(std::string_view config) const;
+
   Engine& engine_;
   const std::string file_;
+  ConfigReload reload_;
   const UtcTime started_;
   // Of sessions seen in a list. A number is never used again, and one that is gone has no session.
   std::map<std::string, std::size_t, std::less<>> numbers_;

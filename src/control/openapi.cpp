@@ -55,10 +55,11 @@ Json answers_of(const Route& route) {
   if (!route.query.empty()) add("400", "A parameter is unknown or has a value that it does not take.");
   if (route.role != Role::none) add("401", "No token, or an unknown one (HTTP).");
   if (route.role != Role::none) add("403", "The caller's role may not do this.");
-  if (route.resource == Resource::add_session)
-    add("422", "The configuration is invalid: detail has its line, the key and what to write instead.");
+  const bool configures = route.resource == Resource::add_session || route.resource == Resource::change_session ||
+                          route.resource == Resource::plan_reload || route.resource == Resource::reload;
+  if (configures) add("422", "The configuration is invalid: detail has its line, the key and what to write instead.");
   if (route.of_session()) add("404", "There is no such session.");
-  if (route.changes()) add("409", "Not possible in the present state.");
+  if (route.changes() || configures) add("409", "Not possible in the present state.");
   const bool conditional =
       route.resource == Resource::session && row_of(route.command).takes(CommandArguments::expected);
   if (conditional) add("412", "The sequence numbers are not the expected ones; nothing was changed.");
@@ -101,7 +102,13 @@ Json operation_of(const Route& route) {
   }
   if (route.resource == Resource::drain)
     operation["requestBody"] = schema_body({{"text", text_of("Text(58) of the Logouts.")}});
-  if (route.resource == Resource::add_session) {
+  if (route.resource == Resource::log_level) {
+    Json body = schema_body({{"level", {{"type", "string"}, {"enum", {"error", "warning", "notice", "info"}}}}});
+    body["required"] = true;
+    body["content"]["application/json"]["schema"]["required"] = Json::array({"level"});
+    operation["requestBody"] = std::move(body);
+  }
+  if (route.resource == Resource::add_session || route.resource == Resource::change_session) {
     Json body = schema_body(
         {{"config",
           {{"type", "string"},

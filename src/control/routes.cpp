@@ -60,6 +60,14 @@ std::vector<Route> all_routes() {
           "Takes Logons again, and enables the sessions that drain has disabled."),
       own("POST", "/v1/engine/reload-tls", Role::operator_, Resource::reload_tls,
           "Reloads certificates, keys and revocation lists, as SIGHUP does."),
+      own("GET", "/v1/engine/reload", Role::viewer, Resource::plan_reload,
+          "What a reload of the configuration would change: sessions and keys, with lines and old and new values, and "
+          "what each needs."),
+      own("POST", "/v1/engine/reload", Role::operator_, Resource::reload,
+          "Reloads the configuration: adds, removes and changes sessions. What needs a disconnect or a restart is "
+          "listed, and stays as it is."),
+      own("POST", "/v1/engine/log-level", Role::operator_, Resource::log_level,
+          "Sets the least level of the lines that the program prints, until the next start."),
       own("GET", "/v1/sessions", Role::viewer, Resource::sessions, "All sessions."),
       own("POST", "/v1/sessions", Role::operator_, Resource::add_session,
           "Adds a session: one [[session]] as in the configuration file, checked as there. Until the next start."),
@@ -74,6 +82,13 @@ std::vector<Route> all_routes() {
                    .command = row.kind,
                    .summary = row.help});
   }
+  all.push_back({.method = "POST",
+                 .path = std::string{session_prefix} + "{session}/change",
+                 .role = Role::operator_,
+                 .resource = Resource::change_session,
+                 .summary =
+                     "Gives the session the settings of one [[session]] as in the configuration file, checked as "
+                     "there. Until the next start."});
   all.push_back({.method = "GET",
                  .path = std::string{session_prefix} + "{session}/messages",
                  .role = Role::operator_,

@@ -30,10 +30,14 @@ enum class Resource : std::uint8_t {
   drain,
   end_drain,
   reload_tls,
+  plan_reload,
+  reload,
+  log_level,
   sessions,
   add_session,
-  session,   // a command of `command`
-  messages,  // of a session
+  session,         // a command of `command`
+  change_session,  // its settings
+  messages,        // of a session
 };
 
 // What a request may state after '?'.
@@ -56,7 +60,7 @@ struct Route {
   // Who requests it is written to the audit log.
   [[nodiscard]] bool audited() const noexcept { return changes() || resource == Resource::messages; }
   [[nodiscard]] bool of_session() const noexcept {
-    return resource == Resource::session || resource == Resource::messages;
+    return resource == Resource::session || resource == Resource::change_session || resource == Resource::messages;
   }
 };
 

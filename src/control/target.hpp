@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "control/config_reload.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/observe/log_level.hpp"
 #include "nexusfix/observe/metrics.hpp"
 #include "nexusfix/placement/thread_sampler.hpp"
 
@@ -22,6 +24,7 @@ struct EngineView {
   std::size_t poll_threads = 0;
   std::string idle;
   std::string transport;
+  LogLevel log_level = LogLevel::info;
   bool draining = false;
   bool stopping = false;
 };
@@ -64,6 +67,12 @@ class Target {
   virtual bool drain(std::string_view text) = 0;
   virtual bool end_drain() = 0;
   virtual std::vector<std::string> reload_tls() = 0;
+  // What a reload of the configuration would change; and to change it.
+  virtual ReloadReport plan_reload() = 0;
+  virtual ReloadReport reload(std::string_view who) = 0;
+  // `config` as of add(), for the session of this number.
+  virtual ReloadReport change(std::size_t session, std::string_view config, std::string_view who) = 0;
+  virtual void set_log_level(LogLevel level) = 0;
 };
 
 }  // namespace nfx::control

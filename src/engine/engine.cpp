@@ -203,6 +203,16 @@ struct Engine::Parts {
     if (monitor) monitor->begin(placement.plan() != nullptr ? placement.plan()->housekeeping : CpuSet{});
   }
 
+  // What a session needs that is added, and what refuses it.
+  void prepare(SessionSettings& settings) const {
+    take_dictionary(settings);
+    load_certificates(config, settings);
+    if (settings.tls_enabled && !transport.tls) {
+      throw ConfigError("tls: an engine that began without encrypted sessions takes none later; give one at start");
+    }
+    if (settings.is_template) throw ConfigError("a template cannot be added while the engine runs");
+  }
+
   // The number of a session that was added later determines the thread that serves it.
   [[nodiscard]] PollThread& thread_of(std::size_t session) const noexcept {
     const std::size_t configured = config.sessions.size();
@@ -319,13 +329,13 @@ std::optional<std::size_t> Engine::find_session(const SessionId& id) const {
   return std::nullopt;
 }
 
-std::size_t Engine::add_session(SessionSettings settings) {
-  take_dictionary(settings);
-  load_certificates(parts_->config, settings);
-  if (settings.tls_enabled && !parts_->transport.tls) {
-    throw ConfigError("tls: an engine that began without encrypted sessions takes none later; give one at start");
-  }
-  if (settings.is_template) throw ConfigError("a template cannot be added while the engine runs");
+void Engine::check_added(SessionSettings settings) const {
+  parts_->prepare(settings);
+  check_session(parts_->config, settings);
+}
+
+std::size_t Engine::add_session(SessionSettings settings, AddedSession as) {
+  parts_->prepare(settings);
   const std::string name = identity(settings.session);
   for (const auto& thread : parts_->threads) {
     if (thread->knows(name)) throw ConfigError("the session " + name + " exists already");
@@ -339,7 +349,7 @@ std::size_t Engine::add_session(SessionSettings settings) {
   try {
     check_session(parts_->config, settings);
     const std::uint32_t number = settings.poll_thread;
-    const std::size_t session = parts_->threads[number]->add(std::move(settings));
+    const std::size_t session = parts_->threads[number]->add(std::move(settings), as);
     if (is_new) parts_->placement.joined_as(session, config);
     if (tls.lock()) parts_->remember_tls(identity(config), tls);
     return session;
@@ -359,6 +369,13 @@ CommandOutcome Engine::command(std::size_t session, const SessionCommand& comman
   CommandOutcome outcome = command_on(parts_->thread_of(session), session, command, timeout);
   if (command.kind == SessionCommandKind::remove && outcome) parts_->placement.leave_mapping(session);
   return outcome;
+}
+
+CommandOutcome Engine::change_session(std::size_t session, SessionSettings settings, std::string_view what,
+                                      Duration timeout) {
+  take_dictionary(settings);
+  check_session(parts_->config, settings);
+  return change_on(parts_->thread_of(session), session, std::move(settings), what, timeout);
 }
 
 Engine::SessionList Engine::list_sessions(Duration timeout) {

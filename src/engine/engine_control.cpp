@@ -59,6 +59,17 @@ CommandOutcome command_on(PollThread& thread, std::size_t session, const Session
   return outcome;
 }
 
+// What is no longer used is freed by this thread.
+CommandOutcome change_on(PollThread& thread, std::size_t session, SessionSettings wanted, std::string_view what,
+                         Duration timeout) {
+  SessionConfig rules = wanted.session;
+  CommandOutcome outcome;
+  const CallResult result =
+      call_on(thread, [&](SessionRunner& runner) { outcome = runner.change(session, wanted, rules, what); }, timeout);
+  if (result != CallResult::done) outcome.status = status_of(result);
+  return outcome;
+}
+
 bool list_of(PollThread& thread, std::vector<SessionStatus>& into, Duration timeout) {
   std::vector<SessionStatus> rows(page_sessions);
   SessionPage page;

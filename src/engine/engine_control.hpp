@@ -18,6 +18,9 @@ enum class CallResult : std::uint8_t { done, busy, timed_out };
 [[nodiscard]] CallResult call_on(PollThread& thread, const LoopCall::Work& work, Duration timeout);
 [[nodiscard]] CommandOutcome command_on(PollThread& thread, std::size_t session, const SessionCommand& command,
                                         Duration timeout);
+// SessionRunner's, with a copy of `wanted`.
+[[nodiscard]] CommandOutcome change_on(PollThread& thread, std::size_t session, SessionSettings wanted,
+                                       std::string_view what, Duration timeout);
 // Appends the sessions of a poll thread. False: it did not answer.
 [[nodiscard]] bool list_of(PollThread& thread, std::vector<SessionStatus>& into, Duration timeout);
 // SessionRunner's. False: it did not answer.

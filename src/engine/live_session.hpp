@@ -102,7 +102,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
 
   SessionRunner& runner;
   SessionStores& stores;
-  const SessionSettings settings;
+  SessionSettings settings;  // after the start SessionRunner::change() alone changes it
   const std::size_t number;
   const std::string name = identity(settings.session);
   const std::string listen_name = to_string(settings.listen);

@@ -72,7 +72,7 @@ class PollLoop {
 
   // From any other thread: adds a session that check_session() has accepted; it exists from the loop's next iteration
   // on. Returns its number. Throws ConfigError when max_dynamic_sessions are there or one of the same identity.
-  std::size_t add(SessionSettings settings);
+  std::size_t add(SessionSettings settings, AddedSession as = {});
   // From any other thread: logs a session out and forgets it, store included. False: no such session.
   bool remove(std::size_t session, std::string text);
   [[nodiscard]] bool knows(const std::string& identity);

@@ -125,8 +125,8 @@ SubmitResult PollLoop<T, C>::submit(std::size_t session, const Outgoing& message
 }
 
 template <Transport T, Clock C>
-std::size_t PollLoop<T, C>::add(SessionSettings settings) {
-  return runner_.add(std::move(settings));
+std::size_t PollLoop<T, C>::add(SessionSettings settings, AddedSession as) {
+  return runner_.add(std::move(settings), as);
 }
 
 template <Transport T, Clock C>

@@ -48,7 +48,7 @@ class PollThread : public MeasuredThread {
   virtual void wake_when_readable(int descriptor) = 0;
   virtual SubmitResult submit(std::size_t session, const Outgoing& message, SubmitOptions options) noexcept = 0;
   [[nodiscard]] virtual std::optional<std::size_t> find(const SessionId& id) = 0;
-  virtual std::size_t add(SessionSettings settings) = 0;
+  virtual std::size_t add(SessionSettings settings, AddedSession as) = 0;
   virtual bool remove(std::size_t session, std::string text) = 0;
   [[nodiscard]] virtual bool knows(const std::string& identity) = 0;
   [[nodiscard]] virtual bool push(std::shared_ptr<LoopCall> call) = 0;

@@ -73,7 +73,7 @@ class PollThreadOver final : public PollThread {
     return loop_.submit(session, message, options);
   }
   std::optional<std::size_t> find(const SessionId& id) override { return loop_.find(id); }
-  std::size_t add(SessionSettings settings) override { return loop_.add(std::move(settings)); }
+  std::size_t add(SessionSettings settings, AddedSession as) override { return loop_.add(std::move(settings), as); }
   bool remove(std::size_t session, std::string text) override { return loop_.remove(session, std::move(text)); }
   bool knows(const std::string& identity) override { return loop_.knows(identity); }
   bool push(std::shared_ptr<LoopCall> call) override { return loop_.push(std::move(call)); }

@@ -23,6 +23,8 @@ class Reconnect {
 
   void connect_at(MonotonicTime at) noexcept { at_ = at; }
   void cancel() noexcept { at_ = MonotonicTime::max(); }
+  // SessionSettings::connect is another list: its first address is tried next.
+  void addresses_changed() noexcept { endpoint_ = 0; }
   // Delays begin at the shortest again.
   void forget_failures() noexcept { failures_ = 0; }
 

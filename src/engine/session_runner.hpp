@@ -205,7 +205,7 @@ class SessionRunner {
   [[nodiscard]] bool replay_can_go_on() const noexcept;
 
   // Sessions that come and go. add() and knows() from any other thread.
-  std::size_t add(SessionSettings settings);
+  std::size_t add(SessionSettings settings, AddedSession as = {});
   [[nodiscard]] LoopCommands& commands() noexcept { return commands_; }
   // Carries out a request of another thread. Returns the pending Logon whose session has been opened.
   std::optional<std::uint32_t> execute_command(LoopCommand& command);
@@ -216,6 +216,10 @@ class SessionRunner {
 
   // Commands of an operator.
   [[nodiscard]] CommandOutcome command(std::size_t number, const SessionCommand& command);
+  // Exchanges the settings that may change at any time (nexusfix/config/live_keys.hpp) with those of `wanted`, and with
+  // `rules`, a copy of its session. `what` is for the notice.
+  [[nodiscard]] CommandOutcome change(std::size_t number, SessionSettings& wanted, SessionConfig& rules,
+                                      std::string_view what);
   // The sessions from a place of the roster on; the first page begins at 0.
   [[nodiscard]] SessionPage list(std::size_t from_place, std::span<SessionStatus> into) const;
   // Logs all sessions out and takes no Logon until end_drain(), which enables those that this has disabled.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/session_runner.hpp"
+#include "nexusfix/config/live_keys.hpp"
 #include "nexusfix/engine/session_command.hpp"
 
 namespace nfx {
@@ -144,6 +145,27 @@ void SessionRunner::end_drain() {
   sessions_.for_each([this](LiveSession& session) {
     if (session.drained) static_cast<void>(enable(session, true));
   });
+}
+
+CommandOutcome SessionRunner::change(std::size_t number, SessionSettings& wanted, SessionConfig& rules,
+                                     std::string_view what) {
+  LiveSession* session = sessions_.find(number);
+  if (session == nullptr || session->removing) return {.status = CommandStatus::no_such_session};
+  if (identity(session->settings.session) != identity(wanted.session) ||
+      session->settings.session.role != wanted.session.role || session->settings.listen != wanted.listen)
+    return {.status = CommandStatus::refused, .refusal = OperatorResult::not_possible};
+  const bool other_addresses = session->settings.connect != wanted.connect;
+  logons_.forget(session->settings);
+  swap_live_settings(session->settings, wanted);
+  logons_.expect(session->settings);
+  session->session.change(rules);
+  if (other_addresses) session->reconnect.addresses_changed();
+  if (session->settings.slow_consumer == SlowConsumer::refuse) session->connection.out.clear_deadline();
+  rearm(*session);
+  report_notice(*session, Notice::operator_command, SeqNum{}, what);
+  CommandOutcome outcome{.status = CommandStatus::done};
+  fill_status(*session, outcome.session);
+  return outcome;
 }
 
 void SessionRunner::fill_status(const LiveSession& session, SessionStatus& into) const {

@@ -62,12 +62,14 @@ void SessionRunner::begin_session(LiveSession& session) {
   if (session.is_initiator()) begin_connect(session);
 }
 
-std::size_t SessionRunner::add(SessionSettings settings) {
+std::size_t SessionRunner::add(SessionSettings settings, AddedSession as) {
   const std::string name = identity(settings.session);
   LoopCommand command{.kind = LoopCommand::Kind::add, .number = commands_.claim(name)};
   try {
     // Its memory is reserved on this thread, not on the poll thread.
     command.session = make_session(std::move(settings), command.number, network_.time_on_any_thread());
+    command.session->enabled = as.enabled;
+    static_cast<void>(command.session->session.hold_sending(as.sending_held));
   } catch (...) {
     commands_.release(name);
     throw;

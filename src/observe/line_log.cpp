@@ -21,6 +21,8 @@
 namespace nfx {
 namespace {
 
+std::atomic<LogLevel> least{LogLevel::info};
+
 constexpr std::size_t flush_at = 64 * 1024;
 // Between two writes of a busy log, so that it wakes its thread a few hundred times a second at most.
 constexpr std::chrono::milliseconds rest{5};
@@ -178,7 +180,12 @@ LineLog::~LineLog() {
   }
 }
 
+LogLevel LineLog::least_level() noexcept { return least.load(std::memory_order_relaxed); }
+
+void LineLog::set_least_level(LogLevel level) noexcept { least.store(level, std::memory_order_relaxed); }
+
 void LineLog::line(const LogEntry& entry) {
+  if (entry.level > least_level()) return;
   SafeText line;
   append_entry(line, state_->format, entry);
   add(line);

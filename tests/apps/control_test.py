@@ -96,6 +96,50 @@ class Control(unittest.TestCase):
         self.assertIn("config:5:15: [session] heartbeet_s: unknown key", err)
         self.assertIn("NEW", self.nfx("session", "list")[1])
 
+    def test_reloads_the_configuration(self):
+        self.serve()
+        file = self.folder / "serve.conf"
+        added = SETTINGS[SETTINGS.index("[[session]]"):].replace("CLIENT", "LATER")
+        file.write_text("[engine]\nmax_fields = 600\n" + SETTINGS + "resend_timeout_s = 20\n" + added, encoding="utf-8")
+        self.assertEqual(self.nfx("engine", "reload", "--plan"), (0, (
+            f"change {NAME}: now\n"
+            "  resend_timeout_s: 10 -> 20  (serve.conf:11)\n"
+            "add FIX.4.4:NEXUSFIX->LATER: now\n"
+            "[engine] max_fields: 512 -> 600  (serve.conf:2, at the next start)\n"), ""))
+        self.assertNotIn("LATER", self.nfx("session", "list")[1])
+        code, out, err = self.nfx("engine", "reload")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn(f"change {NAME}: done\n", out)
+        self.assertTrue(out.endswith("incomplete\n"), out)
+        self.assertIn("LATER", self.nfx("session", "list")[1])
+        file.write_text(SETTINGS + "resend_timeout_s = 0\n", encoding="utf-8")
+        code, out, err = self.nfx("engine", "reload")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("serve.conf:9:20: [session] resend_timeout_s: expected an integer from 1", err)
+        self.assertIn("LATER", self.nfx("session", "list")[1], "nothing was changed")
+        file.write_text(SETTINGS, encoding="utf-8")
+        code, out, err = self.nfx("engine", "reload")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("remove FIX.4.4:NEXUSFIX->LATER: done\n", out)
+        self.assertTrue(out.endswith("done\n"), out)
+        self.assertEqual(self.nfx("engine", "reload", "--plan"), (0, "nothing differs from the file\n", ""))
+
+    def test_gives_a_session_other_settings(self):
+        self.serve()
+        file = self.folder / "client.toml"
+        session = SETTINGS[SETTINGS.index("[[session]]"):]
+        file.write_text(session + "max_latency_s = 60\n", encoding="utf-8")
+        code, out, err = self.nfx("session", "change", NAME, str(file))
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, f"change {NAME}: done\n  max_latency_s: 120 -> 60  (config:6)\ndone\n")
+        self.assertEqual(self.nfx("session", "change", NAME, str(file))[1], "nothing to do\n")
+
+    def test_prints_fewer_lines_at_another_level(self):
+        self.serve()
+        self.assertEqual(self.nfx("engine", "log-level", "warning"), (0, "done\n", ""))
+        self.assertRegex(self.nfx("engine", "show")[1], "log_level +warning")
+        self.assertEqual(self.nfx("engine", "log-level", "loud")[0], 2)
+
     def test_engine_drains_and_stops(self):
         server = self.serve()
         for command, expected in (("show", "state           serving"), ("threads", "no [placement]"), ("drain", "done"),

@@ -71,9 +71,9 @@ std::string fingerprint(const EngineConfig& e) {
       << e.submit_queue_bytes << ' ' << e.submit_keep_bytes << ' ' << e.latency << ' ' << e.latency_histograms << '\n';
   const LogConfig& l = e.log;
   out << l.directory << ' ' << l.messages << l.events << ' ' << to_string(l.format) << ' ' << to_string(l.lines) << ' '
-      << l.rotate_bytes << ' ' << l.keep_files << ' ' << l.keep_age.count() << ' ' << l.queue_bytes << ' '
-      << l.trace_every << ' ' << l.metrics_file << ' ' << l.metrics_period.count() << ' ' << to_string(l.full.when_full)
-      << ' ' << l.full.block_limit.count() << ' ' << l.full.spill_bytes << '\n';
+      << to_string(l.level) << ' ' << l.rotate_bytes << ' ' << l.keep_files << ' ' << l.keep_age.count() << ' '
+      << l.queue_bytes << ' ' << l.trace_every << ' ' << l.metrics_file << ' ' << l.metrics_period.count() << ' '
+      << to_string(l.full.when_full) << ' ' << l.full.block_limit.count() << ' ' << l.full.spill_bytes << '\n';
   const ControlConfig& t = e.control;
   out << t.socket << ' ' << t.socket_mode << ' ' << t.socket_owner << ' ' << t.socket_group << ' ' << to_string(t.http)
       << ' ' << t.tokens << ' ' << t.audit << ' ' << t.operators.size() << ' ' << t.viewers.size() << '\n';
@@ -149,6 +149,7 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"lines", "\"json\""},
                           {"when_full", "\"spill\""},
                           {"metrics_file", "\"nfx.prom\""},
+                          {"level", "\"warning\""},
                           {"socket", "\"control.sock\""},
                           {"socket_mode", "\"0660\""},
                           {"socket_owner", "\"fix\""},

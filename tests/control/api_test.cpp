@@ -33,7 +33,9 @@ class ControlApi : public ::testing::Test {
   }
   // A body that the route accepts.
   static std::string body_of(const Route& route) {
-    if (route.resource == Resource::add_session) return R"({"config": "[[session]]"})";
+    if (route.resource == Resource::add_session || route.resource == Resource::change_session)
+      return R"({"config": "[[session]]"})";
+    if (route.resource == Resource::log_level) return R"({"level": "warning"})";
     if (route.resource != Resource::session) return {};
     const SessionCommandRow& row = row_of(route.command);
     if (row.takes(CommandArguments::numbers)) return R"({"next_out": 12})";

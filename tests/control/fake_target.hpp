@@ -95,6 +95,26 @@ class FakeTarget final : public Target {
     return {};
   }
 
+  ReloadReport plan_reload() override { return next_reload; }
+  ReloadReport reload(std::string_view) override { return changed(); }
+  ReloadReport change(std::size_t session, std::string_view config, std::string_view) override {
+    if (session != 3) return {.status = ReloadStatus::no_such_session};
+    added.emplace_back(config);
+    return changed();
+  }
+  void set_log_level(LogLevel level) override {
+    ++changes;
+    log_level = level;
+  }
+  ReloadReport changed() {
+    ReloadReport report = next_reload;
+    const bool refused = report.status != ReloadStatus::planned && report.status != ReloadStatus::incomplete;
+    if (refused) return report;
+    ++changes;
+    if (report.status == ReloadStatus::planned) report.status = ReloadStatus::done;
+    return report;
+  }
+
   static SessionStatus status() {
     SessionStatus session;
     session.number = 3;
@@ -110,6 +130,14 @@ class FakeTarget final : public Target {
   std::vector<SessionCommand> commands;
   AddOutcome next_add{.status = AddStatus::added, .problem = {}};
   std::vector<std::string> added;
+  ReloadReport next_reload{.sessions = {{.name = "FIX.4.4:A->B",
+                                         .keys = {{.section = "session",
+                                                   .key = "password",
+                                                   .before = "\"***\"",
+                                                   .after = "\"***\"",
+                                                   .place = "engine.toml:7",
+                                                   .needs = ChangeNeeds::nothing}}}}};
+  LogLevel log_level = LogLevel::info;
   std::vector<LatencyWindow> windows;
   CommandStatus recent_status = CommandStatus::done;
   int looks = 0;

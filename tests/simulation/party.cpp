@@ -114,6 +114,27 @@ void Party::operate(SessionCommand command, Judge judge) {
   static_cast<void>(loop_->push(call));
 }
 
+void Party::reload(std::function<void(SessionSettings&)> edit) {
+  if (loop_ == nullptr) return;
+  const auto call = std::make_shared<LoopCall>([this, edit = std::move(edit)](SessionRunner& runner) {
+    const NextNumbers before{.in = next_inbound(), .out = next_outbound()};
+    const bool was_logged_on = logged_on();
+    const CommandStatus status = [&] {
+      const Holding engine{engine_of(side_)};
+      SessionSettings wanted = config_.sessions[0];
+      edit(wanted);
+      SessionConfig rules = wanted.session;
+      return runner.change(0, wanted, rules, "reload").status;
+    }();
+    const Holding world{Holder::world};
+    trace_.add(side_, "reload", static_cast<std::uint64_t>(status), "reload");
+    const NextNumbers after{.in = next_inbound(), .out = next_outbound()};
+    if (status != CommandStatus::done || before != after || was_logged_on != logged_on())
+      ledger_.violate(side_, "a reload disturbed the session");
+  });
+  static_cast<void>(loop_->push(call));
+}
+
 MonotonicTime Party::next_event() const {
   if (loop_ == nullptr) return MonotonicTime::max();
   const Duration wait = loop_->until_next_deadline();

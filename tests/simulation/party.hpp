@@ -67,6 +67,9 @@ class Party final : public Application, public SessionStores {
   // it.
   using Judge = std::function<void(NextNumbers before, const CommandOutcome&)>;
   void operate(SessionCommand command, Judge judge);
+  // A reload of its configuration that gives the session other values of what may change while it is connected, in the
+  // next iteration. Nothing else may come of it.
+  void reload(std::function<void(SessionSettings&)> edit);
   // An operator has reset the sequence numbers at this time.
   void allow_reset(bool may) noexcept { reset_allowed_ = may; }
 

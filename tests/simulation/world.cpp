@@ -310,6 +310,7 @@ void World::inject(Fault fault, Side side) {
 // A command at random. None that loses messages: those are the operator's own decision, and have no rule to be checked.
 void World::operate(Side side) {
   Party& target = party(side);
+  if (dice_.below(session_command_rows.size() + 1) == 0) return reload(side);
   const std::uint64_t in = value(target.next_inbound()), out = value(target.next_outbound());
   SessionCommand command{.kind = static_cast<SessionCommandKind>(dice_.below(session_command_rows.size()))};
   Party::Judge judge = [](NextNumbers, const CommandOutcome&) {};
@@ -349,6 +350,22 @@ void World::operate(Side side) {
   }
   target.operate(command, std::move(judge));
   operator_done_at_[index(side)] = std::min(operator_done_at_[index(side)], now_ + dice_.between(1s, 5min));
+}
+
+// The next process begins with the first values again, as with a file that was set back.
+void World::reload(Side side) {
+  party(side).reload([test_percent = static_cast<unsigned>(dice_.between(105, 150)),
+                      timeout_percent = static_cast<unsigned>(dice_.between(200, 300)),
+                      chunk = static_cast<std::uint32_t>(dice_.coin() ? 0 : dice_.between(1, 50)),
+                      closed = dice_.coin(), resend_timeout = dice_.between(5, 20),
+                      reconnect_delay = dice_.between(500, 3000)](SessionSettings& settings) {
+    settings.session.test_request_percent = test_percent;
+    settings.session.heartbeat_timeout_percent = timeout_percent;
+    settings.session.resend_chunk_size = chunk;
+    settings.session.closed_resend_requests = closed;
+    settings.session.resend_timeout = std::chrono::seconds{static_cast<std::int64_t>(resend_timeout)};
+    settings.reconnect_delay = std::chrono::milliseconds{static_cast<std::int64_t>(reconnect_delay)};
+  });
 }
 
 // What an operator has ended or held may continue.

@@ -68,6 +68,7 @@ class World {
   void inject();
   void inject(Fault fault, Side side);
   void operate(Side side);
+  void reload(Side side);
   void end_operations(Side side);
   void look_at_memory();
   void start(Side side);

@@ -12,10 +12,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-ControlOptions show_options, threads_options, stop_options, drain_options, end_drain_options, reload_options,
-    health_options;
-bool health_live = false, health_ready = false;
-std::string drain_text;
+ControlOptions show_options, threads_options, stop_options, drain_options, end_drain_options, reload_tls_options,
+    reload_options, log_level_options, health_options;
+bool health_live = false, health_ready = false, reload_plan = false;
+std::string drain_text, log_level;
 
 void append_members(SafeText& out, const Json& answer) {
   for (const auto& [name, member] : answer.items()) {
@@ -96,6 +96,29 @@ cli::Command engine_command() {
       },
       drain_options, "nfx engine drain --text 'maintenance until noon'");
   drain.options.push_back({.names = "--text", .target = &drain_text, .help = "Text(58) of the Logouts"});
+  cli::Command reload = command(
+      "reload", "Reload the configuration: add, remove and change sessions",
+      [] {
+        return ask_and_show(reload_options, {.method = reload_plan ? "GET" : "POST", .target = "/v1/engine/reload"},
+                            append_changes);
+      },
+      reload_options, "nfx engine reload --plan");
+  reload.options.push_back(
+      {.names = "--plan", .target = &reload_plan, .help = "Only show what would change, and what each change needs"});
+  reload.details =
+      "The file is read and checked as a whole first; when it is invalid, the error names the line and nothing "
+      "changes. "
+      "A session that is logged on continues: a change that it cannot make meanwhile is listed, and made by a "
+      "reload once it has no connection. What needs a restart is listed too. docs/control.md has the keys.";
+  cli::Command log_level_command = command(
+      "log-level", "Set the least level of the lines that the program prints, until the next start",
+      [] { return change(log_level_options, "/v1/engine/log-level", Json{{"level", log_level}}.dump()); },
+      log_level_options, "nfx engine log-level warning");
+  log_level_command.options.push_back({.names = "LEVEL",
+                                       .target = &log_level,
+                                       .help = "error, warning, notice, or info, which is all lines",
+                                       .required = true,
+                                       .one_of = {"error", "warning", "notice", "info"}});
   return {
       .name = "engine",
       .summary = "Show and steer a running engine: threads, drain, stop",
@@ -114,8 +137,9 @@ cli::Command engine_command() {
                        "nfx engine end-drain"),
                    command(
                        "reload-tls", "Reload certificates, keys and revocation lists, as SIGHUP does",
-                       [] { return change(reload_options, "/v1/engine/reload-tls"); }, reload_options,
+                       [] { return change(reload_tls_options, "/v1/engine/reload-tls"); }, reload_tls_options,
                        "nfx engine reload-tls"),
+                   std::move(reload), std::move(log_level_command),
                    command(
                        "stop", "Log all sessions out and end the engine, as SIGTERM does",
                        [] { return change(stop_options, "/v1/engine/stop"); }, stop_options, "nfx engine stop")},

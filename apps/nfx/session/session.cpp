@@ -1,8 +1,6 @@
 // nfx session: commands to the sessions of a running engine. Each is a row of the engine's table of commands.
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -26,8 +24,8 @@ struct Options {
 };
 
 std::array<Options, session_command_rows.size()> options_of_rows;
-ControlOptions list_options, add_options;
-std::string add_file;
+ControlOptions list_options, add_options, change_options;
+std::string add_file, change_session, change_file;
 
 // "logged_on, held, gap"
 std::string state_of(const Json& session) {
@@ -171,15 +169,20 @@ std::vector<cli::Command> commands_of(std::index_sequence<Rows...>) {
                        .examples = {{.line = example_of(session_command_rows[Rows])}}}...};
 }
 
+std::string config_body(const std::string& file) {
+  return Json{{"config", file_text(file)}}.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
 int add() {
-  std::ifstream in{add_file, std::ios::binary};
-  const std::string config{std::istreambuf_iterator<char>{in}, {}};
-  if (!in.good() && !in.eof()) throw cli::UsageError(add_file + ": cannot be read");
-  return ask_and_show(add_options,
-                      {.method = "POST",
-                       .target = "/v1/sessions",
-                       .body = Json{{"config", config}}.dump(-1, ' ', true, Json::error_handler_t::replace)},
+  return ask_and_show(add_options, {.method = "POST", .target = "/v1/sessions", .body = config_body(add_file)},
                       append_result);
+}
+
+int change() {
+  return ask_and_show(
+      change_options,
+      {.method = "POST", .target = control_path(change_session, "change"), .body = config_body(change_file)},
+      append_changes);
 }
 
 int list() { return ask_and_show(list_options, {.target = "/v1/sessions"}, append_table); }
@@ -195,25 +198,44 @@ cli::Command session_command() {
                                    .required = true,
                                    .kind = cli::Kind::file}};
   for (cli::Option& each : control_options(add_options)) of_add.push_back(std::move(each));
+  std::vector<cli::Option> of_change{{.names = "SESSION",
+                                      .target = &change_session,
+                                      .help = "Name as 'nfx session list' shows it, or number",
+                                      .required = true},
+                                     {.names = "FILE",
+                                      .target = &change_file,
+                                      .help = "One [[session]] as in the configuration file, perhaps with [defaults]",
+                                      .required = true,
+                                      .kind = cli::Kind::file}};
+  for (cli::Option& each : control_options(change_options)) of_change.push_back(std::move(each));
   cli::Command session{
       .name = "session",
       .summary = "Show and steer the sessions of a running engine",
-      .commands = {{.name = "list",
-                    .summary = "List all sessions with their state and sequence numbers",
-                    .run = list,
-                    .options = std::move(of_list),
-                    .exit_codes = control_exit_codes,
-                    .examples = {{.line = "nfx session list", .about = "all sessions of the engine on this host"}}},
-                   {.name = "add",
-                    .summary = "Add a session until the next start, from a part of a configuration file",
-                    .run = add,
-                    .options = std::move(of_add),
-                    .details =
-                        "It is checked as at a start; what is wrong is printed with its line in FILE, as "
-                        "config:LINE:COLUMN. Relative paths are relative to the engine's configuration. Write it "
-                        "into that file too, for the next start.",
-                    .exit_codes = control_exit_codes,
-                    .examples = {{.line = "nfx session add new-desk.toml"}}}},
+      .commands =
+          {{.name = "list",
+            .summary = "List all sessions with their state and sequence numbers",
+            .run = list,
+            .options = std::move(of_list),
+            .exit_codes = control_exit_codes,
+            .examples = {{.line = "nfx session list", .about = "all sessions of the engine on this host"}}},
+           {.name = "add",
+            .summary = "Add a session until the next start, from a part of a configuration file",
+            .run = add,
+            .options = std::move(of_add),
+            .details = "It is checked as at a start; what is wrong is printed with its line in FILE, as "
+                       "config:LINE:COLUMN. Relative paths are relative to the engine's configuration. Write it "
+                       "into that file too, for the next start.",
+            .exit_codes = control_exit_codes,
+            .examples = {{.line = "nfx session add new-desk.toml"}}},
+           {.name = "change",
+            .summary = "Give a session other settings until the next start, from a part of a configuration file",
+            .run = change,
+            .options = std::move(of_change),
+            .details = "Prints each key that differs, old and new. Where all of them can change while the session is "
+                       "logged on (docs/control.md lists those), they change; otherwise nothing does before the "
+                       "session has no connection. Write it into the configuration file too, for the next start.",
+            .exit_codes = control_exit_codes,
+            .examples = {{.line = "nfx session change 'FIX.4.4:DESK->VENUE' desk.toml"}}}},
       .details =
           "The engine needs [control] in its configuration, and you a role there: docs/control.md. Each command is "
           "carried out by the session's poll thread between two messages, is recorded in the audit log, and prints the "

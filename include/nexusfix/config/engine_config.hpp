@@ -20,6 +20,7 @@
 #include "nexusfix/config/transport_rows.hpp"
 #include "nexusfix/dictionary/package_folder.hpp"
 #include "nexusfix/observe/line_format.hpp"
+#include "nexusfix/observe/log_level.hpp"
 #include "nexusfix/observe/message_log_format.hpp"
 #include "nexusfix/placement/placement_request.hpp"
 #include "nexusfix/session/session_config.hpp"
@@ -112,6 +113,7 @@ struct LogConfig {
   bool events = true;
   MessageLogFormat format = MessageLogFormat::full;
   LineFormat lines = LineFormat::text;                    // of what nfx::run and `nfx serve` print
+  LogLevel level = LogLevel::info;                        // the least of those lines that are printed
   std::uint64_t rotate_bytes = std::uint64_t{256} << 20;  // the next file is begun before this is exceeded
   std::uint32_t keep_files = 30;                          // of each log, including the one being written
   std::chrono::days keep_age{0};                          // 0: whatever keep_files allows
@@ -181,6 +183,10 @@ struct EngineConfig {
   ClusterConfig cluster;
 
   std::vector<SessionSettings> sessions;
+
+  // The text of the file that this was read from by load_any_config or load_program_config, so that a later version of
+  // the file can be compared with it; empty: made by a program.
+  std::string file_text;
 };
 
 // "FIX.4.4:OURS->THEIRS", as messages and logs name a session; with a qualifier "FIX.4.4:OURS->THEIRS:second". No two

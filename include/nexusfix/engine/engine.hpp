@@ -79,9 +79,16 @@ class Engine {
   // Add or remove a session while the engine runs, from any thread. A new session is checked as at start; its callbacks
   // begin with Application::on_added. A removed session logs out first; its store is closed with it. Throws ConfigError
   // naming what to change; remove_session returns false when there is no such session.
-  std::size_t add_session(SessionSettings settings);
+  std::size_t add_session(SessionSettings settings, AddedSession as = {});
   bool remove_session(std::size_t session, std::string_view text);
 
+  // What add_session() would throw for these settings, without adding; except that there is such a session, or no
+  // place.
+  void check_added(SessionSettings settings) const;
+  // Gives a session the settings that may change while it is connected (nexusfix/config/live_keys.hpp); all others stay
+  // as they are. Waits as command() does. `what` is written to the event log. Throws ConfigError as add_session() does.
+  CommandOutcome change_session(std::size_t session, SessionSettings settings, std::string_view what,
+                                Duration timeout = command_timeout);
   // Commands of an operator, from any thread but a poll thread, which would wait for itself. Each is carried out by the
   // session's poll thread between two events; the calling thread waits for the answer. At most 64 wait at a time; one
   // that has not begun within `timeout` never will.

@@ -134,6 +134,12 @@ struct SessionStatus {
   StoreCondition store = StoreCondition::good;
 };
 
+// What an operator has decided before a session is added: the same as disable and hold.
+struct AddedSession {
+  bool enabled = true;
+  bool sending_held = false;
+};
+
 struct CommandOutcome {
   CommandStatus status = CommandStatus::timed_out;
   OperatorResult refusal = OperatorResult::done;

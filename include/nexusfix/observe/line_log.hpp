@@ -45,7 +45,7 @@ class LineLog {
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;
 
-  // In this log's format; everything is escaped.
+  // In this log's format; everything is escaped. Nothing where the level is below least_level().
   void line(const LogEntry& entry);
   // The same of the engine: "YYYYMMDD-HH:MM:SS.mmm text".
   void line(UtcTime time, std::string_view text) { line(LogEntry{.time = time, .text = text}); }
@@ -56,6 +56,10 @@ class LineLog {
   [[nodiscard]] bool closed() const noexcept;
   [[nodiscard]] LineCounters counters() const noexcept;
   [[nodiscard]] Stream stream() const noexcept;
+
+  // The least level of lines, of all logs of the process, which print one output. What add() is given has none.
+  [[nodiscard]] static LogLevel least_level() noexcept;
+  static void set_least_level(LogLevel level) noexcept;
 
  private:
   struct State;

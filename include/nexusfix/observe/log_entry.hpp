@@ -17,13 +17,10 @@
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/observe/line_format.hpp"
+#include "nexusfix/observe/log_level.hpp"
 #include "nexusfix/observe/safe_text.hpp"
 
 namespace nfx {
-
-// With the values of syslog, which the journal takes at the start of a line.
-enum class LogLevel : std::uint8_t { error = 3, warning = 4, notice = 5, info = 6 };
-[[nodiscard]] std::string_view to_string(LogLevel level) noexcept;
 
 struct LogField {
   std::string_view name;  // "next_in"

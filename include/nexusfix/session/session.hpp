@@ -20,6 +20,7 @@
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/composer.hpp"
 #include "nexusfix/session/gap_queue.hpp"
+#include "nexusfix/session/live_settings.hpp"
 #include "nexusfix/session/logon_check.hpp"
 #include "nexusfix/session/operator_request.hpp"
 #include "nexusfix/session/outgoing.hpp"
@@ -147,6 +148,8 @@ class Session {
   void set_hook(SessionMessageHook* hook) noexcept { hook_ = hook; }
 
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
+  // Exchanges the settings that may change at any time with those of `wanted`; next_deadline() follows them.
+  void change(SessionConfig& wanted) noexcept { swap_live_settings(config_, wanted); }
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
   [[nodiscard]] bool logged_on() const noexcept { return phase_ == Phase::logged_on; }
   [[nodiscard]] SeqNum next_inbound() const noexcept { return next_in_; }

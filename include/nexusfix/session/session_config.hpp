@@ -1,4 +1,4 @@
-// The settings of one FIX session; constant while the engine runs.
+// The settings of one FIX session; constant while it exists, except for those in live_settings.hpp.
 // Defaults are those of the FIX specification, or of common engines where it defines none.
 #pragma once
 

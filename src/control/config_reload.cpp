@@ -1,0 +1,306 @@
+// Compares the file with the sessions that run, and carries out what can be done now.
+#include "control/config_reload.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "nexusfix/engine/program.hpp"
+#include "nexusfix/observe/line_log.hpp"
+
+namespace nfx::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+// For the old session of a name to leave its poll thread and to close its journal.
+constexpr std::chrono::seconds time_to_replace{5};
+
+const SessionStatus* find(const Engine::SessionList& running, std::string_view name) noexcept {
+  const auto found = std::ranges::find(running.sessions, name, &SessionStatus::name);
+  return found == running.sessions.end() ? nullptr : &*found;
+}
+
+// "changed connect, heartbeat_timeout_percent, by alice"
+std::string line_of(const std::vector<KeyChange>& keys, std::string_view who) {
+  std::string line;
+  for (const KeyChange& each : keys) line.append(line.empty() ? "changed " : ", ").append(each.key);
+  return line.append(", by ").append(who);
+}
+
+bool is_now(const SessionChange& change) noexcept { return change.needs == ChangeNeeds::nothing; }
+
+}  // namespace
+
+std::string_view to_string(SessionChange::Kind kind) noexcept {
+  switch (kind) {
+    case SessionChange::Kind::add: return "add";
+    case SessionChange::Kind::remove: return "remove";
+    case SessionChange::Kind::change: return "change";
+  }
+  return "?";
+}
+
+ConfigReload::ConfigReload(Engine& engine, std::string file) : engine_(engine), file_(std::move(file)) {}
+
+// Once, and not before it is needed: what the engine began with.
+void ConfigReload::learn_running() {
+  if (std::exchange(learnt_, true)) return;
+  const EngineConfig& config = engine_.config();
+  before_ = keys_of(config.file_text, file_);
+  for (std::size_t i = 0; i < config.sessions.size() && i < before_.sessions.size(); ++i) {
+    const std::string name = identity(config.sessions[i].session);
+    if (config.sessions[i].is_template) {
+      templates_[name] = std::move(before_.sessions[i]);
+    } else {
+      running_[name] = {.keys = std::move(before_.sessions[i]), .in_file = true};
+    }
+  }
+  before_.sessions.clear();
+}
+
+void ConfigReload::added(std::string_view text, const std::string& name) {
+  if (engine_.config().file_text.empty()) return;
+  learn_running();
+  ConfigKeys keys = keys_of(text, "config");
+  running_[name] = {.keys = std::move(keys.sessions.at(0)), .in_file = false};
+}
+
+// What add_session() refuses stays for a restart.
+void ConfigReload::require_addable(Step& step) const {
+  try {
+    engine_.check_added(*step.settings);
+  } catch (const std::exception& error) {
+    step.change.needs = ChangeNeeds::restart;
+    step.change.why = error.what();
+  }
+}
+
+std::optional<ConfigReload::Step> ConfigReload::step_of(SessionSettings settings, const GivenKeys& keys,
+                                                        const SessionStatus* there) const {
+  Step step{.change = {.name = identity(settings.session)}, .settings = std::move(settings), .keys = keys};
+  SessionChange& change = step.change;
+  if (there == nullptr) {
+    change.kind = SessionChange::Kind::add;
+    require_addable(step);
+    return step;
+  }
+  step.number = there->number;
+  const auto known = running_.find(change.name);
+  if (known != running_.end() && !there->from_template) {
+    change.keys = changes_of_session(known->second.keys, keys);
+    if (change.keys.empty()) return std::nullopt;
+    change.needs = need_of(change.keys);
+    step.replaces = change.needs != ChangeNeeds::nothing;
+  } else {
+    change.why = there->from_template ? "a template has made it" : "the program has added it";
+    step.replaces = true;
+  }
+  if (step.replaces) {
+    change.needs = there->connected ? ChangeNeeds::disconnect : ChangeNeeds::nothing;
+    require_addable(step);
+  }
+  return step;
+}
+
+void ConfigReload::plan_template(std::size_t index, Plan& plan) {
+  Step step{.change = {.name = identity(plan.file.config.sessions[index].session), .needs = ChangeNeeds::restart}};
+  const auto known = templates_.find(step.change.name);
+  if (known == templates_.end()) {
+    step.change.kind = SessionChange::Kind::add;
+  } else {
+    step.change.keys = changes_of_session(known->second, plan.file.keys.sessions[index]);
+    if (step.change.keys.empty()) return;
+  }
+  step.change.why = "it is a template";
+  plan.steps.push_back(std::move(step));
+}
+
+void ConfigReload::plan_removals(const Engine::SessionList& running, Plan& plan) {
+  const auto in_new_file = [&plan](std::string_view name, bool is_template) {
+    return std::ranges::any_of(plan.file.config.sessions, [&](const SessionSettings& each) {
+      return each.is_template == is_template && identity(each.session) == name;
+    });
+  };
+  for (const auto& [name, known] : running_) {
+    const SessionStatus* there = find(running, name);
+    if (!known.in_file || there == nullptr || in_new_file(name, false)) continue;
+    plan.steps.push_back({.change = {.name = name, .kind = SessionChange::Kind::remove}, .number = there->number});
+  }
+  for (const auto& [name, keys] : templates_) {
+    if (in_new_file(name, true)) continue;
+    plan.steps.push_back({.change = {.name = name,
+                                     .kind = SessionChange::Kind::remove,
+                                     .needs = ChangeNeeds::restart,
+                                     .why = "it is a template"}});
+  }
+}
+
+ConfigReload::Plan ConfigReload::make_plan() {
+  Plan plan;
+  ReloadReport& report = plan.report;
+  if (engine_.config().file_text.empty()) {
+    report.status = ReloadStatus::no_file;
+    report.problem = "a program has made this configuration: there is no file to reload";
+    return plan;
+  }
+  try {
+    learn_running();
+    plan.file = load_with_keys(file_);
+    for (SessionSettings& each : plan.file.config.sessions) use_program_store(each, file_);
+    check_config(plan.file.config);
+  } catch (const std::exception& error) {
+    report.status = ReloadStatus::invalid;
+    report.problem = error.what();
+    return plan;
+  }
+  const Engine::SessionList running = engine_.list_sessions();
+  if (!running.complete) {
+    report.status = ReloadStatus::not_answering;
+    report.problem = "a poll thread did not answer in time";
+    return plan;
+  }
+  for (std::size_t i = 0; i < plan.file.config.sessions.size(); ++i) {
+    const SessionSettings& settings = plan.file.config.sessions[i];
+    if (settings.is_template) {
+      plan_template(i, plan);
+      continue;
+    }
+    const std::string name = identity(settings.session);
+    auto step = step_of(settings, plan.file.keys.sessions[i], find(running, name));
+    if (step) {
+      plan.steps.push_back(*std::move(step));
+    } else {
+      running_[name].in_file = true;  // as an operator has added it
+    }
+  }
+  plan_removals(running, plan);
+  report.engine = changes_of_engine(before_, plan.file.keys);
+  return plan;
+}
+
+ReloadReport ConfigReload::plan() {
+  Plan plan = make_plan();
+  for (Step& each : plan.steps) plan.report.sessions.push_back(std::move(each.change));
+  return std::move(plan.report);
+}
+
+ReloadReport ConfigReload::carry_out(std::string_view who) {
+  Plan plan = make_plan();
+  ReloadReport& report = plan.report;
+  if (report.status != ReloadStatus::planned) return std::move(report);
+  // A place that one needs may be another's that goes; but what cannot be added is seen before anything has gone.
+  const auto order = [](const Step& step) {
+    return step.change.kind == SessionChange::Kind::add ? 0 : step.replaces ? 1 : step.settings ? 2 : 3;
+  };
+  std::ranges::stable_sort(plan.steps, {}, order);
+  for (Step& step : plan.steps) {
+    if (!is_now(step.change)) continue;
+    const std::string failed = carry_out(step, who);
+    if (!failed.empty()) report.problems.push_back(step.change.name + ": " + failed);
+  }
+  for (const KeyChange& each : report.engine) {
+    if (each.section != "log" || each.key != "level") continue;
+    LineLog::set_least_level(plan.file.config.log.level);
+    GivenKeys& log = before_.sections["log"];
+    const auto given = plan.file.keys.sections["log"].find("level");
+    if (given == plan.file.keys.sections["log"].end()) {
+      log.erase("level");
+    } else {
+      log["level"] = given->second;
+    }
+  }
+  const auto waits = [](const Step& step) { return !is_now(step.change); };
+  const bool all =
+      report.problems.empty() && std::ranges::none_of(plan.steps, waits) &&
+      std::ranges::none_of(report.engine, [](const KeyChange& each) { return each.needs != ChangeNeeds::nothing; });
+  report.status = !all                                          ? ReloadStatus::incomplete
+                  : plan.steps.empty() && report.engine.empty() ? ReloadStatus::nothing_to_do
+                                                                : ReloadStatus::done;
+  for (Step& each : plan.steps) report.sessions.push_back(std::move(each.change));
+  return std::move(report);
+}
+
+std::string ConfigReload::carry_out(Step& step, std::string_view who) {
+  const std::string& name = step.change.name;
+  std::string failed;
+  try {
+    if (!step.settings) {
+      const CommandOutcome outcome = engine_.command(
+          step.number, {.kind = SessionCommandKind::remove, .text = "removed", .who = std::string{who}});
+      if (!outcome) failed = explain(outcome);
+    } else if (step.change.kind == SessionChange::Kind::add) {
+      static_cast<void>(engine_.add_session(*step.settings));
+    } else if (step.replaces) {
+      failed = replace(step.number, *step.settings, who);
+    } else {
+      const CommandOutcome outcome =
+          engine_.change_session(step.number, *step.settings, line_of(step.change.keys, who));
+      if (!outcome) failed = explain(outcome);
+    }
+  } catch (const std::exception& error) {
+    failed = error.what();
+  }
+  if (!failed.empty()) return failed;
+  if (step.settings) {
+    running_[name] = {.keys = std::move(step.keys), .in_file = step.in_file};
+  } else {
+    running_.erase(name);
+  }
+  return {};
+}
+
+ReloadReport ConfigReload::change(const SessionStatus& there, SessionSettings settings, std::string_view text,
+                                  std::string_view who) {
+  ReloadReport report;
+  if (!engine_.config().file_text.empty()) learn_running();
+  const ConfigKeys keys = keys_of(text, "config");
+  auto step = step_of(std::move(settings), keys.sessions.at(0), &there);
+  if (!step) {
+    report.status = ReloadStatus::nothing_to_do;
+    return report;
+  }
+  report.status = ReloadStatus::incomplete;
+  if (is_now(step->change)) {
+    const auto known = running_.find(there.name);
+    step->in_file = known != running_.end() && known->second.in_file;
+    const std::string failed = carry_out(*step, who);
+    if (failed.empty()) report.status = ReloadStatus::done;
+    if (!failed.empty()) report.problems.push_back(there.name + ": " + failed);
+  }
+  report.sessions.push_back(std::move(step->change));
+  return report;
+}
+
+// It stays disabled and held where an operator has decided so. Its journal closes on another thread, and is opened
+// again when that is done.
+std::string ConfigReload::replace(std::size_t number, const SessionSettings& settings, std::string_view who) {
+  const auto command = [&](SessionCommandKind kind) {
+    return engine_.command(number, {.kind = kind, .who = std::string{who}});
+  };
+  CommandOutcome outcome = command(SessionCommandKind::disable);
+  if (!outcome) return std::string{explain(outcome)};
+  const bool was_enabled = outcome.status == CommandStatus::done;
+  const AddedSession as{.enabled = was_enabled, .sending_held = outcome.session.sending_held};
+  if (outcome.session.connected) {
+    if (was_enabled) static_cast<void>(command(SessionCommandKind::enable));
+    return "it has connected meanwhile; reload once it is disconnected";
+  }
+  outcome = command(SessionCommandKind::remove);
+  if (!outcome) return std::string{explain(outcome)};
+  const auto give_up = std::chrono::steady_clock::now() + time_to_replace;
+  for (;;) {
+    try {
+      static_cast<void>(engine_.add_session(settings, as));
+      return {};
+    } catch (const std::exception& error) {
+      if (std::chrono::steady_clock::now() >= give_up)
+        return std::string{"it is removed and could not be added again: "} + error.what() + "; reload once more";
+    }
+    std::this_thread::sleep_for(2ms);
+  }
+}
+
+}  // namespace nfx::control

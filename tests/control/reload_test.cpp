@@ -1,0 +1,349 @@
+// A configuration file that changes while its engine runs: what would change is stated, what can is carried out, and a
+// session that is logged on continues.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "nexusfix/control/client.hpp"
+#include "nexusfix/control/control.hpp"
+#include "nexusfix/engine/program.hpp"
+#include "nexusfix/observe/line_log.hpp"
+
+namespace nfx {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+class LogonsAndLogouts final : public Application {
+ public:
+  void on_message(SessionHandle&, const MessageView&) override {}
+  void on_logon(SessionHandle&) override { count(logons_); }
+  void on_logout(SessionHandle&, std::string_view) override { count(logouts_); }
+  bool wait_for_logons(int count) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, 30s, [&] { return logons_ >= count; });
+  }
+  bool wait_for_logouts(int count) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, 30s, [&] { return logouts_ >= count; });
+  }
+  int logouts() {
+    const std::lock_guard lock{mutex_};
+    return logouts_;
+  }
+
+ private:
+  void count(int& of) {
+    {
+      const std::lock_guard lock{mutex_};
+      ++of;
+    }
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int logons_ = 0;
+  int logouts_ = 0;
+};
+
+// A program that serves DESK and OTHER from a file; DESK is logged on, by an engine of its own.
+class Reload : public ::testing::Test {
+ protected:
+  static constexpr std::string_view head =
+      "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n"
+      "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n";
+
+  void SetUp() override {
+    if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
+    std::string made = (std::filesystem::temp_directory_path() / "nfx-reload-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(made.data()), nullptr);
+    folder = made;
+    write(std::string{head} + session("DESK") + session("OTHER"));
+    engine.emplace(load_program_config(file(), "test"), application);
+    engine->start();
+    control = make_control(*engine, file());
+    thread = std::jthread{[this] { engine->run(); }};
+    EngineConfig desk;
+    desk.sessions.emplace_back();
+    desk.sessions[0].session.begin_string = "FIX.4.4";
+    desk.sessions[0].session.sender_comp_id = "DESK";
+    desk.sessions[0].session.target_comp_id = "VENUE";
+    desk.sessions[0].session.role = Role::initiator;
+    desk.sessions[0].reconnect_delay = 10ms;
+    desk.sessions[0].connect = {{"127.0.0.1", engine->local_endpoint(0)->port}};
+    peer.emplace(desk, peer_application);
+    peer_thread = std::jthread{[this] { peer->run(); }};
+    ASSERT_TRUE(application.wait_for_logons(1));
+  }
+  void TearDown() override {
+    LineLog::set_least_level(LogLevel::info);
+    if (peer) peer->stop();
+    if (engine) engine->stop();
+    if (peer_thread.joinable()) peer_thread.join();
+    if (thread.joinable()) thread.join();
+    control.reset();
+    peer.reset();
+    engine.reset();
+    if (!folder.empty()) std::filesystem::remove_all(folder);
+  }
+
+  static std::string session(const std::string& peer_name, const std::string& more = {}) {
+    return "[[session]]\ntarget_comp_id = \"" + peer_name + "\"\n" + more;
+  }
+  static std::string name_of(const std::string& peer_name) { return "FIX.4.4:VENUE->" + peer_name; }
+  [[nodiscard]] std::string file() const { return folder / "engine.toml"; }
+  void write(const std::string& text) const { std::ofstream{file(), std::ios::trunc} << text; }
+  ControlReply ask(std::string_view method, std::string target, std::string body = {}) const {
+    const auto reply = ask_control({.socket = folder / "control.sock"},
+                                   {.method = method, .target = std::move(target), .body = std::move(body)});
+    EXPECT_TRUE(reply) << (reply ? "" : reply.error());
+    return reply ? *reply : ControlReply{};
+  }
+  [[nodiscard]] Json answer(std::string_view method, const std::string& target, const std::string& body = {}) const {
+    const ControlReply reply = ask(method, target, body);
+    EXPECT_EQ(reply.status, 200U) << reply.body;
+    return Json::parse(reply.body);
+  }
+  [[nodiscard]] Json plan() const { return answer("GET", "/v1/engine/reload"); }
+  [[nodiscard]] Json reload() const { return answer("POST", "/v1/engine/reload"); }
+  [[nodiscard]] Json shown(const std::string& peer_name) const {
+    return Json::parse(ask("GET", control_path(name_of(peer_name))).body);
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    const Json list = answer("GET", "/v1/sessions");
+    for (const Json& each : list["sessions"]) all.push_back(each["name"]);
+    return all;
+  }
+  // It is logged on as before, and has sent and received only heartbeats.
+  void expect_undisturbed() {
+    EXPECT_EQ(shown("DESK")["state"], "logged_on");
+    EXPECT_EQ(shown("DESK")["counters"]["logons_total"], 1);
+    EXPECT_EQ(application.logouts(), 0);
+  }
+
+  LogonsAndLogouts application, peer_application;
+  std::filesystem::path folder;
+  std::optional<Engine> engine, peer;
+  std::unique_ptr<Control> control;
+  std::jthread thread, peer_thread;
+};
+
+TEST_F(Reload, of_an_unchanged_file_has_nothing_to_do) {
+  const Json planned = plan();
+  EXPECT_EQ(planned["result"], "planned");
+  EXPECT_EQ(planned["sessions"], Json::array());
+  EXPECT_EQ(planned["engine"], Json::array());
+  EXPECT_EQ(reload()["result"], "nothing_to_do");
+  expect_undisturbed();
+}
+
+TEST_F(Reload, states_each_change_with_its_line_and_carries_out_none_of_the_plan) {
+  write("[engine]\nmax_fields = 600\n" + std::string{head} + session("DESK", "heartbeat_timeout_percent = 300\n") +
+        session("OTHER", "timestamp_digits = 6\n") + session("LATER"));
+  const Json planned = plan();
+  ASSERT_EQ(planned["sessions"].size(), 3U) << planned;
+  const Json& desk = planned["sessions"][0];
+  EXPECT_EQ(desk["name"], name_of("DESK"));
+  EXPECT_EQ(desk["change"], "change");
+  EXPECT_EQ(desk["when"], "now");
+  EXPECT_EQ(desk["keys"], Json::parse(R"([{"section": "session", "key": "heartbeat_timeout_percent", "before": "240",
+                                           "after": "300", "place": "engine.toml:11", "when": "now"}])"));
+  EXPECT_EQ(planned["sessions"][1]["name"], name_of("OTHER"));
+  EXPECT_EQ(planned["sessions"][1]["when"], "now") << "it has no connection";
+  EXPECT_EQ(planned["sessions"][1]["keys"][0]["when"], "disconnected");
+  EXPECT_EQ(planned["sessions"][2]["change"], "add");
+  EXPECT_EQ(planned["engine"], Json::parse(R"([{"section": "engine", "key": "max_fields", "before": "512",
+                                               "after": "600", "place": "engine.toml:2", "when": "restart"}])"));
+  EXPECT_EQ(names().size(), 2U);
+  EXPECT_EQ(plan(), planned);
+  expect_undisturbed();
+}
+
+TEST_F(Reload, adds_changes_and_removes_sessions_while_another_is_logged_on) {
+  write(std::string{head} + session("DESK", "heartbeat_timeout_percent = 300\n") + session("LATER"));
+  const Json done = reload();
+  EXPECT_EQ(done["result"], "done") << done;
+  EXPECT_EQ(names(), (std::vector<std::string>{name_of("DESK"), name_of("LATER")}));
+  EXPECT_EQ(reload()["result"], "nothing_to_do");
+  expect_undisturbed();
+  write(std::string{head} + session("DESK") + session("OTHER", "timestamp_digits = 6\n"));
+  EXPECT_EQ(reload()["result"], "done");
+  EXPECT_EQ(names(), (std::vector<std::string>{name_of("DESK"), name_of("OTHER")}));
+  expect_undisturbed();
+}
+
+// A changed setting counts from the next event on: the peer's next Logon is refused.
+TEST_F(Reload, changes_what_a_session_looks_up_later) {
+  write(std::string{head} + session("DESK", "password = \"geheim\"\nallowed_addresses = [\"127.0.0.1\"]\n") +
+        session("OTHER"));
+  const ControlReply reply = ask("POST", "/v1/engine/reload");
+  EXPECT_EQ(Json::parse(reply.body)["result"], "done") << reply.body;
+  EXPECT_EQ(reply.body.find("geheim"), std::string::npos);
+  expect_undisturbed();
+  ASSERT_EQ(ask("POST", control_path(name_of("DESK"), "drop")).status, 200U);
+  ASSERT_TRUE(application.wait_for_logouts(1));
+  const auto give_up = std::chrono::steady_clock::now() + 30s;
+  const auto refused = [this] { return engine->counters().credentials; };
+  while (refused() == 0 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+  EXPECT_GT(refused(), 0U);
+  EXPECT_EQ(shown("DESK")["counters"]["logons_total"], 1);
+}
+
+TEST_F(Reload, leaves_what_needs_a_disconnect_until_there_is_one) {
+  write(std::string{head} + session("DESK", "timestamp_digits = 6\n") + session("OTHER"));
+  const Json waits = reload();
+  EXPECT_EQ(waits["result"], "incomplete");
+  EXPECT_EQ(waits["sessions"][0]["when"], "disconnected");
+  EXPECT_EQ(reload()["result"], "incomplete") << "it is still to be done";
+  expect_undisturbed();
+  ASSERT_EQ(ask("POST", control_path(name_of("DESK"), "logout")).status, 200U);
+  ASSERT_TRUE(application.wait_for_logouts(1));
+  const auto give_up = std::chrono::steady_clock::now() + 30s;
+  while (shown("DESK")["connected"] == true && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+  EXPECT_EQ(reload()["result"], "done");
+  EXPECT_EQ(shown("DESK")["enabled"], false) << "as before";
+  EXPECT_GE(shown("DESK")["next_out"].get<int>(), 3) << "its journal has the sequence numbers";
+  ASSERT_EQ(ask("POST", control_path(name_of("DESK"), "logon")).status, 200U);
+  EXPECT_TRUE(application.wait_for_logons(2));
+}
+
+TEST_F(Reload, of_an_invalid_file_names_its_line_and_changes_nothing) {
+  const auto refused = [&](const std::string& text, std::string_view begin) {
+    write(text);
+    for (const std::string_view method : {"GET", "POST"}) {
+      const ControlReply reply = ask(method, "/v1/engine/reload");
+      EXPECT_EQ(reply.status, 422U) << reply.body;
+      const std::string detail = Json::parse(reply.body)["detail"];
+      EXPECT_TRUE(detail.starts_with(file() + std::string{begin})) << detail;
+    }
+  };
+  const std::string good = std::string{head} + session("LATER") + session("DESK", "heartbeat_timeout_percent = 300\n");
+  refused(good + "heartbeet = 1\n", ":12:13: [session] heartbeet: unknown key");
+  refused(good + session("LATER"), ":13:18: [session] target_comp_id: ");
+  refused(good + "[[session", ":12:");
+  refused("", ":1:1: no session");
+  EXPECT_EQ(names(), (std::vector<std::string>{name_of("DESK"), name_of("OTHER")}));
+  std::filesystem::remove(file());
+  EXPECT_EQ(ask("POST", "/v1/engine/reload").status, 422U);
+  expect_undisturbed();
+}
+
+TEST_F(Reload, leaves_what_needs_a_restart_and_says_why) {
+  write(std::string{head} + session("DESK") + session("OTHER") + session("*", "template = true\n") +
+        session("SECURE",
+                "listen = \"127.0.0.2:0\"\ntls = true\ntls_certificate = "
+                "\"none.pem\"\n"));
+  const Json done = reload();
+  EXPECT_EQ(done["result"], "incomplete");
+  ASSERT_EQ(done["sessions"].size(), 2U);
+  for (const Json& each : done["sessions"]) {
+    EXPECT_EQ(each["when"], "restart");
+    EXPECT_FALSE(each["why"].get<std::string>().empty());
+  }
+  EXPECT_EQ(names().size(), 2U);
+  expect_undisturbed();
+}
+
+TEST_F(Reload, keeps_sessions_that_an_operator_has_added) {
+  const Json added = answer("POST", "/v1/sessions",
+                            Json{{"config",
+                                  "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = "
+                                  "\"127.0.0.1:0\"\n" +
+                                      session("GUEST")}}
+                                .dump());
+  EXPECT_EQ(added["name"], name_of("GUEST"));
+  EXPECT_EQ(reload()["result"], "nothing_to_do");
+  EXPECT_EQ(names().size(), 3U);
+  write(std::string{head} + session("DESK") + session("OTHER") + session("GUEST"));
+  EXPECT_EQ(reload()["result"], "nothing_to_do") << "the file has what was added";
+  write(std::string{head} + session("DESK") + session("OTHER"));
+  EXPECT_EQ(reload()["result"], "done");
+  EXPECT_EQ(names().size(), 2U);
+}
+
+TEST_F(Reload, is_refused_while_the_engine_drains_and_is_in_the_audit_log) {
+  write(std::string{head} + session("DESK", "username = \"me\"\n") + session("OTHER"));
+  EXPECT_EQ(reload()["result"], "done");
+  ASSERT_EQ(ask("POST", "/v1/engine/drain").status, 200U);
+  EXPECT_EQ(ask("POST", "/v1/engine/reload").status, 409U);
+  std::ifstream in{folder / "audit.log"};
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_EQ(Json::parse(line)["what"], "POST /v1/engine/reload");
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_EQ(Json::parse(line)["event"], "done");
+  EXPECT_EQ(Json::parse(line)["detail"], "change " + name_of("DESK") + " username");
+}
+
+TEST_F(Reload, of_one_session_takes_its_text_from_the_operator) {
+  const auto change = [&](const std::string& text) {
+    return ask("POST", control_path(name_of("DESK"), "change"), Json{{"config", text}}.dump());
+  };
+  const std::string defaults = "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n";
+  ControlReply reply = change(defaults + session("DESK", "max_latency_s = 60\n"));
+  EXPECT_EQ(reply.status, 200U) << reply.body;
+  EXPECT_EQ(Json::parse(reply.body)["result"], "done");
+  EXPECT_EQ(Json::parse(reply.body)["sessions"][0]["keys"][0]["place"], "config:6");
+  reply = change(defaults + session("DESK", "max_latency_s = 60\n"));
+  EXPECT_EQ(Json::parse(reply.body)["result"], "nothing_to_do");
+  reply = change(defaults + session("DESK", "timestamp_digits = 6\n"));
+  EXPECT_EQ(Json::parse(reply.body)["result"], "incomplete");
+  EXPECT_EQ(change(defaults + session("OTHER")).status, 422U);
+  EXPECT_EQ(change(defaults + session("DESK", "max_latency_s = 0\n")).status, 422U);
+  EXPECT_EQ(ask("POST", control_path("FIX.4.4:VENUE->NOBODY", "change"), R"({"config": ""})").status, 404U);
+  const Json planned = plan();
+  ASSERT_EQ(planned["sessions"].size(), 1U) << "the file has it otherwise";
+  EXPECT_EQ(planned["sessions"][0]["keys"][0]["before"], "60");
+  EXPECT_EQ(planned["sessions"][0]["keys"][0]["after"], "120");
+  expect_undisturbed();
+}
+
+TEST_F(Reload, sets_the_level_of_the_lines) {
+  write("[log]\nlevel = \"warning\"\n" + std::string{head} + session("DESK") + session("OTHER"));
+  EXPECT_EQ(reload()["result"], "done");
+  EXPECT_EQ(LineLog::least_level(), LogLevel::warning);
+  EXPECT_EQ(answer("POST", "/v1/engine/log-level", R"({"level": "error"})")["result"], "done");
+  EXPECT_EQ(LineLog::least_level(), LogLevel::error);
+  EXPECT_EQ(answer("GET", "/v1/engine")["log_level"], "error");
+  EXPECT_EQ(reload()["result"], "nothing_to_do") << "the file has not changed since";
+  EXPECT_EQ(ask("POST", "/v1/engine/log-level", R"({"level": "loud"})").status, 400U);
+}
+
+TEST(ReloadOfAProgram, is_refused_as_there_is_no_file) {
+  if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
+  std::string made = (std::filesystem::temp_directory_path() / "nfx-reload-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(made.data()), nullptr);
+  const std::filesystem::path folder{made};
+  EngineConfig config;
+  config.control.socket = folder / "control.sock";
+  config.control.audit = folder / "audit.log";
+  config.sessions.emplace_back();
+  config.sessions[0].session.sender_comp_id = "VENUE";
+  config.sessions[0].session.target_comp_id = "DESK";
+  config.sessions[0].listen = {"127.0.0.1", 0};
+  config.sessions[0].store_kind = StoreKind::memory;
+  LogonsAndLogouts application;
+  Engine engine{config, application};
+  engine.start();
+  const auto control = make_control(engine);
+  std::jthread thread{[&] { engine.run(); }};
+  const auto reply = ask_control({.socket = config.control.socket}, {.method = "POST", .target = "/v1/engine/reload"});
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 409U) << reply->body;
+  engine.stop();
+  thread.join();
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace nfx
