@@ -178,6 +178,7 @@ set(NFX_HEADERS_host nlohmann_json::nlohmann_json)
 set(NFX_HEADERS_nats nlohmann_json::nlohmann_json)
 set(NFX_PACKAGES_nats PkgConfig::libnats)
 set(NFX_HEADERS_control nlohmann_json::nlohmann_json)
+set(NFX_PACKAGES_control OpenSSL::SSL OpenSSL::Crypto)
 
 # Modules that run before the first message or beside the engine; and those of their files that messages pass.
 set(NFX_COLD_MODULES dictionary placement config host nats control)

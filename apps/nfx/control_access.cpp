@@ -33,7 +33,19 @@ ControlAddress control_address(const ControlOptions& options) {
     if (port <= 0 || port > 65535) throw cli::UsageError("--http: expected an address such as 127.0.0.1:9090");
     std::string host = options.http.substr(0, colon);
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    return {.http = {std::move(host), static_cast<std::uint16_t>(port)}, .token = token_of(options.token_file)};
+    ControlAddress address{.http = {std::move(host), static_cast<std::uint16_t>(port)}};
+    if (options.tls_certificate.empty() == options.token_file.empty())
+      throw cli::UsageError("--http: give --token-file, or --tls-certificate where the engine has one too");
+    if (options.tls_certificate.empty()) {
+      address.token = token_of(options.token_file);
+    } else {
+      address.tls.emplace();
+      address.tls->certificate = options.tls_certificate;
+      address.tls->key = options.tls_key;
+      address.tls->ca = options.tls_ca;
+      address.tls->server_name = options.tls_name;
+    }
+    return address;
   }
   if (!options.socket.empty()) return {.socket = options.socket};
   const char* from_environment = std::getenv("NFX_CONTROL");
@@ -81,21 +93,42 @@ int show_once(const ControlOptions& options, const ControlRequest& request, cons
 }  // namespace
 
 std::vector<cli::Option> address_options(ControlOptions& options) {
-  return {{.names = "--socket",
-           .target = &options.socket,
-           .help = "UNIX socket of the engine, its [control] socket. Without it: the environment variable NFX_CONTROL, "
-                   "then /run/nexusfix/control.sock",
-           .kind = cli::Kind::file},
-          {.names = "--http",
-           .target = &options.http,
-           .help = "Use HTTP instead, at this address, its [control] http",
-           .value = "HOST:PORT",
-           .excludes = {"--socket"},
-           .needs = {"--token-file"}},
-          {.names = "--token-file",
-           .target = &options.token_file,
-           .help = "File whose first line is the token for --http",
-           .kind = cli::Kind::existing_file}};
+  return {
+      {.names = "--socket",
+       .target = &options.socket,
+       .help = "UNIX socket of the engine, its [control] socket. Without it: the environment variable NFX_CONTROL, "
+               "then /run/nexusfix/control.sock",
+       .kind = cli::Kind::file},
+      {.names = "--http",
+       .target = &options.http,
+       .help = "Use HTTP instead, at this address, its [control] http",
+       .value = "HOST:PORT",
+       .excludes = {"--socket"}},
+      {.names = "--token-file",
+       .target = &options.token_file,
+       .help = "File whose first line is the token for --http",
+       .kind = cli::Kind::existing_file},
+      {.names = "--tls-certificate",
+       .target = &options.tls_certificate,
+       .help = "For --http with TLS: PEM file with this user's certificate, which has its role in [control] clients",
+       .kind = cli::Kind::existing_file,
+       .excludes = {"--token-file"},
+       .needs = {"--http"}},
+      {.names = "--tls-key",
+       .target = &options.tls_key,
+       .help = "PEM file with the private key of --tls-certificate. Without it, the key is in the same file",
+       .kind = cli::Kind::existing_file,
+       .needs = {"--tls-certificate"}},
+      {.names = "--tls-ca",
+       .target = &options.tls_ca,
+       .help = "PEM file with the authority of the engine's certificate. Without it, those of the system",
+       .kind = cli::Kind::existing_file,
+       .needs = {"--tls-certificate"}},
+      {.names = "--tls-name",
+       .target = &options.tls_name,
+       .help = "Name that the engine's certificate has to have. Without it, the host of --http",
+       .value = "NAME",
+       .needs = {"--tls-certificate"}}};
 }
 
 std::vector<cli::Option> control_options(ControlOptions& options) {
@@ -147,12 +180,6 @@ void for_each_object(const nlohmann::ordered_json& object, const char* name,
   }
 }
 
-const nlohmann::ordered_json* member_object(const nlohmann::ordered_json& object, const char* name) {
-  const auto member = object.find(name);
-  return member != object.end() && member->is_object() ? &*member : nullptr;
-}
-
-}  // namespace nfx::app
 std::string file_text(const std::string& name) {
   std::ifstream in{name, std::ios::binary};
   std::string text{std::istreambuf_iterator<char>{in}, {}};
@@ -198,3 +225,9 @@ void append_changes(SafeText& out, const nlohmann::ordered_json& answer) {
   if (!planned) out.add("{}\n", result == "nothing_to_do" ? "nothing to do" : result);
 }
 
+const nlohmann::ordered_json* member_object(const nlohmann::ordered_json& object, const char* name) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_object() ? &*member : nullptr;
+}
+
+}  // namespace nfx::app

@@ -25,6 +25,7 @@ struct ControlOptions {
   std::string socket;
   std::string http;
   std::string token_file;
+  std::string tls_certificate, tls_key, tls_ca, tls_name;
   bool json = false;
   std::uint32_t watch = 0;  // seconds between two answers; 0: one
 };
@@ -59,12 +60,12 @@ struct NoAnswer {
 // Calls visit(element) for each object in the array of this name; for none where there is no such array.
 void for_each_object(const nlohmann::ordered_json& object, const char* name,
                      const std::function<void(const nlohmann::ordered_json&)>& visit);
-// A member that is an object; null where it is not.
 // The text of a file. Throws cli::UsageError.
 [[nodiscard]] std::string file_text(const std::string& name);
 // The answer to a reload, or to a change of one session: what is added, removed and changed, and what it needs.
 void append_changes(SafeText& out, const nlohmann::ordered_json& answer);
 
+// A member that is an object; null where it is not.
 [[nodiscard]] const nlohmann::ordered_json* member_object(const nlohmann::ordered_json& object, const char* name);
 
 }  // namespace nfx::app

@@ -299,6 +299,24 @@ std::optional<Problem> find_log_problem(const LogConfig& log) {
   return host.starts_with("127.") || host == "::1";
 }
 
+[[nodiscard]] static std::optional<Problem> find_control_tls_problem(const ControlConfig& control) {
+  const bool others = !control.tls_key.empty() || !control.tls_key_password_env.empty() || !control.tls_ca.empty() ||
+                      !control.tls_crl.empty() || !control.clients.empty();
+  if (!control.encrypted()) {
+    if (!others) return std::nullopt;
+    return Problem{0, "tls_certificate", "the other tls_ keys and clients need it: name the certificate of http"};
+  }
+  if (control.http.host.empty())
+    return Problem{0, "tls_certificate", "encrypts http: name its address there, such as \"127.0.0.1:9090\""};
+  if (!control.tokens.empty())
+    return Problem{0, "tokens", "with tls_certificate clients are known by their certificates: remove one of both"};
+  if (control.tls_ca.empty())
+    return Problem{0, "tls_certificate", "needs tls_ca: name the authority that signs the certificates of clients"};
+  if (control.clients.empty())
+    return Problem{0, "tls_certificate", "needs clients: name a file with lines such as \"operator NAME\" there"};
+  return std::nullopt;
+}
+
 std::optional<Problem> find_control_problem(const ControlConfig& control) {
   constexpr std::size_t longest_path = 107;  // sockaddr_un
   if (control.socket.size() > longest_path)
@@ -308,8 +326,9 @@ std::optional<Problem> find_control_problem(const ControlConfig& control) {
   if (!octal) return Problem{0, "socket_mode", "expected permissions in octal, such as \"0660\""};
   if (!control.http.host.empty() && !is_loopback(control.http.host))
     return Problem{0, "http", "listens on loopback only, such as \"127.0.0.1:9090\": use an SSH tunnel from elsewhere"};
-  if (!control.http.host.empty() && control.tokens.empty())
+  if (!control.http.host.empty() && control.tokens.empty() && !control.encrypted())
     return Problem{0, "http", "needs tokens: name a file with lines such as \"operator alice TOKEN\" there"};
+  if (const auto problem = find_control_tls_problem(control)) return problem;
   if (control.wanted() && control.audit.empty())
     return Problem{0, control.socket.empty() ? "http" : "socket",
                    "needs audit: name a file there, such as \"control-audit.log\""};

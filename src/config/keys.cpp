@@ -225,10 +225,25 @@ constexpr auto control_table = std::to_array<Key<ControlConfig>>({
     {"http", "text", [](ControlConfig& t, const Value& v) { t.http = v.text().empty() ? Endpoint{} : v.endpoint(); },
      [](const ControlConfig& t) { return in_quotes(t.http.host.empty() ? "" : to_string(t.http)); },
      "Address of the same interface over HTTP, such as \"127.0.0.1:9090\": loopback only, with a bearer token in each "
-     "request. Empty: none."},
+     "request, or a client certificate. Empty: none."},
     NFX_PATH("tokens", tokens,
              "File with the tokens for http: a line \"operator NAME TOKEN\" or \"viewer NAME TOKEN\" for each user. "
              "No other user may read it."),
+    NFX_PATH("tls_certificate", tls_certificate,
+             "PEM file with the certificate of http, and those between it and its authority. Then http is encrypted, "
+             "and clients need a certificate of tls_ca instead of a token. Empty: http is not encrypted."),
+    NFX_PATH("tls_key", tls_key,
+             "PEM file with the private key of tls_certificate. Empty: the key is in the certificate's file."),
+    NFX_TEXT("tls_key_password_env", tls_key_password_env,
+             "Name of the environment variable that holds the password of tls_key. Needed for an encrypted key only."),
+    NFX_PATH("tls_ca", tls_ca,
+             "PEM file, or folder of them, with the authorities that sign the certificates of clients. Required with "
+             "tls_certificate."),
+    NFX_LIST("tls_crl", tls_crl,
+             "PEM files with the revocation lists of these authorities. Empty: nothing is revoked."),
+    NFX_PATH("clients", clients,
+             "File with the roles of client certificates: a line \"operator NAME\" or \"viewer NAME\" for each common "
+             "name or alternative name. Required with tls_certificate."),
     NFX_PATH(
         "audit", audit,
         "File that each change is written to, with who and when, before it is carried out. Required with socket or "

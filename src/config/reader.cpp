@@ -208,7 +208,10 @@ class Reader {
     apply(table, "control", config::control_keys(), control);
     if (const auto problem = config::find_control_problem(control))
       fail(place_of(table, problem->key), "control", problem->key, problem->text);
-    for (std::string* path : {&control.socket, &control.tokens, &control.audit}) from_folder(*path);
+    for (std::string* path : {&control.socket, &control.tokens, &control.audit, &control.tls_certificate,
+                              &control.tls_key, &control.tls_ca, &control.clients})
+      from_folder(*path);
+    for (std::string& path : control.tls_crl) from_folder(path);
   }
 
   void read_cluster(const toml::table& table, ClusterConfig& cluster) const {

@@ -18,7 +18,7 @@
 namespace nfx::control {
 namespace {
 
-constexpr std::size_t largest_token_file = std::size_t{512} * Tokens::most_lines;
+constexpr std::size_t largest_file = std::size_t{512} * Tokens::most_lines;
 
 std::optional<unsigned> number_of(std::string_view text) noexcept {
   unsigned number = 0;
@@ -37,6 +37,45 @@ std::string user_name(unsigned uid) {
 
 [[noreturn]] void fail(std::string_view file, std::size_t line, std::string_view what) {
   throw ConfigError(std::string{file} + ':' + std::to_string(line) + ": " + std::string{what});
+}
+
+std::string_view take_line(std::string_view& rest) noexcept {
+  const std::size_t end = std::min(rest.find('\n'), rest.size());
+  const std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return line;
+}
+
+struct ProtectedFile {
+  std::string_view key;  // of [control]
+  const std::string& file;
+  std::string_view mode;
+  mode_t forbidden;
+};
+
+std::string text_of_file(const ProtectedFile& of) {
+  const std::string name = "[control] " + std::string{of.key} + ": ";
+  const int fd = ::open(of.file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0)
+    throw ConfigError(name + of.file + ": " + std::strerror(errno) + "; create it with mode 0" + std::string{of.mode});
+  struct stat facts{};
+  std::string text(largest_file + 1, '\0');
+  const bool known = ::fstat(fd, &facts) == 0;
+  std::size_t size = 0;
+  for (ssize_t got = 0; size < text.size(); size += static_cast<std::size_t>(got)) {
+    got = ::read(fd, text.data() + size, text.size() - size);
+    if (got <= 0) break;
+  }
+  ::close(fd);
+  if (!known || !S_ISREG(facts.st_mode)) throw ConfigError(name + of.file + " is not a file");
+  if ((facts.st_mode & of.forbidden) != 0) {
+    const std::string what = (of.forbidden & 044) != 0 ? "read or change " : "change ";
+    throw ConfigError(name + "other users may " + what + of.file + ": run 'chmod " + std::string{of.mode} + ' ' +
+                      of.file + "'");
+  }
+  if (size > largest_file) throw ConfigError(name + of.file + " is too large: 1000 lines at most");
+  text.resize(size);
+  return text;
 }
 
 // The next word of a line.
@@ -111,9 +150,7 @@ Caller SocketUsers::caller(unsigned uid, std::span<const unsigned> gids) const {
 Tokens Tokens::parse(std::string_view text, std::string_view file) {
   Tokens tokens;
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string_view line = take_line(text);
     const std::string_view role = take_word(line);
     if (role.empty() || role.starts_with('#')) continue;
     const std::string_view name = take_word(line);
@@ -138,25 +175,40 @@ Tokens Tokens::parse(std::string_view text, std::string_view file) {
 }
 
 Tokens Tokens::load(const std::string& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0)
-    throw ConfigError("[control] tokens: " + file + ": " + std::strerror(errno) + "; create it with mode 0600");
-  struct stat facts{};
-  std::string text(largest_token_file + 1, '\0');
-  const bool known = ::fstat(fd, &facts) == 0;
-  std::size_t size = 0;
-  for (ssize_t got = 0; size < text.size(); size += static_cast<std::size_t>(got)) {
-    got = ::read(fd, text.data() + size, text.size() - size);
-    if (got <= 0) break;
+  return parse(text_of_file({.key = "tokens", .file = file, .mode = "600", .forbidden = 077}), file);
+}
+
+ClientCertificates ClientCertificates::parse(std::string_view text, std::string_view file) {
+  ClientCertificates clients;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    std::string_view line = take_line(text);
+    const std::string_view role = take_word(line);
+    if (role.empty() || role.starts_with('#')) continue;
+    const auto begin = line.find_first_not_of(" \t\r");
+    if ((role != "operator" && role != "viewer") || begin == std::string_view::npos)
+      fail(file, number, "expected \"operator NAME\" or \"viewer NAME\", with a name of a certificate");
+    const std::string_view name = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+    if (name.size() > TlsPeer::max_name_size) fail(file, number, "a name has 256 characters at most");
+    if (clients.entries_.size() == most_lines) fail(file, number, "1000 names at most");
+    if (std::ranges::find(clients.entries_, name, &Entry::name) != clients.entries_.end())
+      fail(file, number, "another line has this name: the first one counts, so remove one of both");
+    clients.entries_.push_back(
+        {.role = role == "operator" ? Role::operator_ : Role::viewer, .name = std::string{name}});
   }
-  ::close(fd);
-  if (!known || !S_ISREG(facts.st_mode)) throw ConfigError("[control] tokens: " + file + " is not a file");
-  if ((facts.st_mode & 077) != 0) {
-    throw ConfigError("[control] tokens: other users may read or change " + file + ": run 'chmod 600 " + file + "'");
+  if (clients.entries_.empty()) fail(file, 1, "there is no name: write a line such as \"operator alice\"");
+  return clients;
+}
+
+ClientCertificates ClientCertificates::load(const std::string& file) {
+  return parse(text_of_file({.key = "clients", .file = file, .mode = "644", .forbidden = 022}), file);
+}
+
+Caller ClientCertificates::caller(const TlsPeer& certificate) const {
+  for (const Entry& entry : entries_) {
+    if (is_one_of(certificate, {entry.name}, {})) return {.role = entry.role, .name = entry.name, .via = "https"};
   }
-  if (size > largest_token_file) throw ConfigError("[control] tokens: " + file + " is too large: 1000 lines at most");
-  text.resize(size);
-  return parse(text, file);
+  return {.name = certificate.names.empty() ? "sha256:" + certificate.sha256 : certificate.names.front(),
+          .via = "https"};
 }
 
 Caller Tokens::caller(std::string_view authorization) const {
@@ -183,8 +235,8 @@ bool host_is_ours(std::string_view host, std::uint16_t port) noexcept {
   return false;
 }
 
-bool origin_is_ours(std::string_view origin, std::uint16_t port) noexcept {
-  constexpr std::string_view scheme = "http://";
+bool origin_is_ours(std::string_view origin, std::uint16_t port, bool encrypted) noexcept {
+  const std::string_view scheme = encrypted ? "https://" : "http://";
   return origin.starts_with(scheme) && host_is_ours(origin.substr(scheme.size()), port);
 }
 

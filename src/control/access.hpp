@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nexusfix/config/control_config.hpp"
+#include "nexusfix/transport/tls_facts.hpp"
 
 namespace nfx::control {
 
@@ -22,7 +23,7 @@ enum class Role : std::uint8_t { none, viewer, operator_ };  // each may what th
 struct Caller {
   Role role = Role::none;
   std::string name;  // "alice"; without a role whatever is known: "uid 1001"
-  std::string via;   // "unix" or "http"
+  std::string via;   // "unix", "http" or "https"
 };
 
 // The users and groups of [control].
@@ -67,9 +68,31 @@ class Tokens {
   std::vector<Entry> entries_;
 };
 
+// The certificates of [control] clients.
+class ClientCertificates {
+ public:
+  static constexpr std::size_t most_lines = 1000;
+
+  ClientCertificates() = default;
+  // "operator NAME" and "viewer NAME", '#' before a comment; NAME is a common name, an alternative name, or "sha256:"
+  // and a fingerprint, and may have spaces. Throws ConfigError naming file and line.
+  [[nodiscard]] static ClientCertificates parse(std::string_view text, std::string_view file);
+  // Also when another user may change the file.
+  [[nodiscard]] static ClientCertificates load(const std::string& file);
+  // By a verified certificate: the first line that means it.
+  [[nodiscard]] Caller caller(const TlsPeer& certificate) const;
+
+ private:
+  struct Entry {
+    Role role{};
+    std::string name;
+  };
+  std::vector<Entry> entries_;
+};
+
 // A page of another site must not reach this address: by a name of its own that resolves to loopback (Host), or from a
 // browser that is on it (Origin). `port` is the one that is listened on.
 [[nodiscard]] bool host_is_ours(std::string_view host, std::uint16_t port) noexcept;
-[[nodiscard]] bool origin_is_ours(std::string_view origin, std::uint16_t port) noexcept;
+[[nodiscard]] bool origin_is_ours(std::string_view origin, std::uint16_t port, bool encrypted = false) noexcept;
 
 }  // namespace nfx::control

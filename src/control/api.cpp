@@ -173,7 +173,8 @@ Answer Api::answer(const Request& request) {
     }
     return problem(403, "forbidden",
                    "user " + request.caller.name + " has the role " + std::string{to_string(request.caller.role)} +
-                       ", and this needs " + std::string{to_string(needed)} + ": see [control] operators and viewers");
+                       ", and this needs " + std::string{to_string(needed)} +
+                       ": see [control] operators, viewers, tokens and clients");
   }
   if (!within_rate(request.caller.name)) {
     Answer answer = problem(429, "too-many-requests", "200 requests per second for each user");
@@ -193,8 +194,8 @@ Answer Api::permitted(const Match& match, const Request& request) {
   if (route.resource == Resource::add_session) return add(request);
   if (route.resource == Resource::change_session) return change_session(request, match.session);
   if (route.resource == Resource::log_level) return set_log_level(request);
-  const auto query = query_of(route, match.query);
   if (route.changes()) return change(route, request);
+  const auto query = query_of(route, match.query);
   if (!query) return problem(400, "bad-request", query.error());
   return route.resource == Resource::messages ? messages(request, match.session, *query) : read(route, *query);
 }
@@ -221,17 +222,17 @@ Answer Api::read(const Route& route, const Query& query) {
     case Resource::slowest: return slowest(query);
     case Resource::sessions: return {.body = document_of(target_.sessions())};
     case Resource::plan_reload: return answer_of(target_.plan_reload());
-    case Resource::drain:
     case Resource::stop:
+    case Resource::drain:
     case Resource::end_drain:
     case Resource::reload_tls:
     case Resource::reload:
     case Resource::log_level:
-    case Resource::session:
     case Resource::add_session:
+    case Resource::session:
     case Resource::change_session:
-  }
     case Resource::messages: break;
+  }
   return problem(404, "no-such-path", "there is no such path");
 }
 
@@ -289,8 +290,8 @@ Answer Api::change(const Route& route, const Request& request) {
   if (!audit(request, "requested", *text))
     return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
   if (route.resource == Resource::reload) return reload(request);
-  std::vector<std::string> problems;
   bool all = true;
+  std::vector<std::string> problems;
   switch (route.resource) {
     case Resource::stop: target_.stop(); break;
     case Resource::drain: all = target_.drain(*text); break;
@@ -307,11 +308,11 @@ Answer Api::change(const Route& route, const Request& request) {
     case Resource::plan_reload:
     case Resource::reload:
     case Resource::log_level:
-    case Resource::session:
     case Resource::add_session:
+    case Resource::session:
     case Resource::change_session:
-  }
     case Resource::messages: break;
+  }
   static_cast<void>(audit(request, all && problems.empty() ? "done" : "incomplete", {}));
   if (!all) return problem(504, "timed-out", "a poll thread did not answer in time: try again");
   return {.body = result_document(problems.empty() ? "done" : "incomplete", problems)};
@@ -366,8 +367,8 @@ Answer Api::set_log_level(const Request& request) {
   return {.body = result_document("done")};
 }
 
-  const SessionCommandRow& row = row_of(route.command);
 Answer Api::command(const Route& route, const Request& request, const std::string& session) {
+  const SessionCommandRow& row = row_of(route.command);
   auto command = command_of(request.body, row);
   if (!command) return problem(400, "bad-request", command.error());
   const std::optional<std::size_t> number = number_of(session);

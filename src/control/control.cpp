@@ -30,7 +30,9 @@ class EngineControl final : public Control {
           if (const PlacementPlan* plan = engine.plan(); plan != nullptr && !plan->housekeeping.empty())
             static_cast<void>(place_thread(plan->housekeeping));
           server_.run();
-        }) {}
+        }) {
+    engine.reload_with_sessions("[control] http", server_.tls());
+  }
   ~EngineControl() override {
     server_.stop();
     thread_.join();

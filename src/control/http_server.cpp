@@ -22,14 +22,18 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
 
 #include "control/http_request.hpp"
 #include "nexusfix/base/private_files.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/transport/tls_context.hpp"
+#include "transport/tls_material.hpp"
 
 namespace nfx::control {
 namespace {
@@ -39,6 +43,9 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using Local = asio::local::stream_protocol;
 using Tcp = asio::ip::tcp;
+using Encrypted = beast::ssl_stream<beast::basic_stream<Tcp>>;
+template <class Protocol>
+using Plain = beast::basic_stream<Protocol>;
 using boost::system::error_code;
 
 // What a listener's connections have in common.
@@ -47,6 +54,9 @@ struct Service {
   const std::function<Answer(const Request&)>& answer;
   const SocketUsers* users = nullptr;  // of the UNIX socket
   const Tokens* tokens = nullptr;      // of HTTP
+  // Of HTTP with TLS.
+  const ClientCertificates* clients = nullptr;
+  const TlsContext* tls = nullptr;
   std::uint16_t port = 0;
 };
 
@@ -63,33 +73,80 @@ Caller peer_of(int fd, const SocketUsers& users) {
   return users.caller(peer.uid, groups);
 }
 
-// One connection: reads a request, writes its answer, and so on. It ends by itself, or when its time is over.
+// What is loaded at present, so that a reload counts for connections that begin from then on.
+asio::ssl::context context_of(const TlsContext& tls) {
+  SSL_CTX* loaded = tls.material()->context.get();
+  SSL_CTX_up_ref(loaded);
+  return asio::ssl::context{loaded};
+}
+
+Encrypted stream_of(Tcp::socket socket, const Service& service, const Encrypted* /*kind*/) {
+  asio::ssl::context context = context_of(*service.tls);
+  Encrypted stream{std::move(socket), context};
+  SSL_set_verify(stream.native_handle(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  return stream;
+}
 template <class Protocol>
-class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
+Plain<Protocol> stream_of(typename Protocol::socket socket, const Service& /*service*/,
+                          const Plain<Protocol>* /*kind*/) {
+  return Plain<Protocol>{std::move(socket)};
+}
+
+// One connection: reads a request, writes its answer, and so on. It ends by itself, or when its time is over.
+template <class Protocol, class Stream>
+class Connection : public std::enable_shared_from_this<Connection<Protocol, Stream>> {
  public:
   using Ended = std::function<void(Connection*)>;
+  static constexpr bool is_encrypted = std::is_same_v<Stream, Encrypted>;
 
   Connection(typename Protocol::socket socket, const Service& service, Ended ended)
-      : stream_(std::move(socket)),
+      : stream_(stream_of(std::move(socket), service, static_cast<const Stream*>(nullptr))),
         service_(service),
         ended_(std::move(ended)),
         reader_({.head_bytes = service.limits.header_bytes, .body_bytes = service.limits.body_bytes}) {
-    if (service_.users != nullptr) caller_ = peer_of(stream_.socket().native_handle(), *service_.users);
+    if (service_.users != nullptr) caller_ = peer_of(lowest().socket().native_handle(), *service_.users);
   }
   ~Connection() { ended_(this); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  void read() {
-    waits_ = true;
-    reader_.begin();
-    stream_.expires_after(service_.limits.request_time);
-    read_some();
+  void begin() {
+    if constexpr (is_encrypted) {
+      lowest().expires_after(service_.limits.request_time);
+      stream_.async_handshake(asio::ssl::stream_base::server, [self = this->shared_from_this()](error_code error) {
+        if (error) return;
+        const detail::OwnedX509 certificate{SSL_get1_peer_certificate(self->stream_.native_handle())};
+        if (certificate == nullptr) return;
+        self->caller_ = self->service_.clients->caller(detail::peer_of(certificate.get()));
+        self->read();
+      });
+    } else {
+      read();
+    }
   }
-  void cut() noexcept { stream_.close(); }
+  void cut() noexcept { lowest().close(); }
   [[nodiscard]] bool waits() const noexcept { return waits_; }
 
  private:
+  [[nodiscard]] auto& lowest() noexcept { return beast::get_lowest_layer(stream_); }
+
+  void read() {
+    waits_ = true;
+    reader_.begin();
+    lowest().expires_after(service_.limits.request_time);
+    read_some();
+  }
+
+  // Bytes of another request that have arrived.
+  [[nodiscard]] bool has_more() {
+    if constexpr (is_encrypted) {
+      return SSL_pending(stream_.native_handle()) != 0;
+    } else {
+      error_code error;
+      return lowest().socket().available(error) != 0;
+    }
+  }
+
   void read_some() {
     stream_.async_read_some(
         asio::buffer(space_),
@@ -102,7 +159,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
     HttpProgress progress = reader_.take({space_.data(), size});
     if (progress == HttpProgress::incomplete) return read_some();
     waits_ = false;
-    if (progress == HttpProgress::complete && stream_.socket().available(error) != 0) progress = reader_.take("?");
+    if (progress == HttpProgress::complete && has_more()) progress = reader_.take("?");
     if (progress == HttpProgress::refused) {
       const HttpRefusal& refusal = reader_.refusal();
       return give(problem(refusal.status, refusal.kind, refusal.detail), false);
@@ -111,12 +168,12 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
   }
 
   [[nodiscard]] Answer answer_to(const HttpRequest& message) {
-    if (service_.tokens != nullptr) {
+    if (service_.tokens != nullptr || service_.clients != nullptr) {
       if (!host_is_ours(message[HttpField::host], service_.port))
         return problem(421, "wrong-host", "the Host is another one than this address has");
-      if (message.has(HttpField::origin) && !origin_is_ours(message[HttpField::origin], service_.port))
+      if (message.has(HttpField::origin) && !origin_is_ours(message[HttpField::origin], service_.port, is_encrypted))
         return problem(403, "wrong-origin", "pages of other sites may not use this address");
-      caller_ = service_.tokens->caller(message[HttpField::authorization]);
+      if (service_.tokens != nullptr) caller_ = service_.tokens->caller(message[HttpField::authorization]);
     }
     return service_.answer({.method = message.method,
                             .target = message.target,
@@ -141,16 +198,25 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
     if (answer.authenticate) response_.set(http::field::www_authenticate, "Bearer realm=\"nexusfix\"");
     response_.body() = std::move(answer.body);
     response_.prepare_payload();
-    stream_.expires_after(service_.limits.answer_time);
+    lowest().expires_after(service_.limits.answer_time);
     http::async_write(stream_, response_, [self = this->shared_from_this(), goes_on](error_code error, std::size_t) {
       if (error) return;
       if (goes_on) return self->read();
-      error_code ignored;
-      self->stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
       self->waits_ = true;
-      self->stream_.expires_after(self->service_.limits.linger_time);
-      self->discard();
+      self->lowest().expires_after(self->service_.limits.linger_time);
+      self->end();
     });
+  }
+
+  void end() {
+    if constexpr (is_encrypted) {
+      stream_.async_shutdown(
+          [self = this->shared_from_this()](error_code) {});  // both sides have closed, or time is over
+    } else {
+      error_code ignored;
+      lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
+      discard();
+    }
   }
 
   // Closing with bytes unread would reset the connection, and the client might lose the answer.
@@ -162,7 +228,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
                             });
   }
 
-  beast::basic_stream<Protocol> stream_;
+  Stream stream_;
   const Service& service_;
   const Ended ended_;
   Caller caller_;
@@ -171,10 +237,10 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
   http::response<http::string_body> response_;
   std::size_t requests_ = 0;
   std::size_t discarded_ = 0;
-  bool waits_ = false;
+  bool waits_ = true;
 };
 
-template <class Protocol>
+template <class Protocol, class Stream>
 class Listener {
  public:
   Listener(asio::io_context& context, Service service) : service_(service), acceptor_(context), timer_(context) {}
@@ -215,15 +281,15 @@ class Listener {
       (*idle)->cut();
       connections_->erase(idle);
     }
-    const auto made = std::make_shared<Connection<Protocol>>(
-        std::move(socket), service_,
-        [connections = connections_](Connection<Protocol>* ended) { connections->remove(ended); });
+    const auto made = std::make_shared<Peer>(std::move(socket), service_,
+                                             [connections = connections_](Peer* ended) { connections->remove(ended); });
     connections_->push_back(made.get());
-    made->read();
+    made->begin();
   }
 
   Service service_;
-  using Connections = std::list<Connection<Protocol>*>;
+  using Peer = Connection<Protocol, Stream>;
+  using Connections = std::list<Peer*>;
   std::shared_ptr<Connections> connections_ = std::make_shared<Connections>();  // the oldest first
   typename Protocol::acceptor acceptor_;
   asio::steady_timer timer_;
@@ -270,11 +336,35 @@ struct HttpServer::Parts {
   explicit Parts(HttpServerOptions given)
       : options(std::move(given)),
         users(options.config),
-        tokens(options.config.http.host.empty() ? Tokens{} : Tokens::load(options.config.tokens)),
+        tokens(options.config.tokens.empty() ? Tokens{} : Tokens::load(options.config.tokens)),
+        clients(options.config.encrypted() ? ClientCertificates::load(options.config.clients) : ClientCertificates{}),
+        tls(tls_of(options.config)),
         local(context, {.limits = options.limits, .answer = options.answer, .users = &users}),
-        tcp(context, {.limits = options.limits, .answer = options.answer, .tokens = &tokens}) {
+        tcp(context, {.limits = options.limits, .answer = options.answer, .tokens = &tokens}),
+        encrypted(context,
+                  {.limits = options.limits, .answer = options.answer, .clients = &clients, .tls = tls.get()}) {
     if (!options.config.socket.empty()) open_socket();
-    if (!options.config.http.host.empty()) open_http();
+    if (options.config.http.host.empty()) return;
+    if (tls != nullptr) {
+      open_http(encrypted);
+    } else {
+      open_http(tcp);
+    }
+  }
+  static std::shared_ptr<TlsContext> tls_of(const ControlConfig& config) {
+    if (!config.encrypted()) return nullptr;
+    TlsOptions wanted;
+    wanted.certificate = config.tls_certificate;
+    wanted.key = config.tls_key;
+    wanted.key_password_env = config.tls_key_password_env;
+    wanted.ca = config.tls_ca;
+    wanted.crl = config.tls_crl;
+    wanted.client_certificate = ClientCertificate::require;
+    try {
+      return std::make_shared<TlsContext>(std::move(wanted));
+    } catch (const TlsError& error) {
+      throw ConfigError(std::string{"[control] "} + error.what());
+    }
   }
   ~Parts() {
     if (made_socket) ::unlink(options.config.socket.c_str());
@@ -306,23 +396,28 @@ struct HttpServer::Parts {
     }
     local.accept();
   }
-  void open_http() {
+  template <class Stream>
+  void open_http(Listener<Tcp, Stream>& listener) {
     const Endpoint& at = options.config.http;
     error_code error;
     const auto address = asio::ip::make_address(at.host, error);
     if (error || !address.is_loopback())
       throw ConfigError("[control] http: " + to_string(at) + " is not a loopback address: write \"127.0.0.1:PORT\"");
-    tcp.open(Tcp::endpoint{address, at.port}, to_string(at), true);
-    tcp.service().port = tcp.acceptor().local_endpoint().port();
-    tcp.accept();
+    listener.open(Tcp::endpoint{address, at.port}, to_string(at), true);
+    port = listener.service().port = listener.acceptor().local_endpoint().port();
+    listener.accept();
   }
 
   const HttpServerOptions options;
   const SocketUsers users;
   const Tokens tokens;
+  const ClientCertificates clients;
+  const std::shared_ptr<TlsContext> tls;
   asio::io_context context{1};
-  Listener<Local> local;
-  Listener<Tcp> tcp;
+  Listener<Local, Plain<Local>> local;
+  Listener<Tcp, Plain<Tcp>> tcp;
+  Listener<Tcp, Encrypted> encrypted;
+  std::uint16_t port = 0;
   bool made_socket = false;
 };
 
@@ -332,7 +427,8 @@ HttpServer::HttpServer(HttpServerOptions options) : parts_(std::make_unique<Part
 HttpServer::~HttpServer() = default;
 void HttpServer::run() { parts_->context.run(); }
 void HttpServer::stop() noexcept { parts_->context.stop(); }
-std::uint16_t HttpServer::http_port() const noexcept { return parts_->tcp.service().port; }
+std::uint16_t HttpServer::http_port() const noexcept { return parts_->port; }
+std::weak_ptr<TlsContext> HttpServer::tls() const noexcept { return parts_->tls; }
 
 }  // namespace nfx::control
 

@@ -1,7 +1,7 @@
-// HTTP/1.1 over a UNIX socket and over TCP on loopback, on one thread: reads a request, gets its answer, writes it.
-// Thread: made, run and stopped by the owner; run() is the thread's. Bounds: connections, bytes and times below; a
-// client that exceeds one gets an error or is cut. Errors: the constructor throws ConfigError for an address that
-// cannot be listened on. In a build without Boost.Beast it always does, naming the package.
+// HTTP/1.1 over a UNIX socket and over TCP on loopback, perhaps with TLS, on one thread: reads a request, gets its
+// answer, writes it. Thread: made, run and stopped by the owner; run() is the thread's. Bounds: connections, bytes and
+// times below; a client that exceeds one gets an error or is cut. Errors: the constructor throws ConfigError for an
+// address that cannot be listened on. In a build without Boost.Beast it always does, naming the package.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,10 @@
 #include <memory>
 
 #include "control/api.hpp"
+
+namespace nfx {
+class TlsContext;
+}
 
 namespace nfx::control {
 
@@ -42,6 +46,8 @@ class HttpServer {
   void run();
   void stop() noexcept;  // any thread
   [[nodiscard]] std::uint16_t http_port() const noexcept;
+  // The certificates of HTTP, to be reloaded; empty: it is not encrypted.
+  [[nodiscard]] std::weak_ptr<TlsContext> tls() const noexcept;
 
  private:
   struct Parts;

@@ -14,6 +14,7 @@ HttpServer::~HttpServer() = default;
 void HttpServer::run() {}
 void HttpServer::stop() noexcept {}
 std::uint16_t HttpServer::http_port() const noexcept { return 0; }
+std::weak_ptr<TlsContext> HttpServer::tls() const noexcept { return {}; }
 
 }  // namespace nfx::control
 

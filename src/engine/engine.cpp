@@ -455,6 +455,10 @@ std::vector<std::string> Engine::reload_tls() {
   return problems;
 }
 
+void Engine::reload_with_sessions(const std::string& name, const std::weak_ptr<TlsContext>& context) {
+  parts_->remember_tls(name, context);
+}
+
 std::string to_string(const ThreadReport& report) {
   const auto known = [](const auto& count) { return count ? std::to_string(*count) : std::string{"unknown"}; };
   std::string text = report.name + " on CPU " + report.cpus.to_list();

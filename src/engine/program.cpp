@@ -212,7 +212,8 @@ void set_cluster_part(ClusterPart make) noexcept { make_cluster_part = make; }
 void run_program(EngineConfig config, Application& application, LineLog& lines, const std::string& file) {
   require_parts(config);
   LineLog::set_least_level(config.log.level);
-  const bool encrypted = std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
+  const bool encrypted =
+      config.control.encrypted() || std::ranges::any_of(config.sessions, &SessionSettings::tls_enabled);
   ReloadOnHangup on_hangup;  // before the engine, whose threads inherit the blocked signal
   {
     Engine engine{std::move(config), application};

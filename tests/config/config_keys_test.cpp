@@ -76,7 +76,9 @@ std::string fingerprint(const EngineConfig& e) {
       << to_string(l.full.when_full) << ' ' << l.full.block_limit.count() << ' ' << l.full.spill_bytes << '\n';
   const ControlConfig& t = e.control;
   out << t.socket << ' ' << t.socket_mode << ' ' << t.socket_owner << ' ' << t.socket_group << ' ' << to_string(t.http)
-      << ' ' << t.tokens << ' ' << t.audit << ' ' << t.operators.size() << ' ' << t.viewers.size() << '\n';
+      << ' ' << t.tokens << ' ' << t.audit << ' ' << t.operators.size() << ' ' << t.viewers.size() << ' '
+      << t.tls_certificate << ' ' << t.tls_key << ' ' << t.tls_key_password_env << ' ' << t.tls_ca << ' '
+      << t.tls_crl.size() << ' ' << t.clients << '\n';
   const ClusterConfig& u = e.cluster;
   out << u.servers.size() << ' ' << u.stream << ' ' << u.credentials << ' ' << u.certificate_authority << ' '
       << u.gateway << ' ' << u.gateways.size() << ' ' << u.pins.size() << ' ' << u.drain.size() << ' '
@@ -147,10 +149,11 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"directory", "\"log\""},
                           {"format", "\"quickfix\""},
                           {"lines", "\"json\""},
+                          {"level", "\"warning\""},
                           {"when_full", "\"spill\""},
                           {"metrics_file", "\"nfx.prom\""},
-                          {"level", "\"warning\""},
                           {"socket", "\"control.sock\""},
+                          {"clients", "\"clients\""},
                           {"socket_mode", "\"0660\""},
                           {"socket_owner", "\"fix\""},
                           {"socket_group", "\"fixops\""},
@@ -278,8 +281,20 @@ bool has_own_section(const Documented& each) {
 std::string companions(const Documented& each) {
   if (each.section == "[log]" && each.key == "trace_every") return "directory = \"log\"\n";
   if (each.section == "[cluster]" && each.key == "servers") return "gateway = \"a\"\ngateways = [\"a\"]\n";
-  if (each.section != "[control]" || (each.key != "http" && each.key != "socket")) return "";
-  return "tokens = \"tokens\"\naudit = \"audit.log\"\n";
+  if (each.section != "[control]") return "";
+  if (each.key == "http" || each.key == "socket") return "tokens = \"tokens\"\naudit = \"audit.log\"\n";
+  if (!each.key.starts_with("tls_") && each.key != "clients") return "";
+  std::string others = "http = \"127.0.0.1:9090\"\naudit = \"audit.log\"\n";
+  for (const std::string_view key : {"tls_certificate", "tls_ca", "clients"}) {
+    if (key != each.key) others.append(key).append(" = \"file\"\n");
+  }
+  return others;
+}
+
+// A value of a key that cannot be left out there.
+std::string first_value(const Documented& each) {
+  const bool required = each.key == "tls_certificate" || each.key == "tls_ca" || each.key == "clients";
+  return each.section == "[control]" && required ? each.key + " = \"first\"\n" : "";
 }
 
 // A session in which the key means something, without it or with another value than other_value() gives.
@@ -350,7 +365,7 @@ TEST_F(EveryKey, changes_what_is_read) {
       // The section alone already means something.
       const std::string section = document(engine, session) + each.section + '\n' + companions(each);
       text = section + each.key + " = " + other + '\n';
-      EXPECT_NE(fingerprint(parsed(text)), fingerprint(parsed(section))) << text;
+      EXPECT_NE(fingerprint(parsed(text)), fingerprint(parsed(section + first_value(each)))) << text;
       continue;
     }
     (each.section == "[engine]" ? engine : session)[each.key] = other;
@@ -387,6 +402,7 @@ TEST_F(EveryKey, means_the_documented_default_when_it_is_not_there) {
     SCOPED_TRACE(each.key);
     Keys engine, session = base;
     if (has_own_section(each)) {
+      if (!first_value(each).empty()) continue;  // without it the others are refused
       const std::string section = document(engine, session) + each.section + '\n' + companions(each);
       EXPECT_EQ(fingerprint(parsed(section + each.key + " = " + each.shown + '\n')), fingerprint(parsed(section)));
       continue;

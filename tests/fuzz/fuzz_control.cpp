@@ -1,6 +1,6 @@
-// Fuzz target over requests to the control plane, after HTTP: role, method, path, If-Match and body; and over the file
-// of tokens. Requires that nothing is changed without the role for it, that each change has a line in the audit log,
-// and that every answer is a document.
+// Fuzz target over requests to the control plane, after HTTP: role, method, path, If-Match and body; and over the files
+// of tokens and of clients. Requires that nothing is changed without the role for it, that each change has a line in
+// the audit log, and that every answer is a document.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +53,14 @@ void read_tokens(std::string_view text) {
   }
 }
 
+void read_clients(std::string_view text) {
+  try {
+    const ClientCertificates clients = ClientCertificates::parse(text, "clients");
+    NFX_REQUIRE(clients.caller({}).role == Role::none);
+  } catch (const ConfigError&) {
+  }
+}
+
 }  // namespace
 }  // namespace nfx::control
 
@@ -61,6 +69,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const auto role : {nfx::control::Role::none, nfx::control::Role::viewer, nfx::control::Role::operator_})
     nfx::control::request(bytes, role);
   nfx::control::read_tokens(bytes);
+  nfx::control::read_clients(bytes);
   static_cast<void>(nfx::control::host_is_ours(bytes, 9090));
   static_cast<void>(nfx::control::origin_is_ours(bytes, 9090));
   return 0;

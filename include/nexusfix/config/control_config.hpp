@@ -18,8 +18,17 @@ struct ControlConfig {
   std::vector<std::string> viewers;
   Endpoint http;       // on loopback; without a host: none
   std::string tokens;  // file with the bearer tokens of `http`
-  std::string audit;   // file for a line of each change
+  // Mutual TLS on `http` instead of tokens: its certificate and key, the authorities of its clients, what they have
+  // revoked, and the file with the roles of their certificates' names.
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string tls_key_password_env;
+  std::string tls_ca;
+  std::vector<std::string> tls_crl;
+  std::string clients;
+  std::string audit;  // file for a line of each change
 
+  [[nodiscard]] bool encrypted() const noexcept { return !tls_certificate.empty(); }
   // Nothing is started otherwise.
   [[nodiscard]] bool wanted() const noexcept { return !socket.empty() || !http.host.empty(); }
 };

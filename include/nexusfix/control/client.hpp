@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "nexusfix/transport/tls_options.hpp"
 #include "nexusfix/transport/transport.hpp"
 
 namespace nfx {
@@ -16,6 +18,8 @@ struct ControlAddress {
   std::string socket{};  // path of the UNIX socket; empty: `http`
   Endpoint http{};
   std::string token{};  // of http
+  // Mutual TLS with http: the certificate and key of this side, the authority of the engine's, perhaps its name.
+  std::optional<TlsOptions> tls{};
   std::chrono::seconds timeout{10};
 };
 

@@ -23,6 +23,7 @@
 namespace nfx {
 
 class MetricsPage;
+class TlsContext;
 struct PlacementPlan;
 
 // Where a poll thread should run, and how the kernel has run it. What the kernel does not report is empty.
@@ -81,7 +82,6 @@ class Engine {
   // naming what to change; remove_session returns false when there is no such session.
   std::size_t add_session(SessionSettings settings, AddedSession as = {});
   bool remove_session(std::size_t session, std::string_view text);
-
   // What add_session() would throw for these settings, without adding; except that there is such a session, or no
   // place.
   void check_added(SessionSettings settings) const;
@@ -89,6 +89,7 @@ class Engine {
   // as they are. Waits as command() does. `what` is written to the event log. Throws ConfigError as add_session() does.
   CommandOutcome change_session(std::size_t session, SessionSettings settings, std::string_view what,
                                 Duration timeout = command_timeout);
+
   // Commands of an operator, from any thread but a poll thread, which would wait for itself. Each is carried out by the
   // session's poll thread between two events; the calling thread waits for the answer. At most 64 wait at a time; one
   // that has not begun within `timeout` never will.
@@ -144,6 +145,8 @@ class Engine {
   // Reloads certificates, keys and revocation lists, for connections that begin from now on. From any thread. What
   // cannot be loaded stays as it is; the result has one text for each, with the reason.
   [[nodiscard]] std::vector<std::string> reload_tls();
+  // Has reload_tls() reload this too, as long as it exists. `name` is for what cannot be loaded.
+  void reload_with_sessions(const std::string& name, const std::weak_ptr<TlsContext>& context);
 
   [[nodiscard]] const EngineConfig& config() const noexcept;
   // The sum of all poll threads, from any thread, while they run or afterwards. Each number is exact; they are not of
