@@ -11,6 +11,8 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGE_NAME nexusfix)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+# The first line of each description; the components have the rest.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "low-latency FIX engine")
 set(CPACK_PACKAGE_CONTACT "NexusFIX contributors <maintainers@nexusfix.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -30,8 +32,7 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "adduser")
 set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS "tzdata")
 set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "libfabric1")
 set(CPACK_DEBIAN_TOOL_PACKAGE_CONTROL_EXTRA ${package_scripts}/postinst ${package_scripts}/prerm ${package_scripts}/postrm)
-set(CPACK_COMPONENT_TOOL_DESCRIPTION "low-latency FIX engine, its tools and service
- Runs, checks and monitors FIX sessions: nfx serve, nfx connect, nfx decode,
+set(CPACK_COMPONENT_TOOL_DESCRIPTION "Runs, checks and monitors FIX sessions: nfx serve, nfx connect, nfx decode,
  nfx top and others, FIX dictionaries and a systemd unit.")
 
 # What a program that is linked with the static libraries is also linked with.
@@ -49,8 +50,7 @@ set(CPACK_DEBIAN_DEVELOP_PACKAGE_DEPENDS "${package_libraries}")
 # Of the same version: its CMake files name nfx and the dictionaries.
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 set(CPACK_COMPONENT_DEVELOP_DEPENDS tool)
-set(CPACK_COMPONENT_DEVELOP_DESCRIPTION "low-latency FIX engine, headers and static libraries
- For programs that are FIX engines: headers, static libraries, and files for
+set(CPACK_COMPONENT_DEVELOP_DESCRIPTION "For programs that are FIX engines: headers, static libraries, and files for
  CMake and pkg-config.")
 
 # The unit as configured for the packages' prefix.
