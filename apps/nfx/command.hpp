@@ -22,6 +22,8 @@ NFX_COMMANDS(NFX_DECLARE)
 
 // The program with all of them.
 cli::Command nfx_command();
+// Gives the program's engines what is in libraries of their own: the control plane, the gateway of a cluster.
+void use_parts();
 
 inline constexpr int exit_done = ExitCode::done;
 inline constexpr int exit_failed = ExitCode::failed;

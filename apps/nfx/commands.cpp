@@ -1,7 +1,14 @@
 // The program's own row: the text of `nfx --help` around the table of commands.
 #include "command.hpp"
+#include "nexusfix/control/control.hpp"
+#include "nexusfix/gateway/gateway.hpp"
 
 namespace nfx::app {
+
+void use_parts() {
+  use_control();
+  use_cluster();
+}
 
 cli::Command nfx_command() {
   cli::Command nfx{.name = "nfx", .summary = "NexusFIX: a low-latency FIX engine"};

@@ -9,6 +9,7 @@
 int main(int argc, char** argv) {
   using namespace nfx::app;
   nfx::occupy_standard_descriptors();
+  use_parts();
   try {
     if (const std::string error = nfx::kernel_override_error(); !error.empty()) throw nfx::ConfigError(error);
     return nfx::cli::run(nfx_command(), argc, argv);

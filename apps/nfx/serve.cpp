@@ -7,10 +7,8 @@
 
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
-#include "nexusfix/control/control.hpp"
 #include "nexusfix/dictionary/validator.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/gateway/gateway.hpp"
 #include "nexusfix/wire/field_text.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "text.hpp"
@@ -138,8 +136,6 @@ class Server final : public Application {
 };
 
 int serve(const ServeOptions& options) {
-  use_control();
-  use_cluster();
   EngineConfig config = load_program_config(options.config, "nfx");
   if (options.check) {
     print_program(std::move(config), options.config, "nfx");

@@ -15,6 +15,9 @@ cli::Command nfx_command() {
   return nfx;
 }
 
+// [control] and [cluster] are in libraries that this program is built without.
+void use_parts() {}
+
 // What changes the host is in nexusfix::host, which this program is built without.
 std::unique_ptr<Isolation> isolate(std::uint32_t) {
   throw std::runtime_error("--isolate: this program cannot change the host; use nfx: ./dev build --target nfx");

@@ -195,11 +195,12 @@ ReloadReport ConfigReload::carry_out(std::string_view who) {
   const auto order = [](const Step& step) {
     return step.change.kind == SessionChange::Kind::add ? 0 : step.replaces ? 1 : step.settings ? 2 : 3;
   };
-  std::ranges::stable_sort(plan.steps, {}, order);
-  for (Step& step : plan.steps) {
-    if (!is_now(step.change)) continue;
-    const std::string failed = carry_out(step, who);
-    if (!failed.empty()) report.problems.push_back(step.change.name + ": " + failed);
+  for (int turn = 0; turn < 4; ++turn) {
+    for (Step& step : plan.steps) {
+      if (order(step) != turn || !is_now(step.change)) continue;
+      const std::string failed = carry_out(step, who);
+      if (!failed.empty()) report.problems.push_back(step.change.name + ": " + failed);
+    }
   }
   for (const KeyChange& each : report.engine) {
     if (each.section != "log" || each.key != "level") continue;

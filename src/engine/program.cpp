@@ -209,6 +209,11 @@ std::string store_text(const EngineConfig& config) {
 void set_control_part(ControlPart make) noexcept { make_control_part = make; }
 void set_cluster_part(ClusterPart make) noexcept { make_cluster_part = make; }
 
+std::shared_ptr<void> start_control_part(Engine& engine, const std::string& file) {
+  require_parts(engine.config());
+  return engine.config().control.wanted() ? make_control_part(engine, file) : nullptr;
+}
+
 void run_program(EngineConfig config, Application& application, LineLog& lines, const std::string& file) {
   require_parts(config);
   LineLog::set_least_level(config.log.level);
@@ -219,7 +224,7 @@ void run_program(EngineConfig config, Application& application, LineLog& lines, 
     Engine engine{std::move(config), application};
     const StopOnSignal stop_on_signal{engine};
     // Before the sessions begin, so that an address in use ends the program before a peer has seen it.
-    std::shared_ptr<void> control = engine.config().control.wanted() ? make_control_part(engine, file) : nullptr;
+    std::shared_ptr<void> control = start_control_part(engine, file);
     engine.start();
     announce(engine, lines);
     // Sessions that it owns log out while the engine stops, so it ends after that.

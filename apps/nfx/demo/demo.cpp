@@ -18,6 +18,7 @@
 #include "nexusfix/config/placement.hpp"
 #include "nexusfix/dictionary/load.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/engine/program.hpp"
 #include "noisy_processes.hpp"
 #include "output.hpp"
 
@@ -36,6 +37,8 @@ struct Options {
   bool no_dictionary = false;
   unsigned noise = 0;
   bool isolate = false;
+  bool no_latency = false;
+  std::string control;
 };
 
 std::vector<PhasePlan> plan_of(const Options& options) {
@@ -178,7 +181,11 @@ int run(const Options& options) {
   }
   const std::vector<PhasePlan> plan = plan_of(options);
   Trader trader{plan, options.seed};
-  VenueProcess venue{venue_session, idle, trader.most_requests(), placement_on(isolation.get(), 0)};
+  VenueProcess venue{{.session = venue_session,
+                      .idle = idle,
+                      .max_requests = trader.most_requests(),
+                      .latency = !options.no_latency,
+                      .placement = placement_on(isolation.get(), 0)}};
   const auto port = venue.port();
   if (!port) throw std::runtime_error("the venue's process did not start");
 
@@ -189,6 +196,9 @@ int run(const Options& options) {
   config.idle = idle;
   config.sessions = {trader_session};
   config.placement = placement_on(isolation.get(), 1);
+  config.latency = !options.no_latency;
+  config.control.socket = options.control;
+  if (!options.control.empty()) config.control.audit = options.control + ".audit";
   Outcome outcome;
   outcome.noise = options.noise;
   if (isolation) outcome.isolated_cpus = CpuSet{isolation->cpus()[0], isolation->cpus()[1]}.to_list();
@@ -196,6 +206,7 @@ int run(const Options& options) {
   outcome.idle = to_string(idle);
   outcome.idle_reason = idle_reason;
   Engine engine{config, trader};
+  const std::shared_ptr<void> control = start_control_part(engine);
   {
     const ProgressLine line{trader};
     if (!trade(engine, trader, isolation.get()))
@@ -259,6 +270,14 @@ cli::Command demo_command() {
             .help = "Also write the result to this file",
             .kind = cli::Kind::file},
            {.names = "--seed", .target = &options.seed, .help = "Chooses the sequence of orders"},
+           {.names = "--no-latency",
+            .target = &options.no_latency,
+            .help = "Do not measure latencies in the engines, to see what that costs"},
+           {.names = "--control",
+            .target = &options.control,
+            .help =
+                "UNIX socket of the trader's engine, for 'nfx top --socket' while it runs; its audit log is next to it",
+            .kind = cli::Kind::file},
            {.names = "--no-dictionary",
             .target = &options.no_dictionary,
             .help = "Check only what the session layer needs"}},

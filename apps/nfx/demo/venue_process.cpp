@@ -59,13 +59,13 @@ bool for_each_part(Report& report, Each&& each) {
          each(report.thread_before) && each(report.thread_after);
 }
 
-int serve(const SessionSettings& session, IdleMode idle, std::uint32_t max_requests, const PlacementRequest& placement,
-          int out) {
-  Venue venue{max_requests};
+int serve(const VenueOptions& options, int out) {
+  Venue venue{options.max_requests};
   EngineConfig config;
-  config.idle = idle;
-  config.placement = placement;
-  config.sessions = {session};
+  config.idle = options.idle;
+  config.placement = options.placement;
+  config.latency = options.latency;
+  config.sessions = {options.session};
   config.sessions[0].listen = {"127.0.0.1", 0};
   Engine engine{config, venue};
   engine.start();
@@ -109,8 +109,7 @@ SessionSettings demo_session(Role role) {
   return settings;
 }
 
-VenueProcess::VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t max_requests,
-                           PlacementRequest placement) {
+VenueProcess::VenueProcess(const VenueOptions& options) {
   int fds[2];
   if (::pipe(fds) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};
   std::fflush(nullptr);
@@ -125,7 +124,7 @@ VenueProcess::VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t
     ::prctl(PR_SET_NAME, "nfx-venue");
     int status = 1;
     try {
-      status = serve(session, idle, max_requests, placement, fds[1]);
+      status = serve(options, fds[1]);
     } catch (const std::exception& error) {
       print_error("nfx: demo venue: {}\n", error.what());
     }

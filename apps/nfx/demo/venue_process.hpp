@@ -27,10 +27,18 @@ struct VenueReport {
   std::vector<OrderSummary> orders;
 };
 
+struct VenueOptions {
+  SessionSettings session;
+  IdleMode idle{};
+  std::uint32_t max_requests = 0;
+  bool latency = true;  // of its engine
+  PlacementRequest placement{};
+};
+
 class VenueProcess {
  public:
   // Forks; the child serves one session and never returns from here.
-  VenueProcess(SessionSettings session, IdleMode idle, std::uint32_t max_requests, PlacementRequest placement = {});
+  explicit VenueProcess(const VenueOptions& options);
   ~VenueProcess();
   VenueProcess(const VenueProcess&) = delete;
   VenueProcess& operator=(const VenueProcess&) = delete;

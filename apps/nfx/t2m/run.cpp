@@ -141,7 +141,10 @@ RunResult run_once(const RunOptions& options) {
   const bool by_fix = options.messages.feed == FeedKind::fix;
   PublisherProcess publisher{messages, options.messages, socket.lines()[0].address, placed.others};
   std::optional<demo::VenueProcess> venue;
-  if (options.orders && !by_fix) venue.emplace(demo::demo_session(Role::acceptor), IdleMode::block, most_requests);
+  if (options.orders && !by_fix) {
+    venue.emplace(demo::VenueOptions{
+        .session = demo::demo_session(Role::acceptor), .idle = IdleMode::block, .max_requests = most_requests});
+  }
 
   const CpuSet before = CpuAffinity::get();
   std::uint64_t received = 0;

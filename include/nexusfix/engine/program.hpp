@@ -20,6 +20,9 @@ class Engine;
 // library of its own. nfx::use_control() sets it, before any thread. A configuration with [control] is refused without.
 using ControlPart = std::shared_ptr<void> (*)(Engine& engine, const std::string& file);
 void set_control_part(ControlPart make) noexcept;
+// For programs with an Engine of their own that are linked with the core alone: what was set makes the control plane,
+// where the configuration has one. It ends before the engine does. Throws ConfigError where none was set.
+[[nodiscard]] std::shared_ptr<void> start_control_part(Engine& engine, const std::string& file = {});
 
 // The same for the gateway of a cluster: nfx::use_cluster() sets it. A configuration with replicated sessions is
 // refused without.

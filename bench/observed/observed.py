@@ -1,0 +1,142 @@
+"""What it costs to watch an engine: the order demonstration with latencies measured, 'nfx top' on the trader's engine and
+a scrape of its metrics each second, beside the same without any of these. The two alternate: off on off on.
+
+Each run trades by schedule, one order at a time and with a full window, and checks itself; a run that disagrees ends the
+benchmark. The ratio of a figure is that of a run with to the run without before it; the median of the repeats is shown.
+'./dev bench engine_time' has the engine's own time with and without latencies. Exit status: 0 within the limits, 1 not.
+"""
+
+import argparse
+import os
+import pathlib
+import pty
+import signal
+import socket
+import statistics
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
+from demonstration import machine, run_demo  # noqa: E402
+
+REQUEST = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+LIMITS = {"p50": 1.02, "p99": 1.05}
+
+
+class Watchers:
+    """'nfx top' in a terminal of its own, and the scraper, from when the engine's socket is there until stop()."""
+
+    def __init__(self, nfx, path):
+        self.path = path
+        self.done = threading.Event()
+        self.scrapes = self.redrawn = 0
+        self.threads = [threading.Thread(target=self.scrape), threading.Thread(target=self.watch, args=(nfx,))]
+        for thread in self.threads:
+            thread.start()
+
+    def there(self):
+        while not os.path.exists(self.path):
+            if self.done.wait(0.02):
+                return False
+        return True
+
+    def scrape(self):
+        if not self.there():
+            return
+        while True:
+            try:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+                    client.settimeout(5)
+                    client.connect(self.path)
+                    client.sendall(REQUEST)
+                    answer = b"".join(iter(lambda: client.recv(1 << 16), b""))
+                self.scrapes += answer.startswith(b"HTTP/1.1 200") and b"# EOF" in answer
+            except OSError:
+                pass  # the engine has ended
+            if self.done.wait(1.0):
+                return
+
+    def watch(self, nfx):
+        if not self.there():
+            return
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.environ.update(TERM="xterm", LINES="40", COLUMNS="120")
+            os.execv(nfx, [nfx, "top", "--socket", self.path])
+        while not self.done.is_set():
+            try:
+                self.redrawn += len(os.read(terminal, 1 << 16)) != 0
+            except OSError:
+                break
+        try:
+            os.write(terminal, b"q")
+        except OSError:
+            pass
+        os.close(terminal)
+        end = time.monotonic() + 5
+        while os.waitpid(pid, os.WNOHANG)[0] == 0:
+            if time.monotonic() > end:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    def stop(self):
+        self.done.set()
+        for thread in self.threads:
+            thread.join()
+
+
+def measure(options, watched):
+    common = ["--orders", options.orders, "--rate", options.rate, "--idle", options.idle]
+    if not watched:
+        return run_demo(options.nfx, *common, "--no-latency")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "control.sock")
+        watchers = Watchers(options.nfx, path)
+        try:
+            result = run_demo(options.nfx, *common, "--control", path)
+        finally:
+            watchers.stop()
+    if watchers.scrapes == 0 or watchers.redrawn == 0:
+        sys.exit(f"nothing watched it: {watchers.scrapes} scrapes, {watchers.redrawn} changes of the screen")
+    return result
+
+
+def figures(result):
+    opened, single, full = result["phases"]
+    return {"open loop p50": opened["p50_ns"], "open loop p99": opened["p99_ns"], "one order p50": single["p50_ns"],
+            "one order p99": single["p99_ns"], "time a message": 1e9 / full["messages_per_s"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nfx", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--orders", type=int, default=50000, help="requests per phase (default: %(default)s)")
+    parser.add_argument("--rate", type=int, default=20000, help="requests/s in the open loop (default: %(default)s)")
+    parser.add_argument("--idle", choices=("spin", "yield", "block"), default="block")
+    parser.add_argument("--quick", action="store_true", help="one repeat of 5,000 requests, without limits")
+    options = parser.parse_args()
+    if options.quick:
+        options.repeats, options.orders = 1, 5000
+    print(f"# {machine()}; idle {options.idle}; load {os.getloadavg()[0]:.2f}; times in us, off and on")
+    ratios = {}
+    for repeat in range(1, options.repeats + 1):
+        off, on = figures(measure(options, False)), figures(measure(options, True))
+        row = []
+        for name in off:
+            ratios.setdefault(name, []).append(on[name] / off[name])
+            row.append(f"{name} {off[name] / 1000:.2f} {on[name] / 1000:.2f}")
+        print(f"{repeat}: " + ", ".join(row))
+    failed = False
+    for name, values in ratios.items():
+        limit = LIMITS["p99" if name.endswith("p99") else "p50"]
+        middle = statistics.median(values)
+        failed |= middle > limit
+        print(f"{name:>15}: {middle:.3f} (limit {limit}), of {' '.join(f'{value:.3f}' for value in values)}")
+    return 1 if failed and not options.quick else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
