@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/operate.hpp"
+#include "cluster/options.hpp"
 #include "command.hpp"
 #include "nexusfix/cluster/assignment.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
@@ -16,13 +17,9 @@
 namespace nfx::app {
 namespace {
 
-struct StreamOptions {
-  std::string url = "nats://127.0.0.1:4222";
-  std::string credentials;
-  std::string certificate_authority;
-  std::string stream = "NEXUSFIX";
-  double timeout_s = 5;
-};
+using cluster_tools::options_of;
+using cluster_tools::seconds_of;
+using cluster_tools::StreamOptions;
 
 struct InitOptions {
   StreamOptions stream;
@@ -44,35 +41,7 @@ StreamOptions check_options;
 StreamOptions list_options;
 WhyOptions why_options;
 
-Duration seconds_of(double seconds) { return Duration{static_cast<std::int64_t>(seconds * 1e9)}; }
-
-nats::NatsStream open(const StreamOptions& options) {
-  return nats::NatsStream{{.url = options.url,
-                           .credentials = options.credentials,
-                           .certificate_authority = options.certificate_authority,
-                           .stream = options.stream,
-                           .timeout = seconds_of(options.timeout_s)}};
-}
-
-std::vector<cli::Option> options_of(StreamOptions& options) {
-  return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},
-          {.names = "--stream", .target = &options.stream, .help = "The stream", .value = "NAME"},
-          {.names = "--credentials",
-           .target = &options.credentials,
-           .help = "File with the user's credentials",
-           .value = "FILE",
-           .kind = cli::Kind::existing_file},
-          {.names = "--ca",
-           .target = &options.certificate_authority,
-           .help = "Certificates that the servers' are checked with; turns TLS on",
-           .value = "FILE",
-           .kind = cli::Kind::existing_file},
-          {.names = "--timeout",
-           .target = &options.timeout_s,
-           .help = "For each answer",
-           .value = "SECONDS",
-           .range = cli::Range{0.1, 600}}};
-}
+nats::NatsStream open(const StreamOptions& options) { return nats::NatsStream{cluster_tools::nats_options(options)}; }
 
 int run_init() {
   nats::NatsStream stream = open(init_options.stream);
@@ -172,7 +141,7 @@ std::vector<cli::Option> options_of(WhyOptions& options) {
 cli::Command cluster_command() {
   cli::Command all{
       .name = "cluster",
-      .summary = "Make, check and list the streams of NATS that sessions are stored on",
+      .summary = "Make, check, list, read and plan the streams of NATS that sessions are stored on",
       .commands = {{.name = "init",
                     .summary = "Make the streams, before the first gateway starts",
                     .run = run_init,
@@ -195,7 +164,8 @@ cli::Command cluster_command() {
                     .run = run_why,
                     .options = options_of(why_options),
                     .examples = {{.line = "nfx cluster why DESK-VENUE --gateways a,b,c --draining a",
-                                  .about = "while a is emptied"}}}},
+                                  .about = "while a is emptied"}}},
+                   cluster_tools::up_command()},
       .exit_codes = "0 done, 1 failed or not as it has to be, 2 wrong usage",
       .examples = {{.line = "nfx cluster init --url nats://10.0.0.1,nats://10.0.0.2,nats://10.0.0.3",
                     .about = "with three replicas"},

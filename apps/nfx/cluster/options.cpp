@@ -1,0 +1,36 @@
+// The options that name the servers and the stream.
+#include "cluster/options.hpp"
+
+namespace nfx::app::cluster_tools {
+
+Duration seconds_of(double seconds) { return Duration{static_cast<std::int64_t>(seconds * 1e9)}; }
+
+nats::NatsOptions nats_options(const StreamOptions& options) {
+  return {.url = options.url,
+          .credentials = options.credentials,
+          .certificate_authority = options.certificate_authority,
+          .stream = options.stream,
+          .timeout = seconds_of(options.timeout_s)};
+}
+
+std::vector<cli::Option> options_of(StreamOptions& options) {
+  return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},
+          {.names = "--stream", .target = &options.stream, .help = "The stream", .value = "NAME"},
+          {.names = "--credentials",
+           .target = &options.credentials,
+           .help = "File with the user's credentials",
+           .value = "FILE",
+           .kind = cli::Kind::existing_file},
+          {.names = "--ca",
+           .target = &options.certificate_authority,
+           .help = "Certificates that the servers' are checked with; turns TLS on",
+           .value = "FILE",
+           .kind = cli::Kind::existing_file},
+          {.names = "--timeout",
+           .target = &options.timeout_s,
+           .help = "For each answer",
+           .value = "SECONDS",
+           .range = cli::Range{0.1, 600}}};
+}
+
+}  // namespace nfx::app::cluster_tools

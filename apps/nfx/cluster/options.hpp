@@ -1,0 +1,29 @@
+// What the commands of nfx cluster that use a stream have in common: how to reach it.
+// Thread: one, at the start of a program. Errors: nats::NatsError in one line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "nexusfix/nats/nats_stream.hpp"
+
+namespace nfx::app::cluster_tools {
+
+struct StreamOptions {
+  std::string url = "nats://127.0.0.1:4222";
+  std::string credentials;
+  std::string certificate_authority;
+  std::string stream = "NEXUSFIX";
+  double timeout_s = 5;
+};
+
+[[nodiscard]] Duration seconds_of(double seconds);
+[[nodiscard]] nats::NatsOptions nats_options(const StreamOptions& options);
+// The options of a command line whose values go to `options`.
+[[nodiscard]] std::vector<cli::Option> options_of(StreamOptions& options);
+
+// The commands with files of their own.
+[[nodiscard]] cli::Command up_command();
+
+}  // namespace nfx::app::cluster_tools
