@@ -571,5 +571,59 @@ std::vector<StoredSession> NatsStream::list() {
   return sessions;
 }
 
+namespace {
+
+// "2026-01-31T12:00:00.123456789Z"
+UtcTime time_of(std::string_view stamp) {
+  std::string text;
+  for (const char c : stamp)
+    if (c != '-' && c != 'Z') text += c == 'T' ? '-' : c;
+  const auto parsed = parse_utc_timestamp(text);
+  return parsed ? parsed->time : UtcTime{};
+}
+
+}  // namespace
+
+std::vector<StoredFrame> NatsStream::read_after(std::string_view session, std::uint64_t sequence, std::uint32_t most) {
+  Parts& parts = *parts_;
+  const std::string& name = parts.options.stream;
+  const std::string where = shown_url(parts.options.url) + ": stream " + name;
+  if (!is_token(session)) throw NatsError{"session " + std::string{session} + ": use letters, digits, - and _"};
+  natsInbox* made_inbox = nullptr;
+  require(natsInbox_Create(&made_inbox), "libnats");
+  const std::string inbox = made_inbox;
+  natsInbox_Destroy(made_inbox);
+  natsSubscription* made = nullptr;
+  require(natsConnection_SubscribeSync(&made, parts.connection.get(), inbox.c_str()), where);
+  const Owned<natsSubscription> answers{made};
+  const std::string body = Json{{"seq", sequence + 1},
+                                {"next_by_subj", name + ".s." + std::string{session}},
+                                {"batch", most},
+                                {"max_bytes", 16 * cluster::max_frame_size}}
+                               .dump();
+  require(natsConnection_PublishRequestString(parts.connection.get(), ("$JS.API.DIRECT.GET." + name).c_str(),
+                                              inbox.c_str(), body.c_str()),
+          where);
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(parts.options.timeout).count();
+  std::vector<StoredFrame> frames;
+  for (;;) {
+    natsMsg* got = nullptr;
+    const natsStatus status = natsSubscription_NextMsg(&got, made, milliseconds);
+    if (status == NATS_NO_RESPONDERS)
+      throw NatsError{where + ": no server has it; make it with nfx cluster init, or wait until its servers run"};
+    if (status == NATS_TIMEOUT)
+      throw NatsError{where + ": no answer to a read; does this user have permission for $JS.API.DIRECT.GET." + name +
+                      "?"};
+    require(status, where);
+    const Owned<natsMsg> message{got};
+    const std::string_view code = header_of(got, "Status");
+    if (code == "404" || code == "204") return frames;  // none; the end of this batch
+    if (!code.empty()) throw NatsError{where + ": a read was refused: " + std::string{header_of(got, "Description")}};
+    frames.push_back({.sequence = number_of(header_of(got, "Nats-Sequence")),
+                      .stored = time_of(header_of(got, "Nats-Time-Stamp")),
+                      .bytes = std::string{data_of(got)}});
+  }
+}
+
 }  // namespace nfx::nats
 #endif

@@ -165,6 +165,7 @@ cli::Command cluster_command() {
                     .options = options_of(why_options),
                     .examples = {{.line = "nfx cluster why DESK-VENUE --gateways a,b,c --draining a",
                                   .about = "while a is emptied"}}},
+                   cluster_tools::tail_command(),
                    cluster_tools::up_command()},
       .exit_codes = "0 done, 1 failed or not as it has to be, 2 wrong usage",
       .examples = {{.line = "nfx cluster init --url nats://10.0.0.1,nats://10.0.0.2,nats://10.0.0.3",

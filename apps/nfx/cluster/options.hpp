@@ -25,5 +25,6 @@ struct StreamOptions {
 
 // The commands with files of their own.
 [[nodiscard]] cli::Command up_command();
+[[nodiscard]] cli::Command tail_command();
 
 }  // namespace nfx::app::cluster_tools

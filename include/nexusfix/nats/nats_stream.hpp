@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nexusfix/base/time.hpp"
 #include "nexusfix/nats/stream_client.hpp"
 
 namespace nfx::nats {
@@ -57,6 +58,13 @@ struct StoredSession {
   std::uint64_t frames = 0;
 };
 
+// A frame as the stream has it, and when it was stored.
+struct StoredFrame {
+  std::uint64_t sequence = 0;
+  UtcTime stored{};
+  std::string bytes;
+};
+
 class NatsStream {
  public:
   // Connects; NatsError when no server answers within the time, or when the server is too old.
@@ -94,6 +102,11 @@ class NatsStream {
   // Version, replicas, limits, permission to write, and a round trip.
   [[nodiscard]] std::vector<CheckLine> check();
   [[nodiscard]] std::vector<StoredSession> list();
+
+  // The first frames of a session after this sequence, at most this many. Any replica answers, also one that does not
+  // have the last frames yet, or not all of the earlier ones: check the frames' numbers and read again.
+  [[nodiscard]] std::vector<StoredFrame> read_after(std::string_view session, std::uint64_t sequence,
+                                                    std::uint32_t most);
 
   struct Answer {
     SessionIndex session{};

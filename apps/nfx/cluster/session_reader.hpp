@@ -1,0 +1,57 @@
+// The frames of a session in their order, each once, whatever replica answers: a repeated frame is dropped, a hole is
+// read again. Thread: one. Cost: a request for up to 256 frames. Errors: nats::NatsError for what servers do;
+// std::runtime_error for frames that no owner writes, which names their sequence in the stream.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nexusfix/cluster/frame.hpp"
+#include "nexusfix/nats/nats_stream.hpp"
+
+namespace nfx::app::cluster_tools {
+
+// What a frame is after the last one that was taken.
+enum class FramePlace : std::uint8_t {
+  next,
+  repeated,
+  hole,  // frames before it are missing: the answer came from a replica that does not have them
+};
+
+struct TakenFrame {
+  std::uint64_t number = 0;  // 0: none was taken yet
+  std::uint64_t epoch = 0;
+  std::uint64_t gateway = 0;
+  nfx::cluster::Counters end;     // after its records
+  nfx::cluster::Counters resume;  // after what may have been sent without a record
+};
+
+// Where this frame belongs. Throws for a frame that contradicts the last one, or has another session's id.
+[[nodiscard]] FramePlace place_of(const nfx::cluster::FrameView& frame, const TakenFrame& last,
+                                  nfx::cluster::SessionId session);
+
+class SessionReader {
+ public:
+  SessionReader(nats::NatsStream& stream, std::string session);
+
+  // So that the first frame is this one. By default number 1, or the first one after a reset, before which an operator
+  // may have removed frames.
+  void start_at(std::uint64_t number);
+
+  // The next frames; empty when the stream has no more of them now. Valid until the next call.
+  [[nodiscard]] const std::vector<nats::StoredFrame>& read();
+
+ private:
+  // Takes those of the answer that are next. False: there is a hole.
+  [[nodiscard]] bool take(std::vector<nats::StoredFrame> answer);
+
+  nats::NatsStream& stream_;
+  std::string session_;
+  std::uint64_t first_ = 1;     // the number to start with
+  std::uint64_t sequence_ = 0;  // of the last frame that was read
+  TakenFrame last_;
+  std::vector<nats::StoredFrame> frames_;
+};
+
+}  // namespace nfx::app::cluster_tools
