@@ -584,6 +584,15 @@ UtcTime time_of(std::string_view stamp) {
 
 }  // namespace
 
+StreamState NatsStream::state() {
+  const std::string& name = parts_->options.stream;
+  const Json info = parts_->ask("$JS.API.STREAM.INFO." + name, nullptr);
+  if (const Json error = object_in(info, "error"); !error.empty())
+    throw NatsError{"stream " + name + ": " + text_in(error, "description") + "; make it with nfx cluster init"};
+  return {.replicas = static_cast<std::uint32_t>(number_in(object_in(info, "config"), "num_replicas")),
+          .bytes = number_in(object_in(info, "state"), "bytes")};
+}
+
 std::vector<StoredFrame> NatsStream::read_after(std::string_view session, std::uint64_t sequence, std::uint32_t most) {
   Parts& parts = *parts_;
   const std::string& name = parts.options.stream;

@@ -58,6 +58,12 @@ struct StoredSession {
   std::uint64_t frames = 0;
 };
 
+// Of the stream of frames.
+struct StreamState {
+  std::uint32_t replicas = 0;
+  std::uint64_t bytes = 0;  // of one replica
+};
+
 // A frame as the stream has it, and when it was stored.
 struct StoredFrame {
   std::uint64_t sequence = 0;
@@ -102,6 +108,7 @@ class NatsStream {
   // Version, replicas, limits, permission to write, and a round trip.
   [[nodiscard]] std::vector<CheckLine> check();
   [[nodiscard]] std::vector<StoredSession> list();
+  [[nodiscard]] StreamState state();
 
   // The first frames of a session after this sequence, at most this many. Any replica answers, also one that does not
   // have the last frames yet, or not all of the earlier ones: check the frames' numbers and read again.
