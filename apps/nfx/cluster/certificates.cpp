@@ -1,4 +1,4 @@
-// The authority and the certificate of a cluster on one host, made by OpenSSL's library.
+// The authority and the certificate of a cluster, made by OpenSSL's library.
 #include "cluster/certificates.hpp"
 
 #include <fcntl.h>
@@ -44,7 +44,8 @@ void extend(X509* certificate, X509* issuer, int kind, const char* value) {
 }
 
 // Without an issuer it signs itself.
-Owned<X509> make_certificate(const char* name, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key, long serial) {
+Owned<X509> make_certificate(const char* name, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key, long serial,
+                             const std::string& alternative_names) {
   Owned<X509> made{X509_new()};
   must(made != nullptr, "make a certificate");
   X509* certificate = made.get();
@@ -63,7 +64,7 @@ Owned<X509> make_certificate(const char* name, EVP_PKEY* key, X509* issuer, EVP_
     extend(certificate, signer, NID_key_usage, "critical,keyCertSign,cRLSign");
   } else {
     extend(certificate, signer, NID_basic_constraints, "CA:FALSE");
-    extend(certificate, signer, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1");
+    extend(certificate, signer, NID_subject_alt_name, alternative_names.c_str());
     extend(certificate, signer, NID_ext_key_usage, "serverAuth,clientAuth");
   }
   must(X509_sign(certificate, issuer_key, EVP_sha256()) > 0, "sign a certificate");
@@ -81,12 +82,17 @@ void write_to(const std::filesystem::path& path, mode_t mode, Write&& write) {
 
 }  // namespace
 
-CertificateFiles make_certificates(const std::filesystem::path& folder) {
+CertificateFiles make_certificates(const std::filesystem::path& folder, const std::vector<std::string>& hosts) {
+  std::string names;
+  for (const std::string& host : hosts) {
+    const bool is_address = host.find_first_not_of("0123456789.") == std::string::npos;
+    names += (names.empty() ? "" : ",") + std::string{is_address ? "IP:" : "DNS:"} + host;
+  }
   const CertificateFiles files{folder / "ca.pem", folder / "server.pem", folder / "server.key"};
   const Owned<EVP_PKEY> authority_key = make_key(), key = make_key();
   const Owned<X509> authority =
-      make_certificate("NexusFIX local cluster", authority_key.get(), nullptr, authority_key.get(), 1);
-  const Owned<X509> certificate = make_certificate("server", key.get(), authority.get(), authority_key.get(), 2);
+      make_certificate("NexusFIX cluster", authority_key.get(), nullptr, authority_key.get(), 1, {});
+  const Owned<X509> certificate = make_certificate("server", key.get(), authority.get(), authority_key.get(), 2, names);
   write_to(files.authority, 0644, [&](std::FILE* out) { return PEM_write_X509(out, authority.get()); });
   write_to(files.certificate, 0644, [&](std::FILE* out) { return PEM_write_X509(out, certificate.get()); });
   write_to(files.key, 0600,

@@ -154,7 +154,7 @@ ServerProgram find_nats_server(const std::string& chosen) {
 LocalCluster::LocalCluster(const LocalClusterOptions& options) : options_(options) {
   try {
     make_folder();
-    certificates_ = make_certificates(folder_);
+    certificates_ = make_certificates(folder_, {"localhost", "127.0.0.1"});
     if (!fs::exists(folder_ / "accounts.conf")) make_users(folder_, options_.stream);
     choose_ports();
     for (const LocalServer& server : servers_) write_configuration(server);

@@ -28,5 +28,6 @@ struct StreamOptions {
 [[nodiscard]] cli::Command tail_command();
 [[nodiscard]] cli::Command plan_command();
 [[nodiscard]] cli::Command simulate_command();
+[[nodiscard]] cli::Command secrets_command();
 
 }  // namespace nfx::app::cluster_tools
