@@ -130,6 +130,13 @@ int bound_socket(std::uint16_t& port) {
   return fd;
 }
 
+// Why the stream cannot be written; empty: it can.
+std::string write_problem(const std::vector<nats::CheckLine>& lines) {
+  for (const nats::CheckLine& line : lines)
+    if (!line.good && line.text.contains("cannot be written")) return line.text;
+  return {};
+}
+
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status));
   return "ended with exit code " + std::to_string(WEXITSTATUS(status));
@@ -257,7 +264,9 @@ bool LocalCluster::make_streams(const nats::StreamLimits& limits, Duration most,
     try {
       nats::NatsStream stream{admin};
       stream.create(limits);
-      return true;
+      // A stream that is there from an earlier run elects its own leader after that.
+      error = write_problem(stream.check());
+      if (error.empty()) return true;
     } catch (const nats::NatsError& failure) {
       error = failure.what();
     }

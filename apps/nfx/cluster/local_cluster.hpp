@@ -54,8 +54,9 @@ class LocalCluster {
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
 
-  // Makes both streams as soon as the servers have elected who may. `give_up` is called between attempts, and waits a
-  // moment; false: it returned true. Throws when a server ends, or after this time.
+  // Makes both streams as soon as the servers have elected who may, and waits until they can be written. `give_up` is
+  // called between attempts, and waits a moment; false: it returned true. Throws when a server ends, or after this
+  // time.
   bool make_streams(const nats::StreamLimits& limits, Duration most, const std::function<bool()>& give_up);
 
   struct Ended {
