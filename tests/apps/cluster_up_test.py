@@ -57,6 +57,10 @@ class Cluster(unittest.TestCase):
         self.assertIn("the server requires TLS", err)
         code, _, err = run("cluster", "check", *self.up.options()[:-2])
         self.assertEqual((code, err.count("\n")), (1, 1))
+        logs = "".join(path.read_text(encoding="utf-8") for path in self.up.folder.glob("n?.log"))
+        # What was refused above, and nothing that the tools themselves do for every user.
+        self.assertIn("Publish Violation", logs)
+        self.assertNotIn("Subscription Violation", logs)
         self.assertEqual(self.up.stop(signal.SIGINT), (0, "", ""))
         self.assert_nothing_remains()
         self.assertFalse(self.up.folder.exists())

@@ -145,12 +145,11 @@ Json permissions_of(std::string_view user, const std::string& stream) {
   const std::string leases = "KV_" + stream;
   Json publish = {"$JS.API.INFO", "$JS.API.STREAM.INFO." + stream, "$JS.API.DIRECT.GET." + stream,
                   "$JS.API.DIRECT.GET." + stream + ".>"};
-  Json subscribe = {"_INBOX.>"};
+  Json subscribe = {"_INBOX.>", "$KV." + stream + ".>"};  // answers, and leases, to which NatsStream subscribes
   if (user == "gateway") {
     for (const std::string& subject : {stream + ".>", "$KV." + stream + ".>", "$JS.API.STREAM.INFO." + leases,
                                        "$JS.API.DIRECT.GET." + leases, "$JS.API.DIRECT.GET." + leases + ".>"})
       publish.push_back(subject);
-    subscribe.push_back("$KV." + stream + ".>");
     subscribe.push_back(stream + ".>");
   } else {
     for (const char* request : {"CREATE", "DURABLE.CREATE", "INFO", "DELETE", "MSG.NEXT"})
