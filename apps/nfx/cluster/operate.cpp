@@ -141,7 +141,8 @@ std::vector<cli::Command> cluster_operator_commands() {
       {.name = "settings",
        .summary = "Shows what drain and move have set",
        .run = run_settings,
-       .options = stream_options(settings_options)}};
+       .options = stream_options(settings_options),
+       .examples = {{.line = "nfx cluster settings --url nats://10.0.0.1"}}}};
 }
 
 }  // namespace nfx::app
