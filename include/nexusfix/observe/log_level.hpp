@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "nexusfix/base/language.hpp"
+
 namespace nfx {
 
 // With the values of syslog, which the journal takes at the start of a line.
