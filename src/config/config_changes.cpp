@@ -98,6 +98,7 @@ std::vector<KeyChange> changes_of_engine(const ConfigKeys& before, const ConfigK
   add("log", config::log_keys(), engine.log,
       [](std::string_view key) { return key == "level" ? ChangeNeeds::nothing : ChangeNeeds::restart; });
   add("control", config::control_keys(), engine.control, restart);
+  add("cluster", config::cluster_keys(), engine.cluster, restart);
   return changes;
 }
 

@@ -30,6 +30,9 @@ std::string line_of(const std::vector<KeyChange>& keys, std::string_view who) {
   return line.append(", by ").append(who);
 }
 
+// It comes and goes by other means than a reload.
+bool is_fixed(const SessionSettings& settings) noexcept { return settings.is_template || settings.is_replicated(); }
+
 bool is_now(const SessionChange& change) noexcept { return change.needs == ChangeNeeds::nothing; }
 
 }  // namespace
@@ -52,8 +55,8 @@ void ConfigReload::learn_running() {
   before_ = keys_of(config.file_text, file_);
   for (std::size_t i = 0; i < config.sessions.size() && i < before_.sessions.size(); ++i) {
     const std::string name = identity(config.sessions[i].session);
-    if (config.sessions[i].is_template) {
-      templates_[name] = std::move(before_.sessions[i]);
+    if (is_fixed(config.sessions[i])) {
+      fixed_[name] = std::move(before_.sessions[i]);
     } else {
       running_[name] = {.keys = std::move(before_.sessions[i]), .in_file = true};
     }
@@ -105,36 +108,40 @@ std::optional<ConfigReload::Step> ConfigReload::step_of(SessionSettings settings
   return step;
 }
 
-void ConfigReload::plan_template(std::size_t index, Plan& plan) {
-  Step step{.change = {.name = identity(plan.file.config.sessions[index].session), .needs = ChangeNeeds::restart}};
-  const auto known = templates_.find(step.change.name);
-  if (known == templates_.end()) {
+// Templates, and sessions that exist only where a gateway of a cluster owns them.
+void ConfigReload::plan_fixed(std::size_t index, Plan& plan) {
+  const SessionSettings& settings = plan.file.config.sessions[index];
+  Step step{.change = {.name = identity(settings.session),
+                       .needs = ChangeNeeds::restart,
+                       .why = settings.is_template ? "it is a template" : "it is replicated, or was"}};
+  const auto fixed = fixed_.find(step.change.name);
+  const auto known = running_.find(step.change.name);
+  if (fixed == fixed_.end() && known == running_.end()) {
     step.change.kind = SessionChange::Kind::add;
   } else {
-    step.change.keys = changes_of_session(known->second, plan.file.keys.sessions[index]);
+    step.change.keys =
+        changes_of_session(fixed != fixed_.end() ? fixed->second : known->second.keys, plan.file.keys.sessions[index]);
     if (step.change.keys.empty()) return;
   }
-  step.change.why = "it is a template";
   plan.steps.push_back(std::move(step));
 }
 
 void ConfigReload::plan_removals(const Engine::SessionList& running, Plan& plan) {
-  const auto in_new_file = [&plan](std::string_view name, bool is_template) {
-    return std::ranges::any_of(plan.file.config.sessions, [&](const SessionSettings& each) {
-      return each.is_template == is_template && identity(each.session) == name;
-    });
+  const auto in_new_file = [&plan](std::string_view name) {
+    return std::ranges::any_of(plan.file.config.sessions,
+                               [&](const SessionSettings& each) { return identity(each.session) == name; });
   };
   for (const auto& [name, known] : running_) {
     const SessionStatus* there = find(running, name);
-    if (!known.in_file || there == nullptr || in_new_file(name, false)) continue;
+    if (!known.in_file || there == nullptr || in_new_file(name)) continue;
     plan.steps.push_back({.change = {.name = name, .kind = SessionChange::Kind::remove}, .number = there->number});
   }
-  for (const auto& [name, keys] : templates_) {
-    if (in_new_file(name, true)) continue;
+  for (const auto& [name, keys] : fixed_) {
+    if (in_new_file(name)) continue;
     plan.steps.push_back({.change = {.name = name,
                                      .kind = SessionChange::Kind::remove,
                                      .needs = ChangeNeeds::restart,
-                                     .why = "it is a template"}});
+                                     .why = "it is a template, or replicated"}});
   }
 }
 
@@ -164,11 +171,11 @@ ConfigReload::Plan ConfigReload::make_plan() {
   }
   for (std::size_t i = 0; i < plan.file.config.sessions.size(); ++i) {
     const SessionSettings& settings = plan.file.config.sessions[i];
-    if (settings.is_template) {
-      plan_template(i, plan);
+    const std::string name = identity(settings.session);
+    if (is_fixed(settings) || fixed_.contains(name)) {
+      plan_fixed(i, plan);
       continue;
     }
-    const std::string name = identity(settings.session);
     auto step = step_of(settings, plan.file.keys.sessions[i], find(running, name));
     if (step) {
       plan.steps.push_back(*std::move(step));
@@ -257,6 +264,12 @@ ReloadReport ConfigReload::change(const SessionStatus& there, SessionSettings se
                                   std::string_view who) {
   ReloadReport report;
   if (!engine_.config().file_text.empty()) learn_running();
+  if (is_fixed(settings) || fixed_.contains(there.name)) {
+    report.status = ReloadStatus::incomplete;
+    report.sessions.push_back(
+        {.name = there.name, .needs = ChangeNeeds::restart, .why = "it is replicated: change the file"});
+    return report;
+  }
   const ConfigKeys keys = keys_of(text, "config");
   auto step = step_of(std::move(settings), keys.sessions.at(0), &there);
   if (!step) {

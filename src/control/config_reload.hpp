@@ -90,7 +90,7 @@ class ConfigReload {
   // Empty: it is so already. `there` is the session that runs, null: none.
   [[nodiscard]] std::optional<Step> step_of(SessionSettings settings, const GivenKeys& keys,
                                             const SessionStatus* there) const;
-  void plan_template(std::size_t index, Plan& plan);
+  void plan_fixed(std::size_t index, Plan& plan);
   void plan_removals(const Engine::SessionList& running, Plan& plan);
   void require_addable(Step& step) const;
   // Returns what failed; empty: nothing.
@@ -100,9 +100,9 @@ class ConfigReload {
   Engine& engine_;
   const std::string file_;
   bool learnt_ = false;
-  ConfigKeys before_;  // sections and templates that the engine began with
+  ConfigKeys before_;  // sections that the engine began with
   std::map<std::string, Running, std::less<>> running_;
-  std::map<std::string, GivenKeys, std::less<>> templates_;
+  std::map<std::string, GivenKeys, std::less<>> fixed_;  // templates and replicated sessions
 };
 
 }  // namespace nfx::control
