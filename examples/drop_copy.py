@@ -44,8 +44,8 @@ FRAME = struct.Struct("<IHBBQQQQQQQIIII")
 RECORD = struct.Struct("<QIB3x")
 MAGIC, VERSION = 0x4358464E, 1
 EPOCH_FRAME, RECORDS_FRAME = 1, 2
-INBOUND, OUTBOUND, RESET = 1, 2, 3
-KINDS = {INBOUND: ("message", "in"), OUTBOUND: ("message", "out"), RESET: ("reset", "")}
+INBOUND, OUTBOUND, RESET, BEGAN = 1, 2, 3, 4
+KINDS = {INBOUND: ("message", "in"), OUTBOUND: ("message", "out"), RESET: ("reset", ""), BEGAN: ("began", "")}
 COLUMNS = ("sequence", "session", "frame", "record", "epoch", "gateway", "kind", "direction", "number", "stored_ns",
            "message")
 BATCH = 256           # frames of a request

@@ -68,6 +68,10 @@ class LinePrinter {
         case RecordKind::inbound: line.direction = "in"; break;
         case RecordKind::outbound: line.direction = "out"; break;
         case RecordKind::reset: line.kind = "reset"; break;
+        case RecordKind::began:
+          line.kind = "began";
+          line.bytes = {};  // not a message
+          break;
       }
       add(stored, frame, line);
     }
@@ -179,7 +183,8 @@ cli::Command tail_command() {
       .run = [] { return run_tail(options); },
       .options = std::move(list),
       .details =
-          "A line is a record (a message out or in, a reset), the epoch with which a gateway began to own the session, "
+          "A line is a record (a message out or in, a reset, when the sequence numbers began), the epoch with which a "
+          "gateway began to own the session, "
           "or a probe, a frame without records. Frame and record identify a line. Secrets are masked as in logs. A "
           "replica that does not have all frames is read again, for a minute at most; then this ends with an error.",
       .examples = {{.line = "nfx cluster tail --session DESK-VENUE --json --follow", .about = "a copy of all orders"},
