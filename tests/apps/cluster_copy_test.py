@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
@@ -37,7 +36,7 @@ class Copy(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.up = Up()
-        cls.addClassCleanup(cls.up.stop, signal.SIGKILL)
+        cls.addClassCleanup(cls.up.stop)
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)

@@ -2,7 +2,6 @@
 import json
 import pathlib
 import re
-import signal
 import tempfile
 import unittest
 
@@ -52,7 +51,7 @@ class Plan(unittest.TestCase):
 
     def test_costs_are_measured_on_a_cluster_and_predictions_compared_with_it(self):
         up = Up()
-        self.addCleanup(up.stop, signal.SIGKILL)
+        self.addCleanup(up.stop)
         place = (*up.options(), "--servers", str(up.folder), "--seconds", "0.5")
         code, out, err = self.plan("--measure", *place)
         self.assertEqual((code, err), (0, ""), out)

@@ -22,7 +22,7 @@ class Tail(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.up = Up()
-        cls.addClassCleanup(cls.up.stop, signal.SIGKILL)
+        cls.addClassCleanup(cls.up.stop)
 
     def tail(self, *options):
         return run("cluster", "tail", *self.up.options("reader"), *options)

@@ -1,6 +1,7 @@
 """nfx cluster up: three nats-servers with TLS and users, which end with it."""
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,7 +31,7 @@ def is_open(port):
 class Cluster(unittest.TestCase):
     def setUp(self):
         self.up = Up()
-        self.addCleanup(self.up.stop, signal.SIGKILL)
+        self.addCleanup(self.up.stop)
 
     def assert_nothing_remains(self):
         end = time.monotonic() + PATIENCE_S
@@ -85,6 +86,8 @@ class Cluster(unittest.TestCase):
         self.up.process.kill()
         self.up.process.wait(PATIENCE_S)
         self.assert_nothing_remains()
+        # It could not remove its folder.
+        shutil.rmtree(self.up.folder)
 
 
 class Folder(unittest.TestCase):
@@ -92,7 +95,7 @@ class Folder(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for start in range(2):
                 up = Up("--folder", folder)
-                self.addCleanup(up.stop, signal.SIGKILL)
+                self.addCleanup(up.stop)
                 code, out, err = run("cluster", "ls", *up.options("reader"))
                 self.assertEqual((code, out.startswith("DESK  "), err), (0, start == 1, ""))
                 if start == 0:
