@@ -211,6 +211,8 @@ struct Engine::Parts {
       throw ConfigError("tls: an engine that began without encrypted sessions takes none later; give one at start");
     }
     if (settings.is_template) throw ConfigError("a template cannot be added while the engine runs");
+    if (settings.is_replicated() && settings.journal.replica == nullptr)
+      throw ConfigError("a replicated session is added by the gateway that owns it: see docs/cluster.md");
   }
 
   // The number of a session that was added later determines the thread that serves it.

@@ -250,7 +250,7 @@ class ClusterGateway final : public Gateway {
   // Takeover.
 
   void want_when_due(Place& place, MonotonicTime now) {
-    if (now < place.not_before || now < begin_at_ || !place.last_replica.expired()) return;
+    if (place.removed || now < place.not_before || now < begin_at_ || !place.last_replica.expired()) return;
     if (!place.knows_lease) {
       if (now < place.lease_asked + lease_request) return;
       place.lease_asked = now;
@@ -371,6 +371,13 @@ class ClusterGateway final : public Gateway {
     static_cast<void>(engine_.remove_session(place.number, text));
   }
 
+  // Not by this gateway: an operator has removed it, until the next start.
+  void on_removed(Place& place) {
+    line(place, LogLevel::warning, "no longer owned by this gateway: its session was removed, until the next start");
+    place.removed = true;
+    leave(place, "removed");
+  }
+
   void end_leaving_when_due(Place& place, MonotonicTime now) {
     if (!place.replica->closed() && !ending_) return;
     if (place.owns()) {
@@ -485,6 +492,7 @@ class ClusterGateway final : public Gateway {
         return;
       case Stage::opening: return;
       case Stage::serving:
+        if (place.replica->closed()) return on_removed(place);
         if (ending_ || (assigns && members_.gives_up(place.name, now)))
           leave(place, "the session continues on another gateway");
         return;

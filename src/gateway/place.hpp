@@ -43,6 +43,7 @@ struct Place {
   Stage stage = Stage::none;
   bool knows_lease = false;
   MonotonicTime lease_end{};  // of another gateway, and a quarter more: when it was last renewed
+  bool removed = false;       // by an operator
   bool giving_up = false;     // it retires when its journal is closed
   bool goes_on = false;       // without the cluster
   Recovered recovered;
