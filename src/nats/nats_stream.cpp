@@ -329,9 +329,15 @@ struct NatsStream::Parts {
   Json ask(const std::string& subject, const Json& body) {
     const std::string text = body.is_null() ? std::string{} : body.dump();
     natsMsg* got = nullptr;
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout).count();
-    const natsStatus status = natsConnection_Request(&got, connection.get(), subject.c_str(), text.data(),
-                                                     static_cast<int>(text.size()), milliseconds);
+    // Servers that are electing drop a request: it is repeated, and each of these may be carried out twice.
+    using std::chrono::milliseconds;
+    constexpr milliseconds once{1000};
+    natsStatus status = NATS_TIMEOUT;
+    for (auto left = std::chrono::duration_cast<milliseconds>(options.timeout);
+         status == NATS_TIMEOUT && left > milliseconds{0}; left -= once) {
+      status = natsConnection_Request(&got, connection.get(), subject.c_str(), text.data(),
+                                      static_cast<int>(text.size()), std::min(left, once).count());
+    }
     if (status == NATS_NO_RESPONDERS)
       throw NatsError{shown_url(options.url) +
                       ": JetStream does not answer; enable it, or give this user permission for " + subject};
