@@ -41,10 +41,8 @@ StreamOptions check_options;
 StreamOptions list_options;
 WhyOptions why_options;
 
-nats::NatsStream open(const StreamOptions& options) { return nats::NatsStream{cluster_tools::nats_options(options)}; }
-
 int run_init() {
-  nats::NatsStream stream = open(init_options.stream);
+  nats::NatsStream stream = cluster_tools::open_stream(init_options.stream);
   stream.create({.replicas = init_options.replicas,
                  .bytes_max = init_options.bytes_max,
                  .lease = seconds_of(init_options.lease_s)});
@@ -53,7 +51,7 @@ int run_init() {
 }
 
 int run_check() {
-  nats::NatsStream stream = open(check_options);
+  nats::NatsStream stream = cluster_tools::open_stream(check_options);
   Output out;
   bool good = true;
   for (const nats::CheckLine& line : stream.check()) {
@@ -65,7 +63,7 @@ int run_check() {
 }
 
 int run_list() {
-  nats::NatsStream stream = open(list_options);
+  nats::NatsStream stream = cluster_tools::open_stream(list_options);
   Output out;
   for (const nats::StoredSession& session : stream.list()) {
     out.text.add("{}  {} frames\n", session.name, session.frames);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cluster/options.hpp"
 #include "nexusfix/gateway/operator_settings.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
 #include "output.hpp"
@@ -13,28 +14,18 @@
 namespace nfx::app {
 namespace {
 
-struct Options {
-  std::string url = "nats://127.0.0.1:4222";
-  std::string credentials;
-  std::string certificate_authority;
-  std::string stream = "NEXUSFIX";
-  double timeout_s = 5;
+using cluster_tools::StreamOptions;
+
+struct Options : StreamOptions {
   std::string name;  // of drain: the gateway; of move: the session
   std::string to;
   bool undo = false;
 };
 
-Options drain_options, move_options, settings_options;
+Options drain_options, move_options;
+StreamOptions settings_options;
 
-Duration timeout_of(const Options& options) { return Duration{static_cast<std::int64_t>(options.timeout_s * 1e9)}; }
-
-nats::NatsStream open(const Options& options) {
-  return nats::NatsStream{{.url = options.url,
-                           .credentials = options.credentials,
-                           .certificate_authority = options.certificate_authority,
-                           .stream = options.stream,
-                           .timeout = timeout_of(options)}};
-}
+Duration timeout_of(const StreamOptions& options) { return cluster_tools::seconds_of(options.timeout_s); }
 
 void require_word(std::string_view name, std::string_view what) {
   if (name.empty() || name.contains(' ') || name.contains('\n'))
@@ -54,7 +45,7 @@ void show(const OperatorSettings& settings) {
 }
 
 int change(const Options& options, const std::function<void(OperatorSettings&)>& what) {
-  nats::NatsStream stream = open(options);
+  nats::NatsStream stream = cluster_tools::open_stream(options);
   OperatorSettings now;
   change_settings(stream, timeout_of(options), [&](OperatorSettings& settings) {
     what(settings);
@@ -85,33 +76,13 @@ int run_move() {
 }
 
 int run_settings() {
-  nats::NatsStream stream = open(settings_options);
+  nats::NatsStream stream = cluster_tools::open_stream(settings_options);
   show(read_settings(stream, timeout_of(settings_options)));
   return exit_done;
 }
 
-std::vector<cli::Option> stream_options(Options& options) {
-  return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},
-          {.names = "--stream", .target = &options.stream, .help = "The stream", .value = "NAME"},
-          {.names = "--credentials",
-           .target = &options.credentials,
-           .help = "File with the user's credentials",
-           .value = "FILE",
-           .kind = cli::Kind::existing_file},
-          {.names = "--ca",
-           .target = &options.certificate_authority,
-           .help = "Certificates that the servers' are checked with; turns TLS on",
-           .value = "FILE",
-           .kind = cli::Kind::existing_file},
-          {.names = "--timeout",
-           .target = &options.timeout_s,
-           .help = "For each answer",
-           .value = "SECONDS",
-           .range = cli::Range{0.1, 600}}};
-}
-
-std::vector<cli::Option> with(std::vector<cli::Option> first, Options& options) {
-  for (cli::Option& each : stream_options(options)) first.push_back(std::move(each));
+std::vector<cli::Option> with(std::vector<cli::Option> first, StreamOptions& options) {
+  for (cli::Option& each : cluster_tools::options_of(options)) first.push_back(std::move(each));
   return first;
 }
 
@@ -141,7 +112,7 @@ std::vector<cli::Command> cluster_operator_commands() {
       {.name = "settings",
        .summary = "Shows what drain and move have set",
        .run = run_settings,
-       .options = stream_options(settings_options),
+       .options = cluster_tools::options_of(settings_options),
        .examples = {{.line = "nfx cluster settings --url nats://10.0.0.1"}}}};
 }
 

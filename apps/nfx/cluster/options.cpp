@@ -13,6 +13,8 @@ nats::NatsOptions nats_options(const StreamOptions& options) {
           .timeout = seconds_of(options.timeout_s)};
 }
 
+nats::NatsStream open_stream(const StreamOptions& options) { return nats::NatsStream{nats_options(options)}; }
+
 std::vector<cli::Option> options_of(StreamOptions& options) {
   return {{.names = "--url", .target = &options.url, .help = "Servers, with commas between them", .value = "URL"},
           {.names = "--stream", .target = &options.stream, .help = "The stream", .value = "NAME"},

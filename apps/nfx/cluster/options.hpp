@@ -20,6 +20,7 @@ struct StreamOptions {
 
 [[nodiscard]] Duration seconds_of(double seconds);
 [[nodiscard]] nats::NatsOptions nats_options(const StreamOptions& options);
+[[nodiscard]] nats::NatsStream open_stream(const StreamOptions& options);
 // The options of a command line whose values go to `options`.
 [[nodiscard]] std::vector<cli::Option> options_of(StreamOptions& options);
 
