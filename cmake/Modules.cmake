@@ -72,6 +72,10 @@ endfunction()
 function(nfx_batched target files)
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # A struct of a .cpp file with a member of an anonymous namespace, which the batch includes.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
   endif()
 endfunction()
 
@@ -155,6 +159,7 @@ function(nfx_kernel_flags)
     string(REGEX MATCH "row\\(([a-z0-9_]+), ([a-z0-9_]+), \"([^\"]*)\"" matched "${row}")
     set(architecture ${CMAKE_MATCH_1})
     set(file ${kernels}/${CMAKE_MATCH_2}.cpp)
+    nfx_not_batched(${file})
     separate_arguments(options UNIX_COMMAND "${CMAKE_MATCH_3}")
     if(architecture STREQUAL processor AND options)
       if(options MATCHES "avx512" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -186,9 +191,9 @@ set(NFX_HOT_FILES
   src/dictionary/dictionary.cpp src/dictionary/field_type.cpp src/dictionary/validation_policy.cpp
   src/dictionary/validator.cpp)
 
-# Files of cold modules that have names of others.
+# Files that have names of others.
 set(NFX_ALONE config/quickfix_tls.cpp control/openapi.cpp host/apply/report.cpp host/boot/kernel.cpp host/boot/network.cpp
-  host/noise/noise_json.cpp)
+  host/noise/noise_json.cpp market/itch_generator.cpp transport/tls_facts.cpp)
 
 function(nfx_add_library library)
   add_library(nexusfix_${library})
@@ -217,8 +222,8 @@ function(nfx_add_module library module)
   target_sources(nexusfix_${library} PRIVATE $<TARGET_OBJECTS:nfx_${module}>)
   if(module IN_LIST NFX_COLD_MODULES)
     nfx_cold(nfx_${module})
-    nfx_batched(nfx_${module} 4)
   endif()
+  nfx_batched(nfx_${module} 4)
   nfx_precompiled_headers(nfx_${module} library)
   foreach(package IN LISTS NFX_PACKAGES_${module} NFX_HEADERS_${module})
     if(TARGET ${package})

@@ -8,11 +8,11 @@
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
 #include "nexusfix/base/read_digits.hpp"
+#include "nexusfix/wire/field_text.hpp"
 
 namespace nfx {
 namespace {
 
-constexpr char soh = '\x01';
 constexpr std::string_view message_start = "8=FIX";
 constexpr std::string_view check_sum_start =
     "\x01"
