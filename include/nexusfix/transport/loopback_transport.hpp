@@ -105,7 +105,9 @@ class LoopbackTransport {
   std::size_t poll(Sink& sink, Duration /*max_wait*/) {
     std::size_t handled = 0;
     for (std::size_t i = 0; i < listeners_.size(); ++i) handled += accept_from(sink, i);
-    for (std::size_t i = 0; i < connections_.size(); ++i) handled += serve(sink, connections_[i]);
+    for (std::size_t i = 0; i < connections_.size(); ++i) {
+      if (connections_[i].state != State::free) handled += serve(sink, connections_[i]);
+    }
     return handled;
   }
 
@@ -152,7 +154,6 @@ class LoopbackTransport {
 
   template <TransportSink Sink>
   std::size_t serve(Sink& sink, Connection& connection) {
-    if (connection.state == State::free) return 0;
     const ConnectionId id = id_of(connection);
     const std::shared_ptr<detail::LoopbackLink> link = connection.link;  // outlives a close in a callback
     if (connection.state == State::connecting) {
