@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
-#include <new>
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
@@ -17,6 +16,7 @@
 #include "store/journal_index.hpp"
 #include "store/journal_writer.hpp"
 #include "store/ring_header.hpp"
+#include "store/segment_chunk.hpp"
 
 namespace nfx {
 
@@ -29,8 +29,7 @@ constexpr std::uint64_t margin_max = 16 * 1024;   // of the ring, for all but me
 // Of the reserve, for the end of the process alone: a reset, both next sequence numbers and the end itself.
 constexpr std::uint64_t closing_reserve = 4 * sizeof(RecordHeader);
 constexpr std::chrono::minutes reset_cut_interval{1};  // between resets that begin a segment
-constexpr std::size_t chunk_size = 256 * 1024;
-constexpr std::size_t prefetched = 768;  // bytes before the head
+constexpr std::size_t prefetched = 768;                // bytes before the head
 
 #if defined(__x86_64__)
 inline void relax() noexcept { __builtin_ia32_pause(); }
@@ -75,13 +74,7 @@ struct JournalStore::State {
   bool closing = false;                 // the last records: closing_reserve is for them
   JournalRecovery recovery;
 
-  // What reading from files needs.
-  std::unique_ptr<char[]> chunk;
-  std::size_t chunk_capacity = 0;
-  JournalPosition chunk_begin = 0;
-  JournalPosition chunk_end = 0;
-  std::unique_ptr<DiskFile> file;
-  std::uint64_t file_ordinal = 0;
+  SegmentChunk chunk;  // of what the ring no longer has
 
   [[nodiscard]] static std::uint64_t reserve_of(std::uint64_t size) noexcept { return std::min(reserve_max, size / 4); }
   [[nodiscard]] std::uint64_t reserve() const noexcept { return reserve_of(segment.size()); }
@@ -258,58 +251,11 @@ struct JournalStore::State {
     return true;
   }
 
-  // Reading.
-
-  [[nodiscard]] std::optional<std::string_view> message_at(const char* record, std::uint64_t seq) const noexcept {
-    RecordHeader header;
-    std::memcpy(&header, record, sizeof header);
-    NFX_REQUIRE(header.size >= sizeof header);  // also of bytes that came back from a file
-    if (header.kind != RecordKind::message || header.seq != seq) return std::nullopt;
-    return std::string_view{record + sizeof header, header.size - sizeof header};
-  }
-
-  // Has `size` bytes of the file at `position` in the chunk; null when the file does not give them.
-  const char* from_file(JournalWriter& writer, JournalPosition position, std::size_t size) {
-    if (position >= chunk_begin && position + size <= chunk_end) return chunk.get() + (position - chunk_begin);
-    JournalPosition end = 0;
-    const auto place = writer.segment_at(position, end);
-    if (!place) return nullptr;
-    NFX_REQUIRE(place->base <= position && position - place->base < place->capacity);
-    if (file_ordinal != place->ordinal) {
-      auto opened = writer.disk().open(writer.segment_path(place->ordinal), OpenMode::read);
-      if (!opened) return nullptr;
-      file = *std::move(opened);
-      file_ordinal = place->ordinal;
-    }
-    // Not further than what is written: after it the file has bytes that are still to be overwritten.
-    end = std::min(end, ring->written.load(std::memory_order_acquire));
-    if (position + size > end) return nullptr;
-    const std::size_t wanted = std::max(size, chunk_size);
-    if (chunk_capacity < wanted) {
-      chunk.reset(new (std::nothrow) char[wanted]);
-      chunk_capacity = chunk == nullptr ? 0 : wanted;
-      if (chunk == nullptr) return nullptr;
-    }
-    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, end - position));
-    chunk_begin = position;
-    chunk_end = position;
-    const auto got = file->read(segment_header_size + (position - place->base), {chunk.get(), length});
-    if (!got || *got < size) return nullptr;
-    NFX_REQUIRE(*got <= length && length <= chunk_capacity);
-    chunk_end = position + *got;
-    return chunk.get();
-  }
-
   std::optional<std::string_view> read_from_file(JournalWriter& writer, JournalPosition position, std::uint64_t seq) {
-    const char* record = from_file(writer, position, sizeof(RecordHeader));
+    const char* const record = chunk.record_at(writer, position, ring->written.load(std::memory_order_acquire));
     if (record == nullptr) return std::nullopt;
-    std::uint32_t size;
-    std::memcpy(&size, record, sizeof size);
-    if (size < sizeof(RecordHeader)) return std::nullopt;
-    record = from_file(writer, position, size);
-    if (record == nullptr || !record_is_whole(position, record, size)) return std::nullopt;
     ++counters.read_from_file;
-    return message_at(record, seq);
+    return message_of(record, seq);
   }
 };
 
@@ -436,7 +382,7 @@ std::optional<std::string_view> JournalStore::read(SeqNum seq) const noexcept {
   if (position == unset_position) return std::nullopt;
   const bool in_ring = position >= state.ring_begin && state.head - position <= state.ring_size;
   NFX_ASSERT(position < state.head);
-  if (in_ring) return state.message_at(state.bytes + (position & (state.ring_size - 1)), number);
+  if (in_ring) return message_of(state.bytes + (position & (state.ring_size - 1)), number);
   return state.read_from_file(*writer_, position, number);
 }
 
