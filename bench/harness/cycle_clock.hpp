@@ -51,10 +51,15 @@ inline std::uint64_t ticks_after() noexcept { return ticks_before(); }
 
 #endif
 
-// Keeps the compiler from dropping what computes `value`.
+// Keeps the compiler from dropping what computes `value`. g++ copies what does not fit in a register if it might be in
+// one.
 template <typename Value>
 [[gnu::always_inline]] inline void keep(const Value& value) noexcept {
-  asm volatile("" : : "r,m"(value) : "memory");
+  if constexpr (sizeof(Value) <= sizeof(void*)) {
+    asm volatile("" : : "r,m"(value) : "memory");
+  } else {
+    asm volatile("" : : "m"(value) : "memory");
+  }
 }
 
 struct CycleClock {
