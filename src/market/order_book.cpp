@@ -40,14 +40,14 @@ OrderBooks::OrderBooks(const BookLimits& limits)
       levels_(map_array<LevelRecord>(std::size_t{limits.levels} + 1, "price levels; lower the number of levels",
                                      PageSize::huge)),
       ladder_memory_(std::make_unique<LadderMemory>(2 * std::size_t{limits.instruments}, limits.levels)),
-      ladders_(map_array<Ladders>(std::max<std::size_t>(limits.instruments, 1),
-                                  "books; lower the number of instruments", PageSize::huge)),
+      ladders_(map_array<Ladders>(std::size_t{limits.instruments} + 1, "books; lower the number of instruments",
+                                  PageSize::huge)),
       conditions_(map_array<Condition>(std::max<std::size_t>(limits.instruments, 1), "the books' states")) {
   NFX_REQUIRE(limits.instruments <= 1u << 30);
   // Before the first event: page faults would delay many.
   take_pages(std::span{orders_.get(), std::size_t{std::min(limits.orders_expected, limits.orders)} + 1});
   take_pages(std::span{levels_.get(), std::size_t{std::min(limits.orders_expected / 2, limits.levels)} + 1});
-  expected_.fill({&no_levels, 0, {}, none, none});
+  expected_.fill({&ladders_[limits.instruments][0], 0, {}, none, none});
 }
 
 Applied OrderBooks::reject(Applied reason) noexcept {
@@ -108,7 +108,7 @@ bool OrderBooks::append(std::uint32_t order, std::uint32_t level) noexcept {
   record.ahead = last;
   record.behind = none;
   orders_[last].behind = order;
-  queue.first = last == none ? order : queue.first;
+  queue.first = chosen(last == none, order, queue.first);
   queue.last = order;
   ++queue.orders;
   return true;
@@ -131,8 +131,8 @@ void OrderBooks::unlink(std::uint32_t order) {
   queue.quantity -= record.quantity;
   orders_[ahead].behind = behind;
   orders_[behind].ahead = ahead;
-  queue.first = ahead == none ? behind : queue.first;
-  queue.last = behind == none ? ahead : queue.last;
+  queue.first = chosen(ahead == none, behind, queue.first);
+  queue.last = chosen(behind == none, ahead, queue.last);
 }
 
 void OrderBooks::erase(OrderTable::Place place) {
@@ -161,7 +161,7 @@ Applied OrderBooks::insert(const NewOrder& wanted, OrderTable::Hash hash, OrderT
     return reject(Applied::quantity_too_large, wanted.index);
   }
   table_.insert(place, hash, order);
-  if (table_.size() > orders_most_) orders_most_ = table_.size();
+  orders_most_ = std::max(orders_most_, table_.size());
   return Applied::done;
 }
 

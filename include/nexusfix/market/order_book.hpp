@@ -134,8 +134,8 @@ class OrderBooks {
     first.ladder->prefetch_rest();
     const OrderTable::Hash hash = hash_of(index, id);
     table_.prefetch(hash);
-    const PriceLadder* const ladder =
-        side == Side::none ? &no_levels : &ladders_[std::to_underlying(index)][std::to_underlying(side)];
+    const std::uint32_t owner_of_new = chosen(side == Side::none, limits_.instruments, std::to_underlying(index));
+    const PriceLadder* const ladder = &ladders_[owner_of_new][std::to_underlying(side) & 1];
     __builtin_prefetch(ladder, 1);
     before(0) = {ladder, PriceLadder::key_of(side, price), hash, none, none};
   }
@@ -240,7 +240,11 @@ class OrderBooks {
     std::uint32_t level;
   };
   static constexpr std::uint32_t expected_step = 4;
-  inline static const PriceLadder no_levels{};
+
+  // `one` or `other`, never by a branch: for what cannot be predicted.
+  [[nodiscard]] static constexpr std::uint32_t chosen(bool first, std::uint32_t one, std::uint32_t other) noexcept {
+    return other ^ ((one ^ other) & (std::uint32_t{0} - std::uint32_t{first}));
+  }
 
   BookLimits limits_;
   std::uint64_t salt_;
@@ -253,7 +257,7 @@ class OrderBooks {
   std::uint32_t orders_most_ = 0;
   std::uint32_t levels_count_ = 0;
   std::unique_ptr<LadderMemory> ladder_memory_;  // whose address the trees have
-  PageArray<Ladders> ladders_;                   // by index
+  PageArray<Ladders> ladders_;                   // by index; the last ones have no levels
   PageArray<Condition> conditions_;              // by index
   std::array<std::uint64_t, applied_kinds> counts_{};
   std::array<Expected, 16> expected_{};

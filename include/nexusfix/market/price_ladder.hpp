@@ -77,7 +77,7 @@ class alignas(64) PriceLadder {
   using Key = LadderKey;
   [[nodiscard]] static constexpr Key key_of(Side side, Price price) noexcept {
     const Key key = static_cast<Key>(price.nano) ^ Key { 1 } << 63;
-    return side == Side::bid ? key : ~key;
+    return key ^ (Key{0} - Key{side != Side::bid});  // without a branch: the side cannot be predicted
   }
 
   static constexpr std::uint32_t none = 0;  // no level has this index
@@ -97,7 +97,8 @@ class alignas(64) PriceLadder {
     const auto own = reinterpret_cast<std::uintptr_t>(this);
     const auto near =
         reinterpret_cast<std::uintptr_t>(rest_) + (std::size_t{counted} + near_size_ - 1) * sizeof(LadderEntry);
-    __builtin_prefetch(reinterpret_cast<const void*>(rest_ == nullptr ? own : near));
+    const auto has_rest = std::uintptr_t{0} - hidden<std::uintptr_t>(rest_ != nullptr);
+    __builtin_prefetch(reinterpret_cast<const void*>(own ^ ((own ^ near) & has_rest)));
   }
 
   // The level with this key, unless it is in the tree; otherwise another one, or none.
@@ -150,7 +151,7 @@ class alignas(64) PriceLadder {
       return;
     }
     NFX_ASSERT(better < top_size_ && top_[better].key == key);
-    for (std::uint32_t i = better; i + 1 < top_capacity; ++i) top_[i] = top_[i + 1];
+    for (std::uint32_t i = 0; i + 1 < top_capacity; ++i) top_[i] = top_[i + is_below(better, i + 1)];
     if (near_size_ == 0) {
       top_[--top_size_] = {};
       return;
@@ -193,12 +194,24 @@ class alignas(64) PriceLadder {
   static constexpr std::uint32_t refill_below = 8;   // so few are left in the array that it is filled from the tree
   static constexpr std::uint32_t refill_to = 16;
 
+  // A number that the compiler does not know: it would make branches of what it is computed from.
+  template <class Number>
+  [[nodiscard, gnu::always_inline]] static Number hidden(Number number) noexcept {
+    asm("" : "+r"(number));
+    return number;
+  }
+
+  // 1 or 0 for numbers below 2^31, by arithmetic alone.
+  [[nodiscard]] static constexpr std::uint32_t is_below(std::uint32_t number, std::uint32_t other) noexcept {
+    return (number - other) >> 31;
+  }
+
   // How many of the best three are better than `key`. Which one it is cannot be predicted: there is no branch on it.
   // Where there is no level the key is 0, the lowest.
   [[nodiscard]] std::uint32_t better_of_top(Key key) const noexcept {
     std::uint32_t better = 0;
     for (const LadderEntry& entry : top_) better += entry.key > key ? 1 : 0;
-    return better;
+    return hidden(better);
   }
 
   // In the array: one more than the place of the best key that is not better than `key`; 0 if all are better. Levels
@@ -210,6 +223,7 @@ class alignas(64) PriceLadder {
     do {
       better = 0;
       for (std::uint32_t i = 1; i <= counted; ++i) better += (end - i)->key > key ? 1 : 0;
+      better = hidden(better);
       place -= better;
       end -= counted;
     } while (better == counted);
@@ -231,7 +245,7 @@ class alignas(64) PriceLadder {
     } else {
       ++top_size_;
     }
-    for (std::uint32_t i = top_capacity - 1; i > place; --i) top_[i] = top_[i - 1];
+    for (std::uint32_t i = top_capacity - 1; i > 0; --i) top_[i] = top_[i - is_below(place, i)];
     top_[place] = entry;
   }
 
@@ -248,7 +262,7 @@ class alignas(64) PriceLadder {
   void insert_near(std::uint32_t place, LadderEntry entry) noexcept {
     NFX_ASSERT(near_size_ < near_capacity && place <= near_size_);
     LadderEntry* const at = rest_->near() + place;
-    std::memmove(at + 1, at, (near_size_ - place) * sizeof(LadderEntry));
+    if (place != near_size_) std::memmove(at + 1, at, (near_size_ - place) * sizeof(LadderEntry));
     *at = entry;
     ++near_size_;
   }
