@@ -46,9 +46,9 @@ class LatencyHistogram {
 
   // Many values by their buckets, for callers that compute several together (detail::LatencyBuckets). add_counted()
   // adds what the buckets do not have, before the histogram is read. Each value is at most highest_trackable_ns.
-  void count_in(std::size_t bucket) noexcept {
+  void count_in(std::size_t bucket, std::uint64_t times) noexcept {
     NFX_ASSERT(bucket < buckets_.size());
-    ++buckets_[bucket];
+    buckets_[bucket] += times;
   }
   struct Counted {
     std::uint64_t count = 0, sum = 0, min = UINT64_MAX, max = 0;

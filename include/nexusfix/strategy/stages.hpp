@@ -116,6 +116,47 @@ struct CycleCounter {
   [[nodiscard]] std::uint64_t operator()() const noexcept { return cycle_count(); }
 };
 
+namespace detail {
+
+// Four stages of a message, in a vector that every 64-bit processor has.
+using FourInts = std::int32_t __attribute__((vector_size(16)));
+using FourFloats = float __attribute__((vector_size(16)));
+using TwoSums = std::uint64_t __attribute__((vector_size(16)));
+
+[[nodiscard]] inline FourInts chosen(FourInts first, FourInts one, FourInts other) noexcept {
+  return (first & one) | (~first & other);
+}
+
+// The buckets of four latencies below 2^31 ns. A float has the power of two and the seven bits after the leading one
+// next to each other: the number of the bucket, from 256 ns on.
+[[nodiscard]] inline FourInts buckets_of(FourInts ns) noexcept {
+  constexpr std::int32_t first = (127 + nfx::detail::LatencyBuckets::exact_bits - 2)
+                                 << (nfx::detail::LatencyBuckets::exact_bits - 1);
+  // A float has 24 bits, and rounding up could lead to the next bucket: not without the ninth bit after the leading
+  // one.
+  const FourInts lower = ns & ~(ns >> 9);
+  const FourInts bucket = (std::bit_cast<FourInts>(__builtin_convertvector(lower, FourFloats)) >> 16) - first;
+  return chosen(ns < 256, ns, bucket);
+}
+
+[[nodiscard]] inline FourInts load_four(const std::int32_t* from) noexcept {
+  FourInts out;
+  std::memcpy(&out, from, sizeof out);
+  return out;
+}
+
+[[nodiscard]] inline FourInts narrowed(const std::array<std::int64_t, 4>& wide) noexcept {
+  const auto lane = [&](std::size_t i) { return static_cast<std::int32_t>(wide[i]); };
+  return FourInts{lane(0), lane(1), lane(2), lane(3)};
+}
+
+[[nodiscard]] inline bool any_of(FourInts lanes) noexcept {
+  const auto halves = std::bit_cast<TwoSums>(lanes);
+  return (halves[0] | halves[1]) != 0;
+}
+
+}  // namespace detail
+
 template <class Counter = CycleCounter>
 class StageRecorder {
  public:
@@ -238,21 +279,25 @@ class StageRecorder {
     std::int64_t done = 0;  // the message before
     std::int64_t read = 0;
   };
-  // What a message took, by stage.
+  // What a message took, by stage, in nanoseconds.
   struct Spent {
-    std::array<std::int64_t, stage_count> ns{};
-    std::uint32_t counted = 0;  // a bit for each stage that it has
-    std::int64_t total = 0;
+    std::array<std::int64_t, 4> before;   // late, queued, poll, read
+    std::array<detail::FourInts, 2> own;  // decrypt to service
+    std::array<std::int64_t, 4> totals;   // tick to model, to order; due to model, to order
+    std::uint32_t counted = 0;            // a bit for each stage that it has
     bool order = false;
+
+    [[nodiscard]] std::int64_t total() const noexcept { return totals[1]; }
+    [[nodiscard]] std::int64_t operator[](std::size_t stage) const noexcept;
   };
-  // What collect() has counted, without the buckets.
+  // What collect() has counted, without the buckets: vectors of four stages, and their sums in the order of stages.
   struct Sums {
-    std::array<std::uint64_t, stage_count> count{}, sum{}, max{};
-    std::array<std::uint64_t, stage_count> min = [] {
-      std::array<std::uint64_t, stage_count> all;
-      all.fill(UINT64_MAX);
+    std::array<detail::FourInts, stage_count / 4> count{}, max{}, min = [] {
+      std::array<detail::FourInts, stage_count / 4> all;
+      all.fill(detail::FourInts{} + INT32_MAX);
       return all;
     }();
+    std::array<detail::TwoSums, stage_count / 2> sum{};
   };
 
   [[nodiscard]] static std::uint32_t narrow(std::uint64_t from, std::uint64_t to) noexcept {
@@ -260,8 +305,9 @@ class StageRecorder {
   }
 
   [[nodiscard]] static ReadTimes times_of(const Read& read, const Anchor& anchor) noexcept;
-  void spend(const Pending& message, const ReadTimes& read, float ns_per_tick, Spent& out) const noexcept;
+  [[nodiscard]] static Spent spent_on(const Pending& message, const ReadTimes& read, float ns_per_tick) noexcept;
   void count(const Spent& spent, Sums& sums) noexcept;
+  void count_long(const Spent& spent) noexcept;
   void keep_slow(const Pending& message, const Spent& spent) noexcept;
 
   bool on_;
@@ -299,32 +345,6 @@ struct NoStages {
   void collect(const Anchor&) noexcept {}
 };
 
-namespace detail {
-
-// Eight numbers in vectors of four, which every 64-bit processor has.
-using FourInts = std::int32_t __attribute__((vector_size(16)));
-using FourFloats = float __attribute__((vector_size(16)));
-
-// The buckets of four latencies below 2^31 ns. A float has the power of two and the seven bits after the leading one
-// next to each other: the number of the bucket, from 256 ns on.
-[[nodiscard]] inline FourInts buckets_of(FourInts ns) noexcept {
-  using nfx::detail::LatencyBuckets;
-  constexpr std::int32_t first = (127 + LatencyBuckets::exact_bits - 2) << (LatencyBuckets::exact_bits - 1);
-  // A float has 24 bits, and rounding up could lead to the next bucket.
-  const FourInts exact = ns & ~((ns > 0xFF'FFFF) & 0xFF);
-  const FourInts bucket = (std::bit_cast<FourInts>(__builtin_convertvector(exact, FourFloats)) >> 16) - first;
-  const FourInts small = ns < 256;
-  return (small & ns) | (~small & bucket);
-}
-
-[[nodiscard]] inline FourInts load_four(const std::int32_t* from) noexcept {
-  FourInts out;
-  std::memcpy(&out, from, sizeof out);
-  return out;
-}
-
-}  // namespace detail
-
 template <class Counter>
 typename StageRecorder<Counter>::ReadTimes StageRecorder<Counter>::times_of(const Read& read,
                                                                             const Anchor& anchor) noexcept {
@@ -337,79 +357,96 @@ typename StageRecorder<Counter>::ReadTimes StageRecorder<Counter>::times_of(cons
 }
 
 template <class Counter>
-[[gnu::always_inline]] inline void StageRecorder<Counter>::spend(const Pending& message, const ReadTimes& times,
-                                                                 float ns_per_tick, Spent& out) const noexcept {
-  const auto at = [&](Stage stage) -> std::int64_t& { return out.ns[std::to_underlying(stage)]; };
+std::int64_t StageRecorder<Counter>::Spent::operator[](std::size_t stage) const noexcept {
+  if (stage < before.size()) return before[stage];
+  if (stage >= stage_count - totals.size()) return totals[stage + totals.size() - stage_count];
+  const std::size_t lane = stage - before.size();
+  return own[lane / 4][lane % 4];
+}
+
+template <class Counter>
+[[gnu::always_inline]] inline auto StageRecorder<Counter>::spent_on(const Pending& message, const ReadTimes& times,
+                                                                    float ns_per_tick) noexcept -> Spent {
+  using detail::FourInts;
+  static_assert(first_reported == 4 && std::to_underlying(Stage::service) == 11, "vectors of four stages");
   // All relative to the poll, in nanoseconds. A stamp after the poll began is of a message that came during the call;
   // one after the read is another clock's error.
-  const std::int64_t kernel = (message.kernel - times.polled).count();
-  const std::int64_t read = times.read;
-  const std::int64_t begun = read + static_cast<std::int64_t>(static_cast<float>(message.begun) * ns_per_tick + 0.5F);
-  const std::int64_t arrived = std::min(kernel, read);
-  const std::int64_t waits_from = std::clamp(times.done, std::min(arrived, std::int64_t{0}), std::int64_t{0});
-  at(Stage::queued) = std::max<std::int64_t>(0, waits_from - arrived) + (begun - read);
-  at(Stage::poll) = arrived < 0 ? -std::max(arrived, waits_from) : 0;
-  at(Stage::read) = read - std::max<std::int64_t>(arrived, 0);
-
-  std::array<std::int32_t, stage_lanes + 1> ends{};  // the first is where it began
-  for (std::size_t i = 0; i < stage_lanes; i += 4) {
-    const auto ticks = detail::load_four(reinterpret_cast<const std::int32_t*>(&message.ends[i]));
-    const detail::FourInts after = __builtin_convertvector(
-        __builtin_convertvector(ticks, detail::FourFloats) * ns_per_tick + 0.5F, detail::FourInts);
-    std::memcpy(&ends[i + 1], &after, sizeof after);
-  }
-  for (std::size_t i = 0; i < reported; ++i) out.ns[first_reported + i] = ends[i + 1] - ends[i];
-
-  const std::int64_t last = ends[reported];
-  const std::uint32_t bits = message.read_and_reported & 0xFF;
-  at(Stage::service) = last;
-  out.total = begun + last - arrived;
-  out.order = (bits & 1u << (std::to_underlying(Stage::send) - first_reported)) != 0;
-  at(Stage::tick_to_model) = out.total - at(Stage::encode) - at(Stage::send);
-  constexpr auto bit = [](Stage stage) { return 1u << std::to_underlying(stage); };
-  out.counted = bits << first_reported | bit(Stage::queued) | bit(Stage::poll) | bit(Stage::read) |
-                bit(Stage::service) | bit(Stage::tick_to_model);
+  const std::int64_t arrived = std::min((message.kernel - times.polled).count(), times.read);
+  const std::int64_t early = std::min<std::int64_t>(arrived, 0);
+  const std::int64_t waits_from = std::clamp(times.done, early, std::int64_t{0});
+  const auto behind = static_cast<std::int64_t>(static_cast<float>(message.begun) * ns_per_tick + 0.5F);
   const bool has_due = message.due != UtcTime{};
   const std::int64_t late = has_due ? (message.kernel - message.due).count() : 0;
-  at(Stage::late) = std::max<std::int64_t>(late, 0);
-  at(Stage::due_to_model) = late + at(Stage::tick_to_model);
-  at(Stage::tick_to_order) = out.total;
-  at(Stage::due_to_order) = late + out.total;
+
+  std::array<FourInts, 2> ends;  // after it began
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto ticks = detail::load_four(reinterpret_cast<const std::int32_t*>(&message.ends[4 * i]));
+    ends[i] =
+        __builtin_convertvector(__builtin_convertvector(ticks, detail::FourFloats) * ns_per_tick + 0.5F, FourInts);
+  }
+  // After send it is the same time, and the last difference is from 0: the service.
+  const FourInts befores = __builtin_shufflevector(ends[0], FourInts{}, 4, 0, 1, 2);
+  const FourInts later_befores =
+      __builtin_shufflevector(__builtin_shufflevector(ends[0], ends[1], 3, 4, 5, 6), FourInts{}, 0, 1, 2, 4);
+  const std::int64_t begun = times.read + behind - arrived;
+  const std::int64_t to_model = begun + ends[1][0], to_order = begun + ends[1][3];
+  const std::uint32_t bits = message.read_and_reported & 0xFF;
+  constexpr auto bit = [](Stage stage) { return 1u << std::to_underlying(stage); };
+  Spent out{.before = {std::max<std::int64_t>(late, 0), waits_from - early + behind, -waits_from,
+                       times.read - (arrived - early)},
+            .own = {ends[0] - befores, ends[1] - later_befores},
+            .totals = {to_model, to_order, late + to_model, late + to_order},
+            .counted = bits << first_reported | bit(Stage::queued) | bit(Stage::poll) | bit(Stage::read) |
+                       bit(Stage::service) | bit(Stage::tick_to_model),
+            .order = (bits & 1u << (std::to_underlying(Stage::send) - first_reported)) != 0};
   if (out.order) out.counted |= bit(Stage::tick_to_order);
   if (has_due) out.counted |= bit(Stage::late) | bit(Stage::due_to_model);
   if (has_due && out.order) out.counted |= bit(Stage::due_to_order);
+  return out;
+}
+
+// Of more than two seconds, or a clock's error: each as it is.
+template <class Counter>
+[[gnu::cold, gnu::noinline]] void StageRecorder<Counter>::count_long(const Spent& spent) noexcept {
+  for (std::uint32_t left = spent.counted; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    histograms_[i].record(Duration{spent[i]});
+  }
 }
 
 template <class Counter>
 [[gnu::always_inline]] inline void StageRecorder<Counter>::count(const Spent& spent, Sums& sums) noexcept {
-  std::array<std::int32_t, stage_count> ns, buckets;
+  using detail::FourInts;
   std::int64_t all = 0;
-  for (std::size_t i = 0; i < stage_count; ++i) {
-    all |= spent.ns[i];
-    ns[i] = static_cast<std::int32_t>(spent.ns[i]);
+  for (const std::int64_t ns : spent.before) all |= ns;
+  for (const std::int64_t ns : spent.totals) all |= ns;
+  if (all >> 31 != 0 || detail::any_of((spent.own[0] | spent.own[1]) < 0)) [[unlikely]]
+    return count_long(spent);
+  const std::array<FourInts, 4> stages{detail::narrowed(spent.before), spent.own[0], spent.own[1],
+                                       detail::narrowed(spent.totals)};
+  std::array<FourInts, 4> has;
+  std::array<std::int32_t, stage_count> buckets, counts;
+  FourInts beyond{};
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    // Without a branch on which stages it has: those that it has not are 0, and counted no times.
+    const FourInts bits = FourInts{1, 2, 4, 8} << static_cast<int>(4 * i);
+    has[i] = (bits & static_cast<std::int32_t>(spent.counted)) == bits;
+    const FourInts ns = stages[i] & has[i];
+    const FourInts bucket = detail::buckets_of(ns), count = -has[i];
+    std::memcpy(&buckets[4 * i], &bucket, sizeof bucket);
+    std::memcpy(&counts[4 * i], &count, sizeof count);
+    sums.count[i] += count;
+    sums.sum[2 * i] += std::bit_cast<detail::TwoSums>(__builtin_shufflevector(ns, FourInts{}, 0, 4, 1, 5));
+    sums.sum[2 * i + 1] += std::bit_cast<detail::TwoSums>(__builtin_shufflevector(ns, FourInts{}, 2, 6, 3, 7));
+    beyond |= (ns > sums.max[i]) | (has[i] & (ns < sums.min[i]));
   }
-  // Of more than two seconds, or a clock's error: each as it is.
-  if (all >> 31 != 0) [[unlikely]] {
-    for (std::uint32_t left = spent.counted; left != 0; left &= left - 1) {
-      const auto i = static_cast<std::size_t>(std::countr_zero(left));
-      histograms_[i].record(Duration{spent.ns[i]});
-    }
+  for (std::size_t i = 0; i < stage_count; ++i)
+    histograms_[i].count_in(static_cast<std::size_t>(buckets[i]), static_cast<std::uint64_t>(counts[i]));
+  if (!detail::any_of(beyond)) [[likely]]
     return;
-  }
-  for (std::size_t i = 0; i < stage_count; i += 4) {
-    const detail::FourInts four = detail::buckets_of(detail::load_four(&ns[i]));
-    std::memcpy(&buckets[i], &four, sizeof four);
-  }
-  for (std::uint32_t left = spent.counted; left != 0; left &= left - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    const auto value = static_cast<std::uint32_t>(ns[i]);
-    histograms_[i].count_in(static_cast<std::size_t>(buckets[i]));
-    ++sums.count[i];
-    sums.sum[i] += value;
-    if (value > sums.max[i]) [[unlikely]]
-      sums.max[i] = value;
-    if (value < sums.min[i]) [[unlikely]]
-      sums.min[i] = value;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    sums.max[i] = detail::chosen(has[i] & (stages[i] > sums.max[i]), stages[i], sums.max[i]);
+    sums.min[i] = detail::chosen(has[i] & (stages[i] < sums.min[i]), stages[i], sums.min[i]);
   }
 }
 
@@ -427,15 +464,17 @@ void StageRecorder<Counter>::collect(const Anchor& anchor) noexcept {
       read = of;
       times = times_of(reads_[read], anchor);
     }
-    Spent spent;
-    spend(message, times, ns_per_tick, spent);
+    const Spent spent = spent_on(message, times, ns_per_tick);
     count(spent, sums);
-    const bool slow = slow_.size() < slowest_ || spent.total > static_cast<std::int64_t>(slow_.front().total_ns);
+    const bool slow = slow_.size() < slowest_ || spent.total() > static_cast<std::int64_t>(slow_.front().total_ns);
     if (slow && slowest_ != 0) [[unlikely]]
       keep_slow(message, spent);
   }
-  for (std::size_t i = 0; i < stage_count; ++i)
-    histograms_[i].add_counted({sums.count[i], sums.sum[i], sums.min[i], sums.max[i]});
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    if (sums.count[i / 4][i % 4] == 0) continue;
+    const auto of = [&](const auto& vectors) { return static_cast<std::uint64_t>(vectors[i / 4][i % 4]); };
+    histograms_[i].add_counted({of(sums.count), sums.sum[i / 2][i % 2], of(sums.min), of(sums.max)});
+  }
   used_ = reads_used_ = 0;
   read_stored_ = false;
 }
@@ -446,12 +485,12 @@ template <class Counter>
   constexpr auto slower = [](const SlowMessage& a, const SlowMessage& b) { return a.total_ns > b.total_ns; };
   SlowMessage out{.kernel = message.kernel,
                   .number = message.number,
-                  .total_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(spent.total, 0)),
+                  .total_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(spent.total(), 0)),
                   .cpu = reads_[message.read_and_reported >> stage_lanes].cpu,
                   .order = spent.order};
   for (std::size_t i = 0; i < stage_count; ++i) {
     if ((spent.counted & 1u << i) == 0) continue;
-    out.ns[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(spent.ns[i], 0, UINT32_MAX));
+    out.ns[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(spent[i], 0, UINT32_MAX));
   }
   if (slow_.size() == slowest_) {
     std::ranges::pop_heap(slow_, slower);
