@@ -36,6 +36,23 @@ struct Snapshot {
   Duration lag{};
 };
 
+FeedDescription description_of(const LiveOptions& options) {
+  if (options.feed == "itch") {
+    return {.feed = options.feed,
+            .midnight = options.midnight.empty() ? midnight_in_new_york(read_utc())
+                                                 : parse_time("--midnight", options.midnight)};
+  }
+  const bool websocket = options.feed == "ws";
+  if (options.names.empty()) {
+    throw ConfigError("--name is needed for --feed " + options.feed + ": write --name " +
+                      (websocket ? "BTCUSDT" : "ALFA"));
+  }
+  return {.feed = options.feed,
+          .scale = options.scale.value_or(websocket ? 8 : 0),
+          .tickers = websocket && options.tickers,
+          .names = options.names};
+}
+
 class LiveRun {
  public:
   explicit LiveRun(const LiveOptions& options) : options_(options) {
@@ -46,7 +63,8 @@ class LiveRun {
               .folder = options.folder, .ring_directory = options.ring_directory, .buffer_bytes = options.buffer},
           flusher_, read_utc());
     }
-    const RunningFeedParts parts{options, &hashes_, recorder_ ? &*recorder_ : nullptr};
+    const FeedDescription description = description_of(options);
+    const RunningFeedParts parts{options, description, &hashes_, recorder_ ? &*recorder_ : nullptr};
     feed_ = options.feed == "itch" ? make_itch_feed(parts)
             : options.feed == "ws" ? make_websocket_feed(parts)
                                    : make_fix_feed(parts);

@@ -15,11 +15,6 @@ using namespace nfx::market;
 
 namespace {
 
-FeedDescription description_of(const LiveOptions& options) {
-  if (options.names.empty()) throw ConfigError("--name is needed for --feed fix: write --name ALFA");
-  return {.feed = "fix", .scale = options.scale.value_or(0), .names = options.names};
-}
-
 // One initiator, with space for large snapshots.
 EngineConfig config_of(const LiveOptions& options) {
   EngineConfig config;
@@ -54,7 +49,7 @@ EngineConfig config_of(const LiveOptions& options) {
 class LiveFix final : public RunningFeed {
  public:
   explicit LiveFix(const RunningFeedParts& parts)
-      : description_(description_of(parts.options)),
+      : description_(parts.description),
         books_(description_.books(parts.options.every), parts.hashes),
         handler_(description_.fix(), books_, ports_),
         feed_({.lag_max = std::chrono::milliseconds{parts.options.max_lag_ms}}, ports_, handler_, books_,

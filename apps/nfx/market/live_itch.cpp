@@ -32,13 +32,6 @@ Endpoint parse_endpoint(const std::string& option, const std::string& text) {
 
 namespace {
 
-FeedDescription description_of(const LiveOptions& options) {
-  FeedDescription made{.feed = "itch"};
-  made.midnight =
-      options.midnight.empty() ? midnight_in_new_york(read_utc()) : parse_time("--midnight", options.midnight);
-  return made;
-}
-
 FeedSocketsOptions sockets_of(const LiveOptions& options) {
   if (options.lines.empty() || options.lines.size() > 2) {
     throw ConfigError("--line: an ITCH feed has one or two lines; write --line A=GROUP:PORT@INTERFACE");
@@ -97,7 +90,7 @@ class Ports final : public FeedPorts {
 class LiveItch final : public RunningFeed {
  public:
   explicit LiveItch(const RunningFeedParts& parts)
-      : description_(description_of(parts.options)),
+      : description_(parts.description),
         sockets_(sockets_of(parts.options)),
         ports_(sockets_, parts.options),
         books_(description_.books(parts.options.every), parts.hashes),

@@ -63,11 +63,6 @@ Urls urls_of(const LiveOptions& options) {
   return urls;
 }
 
-FeedDescription description_of(const LiveOptions& options) {
-  if (options.names.empty()) throw ConfigError("--name is needed for --feed ws: write --name BTCUSDT");
-  return {.feed = "ws", .scale = options.scale.value_or(8), .tickers = options.tickers, .names = options.names};
-}
-
 FeedSocketsOptions sockets_of(const LiveOptions& options, const Urls& urls) {
   FeedSocketsOptions made;
   std::shared_ptr<TlsContext> context;
@@ -101,7 +96,7 @@ WebsocketFeedOptions feed_options(const FeedDescription& description, const Urls
 class LiveWebsocket final : public RunningFeed {
  public:
   explicit LiveWebsocket(const RunningFeedParts& parts)
-      : description_(description_of(parts.options)),
+      : description_(parts.description),
         urls_(urls_of(parts.options)),
         sockets_(sockets_of(parts.options, urls_)),
         books_(description_.books(parts.options.every), parts.hashes),

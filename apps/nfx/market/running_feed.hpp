@@ -84,9 +84,10 @@ class RunningFeed {
   virtual void stop() {}
 };
 
-// `recorder` may be null. All outlive the feed.
+// `recorder` may be null. All outlive the feed, but for the description.
 struct RunningFeedParts {
   const LiveOptions& options;
+  const FeedDescription& description;
   nfx::market::BookHashes* hashes;
   nfx::market::Recorder* recorder;
 };

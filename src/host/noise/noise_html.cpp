@@ -27,8 +27,6 @@ std::vector<const CpuNoise*> shown(const NoiseReport& report) {
   return cpus;
 }
 
-double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
-
 std::string time_chart(const NoiseReport& report) {
   SvgChart chart{.title = "Worst stall per window",
                  .x_label = "seconds since the measurement began",

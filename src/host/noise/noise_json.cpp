@@ -16,8 +16,6 @@ constexpr const char* schema = "nexusfix.noise.2";
 constexpr const char* schema_before = "nexusfix.noise.1";
 constexpr std::array<const char*, hiccup_limits_ns.size()> limit_names{"1us", "10us", "50us", "100us", "1ms", "10ms"};
 
-double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
-
 Json summary_json(const NoiseSummary& summary) {
   Json over = Json::object();
   for (std::size_t i = 0; i < limit_names.size(); ++i) over[limit_names[i]] = summary.over[i];

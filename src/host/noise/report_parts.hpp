@@ -13,6 +13,7 @@
 
 namespace nfx {
 
+[[nodiscard]] constexpr double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 // "0.04", "12.3", "4150": microseconds with three digits or all before the point.
 [[nodiscard]] std::string us_text(std::uint64_t ns);
 // "0.05 s", "10 s".
