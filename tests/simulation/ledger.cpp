@@ -378,14 +378,14 @@ std::uint64_t Ledger::missing() const noexcept {
   return count;
 }
 
-void Ledger::quiet(SeqNum venue_in, SeqNum venue_out, SeqNum trader_in, SeqNum trader_out) {
-  const auto agree = [&](Side at, SeqNum in, SeqNum out) {
+void Ledger::quiet(const NextNumbers& venue, const NextNumbers& trader) {
+  const auto agree = [&](Side at, std::optional<SeqNum> in, std::optional<SeqNum> out) {
     if (in == out) return;
-    violate(at, "expects " + text(value(in)) + " and its peer is at " + text(value(out)) +
+    violate(at, "expects " + text(value(*in)) + " and its peer is at " + text(value(*out)) +
                     ", though all faults have ended");
   };
-  agree(Side::venue, venue_in, trader_out);
-  agree(Side::trader, trader_in, venue_out);
+  agree(Side::venue, venue.in, trader.out);
+  agree(Side::trader, trader.in, venue.out);
   for (const Side from : {Side::venue, Side::trader}) {
     for (const Message& each : parties_[index(from)].messages) {
       if (!each.acknowledged || each.delivered || each.excused != nullptr) continue;

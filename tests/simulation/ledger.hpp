@@ -98,7 +98,7 @@ class Ledger {
   [[nodiscard]] SeqNum safe_outbound(Side at) const noexcept { return SeqNum{parties_[index(at)].next_left}; }
 
   // Nothing happens any more: both sides agree, and everything that was sent has been delivered.
-  void quiet(SeqNum venue_in, SeqNum venue_out, SeqNum trader_in, SeqNum trader_out);
+  void quiet(const NextNumbers& venue, const NextNumbers& trader);
   // What is missing until then.
   [[nodiscard]] std::uint64_t missing() const noexcept;
 

@@ -17,6 +17,8 @@ namespace simulation {
 Party::Party(Side side, const Plan& plan, LoopbackNetwork& network, Trace& trace, Ledger& ledger, Instant now)
     : side_(side),
       config_(plan.config[index(side)]),
+      file_(config_.sessions[0]),
+      settings_(*file_),
       network_(network),
       trace_(trace),
       ledger_(ledger),
@@ -44,8 +46,12 @@ void Party::set_time(MonotonicTime now) noexcept { clock_.time = {utc_begin_ + (
 
 void Party::start(const FaultOptions& faults) {
   trace_.add(side_, "process starts");
-  struck_ = died_ = stopping_ = false;
+  struck_ = died_ = stopping_ = adding_ = false;
   moment_ = Moment::none;
+  if (file_) settings_ = *file_;
+  config_.sessions.assign(file_ ? 1 : 0, settings_);
+  wanted_session_.reset();
+  number_ = 0;
   {
     const Holding network{network_of(side_)};
     last_left_by_ = no_connection;
@@ -58,7 +64,6 @@ void Party::start(const FaultOptions& faults) {
           ledger_.left(side_, connections_used_, message);
         });
   }
-  last_durability_ = std::exchange(durability_, config_.sessions[0].journal.durability);
   const Holding engine{engine_of(side_)};
   try {
     flusher_ = std::make_unique<JournalFlusher>();
@@ -73,19 +78,19 @@ void Party::start(const FaultOptions& faults) {
 std::size_t Party::turn() {
   if (loop_ == nullptr) return 0;
   const UtcTime now = clock_.now().utc;
-  ledger_.may_reset(side_, reset_allowed_ || (schedule() != nullptr && !schedule()->same_session(numbers_since_, now)));
+  const Schedule* const schedule = settings_.schedule.get();
+  ledger_.may_reset(side_, reset_allowed_ || (schedule != nullptr && !schedule->same_session(numbers_since_, now)));
   const std::size_t work = [&] {
     const Holding engine{engine_of(side_)};
     return loop_->turn(Duration::zero());
   }();
   if (struck_) {
-    between_turns_ = false;
+    if (store_open_) between_turns_ = false;
     end_process(End::killed, 0);
     return work;
   }
-  ledger_.stands(side_, next_inbound(), next_outbound(), !store_failed());
-  if (std::exchange(numbering_, ledger_.numbering(side_)) != ledger_.numbering(side_)) numbers_since_ = now;
-  creation_time_ = journal()->creation_time();
+  adding_ = false;
+  if (const SessionHandle* const there = session()) account(*there);
   if (durable()) ledger_.synced(side_);
   if (stopping_ && loop_->finished()) {
     trace_.add(side_, "process ends in order");
@@ -94,17 +99,32 @@ std::size_t Party::turn() {
   return work;
 }
 
+// The sequence numbers after an iteration, or at the session's end.
+void Party::account(const SessionHandle& session) {
+  ledger_.stands(side_, session.next_inbound(), session.next_outbound(),
+                 session.journal()->condition() != StoreCondition::failed);
+  if (std::exchange(numbering_, ledger_.numbering(side_)) != ledger_.numbering(side_))
+    numbers_since_ = clock_.now().utc;
+  creation_time_ = session.journal()->creation_time();
+}
+
+NextNumbers Party::next() const noexcept {
+  return {.in = session()->next_inbound(), .out = session()->next_outbound()};
+}
+
 void Party::operate(SessionCommand command, Judge judge) {
   if (loop_ == nullptr) return;
   const auto call =
       std::make_shared<LoopCall>([this, command = std::move(command), judge = std::move(judge)](SessionRunner& runner) {
-        const NextNumbers before{.in = next_inbound(), .out = next_outbound()};
+        if (!has_session()) return;
+        const NextNumbers before = next();
         const CommandOutcome outcome = [&] {
           const Holding engine{engine_of(side_)};
-          return runner.command(0, command);
+          return runner.command(number_, command);
         }();
         const Holding world{Holder::world};
         trace_.add(side_, "operator", static_cast<std::uint64_t>(outcome.status), row_of(command.kind).name);
+        if (outcome.status == CommandStatus::no_such_session) return;  // it is leaving
         if (outcome.status == CommandStatus::done && command.kind == SessionCommandKind::set)
           ledger_.operated(side_, command.numbers);
         if (outcome.status == CommandStatus::done && command.kind == SessionCommandKind::resend)
@@ -114,25 +134,48 @@ void Party::operate(SessionCommand command, Judge judge) {
   static_cast<void>(loop_->push(call));
 }
 
-void Party::reload(std::function<void(SessionSettings&)> edit) {
+void Party::change_session(SessionSettings wanted) {
   if (loop_ == nullptr) return;
-  const auto call = std::make_shared<LoopCall>([this, edit = std::move(edit)](SessionRunner& runner) {
-    const NextNumbers before{.in = next_inbound(), .out = next_outbound()};
+  const auto call = std::make_shared<LoopCall>([this, wanted = std::move(wanted)](SessionRunner& runner) {
+    if (!has_session()) return;
+    const NextNumbers before = next();
     const bool was_logged_on = logged_on();
     const CommandStatus status = [&] {
       const Holding engine{engine_of(side_)};
-      SessionSettings wanted = config_.sessions[0];
-      edit(wanted);
-      SessionConfig rules = wanted.session;
-      return runner.change(0, wanted, rules, "reload").status;
+      SessionSettings changed = wanted;
+      SessionConfig rules = changed.session;
+      return runner.change(number_, changed, rules, "reload").status;
     }();
     const Holding world{Holder::world};
     trace_.add(side_, "reload", static_cast<std::uint64_t>(status), "reload");
-    const NextNumbers after{.in = next_inbound(), .out = next_outbound()};
-    if (status != CommandStatus::done || before != after || was_logged_on != logged_on())
+    if (status == CommandStatus::no_such_session) return;  // it is leaving
+    settings_ = wanted;
+    if (status != CommandStatus::done || before != next() || was_logged_on != logged_on())
       ledger_.violate(side_, "a reload disturbed the session");
   });
   static_cast<void>(loop_->push(call));
+}
+
+void Party::remove_session() {
+  wanted_session_.reset();
+  operate({.kind = SessionCommandKind::remove, .text = "operator"}, [](NextNumbers, const CommandOutcome&) {});
+}
+
+bool Party::may_add() const noexcept {
+  return loop_ != nullptr && wanted_session_ && !adding_ && !stopping_ && !has_session();
+}
+
+void Party::add_wanted() {
+  settings_ = *std::exchange(wanted_session_, std::nullopt);
+  trace_.add(side_, "operator adds the session");
+  adding_ = true;
+  const Holding engine{engine_of(side_)};
+  try {
+    number_ = loop_->add(settings_);
+  } catch (const std::exception& error) {
+    const Holding world{Holder::world};
+    ledger_.violate(side_, error.what());
+  }
 }
 
 MonotonicTime Party::next_event() const {
@@ -145,7 +188,7 @@ MonotonicTime Party::next_event() const {
 
 void Party::kill(End end, std::uint64_t seed) {
   if (loop_ == nullptr) return;
-  between_turns_ = true;
+  if (store_open_) between_turns_ = true;
   strike();
   end_process(end, seed);
 }
@@ -184,11 +227,12 @@ bool Party::strikes(Moment moment) noexcept {
 }
 
 void Party::end_process(End end, std::uint64_t seed) {
-  if (end == End::orderly) between_turns_ = true;
+  if (end == End::orderly && store_open_) between_turns_ = true;
   trace_.add(side_, "process is gone", 0, to_string(end));
   died_ = true;
-  end_ = end;
-  failed_ = store_failed();
+  // A store that was closed before is in no better condition.
+  end_ = store_open_ ? end : std::max(end_, end);
+  if (std::exchange(store_open_, false)) failed_ = store_failed();
   if (transport_ != nullptr) faults_of_the_dead_ = network_faults();
   loop_.reset();
   flusher_.reset();
@@ -207,23 +251,24 @@ void Party::end_process(End end, std::uint64_t seed) {
 
 // The store.
 
-const JournalStore* Party::journal() const noexcept { return loop_ == nullptr ? nullptr : handle().journal(); }
-bool Party::unflushed() const noexcept { return loop_ != nullptr && journal()->position() != flushed_; }
+const JournalStore* Party::journal() const noexcept {
+  const SessionHandle* const there = session();
+  return there == nullptr ? nullptr : there->journal();
+}
+bool Party::unflushed() const noexcept { return has_session() && journal()->position() != flushed_; }
 // Whether everything that was appended is on the medium; what a failed store refused never gets there.
 bool Party::durable() const noexcept {
-  return loop_ != nullptr && !store_failed() && journal()->counts().refused == 0 &&
+  return has_session() && !store_failed() && journal()->counts().refused == 0 &&
          journal()->durable() >= journal()->position();
 }
-bool Party::holds_back() const noexcept { return loop_ != nullptr && journal()->holds_back(); }
-bool Party::disk_full() const noexcept { return loop_ != nullptr && journal()->disk_full(); }
-bool Party::store_failed() const noexcept {
-  return loop_ != nullptr && journal()->condition() == StoreCondition::failed;
-}
+bool Party::holds_back() const noexcept { return has_session() && journal()->holds_back(); }
+bool Party::disk_full() const noexcept { return has_session() && journal()->disk_full(); }
+bool Party::store_failed() const noexcept { return has_session() && journal()->condition() == StoreCondition::failed; }
 
 // The flusher is there for its turn only: while it is not, a poll thread that has to wait for the disk syncs itself,
 // where with a flusher it would wait for another thread.
 Duration Party::flush() {
-  if (loop_ == nullptr) return Duration::max();
+  if (!has_session()) return Duration::max();
   auto& store = const_cast<JournalStore&>(*journal());
   flushed_ = store.position();
   const Duration next = [&] {
@@ -239,6 +284,8 @@ Duration Party::flush() {
 
 SessionStore Party::open(const SessionSettings& settings, UtcTime now) {
   JournalStore store{seen_disk_, settings.journal, identity(settings.session), now};
+  last_durability_ = std::exchange(durability_, settings.journal.durability);
+  store_open_ = true;
   if (opened_before_) {
     if (std::exchange(defect_, defect_ == Defect::forgets_a_number ? Defect::none : defect_) ==
         Defect::forgets_a_number) {
@@ -296,7 +343,19 @@ void Party::repair(JournalStore& store, UtcTime now) {
   ledger_.repaired(side_, inbound, outbound);
 }
 
-bool Party::logged_on() const noexcept { return loop_ != nullptr && handle().logged_on(); }
+bool Party::logged_on() const noexcept { return has_session() && session()->logged_on(); }
+
+// Its journal closes in order, unless the process has died in this iteration.
+void Party::on_removed(SessionHandle& session) {
+  const Holding world{Holder::world};
+  if (struck_) return;
+  trace_.add(side_, "has no session");
+  account(session);
+  failed_ = session.journal()->condition() == StoreCondition::failed;
+  store_open_ = false;
+  end_ = End::orderly;
+  between_turns_ = true;
+}
 
 void Party::on_logon(SessionHandle&) {
   const Holding world{Holder::world};
@@ -349,7 +408,7 @@ Duration Party::on_turn(Instant) {
   const Holding world{Holder::world};
   if (struck_) return Duration::max();
   for (const std::size_t size : std::exchange(wanted_, {})) {
-    if (!send(handle(), side_ == Side::trader ? "D" : "8", "NONE", size)) ++refused_;
+    if (!has_session() || !send(*session(), side_ == Side::trader ? "D" : "8", "NONE", size)) ++refused_;
     if (struck_) break;
   }
   return Duration::max();

@@ -67,9 +67,21 @@ class Party final : public Application, public SessionStores {
   // it.
   using Judge = std::function<void(NextNumbers before, const CommandOutcome&)>;
   void operate(SessionCommand command, Judge judge);
-  // A reload of its configuration that gives the session other values of what may change while it is connected, in the
-  // next iteration. Nothing else may come of it.
-  void reload(std::function<void(SessionSettings&)> edit);
+  // An operator changes settings that may change while the session is connected, in the next iteration. Nothing else
+  // may come of it.
+  void change_session(SessionSettings wanted);
+  // ... removes the session: it logs out, and the process forgets it.
+  void remove_session();
+  // ... adds it with these settings, once none of its name is there: add_wanted(), when may_add().
+  void add_session(SessionSettings settings) { wanted_session_ = std::move(settings); }
+  [[nodiscard]] bool may_add() const noexcept;
+  void add_wanted();
+  [[nodiscard]] bool has_session() const noexcept { return session() != nullptr; }
+  [[nodiscard]] const SessionSettings& settings() const noexcept {
+    return settings_;
+  }  // of the last one that was there
+  // What the next process begins with: a session, or none.
+  [[nodiscard]] std::optional<SessionSettings>& file() noexcept { return file_; }
   // An operator has reset the sequence numbers at this time.
   void allow_reset(bool may) noexcept { reset_allowed_ = may; }
 
@@ -91,15 +103,13 @@ class Party final : public Application, public SessionStores {
   // The application.
   void send_one(std::size_t text_size) { wanted_.push_back(text_size); }
   [[nodiscard]] bool logged_on() const noexcept;
-  [[nodiscard]] SeqNum next_inbound() const noexcept { return handle().next_inbound(); }
-  [[nodiscard]] SeqNum next_outbound() const noexcept { return handle().next_outbound(); }
+  [[nodiscard]] NextNumbers next() const noexcept;  // of a session that is there
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
 
-  [[nodiscard]] EngineConfig& config() noexcept { return config_; }
-  [[nodiscard]] const Schedule* schedule() const noexcept { return config_.sessions[0].schedule.get(); }
   void has(Defect defect) noexcept { defect_ = defect; }
 
  private:
+  void on_removed(SessionHandle& session) override;
   void on_logon(SessionHandle& session) override;
   void on_message(SessionHandle& session, const MessageView& message) override;
   bool on_resend(SessionHandle& session, const MessageView& message) override;
@@ -115,14 +125,20 @@ class Party final : public Application, public SessionStores {
   void repair(JournalStore& store, UtcTime now);
   [[nodiscard]] const JournalStore* journal() const noexcept;
 
-  [[nodiscard]] SessionHandle& handle() const noexcept { return *loop_->find(0); }
+  [[nodiscard]] SessionHandle* session() const noexcept { return loop_ == nullptr ? nullptr : loop_->find(number_); }
+  void account(const SessionHandle& session);
   bool send(SessionHandle& session, std::string_view type, std::string_view order, std::size_t text_size);
   void strike() noexcept;
   bool strikes(Moment moment) noexcept;
   void end_process(End end, std::uint64_t seed);
 
   Side side_;
-  EngineConfig config_;
+  EngineConfig config_;  // that the process has begun with
+  std::optional<SessionSettings> file_;
+  SessionSettings settings_;
+  std::optional<SessionSettings> wanted_session_;
+  std::size_t number_ = 0;  // of the session, among all that the process has had
+  bool adding_ = false;     // it exists from the next iteration on
   LoopbackNetwork& network_;
   Trace& trace_;
   Ledger& ledger_;
@@ -144,6 +160,7 @@ class Party final : public Application, public SessionStores {
   Defect defect_ = Defect::none;
   // Of the process that ended last, and of its store.
   bool opened_before_ = false;
+  bool store_open_ = false;
   End end_ = End::orderly;
   bool between_turns_ = true;
   bool failed_ = false;

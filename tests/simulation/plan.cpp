@@ -8,8 +8,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<std::string_view, fault_count> names{
-    "split", "delay", "cut", "swallow", "lose", "kill", "crash", "full", "sync", "slow", "clock", "restart", "operate"};
+constexpr std::array<std::string_view, fault_count> names{"split", "delay",   "cut",     "swallow", "lose",
+                                                          "kill",  "crash",   "full",    "sync",    "slow",
+                                                          "clock", "restart", "operate", "reload"};
 
 [[nodiscard]] std::shared_ptr<const Schedule> schedule_of(Hours hours) {
   ScheduleConfig config;
@@ -77,6 +78,21 @@ std::expected<FaultSet, std::string> FaultSet::parse(std::string_view text) {
 void redraw_durability(JournalOptions& options, Dice& dice) {
   options.durability = static_cast<Durability>(dice.below(4));
   options.sync_interval = std::chrono::milliseconds{dice.between(1, 200)};
+}
+
+void redraw_live_settings(SessionSettings& settings, Dice& dice) {
+  settings.session.test_request_percent = static_cast<unsigned>(dice.between(105, 150));
+  settings.session.heartbeat_timeout_percent = static_cast<unsigned>(dice.between(200, 300));
+  settings.session.resend_chunk_size = static_cast<std::uint32_t>(dice.coin() ? 0 : dice.between(1, 50));
+  settings.session.closed_resend_requests = dice.coin();
+  settings.session.resend_timeout = std::chrono::seconds{dice.between(5, 20)};
+  settings.reconnect_delay = std::chrono::milliseconds{dice.between(500, 3000)};
+}
+
+void redraw_other_settings(SessionSettings& settings, Dice& dice) {
+  redraw_durability(settings.journal, dice);
+  settings.session.max_queued_messages = static_cast<std::uint32_t>(dice.between(8, 256));
+  settings.session.send_last_msg_seq_num_processed = dice.coin();
 }
 
 Plan draw_plan(std::uint64_t seed, FaultSet faults) {

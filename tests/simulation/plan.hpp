@@ -30,8 +30,9 @@ enum class Fault : std::uint8_t {
   clock,    // a side's UTC is set
   restart,  // a process ends in order and begins with another durability
   operate,  // an operator gives a session a command
+  reload,   // an operator removes, adds or replaces a session, or reloads a changed configuration
 };
-inline constexpr std::size_t fault_count = 13;
+inline constexpr std::size_t fault_count = 14;
 
 [[nodiscard]] std::string_view to_string(Fault fault) noexcept;
 
@@ -74,5 +75,9 @@ struct Plan {
 
 // Another durability and the times that go with it.
 void redraw_durability(JournalOptions& options, Dice& dice);
+
+// Other values of what may change while the session is connected, and of what needs it to be replaced.
+void redraw_live_settings(SessionSettings& settings, Dice& dice);
+void redraw_other_settings(SessionSettings& settings, Dice& dice);
 
 }  // namespace nfx::simulation

@@ -126,6 +126,7 @@ void World::step(MonotonicTime until) {
     const std::size_t i = index(side);
     next = std::min({next, order_at_[i], start_at_[i], clock_back_at_[i], flush_at_[i], room_at_[i],
                      operator_done_at_[i], party(side).next_event()});
+    if (party(side).may_add()) next = now_;
   }
   for (const Ghost& ghost : ghosts_) next = std::min(next, ghost.until);
   next = std::max(next, now_ + 1us);  // what is immediately due again has to wait for a moment
@@ -151,6 +152,7 @@ void World::act() {
     }
     party(side).allow_reset(now_ <= reset_until_);
     if (operator_done_at_[i] <= now_) end_operations(side);
+    if (party(side).may_add()) add_session(side);
     if (start_at_[i] <= now_) start(side);
     if (flush_at_[i] <= now_) flush(side);
     if (party(side).store_failed()) party(side).stop_in_order();
@@ -211,7 +213,7 @@ void World::plan_flush(Side side) {
 void World::flush(Side side) {
   const Duration next = party(side).flush();
   MonotonicTime& at = flush_at_[index(side)];
-  if (!party(side).running()) {
+  if (!party(side).has_session()) {
     at = never;
   } else if (next == Duration::zero()) {
     at = now_ + 1ms;  // there is more to do
@@ -222,17 +224,26 @@ void World::flush(Side side) {
   }
 }
 
-void World::start(Side side) {
-  start_at_[index(side)] = never;
-  if (party(side).running()) return;
-  // A store cannot be opened on a full or failing disk: an operator repairs that first.
+// A store cannot be opened on a full or failing disk: an operator repairs that first, and sets the clock before
+// sequence numbers, which are of the session that the clock shows.
+void World::repair_host(Side side) {
   party(side).leave_room_on_disk(test::MemoryDisk::never);
   party(side).fail_sync_after(test::MemoryDisk::never);
   room_at_[index(side)] = never;
-  // ... and sets the clock before sequence numbers, which are of the session that the clock shows.
   if (party(side).crashed() && party(side).utc_offset() != Duration::zero()) set_clock(side, Duration{});
-  if (options_.faults.has(Fault::restart) && dice_.coin())
-    redraw_durability(party(side).config().sessions[0].journal, dice_);
+}
+
+void World::add_session(Side side) {
+  repair_host(side);
+  party(side).add_wanted();
+}
+
+void World::start(Side side) {
+  start_at_[index(side)] = never;
+  if (party(side).running()) return;
+  repair_host(side);
+  if (options_.faults.has(Fault::restart) && dice_.coin() && party(side).file())
+    redraw_durability(party(side).file()->journal, dice_);
   party(side).start(network_faults(side));
   if (side == Side::trader && phase_ == Phase::storm) party(side).transport()->breaks(options_.broken);
 }
@@ -257,7 +268,7 @@ void World::inject() {
   std::array<Fault, fault_count> possible{};
   std::size_t count = 0;
   for (const Fault fault : {Fault::cut, Fault::swallow, Fault::lose, Fault::kill, Fault::crash, Fault::full,
-                            Fault::sync, Fault::slow, Fault::clock, Fault::restart, Fault::operate}) {
+                            Fault::sync, Fault::slow, Fault::clock, Fault::restart, Fault::operate, Fault::reload}) {
     if (options_.faults.has(fault)) possible[count++] = fault;
   }
   if (count == 0) return;
@@ -303,6 +314,7 @@ void World::inject(Fault fault, Side side) {
       return;
     case Fault::restart: ++injected_[static_cast<std::size_t>(fault)]; return target.stop_in_order();
     case Fault::operate: ++injected_[static_cast<std::size_t>(fault)]; return operate(side);
+    case Fault::reload: ++injected_[static_cast<std::size_t>(fault)]; return reconfigure(side);
   }
   after_end(side);
 }
@@ -310,8 +322,9 @@ void World::inject(Fault fault, Side side) {
 // A command at random. None that loses messages: those are the operator's own decision, and have no rule to be checked.
 void World::operate(Side side) {
   Party& target = party(side);
-  if (dice_.below(session_command_rows.size() + 1) == 0) return reload(side);
-  const std::uint64_t in = value(target.next_inbound()), out = value(target.next_outbound());
+  if (!target.has_session()) return;
+  if (dice_.below(session_command_rows.size() + 1) == 0) return change_live_settings(side);
+  const std::uint64_t in = value(*target.next().in), out = value(*target.next().out);
   SessionCommand command{.kind = static_cast<SessionCommandKind>(dice_.below(session_command_rows.size()))};
   Party::Judge judge = [](NextNumbers, const CommandOutcome&) {};
   switch (command.kind) {
@@ -337,7 +350,7 @@ void World::operate(Side side) {
       reset_until_ = now_ + 1s;
       for (const auto& each : parties_) each->allow_reset(true);
       break;
-    case SessionCommandKind::remove: return;  // the world has no one to add it again
+    case SessionCommandKind::remove: return;  // it needs to be added again: Fault::reload
     case SessionCommandKind::logout: command.text = "operator"; break;
     case SessionCommandKind::show:
     case SessionCommandKind::logon:
@@ -349,28 +362,58 @@ void World::operate(Side side) {
     case SessionCommandKind::release: break;
   }
   target.operate(command, std::move(judge));
+  will_end_operations(side);
+}
+
+void World::will_end_operations(Side side) {
   operator_done_at_[index(side)] = std::min(operator_done_at_[index(side)], now_ + dice_.between(1s, 5min));
 }
 
 // The next process begins with the first values again, as with a file that was set back.
-void World::reload(Side side) {
-  party(side).reload([test_percent = static_cast<unsigned>(dice_.between(105, 150)),
-                      timeout_percent = static_cast<unsigned>(dice_.between(200, 300)),
-                      chunk = static_cast<std::uint32_t>(dice_.coin() ? 0 : dice_.between(1, 50)),
-                      closed = dice_.coin(), resend_timeout = dice_.between(5, 20),
-                      reconnect_delay = dice_.between(500, 3000)](SessionSettings& settings) {
-    settings.session.test_request_percent = test_percent;
-    settings.session.heartbeat_timeout_percent = timeout_percent;
-    settings.session.resend_chunk_size = chunk;
-    settings.session.closed_resend_requests = closed;
-    settings.session.resend_timeout = std::chrono::seconds{static_cast<std::int64_t>(resend_timeout)};
-    settings.reconnect_delay = std::chrono::milliseconds{static_cast<std::int64_t>(reconnect_delay)};
-  });
+void World::change_live_settings(Side side) {
+  SessionSettings wanted = party(side).settings();
+  redraw_live_settings(wanted, dice_);
+  party(side).change_session(std::move(wanted));
 }
 
-// What an operator has ended or held may continue.
+// An operator removes the session, adds one that was removed, replaces it by one of other settings, or reloads a file
+// that has been changed. What was removed or is not in the file returns when the operations end.
+void World::reconfigure(Side side) {
+  Party& target = party(side);
+  SessionSettings settings = target.settings();
+  redraw_live_settings(settings, dice_);
+  redraw_other_settings(settings, dice_);
+  switch (dice_.below(5)) {
+    case 0: target.remove_session(); break;
+    case 1:  // as `nfx session add` does, or as `nfx session change` of a session without a connection
+      target.remove_session();
+      target.add_session(std::move(settings));
+      break;
+    case 2:  // a reload of a file without the session
+      target.file().reset();
+      target.remove_session();
+      break;
+    case 3:  // a reload of a file with other keys that need the session to be without a connection
+      target.file() = settings;
+      if (target.logged_on()) break;  // it is replaced by the next process
+      target.remove_session();
+      target.add_session(std::move(settings));
+      break;
+    case 4:  // a reload of a file with other keys of those that change immediately
+      target.file() = target.settings();
+      redraw_live_settings(*target.file(), dice_);
+      if (target.has_session()) target.change_session(*target.file());
+      if (!target.has_session()) target.add_session(*target.file());
+      break;
+  }
+  will_end_operations(side);
+}
+
+// What an operator has ended or held may continue, and what was removed is there again.
 void World::end_operations(Side side) {
   operator_done_at_[index(side)] = never;
+  if (!party(side).file()) party(side).file() = party(side).settings();
+  party(side).add_session(*party(side).file());
   for (const SessionCommandKind kind : {SessionCommandKind::release, SessionCommandKind::logon})
     party(side).operate({.kind = kind}, [](NextNumbers, const CommandOutcome&) {});
 }
@@ -378,8 +421,8 @@ void World::end_operations(Side side) {
 bool World::agree() {
   Party& venue = party(Side::venue);
   Party& trader = party(Side::trader);
-  return venue.logged_on() && trader.logged_on() && venue.next_inbound() == trader.next_outbound() &&
-         trader.next_inbound() == venue.next_outbound() && ledger_.missing() == 0;
+  return venue.logged_on() && trader.logged_on() && venue.next().in == trader.next().out &&
+         trader.next().in == venue.next().out && ledger_.missing() == 0;
 }
 
 // No faults and no orders: the sides must find each other, and nothing may be missing.
@@ -404,7 +447,7 @@ void World::become_calm() {
     return ledger_.violate(venue.logged_on() ? Side::trader : Side::venue,
                            "does not log on, though all faults have ended");
   }
-  ledger_.quiet(venue.next_inbound(), venue.next_outbound(), trader.next_inbound(), trader.next_outbound());
+  ledger_.quiet(venue.next(), trader.next());
 }
 
 }  // namespace nfx::simulation

@@ -68,7 +68,11 @@ class World {
   void inject();
   void inject(Fault fault, Side side);
   void operate(Side side);
-  void reload(Side side);
+  void reconfigure(Side side);
+  void change_live_settings(Side side);
+  void add_session(Side side);
+  void repair_host(Side side);
+  void will_end_operations(Side side);
   void end_operations(Side side);
   void look_at_memory();
   void start(Side side);
