@@ -42,14 +42,28 @@ void forget(OwnerState& s) noexcept {
   s.pending_records = 0;
   s.pending_ended = 0;
   s.appended = s.stored = s.released = 0;
-  s.retiring = s.probe = s.has_frame = false;
+  s.retiring = s.probe = false;
   s.request = 0;
   s.useless_answers = 0;
   s.deadline = s.renew_at = never;
 }
 
+// The next frame is read from the first one on.
+void forget_frames(OwnerState& s) noexcept {
+  s.last = {};
+  s.number = {};
+  s.epoch = {};
+  s.gateway = {};
+  s.has_frame = false;
+  s.counters = {};
+  s.outbound_limit = first_seq_num;
+}
+
 void stop(OwnerState& s, StopReason reason, Actions& out) noexcept {
   const bool has_lease = s.phase == Phase::owning || s.phase == Phase::replaying;
+  // An owner's numbers are ahead of what is stored; and frames that lead nowhere may be those of a stream that was made
+  // anew.
+  if (s.phase == Phase::owning || reason == StopReason::corrupt || reason == StopReason::unreadable) forget_frames(s);
   s.phase = Phase::idle;
   forget(s);
   // A fenced owner's lease is the next owner's already.
@@ -79,16 +93,6 @@ void read_last(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   request(s, ActionKind::read_last, {}, {}, now, out);
 }
 
-void begin_replay(OwnerState& s) noexcept {
-  s.last = {};
-  s.number = {};
-  s.epoch = {};
-  s.gateway = {};
-  s.has_frame = false;
-  s.counters = {};
-  s.outbound_limit = first_seq_num;
-}
-
 // Whether to try again; the answer brought nothing new.
 void try_again_later(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   if (s.phase != Phase::owning && ++s.useless_answers >= s.options.useless_answers_max)
@@ -97,8 +101,16 @@ void try_again_later(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   s.deadline = now + s.options.retry_after;
 }
 
+// What was read remains.
+void end_following(OwnerState& s) noexcept {
+  s.phase = Phase::idle;
+  s.request = 0;
+  s.deadline = never;
+}
+
 void try_again(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   switch (s.phase) {
+    case Phase::following: return end_following(s);
     case Phase::idle:
     case Phase::waiting: return;
     case Phase::reading: return read_last(s, now, out);
@@ -148,11 +160,19 @@ void start_takeover(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
 }
 
 void on_want(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
+  if (s.phase == Phase::following) end_following(s);
   if (s.phase != Phase::idle) return;
   if (s.lease_of == GatewayId{} || s.lease_of == s.options.gateway) return start_takeover(s, now, out);
   s.phase = Phase::waiting;
   s.lease_end = now + s.options.lease + s.options.lease / 4;
   s.deadline = s.lease_end;
+}
+
+void on_follow(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
+  if (s.phase != Phase::idle) return;
+  s.phase = Phase::following;
+  s.followed = 0;
+  request(s, ActionKind::read_next, s.last, {}, now, out);
 }
 
 void on_lease(OwnerState& s, GatewayId gateway, MonotonicTime now, Actions& out) noexcept {
@@ -282,10 +302,10 @@ void on_append(OwnerState& s, const Record& record, bool more, MonotonicTime now
 
 void on_claim_stored(OwnerState& s, StreamSeq sequence, MonotonicTime now, Actions& out) noexcept {
   s.phase = Phase::replaying;
-  s.flight.expected = sequence;  // where the replay ends
+  if (s.last > s.flight.expected) forget_frames(s);  // of a stream that is not there any more
+  s.flight.expected = sequence;                      // where the replay ends
   s.stored_at = s.flight.sent;
   s.useless_answers = 0;
-  begin_replay(s);
   s.renew_at = now + s.options.lease / 3;
   out.push({.kind = ActionKind::renew_lease});
   request(s, ActionKind::read_next, s.last, {}, now, out);
@@ -333,12 +353,12 @@ Fit fit_of(const OwnerState& s, const FrameView& frame) noexcept {
   const FrameHeader& header = frame.header;
   if (header.session != s.options.session) return Fit::contradicts;
   const Counters first{.inbound = header.first_inbound, .outbound = header.first_outbound};
+  // Frames before a reset may have been purged: they are of no use.
+  if (header.number > after(s.number)) return begins_with_reset(frame) ? Fit::follows : Fit::gap;
   if (!s.has_frame) {
-    if (header.number != FrameNumber{1}) return begins_with_reset(frame) ? Fit::follows : Fit::gap;
-    return header.kind == FrameKind::epoch && header.epoch == Epoch{1} && first == Counters{} ? Fit::follows
-                                                                                              : Fit::contradicts;
+    const bool is_first = header.kind == FrameKind::epoch && header.epoch == Epoch{1} && first == Counters{};
+    return is_first ? Fit::follows : Fit::contradicts;
   }
-  if (header.number > after(s.number)) return Fit::gap;
   if (header.number < after(s.number)) return Fit::contradicts;
   if (header.kind == FrameKind::epoch) {
     const Counters skipped{.inbound = s.counters.inbound, .outbound = std::max(s.counters.outbound, s.outbound_limit)};
@@ -363,6 +383,18 @@ void become_owner(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   publish_pending(s, now, out);
 }
 
+// The frame is the next one: the replay continues after it.
+void take_frame(OwnerState& s, StreamSeq sequence, const FrameView& frame, Actions& out) noexcept {
+  out.push({.kind = ActionKind::recover, .first = !s.has_frame, .bytes = frame.bytes});
+  s.last = sequence;
+  s.number = frame.header.number;
+  s.epoch = frame.header.epoch;
+  s.gateway = frame.header.gateway;
+  s.has_frame = true;
+  s.counters = frame.end;
+  s.outbound_limit = frame.header.outbound_limit;
+}
+
 void on_replayed(OwnerState& s, StreamSeq sequence, std::string_view bytes, MonotonicTime now, Actions& out) noexcept {
   const StreamSeq end = s.flight.expected;
   if (sequence <= s.last || sequence > end) return try_again_later(s, now, out);
@@ -374,16 +406,23 @@ void on_replayed(OwnerState& s, StreamSeq sequence, std::string_view bytes, Mono
     case Fit::follows: break;
   }
   if ((sequence == end) != (bytes == view(s.flight.bytes))) return stop(s, StopReason::corrupt, out);
-  s.last = sequence;
-  s.number = frame.header.number;
-  s.epoch = frame.header.epoch;
-  s.gateway = frame.header.gateway;
-  s.has_frame = true;
-  s.counters = frame.end;
-  s.outbound_limit = frame.header.outbound_limit;
+  take_frame(s, sequence, frame, out);
   s.useless_answers = 0;
-  out.push({.kind = ActionKind::recover, .bytes = bytes});
   if (sequence == end) return become_owner(s, now, out);
+  request(s, ActionKind::read_next, s.last, {}, now, out);
+}
+
+// Nothing is reported here: a takeover finds the same, and reports it.
+void on_followed(OwnerState& s, StreamSeq sequence, std::string_view bytes, MonotonicTime now, Actions& out) noexcept {
+  FrameView frame;
+  if (sequence <= s.last || decode_frame(bytes, frame) != FrameError::none) return end_following(s);
+  switch (fit_of(s, frame)) {
+    case Fit::gap: return end_following(s);
+    case Fit::contradicts: forget_frames(s); return end_following(s);
+    case Fit::follows: break;
+  }
+  take_frame(s, sequence, frame, out);
+  if (++s.followed >= s.options.follow_frames_max) return end_following(s);
   request(s, ActionKind::read_next, s.last, {}, now, out);
 }
 
@@ -398,6 +437,7 @@ void on_found(OwnerState& s, const Event& event, MonotonicTime now, Actions& out
         return stop(s, StopReason::corrupt, out);
       return claim(s, event.sequence, &last, now, out);
     }
+    case Phase::following: return on_followed(s, event.sequence, event.bytes, now, out);
     case Phase::replaying: return on_replayed(s, event.sequence, event.bytes, now, out);
     case Phase::claiming:
     case Phase::owning: break;
@@ -410,6 +450,7 @@ void on_found(OwnerState& s, const Event& event, MonotonicTime now, Actions& out
 
 void on_none(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   if (s.phase == Phase::reading) return claim(s, {}, nullptr, now, out);
+  if (s.phase == Phase::following) return end_following(s);
   try_again_later(s, now, out);
 }
 
@@ -434,6 +475,7 @@ bool is_answer_to_flight(const OwnerState& s, std::uint64_t number) noexcept {
 std::string_view to_string(Phase phase) noexcept {
   switch (phase) {
     case Phase::idle: return "idle";
+    case Phase::following: return "reading what another gateway stores";
     case Phase::waiting: return "waiting for the lease of another gateway";
     case Phase::reading: return "reading the last frame";
     case Phase::claiming: return "publishing its epoch";
@@ -468,8 +510,11 @@ OwnerState::OwnerState(const OwnerOptions& chosen) : options(chosen) {
 void step(OwnerState& s, const Event& event, MonotonicTime now, Actions& out) noexcept {
   switch (event.kind) {
     case EventKind::want: on_want(s, now, out); break;
+    case EventKind::follow: on_follow(s, now, out); break;
     case EventKind::retire:
-      if (s.phase == Phase::owning) {
+      if (s.phase == Phase::following) {
+        end_following(s);
+      } else if (s.phase == Phase::owning) {
         s.retiring = true;
         publish_pending(s, now, out);
       } else if (s.phase != Phase::idle) {
@@ -477,7 +522,10 @@ void step(OwnerState& s, const Event& event, MonotonicTime now, Actions& out) no
       }
       break;
     case EventKind::abandon:
-      if (s.phase != Phase::idle) stop(s, StopReason::abandoned, out);
+      if (s.phase == Phase::following)
+        end_following(s);
+      else if (s.phase != Phase::idle)
+        stop(s, StopReason::abandoned, out);
       break;
     case EventKind::append: on_append(s, event.record, event.more, now, out); break;
     case EventKind::end_group:
@@ -495,7 +543,8 @@ void step(OwnerState& s, const Event& event, MonotonicTime now, Actions& out) no
         request(s, ActionKind::read_next, s.flight.expected, {}, now, out);
       break;
     case EventKind::failed:
-      if (event.request == s.request && s.request != 0) try_again_later(s, now, out);
+      if (event.request != s.request || s.request == 0) break;
+      s.phase == Phase::following ? end_following(s) : try_again_later(s, now, out);
       break;
     case EventKind::found:
       if (event.request == s.request && s.request != 0) on_found(s, event, now, out);
@@ -511,6 +560,8 @@ void step(OwnerState& s, const Event& event, MonotonicTime now, Actions& out) no
   }
   check(s);
 }
+
+bool is_behind(const OwnerState& state) noexcept { return state.followed >= state.options.follow_frames_max; }
 
 MonotonicTime next_deadline(const OwnerState& state) noexcept { return std::min(state.deadline, state.renew_at); }
 

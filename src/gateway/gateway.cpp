@@ -5,10 +5,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
@@ -48,6 +45,8 @@ constexpr Duration idle_sleep{std::chrono::milliseconds{20}};
 constexpr Duration retry_after{std::chrono::seconds{1}};  // a takeover that failed
 constexpr Duration assign_again{std::chrono::milliseconds{250}};
 constexpr int polls_max = 128;
+constexpr Duration follow_again{std::chrono::seconds{1}};  // and 1 ms more for each session
+constexpr int follows_max = 4;                             // at a time
 constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
@@ -77,7 +76,8 @@ class ClusterGateway final : public Gateway {
         own_(random_id()),
         members_(config_, own_),
         stream_(open(config_)),
-        signal_(std::make_shared<WakeSignal>()) {
+        signal_(std::make_shared<WakeSignal>()),
+        opener_([this] { signal_->notify(); }) {
     for (const SessionSettings& settings : engine.config().sessions) {
       if (!settings.is_replicated()) continue;
       if (settings.store_kind != StoreKind::journal)
@@ -171,7 +171,7 @@ class ClusterGateway final : public Gateway {
       stream_.poll([&](SessionIndex session, const Event& event) { on_answer(session, event, now); });
       if (!answered_.load(std::memory_order_acquire)) break;
     }
-    take_opened(now);
+    opener_.run_ends(now);
     if (now >= renew_at_) {
       renew_at_ = now + Duration{config_.lease} / 3;
       stream_.request(index_of_member(members_.self()), {.kind = ActionKind::renew_lease});
@@ -191,8 +191,7 @@ class ClusterGateway final : public Gateway {
       longest = std::min(longest, std::max(Duration::zero(), Duration{next_deadline(place->state) - now}));
     }
     signal_->sleep(longest, [this] {
-      return answered_.load(std::memory_order_acquire) || stop_.load(std::memory_order_acquire) ||
-             has_opened_.load(std::memory_order_acquire) ||
+      return answered_.load(std::memory_order_acquire) || stop_.load(std::memory_order_acquire) || opener_.has_ends() ||
              std::ranges::any_of(places_, [](const auto& place) { return !place->full && place->has_records(); });
     });
   }
@@ -232,7 +231,7 @@ class ClusterGateway final : public Gateway {
         case ActionKind::read_next:
         case ActionKind::renew_lease:
         case ActionKind::drop_lease: stream_.request(place.index, action); break;
-        case ActionKind::recover: recover(place, action.bytes); break;
+        case ActionKind::recover: recover(place, action); break;
         case ActionKind::own: on_own(place); break;
         case ActionKind::release: break;  // pump() reads state.released
         case ActionKind::stop: on_stop(place, action.reason, now); break;
@@ -240,30 +239,78 @@ class ClusterGateway final : public Gateway {
     }
   }
 
-  static void recover(Place& place, std::string_view bytes) {
+  static void recover(Place& place, const Action& action) {
     cluster::FrameView frame;
-    const cluster::FrameError error = decode_frame(bytes, frame);
+    const cluster::FrameError error = decode_frame(action.bytes, frame);
     NFX_REQUIRE(error == cluster::FrameError::none);  // the owner has read it
+    if (action.first) place.recovered = Recovered{place.settings->journal.retain_messages};
     place.recovered.add(frame);
   }
 
   // Takeover.
 
-  void want_when_due(Place& place, MonotonicTime now) {
-    if (place.removed || now < place.not_before || now < begin_at_ || !place.last_replica.expired()) return;
-    if (!place.knows_lease) {
-      if (now < place.lease_asked + lease_request) return;
-      place.lease_asked = now;
-      return stream_.read_lease(place.index);
-    }
-    if (place.state.lease_of != GatewayId{} && place.state.lease_of != own_) {
-      if (now < place.lease_end) return;
-      give(place, {.kind = EventKind::lease}, now);
-    }
-    if (members_.owner_of(place.name, now).gateway != members_.self()) return;
-    place.recovered = Recovered{place.settings->journal.retain_messages};
+  void want_or_follow(Place& place, MonotonicTime now) {
+    if (place.removed || place.writes || now < begin_at_ || !place.last_replica.expired()) return;
+    if (!is_wanted(place, now)) return follow_when_due(place, now);
+    end_following(place, now);
+    place.recovered.frames = 0;
     place.wanted_at = now;
     give(place, {.kind = EventKind::want}, now);
+  }
+
+  [[nodiscard]] bool is_wanted(Place& place, MonotonicTime now) {
+    if (now < place.not_before) return false;
+    if (!place.knows_lease) {
+      if (now < place.lease_asked + lease_request) return false;
+      place.lease_asked = now;
+      stream_.read_lease(place.index);
+      return false;
+    }
+    if (place.state.lease_of != GatewayId{} && place.state.lease_of != own_) {
+      if (now < place.lease_end) return false;
+      give(place, {.kind = EventKind::lease}, now);
+    }
+    return members_.owner_of(place.name, now).gateway == members_.self();
+  }
+
+  // What a takeover would read is read before, and is in the journal.
+  void follow_when_due(Place& place, MonotonicTime now) {
+    if (place.state.phase == cluster::Phase::following) return;
+    if (place.follows) {
+      if (!place.recovered.messages.empty() && !std::exchange(place.written, true)) return write(place);
+      if (!is_behind(place.state)) return end_following(place, now);
+    } else {
+      if (now < place.follow_at || follows_ == follows_max) return;
+      if (!members_.is_next(place.name, now)) return end_following(place, now);
+      place.follows = true;
+      ++follows_;
+    }
+    place.written = false;
+    give(place, {.kind = EventKind::follow}, now);
+  }
+
+  void end_following(Place& place, MonotonicTime now) {
+    if (std::exchange(place.follows, false)) --follows_;
+    place.follow_at = now + follow_again + std::chrono::milliseconds{places_.size()};
+  }
+
+  void write(Place& place) {
+    place.writes = true;
+    const auto error = std::make_shared<std::string>();
+    opener_.add(
+        [&place, error] {
+          try {
+            static_cast<void>(place.standby.write(place.recovered, read_utc()));
+          } catch (const std::exception& failure) {
+            place.standby.close();
+            *error = failure.what();
+          }
+        },
+        [this, &place, error](MonotonicTime) {
+          place.writes = false;
+          if (!error->empty() && std::exchange(place.last_error, *error) != *error)
+            line(place, LogLevel::warning, "a takeover would take longer: " + *error);
+        });
   }
 
   // The journal is compared with what was read, and opened, on the other thread.
@@ -273,7 +320,7 @@ class ClusterGateway final : public Gateway {
       Opened result;
     };
     const auto preparation = std::make_shared<Preparation>();
-    preparation->stream = std::exchange(place.recovered, Recovered{0});
+    preparation->stream = std::exchange(place.recovered, Recovered{place.settings->journal.retain_messages});
     preparation->stream.counters = place.state.counters;
     preparation->result.frames = preparation->stream.frames;
     preparation->result.needs_began = !preparation->stream.began;
@@ -287,31 +334,17 @@ class ClusterGateway final : public Gateway {
     place.full = place.giving_up = place.goes_on = false;
     SessionSettings settings = *place.settings;
     settings.journal.replica = place.replica;
-    opener_.add([this, &place, preparation, settings = std::move(settings)]() mutable {
-      Opened& result = preparation->result;
-      result.place = &place;
-      try {
-        result.number = engine_.add_session(std::move(settings));
-      } catch (const std::exception& error) {
-        result.error = error.what();
-      }
-      {
-        const std::lock_guard lock{opened_mutex_};
-        opened_.push_back(std::move(result));
-      }
-      has_opened_.store(true, std::memory_order_release);
-      signal_->notify();
-    });
-  }
-
-  void take_opened(MonotonicTime now) {
-    if (!has_opened_.exchange(false, std::memory_order_acq_rel)) return;
-    std::vector<Opened> results;
-    {
-      const std::lock_guard lock{opened_mutex_};
-      results.swap(opened_);
-    }
-    for (Opened& result : results) on_opened(*result.place, result, now);
+    opener_.add(
+        [this, &place, preparation, settings = std::move(settings)]() mutable {
+          Opened& result = preparation->result;
+          try {
+            place.standby.close();
+            result.number = engine_.add_session(std::move(settings));
+          } catch (const std::exception& error) {
+            result.error = error.what();
+          }
+        },
+        [this, &place, preparation](MonotonicTime now) { on_opened(place, preparation->result, now); });
   }
 
   void on_opened(Place& place, Opened& result, MonotonicTime now) {
@@ -486,7 +519,7 @@ class ClusterGateway final : public Gateway {
     if (assigns) place.assign_at = now + assign_again;
     switch (place.stage) {
       case Stage::none:
-        if (place.state.phase == cluster::Phase::idle) return ending_ ? void() : want_when_due(place, now);
+        if (place.is_candidate()) return ending_ ? void() : want_or_follow(place, now);
         if (assigns && members_.owner_of(place.name, now).gateway != members_.self())
           give(place, {.kind = EventKind::abandon}, now);
         return;
@@ -534,10 +567,9 @@ class ClusterGateway final : public Gateway {
   const MonotonicTime begin_at_ = read_monotonic() + settle_time;  // who is alive is known by then
   bool ending_ = false;
   bool name_taken_ = false;
-  std::atomic<bool> answered_{false}, stop_{false}, has_opened_{false};
+  int follows_ = 0;
+  std::atomic<bool> answered_{false}, stop_{false};
   std::atomic<std::size_t> owned_{0};
-  std::mutex opened_mutex_;
-  std::vector<Opened> opened_;
   Opener opener_;
   std::thread thread_;
 };

@@ -50,14 +50,13 @@ class Members {
   }
 
   [[nodiscard]] cluster::Assignment owner_of(const std::string& session, MonotonicTime now) const {
-    std::vector<cluster::Gateway> gateways;
-    gateways.reserve(members_.size());
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      gateways.push_back({.name = members_[i].name, .alive = is_alive(i, now), .draining = drains(i)});
-    std::vector<cluster::Pin> pins;
-    for (const auto& [of, gateway] : settings_.moves) pins.push_back({.session = of, .gateway = gateway});
-    for (const Pin& pin : pins_) pins.push_back({.session = pin.session, .gateway = pin.gateway});
-    return cluster::assign(session, gateways, pins);
+    return owner_of(session, now, cluster::Assignment::no_gateway);
+  }
+
+  // Whether this gateway owns the session when any one gateway is lost.
+  [[nodiscard]] bool is_next(const std::string& session, MonotonicTime now) const {
+    const std::size_t first = owner_of(session, now).gateway;
+    return first == self_ || owner_of(session, now, first).gateway == self_;
   }
 
   // Whether an owner gives a session up: it stays where it is, unless it is to be elsewhere by configuration.
@@ -68,6 +67,17 @@ class Members {
   }
 
  private:
+  [[nodiscard]] cluster::Assignment owner_of(const std::string& session, MonotonicTime now, std::size_t lost) const {
+    std::vector<cluster::Gateway> gateways;
+    gateways.reserve(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      gateways.push_back({.name = members_[i].name, .alive = i != lost && is_alive(i, now), .draining = drains(i)});
+    std::vector<cluster::Pin> pins;
+    for (const auto& [of, gateway] : settings_.moves) pins.push_back({.session = of, .gateway = gateway});
+    for (const Pin& pin : pins_) pins.push_back({.session = pin.session, .gateway = pin.gateway});
+    return cluster::assign(session, gateways, pins);
+  }
+
   [[nodiscard]] bool drains(std::size_t member) const {
     const Member& of = members_[member];
     return of.draining || std::ranges::find(settings_.drains, of.name) != settings_.drains.end();

@@ -1,22 +1,28 @@
-// A thread for jobs that wait for disks: opening and comparing journals, while other sessions are served.
-// Thread: add() from one; jobs run one after the other. Bounds: a session has one job at a time. Errors: a job throws
-// nothing.
+// A thread for jobs that wait for disks: writing, comparing and opening journals, while other sessions are served.
+// Thread: add() and run_ends() from one, on which the ends of jobs run; jobs run one after the other. Bounds: a session
+// has one job at a time. Errors: a job and its end throw nothing.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "nexusfix/base/time.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::gateway {
 
 class Opener {
  public:
-  Opener() : thread_([this] { run(); }) {}
+  using End = std::function<void(MonotonicTime now)>;
+
+  // `ended` is called on the opener's thread when run_ends() has something to do.
+  explicit Opener(std::function<void()> ended) : ended_(std::move(ended)), thread_([this] { run(); }) {}
   ~Opener() {
     {
       const std::lock_guard lock{mutex_};
@@ -27,32 +33,53 @@ class Opener {
   }
   Opener(const Opener&) = delete;
   Opener& operator=(const Opener&) = delete;
-  void add(std::function<void()> job) {
+  void add(std::function<void()> job, End end) {
     {
       const std::lock_guard lock{mutex_};
-      jobs_.push_back(std::move(job));
+      jobs_.push_back({std::move(job), std::move(end)});
     }
     changed_.notify_one();
   }
+  [[nodiscard]] bool has_ends() const noexcept { return has_ends_.load(std::memory_order_acquire); }
+  void run_ends(MonotonicTime now) {
+    if (!has_ends_.exchange(false, std::memory_order_acq_rel)) return;
+    std::vector<End> ends;
+    {
+      const std::lock_guard lock{mutex_};
+      ends.swap(ends_);
+    }
+    for (const End& end : ends) end(now);
+  }
 
  private:
+  struct Job {
+    std::function<void()> run;
+    End end;
+  };
+
   void run() {
     CpuAffinity::name_thread("nfx-cluster-io");
     std::unique_lock lock{mutex_};
     for (;;) {
       changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
       if (jobs_.empty()) return;
-      const std::function<void()> job = std::move(jobs_.front());
+      Job job = std::move(jobs_.front());
       jobs_.pop_front();
       lock.unlock();
-      job();
+      job.run();
       lock.lock();
+      ends_.push_back(std::move(job.end));
+      has_ends_.store(true, std::memory_order_release);
+      ended_();
     }
   }
 
+  const std::function<void()> ended_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> jobs_;
+  std::deque<Job> jobs_;
+  std::vector<End> ends_;
+  std::atomic<bool> has_ends_{false};
   bool ending_ = false;
   std::thread thread_;
 };

@@ -12,6 +12,7 @@
 
 #include "gateway/recovered.hpp"
 #include "gateway/session_tail.hpp"
+#include "gateway/standby.hpp"
 #include "nexusfix/cluster/owner.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/nats/stream_client.hpp"
@@ -33,7 +34,8 @@ struct Place {
         name(replica_name(its_settings)),
         id(identity(its_settings.session)),
         state(options),
-        recovered(its_settings.journal.retain_messages) {}
+        recovered(its_settings.journal.retain_messages),
+        standby(its_settings) {}
 
   const SessionSettings* settings;
   std::string name;
@@ -42,11 +44,16 @@ struct Place {
   cluster::OwnerState state;
   Stage stage = Stage::none;
   bool knows_lease = false;
-  MonotonicTime lease_end{};  // of another gateway, and a quarter more: when it was last renewed
-  bool removed = false;       // by an operator
-  bool giving_up = false;     // it retires when its journal is closed
-  bool goes_on = false;       // without the cluster
-  Recovered recovered;
+  MonotonicTime lease_end{};   // of another gateway, and a quarter more: when it was last renewed
+  bool removed = false;        // by an operator
+  bool giving_up = false;      // it retires when its journal is closed
+  bool goes_on = false;        // without the cluster
+  Recovered recovered;         // what was read and is not in the journal
+  Standby standby;             // while another gateway owns the session
+  bool follows = false;        // until it has read all that there is
+  bool writes = false;         // the opener has its standby, and what was recovered
+  bool written = false;        // ... since the last read
+  MonotonicTime follow_at{};   // the next time
   MonotonicTime wanted_at{};   // of this takeover
   MonotonicTime not_before{};  // the next one
   MonotonicTime lease_asked{};
@@ -65,6 +72,9 @@ struct Place {
   std::string last_error;
 
   [[nodiscard]] bool owns() const noexcept { return state.phase == cluster::Phase::owning; }
+  [[nodiscard]] bool is_candidate() const noexcept {
+    return state.phase == cluster::Phase::idle || state.phase == cluster::Phase::following;
+  }
   // Records that the owner can be given.
   [[nodiscard]] bool has_records() const noexcept {
     return replica != nullptr && owns() && stage != Stage::opening && replica->wanted() > replica->taken();
@@ -73,7 +83,6 @@ struct Place {
 
 // What became of a session that was to be opened.
 struct Opened {
-  Place* place = nullptr;
   std::size_t number = 0;
   Comparison comparison;
   UtcTime began{};

@@ -44,11 +44,40 @@ Recovered everything_of(const JournalStore& journal, std::size_t most) {
   return all;
 }
 
+bool is_new(const JournalStore& journal) {
+  return journal.next_inbound() == first_seq_num && journal.next_outbound() == first_seq_num &&
+         journal.last_kept() == SeqNum{};
+}
+
+JournalMark mark_of(const JournalStore& journal) {
+  return {.began = journal.creation_time(), .last_kept = journal.last_kept()};
+}
+
+void require_as_left(const JournalStore& journal, const Recovered& stream) {
+  if (stream.journal && *stream.journal != mark_of(journal))
+    throw StoreError("the journal is not as this gateway left it: it is compared with all of the cluster's records");
+}
+
+void begin_again(JournalStore& journal, UtcTime began) {
+  journal.reset(began);
+  require(journal.creation_time() == began && journal.next_outbound() == first_seq_num, journal);
+}
+
 // The first message that the journal has not, or has another one for. What it has deleted is not missed.
 std::deque<Message>::const_iterator first_other(const JournalStore& journal, const std::deque<Message>& messages) {
   return std::ranges::find_if(messages, [&](const Message& message) {
     return message.seq >= journal.oldest_kept() && journal.read(message.seq) != message.bytes;
   });
+}
+
+std::uint64_t take(JournalStore& journal, std::deque<Message>::const_iterator begin,
+                   std::deque<Message>::const_iterator end, UtcTime now) {
+  std::uint64_t taken = 0;
+  for (auto at = begin; at != end; ++at, ++taken) {
+    append(journal, *at, now);
+    journal.set_next_outbound(next(at->seq), now);
+  }
+  return taken;
 }
 
 }  // namespace
@@ -67,6 +96,7 @@ void Recovered::add(const cluster::FrameView& frame) {
         break;
       case cluster::RecordKind::reset:
         messages.clear();
+        journal.reset();
         began.reset();
         break;
       case cluster::RecordKind::began: began = time_of(record.bytes); break;
@@ -92,6 +122,7 @@ std::string Comparison::text() const {
 }
 
 Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now) {
+  require_as_left(journal, stream);
   Comparison found;
   found.journal = {.inbound = journal.next_inbound(), .outbound = journal.next_outbound()};
   if (stream.is_new()) {
@@ -100,10 +131,7 @@ Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now) 
   }
   found.other_numbers = found.journal != stream.counters;
   found.other_session = stream.began && *stream.began != journal.creation_time();
-  if (found.other_session) {
-    journal.reset(*stream.began);
-    require(journal.creation_time() == *stream.began && journal.next_outbound() == first_seq_num, journal);
-  }
+  if (found.other_session) begin_again(journal, *stream.began);
   const auto other = first_other(journal, stream.messages);
   const SeqNum end = other == stream.messages.end() ? stream.counters.outbound : other->seq;
   const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());
@@ -111,16 +139,31 @@ Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now) 
     found.given_up = journal.for_each(end, journal.last_kept(), [](SeqNum, std::string_view) { return true; });
     set(journal, false, end, now);
   }
-  for (auto at = other; at != stream.messages.end(); ++at) {
-    append(journal, *at, now);
-    journal.set_next_outbound(next(at->seq), now);
-    ++found.taken;
-  }
+  found.taken = take(journal, other, stream.messages.end(), now);
   if (journal.next_outbound() != next_out) set(journal, false, next_out, now);
   if (journal.next_inbound() != stream.counters.inbound) set(journal, true, stream.counters.inbound, now);
   // The session begins with an empty ring.
   if (found.taken != 0) require(journal.sync(now), journal);
   return found;
+}
+
+bool follow(JournalStore& journal, Recovered& stream, UtcTime now) {
+  require_as_left(journal, stream);
+  if (!stream.began) return false;
+  if (!is_new(journal) && journal.creation_time() > *stream.began) return false;
+  if (journal.creation_time() != *stream.began) begin_again(journal, *stream.began);
+  const SeqNum next_out = std::max(stream.counters.outbound, journal.next_outbound());
+  const auto other = first_other(journal, stream.messages);
+  if (other != stream.messages.end()) {
+    if (journal.last_kept() >= other->seq) set(journal, false, other->seq, now);
+    static_cast<void>(take(journal, other, stream.messages.end(), now));
+  }
+  if (journal.next_outbound() != next_out) set(journal, false, next_out, now);
+  if (journal.next_inbound() < stream.counters.inbound) set(journal, true, stream.counters.inbound, now);
+  require(journal.sync(now), journal);
+  stream.messages.clear();
+  stream.journal = mark_of(journal);
+  return true;
 }
 
 }  // namespace nfx::gateway

@@ -1,7 +1,8 @@
 // What the stream has of a session, and the comparison with its journal: the journal gets what only the stream has, and
 // gives up what was never released.
-// Thread: one at a time. Cost: a copy of the messages since the last reset, the newest `most` of them; compare() reads
-// and writes the journal. Errors: StoreError where the journal takes no records.
+// Thread: one at a time. Cost: a copy of the messages since the last reset that are not in the journal, the newest
+// `most` of them; compare() and follow() read and write the journal. Errors: StoreError where the journal takes no
+// records, or is another one than before.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,13 @@ struct Message {
   std::string bytes;
 };
 
+// How a journal was left.
+struct JournalMark {
+  UtcTime began{};
+  SeqNum last_kept{};
+  friend bool operator==(const JournalMark&, const JournalMark&) = default;
+};
+
 // The records of a session since its sequence numbers began.
 struct Recovered {
   explicit Recovered(std::size_t most_messages = std::size_t{1} << 20) : most(most_messages) {}
@@ -33,7 +41,8 @@ struct Recovered {
   std::size_t most;
   cluster::Counters counters;
   std::optional<UtcTime> began;
-  std::deque<Message> messages;  // sent, by number
+  std::deque<Message> messages;        // sent, by number
+  std::optional<JournalMark> journal;  // earlier messages are in the journal, by follow(), which left it so
   std::uint64_t frames = 0;
 };
 
@@ -50,5 +59,10 @@ struct Comparison {
 // Makes the journal continue what the stream has. Its next outbound number never goes back: numbers of the journal that
 // the stream does not have are not used for other messages.
 [[nodiscard]] Comparison compare(JournalStore& journal, const Recovered& stream, UtcTime now);
+
+// Moves the messages to the journal while another gateway owns the session. The stream may have more than was read yet,
+// so the journal gives up a message only for another one of the same number. False: the journal is of later sequence
+// numbers, and nothing was moved.
+[[nodiscard]] bool follow(JournalStore& journal, Recovered& stream, UtcTime now);
 
 }  // namespace nfx::gateway

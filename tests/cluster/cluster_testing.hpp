@@ -76,7 +76,10 @@ struct TestOwner {
         case ActionKind::publish:
         case ActionKind::read_last:
         case ActionKind::read_next: open.emplace_back(action, std::string{action.bytes}); break;
-        case ActionKind::recover: recovered.emplace_back(action.bytes); break;
+        case ActionKind::recover:
+          if (action.first) recovered.clear();
+          recovered.emplace_back(action.bytes);
+          break;
         case ActionKind::own: owns = true; break;
         case ActionKind::release: released = action.count; break;
         case ActionKind::stop:

@@ -33,11 +33,14 @@ ROWS = [
         "  if (s.phase == Phase::reading) return claim(s, {}, nullptr, now, out);\n"
         "  if (PLANT && s.phase == Phase::replaying) return become_owner(s, now, out);\n"),
     Row("gap-not-noticed", "simulate", "a replay continues after frames that the server did not return",
-        "  if (header.number > after(s.number)) return Fit::gap;",
-        "  if (!PLANT && header.number > after(s.number)) return Fit::gap;"),
+        "  if (header.number > after(s.number)) return",
+        "  if (!(PLANT && s.has_frame) && header.number > after(s.number)) return"),
     Row("first-frame-not-checked", "simulate", "a replay begins after the first frame",
-        "return begins_with_reset(frame) ? Fit::follows : Fit::gap;",
-        "return PLANT || begins_with_reset(frame) ? Fit::follows : Fit::gap;"),
+        " begins_with_reset(frame) ? Fit::follows : Fit::gap;",
+        " (PLANT && !s.has_frame) || begins_with_reset(frame) ? Fit::follows : Fit::gap;"),
+    Row("followed-gap-not-noticed", "simulate", "a candidate follows past frames that the server did not return",
+        "    case Fit::gap: return end_following(s);",
+        "    case Fit::gap:\n      if (!PLANT) return end_following(s);\n      break;"),
     Row("refusal-believed", "simulate", "a refused frame is taken for stored without a comparison",
         "        request(s, ActionKind::read_next, s.flight.expected, {}, now, out);\n      break;",
         "        PLANT ? on_flight_stored(s, StreamSeq{std::to_underlying(s.flight.expected) + 1}, now, out)\n"

@@ -50,7 +50,8 @@ struct Gateway {
 struct Budget {
   int appends = 3;
   int kills = 1;
-  int lies = 2;    // answers from an earlier state, with a hole, or wrong refusals
+  int lies = 2;  // answers from an earlier state, with a hole, or wrong refusals
+  int follows = 1;
   int copies = 1;  // requests and answers that arrive twice
   int timers = 3;  // requests that are taken for lost
 };
@@ -122,6 +123,12 @@ class Explorer {
       const Gateway& gateway = state.gateways[static_cast<std::size_t>(i)];
       if (gateway.state->phase == Phase::idle)
         each("gateway wants", i, [&, i](State& next) { give(next, i, {.kind = EventKind::want}); });
+      if (gateway.state->phase == Phase::idle && state.budget.follows > 0) {
+        each("gateway follows", i, [&, i](State& next) {
+          --next.budget.follows;
+          give(next, i, {.kind = EventKind::follow});
+        });
+      }
       if (gateway.epoch != 0 && state.budget.appends > 0 && has_space(*gateway.state, RecordKind::outbound, 20)) {
         each("gateway appends", i, [&, i](State& next) {
           --next.budget.appends;
@@ -282,7 +289,6 @@ class Explorer {
       case ActionKind::publish:
       case ActionKind::read_last:
       case ActionKind::read_next:
-        if (gateway.state->phase == Phase::replaying && !gateway.state->has_frame) gateway.chain = 0;
         state.requests.push_back({.gateway = i,
                                   .run = gateway.run,
                                   .kind = action.kind,
@@ -294,7 +300,7 @@ class Explorer {
         FrameView frame;
         if (decode_frame(action.bytes, frame) != FrameError::none)
           return check("bytes were recovered that are not a frame");
-        gateway.chain = chain_after(gateway.chain, frame);
+        gateway.chain = chain_after(action.first ? 0 : gateway.chain, frame);
         return;
       }
       case ActionKind::own:
@@ -376,7 +382,7 @@ class Explorer {
       add(list->size());
     }
     const Budget& budget = state.budget;
-    for (const int left : {budget.appends, budget.kills, budget.lies, budget.copies, budget.timers})
+    for (const int left : {budget.appends, budget.kills, budget.lies, budget.follows, budget.copies, budget.timers})
       add(static_cast<std::uint64_t>(left));
     add(state.runs);
     return hash;

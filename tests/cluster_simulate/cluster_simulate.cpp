@@ -23,6 +23,7 @@ constexpr Row rows[] = {
     {"records released", &WorldResult::records},
     {"of those before they were stored (async)", &WorldResult::early},
     {"takeovers", &WorldResult::takeovers},
+    {"frames read by candidates before a takeover", &WorldResult::followed},
     {"owners fenced", &WorldResult::fenced},
     {"claims lost to another gateway", &WorldResult::lost_claims},
     {"owners retired", &WorldResult::retired},

@@ -39,6 +39,7 @@ enum class Happening : std::uint8_t {
   renew,    // of a lease arrives at its bucket
   expire,   // a lease that was not renewed
   want,
+  follow,  // what another gateway stores
   restart,
   election_ends,
   trouble,
@@ -167,10 +168,19 @@ class World {
       options.pending_records_max = 128;
       options.async_records_max = async_most;
       options.number_block = 16;
+      options.follow_frames_max = 8;
       owner(gateway, session).state = std::make_unique<OwnerState>(options);
       schedule(between(10ms, 2s),
                {.what = Happening::want, .gateway = gateway, .session = session, .run = process.run});
+      follow_later(gateway, session);
     }
+  }
+
+  void follow_later(int gateway, int session) {
+    schedule(about(20s), {.what = Happening::follow,
+                          .gateway = gateway,
+                          .session = session,
+                          .run = processes_[static_cast<std::size_t>(gateway)].run});
   }
 
   Owner& owner(int gateway, int session) {
@@ -201,7 +211,7 @@ class World {
       case ActionKind::publish:
       case ActionKind::read_last:
       case ActionKind::read_next: return send_request(gateway, session, action);
-      case ActionKind::recover: return recover(owner, action.bytes);
+      case ActionKind::recover: return recover(owner, action);
       case ActionKind::own:
         ++result_.takeovers;
         owner.epoch = std::to_underlying(owner.state->epoch);
@@ -224,12 +234,6 @@ class World {
   bool is_cut(int gateway) const { return now_ < processes_[static_cast<std::size_t>(gateway)].cut_until; }
 
   void send_request(int gateway, int session, const Action& action) {
-    // A replay begins: what an earlier one has read is forgotten.
-    Owner& owner = this->owner(gateway, session);
-    if (action.kind == ActionKind::read_next && owner.state->phase == Phase::replaying &&
-        action.sequence == StreamSeq{} && !owner.state->has_frame) {
-      owner.chain = 0;
-    }
     if (is_cut(gateway) || chance(0.003)) {
       ++result_.lost_messages;
       return;
@@ -246,11 +250,12 @@ class World {
     if (chance(0.003)) schedule(between(1ms, 30s), item);
   }
 
-  void recover(Owner& owner, std::string_view bytes) {
+  void recover(Owner& owner, const Action& action) {
     cluster::FrameView frame;
-    if (decode_frame(bytes, frame) != cluster::FrameError::none)
+    if (decode_frame(action.bytes, frame) != cluster::FrameError::none)
       return fail(0, "bytes were recovered that are not a frame");
-    owner.chain = chain_after(owner.chain, frame);
+    owner.chain = chain_after(action.first ? 0 : owner.chain, frame);
+    if (owner.state->phase != Phase::replaying) ++result_.followed;
   }
 
   void release(int session, Owner& owner, std::uint64_t count) {
@@ -303,7 +308,8 @@ class World {
       case Happening::restart: return start(item.gateway);
       case Happening::answer:
       case Happening::timer:
-      case Happening::want: break;
+      case Happening::want:
+      case Happening::follow: break;
     }
     GatewayProcess& process = processes_[static_cast<std::size_t>(item.gateway)];
     if (!process.alive || process.run != item.run) return;
@@ -317,6 +323,10 @@ class World {
       return give(item.gateway, item.session, {});
     }
     if (item.what == Happening::want) return give(item.gateway, item.session, {.kind = EventKind::want});
+    if (item.what == Happening::follow) {
+      follow_later(item.gateway, item.session);
+      return give(item.gateway, item.session, {.kind = EventKind::follow});
+    }
     give(item.gateway, item.session,
          {.kind = item.event,
           .request = item.request,

@@ -22,6 +22,7 @@ struct WorldResult {
   std::uint64_t records = 0;  // released
   std::uint64_t early = 0;    // of those, before they were stored
   std::uint64_t takeovers = 0;
+  std::uint64_t followed = 0;  // frames that were read before a takeover
   std::uint64_t fenced = 0;
   std::uint64_t lost_claims = 0;
   std::uint64_t retired = 0;

@@ -47,6 +47,25 @@ TEST(Members, gateway_that_ends_its_lease_is_not_alive) {
   EXPECT_EQ(owner_of(members, session_of("b"), start + 1s), "a");
 }
 
+TEST(Members, gateway_is_next_where_the_loss_of_another_one_makes_it_the_owner) {
+  ClusterConfig config = two_gateways();
+  config.gateways.push_back("c");
+  Members members{config, GatewayId{1}};
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  ASSERT_TRUE(members.on_lease(2, GatewayId{3}, start));
+  int next = 0, other = 0;
+  for (int i = 0; i < 300; ++i) {
+    const std::string session = "S" + std::to_string(i);
+    Members without_b{config, GatewayId{1}}, without_c{config, GatewayId{1}};
+    ASSERT_TRUE(without_b.on_lease(2, GatewayId{3}, start) && without_c.on_lease(1, GatewayId{2}, start));
+    const bool expected = owner_of(without_b, session) == "a" || owner_of(without_c, session) == "a";
+    EXPECT_EQ(members.is_next(session, start), expected) << session;
+    ++(expected ? next : other);
+  }
+  EXPECT_GT(next, 0);
+  EXPECT_GT(other, 0);
+}
+
 TEST(Members, another_process_of_this_name_is_found) {
   Members members{two_gateways(), GatewayId{1}};
   EXPECT_TRUE(members.on_lease(0, GatewayId{1}, start));

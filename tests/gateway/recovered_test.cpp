@@ -136,6 +136,61 @@ TEST_F(RecoveredSession, stream_that_has_nothing_gets_what_the_journal_has) {
   EXPECT_EQ(found.upload->counters, (cluster::Counters{.inbound = SeqNum{8}, .outbound = SeqNum{4}}));
 }
 
+TEST_F(RecoveredSession, journal_that_follows_has_what_was_read_and_a_takeover_adds_the_rest) {
+  Recovered stream = stream_of(20, 31, UtcTime(777s));
+  {
+    JournalStore journal = open();
+    ASSERT_TRUE(follow(journal, stream, UtcTime(3s)));
+    EXPECT_TRUE(stream.messages.empty());
+  }
+  stream.messages.push_back({SeqNum{21}, text(21)});
+  stream.counters = {.inbound = SeqNum{33}, .outbound = SeqNum{22}};
+  JournalStore journal = open();
+  const Comparison found = compare(journal, stream, UtcTime(3s));
+  EXPECT_EQ(found.taken, 1U);
+  EXPECT_FALSE(found.other_session);
+  EXPECT_EQ(journal.next_outbound(), SeqNum{22});
+  EXPECT_EQ(journal.next_inbound(), SeqNum{33});
+  for (std::uint64_t seq = 1; seq <= 21; ++seq) EXPECT_EQ(journal.read(SeqNum{seq}), text(seq));
+}
+
+TEST_F(RecoveredSession, journal_that_follows_gives_nothing_up_that_the_stream_may_still_have) {
+  JournalStore journal = open();
+  fill(journal, 13, 9);
+  Recovered stream = stream_of(10, 7);
+  ASSERT_TRUE(follow(journal, stream, UtcTime(3s)));
+  EXPECT_EQ(journal.read(SeqNum{13}), text(13));
+  EXPECT_EQ(journal.next_inbound(), SeqNum{9});
+  stream.messages.push_back({SeqNum{11}, text(11)});
+  stream.messages.push_back({SeqNum{12}, "another owner's"});
+  stream.counters.outbound = SeqNum{13};
+  ASSERT_TRUE(follow(journal, stream, UtcTime(3s)));
+  EXPECT_EQ(journal.read(SeqNum{11}), text(11));
+  EXPECT_EQ(journal.read(SeqNum{12}), "another owner's");
+  EXPECT_EQ(journal.read(SeqNum{13}), std::nullopt);
+  EXPECT_EQ(journal.next_outbound(), SeqNum{14}) << "it is not used for another message";
+}
+
+TEST_F(RecoveredSession, journal_of_later_numbers_waits_until_they_are_read) {
+  JournalStore journal = open();
+  fill(journal, 3, 3);
+  Recovered stream = stream_of(2, 2, UtcTime(500ms));
+  EXPECT_FALSE(follow(journal, stream, UtcTime(3s)));
+  EXPECT_EQ(stream.messages.size(), 2U);
+  EXPECT_EQ(journal.read(SeqNum{3}), text(3));
+}
+
+TEST_F(RecoveredSession, journal_that_was_changed_meanwhile_is_not_taken_for_the_one_that_followed) {
+  Recovered stream = stream_of(5, 5);
+  {
+    JournalStore journal = open();
+    ASSERT_TRUE(follow(journal, stream, UtcTime(3s)));
+  }
+  fs::remove_all(root_);
+  JournalStore journal = open();
+  EXPECT_THROW(static_cast<void>(compare(journal, stream, UtcTime(3s))), StoreError);
+}
+
 TEST(Recovered, reset_forgets_what_was_before_it) {
   std::string bytes(sizeof(cluster::FrameHeader), '\0');
   const std::int64_t began = 5'000'000'000;

@@ -16,7 +16,9 @@
 //   4. Records of a group are in one frame where it takes them, and otherwise a frame ends with a record `inbound`
 //   where it
 //      can: an answer without the message that it answers would be made again by the next owner.
-//   5. A record is released when its frame is stored. Durability::async releases earlier, within its limits, and only
+//   5. A candidate that follows reads frames before it claims, by the same checks; a takeover continues after the last
+//   one.
+//   6. A record is released when its frame is stored. Durability::async releases earlier, within its limits, and only
 //      after its first frame that is not its epoch was stored.
 #pragma once
 
@@ -53,13 +55,15 @@ struct OwnerOptions {
   std::uint32_t number_block = 1024;        // sequence numbers that async reserves at a time
   std::uint32_t useless_answers_max = 240;  // in a row, before `stop`
   std::uint32_t claims_max = 64;            // of one takeover, before `stop`
+  std::uint32_t follow_frames_max = 256;    // that one `follow` reads
 };
 
 enum class Phase : std::uint8_t {
   idle,
-  waiting,   // for the lease of another gateway to end
-  reading,   // the subject's last frame
-  claiming,  // the epoch frame is in flight
+  following,  // reads what another gateway stores, until there is no more of it
+  waiting,    // for the lease of another gateway to end
+  reading,    // the subject's last frame
+  claiming,   // the epoch frame is in flight
   replaying,
   owning,
 };
@@ -81,6 +85,7 @@ enum class StopReason : std::uint8_t {
 
 enum class EventKind : std::uint8_t {
   want,       // become the owner, when the lease of another has ended
+  follow,     // read some of the frames that a takeover would read; then the phase is idle. Only in phase idle
   retire,     // store what is pending, then stop; nothing may be appended any more
   abandon,    // stop now
   append,     // `record`; allowed when has_space() is true. With `more` it is of a group that `end_group` ends
@@ -108,7 +113,7 @@ enum class ActionKind : std::uint8_t {
   publish,      // `bytes` with `sequence` as the subject's expected last sequence
   read_last,    // the subject's last frame
   read_next,    // the subject's first frame after `sequence`
-  recover,      // `bytes` is the next frame of the replay: its records are the session's history
+  recover,      // `bytes` is the next frame: its records are the session's history. `first`: it begins again with them
   own,          // listen or connect: the sequence numbers are state.counters
   release,      // records up to the `count`-th one since `own` may be sent, or their processing made visible
   renew_lease,  // a hint for the others
@@ -119,6 +124,7 @@ enum class ActionKind : std::uint8_t {
 struct Action {
   ActionKind kind{};
   StopReason reason = StopReason::none;
+  bool first = false;
   std::uint64_t request = 0;
   std::uint64_t count = 0;
   StreamSeq sequence{};
@@ -162,7 +168,7 @@ struct OwnerState {
   bool retiring = false;
   bool probe = false;  // publish a frame without records, to find out whether another owner has started
 
-  // The subject's last frame, as far as this owner knows; of a replay the last one that was read.
+  // The subject's last frame, as far as this owner knows; otherwise the last one that was read, with all before it.
   StreamSeq last{};
   FrameNumber number{};
   Epoch epoch{};
@@ -189,11 +195,15 @@ struct OwnerState {
   GatewayId lease_of{};
   MonotonicTime lease_end = never;
   std::uint32_t useless_answers = 0;
+  std::uint32_t followed = 0;  // frames of this `follow`
   std::uint32_t claims = 0;    // of this takeover
   std::uint32_t attempts = 0;  // claims since the start of the process
 };
 
 void step(OwnerState& state, const Event& event, MonotonicTime now, Actions& out) noexcept;
+
+// Whether the last `follow` ended at its limit: there is more to read.
+[[nodiscard]] bool is_behind(const OwnerState& state) noexcept;
 
 // When the next timer event has an effect.
 [[nodiscard]] MonotonicTime next_deadline(const OwnerState& state) noexcept;

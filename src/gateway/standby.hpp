@@ -1,0 +1,36 @@
+// The journal of a session that another gateway owns, kept up with the stream, so that a takeover has little to read
+// and to write.
+// Thread: that of the opener, but for the constructor. Cost: the journal is open; a batch is one write and one sync.
+// Errors: StoreError.
+#pragma once
+
+#include <optional>
+
+#include "gateway/recovered.hpp"
+#include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/store/journal_store.hpp"
+
+namespace nfx::gateway {
+
+class Standby {
+ public:
+  explicit Standby(const SessionSettings& settings) : settings_(settings) {}
+
+  // Moves the messages to the journal; false: they wait in `stream`.
+  [[nodiscard]] bool write(Recovered& stream, UtcTime now) {
+    if (!journal_) {
+      JournalOptions options = settings_.journal;
+      options.durability = Durability::interval;
+      journal_.emplace(posix_disk(), options, identity(settings_.session), now);
+    }
+    return follow(*journal_, stream, now);
+  }
+  // A session may open the journal.
+  void close() noexcept { journal_.reset(); }
+
+ private:
+  const SessionSettings& settings_;
+  std::optional<JournalStore> journal_;
+};
+
+}  // namespace nfx::gateway
