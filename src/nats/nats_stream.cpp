@@ -596,7 +596,8 @@ StreamState NatsStream::state() {
   if (const Json error = object_in(info, "error"); !error.empty())
     throw NatsError{"stream " + name + ": " + text_in(error, "description") + "; make it with nfx cluster init"};
   return {.replicas = static_cast<std::uint32_t>(number_in(object_in(info, "config"), "num_replicas")),
-          .bytes = number_in(object_in(info, "state"), "bytes")};
+          .bytes = number_in(object_in(info, "state"), "bytes"),
+          .leader = text_in(object_in(info, "cluster"), "leader")};
 }
 
 std::vector<StoredFrame> NatsStream::read_after(std::string_view session, std::uint64_t sequence, std::uint32_t most) {

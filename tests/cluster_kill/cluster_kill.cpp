@@ -1,7 +1,8 @@
 // The kill test of the cluster: three nats-servers, two gateways and a trader, all on loopback. Under load the owner of
-// the session is killed or paused for longer than its lease, or loses its disk, or is stopped in order, and servers of
-// the cluster are killed. At the end each order has exactly one answer, both sides and the stream agree on the sequence
-// numbers, and the trader was sent nothing that the stream does not have.
+// the session is killed, paused for longer than its lease, cut off from the servers, or stopped in order, or loses its
+// disk; servers are killed; the trader's connections are cut; everything is restarted in turn. At the end each order
+// has exactly one answer, both sides and the stream agree on the sequence numbers, and the trader was sent nothing that
+// the stream does not have.
 #include <poll.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -21,6 +23,8 @@
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
 #include "nexusfix/wire/message_view.hpp"
+#include "quickfix_trader.hpp"
+#include "relays.hpp"
 #include "trader.hpp"
 
 namespace nfx::cluster_kill {
@@ -37,13 +41,18 @@ struct Options {
   std::vector<std::string> kinds;
   std::string durability = "replicated";
   std::string role = "acceptor";
+  std::string peer = "nexusfix";
   std::uint32_t window = 64;
   std::uint32_t rate = 1000;
+  std::uint32_t history = 100;
   std::uint32_t lease_s = 1;
   bool print = false;
 };
 
-const std::vector<std::string> all_kinds = {"kill", "pause", "server", "disk", "stop"};
+const std::vector<std::string> all_kinds = {"kill",   "pause",  "cut",    "mute",    "disk", "stop",
+                                            "server", "leader", "client", "rolling", "both"};
+// After which an async owner may have sent what is not stored.
+const std::vector<std::string> losing_kinds = {"kill", "pause", "cut", "disk", "both"};
 
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -113,22 +122,28 @@ class Run {
         random_(options.seed),
         nats_options_{.url = servers_.url(), .stream = "KILL", .timeout = 3s},
         gateways_({.folder = servers_.folder() / "gateways",
-                   .servers = servers_.url(),
+                   .servers = {servers_of(0), servers_of(1)},
                    .stream = "KILL",
                    .durability = options.durability,
                    .lease_s = options.lease_s,
-                   .connect = options.role == "initiator" ? trader_port_ : std::uint16_t{0}}) {
+                   .connect = options.role == "initiator" ? client_port(trader_port_) : std::uint16_t{0}}) {
     make_streams();
     for (int i = 0; i < Gateways::count; ++i) gateways_.start(i);
-    const Trader::Load load{.window = options.window, .rate = options.rate};
-    if (options.role == "initiator")
-      trader_.emplace(Role::acceptor, std::vector<std::uint16_t>{trader_port_}, load);
+    const Load load{.window = options.window, .rate = options.rate};
+    if (options.role == "initiator") {
+      trader_ = std::make_unique<Trader>(Role::acceptor, std::vector<std::uint16_t>{trader_port_}, load);
+      return;
+    }
+    const std::vector<std::uint16_t> ports = {client_port(gateways_.port(0)), client_port(gateways_.port(1))};
+    if (options.peer == "quickfix")
+      trader_ = make_quickfix_trader(ports, load);
     else
-      trader_.emplace(Role::initiator, std::vector<std::uint16_t>{gateways_.port(0), gateways_.port(1)}, load);
+      trader_ = std::make_unique<Trader>(Role::initiator, ports, load);
+    if (trader_ == nullptr) throw Failure("--peer quickfix: QuickFIX is not installed (package libquickfix-dev)");
   }
 
   void cycles() {
-    wait_for_answers(100, 60s, "the first answers");
+    wait_for_answers(options_.history, 600s, "the first answers");
     for (std::uint32_t cycle = 1; cycle <= options_.cycles; ++cycle) {
       const std::string& kind = options_.kinds[random_() % options_.kinds.size()];
       both_run();
@@ -137,8 +152,9 @@ class Run {
       const Duration gap = disturb(kind);
       gaps_[kind].push_back(gap);
       if (options_.print || cycle % 20 == 0) {
-        std::printf("  %4u %-7s gap %6.2f s, %llu orders\n", cycle, kind.c_str(), seconds(gap),
-                    static_cast<unsigned long long>(trader_->sent()));
+        std::printf("  %4u %-7s gap %6.2f s, %llu orders; last takeover: %s\n", cycle, kind.c_str(), seconds(gap),
+                    static_cast<unsigned long long>(trader_->sent()),
+                    gateways_.last_takeover(std::max(gateways_.owner(), 0)).c_str());
         std::fflush(stdout);
       }
     }
@@ -206,9 +222,28 @@ class Run {
  private:
   [[nodiscard]] std::uint64_t losses() const {
     std::uint64_t all = 0;
-    for (const auto& [kind, gaps] : gaps_) all += kind == "server" || kind == "stop" ? 0 : gaps.size();
+    for (const auto& [kind, gaps] : gaps_) all += std::ranges::count(losing_kinds, kind) != 0 ? gaps.size() : 0;
     return all;
   }
+  // What a gateway connects to: a relay to each server, which can be cut.
+  std::string servers_of(int gateway) {
+    std::string urls;
+    for (int i = 0; i < 3; ++i) {
+      const std::size_t relay = relays_.add(servers_.client_port(i));
+      server_relays_[static_cast<std::size_t>(gateway)].push_back(relay);
+      urls += (urls.empty() ? "" : ",") + ("nats://gateway:secret@127.0.0.1:" + std::to_string(relays_.port(relay)));
+    }
+    return urls;
+  }
+  std::uint16_t client_port(std::uint16_t target) {
+    client_relays_.push_back(relays_.add(target));
+    return relays_.port(client_relays_.back());
+  }
+  void set_servers_of(int gateway, Flow flow) {
+    for (const std::size_t relay : server_relays_[static_cast<std::size_t>(gateway)]) relays_.set(relay, flow);
+  }
+  [[nodiscard]] MonotonicTime last_answer() const { return MonotonicTime{Duration{trader_->last_answer_ns()}}; }
+
   void make_streams() {
     std::string error = "no attempt";
     for (const MonotonicTime end = read_monotonic() + 90s; read_monotonic() < end && !error.empty();) {
@@ -250,48 +285,114 @@ class Run {
   Duration disturb(const std::string& kind) {
     const int owner = gateways_.owner();
     if (owner < 0) throw Failure("no gateway owns the session");
-    if (kind == "server") return kill_server();
-    const std::size_t fenced = gateways_.lines_with(owner, "another gateway owns the session now");
+    if (kind == "server") return kill_server(static_cast<int>(random_() % 3));
+    if (kind == "leader") return kill_server(leader());
+    if (kind == "client") return cut_client();
+    if (kind == "mute") return mute_servers_of(owner);
+    if (kind == "rolling") return restart_all();
+    if (kind == "both") return kill_both();
+    const std::string no_owner = "no longer owned by this gateway";
+    const std::size_t ended = gateways_.lines_with(owner, no_owner);
     // An application that answers by itself has no answer to what arrives after its session's Logout.
     if (kind == "stop") {
       trader_->hold(true);
       wait_until([&] { return trader_->answered() >= trader_->sent(); }, 60s, "answers before a stop");
     }
-    const MonotonicTime before = kind == "stop" ? read_monotonic() : trader_->last_answer();
+    const MonotonicTime before = kind == "stop" ? read_monotonic() : last_answer();
     if (kind == "kill" || kind == "disk") gateways_.kill(owner);
     if (kind == "pause") gateways_.pause(owner);
     if (kind == "stop") gateways_.terminate(owner);
     if (kind == "disk") gateways_.forget_disk(owner);
+    if (kind == "cut") set_servers_of(owner, Flow::none);
     wait_until([&] { return gateways_.owner() == 1 - owner; }, 60s, "takeover after a " + kind);
     const MonotonicTime taken = read_monotonic();
     trader_->hold(false);
-    wait_until([&] { return trader_->last_answer() > taken; }, 60s, "answers after a " + kind);
-    const Duration gap = trader_->last_answer() - before;
+    wait_until([&] { return last_answer() > taken; }, 60s, "answers after a " + kind);
+    const Duration gap = last_answer() - before;
+    set_servers_of(owner, Flow::both);
+    if (kind == "cut")
+      wait_until([&] { return gateways_.lines_with(owner, no_owner) > ended; }, 30s,
+                 "end of an owner that was cut off");
     if (kind == "stop") wait_until([&] { return gateways_.ended(owner); }, 30s, "end of a stopped gateway");
     if (kind == "pause") {
       gateways_.resume(owner);
-      wait_until([&] { return gateways_.lines_with(owner, "another gateway owns the session now") > fenced; }, 30s,
-                 "fencing of the paused gateway");
+      wait_until([&] { return gateways_.lines_with(owner, no_owner) > ended; }, 30s, "fencing of the paused gateway");
     }
     return gap;
   }
 
-  // One of three, which leads the stream at times.
-  Duration kill_server() {
-    const int victim = static_cast<int>(random_() % 3);
-    const MonotonicTime before = read_monotonic();
-    servers_.kill(victim);
+  // Of the stream of frames.
+  int leader() {
+    for (const MonotonicTime end = read_monotonic() + 30s; read_monotonic() < end; pass(100ms)) {
+      try {
+        const std::string name = nats::NatsStream{nats_options_}.state().leader;
+        if (name.size() == 2) return name[1] - '0';
+      } catch (const nats::NatsError&) {
+        // Another election.
+      }
+    }
+    throw Failure("the stream has no leader");
+  }
+
+  // The longest time without an answer, until answers have come again for a while.
+  Duration longest_gap(MonotonicTime before, const std::string& what) {
     MonotonicTime last = before;
     Duration longest{};
     const auto watch = [&] {
-      const MonotonicTime now = read_monotonic(), answer = trader_->last_answer();
+      const MonotonicTime now = read_monotonic(), answer = last_answer();
       if (answer > last) {
         longest = std::max(longest, Duration{answer - last});
         last = answer;
       }
       return now > before + 2s && now - last < 200ms && last > before;
     };
-    wait_until(watch, 60s, "answers after the loss of a server");
+    wait_until(watch, 60s, "answers after " + what);
+    return longest;
+  }
+
+  // What the owner publishes is stored, and its lease is renewed; the answers are late.
+  Duration mute_servers_of(int owner) {
+    const MonotonicTime before = read_monotonic();
+    set_servers_of(owner, Flow::requests);
+    pass(std::chrono::milliseconds{200 + random_() % 4000});
+    set_servers_of(owner, Flow::both);
+    return longest_gap(before, "a time without answers of the servers");
+  }
+
+  Duration cut_client() {
+    const MonotonicTime before = read_monotonic();
+    for (const std::size_t relay : client_relays_) relays_.set(relay, Flow::none);
+    pass(std::chrono::milliseconds{200 + random_() % 4000});
+    for (const std::size_t relay : client_relays_) relays_.set(relay, Flow::both);
+    return longest_gap(before, "a cut of the trader's connections");
+  }
+
+  // Neither has followed when they start again: the takeover reads everything.
+  Duration kill_both() {
+    const MonotonicTime before = last_answer();
+    for (int i = 0; i < Gateways::count; ++i) gateways_.kill(i);
+    both_run();
+    wait_until([&] { return gateways_.owner() >= 0; }, 60s, "takeover after the loss of both gateways");
+    const MonotonicTime taken = read_monotonic();
+    wait_until([&] { return last_answer() > taken; }, 60s, "answers after the loss of both gateways");
+    return last_answer() - before;
+  }
+
+  // Each server, then each gateway.
+  Duration restart_all() {
+    Duration longest{};
+    for (int i = 0; i < 3; ++i) longest = std::max(longest, kill_server(i));
+    for (int i = 0; i < Gateways::count; ++i) {
+      longest = std::max(longest, disturb("stop"));
+      both_run();
+    }
+    return longest;
+  }
+
+  Duration kill_server(int victim) {
+    const MonotonicTime before = read_monotonic();
+    servers_.kill(victim);
+    const Duration longest = longest_gap(before, "the loss of a server");
     servers_.start(victim);
     // Until it follows again, a second loss would leave no majority.
     wait_until([&] { return servers_.is_healthy(victim); }, 60s, "a healthy server after its start");
@@ -303,8 +404,11 @@ class Run {
   std::mt19937_64 random_;
   test::ThreeServers servers_;
   nats::NatsOptions nats_options_;
+  Relays relays_;
+  std::array<std::vector<std::size_t>, Gateways::count> server_relays_;
+  std::vector<std::size_t> client_relays_;
   Gateways gateways_;
-  std::optional<Trader> trader_;
+  std::unique_ptr<Counterparty> trader_;
   std::map<std::string, std::vector<Duration>> gaps_;
 };
 
@@ -319,9 +423,9 @@ int run(Options options) {
   }
   if (options.kinds.empty()) options.kinds = all_kinds;
   if (options.seed == 0) options.seed = std::random_device{}();
-  std::printf("cluster_kill --cycles %u --seed %llu --durability %s --role %s --lease %u\n", options.cycles,
+  std::printf("cluster_kill --cycles %u --seed %llu --durability %s --role %s --peer %s --lease %u\n", options.cycles,
               static_cast<unsigned long long>(options.seed), options.durability.c_str(), options.role.c_str(),
-              options.lease_s);
+              options.peer.c_str(), options.lease_s);
   std::fflush(stdout);
   std::optional<Run> one;
   try {
@@ -347,29 +451,36 @@ cli::Command gateway_command() {
 
 cli::Command command() {
   static Options options;
-  return {.name = "cluster_kill",
-          .summary = "Kill and pause the gateways and servers of a cluster under load, and account for every order",
-          .run = [] { return run(options); },
-          .options = {{.names = "--cycles", .target = &options.cycles, .help = "Disturbances"},
-                      {.names = "--seed", .target = &options.seed, .help = "0: another each time", .default_text = "0"},
-                      {.names = "--kinds",
-                       .target = &options.kinds,
-                       .help = "Of kill, pause, server, disk and stop; without it all",
-                       .value = "KINDS",
-                       .separator = ','},
-                      {.names = "--durability",
-                       .target = &options.durability,
-                       .help = "Of the session",
-                       .one_of = {"replicated", "async"}},
-                      {.names = "--role",
-                       .target = &options.role,
-                       .help = "Of the gateways' session",
-                       .one_of = {"acceptor", "initiator"}},
-                      {.names = "--window", .target = &options.window, .help = "Orders without an answer"},
-                      {.names = "--rate", .target = &options.rate, .help = "Orders per second, at most"},
-                      {.names = "--lease", .target = &options.lease_s, .help = "Of the gateways, in seconds"},
-                      {.names = "--print", .target = &options.print, .help = "A line for each"}},
-          .commands = {gateway_command()}};
+  return {
+      .name = "cluster_kill",
+      .summary = "Kill and pause the gateways and servers of a cluster under load, and account for every order",
+      .run = [] { return run(options); },
+      .options =
+          {{.names = "--cycles", .target = &options.cycles, .help = "Disturbances"},
+           {.names = "--seed", .target = &options.seed, .help = "0: another each time", .default_text = "0"},
+           {.names = "--kinds",
+            .target = &options.kinds,
+            .help = "Of kill, pause, cut, mute, disk, stop, server, leader, client, rolling and both; without it all",
+            .value = "KINDS",
+            .separator = ','},
+           {.names = "--durability",
+            .target = &options.durability,
+            .help = "Of the session",
+            .one_of = {"replicated", "async"}},
+           {.names = "--role",
+            .target = &options.role,
+            .help = "Of the gateways' session",
+            .one_of = {"acceptor", "initiator"}},
+           {.names = "--peer",
+            .target = &options.peer,
+            .help = "Whose engine the trader has; quickfix only with --role acceptor",
+            .one_of = {"nexusfix", "quickfix"}},
+           {.names = "--window", .target = &options.window, .help = "Orders without an answer"},
+           {.names = "--rate", .target = &options.rate, .help = "Orders per second, at most"},
+           {.names = "--history", .target = &options.history, .help = "Answers before the first of them"},
+           {.names = "--lease", .target = &options.lease_s, .help = "Of the gateways, in seconds"},
+           {.names = "--print", .target = &options.print, .help = "A line for each"}},
+      .commands = {gateway_command()}};
 }
 
 }  // namespace

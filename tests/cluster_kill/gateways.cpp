@@ -52,7 +52,7 @@ std::filesystem::path Gateways::rings(int gateway) const {
 void Gateways::configure(int gateway) const {
   std::ofstream out{folder(gateway) / "gateway.toml"};
   out << "[engine]\nidle = \"block\"\n[cluster]\nservers = [";
-  std::string rest = options_.servers;
+  std::string rest = options_.servers[at(gateway)];
   for (std::size_t comma = 0; comma != std::string::npos; rest.erase(0, comma + 1)) {
     comma = rest.find(',');
     out << '"' << rest.substr(0, comma) << (comma == std::string::npos ? "\"" : "\", ");
@@ -146,6 +146,13 @@ std::size_t Gateways::lines_with(int gateway, const std::string& wanted) const {
   std::size_t found = 0;
   for (std::size_t at = text.find(wanted); at != std::string::npos; at = text.find(wanted, at + 1)) ++found;
   return found;
+}
+
+std::string Gateways::last_takeover(int gateway) const {
+  const std::string text = text_of(log(gateway));
+  const std::size_t found = text.rfind(taken_over), cost = text.find("; ", found);
+  if (found == std::string::npos || cost == std::string::npos) return {};
+  return text.substr(cost + 2, text.find('\n', cost) - cost - 2);
 }
 
 std::string Gateways::last_lines(int gateway) const {

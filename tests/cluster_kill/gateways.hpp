@@ -16,7 +16,7 @@ int run_gateway(const std::string& file);
 
 struct GatewayOptions {
   std::filesystem::path folder;
-  std::string servers;  // with commas between them
+  std::array<std::string, 2> servers;  // of each gateway, with commas between them
   std::string stream;
   std::string durability = "replicated";
   unsigned lease_s = 1;
@@ -47,6 +47,8 @@ class Gateways {
   // How often a line with this text was written since its last start.
   [[nodiscard]] std::size_t lines_with(int gateway, const std::string& text) const;
   [[nodiscard]] std::string last_lines(int gateway) const;
+  // What the last takeover of this gateway cost: "N frames read, T ms" and what was different.
+  [[nodiscard]] std::string last_takeover(int gateway) const;
 
  private:
   static std::size_t at(int gateway) noexcept { return static_cast<std::size_t>(gateway); }

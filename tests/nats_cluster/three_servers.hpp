@@ -76,6 +76,8 @@ class ThreeServers {
     return text;
   }
 
+  [[nodiscard]] std::uint16_t client_port(int i) const { return clients_.at(static_cast<std::size_t>(i)); }
+
   void start(int i) {
     const std::string program = nats_server_program(), file = configuration(i);
     std::array<char*, 4> arguments{const_cast<char*>(program.c_str()), const_cast<char*>("-c"),
@@ -134,7 +136,7 @@ class ThreeServers {
         << "\"\nhttp: \"127.0.0.1:" << monitors_[at] << "\"\nlog_file: \"" << log(i) << "\"\njetstream { store_dir: \""
         << (folder_ / std::to_string(i)).string()
         << "\", max_mem: 64MB, max_file: 4GB }\ncluster { name: nfx, listen: \"127.0.0.1:" << routes_[at]
-        << "\", routes: [";
+        << "\", no_advertise: true, routes: [";
     for (const std::uint16_t port : routes_)
       out << (port == routes_[0] ? "" : ", ") << "\"nats://127.0.0.1:" << port << "\"";
     out << "] }\naccounts { nfx: { jetstream: enabled, users: [ {user: gateway, password: secret}, "

@@ -62,6 +62,7 @@ struct StoredSession {
 struct StreamState {
   std::uint32_t replicas = 0;
   std::uint64_t bytes = 0;  // of one replica
+  std::string leader;       // a server's name; empty: it is being elected
 };
 
 // A frame as the stream has it, and when it was stored.
