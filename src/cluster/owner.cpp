@@ -164,7 +164,7 @@ void on_want(OwnerState& s, MonotonicTime now, Actions& out) noexcept {
   if (s.phase != Phase::idle) return;
   if (s.lease_of == GatewayId{} || s.lease_of == s.options.gateway) return start_takeover(s, now, out);
   s.phase = Phase::waiting;
-  s.lease_end = now + s.options.lease + s.options.lease / 4;
+  s.lease_end = now + wait_for_lease(s.options.lease);
   s.deadline = s.lease_end;
 }
 
@@ -180,7 +180,7 @@ void on_lease(OwnerState& s, GatewayId gateway, MonotonicTime now, Actions& out)
   const bool is_free = gateway == GatewayId{} || gateway == s.options.gateway;
   if (s.phase == Phase::waiting) {
     if (is_free) return start_takeover(s, now, out);
-    s.deadline = s.lease_end = now + s.options.lease + s.options.lease / 4;
+    s.deadline = s.lease_end = now + wait_for_lease(s.options.lease);
   } else if (s.phase == Phase::owning && !is_free) {
     s.probe = true;
   }

@@ -268,10 +268,10 @@ constexpr auto cluster_table = std::to_array<Key<ClusterConfig>>({
              "Sessions that a gateway is to have while it is alive and does not drain, such as [\"DESK-VENUE=a\"]. The "
              "others are distributed over the gateways."),
     NFX_LIST("drain", drain, "Gateways that are to have no sessions while another one is alive, such as [\"b\"]."),
-    NFX_DURATION(
-        "lease_s", lease, std::chrono::seconds, 1, 3600,
-        "Seconds after which another gateway becomes the owner of the sessions of a lost one, and a quarter more. "
-        "As 'nfx cluster init --lease' has it."),
+    NFX_DURATION("lease_s", lease, std::chrono::seconds, 1, 3600,
+                 "Seconds after which another gateway becomes the owner of the sessions of a lost one, and a quarter "
+                 "more, half a "
+                 "second at most. As 'nfx cluster init --lease' has it."),
     NFX_ENUM(
         "when_lost", when_lost,
         "What a session does whose cluster does not answer for lost_after_ms. \"stop\": its connection is closed, "

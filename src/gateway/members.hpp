@@ -11,6 +11,7 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/cluster/assignment.hpp"
 #include "nexusfix/cluster/frame.hpp"
+#include "nexusfix/cluster/owner.hpp"
 #include "nexusfix/config/cluster_config.hpp"
 #include "nexusfix/gateway/operator_settings.hpp"
 
@@ -41,7 +42,7 @@ class Members {
   [[nodiscard]] bool on_lease(std::size_t member, cluster::GatewayId gateway, MonotonicTime now) {
     Member& of = members_[member];
     if (member == self_) return gateway == own_ || gateway == cluster::GatewayId{};
-    of.alive_until = gateway == cluster::GatewayId{} ? MonotonicTime{} : now + lease_ + lease_ / 4;
+    of.alive_until = gateway == cluster::GatewayId{} ? MonotonicTime{} : now + cluster::wait_for_lease(lease_);
     return true;
   }
 

@@ -44,7 +44,7 @@ struct Place {
   cluster::OwnerState state;
   Stage stage = Stage::none;
   bool knows_lease = false;
-  MonotonicTime lease_end{};   // of another gateway, and a quarter more: when it was last renewed
+  MonotonicTime lease_end{};   // of another gateway, without a renewal until then
   bool removed = false;        // by an operator
   bool giving_up = false;      // it retires when its journal is closed
   bool goes_on = false;        // without the cluster

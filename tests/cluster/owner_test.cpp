@@ -208,10 +208,10 @@ TEST(Candidate, waits_until_the_lease_of_another_was_not_renewed) {
   EXPECT_EQ(candidate.state.phase, Phase::waiting);
   candidate.now += 5s;
   candidate.give({.kind = EventKind::lease, .gateway = GatewayId{1}});  // renewed
-  candidate.now += 6s;
+  candidate.now += 5400ms;
   candidate.give(EventKind::timer);
   EXPECT_TRUE(candidate.open.empty());
-  candidate.now += 250ms;
+  candidate.now += 100ms;
   candidate.give(EventKind::timer);
   EXPECT_EQ(candidate.open.size(), 1U);
 }

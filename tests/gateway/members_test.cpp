@@ -32,12 +32,12 @@ std::string owner_of(const Members& members, const std::string& session, Monoton
   return owner.gateway == cluster::Assignment::no_gateway ? "none" : members.name(owner.gateway);
 }
 
-TEST(Members, gateway_is_alive_for_its_lease_and_a_quarter_more) {
+TEST(Members, gateway_is_alive_for_its_lease_and_half_a_second_more) {
   Members members{two_gateways(), GatewayId{1}};
   EXPECT_EQ(owner_of(members, session_of("b")), "a") << "nothing was heard of b";
   ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
-  EXPECT_EQ(owner_of(members, session_of("b"), start + 4900ms), "b");
-  EXPECT_EQ(owner_of(members, session_of("b"), start + 5000ms), "a");
+  EXPECT_EQ(owner_of(members, session_of("b"), start + 4400ms), "b");
+  EXPECT_EQ(owner_of(members, session_of("b"), start + 4500ms), "a");
 }
 
 TEST(Members, gateway_that_ends_its_lease_is_not_alive) {

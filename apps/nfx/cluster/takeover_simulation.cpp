@@ -2,6 +2,7 @@
 #include "cluster/takeover_simulation.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <deque>
 #include <queue>
@@ -9,13 +10,19 @@
 
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/cluster/name_hash.hpp"
+#include "nexusfix/cluster/owner.hpp"
 
 namespace nfx::app::cluster_tools {
 namespace {
 
-constexpr double candidate_factor = 1.25;  // of the lease, as owners wait
-constexpr double renewals_of_lease = 3;    // an owner renews at a third of it
+constexpr double renewals_of_lease = 3;  // an owner renews at a third of it
 constexpr std::uint32_t replay_pieces = 8;
+
+// For the next renewal, as owners do.
+double wait_s(double lease_s) {
+  const auto lease = std::chrono::duration_cast<Duration>(std::chrono::duration<double>{lease_s});
+  return std::chrono::duration<double>{nfx::cluster::wait_for_lease(lease)}.count();
+}
 
 class Random {
  public:
@@ -85,7 +92,7 @@ class Simulation {
           {.gateway = alive_gateways_[random_.below(static_cast<std::uint32_t>(alive_gateways_.size()))],
            .stream = random_.below(options.streams)});
       const double age = random_.between(0, options.lease_s / renewals_of_lease);
-      push(options.lease_s * candidate_factor - age, session, Step::lease_ended);
+      push(wait_s(options.lease_s) - age, session, Step::lease_ended);
       push(random_.between(0, options.reconnect_s), session, Step::logon);
     }
   }

@@ -22,7 +22,9 @@
 //      after its first frame that is not its epoch was stored.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,13 +42,18 @@ enum class Durability : std::uint8_t {
   async,       // up to a limit of messages and bytes earlier; sequence numbers are reserved in blocks
 };
 
+// For how long a candidate waits for the next renewal of a lease. Renewals may be late by what this is longer.
+[[nodiscard]] constexpr Duration wait_for_lease(Duration lease) noexcept {
+  return lease + std::min<Duration>(lease / 4, std::chrono::milliseconds{500});
+}
+
 struct OwnerOptions {
   SessionId session{};
   GatewayId gateway{};
   Durability durability = Durability::replicated;
   Duration answer_timeout = std::chrono::seconds{2};      // then a request is sent again
   Duration retry_after = std::chrono::milliseconds{250};  // after an answer that did not help
-  Duration lease = std::chrono::seconds{5};               // a candidate waits this long and a quarter more
+  Duration lease = std::chrono::seconds{5};               // see wait_for_lease()
   std::uint32_t frame_bytes_max = 256 * 1024;             // with its header
   std::uint32_t pending_bytes_max = 1024 * 1024;          // records that wait for the frame in flight
   std::uint32_t pending_records_max = 4096;
