@@ -47,6 +47,7 @@ constexpr Duration assign_again{std::chrono::milliseconds{250}};
 constexpr int polls_max = 128;
 constexpr Duration follow_again{std::chrono::seconds{1}};  // and 1 ms more for each session
 constexpr int follows_max = 4;                             // at a time
+constexpr std::size_t write_messages = 8192;               // as one batch, until all was read
 constexpr Duration settings_again{std::chrono::seconds{1}};
 constexpr Duration settle_time{std::chrono::milliseconds{500}};
 constexpr Duration lease_request{std::chrono::seconds{1}};
@@ -206,7 +207,7 @@ class ClusterGateway final : public Gateway {
       Place& place = *places_[index];
       if (event.kind == EventKind::lease) {
         place.knows_lease = true;
-        place.lease_end = now + Duration{config_.lease} * 5 / 4;
+        place.lease_end = now + cluster::wait_for_lease(config_.lease);
       }
       return give(place, event, now);
     }
@@ -250,7 +251,7 @@ class ClusterGateway final : public Gateway {
   // Takeover.
 
   void want_or_follow(Place& place, MonotonicTime now) {
-    if (place.removed || place.writes || now < begin_at_ || !place.last_replica.expired()) return;
+    if (place.removed || place.writes || !place.last_replica.expired()) return;
     if (!is_wanted(place, now)) return follow_when_due(place, now);
     end_following(place, now);
     place.recovered.frames = 0;
@@ -259,7 +260,7 @@ class ClusterGateway final : public Gateway {
   }
 
   [[nodiscard]] bool is_wanted(Place& place, MonotonicTime now) {
-    if (now < place.not_before) return false;
+    if (now < place.not_before || now < begin_at_) return false;
     if (!place.knows_lease) {
       if (now < place.lease_asked + lease_request) return false;
       place.lease_asked = now;
@@ -277,7 +278,9 @@ class ClusterGateway final : public Gateway {
   void follow_when_due(Place& place, MonotonicTime now) {
     if (place.state.phase == cluster::Phase::following) return;
     if (place.follows) {
-      if (!place.recovered.messages.empty() && !std::exchange(place.written, true)) return write(place);
+      const std::size_t waiting = place.recovered.messages.size();
+      const bool is_due = waiting >= write_messages || (waiting != 0 && !is_behind(place.state));
+      if (is_due && !std::exchange(place.written, true)) return write(place);
       if (!is_behind(place.state)) return end_following(place, now);
     } else {
       if (now < place.follow_at || follows_ == follows_max) return;
