@@ -278,9 +278,7 @@ class ClusterGateway final : public Gateway {
   void follow_when_due(Place& place, MonotonicTime now) {
     if (place.state.phase == cluster::Phase::following) return;
     if (place.follows) {
-      const std::size_t waiting = place.recovered.messages.size();
-      const bool is_due = waiting >= write_messages || (waiting != 0 && !is_behind(place.state));
-      if (is_due && !std::exchange(place.written, true)) return write(place);
+      if (is_write_due(place) && !std::exchange(place.written, true)) return write(place);
       if (!is_behind(place.state)) return end_following(place, now);
     } else {
       if (now < place.follow_at || follows_ == follows_max) return;
@@ -290,6 +288,13 @@ class ClusterGateway final : public Gateway {
     }
     place.written = false;
     give(place, {.kind = EventKind::follow}, now);
+  }
+
+  // A journal is made before the session has messages: that takes longer than to open one.
+  [[nodiscard]] static bool is_write_due(const Place& place) {
+    const Recovered& read = place.recovered;
+    if (read.messages.size() >= write_messages) return true;
+    return !is_behind(place.state) && read.began && (!read.messages.empty() || !read.journal);
   }
 
   void end_following(Place& place, MonotonicTime now) {
