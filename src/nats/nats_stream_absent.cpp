@@ -10,6 +10,7 @@ constexpr std::string_view missing =
 [[noreturn]] void refuse() { throw NatsError{std::string{missing}}; }
 }  // namespace
 
+struct NatsStream::Connection {};
 struct NatsStream::Parts {};
 
 std::string_view missing_package() noexcept { return missing; }
@@ -32,6 +33,7 @@ StreamState NatsStream::state() { refuse(); }
 std::vector<StoredFrame> NatsStream::read_after(std::string_view, std::uint64_t, std::uint32_t) { refuse(); }
 void NatsStream::take_answers() { refuse(); }
 std::string NatsStream::write_error() { refuse(); }
+std::map<std::string, std::uint64_t> NatsStream::leases() { refuse(); }
 
 }  // namespace nfx::nats
 #endif

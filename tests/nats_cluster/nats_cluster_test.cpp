@@ -195,9 +195,19 @@ TEST_F(NatsCluster, check_finds_a_good_stream_good_and_lists_its_sessions) {
   ASSERT_TRUE(owner.become_owner());
   NatsStream stream{options()};
   for (const CheckLine& line : stream.check()) EXPECT_TRUE(line.good) << line.text;
-  bool found = false;
-  for (const StoredSession& session : stream.list()) found = found || (session.name == "listed" && session.frames == 1);
-  EXPECT_TRUE(found);
+  const auto listed = [&] {
+    for (const StoredSession& session : stream.list())
+      if (session.name == "listed") return session;
+    return StoredSession{};
+  };
+  EXPECT_EQ(listed().frames, 1U);
+  const auto is_owned_by = [&](std::string_view gateway) {
+    return owner.poll_until([&] { return listed().owner == gateway; }, 10s);
+  };
+  EXPECT_TRUE(is_owned_by("a gateway without a name"));
+  const SessionIndex west = stream.add_session("_gateway-west", GatewayId{1});
+  stream.request(west, {.kind = ActionKind::renew_lease});
+  EXPECT_TRUE(is_owned_by("west"));
 }
 
 std::string what_is_wrong(NatsStream& stream) {

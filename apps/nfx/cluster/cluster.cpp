@@ -66,7 +66,8 @@ int run_list() {
   nats::NatsStream stream = cluster_tools::open_stream(list_options);
   Output out;
   for (const nats::StoredSession& session : stream.list()) {
-    out.text.add("{}  {} frames\n", session.name, session.frames);
+    out.text.add("{}  {} frames  {}{}\n", session.name, session.frames, session.owner.empty() ? "" : "owned by ",
+                 session.owner.empty() ? "without an owner" : session.owner);
     out.flush_when_large();
   }
   out.flush();
@@ -153,7 +154,7 @@ cli::Command cluster_command() {
                     .examples = {{.line = "nfx cluster check --url nats://10.0.0.1,nats://10.0.0.2",
                                   .about = "exit code 1 when a line begins with FAIL"}}},
                    {.name = "ls",
-                    .summary = "List the sessions that the stream has, with their frames",
+                    .summary = "List the sessions that the stream has, with their frames and owners",
                     .run = run_list,
                     .options = options_of(list_options),
                     .examples = {{.line = "nfx cluster ls --stream NEXUSFIX", .about = "the sessions of one stream"}}},

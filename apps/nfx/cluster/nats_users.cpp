@@ -143,12 +143,12 @@ void write_private(const std::filesystem::path& path, std::string_view text) {
 Json permissions_of(std::string_view user, const std::string& stream) {
   if (user == "admin") return Json::object();
   const std::string leases = "KV_" + stream;
-  Json publish = {"$JS.API.INFO", "$JS.API.STREAM.INFO." + stream, "$JS.API.DIRECT.GET." + stream,
-                  "$JS.API.DIRECT.GET." + stream + ".>"};
+  Json publish = {"$JS.API.INFO", "$JS.API.STREAM.INFO." + stream};
+  for (const std::string& read : {stream, leases})
+    for (const char* subjects : {"", ".>"}) publish.push_back("$JS.API.DIRECT.GET." + read + subjects);
   Json subscribe = {"_INBOX.>", "$KV." + stream + ".>"};  // answers, and leases, to which NatsStream subscribes
   if (user == "gateway") {
-    for (const std::string& subject : {stream + ".>", "$KV." + stream + ".>", "$JS.API.STREAM.INFO." + leases,
-                                       "$JS.API.DIRECT.GET." + leases, "$JS.API.DIRECT.GET." + leases + ".>"})
+    for (const std::string& subject : {stream + ".>", "$KV." + stream + ".>", "$JS.API.STREAM.INFO." + leases})
       publish.push_back(subject);
     subscribe.push_back(stream + ".>");
   } else {

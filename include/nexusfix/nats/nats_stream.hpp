@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -56,6 +57,7 @@ struct CheckLine {
 struct StoredSession {
   std::string name;
   std::uint64_t frames = 0;
+  std::string owner;  // the gateway that has its lease; empty: none has
 };
 
 // Of the stream of frames.
@@ -126,9 +128,11 @@ class NatsStream {
   };
 
  private:
+  struct Connection;
   struct Parts;
   void take_answers();
   [[nodiscard]] std::string write_error();  // empty: this user may write
+  [[nodiscard]] std::map<std::string, std::uint64_t> leases();
   [[nodiscard]] static cluster::Event event_of(const Answer& answer) noexcept {
     return {.kind = answer.kind,
             .request = answer.request,
@@ -137,7 +141,8 @@ class NatsStream {
             .gateway = cluster::GatewayId{answer.gateway}};
   }
 
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<Parts> parts_;  // destroyed before the connection
   std::vector<Answer> taken_;
 };
 

@@ -1,0 +1,217 @@
+// Connects, and reads what servers answer.
+#ifdef NFX_WITH_NATS
+#include "nats/connection.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <vector>
+
+namespace nfx::nats {
+namespace {
+
+constexpr std::int64_t unanswered_wait_ms = 100;
+
+constexpr int wrong_last_sequence = 10071, wrong_last_sequence_named = 10164;
+
+// Without users and passwords.
+std::string shown_url(std::string_view urls) {
+  std::string text;
+  while (!urls.empty()) {
+    std::string_view one = urls.substr(0, urls.find(','));
+    urls.remove_prefix(std::min(one.size() + 1, urls.size()));
+    const std::size_t scheme = one.find("://"), at = one.rfind('@');
+    if (!text.empty()) text += ',';
+    if (scheme != std::string_view::npos) text += one.substr(0, scheme + 3);
+    if (at != std::string_view::npos)
+      one.remove_prefix(at + 1);
+    else if (scheme != std::string_view::npos)
+      one.remove_prefix(scheme + 3);
+    text += one;
+  }
+  return text;
+}
+
+// libnats reads the file when it connects, and then its error names no file.
+void require_private(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::is_regular_file(status)) throw NatsError{path + ": there is no such file of credentials (--credentials)"};
+  constexpr fs::perms others = fs::perms::group_all | fs::perms::others_all;
+  if ((status.permissions() & others) != fs::perms::none)
+    throw NatsError{path + ": other users may use these credentials (--credentials); run chmod 600 on the file"};
+}
+
+// What to write instead, between the address and the text of libnats.
+std::string refusal_of(natsStatus status, const NatsOptions& options) {
+  if (status == NATS_SSL_ERROR) {
+    if (options.certificate_authority.empty())
+      return ": the server requires TLS; name the file of its certificate authority with --ca";
+    return ": the server's certificate was not verified with --ca " + options.certificate_authority;
+  }
+  if (status == NATS_SECURE_CONNECTION_WANTED) return ": the server has no TLS; leave --ca out";
+  if (status == NATS_OK || status == NATS_NO_SERVER || options.credentials.empty()) return {};
+  return ": not connected with --credentials " + options.credentials;
+}
+
+}  // namespace
+
+NatsStream::Connection::Connection(const NatsOptions& with) : options(with) {
+  natsOptions* made = nullptr;
+  require(natsOptions_Create(&made), "libnats");
+  const Owned<natsOptions> chosen{made};
+  std::vector<std::string> urls;
+  for (std::string_view rest = options.url; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    urls.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  std::vector<const char*> pointers;
+  for (const std::string& url : urls) pointers.push_back(url.c_str());
+  require(natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())),
+          "servers " + shown_url(options.url));
+  require(natsOptions_SetTimeout(made, timeout_ms()), "timeout");
+  require(natsOptions_SetSendAsap(made, true), "libnats");
+  require(natsOptions_SetMaxReconnect(made, -1), "libnats");
+  require(natsOptions_SetReconnectWait(made, 250), "libnats");
+  // What is published while no server is connected is lost: its owner publishes it again.
+  require(natsOptions_SetReconnectBufSize(made, 0), "libnats");
+  if (!options.certificate_authority.empty()) {
+    require(natsOptions_SetSecure(made, true), "TLS");
+    require(natsOptions_LoadCATrustedCertificates(made, options.certificate_authority.c_str()),
+            options.certificate_authority);
+  }
+  if (!options.credentials.empty()) {
+    require_private(options.credentials);
+    require(natsOptions_SetUserCredentialsFromFiles(made, options.credentials.c_str(), nullptr), options.credentials);
+  }
+  natsConnection* connection = nullptr;
+  const natsStatus connected = natsConnection_Connect(&connection, made);
+  require(connected, where() + refusal_of(connected, options));
+  handle.reset(connection);
+}
+
+Json NatsStream::Connection::ask(const std::string& subject, const Json& body) {
+  const std::string text = body.is_null() ? std::string{} : body.dump();
+  natsMsg* got = nullptr;
+  // Servers that are electing drop a request: it is repeated, and each of these may be carried out twice.
+  using std::chrono::milliseconds;
+  constexpr milliseconds once{1000};
+  natsStatus status = NATS_TIMEOUT;
+  for (auto left = std::chrono::duration_cast<milliseconds>(options.timeout);
+       status == NATS_TIMEOUT && left > milliseconds{0}; left -= once) {
+    status = natsConnection_Request(&got, handle.get(), subject.c_str(), text.data(), static_cast<int>(text.size()),
+                                    std::min(left, once).count());
+  }
+  if (status == NATS_NO_RESPONDERS)
+    throw NatsError{where() + ": JetStream does not answer; enable it, or give this user permission for " + subject};
+  if (status == NATS_TIMEOUT)
+    throw NatsTimeout{where() + ": no answer to " + subject + "; does this user have permission for it?"};
+  require(status, where() + ": " + subject);
+  const Owned<natsMsg> message{got};
+  return json_of(data_of(got));
+}
+
+void NatsStream::Connection::read_batch(const std::string& stream, const Json& request,
+                                        const std::function<void(natsMsg*)>& each) {
+  const std::string what = where() + ": stream " + stream, subject = "$JS.API.DIRECT.GET." + stream;
+  const std::string text = request.dump();
+  const std::string inbox = new_inbox();
+  natsSubscription* made = nullptr;
+  require(natsConnection_SubscribeSync(&made, handle.get(), inbox.c_str()), what);
+  const Owned<natsSubscription> answers{made};
+  const auto send = [&] {
+    require(natsConnection_PublishRequestString(handle.get(), subject.c_str(), inbox.c_str(), text.c_str()), what);
+  };
+  send();
+  const auto end = std::chrono::steady_clock::now() + options.timeout;
+  for (bool answered = false;;) {
+    natsMsg* got = nullptr;
+    const natsStatus status = natsSubscription_NextMsg(&got, made, timeout_ms());
+    if (status == NATS_TIMEOUT)
+      throw NatsError{what + ": no answer to a read; does this user have permission for " + subject + "?"};
+    if (status == NATS_NO_RESPONDERS) {
+      // Servers that start or elect do not take requests yet: it is repeated.
+      if (answered || std::chrono::steady_clock::now() >= end)
+        throw NatsError{what + ": no server has it; make it with nfx cluster init, or wait until its servers run"};
+      nats_Sleep(unanswered_wait_ms);
+      send();
+      continue;
+    }
+    require(status, what);
+    answered = true;
+    const Owned<natsMsg> message{got};
+    const std::string_view code = header_of(got, "Status");
+    if (code == "404" || code == "204") return;  // none; the end of this batch
+    if (!code.empty()) throw NatsError{what + ": a read was refused: " + std::string{header_of(got, "Description")}};
+    each(got);
+  }
+}
+
+std::string NatsStream::Connection::where() const { return shown_url(options.url); }
+
+std::int64_t NatsStream::Connection::timeout_ms() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout).count();
+}
+
+void require(natsStatus status, const std::string& what) {
+  if (status != NATS_OK) throw NatsError{what + ": " + natsStatus_GetText(status)};
+}
+
+std::string new_inbox() {
+  natsInbox* made = nullptr;
+  require(natsInbox_Create(&made), "libnats");
+  std::string inbox = made;
+  natsInbox_Destroy(made);
+  return inbox;
+}
+
+bool is_token(std::string_view name) {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  return !name.empty() && name.size() <= 128 && name.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+std::uint64_t number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), number));
+  return number;
+}
+
+std::string_view data_of(const natsMsg* message) {
+  return {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))};
+}
+
+std::string_view header_of(natsMsg* message, const char* key) {
+  const char* value = nullptr;
+  return natsMsgHeader_Get(message, key, &value) == NATS_OK && value != nullptr ? value : std::string_view{};
+}
+
+Json json_of(std::string_view text) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  return json.is_object() ? json : Json::object();
+}
+
+std::uint64_t number_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+std::string text_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+Json object_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_object() ? *found : Json::object();
+}
+
+bool is_wrong_last_sequence(const Json& answer) {
+  const std::uint64_t code = number_in(object_in(answer, "error"), "err_code");
+  return code == wrong_last_sequence || code == wrong_last_sequence_named;
+}
+
+}  // namespace nfx::nats
+#endif
