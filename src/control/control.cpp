@@ -9,9 +9,6 @@
 #include "control/http_server.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/engine/program.hpp"
-#include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/place_thread.hpp"
-#include "nexusfix/placement/plan.hpp"
 
 namespace nfx {
 namespace {
@@ -24,13 +21,7 @@ class EngineControl final : public Control {
         api_(target_, audit_, [] { return Instant{read_utc(), read_monotonic()}; }),
         server_({.config = engine.config().control,
                  .answer = [this](const control::Request& request) { return api_.answer(request); }}),
-        thread_([this, &engine] {
-          CpuAffinity::name_thread("nfx-control");
-          // It sleeps nearly always: on the housekeeping CPUs, away from the threads that busy-poll.
-          if (const PlacementPlan* plan = engine.plan(); plan != nullptr && !plan->housekeeping.empty())
-            static_cast<void>(place_thread(plan->housekeeping));
-          server_.run();
-        }) {
+        thread_([this, &engine] { engine.run_on_housekeeping("nfx-control", [this] { server_.run(); }); }) {
     engine.reload_with_sessions("[control] http", server_.tls());
   }
   ~EngineControl() override {

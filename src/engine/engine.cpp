@@ -200,7 +200,7 @@ struct Engine::Parts {
     placement.watch([this](const std::string& text) {
       guarded("on_placement_alert", [&] { application->on_placement_alert(text); });
     });
-    if (monitor) monitor->begin(placement.plan() != nullptr ? placement.plan()->housekeeping : CpuSet{});
+    if (monitor) monitor->begin(placement);
   }
 
   // What a session needs that is added, and what refuses it.
@@ -421,6 +421,12 @@ bool Engine::enter_role(ThreadRole role, std::uint32_t index) {
 }
 
 void Engine::leave_role() { parts_->placement.leave(); }
+
+void Engine::run_on_housekeeping(std::string_view name, const std::function<void()>& work) {
+  parts_->placement.run_on_housekeeping(name, work);
+}
+
+void Engine::adopt_housekeeping(int tid, std::string_view name) { parts_->placement.adopt_housekeeping(tid, name); }
 
 const std::vector<std::string>& Engine::placement_warnings() const noexcept { return parts_->placement.warnings(); }
 

@@ -181,6 +181,34 @@ bool EnginePlacement::enter_role(ThreadRole role, std::uint32_t index) {
   return thread != nullptr;
 }
 
+void EnginePlacement::run_on_housekeeping(std::string_view name, const std::function<void()>& work) {
+  struct Stay {
+    EnginePlacement& placement;
+    ~Stay() { placement.leave(); }
+  };
+  CpuAffinity::name_thread(name);
+  if (plan_) {
+    ThreadPlacement thread;
+    thread.name = name;
+    thread.cpus = plan_->housekeeping;
+    enter_as(thread);
+  }
+  const Stay stay{*this};
+  work();
+}
+
+void EnginePlacement::adopt_housekeeping(int tid, std::string_view name) {
+  if (!plan_) return;
+  static_cast<void>(CpuAffinity::set(plan_->housekeeping, tid));
+  Entered entered;
+  entered.tid = tid;
+  entered.report.name = name;
+  entered.report.planned = plan_->housekeeping;
+  read_thread(tid, entered.report);
+  const std::lock_guard lock{mutex_};
+  entered_.push_back(std::move(entered));
+}
+
 void EnginePlacement::enter_as(const ThreadPlacement& thread) {
   Entered entered;
   entered.tid = ::gettid();
@@ -224,7 +252,7 @@ std::vector<ThreadReport> EnginePlacement::reports() const {
 void EnginePlacement::watch(Alert alert) {
   if (!plan_ || request_.check_interval.count() == 0 || monitor_.joinable()) return;
   alert_ = std::move(alert);
-  monitor_ = std::thread{[this] { run_monitor(); }};
+  monitor_ = std::thread{[this] { run_on_housekeeping("nfx-monitor", [this] { monitor(); }); }};
 }
 
 void EnginePlacement::stop_watching() {
@@ -238,9 +266,7 @@ void EnginePlacement::stop_watching() {
   stop_ = false;
 }
 
-void EnginePlacement::run_monitor() {
-  CpuAffinity::name_thread("nfx-monitor");
-  static_cast<void>(CpuAffinity::set(plan_->housekeeping));
+void EnginePlacement::monitor() {
   std::unique_lock lock{mutex_};
   while (!stop_changed_.wait_for(lock, request_.check_interval, [this] { return stop_; })) {
     std::vector<std::string> alerts;
@@ -252,8 +278,9 @@ void EnginePlacement::run_monitor() {
         alerts.push_back(now.name + " was planned for CPU " + now.planned.to_list() + " and may now run on " +
                          now.cpus.to_list() + ": something outside the engine changed its mask");
       }
-      if (now.planned.size() == 1 && now.migrations && each.report.migrations &&
-          *now.migrations > *each.report.migrations) {
+      // A thread that was asleep when it was put onto the housekeeping CPUs moves there when it wakes.
+      const bool has_own_cpu = now.planned.size() == 1 && now.planned != plan_->housekeeping;
+      if (has_own_cpu && now.migrations && each.report.migrations && *now.migrations > *each.report.migrations) {
         alerts.push_back(now.name + " was moved between CPUs " +
                          std::to_string(*now.migrations - *each.report.migrations) + " times");
       }

@@ -52,6 +52,12 @@ class EnginePlacement {
   // in the plan, and has only the name.
   bool enter_role(ThreadRole role, std::uint32_t index);
 
+  // Runs `work` on the calling thread, which no message waits for: under this name and, with a plan, on the
+  // housekeeping CPUs. It is watched and reported like the others.
+  void run_on_housekeeping(std::string_view name, const std::function<void()>& work);
+  // The same for a thread that began before this, from now on.
+  void adopt_housekeeping(int tid, std::string_view name);
+
   // The calling thread becomes poll thread `index`: name, CPU, scheduler. leave() restores its former ones.
   void enter(std::uint32_t index);
   void leave();
@@ -71,7 +77,7 @@ class EnginePlacement {
   void enter_as(const ThreadPlacement& thread);
   [[nodiscard]] std::string put_in_place(const ThreadPlacement& thread) const;
   void violation(std::string text);
-  void run_monitor();
+  void monitor();
 
   PlacementRequest request_;
   std::optional<PlacementPlan> plan_;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "nexusfix/base/clocks.hpp"
-#include "nexusfix/placement/cpu_affinity.hpp"
 #include "nexusfix/placement/cpu_counters.hpp"
 
 namespace nfx {
@@ -42,10 +41,10 @@ LatencyMonitor::LatencyMonitor(std::vector<const MeasuredThread*> threads, Trace
   for (const MeasuredThread* thread : threads) watched_.push_back({thread, HostSampler{}, {}, {}, {}});
 }
 
-void LatencyMonitor::begin(const CpuSet& cpus) {
+void LatencyMonitor::begin(EnginePlacement& placement) {
   if (thread_.joinable() || watched_.empty()) return;
   stop_ = false;
-  thread_ = std::thread{[this, cpus] { run(cpus); }};
+  thread_ = std::thread{[this, &placement] { placement.run_on_housekeeping("nfx-latency", [this] { run(); }); }};
 }
 
 void LatencyMonitor::end() noexcept {
@@ -58,9 +57,7 @@ void LatencyMonitor::end() noexcept {
   thread_.join();
 }
 
-void LatencyMonitor::run(const CpuSet& cpus) {
-  CpuAffinity::name_thread("nfx-latency");
-  if (!cpus.empty()) static_cast<void>(CpuAffinity::set(cpus));
+void LatencyMonitor::run() {
   for (bool last = false;;) {
     try {
       step(read_clocks());

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/engine_placement.hpp"
 #include "engine/latency_history.hpp"
 #include "engine/measured_thread.hpp"
 #include "engine/slow_moments.hpp"
@@ -23,7 +24,6 @@
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/engine/latency.hpp"
 #include "nexusfix/placement/cpu_counters.hpp"
-#include "nexusfix/placement/cpu_set.hpp"
 #include "nexusfix/placement/host_files.hpp"
 #include "nexusfix/placement/thread_sampler.hpp"
 
@@ -59,8 +59,8 @@ class LatencyMonitor {
   LatencyMonitor(const LatencyMonitor&) = delete;
   LatencyMonitor& operator=(const LatencyMonitor&) = delete;
 
-  // Starts the thread, on these CPUs unless there are none.
-  void begin(const CpuSet& cpus);
+  // Starts the thread.
+  void begin(EnginePlacement& placement);
   // Takes what is left, and ends the thread.
   void end() noexcept;
 
@@ -79,7 +79,7 @@ class LatencyMonitor {
     std::vector<SlowRecord> records;
   };
 
-  void run(const CpuSet& cpus);
+  void run();
   void take(Watched& watched, std::uint32_t number, const CounterSample& counters, Instant now);
   void write_traces();
   [[nodiscard]] const std::string& name_of(std::uint64_t serial);

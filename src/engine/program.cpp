@@ -230,7 +230,11 @@ void run_program(EngineConfig config, Application& application, LineLog& lines, 
     // Sessions that it owns log out while the engine stops, so it ends after that.
     std::shared_ptr<void> gateway = engine.config().cluster.wanted() ? make_cluster_part(engine, lines) : nullptr;
     const EndOfReloads end_of_reloads{on_hangup};
-    on_hangup.begin([&engine, &lines, encrypted] { reload(engine, encrypted, lines); });
+    const auto on_housekeeping = [&engine](std::string_view name, const std::function<void()>& work) {
+      engine.run_on_housekeeping(name, work);
+    };
+    engine.adopt_housekeeping(lines.thread_id(), LineLog::thread_name);
+    on_hangup.begin([&engine, &lines, encrypted] { reload(engine, encrypted, lines); }, on_housekeeping);
     // The service is ready when the poll threads, which run() starts, answer.
     ServiceManager service{read_service_environment(),
                            {.answers = [&engine](Duration timeout) { return engine.answers(timeout); },
@@ -239,7 +243,8 @@ void run_program(EngineConfig config, Application& application, LineLog& lines, 
                                 [&lines](std::string_view text) {
                                   announce_as(lines, LogLevel::warning, "service manager", std::string{text});
                                   lines.flush();
-                                }}};
+                                },
+                            .in_place = on_housekeeping}};
     service.begin();
     engine.run();
     service.end();

@@ -25,15 +25,19 @@ ReloadOnHangup::~ReloadOnHangup() {
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-void ReloadOnHangup::begin(std::function<void()> reload) {
-  waiting_ = std::thread{[this, reload = std::move(reload)] {
-    ::pthread_setname_np(::pthread_self(), "nfx-reload");
-    for (;;) {
-      int signal = 0;
-      if (::sigwait(&hangup_, &signal) != 0 || stop_.load(std::memory_order_acquire)) return;
-      reload();
-    }
+void ReloadOnHangup::begin(std::function<void()> reload, InPlace in_place) {
+  waiting_ = std::thread{[this, reload = std::move(reload), in_place = std::move(in_place)] {
+    if (!in_place) return wait_for_signals(reload);
+    in_place("nfx-reload", [&] { wait_for_signals(reload); });
   }};
+}
+
+void ReloadOnHangup::wait_for_signals(const std::function<void()>& reload) {
+  for (;;) {
+    int signal = 0;
+    if (::sigwait(&hangup_, &signal) != 0 || stop_.load(std::memory_order_acquire)) return;
+    reload();
+  }
 }
 
 }  // namespace nfx

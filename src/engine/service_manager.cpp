@@ -28,6 +28,7 @@ std::int64_t number_in(const char* text) noexcept {
   return error == std::errc{} && at == end && number > 0 ? number : 0;
 }
 
+constexpr const char* thread_name = "nfx-service";
 constexpr Duration longest_period = std::chrono::seconds{1};
 // While it stops: a poll thread that has ended answers no more, and the end of the process must not wait for that.
 constexpr Duration patience_at_end = std::chrono::milliseconds{100};
@@ -85,7 +86,10 @@ void ServiceManager::begin() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread{[this] { run(); }};
+  thread_ = std::thread{[this] {
+    if (!engine_.in_place) return run();
+    engine_.in_place(thread_name, [this] { run(); });
+  }};
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -100,7 +104,6 @@ void ServiceManager::end() {
 }
 
 void ServiceManager::run() {
-  pthread_setname_np(pthread_self(), "nfx-service");
   for (;;) {
     step();
     std::unique_lock lock{mutex_};

@@ -40,6 +40,8 @@ class ServiceManager {
     std::function<bool(Duration)> answers;  // whether all poll threads do, in this time
     std::function<bool()> stopping;
     std::function<void(std::string_view)> problem;  // once
+    // Runs `work` on the calling thread, in its place: Engine::run_on_housekeeping. Empty: it has no place.
+    std::function<void(std::string_view name, const std::function<void()>& work)> in_place{};
   };
 
   ServiceManager(const ServiceEnvironment& environment, Engine engine);

@@ -2,6 +2,7 @@
 #include "nexusfix/observe/line_log.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -64,6 +65,7 @@ struct LineLog::State {
   bool ending = false;
   bool ended = false;  // the writer has ended: everything is written, or cannot be
 
+  std::atomic<int> tid{0};
   std::atomic<bool> unflushed{false};
   std::atomic<bool> closed{false};
   std::atomic<std::uint64_t> written{0};    // bytes
@@ -158,7 +160,9 @@ LineLog::LineLog(Stream stream, LineFormat format, std::chrono::milliseconds pat
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread{[state = state_] {
-    pthread_setname_np(pthread_self(), "nfx-lines");
+    pthread_setname_np(pthread_self(), thread_name);
+    state->tid.store(::gettid(), std::memory_order_release);
+    state->tid.notify_all();
     state->run();
   }}.detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -225,6 +229,11 @@ void LineLog::flush() {
 bool LineLog::closed() const noexcept { return state_->closed; }
 
 Stream LineLog::stream() const noexcept { return state_->stream; }
+
+int LineLog::thread_id() const noexcept {
+  state_->tid.wait(0, std::memory_order_acquire);
+  return state_->tid.load(std::memory_order_acquire);
+}
 
 LineCounters LineLog::counters() const noexcept { return {.dropped = state_->lost}; }
 

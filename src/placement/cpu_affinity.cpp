@@ -29,9 +29,9 @@ struct Mask {
   [[nodiscard]] cpu_set_t* kernel() noexcept { return reinterpret_cast<cpu_set_t*>(words.data()); }
 };
 
-AffinityResult apply(Mask& mask) noexcept {
+AffinityResult apply(Mask& mask, int tid = 0) noexcept {
   AffinityResult result;
-  if (::sched_setaffinity(0, sizeof mask.words, mask.kernel()) != 0) result.error = errno;
+  if (::sched_setaffinity(tid, sizeof mask.words, mask.kernel()) != 0) result.error = errno;
   result.cpu = ::sched_getcpu();
   return result;
 }
@@ -55,12 +55,12 @@ AffinityResult CpuAffinity::pin_to_core(int cpu) noexcept {
   return apply(mask);
 }
 
-AffinityResult CpuAffinity::set(const CpuSet& cpus) noexcept {
+AffinityResult CpuAffinity::set(const CpuSet& cpus, int tid) noexcept {
   Mask mask;
   for (int cpu = cpus.first(); cpu >= 0 && cpu <= cpus.last(); ++cpu) {
     if (cpus.contains(cpu)) mask.insert(cpu);
   }
-  return apply(mask);
+  return apply(mask, tid);
 }
 
 CpuSet CpuAffinity::get() {

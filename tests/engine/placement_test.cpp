@@ -7,12 +7,15 @@
 #include <array>
 #include <atomic>
 #include <future>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <thread>
 
 #include "engine/engine_placement.hpp"
 #include "nexusfix/config/placement.hpp"
 #include "nexusfix/engine/engine.hpp"
+#include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx {
@@ -53,6 +56,13 @@ class WhereAmI final : public Application {
 
 int some_allowed_cpu() { return CpuAffinity::get().last(); }
 
+std::optional<ThreadReport> report_of(const Engine& engine, std::string_view name) {
+  for (const ThreadReport& each : engine.thread_reports()) {
+    if (each.name == name) return each;
+  }
+  return std::nullopt;
+}
+
 TEST(EnginePlacement, is_off_by_default) {
   WhereAmI application;
   Engine engine{one_acceptor(), application};
@@ -77,12 +87,50 @@ TEST(EnginePlacement, serves_a_session_on_the_cpu_it_asks_for) {
   EXPECT_EQ(application.cpus, CpuSet{some_allowed_cpu()});
   EXPECT_EQ(application.name, "nfx-poll-0");
   EXPECT_EQ(CpuAffinity::get(), before) << "the thread that called run() has its own mask again";
-  ASSERT_EQ(engine.thread_reports().size(), 1U);
-  const ThreadReport report = engine.thread_reports()[0];
-  EXPECT_EQ(report.name, "nfx-poll-0");
-  EXPECT_EQ(report.cpus, CpuSet{some_allowed_cpu()});
-  EXPECT_TRUE(report.involuntary_switches.has_value());
-  EXPECT_GT(report.worst_idle_gap, Duration::zero());
+  const auto report = report_of(engine, "nfx-poll-0");
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->cpus, CpuSet{some_allowed_cpu()});
+  EXPECT_TRUE(report->involuntary_switches.has_value());
+  EXPECT_GT(report->worst_idle_gap, Duration::zero());
+}
+
+TEST(EnginePlacement, keeps_threads_that_no_message_waits_for_on_the_housekeeping_cpus) {
+  if (CpuAffinity::get().size() < 2) GTEST_SKIP() << "needs two CPUs: one stays for housekeeping";
+  EngineConfig config = one_acceptor();
+  config.idle = IdleMode::spin;
+  config.placement.enabled = true;
+  WhereAmI application;
+  LineLog lines{Stream::err};
+  Engine engine{config, application};
+  application.engine = &engine;
+  const CpuSet housekeeping = engine.plan()->housekeeping;
+  CpuSet of_program;
+  std::thread{[&] { engine.run_on_housekeeping("nfx-program", [&] { of_program = CpuAffinity::get(); }); }}.join();
+  engine.adopt_housekeeping(lines.thread_id(), LineLog::thread_name);
+  engine.run();
+  EXPECT_EQ(of_program, housekeeping);
+  EXPECT_FALSE(housekeeping.intersects(application.cpus));
+  for (const char* name : {"nfx-program", "nfx-lines", "nfx-latency", "nfx-monitor"}) {
+    const auto report = report_of(engine, name);
+    ASSERT_TRUE(report) << name;
+    EXPECT_EQ(report->planned, housekeeping) << name;
+    EXPECT_EQ(report->cpus, housekeeping) << name;
+  }
+}
+
+TEST(EnginePlacement, names_threads_without_a_plan_and_leaves_them_where_they_are) {
+  WhereAmI application;
+  Engine engine{one_acceptor(), application};
+  const CpuSet before = CpuAffinity::get();
+  std::thread{[&] {
+    engine.run_on_housekeeping("nfx-program", [&] {
+      std::array<char, 16> name{};
+      ::pthread_getname_np(::pthread_self(), name.data(), name.size());
+      EXPECT_STREQ(name.data(), "nfx-program");
+      EXPECT_EQ(CpuAffinity::get(), before);
+    });
+  }}.join();
+  EXPECT_TRUE(engine.thread_reports().empty());
 }
 
 TEST(EnginePlacement, auto_pinned_sessions_are_served_where_the_mapping_says) {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "engine/engine_placement.hpp"
 #include "engine/latency_monitor.hpp"
 #include "engine/poll_thread.hpp"
 #include "engine/session_stores.hpp"
@@ -253,6 +254,7 @@ std::vector<SlowMoment> play(const Scene& scene, int cpu, const std::filesystem:
   venue->start();
   const std::uint16_t port = venue->local_endpoint(config.sessions[0].listen)->port;
   LatencyMonitor monitor{{venue.get()}, nullptr};
+  EnginePlacement none{config, [] { return Topology{}; }, [] { return HostFacts{}; }};
   {
     const Running running{*venue, [&] {
                             if (noise) return static_cast<void>(CpuAffinity::set(CpuSet{cpu}));
@@ -262,7 +264,7 @@ std::vector<SlowMoment> play(const Scene& scene, int cpu, const std::filesystem:
                           }};
     Client client{port};
     await("the Logon", [&] { return application.logged_on.load(); });
-    monitor.begin({});
+    monitor.begin(none);
     orders(client, 100, 1ms);
     if (noise) {
       const Noise neighbours{cpu};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -128,10 +129,15 @@ class Engine {
   // ConfigError for a role of the engine's own.
   bool enter_role(ThreadRole role, std::uint32_t index = 0);
   void leave_role();
+  // Runs `work` on the calling thread, which the program made and no message waits for: under this name and, with a
+  // plan, on the housekeeping CPUs, watched and reported as the engine's own threads are. The second one is for a
+  // thread that began before the engine, from now on; it outlives the engine.
+  void run_on_housekeeping(std::string_view name, const std::function<void()>& work);
+  void adopt_housekeeping(int tid, std::string_view name);
   // What the plan warns of, and threads that could not be put in their place: one sentence each.
   [[nodiscard]] const std::vector<std::string>& placement_warnings() const noexcept;
-  // Of the poll threads, helpers and threads that entered, from any thread, while they run or afterwards. Empty without
-  // a plan. Reads /proc.
+  // Of the poll threads, helpers, threads on the housekeeping CPUs and threads that entered, from any thread, while
+  // they run or afterwards. Empty without a plan. Reads /proc.
   [[nodiscard]] std::vector<ThreadReport> thread_reports() const;
   // What the kernel calls the poll threads, by number; 0: it has not begun. From any thread.
   [[nodiscard]] std::vector<int> poll_thread_ids() const;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <string_view>
 #include <thread>
 
 #include "nexusfix/base/language.hpp"
@@ -21,11 +22,15 @@ class ReloadOnHangup {
   ReloadOnHangup(const ReloadOnHangup&) = delete;
   ReloadOnHangup& operator=(const ReloadOnHangup&) = delete;
 
-  void begin(std::function<void()> reload);
+  // `in_place` runs its argument on the calling thread, as Engine::run_on_housekeeping does. Empty: it has no place.
+  using InPlace = std::function<void(std::string_view name, const std::function<void()>& work)>;
+  void begin(std::function<void()> reload, InPlace in_place = {});
   // No reload begins or runs any more when this returns. The signal stays blocked.
   void end();
 
  private:
+  void wait_for_signals(const std::function<void()>& reload);
+
   sigset_t hangup_{};
   sigset_t before_{};
   std::atomic<bool> stop_{false};

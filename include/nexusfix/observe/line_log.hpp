@@ -56,6 +56,9 @@ class LineLog {
   [[nodiscard]] bool closed() const noexcept;
   [[nodiscard]] LineCounters counters() const noexcept;
   [[nodiscard]] Stream stream() const noexcept;
+  // What the kernel calls the writing thread; it is there from the constructor on.
+  [[nodiscard]] int thread_id() const noexcept;
+  static constexpr const char* thread_name = "nfx-lines";
 
   // The least level of lines, of all logs of the process, which print one output. What add() is given has none.
   [[nodiscard]] static LogLevel least_level() noexcept;

@@ -24,7 +24,8 @@ struct AffinityResult {
 struct CpuAffinity {
   // Pins the calling thread; when this returns it runs there.
   [[nodiscard]] static AffinityResult pin_to_core(int cpu) noexcept;
-  [[nodiscard]] static AffinityResult set(const CpuSet& cpus) noexcept;
+  // Of the calling thread, or of another one by its number in the kernel.
+  [[nodiscard]] static AffinityResult set(const CpuSet& cpus, int tid = 0) noexcept;
   [[nodiscard]] static CpuSet get();
   [[nodiscard]] static AffinityResult set_fifo_priority(int priority) noexcept;  // 0: the ordinary scheduler
   static void name_thread(std::string_view name) noexcept;                       // the first 15 characters
