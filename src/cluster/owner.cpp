@@ -61,8 +61,7 @@ void forget_frames(OwnerState& s) noexcept {
 
 void stop(OwnerState& s, StopReason reason, Actions& out) noexcept {
   const bool has_lease = s.phase == Phase::owning || s.phase == Phase::replaying;
-  // An owner's numbers are ahead of what is stored; and frames that lead nowhere may be those of a stream that was made
-  // anew.
+  // An owner's numbers are ahead of what is stored. Frames without use may be of a stream that was deleted meanwhile.
   if (s.phase == Phase::owning || reason == StopReason::corrupt || reason == StopReason::unreadable) forget_frames(s);
   s.phase = Phase::idle;
   forget(s);

@@ -1,5 +1,5 @@
-// The journal of a session that another gateway owns, kept up with the stream, so that a takeover has little to read
-// and to write.
+// The journal of a session that another gateway owns. It gets what the stream has, so that a takeover has little to
+// read and to write.
 // Thread: that of the opener, but for the constructor. Cost: the journal is open; a batch is one write and one sync.
 // Errors: StoreError.
 #pragma once

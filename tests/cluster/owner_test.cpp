@@ -439,7 +439,7 @@ TEST(Owner, that_was_fenced_reads_all_frames_again) {
   of.owner.serve_all(of.stream);
   EXPECT_EQ(of.owner.stopped, StopReason::fenced);
   become_owner(of.owner, of.stream);
-  EXPECT_EQ(of.owner.recovered.size(), 5U) << "what was not stored was none of them";
+  EXPECT_EQ(of.owner.recovered.size(), 5U) << "its own record was not stored";
 }
 
 TEST(Candidate, that_read_an_old_last_frame_claims_again) {

@@ -1,6 +1,6 @@
 // The counterparty of the gateways: sends orders under load to whichever gateway has the session, and has a ledger of
-// each order and of each message that it was sent. What differs is the engine: trader.hpp has ours, quickfix_trader.hpp
-// QuickFIX. C++14, as QuickFIX's headers are.
+// each order and of each message that it was sent. trader.hpp has one with the engine of NexusFIX, quickfix_trader.hpp
+// one with QuickFIX. C++14, as QuickFIX's headers are.
 // Thread: the protected part is the engine's; the rest from any.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Stands in for QuickFIX where it is not installed.
+// Where QuickFIX is not installed there is no such counterparty.
 #include "quickfix_trader.hpp"
 
 namespace nfx::cluster_kill {

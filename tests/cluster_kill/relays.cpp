@@ -135,7 +135,7 @@ bool Relays::carry(Pair& pair, std::size_t from, short events) {
   } else if ((events & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
     return false;
   }
-  // What came from the other side may be written at once.
+  // What came from the other side may be written immediately.
   for (const std::size_t to : {from, 1 - from}) {
     std::string& wait = pair.wait[to];
     if (wait.empty() || !pair.is_open(1 - to)) continue;

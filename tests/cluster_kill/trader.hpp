@@ -1,4 +1,4 @@
-// The counterparty by an engine of ours.
+// The counterparty by the engine of NexusFIX.
 // Thread: one of its own. Errors: ConfigError from the constructor.
 #pragma once
 
