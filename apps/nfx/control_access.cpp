@@ -66,7 +66,8 @@ std::expected<bool, NoAnswer> ask_json(const ControlAddress& address, const Cont
 
 namespace {
 
-int show_once(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show) {
+int show_once(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show,
+              const JudgeAnswer& judge) {
   nlohmann::ordered_json json;
   const auto asked = ask_json(control_address(options), request, json);
   if (!asked) {
@@ -87,6 +88,7 @@ int show_once(const ControlOptions& options, const ControlRequest& request, cons
     }
   }
   print(out);
+  if (good && judge) return judge(json);
   return good ? exit_done : exit_failed;
 }
 
@@ -145,9 +147,10 @@ cli::Option watch_option(ControlOptions& options) {
           .range = {{1, 3600}}};
 }
 
-int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show) {
+int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show,
+                 const JudgeAnswer& judge) {
   for (;;) {
-    const int exit_code = show_once(options, request, show);
+    const int exit_code = show_once(options, request, show, judge);
     if (options.watch == 0 || exit_code != exit_done) return exit_code;
     std::this_thread::sleep_for(std::chrono::seconds{options.watch});
     if (!options.json) print("\n");

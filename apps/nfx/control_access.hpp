@@ -36,9 +36,12 @@ struct ControlOptions {
 [[nodiscard]] cli::Option watch_option(ControlOptions& options);
 
 // Sends the request, and prints the answer: as JSON with --json, otherwise what `show` adds. A problem is a line on
-// standard error. Returns the exit code. With --watch it repeats that until Ctrl-C.
+// standard error. Returns the exit code, which of an answer that is no problem is what `judge` returns, and otherwise
+// 0. With --watch it repeats that until Ctrl-C.
 using ShowAnswer = std::function<void(SafeText& out, const nlohmann::ordered_json& answer)>;
-[[nodiscard]] int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show);
+using JudgeAnswer = std::function<int(const nlohmann::ordered_json& answer)>;
+[[nodiscard]] int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show,
+                               const JudgeAnswer& judge = {});
 
 // Throws cli::UsageError for an address or a token file that cannot be used.
 [[nodiscard]] ControlAddress control_address(const ControlOptions& options);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t most_rates = 256;
 constexpr std::uint64_t usual_messages = 64;
+constexpr std::uint64_t usual_tail = 10;
 
 struct Kind {
   unsigned status;
@@ -77,6 +78,14 @@ Answer refused(const CommandOutcome& outcome) {
   if (!outcome.session.name.empty()) answer.etag = etag_of(outcome.session);
   answer.try_again = kind.status == 503 || kind.status == 504;
   return answer;
+}
+
+template <class Content>
+Answer store_answer(const StoreOutcome<Content>& outcome) {
+  if (outcome.status != CommandStatus::done) return refused({.status = outcome.status});
+  if (!outcome.exists) return problem(409, "no-journal", "the session has no journal: its store is memory");
+  if (!outcome.unreadable.empty()) return problem(503, "store-unreadable", outcome.unreadable);
+  return {.body = document_of(outcome.answer)};
 }
 
 Answer answer_of(const ReloadReport& report) {
@@ -197,7 +206,7 @@ Answer Api::permitted(const Match& match, const Request& request) {
   if (route.changes()) return change(route, request);
   const auto query = query_of(route, match.query);
   if (!query) return problem(400, "bad-request", query.error());
-  return route.resource == Resource::messages ? messages(request, match.session, *query) : read(route, *query);
+  return route.of_session() ? read_session(route, request, match.session, *query) : read(route, *query);
 }
 
 Answer Api::read(const Route& route, const Query& query) {
@@ -218,6 +227,7 @@ Answer Api::read(const Route& route, const Query& query) {
     case Resource::engine: return {.body = document_of(target_.engine())};
     case Resource::threads:
       return {.body = document_of(target_.threads(), target_.placement_warnings(), target_.running_threads())};
+    case Resource::placement: return {.body = document_of(target_.placement(), target_.threads())};
     case Resource::latency: return latency(query);
     case Resource::slowest: return slowest(query);
     case Resource::sessions: return {.body = document_of(target_.sessions())};
@@ -231,7 +241,10 @@ Answer Api::read(const Route& route, const Query& query) {
     case Resource::add_session:
     case Resource::session:
     case Resource::change_session:
-    case Resource::messages: break;
+    case Resource::messages:
+    case Resource::store:
+    case Resource::store_verify:
+    case Resource::store_tail: break;
   }
   return problem(404, "no-such-path", "there is no such path");
 }
@@ -252,15 +265,25 @@ Answer Api::slowest(const Query& query) {
   return {.body = document_of(window, moments)};
 }
 
-Answer Api::messages(const Request& request, const std::string& session, const Query& query) {
+Answer Api::read_session(const Route& route, const Request& request, const std::string& session, const Query& query) {
   const std::optional<std::size_t> number = number_of(session);
   if (!number) return refused({.status = CommandStatus::no_such_session});
-  if (begins_to_read(request.caller.name, *number) && !audit(request, "reads messages", {})) {
+  if (route.audited() && begins_to_read(request.caller.name, *number, route.resource) &&
+      !audit(request, route.resource == Resource::messages ? "reads messages" : "reads store", {})) {
     readers_.clear();
-    return problem(503, "no-audit", "the audit log cannot be written: no message is shown");
+    return problem(503, "no-audit", "the audit log cannot be written: nothing is shown");
   }
+  if (route.resource == Resource::store) return store_answer(target_.store(*number));
+  if (route.resource == Resource::store_verify)
+    return store_answer(target_.verify_store(*number, number_given(query, "from", 0)));
+  if (route.resource == Resource::store_tail)
+    return store_answer(target_.store_tail(*number, number_given(query, "limit", usual_tail)));
+  return messages(*number, query);
+}
+
+Answer Api::messages(std::size_t session, const Query& query) {
   const RecentMessages recent =
-      target_.messages(*number, number_given(query, "after", 0), number_given(query, "limit", usual_messages));
+      target_.messages(session, number_given(query, "after", 0), number_given(query, "limit", usual_messages));
   if (recent.status == CommandStatus::busy)
     return problem(503, "busy", "the messages of eight other sessions are requested now: try again later");
   if (recent.status != CommandStatus::done) return refused({.status = recent.status});
@@ -273,10 +296,10 @@ std::optional<std::size_t> Api::number_of(const std::string& session) {
 }
 
 // Bounded: when so many readers are known, all begin again, with a line each.
-bool Api::begins_to_read(const std::string& caller, std::size_t session) {
+bool Api::begins_to_read(const std::string& caller, std::size_t session, Resource resource) {
   const MonotonicTime now = clock_().monotonic;
-  if (readers_.size() >= most_rates && !readers_.contains({caller, session})) readers_.clear();
-  const auto [reader, added] = readers_.try_emplace({caller, session}, now);
+  if (readers_.size() >= most_rates && !readers_.contains({caller, session, resource})) readers_.clear();
+  const auto [reader, added] = readers_.try_emplace({caller, session, resource}, now);
   const bool begins = added || now - reader->second >= reading_ends_after;
   reader->second = now;
   return begins;
@@ -302,6 +325,7 @@ Answer Api::change(const Route& route, const Request& request) {
     case Resource::metrics:
     case Resource::engine:
     case Resource::threads:
+    case Resource::placement:
     case Resource::latency:
     case Resource::slowest:
     case Resource::sessions:
@@ -311,7 +335,10 @@ Answer Api::change(const Route& route, const Request& request) {
     case Resource::add_session:
     case Resource::session:
     case Resource::change_session:
-    case Resource::messages: break;
+    case Resource::messages:
+    case Resource::store:
+    case Resource::store_verify:
+    case Resource::store_tail: break;
   }
   static_cast<void>(audit(request, all && problems.empty() ? "done" : "incomplete", {}));
   if (!all) return problem(504, "timed-out", "a poll thread did not answer in time: try again");

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 
 #include "control/access.hpp"
 #include "control/audit_log.hpp"
@@ -56,7 +56,9 @@ class Api {
   [[nodiscard]] Answer read(const Route& route, const Query& query);
   [[nodiscard]] Answer latency(const Query& query);
   [[nodiscard]] Answer slowest(const Query& query);
-  [[nodiscard]] Answer messages(const Request& request, const std::string& session, const Query& query);
+  [[nodiscard]] Answer read_session(const Route& route, const Request& request, const std::string& session,
+                                    const Query& query);
+  [[nodiscard]] Answer messages(std::size_t session, const Query& query);
   [[nodiscard]] Answer add(const Request& request);
   [[nodiscard]] Answer reload(const Request& request);
   [[nodiscard]] Answer change_session(const Request& request, const std::string& session);
@@ -64,7 +66,7 @@ class Api {
   [[nodiscard]] Answer change(const Route& route, const Request& request);
   [[nodiscard]] Answer command(const Route& route, const Request& request, const std::string& session);
   [[nodiscard]] std::optional<std::size_t> number_of(const std::string& session);
-  [[nodiscard]] bool begins_to_read(const std::string& caller, std::size_t session);
+  [[nodiscard]] bool begins_to_read(const std::string& caller, std::size_t session, Resource resource);
   [[nodiscard]] bool within_rate(const std::string& caller);
   [[nodiscard]] bool audit(const Request& request, std::string_view event, std::string_view detail);
 
@@ -72,8 +74,9 @@ class Api {
   AuditLog& audit_;
   std::function<Instant()> clock_;
   std::map<std::string, TokenBucket, std::less<>> rates_;
-  // Who reads the messages of which session, and when last: a line of the audit log for each that begins.
-  std::map<std::pair<std::string, std::size_t>, MonotonicTime> readers_;
+  // Who reads the messages or the journal of which session, and when last: a line of the audit log for each that
+  // begins.
+  std::map<std::tuple<std::string, std::size_t, Resource>, MonotonicTime> readers_;
   // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
   TokenBucket forbidden_lines_{1, 10};
 };

@@ -31,7 +31,8 @@ std::string_view phase_name(Phase phase) noexcept {
 }
 
 // "messages_in_total": without its prefix, and with the label that distinguishes the counters of one metric.
-std::string name_of(const CounterRow<SessionCounters>& row) {
+template <class Counters>
+std::string name_of(const CounterRow<Counters>& row) {
   constexpr std::string_view prefix = "nfx_", suffix = "_total";
   std::string_view metric = row.metric;
   metric.remove_prefix(prefix.size());
@@ -100,6 +101,38 @@ Json json_of(const std::vector<KeyChange>& keys) {
   }
   return all;
 }
+
+Json json_of(const std::vector<ThreadReport>& threads) {
+  Json all = Json::array();
+  for (const ThreadReport& each : threads) {
+    all.push_back(Json{{"name", each.name},
+                       {"planned_cpus", each.planned.to_list()},
+                       {"cpus", each.cpus.to_list()},
+                       {"as_planned", each.cpus == each.planned},
+                       {"migrations", optional_count(each.migrations)},
+                       {"voluntary_switches", optional_count(each.voluntary_switches)},
+                       {"involuntary_switches", optional_count(each.involuntary_switches)},
+                       {"worst_idle_gap_ns", each.worst_idle_gap.count()}});
+  }
+  return all;
+}
+
+Json json_of(const std::vector<RecentMessage>& messages) {
+  Json all = Json::array();
+  for (const RecentMessage& each : messages) {
+    Json fields = Json::array();
+    for (const ShownField& field : each.fields) fields.push_back(Json::array({value(field.tag), field.value}));
+    all.push_back(Json{{"number", each.number},
+                       {"time", utc(each.time)},
+                       {"direction", each.direction == Direction::in ? "in" : "out"},
+                       {"size", each.size},
+                       {"cut", each.cut},
+                       {"fields", std::move(fields)}});
+  }
+  return all;
+}
+
+Json json_of(const FileSum& sum) { return Json{{"files", sum.files}, {"bytes", sum.bytes}}; }
 
 std::string_view result_of(ReloadStatus status) noexcept {
   switch (status) {
@@ -206,17 +239,6 @@ std::string document_of(const EngineView& engine) {
 
 std::string document_of(const std::vector<ThreadReport>& threads, const std::vector<std::string>& warnings,
                         const std::vector<RunningThread>& running) {
-  Json all = Json::array();
-  for (const ThreadReport& each : threads) {
-    all.push_back(Json{{"name", each.name},
-                       {"planned_cpus", each.planned.to_list()},
-                       {"cpus", each.cpus.to_list()},
-                       {"as_planned", each.cpus == each.planned},
-                       {"migrations", optional_count(each.migrations)},
-                       {"voluntary_switches", optional_count(each.voluntary_switches)},
-                       {"involuntary_switches", optional_count(each.involuntary_switches)},
-                       {"worst_idle_gap_ns", each.worst_idle_gap.count()}});
-  }
   Json of_process = Json::array();
   for (const RunningThread& each : running) {
     const ThreadSample& sample = each.sample;
@@ -232,7 +254,7 @@ std::string document_of(const std::vector<ThreadReport>& threads, const std::vec
                               {"involuntary_switches", sample.involuntary_switches},
                               {"cpu_stolen_ns", each.cpu_stolen ? Json(each.cpu_stolen->count()) : Json(nullptr)}});
   }
-  return text_of(Json{{"threads", std::move(all)}, {"warnings", warnings}, {"running", std::move(of_process)}});
+  return text_of(Json{{"threads", json_of(threads)}, {"warnings", warnings}, {"running", std::move(of_process)}});
 }
 
 std::string document_of(LatencyWindow window, const std::optional<LatencyReport>& report) {
@@ -278,18 +300,60 @@ std::string document_of(LatencyWindow window, const std::vector<SlowMoment>& mom
 }
 
 std::string document_of(const RecentMessages& recent) {
-  Json messages = Json::array();
-  for (const RecentMessage& each : recent.messages) {
-    Json fields = Json::array();
-    for (const ShownField& field : each.fields) fields.push_back(Json::array({value(field.tag), field.value}));
-    messages.push_back(Json{{"number", each.number},
-                            {"time", utc(each.time)},
-                            {"direction", each.direction == Direction::in ? "in" : "out"},
-                            {"size", each.size},
-                            {"cut", each.cut},
-                            {"fields", std::move(fields)}});
+  return text_of(Json{{"began", recent.began}, {"dropped", recent.dropped}, {"messages", json_of(recent.messages)}});
+}
+
+std::string document_of(const std::vector<RecentMessage>& messages) {
+  return text_of(Json{{"messages", json_of(messages)}});
+}
+
+std::string document_of(const std::optional<PlacementReport>& placement, const std::vector<ThreadReport>& threads) {
+  if (!placement) return text_of(Json{{"result", "no_plan"}, {"problems", Json::array()}});
+  return text_of(Json{{"result", placement->problems.empty() ? "as_planned" : "differs"},
+                      {"plan", placement->plan},
+                      {"problems", placement->problems},
+                      {"threads", json_of(threads)}});
+}
+
+std::string document_of(const StoreView& store) {
+  const JournalStatus& journal = store.journal;
+  Json counters;
+  for (const auto& row : counter_rows<JournalCounters>) counters[name_of(row)] = journal.counters.*row.member;
+  return text_of(Json{{"session", journal.session},
+                      {"folder", journal.folder.string()},
+                      {"durability", to_string(journal.durability)},
+                      {"condition", to_string(journal.condition)},
+                      {"condition_text", journal.condition_text},
+                      {"oldest", value(journal.oldest)},
+                      {"last", value(journal.last)},
+                      {"stored_bytes", journal.stored_bytes},
+                      {"position", journal.position},
+                      {"durable", journal.durable},
+                      {"segments", json_of(store.segments)},
+                      {"archived", json_of(store.archived)},
+                      {"counters", std::move(counters)}});
+}
+
+std::string document_of(const StoreVerification& verified) {
+  const bool damaged = (verified.damage && !verified.torn) || verified.found != 0;
+  Json findings = Json::array();
+  for (const JournalCheck::Finding& each : verified.findings)
+    findings.push_back(Json{{"file", each.file}, {"offset", each.offset}, {"what", each.what}});
+  if (verified.damage) {
+    findings.push_back(
+        Json{{"file", verified.damage->file}, {"offset", verified.damage->offset}, {"what", verified.damage->reason}});
   }
-  return text_of(Json{{"began", recent.began}, {"dropped", recent.dropped}, {"messages", std::move(messages)}});
+  return text_of(Json{{"result", damaged           ? "damaged"
+                                 : verified.damage ? "torn"
+                                                   : "ok"},
+                      {"complete", verified.complete},
+                      {"from", verified.from},
+                      {"to", verified.to},
+                      {"segments", verified.segments},
+                      {"records", verified.records},
+                      {"messages", verified.messages},
+                      {"found", verified.found},
+                      {"findings", std::move(findings)}});
 }
 
 std::string result_document(std::string_view result, const std::vector<std::string>& problems) {

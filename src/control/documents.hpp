@@ -22,6 +22,12 @@ namespace nfx::control {
 [[nodiscard]] std::string document_of(LatencyWindow window, const std::optional<LatencyReport>& report);
 [[nodiscard]] std::string document_of(LatencyWindow window, const std::vector<SlowMoment>& moments);
 [[nodiscard]] std::string document_of(const RecentMessages& messages);
+// Without a report: there is no plan.
+[[nodiscard]] std::string document_of(const std::optional<PlacementReport>& placement,
+                                      const std::vector<ThreadReport>& threads);
+[[nodiscard]] std::string document_of(const StoreView& store);
+[[nodiscard]] std::string document_of(const StoreVerification& verified);
+[[nodiscard]] std::string document_of(const std::vector<RecentMessage>& messages);
 [[nodiscard]] std::string result_document(std::string_view result, const std::vector<std::string>& problems = {});
 // "planned", "done", "incomplete" or "nothing_to_do", and the differences.
 [[nodiscard]] std::string document_of(const ReloadReport& report);

@@ -8,16 +8,31 @@
 #include <filesystem>
 #include <utility>
 
+#include "control/placement_check.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/added_session.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/placement/host_files.hpp"
+#include "nexusfix/store/disk.hpp"
 
 namespace nfx::control {
 namespace {
 
 constexpr const char* stops_or_drains = "the engine stops or drains";
+
+// `read(journal)` reads the files of a session that has some.
+template <class Answer, class Read>
+StoreOutcome<Answer> store_outcome(JournalStatus journal, Read&& read) {
+  StoreOutcome<Answer> outcome{.status = journal.status, .exists = journal.exists};
+  if (outcome.status != CommandStatus::done || !outcome.exists) return outcome;
+  try {
+    outcome.answer = read(std::move(journal));
+  } catch (const StoreError& error) {
+    outcome.unreadable = error.what();
+  }
+  return outcome;
+}
 
 }  // namespace
 
@@ -91,6 +106,30 @@ std::vector<RunningThread> EngineTarget::running_threads() {
     if (cpu != sample.counters.cpus.end()) thread.cpu_stolen = tick * cpu->steal;
   }
   return threads;
+}
+
+std::optional<PlacementReport> EngineTarget::placement() {
+  const PlacementPlan* plan = engine_.plan();
+  if (plan == nullptr) return std::nullopt;
+  return PlacementReport{.plan = plan->hash,
+                         .problems = placement_problems(*plan, engine_.thread_reports(), running_threads())};
+}
+
+StoreOutcome<StoreView> EngineTarget::store(std::size_t session) {
+  return store_outcome<StoreView>(engine_.journal(session),
+                                  [](JournalStatus journal) { return store_view(posix_disk(), std::move(journal)); });
+}
+
+StoreOutcome<StoreVerification> EngineTarget::verify_store(std::size_t session, JournalPosition from) {
+  return store_outcome<StoreVerification>(engine_.journal(session), [from](const JournalStatus& journal) {
+    return control::verify_store(posix_disk(), journal, from);
+  });
+}
+
+StoreOutcome<std::vector<RecentMessage>> EngineTarget::store_tail(std::size_t session, std::size_t most) {
+  return store_outcome<std::vector<RecentMessage>>(engine_.journal(session), [most](const JournalStatus& journal) {
+    return control::store_tail(posix_disk(), journal, most);
+  });
 }
 
 std::optional<LatencyReport> EngineTarget::latency(LatencyWindow window) {

@@ -20,11 +20,15 @@ class EngineTarget final : public Target {
   std::vector<ThreadReport> threads() override { return engine_.thread_reports(); }
   std::vector<std::string> placement_warnings() override { return engine_.placement_warnings(); }
   std::vector<RunningThread> running_threads() override;
+  std::optional<PlacementReport> placement() override;
   std::optional<LatencyReport> latency(LatencyWindow window) override;
   std::vector<SlowMoment> slowest(LatencyWindow window) override { return engine_.slowest(window); }
   RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) override {
     return engine_.recent_messages(session, after, most);
   }
+  StoreOutcome<StoreView> store(std::size_t session) override;
+  StoreOutcome<StoreVerification> verify_store(std::size_t session, JournalPosition from) override;
+  StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t session, std::size_t most) override;
   bool add_metrics(MetricsPage& page) override { return engine_.add_metrics(page); }
   void stop() override;
   bool drain(std::string_view text) override;

@@ -59,7 +59,8 @@ Json answers_of(const Route& route) {
                           route.resource == Resource::plan_reload || route.resource == Resource::reload;
   if (configures) add("422", "The configuration is invalid: detail has its line, the key and what to write instead.");
   if (route.of_session()) add("404", "There is no such session.");
-  if (route.changes() || configures) add("409", "Not possible in the present state.");
+  const bool of_store = route.resource >= Resource::store;
+  if (route.changes() || configures || of_store) add("409", "Not possible in the present state.");
   const bool conditional =
       route.resource == Resource::session && row_of(route.command).takes(CommandArguments::expected);
   if (conditional) add("412", "The sequence numbers are not the expected ones; nothing was changed.");

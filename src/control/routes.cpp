@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "control/store_view.hpp"
 #include "nexusfix/engine/latency.hpp"
 #include "nexusfix/engine/recent_messages.hpp"
 
@@ -23,6 +24,9 @@ const auto windows = [] {
 const std::array latency_query{
     QueryParameter{"window", "The last complete window of this length; 10s where it is not given.", 0, windows},
     QueryParameter{"session", "Only the session of this name."}};
+const std::array verify_query{QueryParameter{
+    "from", "The position to begin at: 0, or \"to\" of the answer before. 0 where it is not given.", UINT64_MAX}};
+const std::array tail_query{QueryParameter{"limit", "At most so many; 10 where it is not given.", most_tail_messages}};
 const std::array messages_query{
     QueryParameter{"after", "Only messages after the one of this number.", UINT64_MAX},
     QueryParameter{"limit", "At most so many, the latest; 64 where it is not given.", RecentMessages::most_messages}};
@@ -48,6 +52,8 @@ std::vector<Route> all_routes() {
       own("GET", "/v1/threads", Role::viewer, Resource::threads,
           "Where the threads run and, with [placement], should run, and how the kernel has run each thread of the "
           "process."),
+      own("GET", "/v1/placement", Role::viewer, Resource::placement,
+          "Whether the threads of the process run as planned by [placement]; what differs, a sentence each."),
       own("GET", "/v1/latency", Role::viewer, Resource::latency,
           "Percentiles of the latencies of sessions and poll threads, by stage."),
       own("GET", "/v1/slowest", Role::viewer, Resource::slowest,
@@ -82,22 +88,28 @@ std::vector<Route> all_routes() {
                    .command = row.kind,
                    .summary = row.help});
   }
-  all.push_back({.method = "POST",
-                 .path = std::string{session_prefix} + "{session}/change",
-                 .role = Role::operator_,
-                 .resource = Resource::change_session,
-                 .summary =
-                     "Gives the session the settings of one [[session]] as in the configuration file, checked as "
-                     "there. Until the next start."});
-  all.push_back({.method = "GET",
-                 .path = std::string{session_prefix} + "{session}/messages",
-                 .role = Role::operator_,
-                 .resource = Resource::messages,
-                 .summary = "The session's last messages in both directions, copied from the first request on until 10 "
-                            "seconds after the last one. Secrets are masked."});
+  const auto of_session = [&](std::string_view method, std::string_view rest, Role role, Resource resource,
+                              std::string_view summary) {
+    all.push_back(own(method, std::string{session_prefix}.append(session_part).append(rest), role, resource, summary));
+  };
+  of_session("POST", "/change", Role::operator_, Resource::change_session,
+             "Gives the session the settings of one [[session]] as in the configuration file, checked as there. Until "
+             "the next start.");
+  of_session("GET", "/messages", Role::operator_, Resource::messages,
+             "The session's last messages in both directions, copied from the first request on until 10 seconds after "
+             "the last one. Secrets are masked.");
+  of_session("GET", "/store", Role::viewer, Resource::store,
+             "The session's journal: folder, durability, messages, files, counters.");
+  of_session("GET", "/store/verify", Role::operator_, Resource::store_verify,
+             "Reads a part of the journal's files and checks every checksum, message and sequence number: one segment, "
+             "and further ones up to 16 MiB. Repeat with from until it is complete.");
+  of_session("GET", "/store/tail", Role::operator_, Resource::store_tail,
+             "The last messages in the journal's files, of the last 4 MiB: those that were sent. Secrets are masked.");
   for (Route& each : all) {
     if (each.resource == Resource::latency || each.resource == Resource::slowest) each.query = latency_query;
     if (each.resource == Resource::messages) each.query = messages_query;
+    if (each.resource == Resource::store_verify) each.query = verify_query;
+    if (each.resource == Resource::store_tail) each.query = tail_query;
   }
   return all;
 }

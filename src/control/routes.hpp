@@ -24,6 +24,7 @@ enum class Resource : std::uint8_t {
   metrics,
   engine,
   threads,
+  placement,
   latency,
   slowest,
   stop,
@@ -35,9 +36,12 @@ enum class Resource : std::uint8_t {
   log_level,
   sessions,
   add_session,
-  session,         // a command of `command`
+  session,         // from here on of one session: a command of `command`
   change_session,  // its settings
   messages,        // of a session
+  store,           // its journal, and what is in it
+  store_verify,
+  store_tail,
 };
 
 // What a request may state after '?'.
@@ -57,11 +61,9 @@ struct Route {
   std::string_view summary;
   std::span<const QueryParameter> query = {};
   [[nodiscard]] bool changes() const noexcept { return method != "GET"; }
-  // Who requests it is written to the audit log.
-  [[nodiscard]] bool audited() const noexcept { return changes() || resource == Resource::messages; }
-  [[nodiscard]] bool of_session() const noexcept {
-    return resource == Resource::session || resource == Resource::change_session || resource == Resource::messages;
-  }
+  // Who requests it is written to the audit log: what changes something, shows messages, or reads much.
+  [[nodiscard]] bool audited() const noexcept { return role == Role::operator_; }
+  [[nodiscard]] bool of_session() const noexcept { return resource >= Resource::session; }
 };
 
 [[nodiscard]] const std::vector<Route>& routes();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "control/config_reload.hpp"
+#include "control/store_view.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/observe/log_level.hpp"
 #include "nexusfix/observe/metrics.hpp"
@@ -38,6 +39,21 @@ struct AddOutcome {
   SessionStatus session{};  // once it is added
 };
 
+// What became of a request for a session's journal: the poll thread's answer, and `unreadable` where a file cannot be
+// read. `exists` is false where the session's store is memory.
+template <class Answer>
+struct StoreOutcome {
+  CommandStatus status = CommandStatus::done;
+  bool exists = true;
+  std::string unreadable{};
+  Answer answer{};
+};
+
+struct PlacementReport {
+  std::string plan;  // its hash
+  std::vector<std::string> problems;
+};
+
 // A thread of the process, as the kernel has run it since it began.
 struct RunningThread {
   ThreadSample sample;
@@ -58,10 +74,15 @@ class Target {
   virtual std::vector<ThreadReport> threads() = 0;
   virtual std::vector<std::string> placement_warnings() = 0;
   virtual std::vector<RunningThread> running_threads() = 0;
+  // Empty: there is no plan.
+  virtual std::optional<PlacementReport> placement() = 0;
   // Empty: nothing is measured.
   virtual std::optional<LatencyReport> latency(LatencyWindow window) = 0;
   virtual std::vector<SlowMoment> slowest(LatencyWindow window) = 0;
   virtual RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) = 0;
+  virtual StoreOutcome<StoreView> store(std::size_t session) = 0;
+  virtual StoreOutcome<StoreVerification> verify_store(std::size_t session, JournalPosition from) = 0;
+  virtual StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t session, std::size_t most) = 0;
   virtual bool add_metrics(MetricsPage& page) = 0;
   virtual void stop() = 0;
   virtual bool drain(std::string_view text) = 0;

@@ -403,6 +403,10 @@ RecentMessages Engine::recent_messages(std::size_t session, std::uint64_t after,
   return parts_->taps.read(parts_->thread_of(session), session, after, most, read_monotonic(), timeout);
 }
 
+JournalStatus Engine::journal(std::size_t session, Duration timeout) {
+  return journal_on(parts_->thread_of(session), session, timeout);
+}
+
 bool Engine::add_metrics(MetricsPage& page, Duration timeout) { return parts_->add_metrics(page, timeout); }
 
 std::optional<Endpoint> Engine::local_endpoint(std::size_t session) const {

@@ -70,6 +70,14 @@ CommandOutcome change_on(PollThread& thread, std::size_t session, SessionSetting
   return outcome;
 }
 
+JournalStatus journal_on(PollThread& thread, std::size_t session, Duration timeout) {
+  JournalStatus journal;
+  journal.session.reserve(longest_name);
+  const CallResult result = call_on(thread, [&](SessionRunner& runner) { runner.journal(session, journal); }, timeout);
+  if (result != CallResult::done) journal.status = status_of(result);
+  return journal;
+}
+
 bool list_of(PollThread& thread, std::vector<SessionStatus>& into, Duration timeout) {
   std::vector<SessionStatus> rows(page_sessions);
   SessionPage page;

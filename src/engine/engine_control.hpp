@@ -9,6 +9,7 @@
 
 #include "engine/loop_call.hpp"
 #include "engine/poll_thread.hpp"
+#include "nexusfix/engine/journal_status.hpp"
 #include "nexusfix/engine/session_command.hpp"
 
 namespace nfx {
@@ -21,6 +22,7 @@ enum class CallResult : std::uint8_t { done, busy, timed_out };
 // SessionRunner's, with a copy of `wanted`.
 [[nodiscard]] CommandOutcome change_on(PollThread& thread, std::size_t session, SessionSettings wanted,
                                        std::string_view what, Duration timeout);
+[[nodiscard]] JournalStatus journal_on(PollThread& thread, std::size_t session, Duration timeout);
 // Appends the sessions of a poll thread. False: it did not answer.
 [[nodiscard]] bool list_of(PollThread& thread, std::vector<SessionStatus>& into, Duration timeout);
 // SessionRunner's. False: it did not answer.

@@ -8,7 +8,7 @@ template class PollLoop<IoUringTransport, CounterClock<>>;
 
 namespace {
 
-std::unique_ptr<PollThread> make_thread(const PollThreadOptions& options) {
+std::unique_ptr<PollThread> make_io_uring_thread(const PollThreadOptions& options) {
   return std::make_unique<PollThreadOver<Plain<IoUringTransport>>>(options, options.config.io_uring);
 }
 
@@ -19,6 +19,7 @@ TransportProbe probe(const EngineConfig& config) {
 
 }  // namespace
 
-const TransportMakers io_uring_makers{.plain = make_thread, .with_tls = make_io_uring_tls_thread, .probe = probe};
+const TransportMakers io_uring_makers{
+    .plain = make_io_uring_thread, .with_tls = make_io_uring_tls_thread, .probe = probe};
 
 }  // namespace nfx

@@ -36,6 +36,7 @@
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/engine/journal_status.hpp"
 #include "nexusfix/engine/session_command.hpp"
 #include "nexusfix/session/actions.hpp"
 #include "nexusfix/session/logon_check.hpp"
@@ -220,6 +221,8 @@ class SessionRunner {
   // `rules`, a copy of its session. `what` is for the notice.
   [[nodiscard]] CommandOutcome change(std::size_t number, SessionSettings& wanted, SessionConfig& rules,
                                       std::string_view what);
+  // What is known of its journal. Copies texts into what `into` has reserved.
+  void journal(std::size_t number, JournalStatus& into) const;
   // The sessions from a place of the roster on; the first page begins at 0.
   [[nodiscard]] SessionPage list(std::size_t from_place, std::span<SessionStatus> into) const;
   // Logs all sessions out and takes no Logon until end_drain(), which enables those that this has disabled.

@@ -190,6 +190,29 @@ void SessionRunner::fill_status(const LiveSession& session, SessionStatus& into)
   into.store = session.journal_store != nullptr ? session.journal_store->condition() : StoreCondition::good;
 }
 
+void SessionRunner::journal(std::size_t number, JournalStatus& into) const {
+  const LiveSession* session = sessions_.find(number);
+  if (session == nullptr || session->removing) {
+    into.status = CommandStatus::no_such_session;
+    return;
+  }
+  into.status = CommandStatus::done;
+  into.session = session->name;
+  const JournalStore* journal = session->journal_store;
+  into.exists = journal != nullptr;
+  if (journal == nullptr) return;
+  into.folder = journal->folder();
+  into.durability = journal->durability();
+  into.condition = journal->condition();
+  if (into.condition != StoreCondition::good) into.condition_text = journal->condition_text();
+  into.oldest = journal->oldest_kept();
+  into.last = journal->last_kept();
+  into.stored_bytes = journal->stored_bytes();
+  into.position = journal->position();
+  into.durable = journal->durable();
+  into.counters = journal->counters();
+}
+
 SessionPage SessionRunner::list(std::size_t from_place, std::span<SessionStatus> into) const {
   SessionPage page{.next_place = from_place};
   const std::size_t places = sessions_.places();

@@ -581,6 +581,8 @@ std::string JournalStore::condition_text() const {
   return {};
 }
 
+const std::filesystem::path& JournalStore::folder() const noexcept { return writer_->folder(); }
+
 const JournalRecovery& JournalStore::recovery() const noexcept { return state_->recovery; }
 
 JournalCounters JournalStore::counters() const noexcept {

@@ -26,8 +26,8 @@ class Control(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.environment = {**ENVIRONMENT, "NFX_CONTROL": str(self.folder / "control.sock")}
 
-    def serve(self):
-        server = Server(folder=str(self.folder), settings=SETTINGS)
+    def serve(self, settings=SETTINGS):
+        server = Server(folder=str(self.folder), settings=settings)
         self.addCleanup(server.end)
         return server
 
@@ -57,6 +57,30 @@ class Control(unittest.TestCase):
         self.assertEqual([line["event"] for line in audit], ["requested", "done", "requested", "refused"])
         self.assertEqual(server.stop()[0], 0)
         self.assertFalse(os.path.exists(self.environment["NFX_CONTROL"]))
+
+    def test_shows_and_checks_a_journal_that_the_engine_has_open(self):
+        self.serve(SETTINGS.replace('store = "memory"\n', ""))
+        for command in ("show", "verify", "tail"):
+            code, out, err = self.nfx("session", "store", command, NAME)
+            self.assertEqual((code, err), (0, ""), command)
+        code, out, _ = self.nfx("session", "store", "show", NAME)
+        self.assertRegex(out, r"folder +/.*/store/[0-9a-f]{32}\n")
+        self.assertRegex(out, r"segments +[12] files, \d+ bytes\n")
+        code, out, _ = self.nfx("session", "store", "verify", NAME)
+        self.assertRegex(out, "^" + NAME + r": ok, \d segments, \d+ records, 0 messages\n$")
+        code, out, _ = self.nfx("session", "store", "verify", NAME, "--json")
+        self.assertEqual(json.loads(out)["result"], "ok")
+
+    def test_a_session_in_memory_has_no_journal_to_show(self):
+        self.serve()
+        for command in ("show", "verify", "tail"):
+            code, out, err = self.nfx("session", "store", command, NAME)
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn("the session has no journal: its store is memory", err)
+
+    def test_says_whether_threads_run_as_planned(self):
+        self.serve()
+        self.assertEqual(self.nfx("engine", "verify-placement"), (0, "no [placement]: there is no plan\n", ""))
 
     def test_every_command_is_done_or_says_why_not(self):
         self.serve()

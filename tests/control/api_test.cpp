@@ -78,7 +78,9 @@ TEST_F(ControlApi, what_changes_or_shows_messages_needs_an_operator_and_what_rea
   std::set<std::string> seen;
   for (const Route& route : routes()) {
     EXPECT_TRUE(seen.insert(std::string{route.method} + route.path).second) << route.path;
-    EXPECT_EQ(route.changes() || route.resource == Resource::messages, route.role == Role::operator_) << route.path;
+    const bool for_operators =
+        route.changes() || route.resource == Resource::messages || route.resource >= Resource::store_verify;
+    EXPECT_EQ(for_operators, route.role == Role::operator_) << route.path;
     EXPECT_TRUE(route.summary.ends_with('.')) << route.summary;
   }
   EXPECT_EQ(seen.size(), routes().size());
@@ -329,6 +331,51 @@ TEST_F(ControlApi, messages_are_not_shown_while_the_audit_log_cannot_be_written)
   EXPECT_EQ(target.looks, 0);
   audit.works = true;
   EXPECT_EQ(ask("GET", "/v1/sessions/3/messages").status, 200U);
+}
+
+TEST_F(ControlApi, a_journal_is_shown_verified_and_its_last_messages_read) {
+  const auto shown = nlohmann::json::parse(ask("GET", "/v1/sessions/3/store", {}, {}, Role::viewer).body);
+  EXPECT_EQ(shown["last"], 8);
+  EXPECT_EQ(shown["segments"], (nlohmann::json{{"files", 2}, {"bytes", 4096}}));
+  const auto verified = nlohmann::json::parse(ask("GET", "/v1/sessions/3/store/verify?from=512").body);
+  EXPECT_EQ(verified["result"], "ok");
+  EXPECT_EQ(verified["from"], 512);
+  EXPECT_EQ(verified["to"], 700);
+  EXPECT_EQ(nlohmann::json::parse(ask("GET", "/v1/sessions/3/store/tail").body)["messages"].size(), 10U);
+  EXPECT_EQ(nlohmann::json::parse(ask("GET", "/v1/sessions/3/store/tail?limit=2").body)["messages"].size(), 2U);
+  EXPECT_EQ(audit.lines, (std::vector<std::string>{"reads store alice GET /v1/sessions/3/store/verify?from=512 ",
+                                                   "reads store alice GET /v1/sessions/3/store/tail "}));
+  for (const std::string_view bad : {"/v1/sessions/3/store/tail?limit=65", "/v1/sessions/3/store/verify?from=x"})
+    EXPECT_EQ(ask("GET", bad).status, 400U) << bad;
+  EXPECT_EQ(ask("GET", "/v1/sessions/4/store").status, 404U);
+}
+
+TEST_F(ControlApi, what_is_wrong_with_a_journal_is_in_the_answer) {
+  const auto result = [this] { return nlohmann::json::parse(ask("GET", "/v1/sessions/3/store/verify").body); };
+  target.next_verified.answer.damage = JournalDamage{.file = "/store/1", .offset = 96, .reason = "a checksum"};
+  EXPECT_EQ(result()["result"], "damaged");
+  EXPECT_EQ(result()["findings"],
+            (nlohmann::json::array({{{"file", "/store/1"}, {"offset", 96}, {"what", "a checksum"}}})));
+  target.next_verified.answer.torn = true;
+  EXPECT_EQ(result()["result"], "torn");
+  target.next_verified.answer.found = 1;
+  EXPECT_EQ(result()["result"], "damaged");
+  target.next_verified.unreadable = "read /store/1: Input/output error";
+  EXPECT_EQ(ask("GET", "/v1/sessions/3/store/verify").status, 503U);
+  target.next_verified.exists = false;
+  EXPECT_EQ(ask("GET", "/v1/sessions/3/store/verify").status, 409U);
+  target.next_verified.status = CommandStatus::timed_out;
+  EXPECT_EQ(ask("GET", "/v1/sessions/3/store/verify").status, 504U);
+}
+
+TEST_F(ControlApi, says_whether_threads_run_as_planned) {
+  const auto result = [this] { return nlohmann::json::parse(ask("GET", "/v1/placement").body); };
+  EXPECT_EQ(result()["result"], "no_plan");
+  target.placed = PlacementReport{.plan = "0011223344556677", .problems = {}};
+  EXPECT_EQ(result()["result"], "as_planned");
+  target.placed->problems = {"nfx-poll-0 may run on CPU 0-1, and is planned for CPU 1"};
+  EXPECT_EQ(result()["result"], "differs");
+  EXPECT_EQ(result()["problems"].size(), 1U);
 }
 
 TEST_F(ControlApi, a_query_has_only_parameters_that_the_route_takes) {

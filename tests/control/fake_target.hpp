@@ -77,6 +77,23 @@ class FakeTarget final : public Target {
           {.number = 7, .direction = Direction::out, .size = 90, .fields = {{Tag::MsgType, "D"}, {Tag{58}, "a\\x0a"}}});
     return recent;
   }
+  std::optional<PlacementReport> placement() override { return placed; }
+  StoreOutcome<StoreView> store(std::size_t session) override {
+    ++looks;
+    return {.status = session == 3 ? CommandStatus::done : CommandStatus::no_such_session,
+            .answer = {.journal = {.session = "FIX.4.4:A->B", .folder = "/store/1", .last = SeqNum{8}},
+                       .segments = {.files = 2, .bytes = 4096}}};
+  }
+  StoreOutcome<StoreVerification> verify_store(std::size_t /*session*/, JournalPosition from) override {
+    ++looks;
+    StoreOutcome<StoreVerification> outcome = next_verified;
+    outcome.answer.from = from;
+    return outcome;
+  }
+  StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t /*session*/, std::size_t most) override {
+    ++looks;
+    return {.answer = std::vector<RecentMessage>(most, {.number = 8, .fields = {{Tag::MsgType, "D"}}})};
+  }
   bool add_metrics(MetricsPage& page) override {
     page.counter({"nfx_test_total", "A test."}, 7);
     return answers;
@@ -139,6 +156,8 @@ class FakeTarget final : public Target {
                                                    .needs = ChangeNeeds::nothing}}}}};
   LogLevel log_level = LogLevel::info;
   std::vector<LatencyWindow> windows;
+  std::optional<PlacementReport> placed;
+  StoreOutcome<StoreVerification> next_verified{.answer = {.to = 700, .complete = true, .segments = 1, .records = 9}};
   CommandStatus recent_status = CommandStatus::done;
   int looks = 0;
   bool measures = true;

@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-ControlOptions show_options, threads_options, stop_options, drain_options, end_drain_options, reload_tls_options,
-    reload_options, log_level_options, health_options;
+ControlOptions show_options, threads_options, placement_options, stop_options, drain_options, end_drain_options,
+    reload_tls_options, reload_options, log_level_options, health_options;
 bool health_live = false, health_ready = false, reload_plan = false;
 std::string drain_text, log_level;
 
@@ -39,6 +39,22 @@ void append_threads(SafeText& out, const Json& answer) {
   for (const Json& each : answer.value("warnings", Json::array())) {
     if (each.is_string()) out.add("warning: {}\n", each.get<std::string>());
   }
+}
+
+void append_placement(SafeText& out, const Json& answer) {
+  const std::string result = member_text(answer, "result");
+  if (result == "no_plan") out += "no [placement]: there is no plan\n";
+  if (result == "as_planned") out += "all threads run as planned\n";
+  if (result == "differs") out += "threads do not run as planned:\n";
+  for (const Json& each : answer.value("problems", Json::array())) {
+    if (each.is_string()) out.add("  {}\n", each.get<std::string>());
+  }
+}
+
+int verify_placement() {
+  return ask_and_show(placement_options, {.target = "/v1/placement"}, append_placement, [](const Json& answer) {
+    return member_text(answer, "result") == "differs" ? exit_failed : exit_done;
+  });
 }
 
 void append_result(SafeText& out, const Json& answer) {
@@ -89,6 +105,9 @@ cli::Command engine_command() {
                                     .help = "Only whether it accepts Logons: not while it drains or stops",
                                     .excludes = {"--live"}});
   health_command.exit_codes = "0 yes; 1 no, with the reason on standard error; 2 wrong usage; 3 no engine answered";
+  cli::Command placement = command("verify-placement", "Compare what the threads do with the plan of [placement]",
+                                   verify_placement, placement_options, "nfx engine verify-placement");
+  placement.exit_codes = "0 as planned, or no plan; 1 not as planned; 2 wrong usage; 3 no engine answered";
   cli::Command drain = command(
       "drain", "Log all sessions out and take no Logon until end-drain; the process continues",
       [] {
@@ -130,7 +149,7 @@ cli::Command engine_command() {
                        "threads", "Show where the threads run and should run, and how the kernel has run them",
                        [] { return ask_and_show(threads_options, {.target = "/v1/threads"}, append_threads); },
                        threads_options, "nfx engine threads", true),
-                   std::move(health_command), std::move(drain),
+                   std::move(placement), std::move(health_command), std::move(drain),
                    command(
                        "end-drain", "Take Logons again, and enable the sessions that drain has disabled",
                        [] { return change(end_drain_options, "/v1/engine/end-drain"); }, end_drain_options,

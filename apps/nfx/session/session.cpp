@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "control_access.hpp"
 #include "nexusfix/engine/session_command.hpp"
+#include "session/store.hpp"
 #include "text.hpp"
 
 namespace nfx::app {
@@ -245,6 +246,7 @@ cli::Command session_command() {
   };
   for (cli::Command& each : commands_of(std::make_index_sequence<session_command_rows.size()>{}))
     session.commands.push_back(std::move(each));
+  session.commands.push_back(session_store_command());
   return session;
 }
 

@@ -10,8 +10,8 @@
 #include "cli/progress.hpp"
 #include "command.hpp"
 #include "nexusfix/config/engine_config.hpp"
+#include "nexusfix/engine/journal_check.hpp"
 #include "nexusfix/store/forwarding_disk.hpp"
-#include "nexusfix/wire/message_view.hpp"
 #include "store/store.hpp"
 #include "text.hpp"
 
@@ -21,83 +21,22 @@ namespace {
 constexpr int exit_whole = 0;
 constexpr int exit_torn = 1;
 constexpr int exit_damaged = 2;
-constexpr std::uint32_t max_fields = 32768;
-constexpr std::size_t max_findings = 20;  // listed individually, of each session
-
-// What is wrong with the records of a session though their checksums are right.
-class Checker {
- public:
-  void check(const JournalRecord& record) {
-    switch (record.header.kind) {
-      case RecordKind::message:
-        if (has_flag(record.header, RecordFlag::recorded)) {
-          check_recorded(record);
-        } else {
-          check_message(record);
-        }
-        return;
-      case RecordKind::next_outbound: next_out_ = record.header.seq; return;
-      case RecordKind::reset: next_out_ = 1; return;
-      case RecordKind::next_inbound:
-      case RecordKind::opened:
-      case RecordKind::closed: return;
-      case RecordKind::none: break;
-    }
-    find(record, "a record of kind " + std::to_string(std::to_underlying(record.header.kind)) + ", which is unknown");
-  }
-  void begin_at(std::uint64_t next_out) noexcept { next_out_ = next_out; }
-  [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
-  [[nodiscard]] std::uint64_t found() const noexcept { return found_; }
-  [[nodiscard]] const SafeText& findings() const noexcept { return findings_; }
-
- private:
-  // A packet of a recording; 'nfx market replay' reads what is in it.
-  void check_recorded(const JournalRecord& record) {
-    ++messages_;
-    if (record.header.seq != next_out_) {
-      find(record,
-           "record " + std::to_string(record.header.seq) + " is where " + std::to_string(next_out_) + " would be next");
-    }
-    next_out_ = record.header.seq + 1;
-  }
-  void check_message(const JournalRecord& record) {
-    ++messages_;
-    const std::uint64_t seq = record.header.seq;
-    const std::string which = "message " + std::to_string(seq);
-    if (const WireError error = view_.parse(record.body); error != WireError::none) {
-      find(record, which + " is not a valid FIX message: " + std::string{to_string(error)});
-    } else if (view_.get_view(Tag::MsgSeqNum) != std::to_string(seq)) {
-      find(record, which + " has MsgSeqNum " + std::string{view_.get_view(Tag::MsgSeqNum)});
-    }
-    // Sequence numbers go back by a reset, or by a record that sets them; never by a message.
-    if (seq < next_out_) {
-      find(record, which + " is stored where " + std::to_string(next_out_) + " was next, without a reset");
-    }
-    next_out_ = seq + 1;
-  }
-  void find(const JournalRecord& record, const std::string& what) {
-    if (++found_ > max_findings) return;
-    findings_.add("  {}: byte {}: {}\n", *record.file, record.offset, what);
-  }
-
-  MessageView view_{max_fields};
-  std::uint64_t next_out_ = 1;
-  std::uint64_t messages_ = 0, found_ = 0;
-  SafeText findings_;
-};
 
 // `what` names what was checked; `about` follows its counts.
-int report(const std::string& what, const StoredSession& session, const JournalScan& scan, const Checker& checker,
+int report(const std::string& what, const StoredSession& session, const JournalScan& scan, const JournalCheck& checker,
            const std::string& about) {
   const bool torn = scan.damage && scan.torn;
   const bool damaged = (scan.damage && !scan.torn) || checker.found() != 0;
   SafeText out;
-  out.add("{}{}, {}, {}{}\n{}", what,
+  out.add("{}{}, {}, {}{}\n", what,
           damaged ? ": DAMAGED"
           : torn  ? ": torn"
                   : ": ok",
-          counted(scan.records, "record"), counted(checker.messages(), "message"), about, checker.findings());
-  if (checker.found() > max_findings) out.add("  and {} more like these\n", checker.found() - max_findings);
+          counted(scan.records, "record"), counted(checker.messages(), "message"), about);
+  for (const JournalCheck::Finding& each : checker.findings())
+    out.add("  {}: byte {}: {}\n", each.file, each.offset, each.what);
+  if (checker.found() > JournalCheck::most_findings)
+    out.add("  and {} more like these\n", checker.found() - JournalCheck::most_findings);
   if (checker.found() != 0) {
     out +=
         "  their checksums are right, so they were written like that: please report it as a bug in NexusFIX.\n"
@@ -111,7 +50,7 @@ int report(const std::string& what, const StoredSession& session, const JournalS
 int verify_archived(const StoredSession& session, const std::string& archive) {
   int worst = exit_whole;
   for (const ArchivedSegment& segment : find_archived(session, archive)) {
-    Checker checker;
+    JournalCheck checker;
     // Sequence numbers have to ascend within a segment only.
     if (segment.header) checker.begin_at(segment.header->next_outbound);
     const std::string what = session.identity + " " + segment.path.filename().string();
@@ -135,7 +74,7 @@ int verify_archived(const StoredSession& session, const std::string& archive) {
 }
 
 int verify_session(const StoredSession& session) {
-  Checker checker;
+  JournalCheck checker;
   const auto held = holder(posix_disk(), session.folder);
   cli::Progress progress{"verifying " + session.identity};
   const JournalScan scan = scan_session(session, [&](const JournalRecord& record) {

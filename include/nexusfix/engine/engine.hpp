@@ -15,6 +15,7 @@
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/engine/application.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/journal_status.hpp"
 #include "nexusfix/engine/latency.hpp"
 #include "nexusfix/engine/recent_messages.hpp"
 #include "nexusfix/engine/session_command.hpp"
@@ -111,6 +112,8 @@ class Engine {
   // What the metrics file has, now. False: a poll thread did not answer in time, and its metrics are missing.
   bool add_metrics(MetricsPage& page, Duration timeout = command_timeout);
   static constexpr Duration command_timeout{std::chrono::seconds{2}};
+  // The session's journal: where it is, how far it is synced, which messages it has.
+  [[nodiscard]] JournalStatus journal(std::size_t session, Duration timeout = command_timeout);
   // The session's last messages in both directions after the one of this number, at most `most`. The first call begins
   // to copy them, and copying ends some seconds after the last call: see RecentMessages.
   [[nodiscard]] RecentMessages recent_messages(std::size_t session, std::uint64_t after = 0,

@@ -179,6 +179,7 @@ class JournalStore {
   // While the disk is full: whether at least half of what is reserved for sequence numbers is left.
   [[nodiscard]] bool has_reserve() const noexcept;
   [[nodiscard]] std::string condition_text() const;  // "write .../00000002.nfxj: No space left on device"
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept;
   [[nodiscard]] const JournalRecovery& recovery() const noexcept;
   [[nodiscard]] JournalCounters counters() const noexcept;
 
