@@ -231,7 +231,7 @@ Answer Api::read(const Route& route, const Query& query) {
     case Resource::latency: return latency(query);
     case Resource::slowest: return slowest(query);
     case Resource::sessions: return {.body = document_of(target_.sessions())};
-    case Resource::plan_reload: return answer_of(target_.plan_reload());
+    case Resource::plan_reload: return plan_reload();
     case Resource::stop:
     case Resource::drain:
     case Resource::end_drain:
@@ -247,6 +247,13 @@ Answer Api::read(const Route& route, const Query& query) {
     case Resource::store_tail: break;
   }
   return problem(404, "no-such-path", "there is no such path");
+}
+
+Answer Api::plan_reload() {
+  if (plans_.take(clock_().monotonic)) return answer_of(target_.plan_reload());
+  Answer answer = problem(429, "too-many-requests", "one plan of a reload per second for all users together");
+  answer.try_again = true;
+  return answer;
 }
 
 Answer Api::latency(const Query& query) {

@@ -54,6 +54,7 @@ class Api {
  private:
   [[nodiscard]] Answer permitted(const Match& match, const Request& request);
   [[nodiscard]] Answer read(const Route& route, const Query& query);
+  [[nodiscard]] Answer plan_reload();
   [[nodiscard]] Answer latency(const Query& query);
   [[nodiscard]] Answer slowest(const Query& query);
   [[nodiscard]] Answer read_session(const Route& route, const Request& request, const std::string& session,
@@ -79,6 +80,8 @@ class Api {
   std::map<std::tuple<std::string, std::size_t, Resource>, MonotonicTime> readers_;
   // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
   TokenBucket forbidden_lines_{1, 10};
+  // A plan of a reload reads the file with all its dictionaries, on the thread that answers everybody.
+  TokenBucket plans_{1, 4};
 };
 
 // "\"3.120.97\"": number, next in and next out, so that it changes with them.

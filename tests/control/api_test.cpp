@@ -378,6 +378,16 @@ TEST_F(ControlApi, says_whether_threads_run_as_planned) {
   EXPECT_EQ(result()["problems"].size(), 1U);
 }
 
+TEST_F(ControlApi, plans_of_a_reload_are_made_once_a_second) {
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(ask("GET", "/v1/engine/reload").status, 200U);
+  const Answer refused = ask("GET", "/v1/engine/reload");
+  EXPECT_EQ(refused.status, 429U);
+  EXPECT_TRUE(refused.try_again);
+  EXPECT_EQ(ask("POST", "/v1/engine/reload").status, 200U) << "a reload itself is not limited";
+  now.monotonic += std::chrono::seconds{1};
+  EXPECT_EQ(ask("GET", "/v1/engine/reload").status, 200U);
+}
+
 TEST_F(ControlApi, a_query_has_only_parameters_that_the_route_takes) {
   for (const std::string_view target_of :
        {"/v1/latency?window=2s", "/v1/latency?windows=1s", "/v1/latency?after=1", "/v1/latency?window=1s&window=1s",
