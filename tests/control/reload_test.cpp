@@ -254,6 +254,77 @@ TEST_F(Reload, leaves_what_needs_a_restart_and_says_why) {
   expect_undisturbed();
 }
 
+constexpr std::string_view cluster =
+    "[cluster]\nservers = [\"nats://127.0.0.1\"]\ngateway = \"a\"\ngateways = [\"a\", \"b\"]\n";
+constexpr const char* replicated = "store = \"journal\"\nstore_directory = \"store\"\ndurability = \"replicated\"\n";
+
+TEST_F(Reload, leaves_a_session_that_becomes_replicated_and_the_cluster_as_they_are) {
+  write(std::string{head} + std::string{cluster} + session("DESK") + session("OTHER", replicated) +
+        session("LATER", replicated));
+  for (int turn = 0; turn < 2; ++turn) {
+    const Json left = reload();
+    EXPECT_EQ(left["result"], "incomplete") << left;
+    ASSERT_EQ(left["sessions"].size(), 2U) << left;
+    for (const Json& each : left["sessions"]) {
+      EXPECT_EQ(each["when"], "restart");
+      EXPECT_EQ(each["why"], "it is replicated, or was");
+    }
+    EXPECT_EQ(left["sessions"][0]["change"], "change");
+    EXPECT_EQ(left["sessions"][1]["change"], "add");
+    ASSERT_FALSE(left["engine"].empty());
+    for (const Json& each : left["engine"]) {
+      EXPECT_EQ(each["section"], "cluster");
+      EXPECT_EQ(each["when"], "restart");
+    }
+    EXPECT_EQ(names(), (std::vector<std::string>{name_of("DESK"), name_of("OTHER")}));
+  }
+  expect_undisturbed();
+}
+
+// The gateway that owns the session is another one, or none: this engine does not have it.
+TEST(ReloadOfACluster, leaves_replicated_sessions_to_their_gateways) {
+  if (!control_supported()) GTEST_SKIP() << "built without Boost.Beast";
+  std::string made = (std::filesystem::temp_directory_path() / "nfx-reload-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(made.data()), nullptr);
+  const std::filesystem::path folder{made};
+  const std::string file = folder / "engine.toml";
+  const auto write = [&](const std::string& sessions) {
+    std::ofstream{file, std::ios::trunc} << "[control]\nsocket = \"control.sock\"\naudit = \"audit.log\"\n"
+                                            "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\n"
+                                         << cluster << sessions;
+  };
+  const std::string own = "[[session]]\ntarget_comp_id = \"DESK\"\n";
+  const std::string shared = "[[session]]\ntarget_comp_id = \"SHARED\"\n";
+  write(own + shared + replicated);
+  LogonsAndLogouts application;
+  Engine engine{load_program_config(file, "test"), application};
+  engine.start();
+  const auto control = make_control(engine, file);
+  std::jthread thread{[&] { engine.run(); }};
+  const auto reload = [&] {
+    const auto reply =
+        ask_control({.socket = folder / "control.sock"}, {.method = "POST", .target = "/v1/engine/reload"});
+    return Json::parse(reply ? reply->body : "{}");
+  };
+  EXPECT_EQ(reload()["result"], "nothing_to_do") << "that it does not run is no difference";
+  const auto expect_left = [&](const std::string& sessions, std::string_view change) {
+    write(sessions);
+    const Json left = reload();
+    EXPECT_EQ(left["result"], "incomplete") << left;
+    ASSERT_EQ(left["sessions"].size(), 1U) << left;
+    EXPECT_EQ(left["sessions"][0]["name"], "FIX.4.4:VENUE->SHARED");
+    EXPECT_EQ(left["sessions"][0]["change"], change);
+    EXPECT_EQ(left["sessions"][0]["when"], "restart");
+    EXPECT_EQ(engine.list_sessions().sessions.size(), 1U);
+  };
+  expect_left(own + shared + replicated + "max_latency_s = 60\n", "change");
+  expect_left(own + shared, "change");
+  expect_left(own, "remove");
+  engine.stop();
+  thread.join();
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(Reload, keeps_sessions_that_an_operator_has_added) {
   const Json added = answer("POST", "/v1/sessions",
                             Json{{"config",
