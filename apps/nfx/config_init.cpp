@@ -49,6 +49,14 @@ Choices names_of() {
   for (const Enum each : enum_values<Enum>()) names.push_back(to_string(each));
   return names;
 }
+// The others need [cluster], which this does not write.
+Choices durabilities_of_one_host() {
+  Choices names;
+  for (const Durability each : enum_values<Durability>()) {
+    if (!is_replicated(each)) names.push_back(to_string(each));
+  }
+  return names;
+}
 Choices any_text() { return {}; }
 Choices yes_or_no() { return {"yes", "no"}; }
 
@@ -69,7 +77,7 @@ constexpr std::array questions{
     Question{"--address", &Answers::address, "Address to listen on, or of the peer, HOST:PORT", "127.0.0.1:9878"},
     Question{"--store", &Answers::store, "Folder of the journals, or memory for none", "store"},
     Question{"--durability", &Answers::durability, "When the journals are synced to the disk", "interval",
-             names_of<Durability>},
+             durabilities_of_one_host},
     Question{"--placement", &Answers::placement, "Pin threads to CPUs", "no", yes_or_no},
 };
 
@@ -253,7 +261,7 @@ cli::Command config_init_command() {
                   {.names = "--durability",
                    .target = &given.durability,
                    .help = "When the journals are synced to the disk",
-                   .one_of = names_of<Durability>()},
+                   .one_of = durabilities_of_one_host()},
                   {.names = "--placement",
                    .target = &given.placement,
                    .help = "Whether threads are pinned to CPUs",
@@ -268,7 +276,7 @@ cli::Command config_init_command() {
           "Prints a question on standard error for what no option answers; an empty line takes the answer in "
           "brackets.\n"
           "Every key in the result has its meaning, type and default as a comment, as 'nfx config keys' "
-          "lists them.",
+          "lists them. Sessions of a cluster need [cluster], which is not written: docs/cluster.md.",
       .examples = {{.line = "nfx config init --output engine.toml", .about = "answer questions, then serve"},
                    {.line = "nfx config init --defaults --sender VENUE --target CLIENT --output venue.toml"}}};
 }

@@ -52,6 +52,11 @@ class ConfigInit(unittest.TestCase):
                             else:
                                 self.assertIn(f"{self.folder}/{store}", out)
 
+    def test_durabilities_that_need_a_cluster_are_not_offered(self):
+        for durability in ["replicated", "async"]:
+            self.assert_refused(run("config", "init", "--defaults", *GIVEN, "--durability", durability), durability)
+            self.assertNotIn(durability, run("config", "init", "--help")[1])
+
     def test_comments_are_those_of_the_table_of_keys(self):
         text, _ = self.written("--defaults", *GIVEN, "--placement", "yes")
         table = run("config", "keys", "--nexusfix")[1]
