@@ -177,7 +177,7 @@ cli::Command serve_command() {
       .details =
           R"(Prints one line per logon, logout, reject and notice, in UTC. BusinessMessageRejects are never answered.
 Each refused Logon is a line on standard error, with its reason, the names it claims and its address: at most max_refusal_reports of a reason within a second, then their number.
-Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists.
+Ctrl-C or SIGTERM logs all sessions out and stops; a second one ends the program immediately. SIGHUP reloads certificates, keys and revocation lists; 'nfx engine reload' reloads the configuration, where it has [control].
 Messages sent and received are stored in journals, in the folder 'store' next to the configuration unless that specifies another; 'nfx store ls store' shows them.
 Lines are written by a thread of their own: of a reader that stalls, lines beyond 1 MiB are dropped and counted (nfx_lines_dropped_total in the metrics file), and a closed standard output is reported on standard error, once. --messages costs latency.
 Of messages delivered although the dictionary does not expect them, each kind is shown once.

@@ -104,7 +104,10 @@ void announce(Engine& engine, LineLog& lines) {
 
 void reload(Engine& engine, bool encrypted, LineLog& lines) {
   if (!encrypted) {
-    lines.line(read_utc(), "SIGHUP: nothing to reload, as no session is encrypted; other changes need a restart");
+    lines.line(
+        read_utc(),
+        "SIGHUP: nothing to reload, as nothing is encrypted; it reloads certificates, keys and revocation lists, "
+        "and 'nfx engine reload' the configuration");
   } else {
     const std::vector<std::string> problems = engine.reload_tls();
     for (const std::string& each : problems)

@@ -79,7 +79,8 @@ void print_help(std::string_view program) {
   }
   out +=
       "\nSIGINT or SIGTERM logs all sessions out and ends; a second one ends immediately.\n"
-      "SIGHUP reloads certificates, keys and revocation lists.\n"
+      "SIGHUP reloads certificates, keys and revocation lists; where CONFIG has [control], 'nfx engine reload' reloads "
+      "it.\n"
       "Messages are stored in journals in the folder 'store' next to CONFIG, unless a session sets another folder or "
       "store = \"memory\".\n"
       "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n"
