@@ -36,8 +36,8 @@ struct ControlOptions {
 [[nodiscard]] cli::Option watch_option(ControlOptions& options);
 
 // Sends the request, and prints the answer: as JSON with --json, otherwise what `show` adds. A problem is a line on
-// standard error. Returns the exit code, which of an answer that is no problem is what `judge` returns, and otherwise
-// 0. With --watch it repeats that until Ctrl-C.
+// standard error. Returns the exit code: of an answer without a problem what `judge` returns, 0 without one. With
+// --watch it repeats that until Ctrl-C.
 using ShowAnswer = std::function<void(SafeText& out, const nlohmann::ordered_json& answer)>;
 using JudgeAnswer = std::function<int(const nlohmann::ordered_json& answer)>;
 [[nodiscard]] int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show,

@@ -80,7 +80,7 @@ class Api {
   std::map<std::tuple<std::string, std::size_t, Resource>, MonotonicTime> readers_;
   // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
   TokenBucket forbidden_lines_{1, 10};
-  // A plan of a reload reads the file with all its dictionaries, on the thread that answers everybody.
+  // A plan of a reload reads the file with all its dictionaries, on the thread that answers all requests.
   TokenBucket plans_{1, 4};
 };
 

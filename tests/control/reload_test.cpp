@@ -306,7 +306,7 @@ TEST(ReloadOfACluster, leaves_replicated_sessions_to_their_gateways) {
         ask_control({.socket = folder / "control.sock"}, {.method = "POST", .target = "/v1/engine/reload"});
     return Json::parse(reply ? reply->body : "{}");
   };
-  EXPECT_EQ(reload()["result"], "nothing_to_do") << "that it does not run is no difference";
+  EXPECT_EQ(reload()["result"], "nothing_to_do") << "also where it does not run";
   const auto expect_left = [&](const std::string& sessions, std::string_view change) {
     write(sessions);
     const Json left = reload();

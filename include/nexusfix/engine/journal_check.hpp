@@ -1,6 +1,6 @@
 // What is wrong with the records of a journal though their checksums are right: messages that are invalid, have another
 // sequence number than they are stored under, or come out of order without a reset.
-// Thread: one. Cost: parses each message. Bounds: some findings are kept, all are counted.
+// Thread: one. Cost: parses each message. Bounds: the first findings are stored, all are counted.
 #pragma once
 
 #include <cstdint>
