@@ -1,5 +1,6 @@
 """What benchmarks in Python share: where a figure was measured, and one checked run of the demonstration."""
 
+import argparse
 import json
 import os
 import pathlib
@@ -15,6 +16,21 @@ def machine():
     return f"{models[0] if models else 'unknown processor'}, {os.cpu_count()} cores, Linux {platform.release()}"
 
 
+def demonstration_options(description, idle, quick_repeats):
+    """The command line of a benchmark that repeats the demonstration: its `idle` and --quick are what differs."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nfx", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--orders", type=int, default=50000, help="requests per phase (default: %(default)s)")
+    parser.add_argument("--rate", type=int, default=20000, help="requests/s in the open loop (default: %(default)s)")
+    parser.add_argument("--idle", choices=("spin", "yield", "block"), default=idle)
+    parser.add_argument("--quick", action="store_true", help=f"5,000 requests, repeats: {quick_repeats}")
+    options = parser.parse_args()
+    if options.quick:
+        options.repeats, options.orders = quick_repeats, 5000
+    return options
+
+
 def run_demo(nfx, *options):
     """Its result as the JSON file has it. Ends the benchmark when the two sides disagree, which the demonstration checks."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -23,3 +39,8 @@ def run_demo(nfx, *options):
         if done.returncode != 0:
             sys.exit(f"the demonstration failed:\n{done.stdout}{done.stderr}")
         return json.loads(target.read_text())
+
+
+def run_repeat(options, *more):
+    """One run with the options of demonstration_options()."""
+    return run_demo(options.nfx, "--orders", options.orders, "--rate", options.rate, "--idle", options.idle, *more)

@@ -3,10 +3,10 @@ a scrape of its metrics each second, beside the same without any of these. The t
 
 Each run trades by schedule, one order at a time and with a full window, and checks itself; a run that disagrees ends the
 benchmark. The ratio of a figure is that of a run with to the run without before it; the median of the repeats is shown.
-'./dev bench engine_time' has the engine's own time with and without latencies. Exit status: 0 within the limits, 1 not.
+'./dev bench engine_time' has the engine's own time with and without latencies. Exit status: 0 within the limits, 1 not;
+--quick has no limits.
 """
 
-import argparse
 import os
 import pathlib
 import pty
@@ -19,7 +19,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
-from demonstration import machine, run_demo  # noqa: E402
+from demonstration import demonstration_options, machine, run_repeat  # noqa: E402
 
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 LIMITS = {"p50": 1.02, "p99": 1.05}
@@ -88,14 +88,13 @@ class Watchers:
 
 
 def measure(options, watched):
-    common = ["--orders", options.orders, "--rate", options.rate, "--idle", options.idle]
     if not watched:
-        return run_demo(options.nfx, *common, "--no-latency")
+        return run_repeat(options, "--no-latency")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "control.sock")
         watchers = Watchers(options.nfx, path)
         try:
-            result = run_demo(options.nfx, *common, "--control", path)
+            result = run_repeat(options, "--control", path)
         finally:
             watchers.stop()
     if watchers.scrapes == 0 or watchers.redrawn == 0:
@@ -110,16 +109,7 @@ def figures(result):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nfx", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--orders", type=int, default=50000, help="requests per phase (default: %(default)s)")
-    parser.add_argument("--rate", type=int, default=20000, help="requests/s in the open loop (default: %(default)s)")
-    parser.add_argument("--idle", choices=("spin", "yield", "block"), default="block")
-    parser.add_argument("--quick", action="store_true", help="one repeat of 5,000 requests, without limits")
-    options = parser.parse_args()
-    if options.quick:
-        options.repeats, options.orders = 1, 5000
+    options = demonstration_options(__doc__, idle="block", quick_repeats=1)
     print(f"# {machine()}; idle {options.idle}; load {os.getloadavg()[0]:.2f}; times in us, off and on")
     ratios = {}
     for repeat in range(1, options.repeats + 1):

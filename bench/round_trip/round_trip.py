@@ -4,32 +4,22 @@ Every repeat is one process run that first trades (warm-up, open loop, one order
 the floor, so the two alternate: A B A B. The demonstration checks itself; a repeat that disagrees ends the run.
 """
 
-import argparse
 import pathlib
 import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
-from demonstration import machine, run_demo  # noqa: E402
+from demonstration import demonstration_options, machine, run_repeat  # noqa: E402
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nfx", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--orders", type=int, default=50000, help="requests per phase (default: %(default)s)")
-    parser.add_argument("--rate", type=int, default=20000, help="requests/s in the open loop (default: %(default)s)")
-    parser.add_argument("--idle", choices=("spin", "yield", "block"), default="spin")
-    parser.add_argument("--quick", action="store_true", help="two repeats of 5,000 requests")
-    options = parser.parse_args()
-    if options.quick:
-        options.repeats, options.orders = 2, 5000
+    options = demonstration_options(__doc__, idle="spin", quick_repeats=2)
     print(f"# {machine()}; idle {options.idle}; FIX.4.4 with dictionary, memory store; times in us")
     head = ("repeat", "floor p50", "p99", "1 order p50", "p99", "p99.9", "ratio p50", "open p50", "p99", "messages/s")
     print("".join(f"{name:>12}" for name in head))
     ratios, rates = [], []
     for repeat in range(1, options.repeats + 1):
-        result = run_demo(options.nfx, "--orders", options.orders, "--rate", options.rate, "--idle", options.idle)
+        result = run_repeat(options)
         opened, single, full = result["phases"]
         floor = result["floor"]
         ratios.append(single["p50_ns"] / floor["p50_ns"])
