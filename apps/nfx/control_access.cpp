@@ -147,6 +147,16 @@ cli::Option watch_option(ControlOptions& options) {
           .range = {{1, 3600}}};
 }
 
+cli::Command control_command(std::string_view name, std::string_view summary, int (*run)(), ControlOptions& options,
+                             std::string_view example) {
+  return {.name = name,
+          .summary = summary,
+          .run = run,
+          .options = control_options(options),
+          .exit_codes = control_exit_codes,
+          .examples = {{.line = example}}};
+}
+
 int ask_and_show(const ControlOptions& options, const ControlRequest& request, const ShowAnswer& show,
                  const JudgeAnswer& judge) {
   for (;;) {

@@ -34,6 +34,9 @@ struct ControlOptions {
 [[nodiscard]] std::vector<cli::Option> address_options(ControlOptions& options);
 [[nodiscard]] std::vector<cli::Option> control_options(ControlOptions& options);
 [[nodiscard]] cli::Option watch_option(ControlOptions& options);
+// A command without arguments of its own; more options can be added.
+[[nodiscard]] cli::Command control_command(std::string_view name, std::string_view summary, int (*run)(),
+                                           ControlOptions& options, std::string_view example);
 
 // Sends the request, and prints the answer: as JSON with --json, otherwise what `show` adds. A problem is a line on
 // standard error. Returns the exit code: of an answer without a problem what `judge` returns, 0 without one. With

@@ -83,14 +83,9 @@ int change(const ControlOptions& options, std::string target, std::string body =
 
 cli::Command command(std::string_view name, std::string_view summary, int (*run)(), ControlOptions& options,
                      std::string_view example, bool watch = false) {
-  std::vector<cli::Option> all = control_options(options);
-  if (watch) all.push_back(watch_option(options));
-  return {.name = name,
-          .summary = summary,
-          .run = run,
-          .options = std::move(all),
-          .exit_codes = control_exit_codes,
-          .examples = {{.line = example}}};
+  cli::Command made = control_command(name, summary, run, options, example);
+  if (watch) made.options.push_back(watch_option(options));
+  return made;
 }
 
 }  // namespace

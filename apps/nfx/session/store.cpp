@@ -99,17 +99,12 @@ int verify_store() {
 
 cli::Command store_command(std::string_view name, std::string_view summary, int (*run)(), StoreOptions& options,
                            std::string_view example) {
-  std::vector<cli::Option> all{{.names = "SESSION",
-                                .target = &options.session,
-                                .help = "Name as 'nfx session list' shows it, or number",
-                                .required = true}};
-  for (cli::Option& each : control_options(options.control)) all.push_back(std::move(each));
-  return {.name = name,
-          .summary = summary,
-          .run = run,
-          .options = std::move(all),
-          .exit_codes = control_exit_codes,
-          .examples = {{.line = example}}};
+  cli::Command made = control_command(name, summary, run, options.control, example);
+  made.options.insert(made.options.begin(), {.names = "SESSION",
+                                             .target = &options.session,
+                                             .help = "Name as 'nfx session list' shows it, or number",
+                                             .required = true});
+  return made;
 }
 
 }  // namespace
