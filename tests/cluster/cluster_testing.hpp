@@ -147,4 +147,10 @@ inline OwnerOptions options_of(std::uint64_t gateway, Durability durability = Du
   return options;
 }
 
+inline void become_owner(TestOwner& owner, StoredStream& stream) {
+  owner.give(EventKind::want);
+  owner.serve_all(stream);
+  ASSERT_TRUE(owner.owns);
+}
+
 }  // namespace nfx::cluster::testing
