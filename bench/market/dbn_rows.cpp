@@ -19,6 +19,7 @@ namespace {
 
 using nfx::app::market::BookReplay;
 using nfx::app::market::ByteInput;
+using nfx::app::market::Decompress;
 using nfx::app::market::ReplayOptions;
 using nfx::market::BookLimits;
 using nfx::market::DbnReader;
@@ -142,22 +143,27 @@ std::vector<MarketRow> rows_of(const Day& day) {
   };
   rows.push_back({"record to L3 book", replay_row(false), {}});
   rows.push_back({"record to L3 book, best prices hashed", replay_row(true), {}});
-  const auto file_row = [&day](bool hash) {
-    return [&day, hash] {
+  const auto file_row = [&day](bool hash, Decompress where) {
+    return [&day, hash, where] {
       auto replay = std::make_shared<BookReplay>(replay_options(day, hash));
-      auto input = std::make_shared<ByteInput>(day.file);
+      auto input = std::make_shared<ByteInput>(day.file, where);
       return timed([replay, input] { read_file(*input, [&](auto chunk) { (void)replay->read(chunk); }); });
     };
   };
   const bool compressed = ByteInput{day.file}.compressed();
   rows.push_back({compressed ? "file: decompress alone" : "file: read alone",
                   [&day] {
-                    auto input = std::make_shared<ByteInput>(day.file);
+                    auto input = std::make_shared<ByteInput>(day.file, Decompress::by_caller);
                     return timed([input] { read_file(*input, [](auto chunk) { keep(chunk); }); });
                   },
                   {}});
-  rows.push_back({compressed ? "file: decompress to L3 book" : "file: read to L3 book", file_row(false), {}});
-  rows.push_back({"full replay: file to hashed best prices", file_row(true), {}});
+  rows.push_back({compressed ? "file: decompress to L3 book" : "file: read to L3 book",
+                  file_row(false, Decompress::by_caller),
+                  {}});
+  if (compressed) {
+    rows.push_back({"file: decompress on a second thread, to L3 book", file_row(false, Decompress::ahead), {}});
+  }
+  rows.push_back({"full replay: file to hashed best prices", file_row(true, Decompress::by_caller), {}});
   return rows;
 }
 

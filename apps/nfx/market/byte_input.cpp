@@ -2,6 +2,7 @@
 #include "market/byte_input.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,9 +18,14 @@ namespace {
 constexpr std::size_t chunk_size = 256 * 1024;  // stays in the cache of a core
 constexpr std::array zstd_magic{std::byte{0x28}, std::byte{0xB5}, std::byte{0x2F}, std::byte{0xFD}};
 
+[[nodiscard]] bool is_regular_file(int file) noexcept {
+  struct stat status{};
+  return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 }  // namespace
 
-ByteInput::ByteInput(std::string path)
+ByteInput::ByteInput(std::string path, Decompress where)
     : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (file_ < 0) throw std::runtime_error(path_ + ": cannot be opened: " + std::generic_category().message(errno));
   in_.resize(chunk_size);
@@ -35,11 +41,16 @@ ByteInput::ByteInput(std::string path)
     } catch (const std::runtime_error& error) {
       throw std::runtime_error(path_ + ": " + error.what());
     }
-    out_.resize(chunk_size);
+    if (where == Decompress::ahead && is_regular_file(file_)) {
+      ahead_.emplace([this](std::span<std::byte> out) { return decompress(out); }, chunk_size);
+    } else {
+      out_.resize(chunk_size);
+    }
   }
 }
 
 ByteInput::~ByteInput() {
+  ahead_.reset();
   if (file_ > STDIN_FILENO) ::close(file_);
 }
 
@@ -61,29 +72,31 @@ void ByteInput::fill() {
 }
 
 std::span<const std::byte> ByteInput::next() {
-  if (decoder_) return decompress();
+  if (ahead_) return ahead_->next();
+  if (decoder_) return {out_.data(), decompress(out_)};
   if (in_begin_ == in_end_) fill();
   const std::span<const std::byte> chunk{in_.data() + in_begin_, in_end_ - in_begin_};
   in_begin_ = in_end_;
   return chunk;
 }
 
-std::span<const std::byte> ByteInput::decompress() {
+// The next bytes; 0 at the end.
+std::size_t ByteInput::decompress(std::span<std::byte> out) {
   for (;;) {
     if (in_begin_ == in_end_) fill();
     const bool ended = in_begin_ == in_end_;
     const std::uint64_t offset = read_ - (in_end_ - in_begin_);
     ZstdDecoder::Step step;
     try {
-      step = decoder_->decode({in_.data() + in_begin_, in_end_ - in_begin_}, out_);
+      step = decoder_->decode({in_.data() + in_begin_, in_end_ - in_begin_}, out);
     } catch (const std::runtime_error& error) {
       fail("cannot be decompressed (" + std::string{error.what()} + ')', offset);
     }
     in_begin_ += step.consumed;
-    if (step.produced != 0) return {out_.data(), step.produced};
+    if (step.produced != 0) return step.produced;
     if (ended) {
       if (!decoder_->between_frames()) fail("ends within a Zstandard frame", read_);
-      return {};
+      return 0;
     }
   }
 }

@@ -1,8 +1,9 @@
 // The bytes of a file in chunks, decompressed if it begins as a Zstandard frame. Memory does not depend on the file.
-// Thread: one owner. Cost: a read per 256 KiB. Lifetime: a chunk is valid until the next call. Errors:
-// std::runtime_error that names the file and the byte.
+// Thread: one owner; a compressed file is read ahead by a thread of its own. Cost: a read per 256 KiB. Lifetime: a
+// chunk is valid until the next call. Errors: std::runtime_error that names the file and the byte.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,14 +12,20 @@
 #include <string>
 #include <vector>
 
+#include "market/read_ahead.hpp"
 #include "market/zstd_decoder.hpp"
 
 namespace nfx::app::market {
 
+enum class Decompress : std::uint8_t {
+  ahead,      // on a thread of its own, where the file is no pipe: a pipe may never end
+  by_caller,  // in next()
+};
+
 class ByteInput {
  public:
   // "-" is standard input.
-  explicit ByteInput(std::string path);
+  explicit ByteInput(std::string path, Decompress where = Decompress::ahead);
   ~ByteInput();
   ByteInput(const ByteInput&) = delete;
   ByteInput& operator=(const ByteInput&) = delete;
@@ -26,24 +33,25 @@ class ByteInput {
   // The next bytes; none at the end.
   [[nodiscard]] std::span<const std::byte> next();
 
-  // Bytes of the file read so far.
-  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return read_; }
+  // Bytes of the file read so far, also ahead.
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return read_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool compressed() const noexcept { return decoder_.has_value(); }
 
  private:
   void fill();
-  [[nodiscard]] std::span<const std::byte> decompress();
+  [[nodiscard]] std::size_t decompress(std::span<std::byte> out);
   [[noreturn]] void fail(const std::string& reason, std::uint64_t offset) const;
 
   std::string path_;
   int file_;
-  std::uint64_t read_ = 0;
+  std::atomic<std::uint64_t> read_ = 0;
   std::vector<std::byte> in_;
   std::size_t in_begin_ = 0;
   std::size_t in_end_ = 0;
   std::vector<std::byte> out_;
   std::optional<ZstdDecoder> decoder_;
+  std::optional<ReadAhead> ahead_;  // uses all of the above
 };
 
 }  // namespace nfx::app::market
