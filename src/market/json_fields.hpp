@@ -134,6 +134,6 @@ class JsonFields {
 
 // Reads a message of the shape that venues send: no white space, no escapes, ASCII. False: something else, which may be
 // good JSON all the same.
-[[nodiscard]] bool scan_json(std::string_view text, JsonFields& out) noexcept;
+[[nodiscard]] bool scan_json(const JsonBytes& bytes, JsonFields& out) noexcept;
 
 }  // namespace nfx::market

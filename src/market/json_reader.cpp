@@ -30,7 +30,7 @@ class Reader final : public JsonReader {
   }
 
   JsonError read(const JsonBytes& bytes, JsonMessage& out) noexcept override {
-    if (scan_json(bytes.text(), fields_)) [[likely]]
+    if (scan_json(bytes, fields_)) [[likely]]
       return bytes.size <= limits_.message_size ? fields_.interpret(out) : refuse(JsonError::too_large, out);
     ++slow_;
     return read_slowly(bytes, out);
