@@ -128,6 +128,13 @@ Bad find_store_problem(const EngineConfig& engine, const SessionSettings& s) {
   if (!std::has_single_bit(j.ring_size) || j.ring_size < least || j.ring_size > most)
     return {{"ring_size", "expected a power of two from 65536 to 1073741824"}};
   if (j.ring_size < longest) return {{"ring_size", "must be more than twice [engine] max_message_size"}};
+  // A message waits to be received until there is space for itself and for its answer.
+  if (s.store_received && j.ring_size < 2 * longest + least)
+    return {
+        {"ring_size", "with store_received it must be at least 65664 more than four times [engine] max_message_size"}};
+  if (s.store_received && j.segment_size < segment_header_size + 2 * longest + least)
+    return {{"segment_size",
+             "with store_received it must be at least 69760 more than four times [engine] max_message_size"}};
   if (j.sync_interval <= Duration::zero()) return {{"sync_interval_ms", "expected at least 1"}};
   if (j.retain_bytes != 0 && j.retain_bytes < 2 * j.segment_size)
     return {{"store_retain_bytes", "must be at least twice segment_size, as one segment is always in use"}};

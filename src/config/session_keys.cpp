@@ -564,13 +564,18 @@ constexpr auto store_rows = std::to_array<Key<SessionDraft>>({
     {"store_omit_types", "text or list",
      [](SessionDraft& t, const Value& v) { t.settings.session.store_omit_types = omitted_types(v.texts()); },
      [](const SessionDraft&) { return std::string{"[]"}; },
-     "Types of sent messages that are not stored, such as [\"BE\"] for UserRequest, which carries a password. A resend "
+     "Types of messages that are not stored, such as [\"BE\"] for UserRequest, which carries a password. A resend "
      "has a gap fill in their place."},
     {"store_omit_fields", "text or list",
      [](SessionDraft& t, const Value& v) { t.settings.session.store_omit_fields = omitted_fields(v.texts()); },
      [](const SessionDraft&) { return std::string{"[]"}; },
-     "Tags of fields such as [\"554\", \"925\"], Password and NewPassword: sent messages with one of them are not "
+     "Tags of fields such as [\"554\", \"925\"], Password and NewPassword: messages with one of them are not "
      "stored. A resend has a gap fill in their place."},
+    NFX_FLAG(
+        "store_received", settings.store_received,
+        "store = \"journal\": whether the peer's messages are stored too, for an audit; with a replicated durability "
+        "in [cluster] as well. Not those with a password, or that store_omit_types or store_omit_fields name. 'nfx "
+        "store cat --received' shows them. A journal grows by as much as is received."),
     NFX_DURATION(
         "store_full_timeout_s", settings.journal.full_timeout, std::chrono::seconds, 0, day_s,
         "store = \"journal\": seconds that a session keeps its connection while its disk is full. Nothing is sent or "

@@ -16,6 +16,7 @@ LiveSession::LiveSession(SessionRunner& owner, SessionStores& its_stores, LiveSe
       session(settings.session),
       store(stores.open(settings, options.now)),
       journal_store(store.journal()),
+      journal_room(answer_room + (settings.store_received ? options.max_message_size : 0)),
       memory({.send_buffer_size = settings.send_buffer_size,
               .max_message_size = options.max_message_size,
               .may_park = may_park()}),

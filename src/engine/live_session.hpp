@@ -110,6 +110,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   Session session;
   SessionStore store;
   JournalStore* const journal_store;  // the store's; null when it is memory
+  const std::size_t journal_room;     // bytes of the journal below which a message waits to be received
   SessionCounters counts;
   LineLimits line_limits;
   std::shared_ptr<SessionBook> book;  // in the runner's ledger, from the first connection on
@@ -127,6 +128,7 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   bool drained = false;               // it is not enabled because the engine drains
   bool removing = false;              // it goes when its connection has ended
   std::uint64_t records_refused = 0;  // by the journal, as far as reported
+  std::string_view received;          // with store_received: the message that is processed
 
   SubmitState submit_state;
   std::unique_ptr<SpscQueue> kept;  // submitted messages that wait for the Logon; null until the first one
@@ -149,7 +151,8 @@ class LiveSession final : public SessionHandle, private SessionMessageHook {
   MonotonicTime next_challenge{};  // a second Logon before this is refused without a TestRequest
 
  private:
-  static constexpr std::size_t header_room = 512;  // the session's own fields, with CompIDs of common length
+  static constexpr std::size_t answer_room = 16 * 1024;  // several times what an answer may need
+  static constexpr std::size_t header_room = 512;        // the session's own fields, with CompIDs of common length
 
   void on_sending(SessionMessage& message) noexcept override;
   [[nodiscard]] std::unexpected<SendError> refuse_send() noexcept;

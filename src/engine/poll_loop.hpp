@@ -134,7 +134,6 @@ class PollLoop {
   // Answers to a read this small are sent immediately, message by message, so that an answer does not wait for the
   // messages after it. Larger reads mean load, where one send for all answers costs less.
   static constexpr std::size_t eager_flush_limit = 2048;
-  static constexpr std::size_t journal_room = 16 * 1024;  // below which a message waits to be received
 
   void read_clock() noexcept { runner_.advance_to(clock_.monotonic()); }
   // Within on_close: details beyond the reason, where the transport has them.

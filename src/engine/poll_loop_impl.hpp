@@ -290,7 +290,7 @@ MonotonicTime PollLoop<T, C>::may_receive_at(LiveSession& session) noexcept {
 // Until when a message waits for space in the journal: several times the space that an answer may need.
 template <Transport T, Clock C>
 inline MonotonicTime PollLoop<T, C>::space_expected_at(LiveSession& session) noexcept {
-  if (session.journal_store == nullptr || session.journal_store->accepts(journal_room)) [[likely]]
+  if (session.journal_store == nullptr || session.journal_store->accepts(session.journal_room)) [[likely]]
     return {};
   return runner_.space_expected_at(session);
 }
@@ -302,7 +302,8 @@ void PollLoop<T, C>::receive_item(LiveSession& session, const BatchItem& item) {
     NFX_ASSERT(item.bytes.size() <= runner_.config().max_message_size);
     ++session.counts.messages_in;
     runner_.observe(session, Direction::in, item.bytes);
-    runner_.step(session, 0, [&](Actions& out) { session.session.on_message(message_, runner_.now(), out); });
+    runner_.step_received(session, message_, item.bytes,
+                          [&](Actions& out) { session.session.on_message(message_, runner_.now(), out); });
     return drain_queue(session);
   }
   ++session.counts.garbled;
@@ -320,8 +321,9 @@ void PollLoop<T, C>::drain_queue(LiveSession& session) {
   while (const auto bytes = session.session.take_queued()) {
     // It was parsed once already, when it arrived.
     if (queued_message_.parse(*bytes) != WireError::none) continue;
-    runner_.step(session, 0,
-                 [&](Actions& out) { session.session.on_queued_message(queued_message_, runner_.now(), out); });
+    runner_.step_received(session, queued_message_, *bytes, [&](Actions& out) {
+      session.session.on_queued_message(queued_message_, runner_.now(), out);
+    });
     if (!session.connection.exists()) return;
     // Those after it wait in the queue.
     if (const MonotonicTime space_at = space_expected_at(session); space_at != MonotonicTime{}) [[unlikely]]

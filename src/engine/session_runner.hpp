@@ -102,6 +102,8 @@ class SessionRunner {
   // One event of a session: event(Actions&) is its step. `reserve` bytes of the output stay free.
   template <class Event>
   auto step(LiveSession& session, std::size_t reserve, Event&& event);
+  template <class Event>
+  void step_received(LiveSession& session, const MessageView& message, std::string_view bytes, Event&& event);
 
   // Gives the transport what may leave. What the kernel does not take waits for on_writable.
   template <class Sender>
@@ -360,6 +362,16 @@ auto SessionRunner::step(LiveSession& session, std::size_t reserve, Event&& even
   }
 }
 
+// A step for a message of the peer, which is stored where that is wanted and allowed.
+template <class Event>
+void SessionRunner::step_received(LiveSession& session, const MessageView& message, std::string_view bytes,
+                                  Event&& event) {
+  if (session.settings.store_received && session.session.may_store(message)) [[unlikely]]
+    session.received = bytes;
+  step(session, 0, event);
+  session.received = {};
+}
+
 inline void SessionRunner::execute(LiveSession& session, const Actions& actions) {
   NFX_TRACE();
   const std::span<const Action> list = actions.list();
@@ -393,7 +405,7 @@ inline void SessionRunner::execute(LiveSession& session, const Actions& actions)
       callback_threw(session, action);
     }
   }
-  session.store.set_next_inbound(session.session.next_inbound(), now_.utc);
+  session.store.set_next_inbound(session.session.next_inbound(), now_.utc, session.received);
   NFX_ASSERT(session.store.next_inbound() == session.session.next_inbound());
   NFX_ASSERT(session.store.next_outbound() == session.session.next_outbound());
   if (session.journal_store != nullptr && (session.journal_store->condition() >= StoreCondition::full ||

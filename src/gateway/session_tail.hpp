@@ -41,7 +41,8 @@ class SessionTail {
           return false;
         break;
       case nfx::RecordKind::next_inbound:
-        if (header.seq > value(owner.counters.inbound) && !append(RecordKind::inbound, header.seq - 1, {}))
+        if (header.seq > value(owner.counters.inbound) &&
+            !append(RecordKind::inbound, header.seq - 1, has_flag(header, RecordFlag::received) ? body : ""))
           return false;
         break;
       case nfx::RecordKind::reset:

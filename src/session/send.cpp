@@ -8,6 +8,7 @@
 #include "nexusfix/session/session.hpp"
 #include "nexusfix/session/session_message.hpp"
 #include "nexusfix/wire/field_writer.hpp"
+#include "nexusfix/wire/secret_fields.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 #include "session/step_check.hpp"
 
@@ -80,6 +81,17 @@ inline std::expected<SeqNum, SendError> Session::send_application(const Outgoing
     return message.body.starts_with(field.substr(1)) || message.body.contains(field) ||
            message.header_fields.starts_with(field.substr(1)) || message.header_fields.contains(field);
   });
+}
+
+bool Session::may_store(const MessageView& received) const noexcept {
+  const bool logon = received.msg_type() == "A";
+  for (std::uint32_t i = 0; i < received.size(); ++i) {
+    // RawData is a password in Logons alone.
+    if (const Tag tag = received.tag_at(i); is_secret(tag) && (tag != Tag::RawData || logon)) return false;
+  }
+  if (!omits_from_store_) return true;
+  if (std::ranges::find(config_.store_omit_types, received.msg_type()) != config_.store_omit_types.end()) return false;
+  return std::ranges::none_of(config_.store_omit_fields, [&](Tag tag) { return received.has(tag); });
 }
 
 std::expected<std::size_t, std::string_view> Session::compose_session_message(OutgoingMessage message, Instant now,

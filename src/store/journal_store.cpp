@@ -406,10 +406,16 @@ void JournalStore::set_next_outbound(SeqNum seq, UtcTime now) noexcept {
   }
 }
 
-void JournalStore::set_next_inbound(SeqNum seq, UtcTime now) noexcept {
+void JournalStore::set_next_inbound(SeqNum seq, UtcTime now, std::string_view received) noexcept {
   next_inbound_ = seq;
   if (state_->recorded_inbound == value(seq)) return;
-  if (state_->note(*this, RecordKind::next_inbound, value(seq), now)) {
+  // What is reserved for sequence numbers is not used up by messages.
+  if (!received.empty() && !accepts(received.size())) [[unlikely]] {
+    ++state_->counts.refused;
+    received = {};
+  }
+  const auto flags = received.empty() ? std::uint8_t{0} : std::to_underlying(RecordFlag::received);
+  if (state_->note(*this, RecordKind::next_inbound, value(seq), now, flags, received)) {
     state_->recorded_inbound = value(seq);
   } else {
     state_->number_pending = true;

@@ -125,6 +125,7 @@ std::string fingerprint(const EngineConfig& e) {
         << s.socket.receive_buffer << ' ' << to_string(s.socket.from) << ' ' << s.cancel_on_disconnect
         << s.cancel_on_logout << ' ' << s.cancel_delay.count();
     for (const std::string& each : s.allowed_addresses) out << ' ' << each;
+    out << ' ' << s.store_received;
     for (const std::string& each : c.store_omit_types) out << ' ' << each;
     for (const Tag each : c.store_omit_fields) out << ' ' << value(each);
     for (const Endpoint& each : s.connect) out << ' ' << to_string(each);

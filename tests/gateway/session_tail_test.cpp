@@ -22,9 +22,11 @@ class Tail : public testing::Test {
     tail_.begin(100);
   }
 
-  bool take(nfx::RecordKind kind, std::uint64_t seq, JournalPosition end, std::string_view body = {}) {
+  bool take(nfx::RecordKind kind, std::uint64_t seq, JournalPosition end, std::string_view body = {},
+            std::uint8_t flags = 0) {
     RecordHeader header{};
     header.kind = kind;
+    header.flags = flags;
     header.seq = seq;
     header.time_ns = 77;
     return tail_.take(owner_, header, body, end, [&](const cluster::Record& record) {
@@ -46,6 +48,13 @@ TEST_F(Tail, message_and_numbers_become_records) {
   EXPECT_TRUE(take(nfx::RecordKind::next_outbound, 4, 264));
   EXPECT_EQ(given_, (std::vector<std::string>{"2:1:order", "1:4:", "2:3:"}));
   EXPECT_EQ(owner_.counters, (cluster::Counters{.inbound = SeqNum{5}, .outbound = SeqNum{4}}));
+}
+
+TEST_F(Tail, message_of_the_peer_is_in_its_record_and_an_operator_s_reason_is_not) {
+  EXPECT_TRUE(take(nfx::RecordKind::next_inbound, 2, 132, "order", std::to_underlying(RecordFlag::received)));
+  EXPECT_TRUE(
+      take(nfx::RecordKind::next_inbound, 7, 164, "agreed by phone", std::to_underlying(RecordFlag::by_operator)));
+  EXPECT_EQ(given_, (std::vector<std::string>{"1:1:order", "1:6:"}));
 }
 
 TEST_F(Tail, number_that_the_owner_has_already_and_marks_of_processes_give_nothing) {

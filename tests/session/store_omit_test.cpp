@@ -34,5 +34,27 @@ TEST(OmittedMessages, are_sent_and_not_stored_and_gap_filled_in_a_resend) {
   EXPECT_EQ(rig.take().substr(0, 5), "35=BF");
 }
 
+TEST(OmittedMessages, of_the_peer_are_those_and_all_with_passwords) {
+  SessionConfig config = acceptor_config();
+  config.store_omit_types = {"BE"};
+  config.store_omit_fields = {Tag{58}};
+  const SessionRig rig{config};
+  const auto may_store = [&](std::string_view text) {
+    MessageView view;
+    const std::string bytes = peer_message(rig, text);
+    EXPECT_EQ(view.parse(bytes), WireError::none) << bytes;
+    return rig.session.may_store(view);
+  };
+  EXPECT_TRUE(may_store("35=D|34=2|11=1|"));
+  EXPECT_TRUE(may_store("35=B|34=2|95=1|96=x|"));
+  EXPECT_FALSE(may_store("35=BE|34=2|11=1|"));
+  EXPECT_FALSE(may_store("35=D|34=2|11=1|58=x|"));
+  EXPECT_FALSE(may_store("35=A|34=2|553=me|554=secret|"));
+  EXPECT_FALSE(may_store("35=A|34=2|95=6|96=secret|"));
+  EXPECT_FALSE(may_store("35=BF|34=2|925=secret|"));
+  EXPECT_FALSE(may_store("35=A|34=2|1401=6|1402=secret|"));
+  EXPECT_FALSE(may_store("35=A|34=2|1403=6|1404=secret|"));
+}
+
 }  // namespace
 }  // namespace nfx::test

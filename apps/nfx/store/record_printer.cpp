@@ -52,7 +52,7 @@ void RecordPrinter::print(SafeText& out, const std::string& identity, const Reco
     out += '\n';
     last_identity_ = identity;
   }
-  if (header.kind == RecordKind::message) {
+  if (header.kind == RecordKind::message || is_received(header)) {
     print_message(out, identity, header, body);
   } else {
     print_other(out, identity, header, body);
@@ -61,11 +61,12 @@ void RecordPrinter::print(SafeText& out, const std::string& identity, const Reco
 
 void RecordPrinter::print_message(SafeText& out, const std::string& identity, const RecordHeader& header,
                                   std::string_view body) {
-  const std::string number = std::to_string(header.seq);
+  const bool received = is_received(header);
+  const std::string number = std::to_string(received ? header.seq - 1 : header.seq);
   const std::string time = nanosecond_stamp(time_of(header));
   const bool imported = has_flag(header, RecordFlag::imported);
   if (form_ == RecordForm::raw) {
-    out.add("{} #{}{}", time, number, imported ? " imported " : " ");
+    out.add("{} #{}{}", time, number, imported ? " imported " : received ? " received " : " ");
     view_.parse_leniently(body);
     append_raw(out, view_, print_.show_secrets);
     out += '\n';
@@ -76,8 +77,9 @@ void RecordPrinter::print_message(SafeText& out, const std::string& identity, co
   const DecodedMessage& message = decoder_.decode(found);
   if (form_ == RecordForm::json) {
     SafeText place = made("\"session\":{}", json_text(identity));
-    append_member(place, "number", header.seq);
+    place.add(",\"number\":{}", number);
     append_member(place, "stored", time);
+    if (received) place += ",\"received\":true";
     if (imported) place += ",\"imported\":true";
     print_.json_place = place.view();
     print_json(out, message, print_);
@@ -85,8 +87,9 @@ void RecordPrinter::print_message(SafeText& out, const std::string& identity, co
   }
   // The message has its sequence number too; a different one is an error that must be visible.
   print_.place = time;
-  if (message.seq != number) print_.place += ", stored as " + number;
+  if (!received && message.seq != number) print_.place += ", stored as " + number;
   if (imported) print_.place += ", imported";
+  if (received) print_.place += ", received";
   if (form_ == RecordForm::one_line) {
     print_one_line(out, message, print_);
   } else {

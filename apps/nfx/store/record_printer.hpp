@@ -19,6 +19,11 @@ enum class RecordForm : std::uint8_t {
   json,      // an object per line
 };
 
+// Whether the record has a message of the peer, whose number is the one before the record's.
+[[nodiscard]] inline bool is_received(const RecordHeader& header) noexcept {
+  return header.kind == RecordKind::next_inbound && has_flag(header, RecordFlag::received);
+}
+
 struct PrinterOptions {
   std::vector<std::string> dictionaries;
   std::string color = "auto";

@@ -22,6 +22,7 @@ struct ShowOptions {
   std::uint64_t from = 0;
   std::uint64_t to = UINT64_MAX;
   bool all = false;
+  bool received = false;
   bool one_line = false;
   bool raw = false;
   bool json = false;
@@ -43,6 +44,9 @@ std::vector<cli::Option> common_options(ShowOptions& options) {
                {.names = "--all",
                 .target = &options.all,
                 .help = "Also the records between the messages: sequence numbers, resets, opened, closed"},
+               {.names = "--received",
+                .target = &options.received,
+                .help = "Also the peer's messages, which are stored with store_received"},
                {.names = "--dictionary",
                 .target = &options.printer.dictionaries,
                 .help = "Dictionary or overlay, used for its version; repeatable",
@@ -69,6 +73,9 @@ bool report_damage(const JournalScan& scan, const StoredSession& session) {
 }
 
 bool wanted(const ShowOptions& options, const RecordHeader& header) noexcept {
+  if (is_received(header)) {
+    return (options.all || options.received) && header.seq > options.from && header.seq - 1 <= options.to;
+  }
   if (header.kind != RecordKind::message) return options.all;
   return header.seq >= options.from && header.seq <= options.to;
 }

@@ -92,6 +92,7 @@ struct SessionSettings {
   StoreKind store_kind = StoreKind::unset;
   MemoryStoreOptions store;
   JournalOptions journal;
+  bool store_received = false;          // a journal stores the peer's messages too; see Session::may_store
   int flusher = -1;                     // number of the flusher that writes the journal; -1: the one with the fewest
   SeqNum next_inbound = first_seq_num;  // at start, if the store is empty; as agreed with the peer
   SeqNum next_outbound = first_seq_num;

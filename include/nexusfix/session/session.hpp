@@ -147,6 +147,10 @@ class Session {
   // Completes the session messages that are sent; null: they are sent as they are. It outlives the session.
   void set_hook(SessionMessageHook* hook) noexcept { hook_ = hook; }
 
+  // Whether this message of the peer may be stored: it has no password, and store_omit_types and store_omit_fields do
+  // not name it.
+  [[nodiscard]] bool may_store(const MessageView& received) const noexcept;
+
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
   // Exchanges the settings that may change at any time with those of `wanted`; next_deadline() follows them.
   void change(SessionConfig& wanted) noexcept { swap_live_settings(config_, wanted); }

@@ -46,6 +46,7 @@ enum class RecordFlag : std::uint8_t {
   by_operator = 1,  // of next_inbound and next_outbound: set by a person; the body has the reason
   imported = 2,     // of these, the body has the source, and of message: imported from another engine's store
   recorded = 4,     // of message: the body is of a recording (recording/format.hpp), no FIX message
+  received = 8,     // of next_inbound: the body is the peer's message that was processed
 };
 
 struct RecordHeader {

@@ -131,9 +131,10 @@ class JournalStore {
   [[nodiscard]] SeqNum last_kept() const noexcept;  // 0: none
   [[nodiscard]] SeqNum next_outbound() const noexcept { return next_outbound_; }
   [[nodiscard]] SeqNum next_inbound() const noexcept { return next_inbound_; }
-  // Append a record when the number is not the one that the records have already.
+  // Append a record when the number is not the one that the records have already. `received`: the peer's message that
+  // was processed, which the record stores too where accepts() allows; otherwise it counts as refused.
   void set_next_outbound(SeqNum seq, UtcTime now = {}) noexcept;
-  void set_next_inbound(SeqNum seq, UtcTime now = {}) noexcept;
+  void set_next_inbound(SeqNum seq, UtcTime now = {}, std::string_view received = {}) noexcept;
   [[nodiscard]] UtcTime creation_time() const noexcept { return creation_time_; }
   void reset(UtcTime now) noexcept;
   // The destructor removes the journal and its folder if nothing was stored there before this opening. The folder stays

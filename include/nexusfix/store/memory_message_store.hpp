@@ -57,7 +57,7 @@ class MemoryMessageStore {
   [[nodiscard]] SeqNum next_outbound() const noexcept { return next_outbound_; }
   [[nodiscard]] SeqNum next_inbound() const noexcept { return next_inbound_; }
   void set_next_outbound(SeqNum seq, UtcTime = {}) noexcept { next_outbound_ = seq; }
-  void set_next_inbound(SeqNum seq, UtcTime = {}) noexcept { next_inbound_ = seq; }
+  void set_next_inbound(SeqNum seq, UtcTime = {}, std::string_view = {}) noexcept { next_inbound_ = seq; }
   // The messages from this number on are not sent again: the next outbound number has been set back to it.
   void forget_from(SeqNum seq) noexcept { forget_from(value(seq)); }
 

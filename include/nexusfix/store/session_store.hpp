@@ -76,8 +76,9 @@ class SessionStore {
   void set_next_outbound(SeqNum seq, UtcTime now = {}) noexcept {
     call(*this, [&](auto& store) { store.set_next_outbound(seq, now); });
   }
-  void set_next_inbound(SeqNum seq, UtcTime now = {}) noexcept {
-    call(*this, [&](auto& store) { store.set_next_inbound(seq, now); });
+  // With the peer's message that was processed: a journal stores it as well.
+  void set_next_inbound(SeqNum seq, UtcTime now = {}, std::string_view received = {}) noexcept {
+    call(*this, [&](auto& store) { store.set_next_inbound(seq, now, received); });
   }
   // A number that an operator sets, with the reason for the journal's record. False: it did not fit.
   [[nodiscard]] bool set_number(const NumberChange& change, UtcTime now) noexcept {
