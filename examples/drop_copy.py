@@ -214,6 +214,8 @@ def stored_ns(message):
 
 async def copy(options):
     subject_prefix = options.stream + ".s."
+    if options.audit:
+        options.stream += "_AUDIT"
     chosen = options.session or "*"
     folder = Folder(options.output, options.format)
     copier = Copier(subject_prefix, folder.load(subject_prefix, chosen))
@@ -298,6 +300,7 @@ def main():
     parser.add_argument("--ca", help="certificates that the servers' are checked with; turns TLS on")
     parser.add_argument("--credentials", help="file of the user")
     parser.add_argument("--stream", default="NEXUSFIX")
+    parser.add_argument("--audit", action="store_true", help="from its copy for an audit, the stream NAME_AUDIT")
     parser.add_argument("--session", help="one session; default: all of the stream")
     parser.add_argument("--output", required=True, help="the folder of the copy")
     parser.add_argument("--format", choices=("parquet", "csv"), default="parquet" if pyarrow else "csv")

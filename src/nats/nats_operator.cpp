@@ -10,6 +10,8 @@ namespace {
 
 constexpr int stream_not_found = 10059;
 
+std::string audit_stream(const std::string& stream) { return stream + "_AUDIT"; }
+
 }  // namespace
 
 Duration NatsStream::lease() {
@@ -42,6 +44,14 @@ void NatsStream::create(const StreamLimits& limits) {
                       {"max_msgs_per_subject", 1},
                       {"max_age", limits.lease.count()},
                       {"duplicate_window", 0}});
+  if (limits.audit_age == Duration{}) return;
+  // The servers copy each frame with its subject and sequence; what the first stream drops, this one still has.
+  make(audit_stream(name),
+       {{"mirror", {{"name", name}}},
+        {"mirror_direct", true},
+        {"discard", "old"},
+        {"max_age", limits.audit_age.count()},
+        {"max_bytes", limits.audit_bytes == 0 ? -1 : static_cast<std::int64_t>(limits.audit_bytes)}});
 }
 
 std::vector<CheckLine> NatsStream::check() {
@@ -76,7 +86,33 @@ std::vector<CheckLine> NatsStream::check() {
     lines.push_back(
         {error.empty(), "stream " + stream + (error.empty() ? " can be written" : " cannot be written: " + error)});
   }
+  check_audit(lines);
   return lines;
+}
+
+// Of the copy for an audit, where there is one.
+void NatsStream::check_audit(std::vector<CheckLine>& lines) {
+  const std::string stream = audit_stream(connection_->options.stream);
+  Json info;
+  try {
+    info = connection_->ask("$JS.API.STREAM.INFO." + stream, nullptr);
+  } catch (const NatsTimeout&) {
+    return lines.push_back({true, "stream " + stream + " was not checked: this user may not ask for it"});
+  }
+  if (!object_in(info, "error").empty()) return;
+  const Json mirror = object_in(info, "mirror");
+  const std::uint64_t lag = number_in(mirror, "lag");
+  // Nanoseconds since the copy has last heard of the stream; the servers report each second or two that nothing came.
+  const std::uint64_t silent = number_in(mirror, "active");
+  constexpr std::uint64_t silent_most = 10'000'000'000;
+  const std::string error = text_in(object_in(mirror, "error"), "description");
+  const bool good = error.empty() && silent < silent_most;
+  lines.push_back(
+      {good, "stream " + stream + " is a copy for an audit, " + std::to_string(lag) + " frames behind" +
+                 (!error.empty() ? ": " + error
+                  : good         ? ""
+                                 : ", and has not heard of the stream for " + std::to_string(silent / 1'000'000'000) +
+                               " s: is the stream's leader reachable?")});
 }
 
 std::string NatsStream::write_error() {
@@ -170,9 +206,10 @@ StreamState NatsStream::state() {
 std::vector<StoredFrame> NatsStream::read_after(std::string_view session, std::uint64_t sequence, std::uint32_t most) {
   Connection& connection = *connection_;
   const std::string& name = connection.options.stream;
+  const std::string from = connection.options.audit ? audit_stream(name) : name;
   if (!is_token(session)) throw NatsError{"session " + std::string{session} + ": use letters, digits, - and _"};
   std::vector<StoredFrame> frames;
-  connection.read_batch(name,
+  connection.read_batch(from,
                         {{"seq", sequence + 1},
                          {"next_by_subj", name + ".s." + std::string{session}},
                          {"batch", most},

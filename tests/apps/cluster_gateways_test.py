@@ -1,4 +1,5 @@
 """Two gateways of nfx serve on one nats-server on loopback: ownership, refusal, drain, move, and a killed owner."""
+import json
 import pathlib
 import subprocess
 import tempfile
@@ -34,14 +35,14 @@ class Gateways(unittest.TestCase):
         self.assertEqual((code, err), (0, ""), out + err)
         return out
 
-    def start(self, name, more=""):
+    def start(self, name, more="", session=""):
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         config = folder / "gateway.toml"
         config.write_text(
             f'[cluster]\nservers = ["{self.url}"]\ngateway = "{name}"\ngateways = ["a", "b"]\nlease_s = 1\n{more}'
             f'[[session]]\nsender_comp_id = "VENUE"\ntarget_comp_id = "TRADER"\nlisten = "127.0.0.1:{self.ports[name]}"\n'
-            f'durability = "replicated"\ndictionary = "none"\nstore_ring_directory = "{folder}/rings"\n', encoding="utf-8")
+            f'durability = "replicated"\ndictionary = "none"\nstore_ring_directory = "{folder}/rings"\n{session}', encoding="utf-8")
         running = Running(PROGRAM, "serve", config, "--echo")
         self.addCleanup(running.end)
         self.running[name] = running
@@ -101,6 +102,28 @@ class Gateways(unittest.TestCase):
         code, _, err = self.running["a"].stop()
         self.assertEqual((code, err), (0, ""))
         self.running["b"].line_with(OWNED)
+
+    def test_copy_for_an_audit_has_both_directions_without_passwords(self):
+        self.nfx("init", "--stream", "AUDITED", "--replicas", "1", "--lease", "1", "--audit-days", "30")
+        self.start("a", 'stream = "AUDITED"\n', "store_received = true\n").line_with(OWNED)
+        code, out, err = self.trade("a", "first", 'username = "T"\npassword = "secret"\n')
+        self.assertEqual(code, 0, err)
+        self.running["a"].stop()
+        of_stream = ("--session", SESSION, "--stream", "AUDITED", "--json")
+        lines = self.nfx("tail", *of_stream)
+        self.assertEqual(self.nfx("tail", *of_stream, "--audit"), lines)
+        records = [json.loads(line) for line in lines.splitlines()]
+        messages = [(record["direction"], record.get("message", "")) for record in records if record["kind"] == "message"]
+        # The answer, which was stored while the order was processed.
+        self.assertEqual([way for way, message in messages if "11=first" in message], ["out", "in"], lines)
+        self.assertEqual(sum(message == "" for way, message in messages if way == "in"), 1, "the Logon has a password")
+        self.assertNotIn("secret", lines)
+        code, out, err = run("cluster", "check", "--url", self.url, "--stream", "AUDITED")
+        self.assertIn("good  stream AUDITED_AUDIT is a copy for an audit, 0 frames behind\n", out, err)
+        code, out, err = run("store", "cat", self.folder / "a" / "store", "--received", "--raw")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn(" #2 received 8=FIX.4.4", out)
+        self.assertEqual(out.count(" received "), 2)
 
     def test_wrong_lease_is_one_line_with_what_to_write(self):
         folder = self.folder / "wrong"

@@ -26,6 +26,8 @@ struct InitOptions {
   std::uint32_t replicas = 3;
   std::uint64_t bytes_max = std::uint64_t{1} << 30;
   double lease_s = 5;
+  double audit_days = 0;
+  std::uint64_t audit_bytes = 0;
 };
 
 struct WhyOptions {
@@ -45,8 +47,15 @@ int run_init() {
   nats::NatsStream stream = cluster_tools::open_stream(init_options.stream);
   stream.create({.replicas = init_options.replicas,
                  .bytes_max = init_options.bytes_max,
-                 .lease = seconds_of(init_options.lease_s)});
-  print("made the streams {} and KV_{}\n", init_options.stream.stream, init_options.stream.stream);
+                 .lease = seconds_of(init_options.lease_s),
+                 .audit_age = seconds_of(init_options.audit_days * 86400),
+                 .audit_bytes = init_options.audit_bytes});
+  const std::string& name = init_options.stream.stream;
+  if (init_options.audit_days == 0) {
+    print("made the streams {} and KV_{}\n", name, name);
+  } else {
+    print("made the streams {}, KV_{} and {}_AUDIT\n", name, name, name);
+  }
   return exit_done;
 }
 
@@ -110,6 +119,17 @@ std::vector<cli::Option> options_of(InitOptions& options) {
                   .help = "Age at which the lease of a gateway that was lost ends",
                   .value = "SECONDS",
                   .range = cli::Range{1, 3600}});
+  list.push_back({.names = "--audit-days",
+                  .target = &options.audit_days,
+                  .help = "Also a copy of all frames for an audit, the stream NAME_AUDIT, which has each for so long",
+                  .value = "DAYS",
+                  .range = cli::Range{0, 36500}});
+  list.push_back({.names = "--audit-bytes",
+                  .target = &options.audit_bytes,
+                  .help = "Of that copy, whose oldest frames are dropped; 0: no limit",
+                  .value = "BYTES",
+                  .range = cli::Range{0, 1e15},
+                  .needs = {"--audit-days"}});
   return list;
 }
 

@@ -144,7 +144,9 @@ Json permissions_of(std::string_view user, const std::string& stream) {
   if (user == "admin") return Json::object();
   const std::string leases = "KV_" + stream;
   Json publish = {"$JS.API.INFO", "$JS.API.STREAM.INFO." + stream};
-  for (const std::string& read : {stream, leases})
+  const std::string audit = stream + "_AUDIT";
+  publish.push_back("$JS.API.STREAM.INFO." + audit);
+  for (const std::string& read : {stream, leases, audit})
     for (const char* subjects : {"", ".>"}) publish.push_back("$JS.API.DIRECT.GET." + read + subjects);
   Json subscribe = {"_INBOX.>", "$KV." + stream + ".>"};  // answers, and leases, to which NatsStream subscribes
   if (user == "gateway") {
@@ -152,11 +154,13 @@ Json permissions_of(std::string_view user, const std::string& stream) {
       publish.push_back(subject);
     subscribe.push_back(stream + ".>");
   } else {
-    for (const char* request : {"CREATE", "DURABLE.CREATE", "INFO", "DELETE", "MSG.NEXT"})
-      publish.push_back("$JS.API.CONSUMER." + std::string{request} + "." + stream + ".>");
-    publish.push_back("$JS.API.CONSUMER.CREATE." + stream);
-    publish.push_back("$JS.ACK." + stream + ".>");
-    publish.push_back("$JS.FC." + stream + ".>");
+    for (const std::string& read : {stream, audit}) {
+      for (const char* request : {"CREATE", "DURABLE.CREATE", "INFO", "DELETE", "MSG.NEXT"})
+        publish.push_back("$JS.API.CONSUMER." + std::string{request} + "." + read + ".>");
+      publish.push_back("$JS.API.CONSUMER.CREATE." + read);
+      publish.push_back("$JS.ACK." + read + ".>");
+      publish.push_back("$JS.FC." + read + ".>");
+    }
   }
   return {{"pub", {{"allow", publish}}}, {"sub", {{"allow", subscribe}}}};
 }

@@ -26,6 +26,7 @@ struct TailOptions {
   StreamOptions stream;
   std::string session;
   std::uint64_t from = 1;
+  bool audit = false;
   bool follow = false;
   bool json = false;
 };
@@ -128,7 +129,9 @@ class LinePrinter {
 
 int run_tail(const TailOptions& options) {
   const market::StopFlag stop;
-  nats::NatsStream stream{nats_options(options.stream)};
+  nats::NatsOptions stream_options = nats_options(options.stream);
+  stream_options.audit = options.audit;
+  nats::NatsStream stream{stream_options};
   SessionReader reader{stream, options.session};
   if (options.from > 1) reader.start_at(options.from);
   Output out;
@@ -174,6 +177,9 @@ cli::Command tail_command() {
                   .help = "The number of the first frame",
                   .value = "FRAME",
                   .range = cli::Range{1, 4e18}});
+  list.push_back({.names = "--audit",
+                  .target = &options.audit,
+                  .help = "From the copy for an audit, which nfx cluster init --audit-days makes"});
   list.push_back(
       {.names = "-f,--follow", .target = &options.follow, .help = "Continue with frames as they are stored"});
   list.push_back({.names = "--json", .target = &options.json, .help = "One JSON object for each line"});

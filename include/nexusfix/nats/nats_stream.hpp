@@ -40,12 +40,17 @@ struct NatsOptions {
   std::string certificate_authority = {};      // file; empty: no TLS
   std::string stream = "NEXUSFIX";             // letters, digits, - and _
   Duration timeout = std::chrono::seconds{5};  // of a connection and of an operator's request
+  bool audit = false;                          // read_after() reads the copy for an audit
 };
 
 struct StreamLimits {
   std::uint32_t replicas = 3;
   std::uint64_t bytes_max = std::uint64_t{1} << 30;
   Duration lease = std::chrono::seconds{5};
+  // Of the copy for an audit, the stream NAME_AUDIT: how long it has each frame, and its bytes, of which the oldest are
+  // dropped. 0 for the time: no copy; 0 for the bytes: no limit.
+  Duration audit_age{};
+  std::uint64_t audit_bytes = 0;
 };
 
 // One line of a check.
@@ -106,7 +111,7 @@ class NatsStream {
   // The time after which the leases end, as create() was given it; NatsError when the streams are not there.
   [[nodiscard]] Duration lease();
 
-  // Makes both streams; NatsError when they are there with other limits, or may not be made.
+  // Makes the streams; NatsError when they are there with other limits, or may not be made.
   void create(const StreamLimits& limits);
   // Version, replicas, limits, permission to write, and a round trip.
   [[nodiscard]] std::vector<CheckLine> check();
@@ -131,6 +136,7 @@ class NatsStream {
   struct Connection;
   struct Parts;
   void take_answers();
+  void check_audit(std::vector<CheckLine>& lines);
   [[nodiscard]] std::string write_error();  // empty: this user may write
   [[nodiscard]] std::map<std::string, std::uint64_t> leases();
   [[nodiscard]] static cluster::Event event_of(const Answer& answer) noexcept {
