@@ -41,7 +41,7 @@ struct WorldCounter {
 
 using WorldClock = CounterClock<WorldKernel, WorldCounter>;
 
-class CounterClockTest : public testing::Test {
+class CounterClockTest : public ::testing::Test {
  protected:
   // Until the rate is known.
   void warm_up(Duration step = 100us) {

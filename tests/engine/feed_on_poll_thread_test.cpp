@@ -135,7 +135,7 @@ struct Rig {
   std::jthread trader_thread;
 };
 
-class FeedOnPollThread : public testing::TestWithParam<TransportKind> {};
+class FeedOnPollThread : public ::testing::TestWithParam<TransportKind> {};
 
 TEST_P(FeedOnPollThread, wakes_a_sleeping_poll_thread_each_time) {
   if (GetParam() == TransportKind::io_uring && !probe_io_uring().available) GTEST_SKIP() << probe_io_uring().text;
@@ -161,7 +161,7 @@ TEST_P(FeedOnPollThread, sends_an_order_before_on_turn_returns) {
   EXPECT_EQ(rig.trader.sent, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(transports, FeedOnPollThread, testing::Values(TransportKind::epoll, TransportKind::io_uring),
+INSTANTIATE_TEST_SUITE_P(transports, FeedOnPollThread, ::testing::Values(TransportKind::epoll, TransportKind::io_uring),
                          [](const auto& transport) { return std::string{to_string(transport.param)}; });
 
 TEST(WakeWhenReadable, names_a_poll_thread_that_does_not_exist) {

@@ -15,11 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::MemoryDisk;
+using test::session_name;
 namespace fs = std::filesystem;
 
-constexpr std::string_view identity = "FIX.4.4:US->THEM";
 const fs::path root = "/store";
-const fs::path former = root / "8dfc14cb50e6ac38";  // what earlier versions called the folder of `identity`
+const fs::path former = root / "8dfc14cb50e6ac38";  // what earlier versions called the folder of `session_name`
 
 class JournalFolder : public testing::Test {
  protected:
@@ -29,8 +29,8 @@ class JournalFolder : public testing::Test {
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
   }
-  JournalStore open(std::string_view name = identity) { return JournalStore(disk_, options_, name, UtcTime(1s)); }
-  void store_a_message(std::string_view name = identity) { ASSERT_TRUE(open(name).append(SeqNum{1}, "a message")); }
+  JournalStore open(std::string_view name = session_name) { return JournalStore(disk_, options_, name, UtcTime(1s)); }
+  void store_a_message(std::string_view name = session_name) { ASSERT_TRUE(open(name).append(SeqNum{1}, "a message")); }
   void discard() { open().discard_if_new(); }
 
   void move_folder(const fs::path& from, const fs::path& to) {
@@ -55,7 +55,7 @@ TEST_F(JournalFolder, has_32_digits_of_a_hash_that_does_not_change) {
 
 TEST_F(JournalFolder, of_a_former_name_is_used_on) {
   store_a_message();
-  move_folder(session_folder(root, identity), former);
+  move_folder(session_folder(root, session_name), former);
   {
     JournalStore store = open();
     EXPECT_EQ(store.read(SeqNum{1}), "a message");
@@ -66,7 +66,7 @@ TEST_F(JournalFolder, of_a_former_name_is_used_on) {
   EXPECT_EQ(open().read(SeqNum{2}), "in the ring") << "of a killed process";
   EXPECT_EQ(folders(), std::vector<std::string>{former.filename().string()});
   ASSERT_EQ(list_sessions(disk_, root).size(), 1U);
-  EXPECT_EQ(list_sessions(disk_, root)[0].identity, identity);
+  EXPECT_EQ(list_sessions(disk_, root)[0].identity, session_name);
 }
 
 TEST_F(JournalFolder, of_a_former_name_stays_another_session_s) {
@@ -79,7 +79,7 @@ TEST_F(JournalFolder, of_a_former_name_stays_another_session_s) {
 
 TEST_F(JournalFolder, of_a_former_name_is_not_passed_over_when_its_header_is_damaged) {
   store_a_message();
-  move_folder(session_folder(root, identity), former);
+  move_folder(session_folder(root, session_name), former);
   const auto names = disk_.list(former);
   for (const std::string& name : *names) {
     if (name.ends_with(".nfxj")) disk_.bytes(former / name)[20] ^= 1;
@@ -101,7 +101,7 @@ TEST_F(JournalFolder, stays_with_a_journal_in_which_something_was_stored) {
 }
 
 TEST_F(JournalFolder, stays_with_what_was_put_there) {
-  const fs::path folder = session_folder(root, identity);
+  const fs::path folder = session_folder(root, session_name);
   ASSERT_TRUE(disk_.make_folder(folder / "archive"));
   ASSERT_TRUE(disk_.open(folder / "archive" / "note", OpenMode::create));
   discard();
@@ -145,12 +145,12 @@ TEST_F(JournalFolder, is_whole_or_new_after_a_power_loss_while_it_is_removed) {
       MemoryDisk disk;
       disk.die_at(changes);
       try {
-        JournalStore(disk, options_, identity, UtcTime(1s)).discard_if_new();
+        JournalStore(disk, options_, session_name, UtcTime(1s)).discard_if_new();
       } catch (const StoreError&) {
         // As above.
       }
       disk.crash(MemoryDisk::Keep::part, seed);
-      EXPECT_NO_THROW(JournalStore(disk, options_, identity, UtcTime(1s))) << changes << ' ' << seed;
+      EXPECT_NO_THROW(JournalStore(disk, options_, session_name, UtcTime(1s))) << changes << ' ' << seed;
     }
   }
 }

@@ -21,6 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::MemoryDisk;
+using test::session_name;
 namespace fs = std::filesystem;
 
 // A disk that calls the test between the operations of its user.
@@ -68,7 +69,6 @@ class InterruptedDisk final : public ForwardingDisk {
   }
 };
 
-constexpr std::string_view identity = "FIX.4.4:US->THEM";
 
 std::string text(std::uint64_t number) {
   return "message " + std::to_string(number) + std::string(100 + number * 37 % 900, 'x');
@@ -82,7 +82,7 @@ class Writer {
     options_.ring_directory = "/ring";
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
-    store_.emplace(disk, options_, identity, now_.utc);
+    store_.emplace(disk, options_, session_name, now_.utc);
     flusher_.add(*store_);
   }
 
@@ -113,7 +113,7 @@ class Writer {
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] JournalPosition durable() const noexcept { return store_->durable(); }
   [[nodiscard]] std::uint64_t segments() const noexcept { return store_->counters().segments; }
-  [[nodiscard]] fs::path folder() const { return session_folder(options_.directory, identity); }
+  [[nodiscard]] fs::path folder() const { return session_folder(options_.directory, session_name); }
   [[nodiscard]] std::mt19937_64& random() noexcept { return random_; }
 
  private:
@@ -185,7 +185,7 @@ TEST(JournalLiveScan, takes_a_record_that_is_half_there_for_none_and_then_for_a_
   options.ring_directory = "/ring";
   options.segment_size = 64 * 1024;
   options.ring_size = 64 * 1024;
-  JournalStore store(disk, options, identity, UtcTime(1s));
+  JournalStore store(disk, options, session_name, UtcTime(1s));
   ASSERT_TRUE(store.append(SeqNum{1}, "first"));
   ASSERT_TRUE(store.sync(UtcTime(2s)));
   ASSERT_TRUE(store.append(SeqNum{2}, text(2)));
@@ -194,7 +194,7 @@ TEST(JournalLiveScan, takes_a_record_that_is_half_there_for_none_and_then_for_a_
   const auto numbers = [&] {
     std::vector<std::uint64_t> found;
     const JournalScan scan =
-        scan_journal(memory, session_folder(options.directory, identity), [&](const JournalRecord& record) {
+        scan_journal(memory, session_folder(options.directory, session_name), [&](const JournalRecord& record) {
           if (record.header.kind == RecordKind::message) found.push_back(record.header.seq);
           return true;
         });

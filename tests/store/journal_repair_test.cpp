@@ -14,9 +14,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::MemoryDisk;
+using test::session_name;
 namespace fs = std::filesystem;
 
-constexpr std::string_view identity = "FIX.4.4:US->THEM";
 constexpr std::uint64_t messages = 900;
 
 std::string text(std::uint64_t seq) { return "message " + std::to_string(seq) + std::string(150 + seq % 100, 'x'); }
@@ -28,7 +28,7 @@ class DamagedJournal : public testing::Test {
     options_.ring_directory = "/ring";
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
-    folder_ = session_folder(options_.directory, identity);
+    folder_ = session_folder(options_.directory, session_name);
     JournalStore store = open();
     JournalFlusher flusher;
     flusher.add(store);
@@ -43,7 +43,7 @@ class DamagedJournal : public testing::Test {
     store.set_next_inbound(SeqNum{77});
   }
 
-  JournalStore open() { return JournalStore(disk_, options_, identity, UtcTime(1s)); }
+  JournalStore open() { return JournalStore(disk_, options_, session_name, UtcTime(1s)); }
   [[nodiscard]] fs::path segment(int n) const { return folder_ / ("0000000" + std::to_string(n) + ".nfxj"); }
 
   [[nodiscard]] fs::path last_segment() { return scan_journal(disk_, folder_).segments.back().path; }

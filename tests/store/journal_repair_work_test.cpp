@@ -19,9 +19,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::MemoryDisk;
+using test::session_name;
 namespace fs = std::filesystem;
 
-constexpr std::string_view identity = "FIX.4.4:US->THEM";
 
 // Counts what is read, written and synced.
 class CountingDisk final : public ForwardingDisk {
@@ -69,8 +69,8 @@ class RepairWork : public testing::Test {
     options_.ring_directory = "/ring";
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
-    folder_ = session_folder(options_.directory, identity);
-    JournalStore store(disk, options_, identity, UtcTime(1s));
+    folder_ = session_folder(options_.directory, session_name);
+    JournalStore store(disk, options_, session_name, UtcTime(1s));
     JournalFlusher flusher;
     flusher.add(store);
     Instant now{UtcTime(2s), MonotonicTime(1s)};
@@ -148,7 +148,7 @@ TEST_F(RepairWork, keeps_every_record_between_many_damages) {
   std::size_t damaged = 0;
   for (std::size_t at = 5000; at < 50'000; at += 1000, ++damaged) bytes[at] ^= 1;
   (void)repair_by_gap_fill(disk, folder_);
-  const JournalStore store(disk, options_, identity, UtcTime(1s));
+  const JournalStore store(disk, options_, session_name, UtcTime(1s));
   std::size_t lost = 0;
   for (std::uint64_t seq = 1; seq <= messages; ++seq) lost += store.read(SeqNum{seq}) ? 0 : 1;
   EXPECT_GT(lost, 10U);

@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::MemoryDisk;
+using test::session_name;
 
-constexpr std::string_view identity = "FIX.4.4:US->THEM";
 
 JournalOptions small_options(Durability durability) {
   JournalOptions options;
@@ -71,7 +71,7 @@ class Life {
   // False: the process was killed while it opened the store.
   bool open() {
     try {
-      store_.emplace(disk_, options_, identity, UtcTime(1s));
+      store_.emplace(disk_, options_, session_name, UtcTime(1s));
     } catch (const StoreError& error) {
       EXPECT_TRUE(disk_.dead()) << error.what();
       return false;

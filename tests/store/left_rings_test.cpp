@@ -16,9 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::MemoryDisk;
+using test::session_name;
 namespace fs = std::filesystem;
-
-constexpr std::string_view identity = "FIX.4.4:US->THEM";
 
 class LeftRings : public testing::Test {
  protected:
@@ -27,9 +26,9 @@ class LeftRings : public testing::Test {
     options_.ring_directory = "/ring";
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
-    folder_ = session_folder(options_.directory, identity);
+    folder_ = session_folder(options_.directory, session_name);
   }
-  void open() { store_.emplace(disk_, options_, identity, UtcTime(1s)); }
+  void open() { store_.emplace(disk_, options_, session_name, UtcTime(1s)); }
   // The process is killed, and its memory is gone.
   void die() {
     disk_.die_now();

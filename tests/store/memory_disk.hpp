@@ -22,12 +22,16 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "nexusfix/store/disk.hpp"
 
 namespace nfx::test {
+
+// Of the session whose journal is on it.
+inline constexpr std::string_view session_name = "FIX.4.4:US->THEM";
 
 class MemoryDisk final : public Disk {
  public:

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr std::string_view identity = "FIX.4.4:US->THEM";
+constexpr std::string_view session_name = "FIX.4.4:US->THEM";
 
 class StoreFolder : public testing::Test {
  protected:
@@ -30,14 +30,14 @@ class StoreFolder : public testing::Test {
     options_.ring_directory = path_.string();
     options_.segment_size = 64 * 1024;
     options_.ring_size = 64 * 1024;
-    folder_ = session_folder(options_.directory, identity);
+    folder_ = session_folder(options_.directory, session_name);
   }
   ~StoreFolder() override { fs::remove_all(path_); }
 
   // The error when the store is opened; "" when there is none.
   std::string open() {
     try {
-      JournalStore store(posix_disk(), options_, identity, UtcTime(1s));
+      JournalStore store(posix_disk(), options_, session_name, UtcTime(1s));
       EXPECT_TRUE(store.append(SeqNum{1}, "8=FIX.4.4"));
       std::string said;
       for (const std::string& line : store.recovery().corrected) said += line + '\n';
