@@ -2,6 +2,7 @@
 #include "control/api.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "control/documents.hpp"
 
@@ -164,6 +165,12 @@ Answer problem(unsigned status, std::string_view kind, std::string_view detail) 
 }
 
 Answer Api::answer(const Request& request) {
+  AnswerOrWork made = begin(request);
+  if (const Work* work = std::get_if<Work>(&made)) return work->run();
+  return std::get<Answer>(std::move(made));
+}
+
+AnswerOrWork Api::begin(const Request& request) {
   const Match match = find_route(request.method, request.target);
   if (match.route == nullptr && !match.other_methods.empty()) {
     Answer answer = problem(405, "method-not-allowed", "this path has another method; see docs/control.md");
@@ -194,11 +201,16 @@ Answer Api::answer(const Request& request) {
   return permitted(match, request);
 }
 
-Answer Api::permitted(const Match& match, const Request& request) {
+AnswerOrWork Api::permitted(const Match& match, const Request& request) {
   const Route& route = *match.route;
   if (request.body.size() > largest_body) return problem(413, "too-large", "a body has 16 KiB at most");
   if (!request.body.empty() && !is_json(request.content_type))
     return problem(415, "not-json", "send Content-Type: application/json");
+  if (route.for_worker() && work_ >= (route.changes() ? most_work : most_reading_work)) {
+    Answer answer = problem(503, "busy", "other requests wait for their turn: try again");
+    answer.try_again = true;
+    return answer;
+  }
   if (route.resource == Resource::session) return command(route, request, match.session);
   if (route.resource == Resource::add_session) return add(request);
   if (route.resource == Resource::change_session) return change_session(request, match.session);
@@ -206,7 +218,19 @@ Answer Api::permitted(const Match& match, const Request& request) {
   if (route.changes()) return change(route, request);
   const auto query = query_of(route, match.query);
   if (!query) return problem(400, "bad-request", query.error());
-  return route.of_session() ? read_session(route, request, match.session, *query) : read(route, *query);
+  if (route.of_session()) return read_session(route, request, match.session, *query);
+  return read(route, *query);
+}
+
+Work Api::leave(bool changes, std::function<Answer()> run) {
+  ++work_;
+  return {.run =
+              [this, run = std::move(run)] {
+                Answer answer = run();
+                --work_;
+                return answer;
+              },
+          .changes = changes};
 }
 
 Answer Api::read(const Route& route, const Query& query) {
@@ -272,7 +296,8 @@ Answer Api::slowest(const Query& query) {
   return {.body = document_of(window, moments)};
 }
 
-Answer Api::read_session(const Route& route, const Request& request, const std::string& session, const Query& query) {
+AnswerOrWork Api::read_session(const Route& route, const Request& request, const std::string& session,
+                               const Query& query) {
   const std::optional<std::size_t> number = number_of(session);
   if (!number) return refused({.status = CommandStatus::no_such_session});
   if (route.audited() && begins_to_read(request.caller.name, *number, route.resource) &&
@@ -280,12 +305,20 @@ Answer Api::read_session(const Route& route, const Request& request, const std::
     readers_.clear();
     return problem(503, "no-audit", "the audit log cannot be written: nothing is shown");
   }
-  if (route.resource == Resource::store) return store_answer(target_.store(*number));
-  if (route.resource == Resource::store_verify)
-    return store_answer(target_.verify_store(*number, number_given(query, "from", 0)));
-  if (route.resource == Resource::store_tail)
-    return store_answer(target_.store_tail(*number, number_given(query, "limit", usual_tail)));
+  if (route.for_worker()) return read_store(route.resource, *number, query);
   return messages(*number, query);
+}
+
+AnswerOrWork Api::read_store(Resource resource, std::size_t session, const Query& query) {
+  if (resource == Resource::store_verify) {
+    const std::uint64_t from = number_given(query, "from", 0);
+    return leave(false, [this, session, from] { return store_answer(target_.verify_store(session, from)); });
+  }
+  if (resource == Resource::store_tail) {
+    const std::uint64_t most = number_given(query, "limit", usual_tail);
+    return leave(false, [this, session, most] { return store_answer(target_.store_tail(session, most)); });
+  }
+  return leave(false, [this, session] { return store_answer(target_.store(session)); });
 }
 
 Answer Api::messages(std::size_t session, const Query& query) {

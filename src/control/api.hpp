@@ -1,14 +1,17 @@
 // From a request of a known caller to its answer: rights, arguments, the command, the audit log, the document.
-// Thread: the control plane's. Cost: waits for poll threads, two seconds for each at most. Errors: every fault of a
-// request is an answer, a problem document (RFC 9457).
+// Thread: the control plane's, and Work on another. Cost: waits for poll threads, two seconds for each at most; what
+// reads files is Work. Errors: every fault of a request is an answer, a problem document (RFC 9457).
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <variant>
 
 #include "control/access.hpp"
 #include "control/audit_log.hpp"
@@ -37,11 +40,21 @@ struct Answer {
   bool authenticate = false;  // of 401
 };
 
+// What a request leaves to another thread. It owns what it needs, and no two of an Api run at the same time.
+struct Work {
+  std::function<Answer()> run{};
+  bool changes = false;
+};
+using AnswerOrWork = std::variant<Answer, Work>;
+
 class Api {
  public:
   static constexpr std::uint32_t requests_per_second = 200;  // of one caller
   static constexpr std::uint64_t burst = 400;
   static constexpr std::size_t largest_body = std::size_t{16} * 1024;
+  // So much work of all callers is not done yet, and so much of it may only read; a further request gets 503.
+  static constexpr std::size_t most_work = 16;
+  static constexpr std::size_t most_reading_work = 8;
   // Who has not requested a session's messages for this duration begins again.
   static constexpr Duration reading_ends_after{std::chrono::minutes{1}};
 
@@ -49,16 +62,19 @@ class Api {
   Api(Target& target, AuditLog& audit, std::function<Instant()> clock)
       : target_(target), audit_(audit), clock_(std::move(clock)) {}
 
+  [[nodiscard]] AnswerOrWork begin(const Request& request);
+  // The same, and does the work on this thread.
   [[nodiscard]] Answer answer(const Request& request);
 
  private:
-  [[nodiscard]] Answer permitted(const Match& match, const Request& request);
+  [[nodiscard]] AnswerOrWork permitted(const Match& match, const Request& request);
   [[nodiscard]] Answer read(const Route& route, const Query& query);
   [[nodiscard]] Answer plan_reload();
   [[nodiscard]] Answer latency(const Query& query);
   [[nodiscard]] Answer slowest(const Query& query);
-  [[nodiscard]] Answer read_session(const Route& route, const Request& request, const std::string& session,
-                                    const Query& query);
+  [[nodiscard]] AnswerOrWork read_session(const Route& route, const Request& request, const std::string& session,
+                                          const Query& query);
+  [[nodiscard]] AnswerOrWork read_store(Resource resource, std::size_t session, const Query& query);
   [[nodiscard]] Answer messages(std::size_t session, const Query& query);
   [[nodiscard]] Answer add(const Request& request);
   [[nodiscard]] Answer reload(const Request& request);
@@ -68,6 +84,7 @@ class Api {
   [[nodiscard]] Answer command(const Route& route, const Request& request, const std::string& session);
   [[nodiscard]] std::optional<std::size_t> number_of(const std::string& session);
   [[nodiscard]] bool begins_to_read(const std::string& caller, std::size_t session, Resource resource);
+  [[nodiscard]] Work leave(bool changes, std::function<Answer()> run);
   [[nodiscard]] bool within_rate(const std::string& caller);
   [[nodiscard]] bool audit(const Request& request, std::string_view event, std::string_view detail);
 
@@ -80,6 +97,7 @@ class Api {
   std::map<std::tuple<std::string, std::size_t, Resource>, MonotonicTime> readers_;
   // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
   TokenBucket forbidden_lines_{1, 10};
+  std::atomic<std::size_t> work_{0};  // that is not done yet
   // A plan of a reload reads the file with all its dictionaries, on the thread that answers all requests.
   TokenBucket plans_{1, 4};
 };

@@ -1,4 +1,4 @@
-// The thread of the control plane, and where it begins.
+// The threads of the control plane, and where they begin.
 #include "nexusfix/control/control.hpp"
 
 #include <thread>
@@ -20,13 +20,15 @@ class EngineControl final : public Control {
         audit_(engine.config().control.audit),
         api_(target_, audit_, [] { return Instant{read_utc(), read_monotonic()}; }),
         server_({.config = engine.config().control,
-                 .answer = [this](const control::Request& request) { return api_.answer(request); }}),
-        thread_([this, &engine] { engine.run_on_housekeeping("nfx-control", [this] { server_.run(); }); }) {
+                 .answer = [this](const control::Request& request) { return api_.begin(request); }}),
+        thread_([this, &engine] { engine.run_on_housekeeping("nfx-control", [this] { server_.run(); }); }),
+        worker_([this, &engine] { engine.run_on_housekeeping("nfx-control-io", [this] { server_.run_work(); }); }) {
     engine.reload_with_sessions("[control] http", server_.tls());
   }
   ~EngineControl() override {
     server_.stop();
     thread_.join();
+    worker_.join();
   }
   std::uint16_t http_port() const noexcept override { return server_.http_port(); }
 
@@ -36,6 +38,7 @@ class EngineControl final : public Control {
   control::Api api_;
   control::HttpServer server_;
   std::thread thread_;
+  std::thread worker_;
 };
 
 std::shared_ptr<void> part_of(Engine& engine, const std::string& file) { return make_control(engine, file); }

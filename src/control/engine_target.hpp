@@ -1,4 +1,4 @@
-// An engine as the control plane sees it. Lifetime: borrows the engine. Thread: the control plane's.
+// An engine as the control plane sees it. Lifetime: borrows the engine. Thread: as Target's.
 #pragma once
 
 #include <map>

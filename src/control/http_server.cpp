@@ -22,6 +22,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/basic_stream.hpp>
@@ -30,6 +31,7 @@
 #include <boost/beast/ssl/ssl_stream.hpp>
 
 #include "control/http_request.hpp"
+#include "control/work_queue.hpp"
 #include "nexusfix/base/private_files.hpp"
 #include "nexusfix/config/engine_config.hpp"
 #include "nexusfix/transport/tls_context.hpp"
@@ -51,7 +53,8 @@ using boost::system::error_code;
 // What a listener's connections have in common.
 struct Service {
   const HttpLimits& limits;
-  const std::function<Answer(const Request&)>& answer;
+  const std::function<AnswerOrWork(const Request&)>& answer;
+  WorkQueue& work;
   const SocketUsers* users = nullptr;  // of the UNIX socket
   const Tokens* tokens = nullptr;      // of HTTP
   // Of HTTP with TLS.
@@ -164,10 +167,22 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
       const HttpRefusal& refusal = reader_.refusal();
       return give(problem(refusal.status, refusal.kind, refusal.detail), false);
     }
-    give(answer_to(reader_.request()), reader_.request().keep_alive);
+    AnswerOrWork made = answer_to(reader_.request());
+    if (Work* work = std::get_if<Work>(&made)) return wait_for(std::move(*work));
+    give(std::get<Answer>(std::move(made)), reader_.request().keep_alive);
   }
 
-  [[nodiscard]] Answer answer_to(const HttpRequest& message) {
+  // The connection ends on this thread: its last owner is what is posted.
+  void wait_for(Work work) {
+    service_.work.put(std::move(work),
+                      [self = this->shared_from_this(), here = stream_.get_executor()](Answer answer) mutable {
+                        asio::post(here, [self = std::move(self), answer = std::move(answer)]() mutable {
+                          self->give(std::move(answer), self->reader_.request().keep_alive);
+                        });
+                      });
+  }
+
+  [[nodiscard]] AnswerOrWork answer_to(const HttpRequest& message) {
     if (service_.tokens != nullptr || service_.clients != nullptr) {
       if (!host_is_ours(message[HttpField::host], service_.port))
         return problem(421, "wrong-host", "the Host is another one than this address has");
@@ -339,10 +354,11 @@ struct HttpServer::Parts {
         tokens(options.config.tokens.empty() ? Tokens{} : Tokens::load(options.config.tokens)),
         clients(options.config.encrypted() ? ClientCertificates::load(options.config.clients) : ClientCertificates{}),
         tls(tls_of(options.config)),
-        local(context, {.limits = options.limits, .answer = options.answer, .users = &users}),
-        tcp(context, {.limits = options.limits, .answer = options.answer, .tokens = &tokens}),
-        encrypted(context,
-                  {.limits = options.limits, .answer = options.answer, .clients = &clients, .tls = tls.get()}) {
+        local(context, {.limits = options.limits, .answer = options.answer, .work = work, .users = &users}),
+        tcp(context, {.limits = options.limits, .answer = options.answer, .work = work, .tokens = &tokens}),
+        encrypted(
+            context,
+            {.limits = options.limits, .answer = options.answer, .work = work, .clients = &clients, .tls = tls.get()}) {
     if (!options.config.socket.empty()) open_socket();
     if (options.config.http.host.empty()) return;
     if (tls != nullptr) {
@@ -414,6 +430,7 @@ struct HttpServer::Parts {
   const ClientCertificates clients;
   const std::shared_ptr<TlsContext> tls;
   asio::io_context context{1};
+  WorkQueue work;
   Listener<Local, Plain<Local>> local;
   Listener<Tcp, Plain<Tcp>> tcp;
   Listener<Tcp, Encrypted> encrypted;
@@ -426,7 +443,11 @@ bool http_supported() noexcept { return true; }
 HttpServer::HttpServer(HttpServerOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
 HttpServer::~HttpServer() = default;
 void HttpServer::run() { parts_->context.run(); }
-void HttpServer::stop() noexcept { parts_->context.stop(); }
+void HttpServer::run_work() { parts_->work.run(); }
+void HttpServer::stop() noexcept {
+  parts_->context.stop();
+  parts_->work.stop();
+}
 std::uint16_t HttpServer::http_port() const noexcept { return parts_->port; }
 std::weak_ptr<TlsContext> HttpServer::tls() const noexcept { return parts_->tls; }
 

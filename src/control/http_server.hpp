@@ -1,5 +1,6 @@
 // HTTP/1.1 over a UNIX socket and over TCP on loopback, perhaps with TLS, on one thread: reads a request, gets its
-// answer, writes it. Thread: made, run and stopped by the owner; run() is the thread's. Bounds: connections, bytes and
+// answer, writes it. Work that a request leaves is done on another thread, and its connection waits for the answer.
+// Thread: made, run and stopped by the owner; run() and run_work() are a thread's each. Bounds: connections, bytes and
 // times below; a client that exceeds one gets an error or is cut. Errors: the constructor throws ConfigError for an
 // address that cannot be listened on. In a build without Boost.Beast it always does, naming the package.
 #pragma once
@@ -33,7 +34,7 @@ struct HttpLimits {
 struct HttpServerOptions {
   const ControlConfig& config;
   HttpLimits limits{};
-  std::function<Answer(const Request&)> answer;
+  std::function<AnswerOrWork(const Request&)> answer;
 };
 
 class HttpServer {
@@ -44,6 +45,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   void run();
+  void run_work();
   void stop() noexcept;  // any thread
   [[nodiscard]] std::uint16_t http_port() const noexcept;
   // The certificates of HTTP, to be reloaded; empty: it is not encrypted.

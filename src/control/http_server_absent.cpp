@@ -12,6 +12,7 @@ bool http_supported() noexcept { return false; }
 HttpServer::HttpServer(HttpServerOptions) { throw ConfigError(std::string{http_unsupported}); }
 HttpServer::~HttpServer() = default;
 void HttpServer::run() {}
+void HttpServer::run_work() {}
 void HttpServer::stop() noexcept {}
 std::uint16_t HttpServer::http_port() const noexcept { return 0; }
 std::weak_ptr<TlsContext> HttpServer::tls() const noexcept { return {}; }

@@ -64,6 +64,8 @@ struct Route {
   // Who requests it is written to the audit log: what changes something, shows messages, or reads much.
   [[nodiscard]] bool audited() const noexcept { return role == Role::operator_; }
   [[nodiscard]] bool of_session() const noexcept { return resource >= Resource::session; }
+  // It reads files of any size: it is left to the worker's thread.
+  [[nodiscard]] bool for_worker() const noexcept { return resource >= Resource::store; }
 };
 
 [[nodiscard]] const std::vector<Route>& routes();

@@ -1,7 +1,7 @@
 // What the control plane shows of a session's journal while the engine runs. Reads files, changes nothing.
-// Thread: the control plane's. Cost: a request reads a bounded part of the journal: verify_store() one segment, and
-// further ones up to verified_bytes; store_tail() the segments of the last tail_bytes. Errors: StoreError where a file
-// cannot be read; damage is a value.
+// Thread: the control plane's for files. Cost: a request reads a bounded part of the journal: verify_store() one
+// segment, and further ones up to verified_bytes; store_tail() the segments of the last tail_bytes. Errors: StoreError
+// where a file cannot be read; damage is a value.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // What the control plane controls: an engine, or a substitute of tests.
-// Thread: the control plane's. Errors: a poll thread that does not answer is a status.
+// Thread: the control plane's; where a function says so, its worker's, at the same time. Errors: a poll thread that does
+// not answer is a status.
 #pragma once
 
 #include <cstddef>
@@ -80,6 +81,7 @@ class Target {
   virtual std::optional<LatencyReport> latency(LatencyWindow window) = 0;
   virtual std::vector<SlowMoment> slowest(LatencyWindow window) = 0;
   virtual RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) = 0;
+  // The next three on the worker's thread.
   virtual StoreOutcome<StoreView> store(std::size_t session) = 0;
   virtual StoreOutcome<StoreVerification> verify_store(std::size_t session, JournalPosition from) = 0;
   virtual StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t session, std::size_t most) = 0;

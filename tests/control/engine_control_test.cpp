@@ -158,6 +158,7 @@ TEST_F(ControlledEngine, threads_are_those_of_the_process) {
     poll_threads += each["poll_thread"] == 0 ? 1 : 0;
   }
   EXPECT_TRUE(names.contains("nfx-control"));
+  EXPECT_TRUE(names.contains("nfx-control-io"));
   EXPECT_EQ(poll_threads, 1) << "of this engine, and not of the other one";
 }
 
