@@ -89,6 +89,18 @@ Answer store_answer(const StoreOutcome<Content>& outcome) {
   return {.body = document_of(outcome.answer)};
 }
 
+Answer not_audited() { return problem(503, "no-audit", "the audit log cannot be written: nothing was done"); }
+
+Answer answer_of(const AddOutcome& outcome) {
+  switch (outcome.status) {
+    case AddStatus::added: break;
+    case AddStatus::invalid: return problem(422, "bad-configuration", outcome.problem);
+    case AddStatus::exists: return problem(409, "session-exists", outcome.problem);
+    case AddStatus::stopping: return problem(409, "stopping", outcome.problem);
+  }
+  return {.body = document_of(outcome.session, "done"), .etag = etag_of(outcome.session)};
+}
+
 Answer answer_of(const ReloadReport& report) {
   switch (report.status) {
     case ReloadStatus::planned:
@@ -181,7 +193,7 @@ AnswerOrWork Api::begin(const Request& request) {
   const Role needed = match.route == nullptr ? Role::viewer : match.route->role;
   if (request.caller.role < needed) {
     if (match.route != nullptr && match.route->audited() && forbidden_lines_.take(clock_().monotonic))
-      static_cast<void>(audit(request, "forbidden", {}));
+      static_cast<void>(audit(Audited{request}, "forbidden", {}));
     if (request.caller.role == Role::none && request.caller.via == "http") {
       Answer answer = problem(401, "token-needed", "send a token of [control] tokens as 'Authorization: Bearer TOKEN'");
       answer.authenticate = true;
@@ -218,6 +230,7 @@ AnswerOrWork Api::permitted(const Match& match, const Request& request) {
   if (route.changes()) return change(route, request);
   const auto query = query_of(route, match.query);
   if (!query) return problem(400, "bad-request", query.error());
+  if (route.resource == Resource::plan_reload) return plan_reload();
   if (route.of_session()) return read_session(route, request, match.session, *query);
   return read(route, *query);
 }
@@ -255,7 +268,7 @@ Answer Api::read(const Route& route, const Query& query) {
     case Resource::latency: return latency(query);
     case Resource::slowest: return slowest(query);
     case Resource::sessions: return {.body = document_of(target_.sessions())};
-    case Resource::plan_reload: return plan_reload();
+    case Resource::plan_reload:
     case Resource::stop:
     case Resource::drain:
     case Resource::end_drain:
@@ -273,8 +286,8 @@ Answer Api::read(const Route& route, const Query& query) {
   return problem(404, "no-such-path", "there is no such path");
 }
 
-Answer Api::plan_reload() {
-  if (plans_.take(clock_().monotonic)) return answer_of(target_.plan_reload());
+AnswerOrWork Api::plan_reload() {
+  if (plans_.take(clock_().monotonic)) return leave(false, [this] { return answer_of(target_.plan_reload()); });
   Answer answer = problem(429, "too-many-requests", "one plan of a reload per second for all users together");
   answer.try_again = true;
   return answer;
@@ -301,7 +314,7 @@ AnswerOrWork Api::read_session(const Route& route, const Request& request, const
   const std::optional<std::size_t> number = number_of(session);
   if (!number) return refused({.status = CommandStatus::no_such_session});
   if (route.audited() && begins_to_read(request.caller.name, *number, route.resource) &&
-      !audit(request, route.resource == Resource::messages ? "reads messages" : "reads store", {})) {
+      !audit(Audited{request}, route.resource == Resource::messages ? "reads messages" : "reads store", {})) {
     readers_.clear();
     return problem(503, "no-audit", "the audit log cannot be written: nothing is shown");
   }
@@ -345,19 +358,25 @@ bool Api::begins_to_read(const std::string& caller, std::size_t session, Resourc
   return begins;
 }
 
-Answer Api::change(const Route& route, const Request& request) {
+AnswerOrWork Api::change(const Route& route, const Request& request) {
   const bool takes_text = route.resource == Resource::drain;
-  const auto text = text_of(request.body);
+  auto text = text_of(request.body);
   if (!text) return problem(400, "bad-request", text.error());
   if (!takes_text && !text->empty()) return problem(400, "bad-request", "this command takes no text");
-  if (!audit(request, "requested", *text))
-    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
-  if (route.resource == Resource::reload) return reload(request);
+  const Audited by{request};
+  if (!audit(by, "requested", *text)) return not_audited();
+  if (route.resource == Resource::reload) return reload(by);
+  const Resource resource = route.resource;
+  if (!route.for_worker()) return carry_out(resource, *text, by);
+  return leave(true, [this, resource, by, text = *std::move(text)] { return carry_out(resource, text, by); });
+}
+
+Answer Api::carry_out(Resource resource, std::string_view text, const Audited& by) {
   bool all = true;
   std::vector<std::string> problems;
-  switch (route.resource) {
+  switch (resource) {
     case Resource::stop: target_.stop(); break;
-    case Resource::drain: all = target_.drain(*text); break;
+    case Resource::drain: all = target_.drain(text); break;
     case Resource::end_drain: all = target_.end_drain(); break;
     case Resource::reload_tls: problems = target_.reload_tls(); break;
     case Resource::health:
@@ -380,57 +399,56 @@ Answer Api::change(const Route& route, const Request& request) {
     case Resource::store_verify:
     case Resource::store_tail: break;
   }
-  static_cast<void>(audit(request, all && problems.empty() ? "done" : "incomplete", {}));
+  static_cast<void>(audit(by, all && problems.empty() ? "done" : "incomplete", {}));
   if (!all) return problem(504, "timed-out", "a poll thread did not answer in time: try again");
   return {.body = result_document(problems.empty() ? "done" : "incomplete", problems)};
 }
 
 // The text is not in the audit log, as it may have a password: the session's name is.
-Answer Api::add(const Request& request) {
-  const auto config = config_of(request.body);
+AnswerOrWork Api::add(const Request& request) {
+  auto config = config_of(request.body);
   if (!config) return problem(400, "bad-request", config.error());
-  if (!audit(request, "requested", {}))
-    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
-  const AddOutcome outcome = target_.add(*config);
-  const bool added = outcome.status == AddStatus::added;
-  static_cast<void>(
-      audit(request, added ? "done" : "refused", added ? outcome.session.name : to_string(outcome.status)));
-  switch (outcome.status) {
-    case AddStatus::added: break;
-    case AddStatus::invalid: return problem(422, "bad-configuration", outcome.problem);
-    case AddStatus::exists: return problem(409, "session-exists", outcome.problem);
-    case AddStatus::stopping: return problem(409, "stopping", outcome.problem);
-  }
-  return {.body = document_of(outcome.session, "done"), .etag = etag_of(outcome.session)};
+  const Audited by{request};
+  if (!audit(by, "requested", {})) return not_audited();
+  return leave(true, [this, by, config = *std::move(config)] {
+    const AddOutcome outcome = target_.add(config);
+    const bool added = outcome.status == AddStatus::added;
+    static_cast<void>(audit(by, added ? "done" : "refused", added ? outcome.session.name : to_string(outcome.status)));
+    return answer_of(outcome);
+  });
 }
 
 // The line that it was requested is written already.
-Answer Api::reload(const Request& request) {
-  const ReloadReport report = target_.reload(request.caller.name);
-  static_cast<void>(audit(request, event_of(report), detail_of(report)));
-  return answer_of(report);
+Work Api::reload(const Audited& by) {
+  return leave(true, [this, by] {
+    const ReloadReport report = target_.reload(by.caller.name);
+    static_cast<void>(audit(by, event_of(report), detail_of(report)));
+    return answer_of(report);
+  });
 }
 
 // As of add(), the text is not in the audit log: what has changed is.
-Answer Api::change_session(const Request& request, const std::string& session) {
-  const auto config = config_of(request.body);
+AnswerOrWork Api::change_session(const Request& request, const std::string& session) {
+  auto config = config_of(request.body);
   if (!config) return problem(400, "bad-request", config.error());
   const std::optional<std::size_t> number = number_of(session);
   if (!number) return refused({.status = CommandStatus::no_such_session});
-  if (!audit(request, "requested", {}))
-    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
-  const ReloadReport report = target_.change(*number, *config, request.caller.name);
-  static_cast<void>(audit(request, event_of(report), detail_of(report)));
-  return answer_of(report);
+  const Audited by{request};
+  if (!audit(by, "requested", {})) return not_audited();
+  return leave(true, [this, by, number = *number, config = *std::move(config)] {
+    const ReloadReport report = target_.change(number, config, by.caller.name);
+    static_cast<void>(audit(by, event_of(report), detail_of(report)));
+    return answer_of(report);
+  });
 }
 
 Answer Api::set_log_level(const Request& request) {
   const auto level = level_of(request.body);
   if (!level) return problem(400, "bad-request", level.error());
-  if (!audit(request, "requested", to_string(*level)))
-    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
+  const Audited by{request};
+  if (!audit(by, "requested", to_string(*level))) return not_audited();
   target_.set_log_level(*level);
-  static_cast<void>(audit(request, "done", {}));
+  static_cast<void>(audit(by, "done", {}));
   return {.body = result_document("done")};
 }
 
@@ -456,11 +474,11 @@ Answer Api::command(const Route& route, const Request& request, const std::strin
     const CommandOutcome outcome = target_.command(*number, *command);
     return outcome ? session_answer(outcome, {}) : refused(outcome);
   }
-  if (!audit(request, "requested", request.body))
-    return problem(503, "no-audit", "the audit log cannot be written: nothing was done");
+  const Audited by{request};
+  if (!audit(by, "requested", request.body)) return not_audited();
   command->who = request.caller.name;
   const CommandOutcome outcome = target_.command(*number, *command);
-  static_cast<void>(audit(request, outcome ? "done" : "refused", explain(outcome)));
+  static_cast<void>(audit(by, outcome ? "done" : "refused", explain(outcome)));
   if (!outcome) return refused(outcome);
   return session_answer(outcome, outcome.status == CommandStatus::done ? "done" : "nothing_to_do");
 }
@@ -471,9 +489,9 @@ bool Api::within_rate(const std::string& caller) {
   return rates_.try_emplace(caller, requests_per_second, burst).first->second.take(clock_().monotonic);
 }
 
-bool Api::audit(const Request& request, std::string_view event, std::string_view detail) {
-  const std::string what = std::string{request.method} + ' ' + std::string{request.target};
-  return audit_.write({.time = clock_().utc, .caller = request.caller, .event = event, .what = what, .detail = detail});
+bool Api::audit(const Audited& by, std::string_view event, std::string_view detail) {
+  const std::lock_guard lock{audit_mutex_};
+  return audit_.write({.time = clock_().utc, .caller = by.caller, .event = event, .what = by.what, .detail = detail});
 }
 
 }  // namespace nfx::control

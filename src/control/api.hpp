@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,7 +59,7 @@ class Api {
   // Who has not requested a session's messages for this duration begins again.
   static constexpr Duration reading_ends_after{std::chrono::minutes{1}};
 
-  // All outlive it. `clock` is the time of an event.
+  // All outlive it. `clock` is the time of an event, on both threads.
   Api(Target& target, AuditLog& audit, std::function<Instant()> clock)
       : target_(target), audit_(audit), clock_(std::move(clock)) {}
 
@@ -67,30 +68,40 @@ class Api {
   [[nodiscard]] Answer answer(const Request& request);
 
  private:
+  // Who requests what, for the audit log.
+  struct Audited {
+    explicit Audited(const Request& request)
+        : caller(request.caller), what(std::string{request.method} + ' ' + std::string{request.target}) {}
+    Caller caller;
+    std::string what;
+  };
+
   [[nodiscard]] AnswerOrWork permitted(const Match& match, const Request& request);
   [[nodiscard]] Answer read(const Route& route, const Query& query);
-  [[nodiscard]] Answer plan_reload();
+  [[nodiscard]] AnswerOrWork plan_reload();
   [[nodiscard]] Answer latency(const Query& query);
   [[nodiscard]] Answer slowest(const Query& query);
   [[nodiscard]] AnswerOrWork read_session(const Route& route, const Request& request, const std::string& session,
                                           const Query& query);
   [[nodiscard]] AnswerOrWork read_store(Resource resource, std::size_t session, const Query& query);
   [[nodiscard]] Answer messages(std::size_t session, const Query& query);
-  [[nodiscard]] Answer add(const Request& request);
-  [[nodiscard]] Answer reload(const Request& request);
-  [[nodiscard]] Answer change_session(const Request& request, const std::string& session);
+  [[nodiscard]] AnswerOrWork add(const Request& request);
+  [[nodiscard]] Work reload(const Audited& by);
+  [[nodiscard]] AnswerOrWork change_session(const Request& request, const std::string& session);
   [[nodiscard]] Answer set_log_level(const Request& request);
-  [[nodiscard]] Answer change(const Route& route, const Request& request);
+  [[nodiscard]] AnswerOrWork change(const Route& route, const Request& request);
+  [[nodiscard]] Answer carry_out(Resource resource, std::string_view text, const Audited& by);
   [[nodiscard]] Answer command(const Route& route, const Request& request, const std::string& session);
   [[nodiscard]] std::optional<std::size_t> number_of(const std::string& session);
   [[nodiscard]] bool begins_to_read(const std::string& caller, std::size_t session, Resource resource);
   [[nodiscard]] Work leave(bool changes, std::function<Answer()> run);
   [[nodiscard]] bool within_rate(const std::string& caller);
-  [[nodiscard]] bool audit(const Request& request, std::string_view event, std::string_view detail);
+  [[nodiscard]] bool audit(const Audited& by, std::string_view event, std::string_view detail);
 
   Target& target_;
   AuditLog& audit_;
-  std::function<Instant()> clock_;
+  std::mutex audit_mutex_;
+  const std::function<Instant()> clock_;
   std::map<std::string, TokenBucket, std::less<>> rates_;
   // Who reads the messages or the journal of which session, and when last: a line of the audit log for each that
   // begins.
@@ -98,7 +109,7 @@ class Api {
   // Attempts without the right have so many lines in the audit log, so that they cannot fill its disk.
   TokenBucket forbidden_lines_{1, 10};
   std::atomic<std::size_t> work_{0};  // that is not done yet
-  // A plan of a reload reads the file with all its dictionaries, on the thread that answers all requests.
+  // A plan of a reload reads the file with all its dictionaries.
   TokenBucket plans_{1, 4};
 };
 

@@ -288,9 +288,31 @@ ReloadReport ConfigReload::change(const SessionStatus& there, SessionSettings se
   return report;
 }
 
+CommandOutcome ConfigReload::command(std::size_t session, const SessionCommand& command) {
+  const std::lock_guard lock{replaced_mutex_};
+  if (replaced_ && replaced_->number == session) return {.status = CommandStatus::busy};
+  return engine_.command(session, command);
+}
+
+std::optional<std::size_t> ConfigReload::replaced(std::string_view name) {
+  const std::lock_guard lock{replaced_mutex_};
+  return replaced_ && replaced_->name == name ? std::optional{replaced_->number} : std::nullopt;
+}
+
+void ConfigReload::set_replaced(std::optional<Replaced> replaced) {
+  const std::lock_guard lock{replaced_mutex_};
+  replaced_ = std::move(replaced);
+}
+
 // It stays disabled and held where an operator has decided so. Its journal closes on another thread, and is opened
 // again when that is done.
 std::string ConfigReload::replace(std::size_t number, const SessionSettings& settings, std::string_view who) {
+  struct Ends {
+    ConfigReload& reload;
+    ~Ends() { reload.set_replaced(std::nullopt); }
+  };
+  set_replaced(Replaced{number, identity(settings.session)});
+  const Ends ends{*this};
   const auto command = [&](SessionCommandKind kind) {
     return engine_.command(number, {.kind = kind, .who = std::string{who}});
   };

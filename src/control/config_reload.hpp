@@ -1,14 +1,15 @@
 // Reads a changed configuration file while the engine runs: what would change, and then what can without
 // disturbing a session that is logged on. Every key of the file is read and checked first, and the sessions that are to
 // be added; then sessions are added, replaced, changed and removed, in this order.
-// Thread: one, not a poll thread. Cost: reads the file; carry_out() waits for poll threads, two seconds for each
-// session at most, and five for one that is replaced. Errors: an invalid file is a status, with the line; nothing is
-// changed then.
+// Thread: one, not a poll thread; command() and replaced() are for another one. Cost: reads the file; carry_out() waits
+// for poll threads, two seconds for each session at most, and five for one that is replaced. Errors: an invalid file is
+// a status, with the line; nothing is changed then.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,7 +66,17 @@ class ConfigReload {
   [[nodiscard]] ReloadReport change(const SessionStatus& there, SessionSettings settings, std::string_view text,
                                     std::string_view who);
 
+  // A command of an operator while a reload may be carried out. `busy` where it replaces this very session: the one
+  // that comes would not have what the command has changed.
+  [[nodiscard]] CommandOutcome command(std::size_t session, const SessionCommand& command);
+  // The number of the session of this name that is being replaced.
+  [[nodiscard]] std::optional<std::size_t> replaced(std::string_view name);
+
  private:
+  struct Replaced {
+    std::size_t number;
+    std::string name;
+  };
   struct Running {
     GivenKeys keys;
     bool in_file = false;  // and is removed once it is not any more
@@ -96,6 +107,7 @@ class ConfigReload {
   // Returns what failed; empty: nothing.
   [[nodiscard]] std::string carry_out(Step& step, std::string_view who);
   [[nodiscard]] std::string replace(std::size_t number, const SessionSettings& settings, std::string_view who);
+  void set_replaced(std::optional<Replaced> replaced);
 
   Engine& engine_;
   const std::string file_;
@@ -103,6 +115,8 @@ class ConfigReload {
   ConfigKeys before_;  // sections that the engine began with
   std::map<std::string, Running, std::less<>> running_;
   std::map<std::string, GivenKeys, std::less<>> fixed_;  // templates and replicated sessions
+  std::mutex replaced_mutex_;
+  std::optional<Replaced> replaced_;
 };
 
 }  // namespace nfx::control

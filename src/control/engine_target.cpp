@@ -40,7 +40,7 @@ EngineTarget::EngineTarget(Engine& engine, std::string file)
     : engine_(engine), file_(std::move(file)), reload_(engine, file_), started_(read_utc()) {}
 
 CommandOutcome EngineTarget::command(std::size_t session, const SessionCommand& command) {
-  return engine_.command(session, command);
+  return reload_.command(session, command);
 }
 
 Engine::SessionList EngineTarget::sessions() { return engine_.list_sessions(); }
@@ -58,7 +58,9 @@ AddOutcome EngineTarget::add(std::string_view config) {
   try {
     SessionSettings settings = settings_of(config);
     const std::string name = identity(settings.session);
-    if (find(name)) return {.status = AddStatus::exists, .problem = "the session " + name + " exists already"};
+    const Engine::SessionList running = engine_.list_sessions();
+    if (std::ranges::find(running.sessions, name, &SessionStatus::name) != running.sessions.end())
+      return {.status = AddStatus::exists, .problem = "the session " + name + " exists already"};
     const std::size_t number = engine_.add_session(std::move(settings));
     reload_.added(config, name);
     AddOutcome outcome{.status = AddStatus::added, .session = engine_.command(number, {}).session};
@@ -72,6 +74,7 @@ AddOutcome EngineTarget::add(std::string_view config) {
 }
 
 std::optional<std::size_t> EngineTarget::find(std::string_view name) {
+  if (const auto replaced = reload_.replaced(name)) return replaced;
   const auto known = numbers_.find(name);
   if (known != numbers_.end() && engine_.command(known->second, {}).session.name == name) return known->second;
   numbers_.clear();

@@ -1,6 +1,7 @@
 // An engine as the control plane sees it. Lifetime: borrows the engine. Thread: as Target's.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <string>
 
@@ -49,8 +50,9 @@ class EngineTarget final : public Target {
   const UtcTime started_;
   // Of sessions seen in a list. A number is never used again, and one that is gone has no session.
   std::map<std::string, std::size_t, std::less<>> numbers_;
-  bool draining_ = false;
-  bool stopping_ = false;
+  // Of both threads.
+  std::atomic<bool> draining_{false};
+  std::atomic<bool> stopping_{false};
 };
 
 }  // namespace nfx::control

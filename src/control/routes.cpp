@@ -128,6 +128,35 @@ bool is_path_of(const Route& route, std::string_view path, std::string_view& ses
 
 }  // namespace
 
+bool Route::for_worker() const noexcept {
+  switch (resource) {
+    case Resource::drain:
+    case Resource::end_drain:
+    case Resource::reload_tls:
+    case Resource::plan_reload:
+    case Resource::reload:
+    case Resource::add_session:
+    case Resource::change_session:
+    case Resource::store:
+    case Resource::store_verify:
+    case Resource::store_tail: return true;
+    case Resource::health:
+    case Resource::readiness:
+    case Resource::metrics:
+    case Resource::engine:
+    case Resource::threads:
+    case Resource::placement:
+    case Resource::latency:
+    case Resource::slowest:
+    case Resource::stop:
+    case Resource::log_level:
+    case Resource::sessions:
+    case Resource::session:
+    case Resource::messages: break;
+  }
+  return false;
+}
+
 const std::vector<Route>& routes() {
   static const std::vector<Route> table = all_routes();
   return table;

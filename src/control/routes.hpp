@@ -64,8 +64,9 @@ struct Route {
   // Who requests it is written to the audit log: what changes something, shows messages, or reads much.
   [[nodiscard]] bool audited() const noexcept { return role == Role::operator_; }
   [[nodiscard]] bool of_session() const noexcept { return resource >= Resource::session; }
-  // It reads files of any size: it is left to the worker's thread.
-  [[nodiscard]] bool for_worker() const noexcept { return resource >= Resource::store; }
+  // It is left to the worker's thread: it reads files of any size, or is in order with
+  // what adds and replaces sessions.
+  [[nodiscard]] bool for_worker() const noexcept;
 };
 
 [[nodiscard]] const std::vector<Route>& routes();

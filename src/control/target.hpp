@@ -1,6 +1,6 @@
 // What the control plane controls: an engine, or a substitute of tests.
-// Thread: the control plane's; where a function says so, its worker's, at the same time. Errors: a poll thread that does
-// not answer is a status.
+// Thread: the control plane's; the second half of Target its worker's, at the same time. Errors: a poll thread that
+// does not answer is a status.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +67,6 @@ class Target {
   virtual ~Target() = default;
   virtual CommandOutcome command(std::size_t session, const SessionCommand& command) = 0;
   virtual Engine::SessionList sessions() = 0;
-  // `config` is one [[session]] as in a configuration file.
-  virtual AddOutcome add(std::string_view config) = 0;
   // By its name, "FIX.4.4:DESK->VENUE".
   virtual std::optional<std::size_t> find(std::string_view name) = 0;
   virtual EngineView engine() = 0;
@@ -81,12 +79,16 @@ class Target {
   virtual std::optional<LatencyReport> latency(LatencyWindow window) = 0;
   virtual std::vector<SlowMoment> slowest(LatencyWindow window) = 0;
   virtual RecentMessages messages(std::size_t session, std::uint64_t after, std::size_t most) = 0;
-  // The next three on the worker's thread.
+  virtual bool add_metrics(MetricsPage& page) = 0;
+  virtual void stop() = 0;
+  virtual void set_log_level(LogLevel level) = 0;
+
+  // From here on on the worker's thread: the work of routes with Route::for_worker().
   virtual StoreOutcome<StoreView> store(std::size_t session) = 0;
   virtual StoreOutcome<StoreVerification> verify_store(std::size_t session, JournalPosition from) = 0;
   virtual StoreOutcome<std::vector<RecentMessage>> store_tail(std::size_t session, std::size_t most) = 0;
-  virtual bool add_metrics(MetricsPage& page) = 0;
-  virtual void stop() = 0;
+  // `config` is one [[session]] as in a configuration file.
+  virtual AddOutcome add(std::string_view config) = 0;
   virtual bool drain(std::string_view text) = 0;
   virtual bool end_drain() = 0;
   virtual std::vector<std::string> reload_tls() = 0;
@@ -95,7 +97,6 @@ class Target {
   virtual ReloadReport reload(std::string_view who) = 0;
   // `config` as of add(), for the session of this number.
   virtual ReloadReport change(std::size_t session, std::string_view config, std::string_view who) = 0;
-  virtual void set_log_level(LogLevel level) = 0;
 };
 
 }  // namespace nfx::control

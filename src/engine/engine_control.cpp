@@ -28,7 +28,8 @@ std::string_view to_string(CommandStatus status) noexcept {
       return "the message store cannot record a sequence number now: see its condition";
     case CommandStatus::stopping: return "the engine stops or drains";
     case CommandStatus::no_such_session: return "there is no such session";
-    case CommandStatus::busy: return "too many commands wait for this poll thread: try again";
+    case CommandStatus::busy:
+      return "too many commands wait for this poll thread, or a reload replaces the session now: try again";
     case CommandStatus::timed_out: return "the poll thread did not take the command in time, and will not carry it out";
   }
   return "?";

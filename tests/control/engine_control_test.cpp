@@ -150,6 +150,7 @@ TEST_F(ControlledEngine, metrics_have_the_session) {
 }
 
 TEST_F(ControlledEngine, threads_are_those_of_the_process) {
+  EXPECT_EQ(ask("GET", control_path(name, "store")).status, 409U) << "its store is memory; both threads run";
   const Json running = Json::parse(ask("GET", "/v1/threads").body)["running"];
   std::set<std::string> names;
   int poll_threads = 0;

@@ -1,11 +1,18 @@
 // A configuration file that changes while its engine runs: what would change is stated, what can is carried out, and a
 // session that is logged on continues.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -67,7 +74,7 @@ class Reload : public ::testing::Test {
     std::string made = (std::filesystem::temp_directory_path() / "nfx-reload-XXXXXX").string();
     ASSERT_NE(::mkdtemp(made.data()), nullptr);
     folder = made;
-    write(std::string{head} + session("DESK") + session("OTHER"));
+    write(std::string{engine_section()} + std::string{head} + session("DESK") + session("OTHER"));
     engine.emplace(load_program_config(file(), "test"), application);
     engine->start();
     control = make_control(*engine, file());
@@ -84,6 +91,7 @@ class Reload : public ::testing::Test {
     peer_thread = std::jthread{[this] { peer->run(); }};
     ASSERT_TRUE(application.wait_for_logons(1));
   }
+  [[nodiscard]] virtual std::string_view engine_section() const { return {}; }
   void TearDown() override {
     LineLog::set_least_level(LogLevel::info);
     if (peer) peer->stop();
@@ -340,6 +348,67 @@ TEST_F(Reload, keeps_sessions_that_an_operator_has_added) {
   write(std::string{head} + session("DESK") + session("OTHER"));
   EXPECT_EQ(reload()["result"], "done");
   EXPECT_EQ(names().size(), 2U);
+}
+
+class LargeReload : public Reload {
+ protected:
+  [[nodiscard]] std::string_view engine_section() const override { return "[engine]\nmax_dynamic_sessions = 1000\n"; }
+};
+
+// The file is a pipe, so that it is read for as long as the test wants.
+TEST_F(LargeReload, does_not_delay_other_requests) {
+  constexpr int sessions = 1000, requests = 100;
+  std::filesystem::remove(file());
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+  auto reloaded = std::async(std::launch::async, [this] { return reload(); });
+  std::ofstream pipe{file()};  // once the engine reads
+  std::chrono::steady_clock::duration longest{};
+  const auto ask_for_health = [&] {
+    for (int i = 0; i < requests; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      EXPECT_EQ(ask("GET", "/healthz").status, 200U);
+      longest = std::max(longest, std::chrono::steady_clock::now() - begin);
+    }
+  };
+  pipe << engine_section() << head << session("DESK") << session("OTHER");
+  ask_for_health();
+  EXPECT_EQ(reloaded.wait_for(0s), std::future_status::timeout) << "it reads the file";
+  for (int i = 0; i < sessions; ++i) pipe << session("LATER" + std::to_string(i), "store = \"memory\"\n");
+  pipe.close();
+  ask_for_health();
+  const Json done = reloaded.get();
+  EXPECT_EQ(done["result"], "done") << done["problems"];
+  EXPECT_LT(longest, 1s);
+  std::printf("longest answer while %d sessions were added: %lld us\n", sessions,
+              static_cast<long long>(std::chrono::duration_cast<std::chrono::microseconds>(longest).count()));
+  EXPECT_EQ(names().size(), 2U + sessions);
+  expect_undisturbed();
+}
+
+// Its new address is not free until the test gives it up, and the reload tries for five seconds.
+TEST_F(Reload, refuses_commands_to_a_session_while_it_is_replaced) {
+  const int taken = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(taken, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(taken, 1), 0);
+  ASSERT_EQ(::getsockname(taken, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  write(std::string{head} + session("DESK") +
+        session("OTHER", "listen = \"127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "\"\n"));
+  auto reloaded = std::async(std::launch::async, [this] { return reload(); });
+  const auto give_up = std::chrono::steady_clock::now() + 30s;
+  unsigned status = 0;
+  while (status != 503 && std::chrono::steady_clock::now() < give_up)
+    status = ask("GET", control_path(name_of("OTHER"))).status;
+  EXPECT_EQ(status, 503U);
+  EXPECT_EQ(ask("POST", control_path(name_of("OTHER"), "disable")).status, 503U);
+  EXPECT_EQ(ask("POST", control_path(name_of("DESK"), "test-request")).status, 200U) << "others are not concerned";
+  ::close(taken);
+  const Json done = reloaded.get();
+  EXPECT_EQ(done["result"], "done") << done;
+  EXPECT_EQ(shown("OTHER")["enabled"], true);
 }
 
 TEST_F(Reload, is_refused_while_the_engine_drains_and_is_in_the_audit_log) {
