@@ -21,9 +21,6 @@
 #include "nexusfix/concurrent/wake_signal.hpp"
 #include "nexusfix/engine/program.hpp"
 #include "nexusfix/nats/nats_stream.hpp"
-#include "nexusfix/placement/cpu_affinity.hpp"
-#include "nexusfix/placement/place_thread.hpp"
-#include "nexusfix/placement/plan.hpp"
 #include "nexusfix/store/journal_replica.hpp"
 
 namespace nfx {
@@ -78,7 +75,10 @@ class ClusterGateway final : public Gateway {
         members_(config_, own_),
         stream_(open(config_)),
         signal_(std::make_shared<WakeSignal>()),
-        opener_([this] { signal_->notify(); }) {
+        opener_([this] { signal_->notify(); },
+                [&engine](std::string_view name, const std::function<void()>& work) {
+                  engine.run_on_housekeeping(name, work);
+                }) {
     for (const SessionSettings& settings : engine.config().sessions) {
       if (!settings.is_replicated()) continue;
       if (settings.store_kind != StoreKind::journal)
@@ -94,7 +94,7 @@ class ClusterGateway final : public Gateway {
       answered_.store(true, std::memory_order_release);
       signal_->notify();
     });
-    thread_ = std::thread{[this] { run(); }};
+    thread_ = std::thread{[this] { engine_.run_on_housekeeping("nfx-cluster", [this] { run(); }); }};
   }
   ~ClusterGateway() override {
     stop_.store(true, std::memory_order_release);
@@ -153,9 +153,6 @@ class ClusterGateway final : public Gateway {
   // The thread.
 
   void run() {
-    CpuAffinity::name_thread("nfx-cluster");
-    if (const PlacementPlan* plan = engine_.plan(); plan != nullptr && !plan->housekeeping.empty())
-      static_cast<void>(place_thread(plan->housekeeping));
     for (std::size_t i = 0; i < members_.size(); ++i) stream_.read_lease(index_of_member(i));
     while (!stop_.load(std::memory_order_acquire)) {
       turn(read_monotonic());

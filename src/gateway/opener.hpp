@@ -8,12 +8,12 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
-#include "nexusfix/placement/cpu_affinity.hpp"
 
 namespace nfx::gateway {
 
@@ -21,8 +21,12 @@ class Opener {
  public:
   using End = std::function<void(MonotonicTime now)>;
 
+  // Runs `work` on the calling thread, in its place: Engine::run_on_housekeeping.
+  using InPlace = std::function<void(std::string_view name, const std::function<void()>& work)>;
+
   // `ended` is called on the opener's thread when run_ends() has something to do.
-  explicit Opener(std::function<void()> ended) : ended_(std::move(ended)), thread_([this] { run(); }) {}
+  Opener(std::function<void()> ended, const InPlace& in_place)
+      : ended_(std::move(ended)), thread_([this, in_place] { in_place("nfx-cluster-io", [this] { run(); }); }) {}
   ~Opener() {
     {
       const std::lock_guard lock{mutex_};
@@ -58,7 +62,6 @@ class Opener {
   };
 
   void run() {
-    CpuAffinity::name_thread("nfx-cluster-io");
     std::unique_lock lock{mutex_};
     for (;;) {
       changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });

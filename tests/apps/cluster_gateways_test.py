@@ -1,5 +1,6 @@
 """Two gateways of nfx serve on one nats-server on loopback: ownership, refusal, drain, move, and a killed owner."""
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -124,6 +125,16 @@ class Gateways(unittest.TestCase):
         self.assertEqual((code, err), (0, ""))
         self.assertIn(" #2 received 8=FIX.4.4", out)
         self.assertEqual(out.count(" received "), 2)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one CPU stays for housekeeping")
+    def test_threads_of_a_gateway_run_on_the_housekeeping_cpus(self):
+        cpu = min(os.sched_getaffinity(0))
+        gateway = self.start("a", f'[placement]\nenabled = true\nhousekeeping = "{cpu}"\n')
+        gateway.line_with(OWNED)
+        code, out, err = gateway.stop()
+        self.assertEqual((code, err), (0, ""))
+        for name in ("nfx-cluster", "nfx-cluster-io"):
+            self.assertIn(f"{name} on CPU {cpu}, ", out)
 
     def test_wrong_lease_is_one_line_with_what_to_write(self):
         folder = self.folder / "wrong"
