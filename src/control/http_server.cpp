@@ -101,6 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
  public:
   using Ended = std::function<void(Connection*)>;
   static constexpr bool is_encrypted = std::is_same_v<Stream, Encrypted>;
+  enum class Wait : std::uint8_t { for_request, for_work, for_client };  // the last to take its answer
 
   Connection(typename Protocol::socket socket, const Service& service, Ended ended)
       : stream_(stream_of(std::move(socket), service, static_cast<const Stream*>(nullptr))),
@@ -128,13 +129,13 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     }
   }
   void cut() noexcept { lowest().close(); }
-  [[nodiscard]] bool waits() const noexcept { return waits_; }
+  [[nodiscard]] bool waits(Wait wait) const noexcept { return wait_ == wait; }
 
  private:
   [[nodiscard]] auto& lowest() noexcept { return beast::get_lowest_layer(stream_); }
 
   void read() {
-    waits_ = true;
+    wait_ = Wait::for_request;
     reader_.begin();
     lowest().expires_after(service_.limits.request_time);
     read_some();
@@ -161,7 +162,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     if (error) return;
     HttpProgress progress = reader_.take({space_.data(), size});
     if (progress == HttpProgress::incomplete) return read_some();
-    waits_ = false;
+    wait_ = Wait::for_work;
     if (progress == HttpProgress::complete && has_more()) progress = reader_.take("?");
     if (progress == HttpProgress::refused) {
       const HttpRefusal& refusal = reader_.refusal();
@@ -213,11 +214,12 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
     if (answer.authenticate) response_.set(http::field::www_authenticate, "Bearer realm=\"nexusfix\"");
     response_.body() = std::move(answer.body);
     response_.prepare_payload();
+    wait_ = Wait::for_client;
     lowest().expires_after(service_.limits.answer_time);
     http::async_write(stream_, response_, [self = this->shared_from_this(), goes_on](error_code error, std::size_t) {
       if (error) return;
       if (goes_on) return self->read();
-      self->waits_ = true;
+      self->wait_ = Wait::for_request;
       self->lowest().expires_after(self->service_.limits.linger_time);
       self->end();
     });
@@ -252,7 +254,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   http::response<http::string_body> response_;
   std::size_t requests_ = 0;
   std::size_t discarded_ = 0;
-  bool waits_ = true;
+  Wait wait_ = Wait::for_request;
 };
 
 template <class Protocol, class Stream>
@@ -291,7 +293,9 @@ class Listener {
 
   void begin(typename Protocol::socket socket) {
     if (connections_->size() >= service_.limits.connections) {
-      const auto idle = std::ranges::find_if(*connections_, [](const auto* each) { return each->waits(); });
+      // Where none waits for its request, one whose client takes no answer is closed.
+      auto idle = oldest(Peer::Wait::for_request);
+      if (idle == connections_->end()) idle = oldest(Peer::Wait::for_client);
       if (idle == connections_->end()) return;  // closes the new one
       (*idle)->cut();
       connections_->erase(idle);
@@ -302,9 +306,13 @@ class Listener {
     made->begin();
   }
 
-  Service service_;
   using Peer = Connection<Protocol, Stream>;
   using Connections = std::list<Peer*>;
+  [[nodiscard]] typename Connections::iterator oldest(typename Peer::Wait wait) const {
+    return std::ranges::find_if(*connections_, [wait](const Peer* each) { return each->waits(wait); });
+  }
+
+  Service service_;
   std::shared_ptr<Connections> connections_ = std::make_shared<Connections>();  // the oldest first
   typename Protocol::acceptor acceptor_;
   asio::steady_timer timer_;

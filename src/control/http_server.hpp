@@ -21,7 +21,7 @@ namespace nfx::control {
 
 struct HttpLimits {
   std::size_t connections =
-      32;  // of each listener; the one that has waited longest for a request is closed for a further one
+      32;  // of each listener; for a further one the oldest that waits for a request, or for its client, is closed
   std::size_t header_bytes = 8192;
   std::size_t body_bytes = Api::largest_body;
   std::chrono::milliseconds request_time{10'000};  // from the first byte, or the last answer, to the request's end

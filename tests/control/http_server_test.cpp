@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -63,6 +64,14 @@ class RawClient {
       all.append(bytes, static_cast<std::size_t>(got));
     }
   }
+  // What comes first.
+  std::string hear_some() const {
+    std::string bytes(4096, '\0');
+    pollfd ready{fd_, POLLIN, 0};
+    if (::poll(&ready, 1, 20'000) != 1) return "<timeout>";
+    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(::recv(fd_, bytes.data(), bytes.size(), 0), 0)));
+    return bytes;
+  }
   [[nodiscard]] bool connected() const noexcept { return connected_; }
 
  private:
@@ -89,15 +98,15 @@ class ControlHttp : public ::testing::Test {
     server.reset();
     if (!folder.empty()) std::filesystem::remove_all(folder);
   }
-  void serve(HttpLimits limits = {}) {
+  void serve(HttpLimits limits = {}, const std::string& more = {}) {
     server = std::make_unique<HttpServer>(HttpServerOptions{
-        .config = config, .limits = limits, .answer = [this](const Request& request) {
+        .config = config, .limits = limits, .answer = [this, more](const Request& request) {
           {
             const std::lock_guard lock{mutex};
             carried_out.push_back(std::string{request.method} + ' ' + std::string{request.target});
           }
           return Answer{.body = std::string{request.method} + ' ' + std::string{request.target} + ' ' +
-                                std::string{to_string(request.caller.role)} + ' ' + std::string{request.body}};
+                                std::string{to_string(request.caller.role)} + ' ' + std::string{request.body} + more};
         }});
     thread = std::thread{[this] { server->run(); }};
   }
@@ -322,6 +331,17 @@ TEST_F(ControlHttp, many_silent_connections_make_room_for_one_that_asks) {
   }
   EXPECT_EQ(ask({.socket = config.socket}, {.target = "/x"}).status, 200U);
   EXPECT_EQ(silent.front()->hear(), "");
+}
+
+TEST_F(ControlHttp, connections_that_take_no_answer_make_room_for_one_that_asks) {
+  serve({.connections = 4}, std::string(std::size_t{16} * 1024 * 1024, 'x'));
+  std::vector<std::unique_ptr<RawClient>> deaf;
+  for (int i = 0; i < 4; ++i) {
+    deaf.push_back(std::make_unique<RawClient>(config.socket));
+    EXPECT_TRUE(deaf.back()->say("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    EXPECT_EQ(deaf.back()->hear_some().substr(0, 12), "HTTP/1.1 200");
+  }
+  EXPECT_EQ(ask({.socket = config.socket}, {.target = "/y"}).status, 200U);
 }
 
 TEST_F(ControlHttp, ends_while_clients_are_connected) {
