@@ -1,5 +1,5 @@
-// An engine with 1,000 sessions, some with traffic, and two operators who give every command to every session
-// over HTTP: each command is answered, the audit log has each, and no message is lost.
+// An engine with 1,000 sessions, some with traffic, and two operators who use every route of the API over HTTP, those
+// of sessions with every session: each request is answered, the audit log has each change, and no message is lost.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -28,6 +28,8 @@
 #include "control/routes.hpp"
 #include "nexusfix/control/client.hpp"
 #include "nexusfix/control/control.hpp"
+#include "nexusfix/engine/program.hpp"
+#include "nexusfix/observe/line_log.hpp"
 #include "nexusfix/wire/field_writer.hpp"
 
 namespace nfx {
@@ -40,20 +42,36 @@ constexpr std::size_t session_count = 1000;
 constexpr std::size_t busy_count = 8;
 // A user has so many requests in a burst, and fewer a second from then on: an operator uses a token after the other.
 constexpr std::size_t requests_of_a_token = 350;
-constexpr std::size_t tokens_of_an_operator = 60;
+constexpr std::size_t tokens_of_an_operator = 120;
+// Routes of the engine come after this number of sessions: four times in all, as many plans of a reload as a burst has.
+constexpr std::size_t sessions_between = session_count / 2;
+
+using control::Resource;
+using control::Route;
 
 std::string desk_of(std::size_t number) { return "DESK" + std::to_string(number); }
 
-SessionSettings settings_of(std::string_view us, std::string_view them, Role role) {
+SessionSettings initiator(std::string_view us, std::string_view them) {
   SessionSettings settings;
   settings.session.begin_string = "FIX.4.4";
   settings.session.sender_comp_id = us;
   settings.session.target_comp_id = them;
-  settings.session.role = role;
+  settings.session.role = Role::initiator;
   settings.store_kind = StoreKind::memory;
   settings.reconnect_delay = 5ms;
   settings.reconnect_delay_max = 5ms;
   return settings;
+}
+
+constexpr std::string_view defaults_text =
+    "[defaults]\nsender_comp_id = \"VENUE\"\nlisten = \"127.0.0.1:0\"\ndictionary = \"none\"\n";
+
+// Those with traffic have a journal.
+std::string session_text(const std::string& peer, bool has_journal, std::string_view more = {}) {
+  std::string text = "[[session]]\ntarget_comp_id = \"" + peer + "\"\n";
+  text += has_journal ? "store_directory = \"store\"\nstore_ring_directory = \"rings\"\nsegment_size = 1048576\n"
+                      : "store = \"memory\"\n";
+  return text.append(more);
 }
 
 // Sends numbered messages on each session that is logged on, until it is to end.
@@ -131,13 +149,27 @@ class Operator {
   ~Operator() { disconnect(); }
 
   // Again where the poll thread was busy or late: the answer states that nothing was carried out.
-  Reply ask(std::string_view method, const std::string& path, const std::string& body, const std::string& if_match) {
+  Reply ask(std::string_view method, const std::string& path, const std::string& body = {},
+            const std::string& if_match = {}) {
     for (int tries = 0; tries < 50; ++tries) {
       Reply reply = once(method, path, body, if_match);
       if (reply.status != 503 && reply.status != 504) return reply;
       ++repeated;
     }
     return {};
+  }
+
+  Reply once(std::string_view method, const std::string& path, const std::string& body, const std::string& if_match) {
+    if (!connect()) return {};
+    const std::string& token = tokens_.at(used_++ / requests_of_a_token);
+    std::string text{method};
+    text += ' ' + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_) + "\r\nAuthorization: Bearer " + token;
+    if (!if_match.empty()) text += "\r\nIf-Match: " + if_match;
+    text += "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size());
+    if (method == "GET") text.resize(text.rfind("\r\nContent-Type"));
+    text += "\r\n\r\n" + body;
+    if (::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size())) return {};
+    return hear();
   }
 
   std::size_t repeated = 0;
@@ -156,18 +188,6 @@ class Operator {
     address.sin_port = htons(port_);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     return ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  }
-  Reply once(std::string_view method, const std::string& path, const std::string& body, const std::string& if_match) {
-    if (!connect()) return {};
-    const std::string& token = tokens_.at(used_++ / requests_of_a_token);
-    std::string text{method};
-    text += ' ' + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_) + "\r\nAuthorization: Bearer " + token;
-    if (!if_match.empty()) text += "\r\nIf-Match: " + if_match;
-    text += "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size());
-    if (method == "GET") text.resize(text.rfind("\r\nContent-Type"));
-    text += "\r\n\r\n" + body;
-    if (::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size())) return {};
-    return hear();
   }
   Reply hear() {
     std::string all;
@@ -206,11 +226,44 @@ class Operator {
 
 // What an operator has got.
 struct Answers {
-  std::size_t given = 0;  // commands that change something
+  std::size_t given = 0;  // requests that change something
   std::size_t done = 0;
   std::size_t refused = 0;
-  std::map<std::string, std::size_t> unexpected;  // "drop: 500"
+  std::map<std::string, std::size_t> done_of;     // "GET /metrics", also of what only reads
+  std::map<std::string, std::size_t> unexpected;  // "POST /v1/engine/drain: 500"
 };
+
+std::string name_of(const Route& route) { return std::string{route.method} + ' ' + route.path; }
+
+// Answers that refuse a request because of what the other operator has done.
+bool may_refuse(const Route& route, unsigned status) {
+  switch (route.resource) {
+    case Resource::plan_reload: return status == 409 || status == 429;
+    case Resource::messages: return status == 404 || status == 503;  // of eight sessions at a time
+    case Resource::reload:                                           // while the engine drains
+    case Resource::add_session: return status == 409;
+    case Resource::session:
+    case Resource::change_session:
+    case Resource::store:  // also that there is no journal
+    case Resource::store_verify:
+    case Resource::store_tail: return status == 404 || status == 409 || status == 412 || status == 422;
+    case Resource::readiness: return status == 503;
+    case Resource::health:
+    case Resource::metrics:
+    case Resource::engine:
+    case Resource::threads:
+    case Resource::placement:
+    case Resource::latency:
+    case Resource::slowest:
+    case Resource::stop:
+    case Resource::drain:
+    case Resource::end_drain:
+    case Resource::reload_tls:
+    case Resource::log_level:
+    case Resource::sessions: break;
+  }
+  return false;
+}
 
 class ControlLoad : public ::testing::Test {
  protected:
@@ -219,31 +272,29 @@ class ControlLoad : public ::testing::Test {
     std::string made = (std::filesystem::temp_directory_path() / "nfx-load-XXXXXX").string();
     ASSERT_NE(::mkdtemp(made.data()), nullptr);
     folder = made;
-    EngineConfig config;
-    for (std::size_t i = 0; i < session_count; ++i) {
-      config.sessions.push_back(settings_of("VENUE", desk_of(i), Role::acceptor));
-      config.sessions.back().listen = {"127.0.0.1", 0};
-    }
-    config.control.http = {"127.0.0.1", 0};
-    config.control.tokens = folder / "tokens";
-    config.control.audit = folder / "audit.log";
+    const std::string tokens_file = folder / "tokens", file = folder / "engine.toml";
     {
-      std::ofstream file{config.control.tokens};
+      std::ofstream out{tokens_file};
       for (std::size_t i = 0; i < tokens.size(); ++i) {
         for (std::size_t k = 0; k < tokens_of_an_operator; ++k) {
           std::string number = std::to_string(1000 * (i + 1) + k);
-          file << "operator user" << number << ' ' << tokens[i].emplace_back(40 - number.size(), 't').append(number)
-               << '\n';
+          out << "operator user" << number << ' ' << tokens[i].emplace_back(40 - number.size(), 't').append(number)
+              << '\n';
         }
       }
     }
-    ::chmod(config.control.tokens.c_str(), 0600);
-    engine.emplace(std::move(config), venue);
+    ::chmod(tokens_file.c_str(), 0600);
+    {
+      std::ofstream out{file};
+      out << "[control]\nhttp = \"127.0.0.1:0\"\ntokens = \"tokens\"\naudit = \"audit.log\"\n" << defaults_text;
+      for (std::size_t i = 0; i < session_count; ++i) out << session_text(desk_of(i), i < busy_count);
+    }
+    engine.emplace(load_program_config(file, "test"), venue);
     engine->start();
-    control = make_control(*engine);
+    control = make_control(*engine, file);
     EngineConfig desk_config;
     for (std::size_t i = 0; i < busy_count; ++i) {
-      desk_config.sessions.push_back(settings_of(desk_of(i), "VENUE", Role::initiator));
+      desk_config.sessions.push_back(initiator(desk_of(i), "VENUE"));
       desk_config.sessions.back().connect = {*engine->local_endpoint(i)};
     }
     desk_engine.emplace(std::move(desk_config), desk);
@@ -257,48 +308,103 @@ class ControlLoad : public ::testing::Test {
     control.reset();
     desk_engine.reset();
     engine.reset();
+    LineLog::set_least_level(LogLevel::info);
     if (!folder.empty()) std::filesystem::remove_all(folder);
   }
 
-  static void give(Operator& who, const SessionCommandRow& row, std::size_t session, bool by_name, Answers& answers) {
-    const std::string path =
-        by_name ? control_path("FIX.4.4:VENUE->" + desk_of(session)) : "/v1/sessions/" + std::to_string(session);
-    std::string body, if_match;
-    if (row.takes(CommandArguments::expected)) {
-      // As a person does it: reads the present state, and changes that.
-      const Reply seen = who.ask("GET", path, {}, {});
-      if (seen.status != 200) {
-        ++answers.unexpected["show: " + std::to_string(seen.status)];
-        return;
-      }
-      if_match = seen.etag;
-      const std::uint64_t next_out = Json::parse(seen.body)["next_out"];
-      if (row.takes(CommandArguments::numbers)) body = R"({"next_out": )" + std::to_string(next_out + 3) + "}";
-      if (row.takes(CommandArguments::from)) body = R"({"from": 1})";
+  // The body of a request, and the state that it is for. False: there is no such session any more.
+  static bool complete(Operator& who, const Route& route, const std::string& session, std::size_t number,
+                       std::string& body, std::string& if_match) {
+    if (route.resource == Resource::log_level) body = R"({"level": "warning"})";
+    if (route.resource == Resource::change_session) {
+      const bool has_journal = number < busy_count;
+      const std::string text = session_text(desk_of(number), has_journal, "max_latency_s = 60\n");
+      body = Json{{"config", std::string{defaults_text} + text}}.dump();
     }
-    ++answers.given;
-    const Reply reply = who.ask("POST", path + '/' + std::string{row.name}, body, if_match);
-    switch (reply.status) {
-      case 200: ++answers.done; break;
-      case 404:  // the other operator has removed it
-      case 409:
-      case 412:
-      case 422: ++answers.refused; break;
-      default: ++answers.unexpected[std::string{row.name} + ": " + std::to_string(reply.status)]; break;
+    if (route.resource != Resource::session) return true;
+    const SessionCommandRow& row = row_of(route.command);
+    if (!row.takes(CommandArguments::expected)) return true;
+    // As a person does it: reads the present state, and changes that.
+    const Reply seen = who.ask("GET", session);
+    if (seen.status != 200) return false;
+    if_match = seen.etag;
+    const std::uint64_t next_out = Json::parse(seen.body)["next_out"];
+    if (row.takes(CommandArguments::numbers)) body = R"({"next_out": )" + std::to_string(next_out + 3) + "}";
+    if (row.takes(CommandArguments::from)) body = R"({"from": 1})";
+    return true;
+  }
+  static void note(const Route& route, unsigned status, Answers& answers) {
+    if (route.changes()) ++answers.given;
+    if (status == 200) {
+      ++answers.done_of[name_of(route)];
+      answers.done += route.changes() ? 1 : 0;
+    } else if (may_refuse(route, status)) {
+      answers.refused += route.changes() ? 1 : 0;
+    } else {
+      ++answers.unexpected[name_of(route) + ": " + std::to_string(status)];
     }
   }
+  static void give(Operator& who, const Route& route, std::size_t number, bool by_name, Answers& answers) {
+    const std::string session =
+        by_name ? control_path("FIX.4.4:VENUE->" + desk_of(number)) : "/v1/sessions/" + std::to_string(number);
+    std::string path = route.path, body, if_match;
+    if (route.of_session()) path.replace(0, path.find('}') + 1, session);
+    if (!complete(who, route, session, number, body, if_match)) {
+      ++answers.unexpected["show for " + name_of(route)];
+      return;
+    }
+    // That eight sessions are copied already, and that the engine drains, are answers.
+    const bool once = route.resource == Resource::messages || route.resource == Resource::readiness;
+    const Reply reply =
+        once ? who.once(route.method, path, body, if_match) : who.ask(route.method, path, body, if_match);
+    note(route, reply.status, answers);
+  }
+  // A session of this operator's own, which is removed again.
+  static void add_and_remove(Operator& who, const Route& route, std::size_t i, Answers& answers) {
+    const std::string peer = "ADDED" + std::to_string(i);
+    const Json body{{"config", std::string{defaults_text} + session_text(peer, false)}};
+    const Reply reply = who.ask(route.method, route.path, body.dump());
+    note(route, reply.status, answers);
+    if (reply.status != 200) return;
+    const Route* remove = control::find_route("POST", control_path("FIX.4.4:VENUE->" + peer, "remove")).route;
+    note(*remove, who.ask("POST", control_path("FIX.4.4:VENUE->" + peer, "remove")).status, answers);
+  }
   // Both simultaneously: the first from the first session on, the second from the last one.
-  void both(const std::vector<SessionCommandKind>& commands) {
+  template <class Chosen>
+  void both(Chosen&& chosen) {
     std::vector<std::jthread> both_threads;
     for (std::size_t i = 0; i < operators.size(); ++i) {
       both_threads.emplace_back([&, i] {
         for (std::size_t k = 0; k < session_count; ++k) {
           const std::size_t session = i == 0 ? k : session_count - 1 - k;
-          for (const SessionCommandKind kind : commands)
-            give(*operators[i], row_of(kind), session, i == 1 && kind != SessionCommandKind::remove, answers[i]);
+          for (const Route& route : control::routes()) {
+            if (!chosen(route) || (!route.of_session() && k % sessions_between != 0)) continue;
+            const bool removes = is_command(route, SessionCommandKind::remove);
+            if (route.resource == Resource::add_session) {
+              add_and_remove(*operators[i], route, i, answers[i]);
+            } else {
+              give(*operators[i], route, session, i == 1 && !removes, answers[i]);
+            }
+          }
         }
       });
     }
+  }
+  // What only a session that is logged on takes; the commands before had logged all out.
+  void expect_done_while_logged_on() {
+    const auto give_up = std::chrono::steady_clock::now() + 60s;
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      for (const Route& route : control::routes()) {
+        if (!is_command(route, SessionCommandKind::test_request) && !is_command(route, SessionCommandKind::resend))
+          continue;
+        const std::string name = name_of(route);
+        for (std::size_t k = 0; !answers[i].done_of.contains(name) && std::chrono::steady_clock::now() < give_up; ++k)
+          give(*operators[i], route, k % busy_count, true, answers[i]);
+      }
+    }
+  }
+  static bool is_command(const Route& route, SessionCommandKind kind) {
+    return route.resource == Resource::session && route.command == kind;
   }
   // How many lines of the audit log have each event.
   std::map<std::string, std::size_t> audited() const {
@@ -327,19 +433,26 @@ class ControlLoad : public ::testing::Test {
   std::array<Answers, 2> answers;
 };
 
-TEST_F(ControlLoad, two_operators_give_every_command_to_a_thousand_sessions_and_no_message_is_lost) {
+TEST_F(ControlLoad, two_operators_use_every_route_with_a_thousand_sessions_and_no_message_is_lost) {
   for (std::size_t i = 0; i < operators.size(); ++i)
     operators[i] = std::make_unique<Operator>(control->http_port(), tokens[i]);
   for (std::size_t i = 0; i < busy_count; ++i) ASSERT_TRUE(venue.wait_for(i, 1, 60s)) << "session " << i;
-  // A reset begins a new sequence and a removal ends one: what is on its way then may be lost. They come afterwards.
-  std::vector<SessionCommandKind> harmless, last{SessionCommandKind::reset, SessionCommandKind::remove};
-  for (const SessionCommandRow& row : session_command_rows) {
-    if (!row.only_reads && std::ranges::find(last, row.kind) == last.end()) harmless.push_back(row.kind);
-  }
-  ASSERT_EQ(harmless.size() + last.size() + 1, session_command_rows.size());
+  // A reset begins a new sequence and a removal ends one: what is on its way then may be lost. They come afterwards,
+  // and the end of the engine comes last.
+  const auto ends = [](const Route& route) {
+    return route.resource == Resource::stop || is_command(route, SessionCommandKind::reset) ||
+           is_command(route, SessionCommandKind::remove);
+  };
   const double before = cpu_seconds();
-  both(harmless);
-  both({SessionCommandKind::enable, SessionCommandKind::logon, SessionCommandKind::release});
+  both([&](const Route& route) { return !ends(route); });
+  ASSERT_EQ(operators[0]->ask("POST", "/v1/engine/end-drain").status, 200U);
+  ++answers[0].given;
+  ++answers[0].done;
+  both([](const Route& route) {
+    return is_command(route, SessionCommandKind::enable) || is_command(route, SessionCommandKind::logon) ||
+           is_command(route, SessionCommandKind::release);
+  });
+  expect_done_while_logged_on();
   desk.ends = true;
   // What was sent before it ended: an iteration that began earlier may add one more, which comes as well.
   for (std::size_t i = 0; i < busy_count; ++i) {
@@ -347,37 +460,44 @@ TEST_F(ControlLoad, two_operators_give_every_command_to_a_thousand_sessions_and_
         << "session " << i << ": " << venue.whole(i) << " of " << desk.sent[i];
     EXPECT_GT(desk.sent[i], 1U);
   }
-  const Json list = Json::parse(operators[0]->ask("GET", "/v1/sessions", {}, {}).body);
+  const Json list = Json::parse(operators[0]->ask("GET", "/v1/sessions").body);
   EXPECT_EQ(list["sessions"].size(), session_count);
   EXPECT_EQ(list["complete"], true);
   for (const Json& each : list["sessions"]) {
     EXPECT_EQ(each["enabled"], true) << each["name"];
     EXPECT_EQ(each["held"], false) << each["name"];
   }
-  both({SessionCommandKind::reset});
+  both([](const Route& route) { return is_command(route, SessionCommandKind::reset); });
   const std::size_t done = answers[0].done + answers[1].done;
-  both({SessionCommandKind::remove});
+  both([](const Route& route) { return is_command(route, SessionCommandKind::remove); });
   EXPECT_EQ(answers[0].done + answers[1].done - done, session_count) << "each is removed once";
-  EXPECT_EQ(Json::parse(operators[0]->ask("GET", "/v1/sessions", {}, {}).body)["sessions"].size(), 0U);
+  EXPECT_EQ(Json::parse(operators[0]->ask("GET", "/v1/sessions").body)["sessions"].size(), 0U);
+  for (const Route& route : control::routes()) {
+    if (route.resource != Resource::stop) continue;
+    for (std::size_t i = 0; i < operators.size(); ++i) give(*operators[i], route, 0, false, answers[i]);
+  }
 
   const auto events = audited();
   std::size_t given = 0, again = 0;
   for (std::size_t i = 0; i < operators.size(); ++i) {
     EXPECT_EQ(answers[i].unexpected, (std::map<std::string, std::size_t>{}));
     EXPECT_EQ(answers[i].done + answers[i].refused, answers[i].given);
-    EXPECT_EQ(answers[i].given, (harmless.size() + 3 + last.size()) * session_count);
+    for (const Route& route : control::routes())
+      EXPECT_TRUE(answers[i].done_of.contains(name_of(route))) << name_of(route) << " by operator " << i;
     given += answers[i].given;
     again += operators[i]->repeated;
   }
   EXPECT_GE(events.at("requested"), given);
   EXPECT_LE(events.at("requested"), given + again);
-  EXPECT_EQ(events.at("requested"), events.at("done") + events.at("refused"));
-  EXPECT_EQ(events.at("done"), answers[0].done + answers[1].done);
+  const auto count_of = [&](const char* event) { return events.contains(event) ? events.at(event) : 0; };
+  EXPECT_EQ(count_of("requested"), count_of("done") + count_of("refused") + count_of("incomplete"));
+  EXPECT_GE(count_of("done") + count_of("incomplete"), answers[0].done + answers[1].done);
+  EXPECT_LE(count_of("done"), answers[0].done + answers[1].done);
   // Processor time of all threads together: other programs of the host do not add to it.
   const double used = cpu_seconds() - before;
   std::printf("%zu commands, %zu again, %.1f s of processor time\n", given, again, used);
 #ifdef NFX_OPTIMISED
-  EXPECT_LT(used, 30.0);
+  EXPECT_LT(used, 40.0);
 #endif
 }
 
