@@ -130,6 +130,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   }
   void cut() noexcept { lowest().close(); }
   [[nodiscard]] bool waits(Wait wait) const noexcept { return wait_ == wait; }
+  [[nodiscard]] auto begun() const noexcept { return begun_; }
 
  private:
   [[nodiscard]] auto& lowest() noexcept { return beast::get_lowest_layer(stream_); }
@@ -255,6 +256,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol, Stre
   std::size_t requests_ = 0;
   std::size_t discarded_ = 0;
   Wait wait_ = Wait::for_request;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 template <class Protocol, class Stream>
@@ -278,14 +280,17 @@ class Listener {
       if (error == asio::error::operation_aborted) return;
       if (error) return accept_later();
       begin(std::move(socket));
-      accept();
+      const auto wait = time_until_room();
+      if (wait <= std::chrono::steady_clock::duration::zero()) return accept();
+      accept_after(wait);
     });
   }
 
  private:
   // Perhaps there are no more descriptors: not again immediately.
-  void accept_later() {
-    timer_.expires_after(std::chrono::milliseconds{100});
+  void accept_later() { accept_after(std::chrono::milliseconds{100}); }
+  void accept_after(std::chrono::steady_clock::duration wait) {
+    timer_.expires_after(wait);
     timer_.async_wait([this](error_code error) {
       if (!error) accept();
     });
@@ -293,9 +298,7 @@ class Listener {
 
   void begin(typename Protocol::socket socket) {
     if (connections_->size() >= service_.limits.connections) {
-      // Where none waits for its request, one whose client takes no answer is closed.
-      auto idle = oldest(Peer::Wait::for_request);
-      if (idle == connections_->end()) idle = oldest(Peer::Wait::for_client);
+      const auto idle = least_needed();
       if (idle == connections_->end()) return;  // closes the new one
       (*idle)->cut();
       connections_->erase(idle);
@@ -310,6 +313,17 @@ class Listener {
   using Connections = std::list<Peer*>;
   [[nodiscard]] typename Connections::iterator oldest(typename Peer::Wait wait) const {
     return std::ranges::find_if(*connections_, [wait](const Peer* each) { return each->waits(wait); });
+  }
+  // Where none waits for its request, one whose client takes no answer is closed.
+  [[nodiscard]] typename Connections::iterator least_needed() const {
+    const auto silent = oldest(Peer::Wait::for_request);
+    return silent != connections_->end() ? silent : oldest(Peer::Wait::for_client);
+  }
+  [[nodiscard]] std::chrono::steady_clock::duration time_until_room() const {
+    if (connections_->size() < service_.limits.connections) return {};
+    const auto idle = least_needed();
+    if (idle == connections_->end()) return {};
+    return (*idle)->begun() + service_.limits.least_time - std::chrono::steady_clock::now();
   }
 
   Service service_;

@@ -22,6 +22,9 @@ namespace nfx::control {
 struct HttpLimits {
   std::size_t connections =
       32;  // of each listener; for a further one the oldest that waits for a request, or for its client, is closed
+  // Each connection has so much time for its handshake and its request before it is closed for a further one, which
+  // waits.
+  std::chrono::milliseconds least_time{50};
   std::size_t header_bytes = 8192;
   std::size_t body_bytes = Api::largest_body;
   std::chrono::milliseconds request_time{10'000};  // from the first byte, or the last answer, to the request's end

@@ -333,6 +333,15 @@ TEST_F(ControlHttp, many_silent_connections_make_room_for_one_that_asks) {
   EXPECT_EQ(silent.front()->hear(), "");
 }
 
+TEST_F(ControlHttp, a_crowd_leaves_a_connection_the_time_for_its_request) {
+  serve({.connections = 4, .least_time = 1s});
+  std::vector<std::unique_ptr<RawClient>> all;
+  for (int i = 0; i < 40; ++i) all.push_back(std::make_unique<RawClient>(config.socket));
+  EXPECT_TRUE(all.front()->say("GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+  EXPECT_EQ(all.front()->hear().substr(0, 12), "HTTP/1.1 200");
+  EXPECT_EQ(all[1]->hear(), "") << "the oldest one by then";
+}
+
 TEST_F(ControlHttp, connections_that_take_no_answer_make_room_for_one_that_asks) {
   serve({.connections = 4}, std::string(std::size_t{16} * 1024 * 1024, 'x'));
   std::vector<std::unique_ptr<RawClient>> deaf;
