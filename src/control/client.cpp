@@ -68,6 +68,13 @@ http::request<http::string_body> message_of(const ControlAddress& address, const
   return message;
 }
 
+// Otherwise a request waits until the server's delayed ACK of the handshake's last message has come: 40 ms.
+void send_at_once(asio::ip::tcp::socket& socket) {
+  error_code ignored;
+  socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
+}
+void send_at_once(asio::local::stream_protocol::socket& /*socket*/) {}
+
 template <class Stream, class Endpoint>
 std::expected<ControlReply, std::string> exchange(asio::io_context& context, Stream& stream, const Endpoint& endpoint,
                                                   const std::string& name, const ControlAddress& address,
@@ -80,6 +87,7 @@ std::expected<ControlReply, std::string> exchange(asio::io_context& context, Str
   beast::get_lowest_layer(stream).expires_after(address.timeout);
   beast::get_lowest_layer(stream).async_connect(endpoint, [&](error_code error) {
     if (error) return static_cast<void>(failed = error);
+    send_at_once(beast::get_lowest_layer(stream).socket());
     prepare(stream, [&](error_code error_of_handshake) {
       if (error_of_handshake) return static_cast<void>(failed = error_of_handshake);
       http::async_write(stream, message, [&](error_code error_of_write, std::size_t) {

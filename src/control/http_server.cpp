@@ -303,6 +303,11 @@ class Listener {
       (*idle)->cut();
       connections_->erase(idle);
     }
+    if constexpr (std::is_same_v<Protocol, Tcp>) {
+      // The last part of an answer does not wait for the client's delayed ACK, which comes after 40 ms.
+      error_code ignored;
+      socket.set_option(Tcp::no_delay{true}, ignored);
+    }
     const auto made = std::make_shared<Peer>(std::move(socket), service_,
                                              [connections = connections_](Peer* ended) { connections->remove(ended); });
     connections_->push_back(made.get());
