@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from support import PATIENCE_S
@@ -64,6 +65,12 @@ class Certificates:
         self.ca("-in", self.file(name + ".csr"), "-startdate", begin, "-enddate", end, "-notext", "-out",
                 self.file(name + ".crt"))
 
+    def issue_by_another(self, name, names):
+        """A certificate of an authority that nobody trusts."""
+        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650", "-subj",
+                     f"/CN={name}", "-addext", f"subjectAltName={names}", "-keyout", self.file(name + ".key"), "-out",
+                     self.file(name + ".crt"))
+
 
 class OpenSsl:
     """A running openssl s_client or s_server, whose input and output are the connection's."""
@@ -80,6 +87,16 @@ class OpenSsl:
         if not select.select([self.process.stdout], [], [], PATIENCE_S)[0]:
             raise AssertionError("openssl printed nothing")
         return os.read(self.process.stdout.fileno(), 65536)
+
+    def receive_until(self, words, seconds):
+        """What it prints until these words, its end, or so many seconds."""
+        seen, end = b"", time.monotonic() + seconds
+        while words not in seen and select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
+            more = os.read(self.process.stdout.fileno(), 65536)
+            if not more:
+                break
+            seen += more
+        return seen
 
     def close(self):
         self.process.kill()

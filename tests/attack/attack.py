@@ -43,13 +43,14 @@ from beside import Beside  # noqa: E402
 from control_attacks import CONTROL_ATTACKS  # noqa: E402
 from file_attacks import FILE_ATTACKS  # noqa: E402
 from further_attacks import FURTHER_ATTACKS  # noqa: E402
+from https_attacks import HTTPS_ATTACKS  # noqa: E402
 from judge import judge  # noqa: E402
 from table import ANY, VARIANTS, Limits  # noqa: E402
 from tls_support import Certificates, ssl  # noqa: E402
 
 
 def all_attacks():
-    return ATTACKS + FURTHER_ATTACKS + CONTROL_ATTACKS + FILE_ATTACKS
+    return ATTACKS + FURTHER_ATTACKS + CONTROL_ATTACKS + HTTPS_ATTACKS + FILE_ATTACKS
 
 
 class Stage:
@@ -68,6 +69,9 @@ def make_certificates():
     made = Certificates("Attack CA")
     for name in ("innocent", "c1", "c2"):
         made.issue(name, f"DNS:{name}.example")
+    for name in ("operator", "viewer", "stranger"):  # of the control plane
+        made.issue(name, f"DNS:{name}.example")
+    made.issue_by_another("foreign", "DNS:operator.example")
     return made
 
 

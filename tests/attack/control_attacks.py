@@ -25,14 +25,20 @@ def request(control, method="GET", path="/v1/engine", *fields, token="operator",
 
 
 class Caller:
-    """One connection to the control plane. Nothing here throws when the server closes or refuses it."""
+    """One connection to the control plane, with TLS where it has that. It throws nothing when the server closes or refuses it."""
 
-    def __init__(self, control, unix=False, timeout=2.0):
+    def __init__(self, control, unix=False, timeout=2.0, certificate="operator", encrypted=True, receive_bytes=None):
         self.socket = socket.socket(socket.AF_UNIX if unix else socket.AF_INET, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
+        if receive_bytes:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.open = True
         try:
             self.socket.connect(str(control.socket) if unix else ("127.0.0.1", control.port))
+            if not unix:
+                self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if control.certificates and encrypted and not unix:
+                self.socket = control.context(certificate).wrap_socket(self.socket)
         except OSError:
             self.close()
 

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 
 from support import run
+from tls_support import ssl
 
 VARIANTS = {
     # name: transport, poll threads, TLS
@@ -56,12 +57,15 @@ class Attack:
     alone: bool = False  # without an innocent: what files do
     allowed: bool = False  # sessions have allowed_addresses, and the attacker's is not among them
     control: bool = False  # the server has a control plane, and the attacker knows it
+    https: bool = False  # that has TLS and certificates in place of tokens
 
 
 class Control:
-    """The control plane of the server under attack: its socket, its port, and the token of each role."""
+    """The control plane of the server under attack: its socket, its port, and the token or certificate of each role."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, certificates=None):
+        self.certificates = certificates  # of HTTP with TLS, or None
+        self.contexts = {}
         self.socket = pathlib.Path(folder) / "control.sock"
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
@@ -69,9 +73,25 @@ class Control:
         self.tokens = {role: secrets.token_hex(32) for role in ("operator", "viewer")}
         file = pathlib.Path(folder) / "tokens"
         file.touch(mode=0o600)
-        file.write_text("".join(f"{role} {role}-1 {token}\n" for role, token in self.tokens.items()), encoding="ascii")
-        self.text = (f'[control]\nsocket = "{self.socket}"\nhttp = "{self.host}"\ntokens = "{file}"\n'
+        if certificates:
+            file.write_text("operator operator\nviewer viewer\n", encoding="ascii")
+            access = (f'clients = "{file}"\ntls_ca = "{certificates.file("ca.pem")}"\n'
+                      f'tls_certificate = "{certificates.file("server.crt")}"\ntls_key = "{certificates.file("server.key")}"\n')
+        else:
+            file.write_text("".join(f"{role} {role}-1 {token}\n" for role, token in self.tokens.items()), encoding="ascii")
+            access = f'tokens = "{file}"\n'
+        self.text = (f'[control]\nsocket = "{self.socket}"\nhttp = "{self.host}"\n{access}'
                      f'audit = "{pathlib.Path(folder) / "audit.log"}"\n')
+
+    def context(self, certificate):
+        """Of a client with this certificate, or without one."""
+        if certificate not in self.contexts:
+            made = ssl.create_default_context(cafile=self.certificates.file("ca.pem"))
+            made.check_hostname = False
+            if certificate:
+                made.load_cert_chain(self.certificates.file(certificate + ".crt"), self.certificates.file(certificate + ".key"))
+            self.contexts[certificate] = made
+        return self.contexts[certificate]
 
 
 @dataclasses.dataclass
@@ -90,6 +110,7 @@ class Settings:
     def __init__(self, folder, variant, tls, allowed=False):
         self.folder = folder
         self.transport, self.threads, self.encrypted = VARIANTS[variant]
+        self.certificates = tls
         self.tls = tls if self.encrypted else None
         self.allowed = allowed
         self.control = None  # set by text()
@@ -128,6 +149,6 @@ class Settings:
             attacked = [*attacked, self.session("PROBE", 'store = "memory"', allowed=("127.2.0.1",))]
         engine = [f'[engine]\ntransport = "{self.transport}"\npoll_threads = {self.threads}',
                   *(attack.engine(self) if attack.engine else ())]
-        self.control = Control(self.folder.path) if attack.control else None
+        self.control = Control(self.folder.path, self.certificates if attack.https else None) if attack.control else None
         return ("\n".join(engine) + "\n" + (self.control.text if self.control else "") +
                 f'[log]\ndirectory = "{self.folder.path / "log"}"\n' + innocent + "".join(attacked))
