@@ -82,6 +82,12 @@ SendResult EpollTransport::try_send(ConnectionId id, std::span<const char> bytes
   return Registry::try_send(id, bytes);
 }
 void EpollTransport::close(ConnectionId id) noexcept { Registry::close(id); }
+std::expected<int, NotDetached> EpollTransport::detach(ConnectionId id, std::string& received) {
+  return Registry::detach(id, received);
+}
+std::optional<ConnectionId> EpollTransport::adopt(int fd, const SocketOptions& options) {
+  return Registry::adopt(fd, options);
+}
 
 // Accepting.
 
@@ -330,6 +336,12 @@ std::size_t EpollTransport::receive(const detail::SinkRef& sink, ConnectionId id
 }
 
 // Watches.
+
+// Bytes of a held connection are in the socket. It stays open, so closing it does not end its watch.
+bool EpollTransport::may_detach(Connection& connection, std::string&) noexcept {
+  if (!connection.unwatched && !connection.direct) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, connection.fd, nullptr);
+  return true;
+}
 
 void EpollTransport::free_slot(Connection& connection) noexcept {
   if (connection.fd >= 0) ::close(connection.fd);

@@ -47,6 +47,7 @@ class IoUringImpl : private IoUringRegistry {
   using IoUringRegistry::close;
   using IoUringRegistry::close_listener;
   using IoUringRegistry::connect;
+  using IoUringRegistry::detach;
   using IoUringRegistry::listen;
   using IoUringRegistry::local_endpoint;
   using IoUringRegistry::try_send;
@@ -110,6 +111,7 @@ class IoUringImpl : private IoUringRegistry {
   void watch_for_room(Connection& connection) noexcept { enqueue(to_start_, connection); }
   void watch_lingering(Connection& connection) noexcept;
   [[nodiscard]] bool stream_ended(const Connection& connection) const noexcept { return connection.ended; }
+  [[nodiscard]] bool may_detach(Connection& connection, std::string& received);
   void free_slot(Connection& connection) noexcept;
 
   [[nodiscard]] Connection* current(std::uint32_t slot, std::uint32_t tag) noexcept;

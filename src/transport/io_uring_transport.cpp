@@ -69,6 +69,9 @@ SendResult IoUringTransport::try_send(ConnectionId id, std::span<const char> byt
 }
 void IoUringTransport::close(ConnectionId id) noexcept { impl_->close(id); }
 void IoUringTransport::hold(ConnectionId id, bool held) noexcept { impl_->hold(id, held); }
+std::expected<int, NotDetached> IoUringTransport::detach(ConnectionId id, std::string& received) {
+  return impl_->detach(id, received);
+}
 std::size_t IoUringTransport::lingering() const noexcept { return impl_->lingering(); }
 std::optional<UtcTime> IoUringTransport::received_at() const noexcept { return impl_->received_at(); }
 void IoUringTransport::wake() noexcept { impl_->wake(); }
@@ -251,6 +254,14 @@ IoUringImpl::Connection* IoUringImpl::current(std::uint32_t slot, std::uint32_t 
   if (slot >= connections_.all.size()) return nullptr;
   Connection& connection = connections_.all[slot];
   return connection.state != State::free && connection.tag == tag ? &connection : nullptr;
+}
+
+// A request that fills buffers takes bytes out of the socket until its last completion. One that reports input does
+// not.
+bool IoUringImpl::may_detach(Connection& connection, std::string& received) {
+  if (connection.reading && fills_buffers(connection)) return false;
+  received.append(connection.kept.begin(), connection.kept.end());
+  return true;
 }
 
 // What the kernel still has of it holds the socket open: it is cancelled, and the peer is notified of the end

@@ -1,6 +1,7 @@
 // The bodies of nexusfix/transport/tcp_registry.hpp, for the transports that derive from it.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -214,6 +215,34 @@ void TcpRegistry<Self, Connection, Listener, Options>::close(ConnectionId id) no
   } else {
     self().free_slot(*connection);
   }
+}
+
+template <class Self, class Connection, class Listener, class Options>
+std::optional<ConnectionId> TcpRegistry<Self, Connection, Listener, Options>::adopt(int fd,
+                                                                                    const SocketOptions& options) {
+  NFX_ASSERT(fd >= 0);
+  Connection* connection = take_slot();
+  if (connection == nullptr) return std::nullopt;
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+  connection->tuning = SocketTuning::of(options);
+  prepare_socket(fd, connection->tuning, warnings_);
+  connection->fd = fd;
+  connections_.make_open(*connection);
+  self().watch_open(*connection, true);
+  return connections_.id_of(*connection);
+}
+
+template <class Self, class Connection, class Listener, class Options>
+std::expected<int, NotDetached> TcpRegistry<Self, Connection, Listener, Options>::detach(ConnectionId id,
+                                                                                         std::string& received) {
+  Connection* connection = connections_.find(id);
+  if (connection == nullptr || connection->state != ConnectionState::open || connection->broken)
+    return std::unexpected(NotDetached::gone);
+  NFX_ASSERT(connection->held);
+  if (!self().may_detach(*connection, received)) return std::unexpected(NotDetached::not_yet);
+  const int fd = std::exchange(connection->fd, -1);
+  self().free_slot(*connection);
+  return fd;
 }
 
 template <class Self, class Connection, class Listener, class Options>

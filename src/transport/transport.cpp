@@ -66,6 +66,16 @@ std::string_view to_string(CloseReason reason) noexcept {
   return "unknown";
 }
 
+std::string_view to_string(NotDetached why) noexcept {
+  switch (why) {
+    case NotDetached::not_yet: return "the kernel still receives for the connection";
+    case NotDetached::gone: return "the connection has ended";
+    case NotDetached::encrypted: return "the connection is encrypted";
+    case NotDetached::unsupported: return "the transport has no sockets";
+  }
+  return "unknown";
+}
+
 std::string TransportError::text() const {
   return code == no_such_host ? operation : operation + ": " + std::generic_category().message(code);
 }

@@ -4,7 +4,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
+#include <expected>
+#include <optional>
 #include <thread>
 
 #include "transport/tcp_testing.hpp"
@@ -69,6 +72,60 @@ TYPED_TEST(TcpTransport, may_close_a_connection_that_a_send_found_broken) {
   server.transport.close(id);
   for (int i = 0; i < 50; ++i) server.transport.poll(server.sink, 0ns);
   EXPECT_TRUE(server.sink.closed.empty());
+}
+
+// The other transport receives what the first one has not handed over, and no byte is lost or twice.
+TYPED_TEST(TcpTransport, gives_up_a_held_connections_socket_with_all_of_its_bytes) {
+  ServerOver<TypeParam> server;
+  RawClient client(server.port);
+  server.sink.when_received = [&](ConnectionId id, std::span<const char>) { server.transport.hold(id, true); };
+  client.send("first,");
+  ASSERT_TRUE(server.poll_until([&] { return server.sink.received.size() == 1; }));
+  const ConnectionId id = server.sink.accepted.front();
+  client.send("second,");
+  std::string received = server.sink.received[id];
+  std::expected<int, NotDetached> socket = server.transport.detach(id, received);
+  ASSERT_TRUE(server.poll_until([&] {
+    if (!socket && socket.error() == NotDetached::not_yet) socket = server.transport.detach(id, received);
+    return socket.has_value();
+  }));
+  EXPECT_EQ(server.transport.connection_count(), 0U);
+  client.send("third");
+  client.end_sending();
+  EpollTransport other;
+  RecordingSink sink;
+  const std::optional<ConnectionId> adopted = other.adopt(*socket);
+  ASSERT_TRUE(adopted.has_value());
+  EXPECT_EQ(other.try_send(*adopted, bytes_of("answer")).sent, 6U);
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (sink.closed.empty()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    server.transport.poll(server.sink, 0ns);
+    other.poll(sink, 1ms);
+  }
+  EXPECT_EQ(received + sink.received[*adopted], "first,second,third");
+  std::array<char, 16> answer{};
+  EXPECT_EQ(::recv(client.fd(), answer.data(), answer.size(), 0), 6);
+  EXPECT_TRUE(server.sink.closed.empty()) << "it is another one's connection";
+}
+
+TYPED_TEST(TcpTransport, gives_up_no_socket_of_a_connection_that_has_ended) {
+  ServerOver<TypeParam> server;
+  RawClient client(server.port);
+  ASSERT_TRUE(server.poll_until([&] { return !server.sink.accepted.empty(); }));
+  client.close();
+  ASSERT_TRUE(server.poll_until([&] { return !server.sink.closed.empty(); }));
+  std::string received;
+  EXPECT_EQ(server.transport.detach(server.sink.accepted.front(), received).error(), NotDetached::gone);
+}
+
+TEST(EpollTransport, adopts_no_socket_beyond_its_limit) {
+  EpollTransport transport({.max_connections = 1});
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  EXPECT_TRUE(transport.adopt(ends[0]).has_value());
+  EXPECT_FALSE(transport.adopt(ends[1]).has_value());
+  EXPECT_EQ(::close(ends[1]), 0) << "still the caller's";
 }
 
 // A peer that never stops sending gets one buffer per poll, and its neighbour is served in the same one.

@@ -67,6 +67,10 @@ class EpollTransport : private detail::EpollBooks {
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
   void hold(ConnectionId id, bool held) noexcept;
+  [[nodiscard]] std::expected<int, NotDetached> detach(ConnectionId id, std::string& received);
+  // A socket that another transport gave up becomes an established connection, which may have bytes already. Empty: all
+  // places are taken, and the socket is still the caller's.
+  [[nodiscard]] std::optional<ConnectionId> adopt(int fd, const SocketOptions& options = {});
   [[nodiscard]] std::size_t lingering() const noexcept { return connections_.lingering.size(); }
 
   template <TransportSink Sink>
@@ -120,6 +124,7 @@ class EpollTransport : private detail::EpollBooks {
   void watch_for_room(Connection& connection) noexcept { watch_for_more(connection); }
   void watch_lingering(Connection& connection) noexcept;
   [[nodiscard]] bool stream_ended(const Connection&) const noexcept { return false; }
+  [[nodiscard]] bool may_detach(Connection& connection, std::string& received) noexcept;
   void free_slot(Connection& connection) noexcept;
 
   void unwatch_listeners() noexcept;

@@ -66,6 +66,7 @@ class IoUringTransport {
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
   void hold(ConnectionId id, bool held) noexcept;
+  [[nodiscard]] std::expected<int, NotDetached> detach(ConnectionId id, std::string& received);
   [[nodiscard]] std::size_t lingering() const noexcept;
 
   template <TransportSink Sink>

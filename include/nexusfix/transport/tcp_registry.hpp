@@ -12,6 +12,7 @@
 //   void watch_for_room(Connection&)          a send fell short
 //   void watch_lingering(Connection&)         input is read and given to drop_input() until the peer's end
 //   bool stream_ended(const Connection&)      the peer has closed, though this was not reported yet
+//   bool may_detach(Connection&, string&)     nothing of it is with the kernel; what it had received is appended
 //   void free_slot(Connection&)               closes it and gives its place back
 #pragma once
 
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "nexusfix/base/time.hpp"
@@ -54,6 +56,10 @@ class TcpRegistry {
 
   SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept;
   void close(ConnectionId id) noexcept;
+  // A socket of another transport becomes an established connection, which the sink has no call for. Empty: all places
+  // are taken, and the socket is still the caller's.
+  [[nodiscard]] std::optional<ConnectionId> adopt(int fd, const SocketOptions& options);
+  [[nodiscard]] std::expected<int, NotDetached> detach(ConnectionId id, std::string& received);
   std::size_t report_close(const SinkRef& sink, Connection& connection, CloseReason reason);
   // A lingering connection received so much, which is dropped. Beyond linger_bytes it is closed with what is unread,
   // which resets it: then it is gone when this returns.

@@ -132,6 +132,14 @@ class TlsTransport {
     make_ready(*entry);
   }
 
+  // Of a connection without TLS.
+  [[nodiscard]] std::expected<int, NotDetached> detach(ConnectionId id, std::string& received)
+    requires requires(Inner& inner) { inner.detach(id, received); }
+  {
+    if (find(id) != nullptr) return std::unexpected(NotDetached::encrypted);
+    return inner_.detach(id, received);
+  }
+
   [[nodiscard]] std::size_t lingering() const noexcept { return inner_.lingering() + closing_; }
 
   template <TransportSink Sink>

@@ -79,6 +79,16 @@ struct SendResult {
   bool closed = false;  // the connection is gone or the id is stale; nothing will be sent on it any more
 };
 
+// Why a connection's socket is not given up.
+enum class NotDetached : std::uint8_t {
+  not_yet,      // the kernel still receives for it: hold it, and try again after the next poll
+  gone,         // the connection has ended, or is ending
+  encrypted,    // its bytes are those of TLS, whose keys are here
+  unsupported,  // the transport has no sockets
+};
+
+[[nodiscard]] std::string_view to_string(NotDetached why) noexcept;
+
 // What poll calls. A callback may call anything on the transport but poll, also for other connections.
 //   on_accept    a peer connected to a listener; `peer` is its address, alive during the call
 //   on_connect   an own connect succeeded; from here on try_send takes bytes
@@ -124,6 +134,9 @@ struct SinkArchetype {
 //   received_at     within on_receive: when the kernel, or the network card, got the last of the bytes; empty where the
 //                   options did not request it, or it is not known
 //   wake            ends a waiting poll, or the next one
+// Those that have sockets have this too, which the concept does not require:
+//   detach          gives up the socket of an established connection, which is held. The caller owns it from then on,
+//                   and the id is stale. Bytes that were received while it was held are appended to `received`
 template <class T>
 concept Transport = requires(T& transport, const T& constant, const Endpoint& endpoint, ListenerId listener,
                              ConnectionId id, std::span<const char> bytes, detail::SinkArchetype& sink,
