@@ -1,68 +1,14 @@
 """Two gateways of nfx serve on one nats-server on loopback: ownership, refusal, drain, move, and a killed owner."""
 import json
 import os
-import pathlib
 import subprocess
-import tempfile
 import unittest
 
-from cluster_tls_test import SERVER, Server
-from support import ENVIRONMENT, PATIENCE_S, PROGRAM, Running, free_port, run
-
-SESSION = "VENUE-TRADER"
-OWNED = "owned by this gateway from epoch"
+from cluster_gateways_support import OWNED, SESSION, GatewaysCase
+from support import ENVIRONMENT, PATIENCE_S, PROGRAM, run
 
 
-@unittest.skipUnless(SERVER, "no nats-server: ./dev deps nats builds one")
-class Gateways(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        if "libnats-dev" in run("cluster", "check", "--url", "nats://127.0.0.1:1", "--timeout", "1")[2]:
-            raise unittest.SkipTest("built without libnats")
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        server = Server(folder.name)
-        self.addCleanup(server.stop)
-        self.url = f"nats://{server.address}"
-        self.nfx("init", "--replicas", "1", "--lease", "1")
-        self.ports = {name: free_port() for name in "ab"}
-        self.running = {}
-
-    def nfx(self, command, *arguments):
-        code, out, err = run("cluster", command, *arguments, "--url", self.url)
-        self.assertEqual((code, err), (0, ""), out + err)
-        return out
-
-    def start(self, name, more="", session=""):
-        folder = self.folder / name
-        folder.mkdir(exist_ok=True)
-        config = folder / "gateway.toml"
-        config.write_text(
-            f'[cluster]\nservers = ["{self.url}"]\ngateway = "{name}"\ngateways = ["a", "b"]\nlease_s = 1\n{more}'
-            f'[[session]]\nsender_comp_id = "VENUE"\ntarget_comp_id = "TRADER"\nlisten = "127.0.0.1:{self.ports[name]}"\n'
-            f'durability = "replicated"\ndictionary = "none"\nstore_ring_directory = "{folder}/rings"\n{session}', encoding="utf-8")
-        running = Running(PROGRAM, "serve", config, "--echo")
-        self.addCleanup(running.end)
-        self.running[name] = running
-        return running
-
-    def start_owner_and_other(self):
-        """The first one owns the session before the second one starts."""
-        self.start("a").line_with(OWNED)
-        self.start("b")
-
-    def trade(self, name, order, *more):
-        """One order to a gateway, with the numbers of the sessions before."""
-        config = self.folder / f"trader-{name}.toml"
-        config.write_text(
-            '[[session]]\nrole = "initiator"\nsender_comp_id = "TRADER"\ntarget_comp_id = "VENUE"\ndictionary = "none"\n'
-            f'connect = "127.0.0.1:{self.ports[name]}"\n' + "".join(more), encoding="utf-8")
-        return run("connect", config, "--no-reset", "--wait", "2", "--logon-wait", "5", "--raw",
-                   data=f"35=D|11={order}|55=IBM|54=1|38=100|40=1\n".encode())
-
+class Gateways(GatewaysCase):
     def test_session_of_a_killed_owner_continues_with_its_numbers(self):
         self.start_owner_and_other()
         code, out, err = self.trade("a", "first")
