@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "config/keys.hpp"
 #include "config/version_text.hpp"
@@ -348,6 +349,33 @@ std::optional<Problem> find_control_problem(const ControlConfig& control) {
          name.front() != '_';
 }
 
+// Each gateway has its own, since a session has the same port on all of them.
+[[nodiscard]] static std::optional<Problem> find_address_problem(const ClusterConfig& cluster) {
+  std::vector<std::string> seen;
+  for (const std::string& entry : cluster.addresses) {
+    const std::string name = entry.substr(0, entry.find('='));
+    if (std::ranges::find(cluster.gateways, name) == cluster.gateways.end())
+      return Problem{0, "addresses", '"' + entry + "\": expected a gateway and its address, such as \"a=10.0.0.11\""};
+    const auto address = canonical_address(cluster.address_of(name));
+    if (!address)
+      return Problem{0, "addresses",
+                     '"' + entry + "\": expected an IP address without a port, such as \"" + name + "=10.0.0.11\""};
+    if (std::ranges::find(seen, *address) != seen.end())
+      return Problem{0, "addresses",
+                     '"' + entry + "\": another gateway has this address; on one host give each its own, such as " +
+                         "127.0.0.1 and 127.0.0.2"};
+    seen.push_back(*address);
+  }
+  if (cluster.wrong_gateway == WrongGateway::refuse) return std::nullopt;
+  for (const std::string& name : cluster.gateways) {
+    if (cluster.address_of(name).empty())
+      return Problem{0, "addresses",
+                     "needs the address of each gateway to hand connections on: write \"" + name +
+                         "=ADDRESS\" there, or wrong_gateway = \"refuse\""};
+  }
+  return std::nullopt;
+}
+
 std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
   constexpr std::string_view form = "expected 1 to 100 letters, digits, - and _, and no _ at the beginning";
   if (!cluster.wanted()) return std::nullopt;
@@ -377,6 +405,7 @@ std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
     if (!is_gateway(pin.substr(equals + 1)))
       return Problem{0, "pins", '"' + pin.substr(equals + 1) + "\" is not one of gateways"};
   }
+  if (const auto problem = find_address_problem(cluster)) return problem;
   if (cluster.lease < std::chrono::seconds{1}) return Problem{0, "lease_s", "expected at least 1"};
   if (cluster.lost_after < std::chrono::seconds{1}) return Problem{0, "lost_after_ms", "expected at least 1000"};
   return std::nullopt;
@@ -396,6 +425,8 @@ std::optional<Problem> find_cluster_problem(const ClusterConfig& cluster) {
     return Problem{i, "durability", "needs the servers that store the session: write servers in a section [cluster]"};
   if (engine.max_message_size > longest_message)
     return Problem{i, "durability", "needs [engine] max_message_size of at most " + std::to_string(longest_message)};
+  if (engine.cluster.hands_on() && s.session.role == Role::acceptor && s.listen.port == 0)
+    return Problem{i, "listen", "needs a port, the same on all gateways, with [cluster] wrong_gateway = \"hand_on\""};
   const std::string name = replica_name(s);
   if (!is_cluster_name(name))
     return Problem{i, "replica_name",

@@ -1,6 +1,8 @@
 // Names of the values of a configuration. Each switch is the only list of its enumeration: see base/enum_values.hpp.
 #include "nexusfix/config/engine_config.hpp"
 
+#include <algorithm>
+
 namespace nfx {
 std::string_view to_string(HostSelection selection) noexcept {
   switch (selection) {
@@ -27,6 +29,21 @@ std::string_view to_string(WhenLost when) noexcept {
     case WhenLost::keep_on: return "continue";
   }
   return "?";
+}
+
+std::string_view to_string(WrongGateway what) noexcept {
+  switch (what) {
+    case WrongGateway::refuse: return "refuse";
+    case WrongGateway::hand_on: return "hand_on";
+  }
+  return "?";
+}
+
+std::string_view ClusterConfig::address_of(std::string_view name) const noexcept {
+  for (const std::string_view each : addresses) {
+    if (each.substr(0, each.find('=')) == name) return each.substr(std::min(name.size() + 1, each.size()));
+  }
+  return {};
 }
 
 std::string_view to_string(SlowConsumer policy) noexcept {

@@ -268,6 +268,16 @@ constexpr auto cluster_table = std::to_array<Key<ClusterConfig>>({
              "Sessions that a gateway is to have while it is alive and does not drain, such as [\"DESK-VENUE=a\"]. The "
              "others are distributed over the gateways."),
     NFX_LIST("drain", drain, "Gateways that are to have no sessions while another one is alive, such as [\"b\"]."),
+    NFX_ENUM(
+        "wrong_gateway", wrong_gateway,
+        "What happens to a connection whose Logon names a session that another gateway owns; all gateways have the "
+        "same. \"refuse\": it is closed, and a gateway listens only for sessions that it owns. \"hand_on\": a gateway "
+        "listens for all of them, and passes the bytes to the owner and back."),
+    NFX_LIST("addresses", addresses,
+             "IP addresses at which the gateways reach each other, such as [\"a=10.0.0.11\", \"b=10.0.0.12\"], for "
+             "wrong_gateway = \"hand_on\". All have the same list. A session listens on the same port everywhere."),
+    NFX_INTEGER("hand_on_max", hand_on_max, 1, 4096,
+                "Most connections that this gateway hands on at a time; a further one is closed."),
     NFX_DURATION("lease_s", lease, std::chrono::seconds, 1, 3600,
                  "Seconds after which another gateway becomes the owner of the sessions of a lost one, and a quarter "
                  "more, half a "

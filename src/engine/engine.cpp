@@ -21,6 +21,7 @@
 #include "engine/start_checks.hpp"
 #include "nexusfix/base/clocks.hpp"
 #include "nexusfix/config/placement.hpp"
+#include "nexusfix/engine/handed_on.hpp"
 #include "nexusfix/placement/thread_name.hpp"
 #include "nexusfix/store/disk.hpp"
 #include "nexusfix/transport/tls_context.hpp"
@@ -54,6 +55,7 @@ struct Engine::Parts {
   EngineHelpers helpers;
   EngineLogs logs;  // outlives the threads that record
   MessageTaps taps;
+  HandOnQueue hand_on;  // outlives the threads that push
   std::vector<std::unique_ptr<PollThread>> threads;
   std::mutex threads_mutex;  // guards `threads` where wake_all() may read it
   std::mutex added_tls_mutex;
@@ -80,6 +82,7 @@ struct Engine::Parts {
         {logs.message_lane(number), logs.event_lane(number), [this](std::size_t session, const std::string* name) {
            name != nullptr ? logs.name(session, *name) : logs.forget(session);
          }});
+    if (config.cluster.hands_on()) threads.back()->hand_on_to(hand_on);
   }
 
   // Starts the log thread, after the poll threads that it collects statistics from exist.
@@ -114,6 +117,7 @@ struct Engine::Parts {
     add_threads(page);
     add_latencies(page);
     helpers.add_metrics(page);
+    if (config.cluster.hands_on()) add_hand_on(page, config.cluster.gateway, hand_on.counters());
     add_callback_exceptions(page, callback_exceptions.load(std::memory_order_relaxed));
     const std::lock_guard lock{on_metrics_mutex};
     guarded("on_metrics", [&] { application->on_metrics(page); });
@@ -485,6 +489,8 @@ std::string to_string(const ThreadReport& report) {
   }
   return text;
 }
+
+HandOnQueue& Engine::hand_on_queue() noexcept { return parts_->hand_on; }
 
 const EngineConfig& Engine::config() const noexcept { return parts_->config; }
 

@@ -191,6 +191,10 @@ void add_callback_exceptions(MetricsPage& page, std::uint64_t count) {
   page.counter({row->metric, row->help}, count, {{"thread", "other"}});
 }
 
+void add_hand_on(MetricsPage& page, std::string_view gateway, const HandOnCounters& of) {
+  add_rows(page, of, {"gateway", gateway});
+}
+
 void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters& of) {
   add_rows(page, of, {"log", log});
 }

@@ -16,6 +16,7 @@
 #include "nexusfix/base/latency_counts.hpp"
 #include "nexusfix/engine/engine.hpp"
 #include "nexusfix/engine/engine_counters.hpp"
+#include "nexusfix/engine/handed_on.hpp"
 #include "nexusfix/observe/deferred_log.hpp"
 #include "nexusfix/observe/metrics.hpp"
 #include "nexusfix/transport/transport_counters.hpp"
@@ -109,6 +110,8 @@ void add_session(MetricsPage& page, const SessionFigures& of);
 void add_poll_thread(MetricsPage& page, std::string_view thread, const ThreadFigures& of);
 void add_thread(MetricsPage& page, const ThreadReport& of);
 void add_helper(MetricsPage& page, std::string_view thread, const HelperFigures& of);
+// Of the gateway of this name.
+void add_hand_on(MetricsPage& page, std::string_view gateway, const HandOnCounters& of);
 // Exceptions of callbacks that no poll thread calls.
 void add_callback_exceptions(MetricsPage& page, std::uint64_t count);
 void add_log(MetricsPage& page, std::string_view log, const DeferredLogCounters& of);

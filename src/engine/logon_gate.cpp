@@ -43,6 +43,12 @@ std::optional<ListenerId> LogonGate::listener_at(const Endpoint& endpoint) const
   return found->id;
 }
 
+void LogonGate::expect_gateways(const ClusterConfig& cluster) {
+  for (const std::string& name : cluster.gateways) {
+    if (name != cluster.gateway) gateways_.push_back(PeerAddress::of_host(cluster.address_of(name)));
+  }
+}
+
 void LogonGate::expect(const SessionSettings& settings) {
   if (settings.session.role != Role::acceptor) return;
   auto at = std::ranges::find(allowed_, settings.listen, &Allowed::endpoint);
@@ -72,6 +78,7 @@ void LogonGate::forget(const SessionSettings& settings) noexcept {
 
 PeerStanding LogonGate::standing(ListenerId listener, std::string_view peer) const noexcept {
   const PeerAddress address = PeerAddress::of_peer(peer);
+  if (is_gateway(address)) return PeerStanding::known;
   const bool logged_on_before = addresses_.is_known(address);
   const auto here = std::ranges::find(listening_, listener, &Listening::id);
   if (here != listening_.end()) {
@@ -90,6 +97,7 @@ std::uint32_t LogonGate::occupy(std::uint32_t index, const IncomingConnection& i
   count_shared(counters_.pending_accepted);
   pending_[index] = {
       .id = incoming.id, .listener = incoming.listener, .deadline = now + timeout_, .peer = std::string{incoming.peer}};
+  pending_[index].from_gateway = is_gateway(PeerAddress::of_peer(incoming.peer));
   if (!bytes_[index]) bytes_[index] = std::make_unique_for_overwrite<char[]>(most_bytes_);
   deadline_ = std::min(deadline_, pending_[index].deadline);
   return index;
@@ -119,6 +127,13 @@ std::string_view LogonGate::received(std::uint32_t index) const noexcept {
   return {bytes_[index].get(), pending_[index].size};
 }
 
+void LogonGate::drop_front(std::uint32_t index, std::size_t bytes) noexcept {
+  PendingLogon& pending = (*this)[index];
+  NFX_ASSERT(bytes <= pending.size);
+  pending.size -= bytes;
+  std::memmove(bytes_[index].get(), bytes_[index].get() + bytes, pending.size);
+}
+
 void LogonGate::release(std::uint32_t index) noexcept {
   NFX_ASSERT(index < pending_.size());
   NFX_ASSERT(pending_[index].id != no_connection);
@@ -140,14 +155,16 @@ std::optional<SessionKey> LogonGate::key_of(const MessageView& logon, const Pend
                     logon.get_view(Tag::SenderCompID)};
 }
 
-bool LogonGate::is_owned_elsewhere(const MessageView& logon, const PendingLogon& pending) const noexcept {
-  return std::ranges::any_of(replicated_, [&](const SessionSettings* settings) {
+const SessionSettings* LogonGate::owned_elsewhere(const MessageView& logon,
+                                                  const PendingLogon& pending) const noexcept {
+  const auto found = std::ranges::find_if(replicated_, [&](const SessionSettings* settings) {
     const SessionConfig& session = settings->session;
     return session.begin_string == logon.begin_string() &&
            session.sender_comp_id == logon.get_view(Tag::TargetCompID) &&
            session.target_comp_id == logon.get_view(Tag::SenderCompID) &&
            listener_at(settings->listen) == pending.listener;
   });
+  return found == replicated_.end() ? nullptr : *found;
 }
 
 std::optional<SessionSettings> LogonGate::from_template(const MessageView& logon, PendingLogon& pending,

@@ -41,7 +41,11 @@ struct PendingLogon {
   std::size_t opening = 0;
   std::string rest{};
   bool challenging = false;  // its session is connected, and that peer has time to answer a TestRequest
-  bool approved = false;     // by Application::on_logon_request, which is called once for a Logon
+  // Its peer is another gateway of the cluster, which may send a header before the Logon; its Logon came after one.
+  bool from_gateway = false;
+  bool handed_on = false;
+  const SessionSettings* hands_on = nullptr;  // its session, which another gateway owns: it is given to that
+  bool approved = false;                      // by Application::on_logon_request, which is called once for a Logon
   // Why its Logon is refused, once that is known; details, a constant; and the session that it names,
   // where there is one.
   LogonRefusalReason refused = LogonRefusalReason::none;
@@ -66,6 +70,8 @@ class LogonGate {
   void listening(ListenerId listener, const Endpoint& endpoint);
   [[nodiscard]] std::optional<ListenerId> listener_at(const Endpoint& endpoint) const noexcept;
 
+  // This thread hands connections on: others may come from the addresses of the other gateways.
+  void expect_gateways(const ClusterConfig& cluster);
   // An acceptor or a template was added, or removed: updates the addresses that are allowed.
   void expect(const SessionSettings& settings);
   void forget(const SessionSettings& settings) noexcept;
@@ -73,6 +79,8 @@ class LogonGate {
   // those that logged on before, are known.
   [[nodiscard]] PeerStanding standing(ListenerId listener, std::string_view peer) const noexcept;
   [[nodiscard]] PeerAddresses& addresses() noexcept { return addresses_; }
+  // Acceptors whose sessions exist while this process owns them.
+  [[nodiscard]] std::span<const SessionSettings* const> replicated() const noexcept { return replicated_; }
 
   // Gives a connection its place. When all are taken that it could have, evict(index) closes the connection of another,
   // which releases its place. Nothing: there is no place, and the connection has to be closed.
@@ -84,7 +92,8 @@ class LogonGate {
     const bool known = incoming.standing == PeerStanding::known;
     // A Logon whose session is being opened, or connected, has passed all checks.
     const Admission::Decision decision = admission_.decide(address, known, [this](std::uint32_t index) {
-      return pending_[index].opening == 0 && !pending_[index].challenging;
+      const PendingLogon& pending = pending_[index];
+      return pending.opening == 0 && !pending.challenging && pending.hands_on == nullptr;
     });
     if (!decision.possible) return std::nullopt;
     if (decision.evict) {
@@ -102,6 +111,8 @@ class LogonGate {
   // bytes taken.
   std::size_t collect(std::uint32_t index, std::span<const char> bytes) noexcept;
   [[nodiscard]] std::string_view received(std::uint32_t index) const noexcept;
+  // Removes its first bytes, which do not belong to the message.
+  void drop_front(std::uint32_t index, std::size_t bytes) noexcept;
   [[nodiscard]] bool full(std::uint32_t index) const noexcept { return received(index).size() == most_bytes_; }
   [[nodiscard]] std::size_t most_bytes() const noexcept { return most_bytes_; }
   // The place is free again; the connection has ended or is a session's.
@@ -145,10 +156,11 @@ class LogonGate {
 
   // Routing. The key of the session that a Logon names, for Roster::find; nothing: its listener is unknown.
   [[nodiscard]] std::optional<SessionKey> key_of(const MessageView& logon, const PendingLogon& pending) const noexcept;
+  // The replicated session that the Logon names. Where it does not exist, another gateway of the cluster may have it.
+  [[nodiscard]] const SessionSettings* owned_elsewhere(const MessageView& logon,
+                                                       const PendingLogon& pending) const noexcept;
   // The settings of a session that a template makes for this Logon; nothing when no template fits, or the session is
   // not open now. `pending` states why.
-  // The Logon names a replicated session. Where it does not exist, another gateway of the cluster may have it.
-  [[nodiscard]] bool is_owned_elsewhere(const MessageView& logon, const PendingLogon& pending) const noexcept;
   [[nodiscard]] std::optional<SessionSettings> from_template(const MessageView& logon, PendingLogon& pending,
                                                              UtcTime now) const;
   // Whether the session takes Logons from this address and of this certificate. `pending` states why not.
@@ -186,13 +198,17 @@ class LogonGate {
     std::vector<Address> addresses{};
   };
 
+  [[nodiscard]] bool is_gateway(const PeerAddress& address) const noexcept {
+    return std::ranges::find(gateways_, address) != gateways_.end();
+  }
   std::uint32_t occupy(std::uint32_t index, const IncomingConnection& incoming, MonotonicTime now);
 
   Application& application_;
   std::size_t most_bytes_;
   Duration timeout_;
   std::vector<const SessionSettings*> templates_;
-  std::vector<const SessionSettings*> replicated_;  // acceptors; they exist while this process owns them
+  std::vector<const SessionSettings*> replicated_;
+  std::vector<PeerAddress> gateways_;  // the others
   std::vector<Listening> listening_;
   std::vector<Allowed> allowed_;  // by listen address
   PeerAddresses addresses_;

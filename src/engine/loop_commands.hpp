@@ -26,6 +26,7 @@ struct LoopCommand {
     add,          // `session`
     remove,       // the session of `number`, with `text` in its Logout
     logon_again,  // the Logon on `connection`, which has waited for a session that is free now
+    hand_on,      // the connection, whose session another gateway owns
     opened,       // requested by a Logon: `session`, or null when it could not be opened, for the reason in `text`
     call,         // `call`, which another thread may wait for
   };

@@ -7,6 +7,7 @@
 #include <expected>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "nexusfix/base/time.hpp"
 #include "nexusfix/transport/transport.hpp"
@@ -24,6 +25,10 @@ class LoopNetwork {
   virtual SendResult try_send(ConnectionId id, std::span<const char> bytes) noexcept = 0;
   virtual void close(ConnectionId id) noexcept = 0;
   virtual void hold(ConnectionId id, bool held) noexcept = 0;
+  // See Transport. Of a held connection.
+  [[nodiscard]] virtual std::expected<int, NotDetached> detach(ConnectionId, std::string&) {
+    return std::unexpected(NotDetached::unsupported);
+  }
   [[nodiscard]] virtual std::optional<UtcTime> received_at() const noexcept = 0;
   virtual void wake() noexcept = 0;
   [[nodiscard]] virtual UtcTime time_on_any_thread() const noexcept = 0;

@@ -39,6 +39,8 @@ class PollLoop {
 
   // Before start(): where messages and events go besides the application. The logs outlive the loop.
   void log_to(LoopLogs logs);
+  // Before start(): where connections go whose session another gateway owns. It outlives this.
+  void hand_on_to(HandOnQueue& queue) noexcept { runner_.hand_on_to(queue); }
 
   // Opens the listeners and starts the first connects. Throws ConfigError naming the address that failed.
   void start();
@@ -117,6 +119,10 @@ class PollLoop {
     }
     void close(ConnectionId id) noexcept override { transport_.close(id); }
     void hold(ConnectionId id, bool held) noexcept override { transport_.hold(id, held); }
+    std::expected<int, NotDetached> detach(ConnectionId id, std::string& received) override {
+      if constexpr (requires { transport_.detach(id, received); }) return transport_.detach(id, received);
+      return LoopNetwork::detach(id, received);
+    }
     std::optional<UtcTime> received_at() const noexcept override { return transport_.received_at(); }
     void wake() noexcept override { transport_.wake(); }
     UtcTime time_on_any_thread() const noexcept override { return clock_.any_thread_now().utc; }

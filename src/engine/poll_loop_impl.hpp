@@ -336,7 +336,11 @@ void PollLoop<T, C>::drain_queue(LiveSession& session) {
 template <Transport T, Clock C>
 void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> bytes) {
   LogonGate& logons = runner_.logons();
-  const std::size_t taken = logons.collect(index, bytes);
+  std::size_t taken = logons.collect(index, bytes);
+  if (logons[index].from_gateway) [[unlikely]] {
+    if (!runner_.take_proxy_header(index)) return;
+    taken += logons.collect(index, bytes.subspan(taken));
+  }
   const std::span<const char> rest = bytes.subspan(taken);
   const std::string_view received = logons.received(index);
   const Frame frame = next_frame(received, logons.most_bytes());
@@ -353,7 +357,7 @@ void PollLoop<T, C>::receive_pending(std::uint32_t index, std::span<const char> 
     pending.refused = too_long ? LogonRefusalReason::too_long : LogonRefusalReason::not_fix;
     logons.addresses().count_invalid_logon(PeerAddress::of_peer(pending.peer), runner_.now().monotonic);
   }
-  if (pending.opening != 0 || pending.challenging) {
+  if (pending.opening != 0 || pending.challenging || pending.hands_on != nullptr) {
     pending.rest.assign(rest.data(), rest.size());
     return;
   }

@@ -27,6 +27,7 @@
 
 namespace nfx {
 
+class HandOnQueue;
 class HandshakeExecutor;
 class LoopCall;
 
@@ -56,7 +57,8 @@ class PollThread : public MeasuredThread {
   [[nodiscard]] virtual std::optional<Endpoint> local_endpoint(const Endpoint& configured) const = 0;
   [[nodiscard]] virtual PollLoopCounters counters() const noexcept = 0;
   virtual void log_to(LoopLogs logs) = 0;
-  virtual void gather(ThreadFigures& into) const = 0;  // for the metrics page
+  virtual void hand_on_to(HandOnQueue& queue) noexcept = 0;  // see PollLoop
+  virtual void gather(ThreadFigures& into) const = 0;        // for the metrics page
   // Socket options that this host refused, one sentence each.
   [[nodiscard]] virtual std::vector<std::string> transport_warnings() const = 0;
 

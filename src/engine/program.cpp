@@ -35,9 +35,12 @@ std::string counted(std::size_t count, std::string_view what) {
 }
 
 // "listens on 127.0.0.1:9878" or "connects to 192.0.2.7:9878".
-std::string address_text(const SessionSettings& settings, const Endpoint& listen) {
+std::string address_text(const EngineConfig& config, const SessionSettings& settings, const Endpoint& listen) {
   const std::string when = settings.is_replicated() ? " while this gateway owns it" : "";
-  if (settings.session.role == Role::acceptor) return "listens on " + to_string(listen) + when;
+  if (settings.session.role == Role::acceptor) {
+    const bool hands_on = settings.is_replicated() && config.cluster.hands_on() && !settings.tls_enabled;
+    return "listens on " + to_string(listen) + (hands_on ? ", and hands on while another gateway owns it" : when);
+  }
   return "connects to " + to_string(settings.connect.front()) + when;
 }
 
@@ -87,7 +90,8 @@ void announce(Engine& engine, LineLog& lines) {
   for (std::size_t i = 0; i < engine.config().sessions.size(); ++i) {
     const SessionSettings& settings = engine.config().sessions[i];
     const auto endpoint = engine.local_endpoint(i);
-    const std::string name = name_of(settings), text = address_text(settings, endpoint ? *endpoint : settings.listen);
+    const std::string name = name_of(settings),
+                      text = address_text(engine.config(), settings, endpoint ? *endpoint : settings.listen);
     lines.line({.time = now, .what = "address", .session = name, .text = text});
     if (const SessionHandle* session = settings.is_template ? nullptr : engine.session(i))
       announce_store(*session, now, lines);
@@ -178,7 +182,7 @@ void print_program(EngineConfig config, const std::string& file, std::string_vie
   SafeText out;
   out.add("{}: ok, {}\n", file, counted(config.sessions.size(), "session"));
   for (const SessionSettings& each : config.sessions) {
-    out.add("  {} {} {}{}\n", to_string(each.session.role), name_of(each), address_text(each, each.listen),
+    out.add("  {} {} {}{}\n", to_string(each.session.role), name_of(each), address_text(config, each, each.listen),
             each.dictionary ? "" : ", without a dictionary");
   }
   if (!config.sessions.empty()) out.add("  {}\n", store_text(config));

@@ -36,6 +36,7 @@
 #include "engine/submissions.hpp"
 #include "nexusfix/base/assert.hpp"
 #include "nexusfix/base/call_trace.hpp"
+#include "nexusfix/engine/handed_on.hpp"
 #include "nexusfix/engine/journal_status.hpp"
 #include "nexusfix/engine/session_command.hpp"
 #include "nexusfix/session/actions.hpp"
@@ -176,6 +177,10 @@ class SessionRunner {
   // The session that the Logon of a pending connection names, made if a template fits, where it may log on now. Null:
   // the connection has to be closed, unless `pending` states that its session is being opened.
   [[nodiscard]] LiveSession* session_for_logon(const MessageView& logon, PendingLogon& pending);
+  // The header that another gateway sends before a Logon that it hands on. False: more of it has to come, or the
+  // connection was refused.
+  [[nodiscard]] bool take_proxy_header(std::uint32_t index);
+  void hand_on_to(HandOnQueue& queue) noexcept { hand_on_ = &queue; }
   // The time of a connected peer to show that it is there, after a second Logon of its own.
   void check_challenge(LiveSession& session);
   // Connections that have no session yet.
@@ -261,6 +266,9 @@ class SessionRunner {
   // Null, with the reason in `pending`.
   LiveSession* refuse_logon(PendingLogon& pending, LogonRefusalReason reason,
                             const LiveSession* names = nullptr) noexcept;
+  // A Logon of a session that another gateway owns. Null: it is handed on, as `pending` states, or refused.
+  LiveSession* not_owned_here(const SessionSettings& settings, PendingLogon& pending);
+  void hand_on(const LoopCommand& command);
   static void state_fault(PendingLogon& pending, const LogonFault& fault) noexcept {
     pending.refused = fault.reason;
     pending.refused_text = fault.text;
@@ -284,6 +292,7 @@ class SessionRunner {
   [[nodiscard]] static bool can_set_numbers(const LiveSession& session) noexcept;
   void fill_status(const LiveSession& session, SessionStatus& into) const;
 
+  void listen_for_others();
   void ensure_listener(const Endpoint& endpoint, const SocketOptions& options);
   [[nodiscard]] std::unique_ptr<LiveSession> make_session(SessionSettings settings, std::size_t number, UtcTime now,
                                                           bool from_template = false);
@@ -320,6 +329,7 @@ class SessionRunner {
   Application& application_;
   SessionStores& stores_;
   Instant now_;
+  HandOnQueue* hand_on_ = nullptr;  // null: such connections are refused
   const LiveSession* delivering_ = nullptr;
   LatencyLedger latencies_;
   StageNotes notes_{latencies_.slow(), now_, network_};

@@ -158,7 +158,8 @@ LiveSession* SessionRunner::session_for_logon(const MessageView& logon, PendingL
   if (!key) return refuse_logon(pending, LogonRefusalReason::unknown_session);
   LiveSession* session = sessions_.find(*key);
   if (session == nullptr) {
-    if (logons_.is_owned_elsewhere(logon, pending)) return refuse_logon(pending, LogonRefusalReason::not_owner);
+    if (const SessionSettings* settings = logons_.owned_elsewhere(logon, pending))
+      return not_owned_here(*settings, pending);
     return make_from_template(logon, pending);
   }
   if (!session->enabled) return refuse_logon(pending, LogonRefusalReason::disabled, session);

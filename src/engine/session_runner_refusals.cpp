@@ -1,6 +1,7 @@
 // Connections that have no session yet: which are accepted, and what is reported of those that are refused.
 
 #include "engine/session_runner.hpp"
+#include "nexusfix/transport/proxy_header.hpp"
 #include "nexusfix/wire/standard_fields.hpp"
 
 namespace nfx {
@@ -60,6 +61,82 @@ void SessionRunner::refuse_pending(std::uint32_t index, LogonRefusalReason reaso
   owners_.clear(id);
   network_.close(id);
   logons_.release(index);
+}
+
+// Connections of sessions that another gateway owns.
+
+// A peer's address counts as it would without the other gateway.
+bool SessionRunner::take_proxy_header(std::uint32_t index) {
+  PendingLogon& pending = logons_[index];
+  const ProxyHeader header = read_proxy_header(logons_.received(index));
+  switch (header.status) {
+    case ProxyHeader::Status::absent: pending.from_gateway = false; return true;
+    case ProxyHeader::Status::incomplete: return false;
+    case ProxyHeader::Status::wrong:
+      refuse_pending(index, LogonRefusalReason::not_fix, nullptr, "a wrong header of the PROXY protocol");
+      return false;
+    case ProxyHeader::Status::complete: break;
+  }
+  pending.from_gateway = false;
+  pending.handed_on = true;
+  pending.peer = header.peer;
+  logons_.drop_front(index, header.size);
+  if (standing_of(pending.listener, pending.peer) != PeerStanding::not_allowed) return true;
+  owners_.clear(pending.id);
+  network_.close(pending.id);
+  logons_.release(index);
+  return false;
+}
+
+LiveSession* SessionRunner::not_owned_here(const SessionSettings& settings, PendingLogon& pending) {
+  if (hand_on_ == nullptr) return refuse_logon(pending, LogonRefusalReason::not_owner);
+  if (pending.handed_on) {
+    pending.refused_text = "another gateway has handed it on, and takes this one for the owner";
+    return refuse_logon(pending, LogonRefusalReason::not_owner);
+  }
+  if (settings.tls_enabled) {
+    pending.refused_text = "a connection with TLS is not handed on";
+    return refuse_logon(pending, LogonRefusalReason::not_owner);
+  }
+  if (!LogonGate::may_come_from(settings, pending, nullptr)) return refuse_logon(pending, pending.refused);
+  pending.hands_on = &settings;
+  network_.hold(pending.id, true);
+  commands_.push({.kind = LoopCommand::Kind::hand_on, .connection = pending.id});
+  network_.wake();
+  return nullptr;
+}
+
+// Repeated in each iteration until the kernel receives nothing more for the connection, or its time is over.
+void SessionRunner::hand_on(const LoopCommand& command) {
+  const ConnectionOwner owner = owners_.find(command.connection);
+  if (owner.kind != ConnectionOwner::Kind::pending) return;
+  const PendingLogon& pending = logons_[owner.index];
+  NFX_ASSERT(hand_on_ != nullptr && pending.hands_on != nullptr);
+  std::string behind = pending.rest;
+  const std::expected<int, NotDetached> socket = network_.detach(pending.id, behind);
+  if (!socket && socket.error() == NotDetached::not_yet) {
+    commands_.push({.kind = LoopCommand::Kind::hand_on, .connection = pending.id});
+    return network_.wake();
+  }
+  if (!socket) return refuse_pending(owner.index, LogonRefusalReason::not_owner, nullptr, to_string(socket.error()));
+  const SessionConfig& session = pending.hands_on->session;
+  HandedOn connection;
+  connection.socket = *socket;
+  connection.replica = replica_name(*pending.hands_on);
+  connection.session = identity(session);
+  connection.peer = pending.peer;
+  connection.bytes = logons_.received(owner.index);
+  connection.bytes += behind;
+  owners_.clear(pending.id);
+  logons_.release(owner.index);
+  if (hand_on_->push(connection)) return;
+  report_refusal({.reason = LogonRefusalReason::not_owner,
+                  .peer = connection.peer,
+                  .begin_string = session.begin_string,
+                  .sender_comp_id = session.target_comp_id,
+                  .target_comp_id = session.sender_comp_id,
+                  .text = "too many connections wait to be handed on, or the gateway has not begun",
+                  .session = &session});
 }
 
 void SessionRunner::report_refusal(LogonRefusal refusal) {

@@ -19,10 +19,21 @@ void SessionRunner::start() {
       continue;
     ensure_listener(settings.listen, settings.socket);
   }
+  if (hand_on_ != nullptr) listen_for_others();
   sessions_.for_each([this](LiveSession& session) {
     report_corrections(session);
     begin_session(session);
   });
+}
+
+// For the sessions that other gateways own too. Without TLS, which ends at the owner.
+void SessionRunner::listen_for_others() {
+  logons_.expect_gateways(config_.cluster);
+  for (const SessionSettings* settings : logons_.replicated()) {
+    if (settings->tls_enabled) continue;
+    ensure_listener(settings->listen, settings->socket);
+    logons_.expect(*settings);
+  }
 }
 
 void SessionRunner::ensure_listener(const Endpoint& endpoint, const SocketOptions& options) {
@@ -85,6 +96,7 @@ std::optional<std::uint32_t> SessionRunner::execute_command(LoopCommand& command
   switch (command.kind) {
     case LoopCommand::Kind::opened: return opened_elsewhere(command);
     case LoopCommand::Kind::logon_again: return logon_again(command);
+    case LoopCommand::Kind::hand_on: hand_on(command); return std::nullopt;
     case LoopCommand::Kind::call: command.call->run(*this); return std::nullopt;
     case LoopCommand::Kind::remove: begin_removal(command.number, command.text); return std::nullopt;
     case LoopCommand::Kind::add: break;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "gateway/hand_on.hpp"
 #include "gateway/members.hpp"
 #include "gateway/opener.hpp"
 #include "gateway/place.hpp"
@@ -84,7 +85,7 @@ class ClusterGateway final : public Gateway {
       if (settings.store_kind != StoreKind::journal)
         throw ConfigError(identity(settings.session) + ": durability: a replicated session has a journal too: set " +
                           "store_kind, or load the configuration with load_program_config()");
-      places_.push_back(std::make_unique<Place>(settings, options_of(settings)));
+      places_.push_back(std::make_unique<Place>(settings, owner_options(config_, settings, own_)));
       places_.back()->index = stream_.add_session(places_.back()->name, own_);
     }
     for (std::size_t i = 0; i < members_.size(); ++i)
@@ -94,6 +95,7 @@ class ClusterGateway final : public Gateway {
       answered_.store(true, std::memory_order_release);
       signal_->notify();
     });
+    if (config_.hands_on()) hand_on_.emplace(engine, lines, [this] { signal_->notify(); });
     thread_ = std::thread{[this] { engine_.run_on_housekeeping("nfx-cluster", [this] { run(); }); }};
   }
   ~ClusterGateway() override {
@@ -128,19 +130,6 @@ class ClusterGateway final : public Gateway {
                       " seconds: write lease_s = " + seconds);
   }
 
-  [[nodiscard]] cluster::OwnerOptions options_of(const SessionSettings& settings) const {
-    cluster::OwnerOptions options{.session = cluster::session_id(replica_name(settings)), .gateway = own_};
-    if (settings.journal.durability == Durability::async) options.durability = cluster::Durability::async;
-    options.lease = config_.lease;
-    options.async_records_max = config_.async_messages;
-    options.async_bytes_max = config_.async_bytes;
-    // What one step of the poll thread records goes into one frame, up to what a server of NATS takes by default.
-    options.frame_bytes_max = 960 * 1024;
-    options.pending_bytes_max = 2 * options.frame_bytes_max;
-    options.pending_records_max = 32768;
-    return options;
-  }
-
   void line(const Place& place, LogLevel level, const std::string& text) {
     lines_.line({.time = read_utc(), .level = level, .what = "cluster", .session = place.id, .text = text});
     lines_.flush();
@@ -154,6 +143,7 @@ class ClusterGateway final : public Gateway {
 
   void run() {
     for (std::size_t i = 0; i < members_.size(); ++i) stream_.read_lease(index_of_member(i));
+    if (hand_on_) std::ranges::for_each(places_, [this](const auto& place) { stream_.read_lease(place->index); });
     while (!stop_.load(std::memory_order_acquire)) {
       turn(read_monotonic());
       if (!answered_.load(std::memory_order_acquire)) sleep();
@@ -170,6 +160,7 @@ class ClusterGateway final : public Gateway {
       if (!answered_.load(std::memory_order_acquire)) break;
     }
     opener_.run_ends(now);
+    if (hand_on_) hand_on_->serve([this](const std::string& session) { return owner_now(session); });
     if (now >= renew_at_) {
       renew_at_ = now + Duration{config_.lease} / 3;
       stream_.request(index_of_member(members_.self()), {.kind = ActionKind::renew_lease});
@@ -190,8 +181,16 @@ class ClusterGateway final : public Gateway {
     }
     signal_->sleep(longest, [this] {
       return answered_.load(std::memory_order_acquire) || stop_.load(std::memory_order_acquire) || opener_.has_ends() ||
+             (hand_on_ && hand_on_->waiting()) ||
              std::ranges::any_of(places_, [](const auto& place) { return !place->full && place->has_records(); });
     });
+  }
+
+  // By the last lease that was read.
+  [[nodiscard]] std::string owner_now(const std::string& session) const {
+    const auto place = std::ranges::find(places_, session, [](const auto& each) { return each->name; });
+    if (place == places_.end()) return {};
+    return (*place)->owns() ? config_.gateway : members_.name_of((*place)->state.lease_of);
   }
 
   [[nodiscard]] SessionIndex index_of_member(std::size_t member) const noexcept {
@@ -576,6 +575,7 @@ class ClusterGateway final : public Gateway {
   std::atomic<bool> answered_{false}, stop_{false};
   std::atomic<std::size_t> owned_{0};
   Opener opener_;
+  std::optional<HandOn> hand_on_;
   std::thread thread_;
 };
 

@@ -42,8 +42,16 @@ class Members {
   [[nodiscard]] bool on_lease(std::size_t member, cluster::GatewayId gateway, MonotonicTime now) {
     Member& of = members_[member];
     if (member == self_) return gateway == own_ || gateway == cluster::GatewayId{};
+    of.id = gateway;
     of.alive_until = gateway == cluster::GatewayId{} ? MonotonicTime{} : now + cluster::wait_for_lease(lease_);
     return true;
+  }
+
+  // The name of the gateway that a lease states; empty: a gateway that is not known.
+  [[nodiscard]] std::string name_of(cluster::GatewayId gateway) const {
+    if (gateway == own_) return members_[self_].name;
+    const auto found = std::ranges::find(members_, gateway, &Member::id);
+    return gateway == cluster::GatewayId{} || found == members_.end() ? std::string{} : found->name;
   }
 
   [[nodiscard]] bool is_alive(std::size_t member, MonotonicTime now) const noexcept {
@@ -88,6 +96,7 @@ class Members {
     std::string name;
     bool draining = false;
     MonotonicTime alive_until{};
+    cluster::GatewayId id{};  // but of this gateway
   };
   struct Pin {
     std::string session, gateway;

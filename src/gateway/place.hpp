@@ -27,6 +27,20 @@ enum class Stage : std::uint8_t {
   leaving,  // it logs out, or was cut; its journal is closed
 };
 
+[[nodiscard]] inline cluster::OwnerOptions owner_options(const ClusterConfig& config, const SessionSettings& settings,
+                                                         cluster::GatewayId own) {
+  cluster::OwnerOptions options{.session = cluster::session_id(replica_name(settings)), .gateway = own};
+  if (settings.journal.durability == Durability::async) options.durability = cluster::Durability::async;
+  options.lease = config.lease;
+  options.async_records_max = config.async_messages;
+  options.async_bytes_max = config.async_bytes;
+  // What one step of the poll thread records goes into one frame, up to what a server of NATS takes by default.
+  options.frame_bytes_max = std::size_t{960} * 1024;
+  options.pending_bytes_max = 2 * options.frame_bytes_max;
+  options.pending_records_max = 32768;
+  return options;
+}
+
 // A replicated session of the configuration.
 struct Place {
   Place(const SessionSettings& its_settings, const cluster::OwnerOptions& options)

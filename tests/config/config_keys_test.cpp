@@ -82,8 +82,9 @@ std::string fingerprint(const EngineConfig& e) {
   const ClusterConfig& u = e.cluster;
   out << u.servers.size() << ' ' << u.stream << ' ' << u.credentials << ' ' << u.certificate_authority << ' '
       << u.gateway << ' ' << u.gateways.size() << ' ' << u.pins.size() << ' ' << u.drain.size() << ' '
-      << u.lease.count() << ' ' << to_string(u.when_lost) << ' ' << u.lost_after.count() << ' ' << u.async_messages
-      << ' ' << u.async_bytes << '\n';
+      << to_string(u.wrong_gateway) << ' ' << u.addresses.size() << ' ' << u.hand_on_max << ' ' << u.lease.count()
+      << ' ' << to_string(u.when_lost) << ' ' << u.lost_after.count() << ' ' << u.async_messages << ' ' << u.async_bytes
+      << '\n';
   const PlacementRequest& p = e.placement;
   out << p.enabled << ' ' << p.housekeeping.to_list() << ' ' << p.housekeeping_cores << ' ' << p.share_smt << ' '
       << to_string(p.mapping) << ' ' << to_string(p.on_violation) << ' ' << p.check_interval.count() << '\n';
@@ -171,6 +172,8 @@ std::string other_value(const std::string& key, const std::string& shown) {
                           {"gateways", "[\"a\", \"b\", \"c\"]"},
                           {"pins", "[\"DESK-VENUE=a\"]"},
                           {"drain", "[\"b\"]"},
+                          {"wrong_gateway", "\"hand_on\""},
+                          {"addresses", "[\"a=10.0.0.11\", \"b=10.0.0.12\"]"},
                           {"when_lost", "\"continue\""},
                           {"replica_name", "\"DESK\""},
                           {"store", "\"journal\""},

@@ -55,6 +55,8 @@ struct Mistake {
 
 const std::string good = document({}, acceptor_keys).substr(std::string{"[engine]\n"}.size());
 
+const std::string two_gateways = "[cluster]\nservers = [\"nats://a\"]\ngateway = \"a\"\ngateways = [\"a\", \"b\"]\n";
+
 std::vector<Mistake> mistakes() {
   const auto with = [](std::string line) { return good + line + "\n"; };
   const std::string session = "[[session]]\nsender_comp_id = \"US\"\ntarget_comp_id = \"THEM\"\n";
@@ -169,6 +171,17 @@ std::vector<Mistake> mistakes() {
        "test.toml:5:8: [cluster] pins: ", "expected a session and a gateway"},
       {"[cluster]\nservers = [\"nats://a\"]\ngateway = \"a\"\ngateways = [\"a\"]\ndrain = [\"b\"]\n" + good,
        "test.toml:5:9: [cluster] drain: ", "\"b\" is not one of gateways"},
+      {two_gateways + "addresses = [\"c=10.0.0.1\"]\n" + good,
+       "test.toml:5:13: [cluster] addresses: ", "expected a gateway and its address"},
+      {two_gateways + "addresses = [\"a=10.0.0.1:9878\"]\n" + good,
+       "test.toml:5:13: [cluster] addresses: ", "expected an IP address without a port"},
+      {two_gateways + "addresses = [\"a=10.0.0.1\", \"b=10.0.0.1\"]\n" + good,
+       "test.toml:5:13: [cluster] addresses: ", "another gateway has this address"},
+      {two_gateways + "wrong_gateway = \"hand_on\"\naddresses = [\"a=10.0.0.1\"]\n" + good,
+       "test.toml:6:13: [cluster] addresses: ", "write \"b=ADDRESS\" there"},
+      {two_gateways + "wrong_gateway = \"hand_on\"\naddresses = [\"a=10.0.0.1\", \"b=10.0.0.2\"]\n" + session +
+           "listen = \"127.0.0.1:0\"\ndurability = \"replicated\"\nstore_directory = \"store\"\n",
+       "test.toml:10:10: [session] listen: ", "needs a port, the same on all gateways"},
       {with("durability = \"replicated\""),
        "test.toml:6:14: [session] durability: ", "write servers in a section [cluster]"},
       {with("store = \"memory\"\ndurability = \"async\""),

@@ -55,7 +55,10 @@ TEST(Metrics, every_counter_reaches_the_page) {
   add_log(page, "messages", log);
   const auto log_thread = numbered<LogThreadCounters>(700);
   add_log_thread(page, "L", log_thread);
+  const auto hand_on = numbered<HandOnCounters>(800);
+  add_hand_on(page, "G", hand_on);
   const std::string text = page.text();
+  expect_samples(text, hand_on, "gateway=\"G\"");
   expect_samples(text, figures.loop, "thread=\"T\"");
   expect_samples(text, figures.transport, "thread=\"T\"");
   expect_samples(text, *figures.tls, "thread=\"T\"");
@@ -220,6 +223,7 @@ TEST(Metrics, the_documentation_has_every_row) {
   table.add_rows(helper_histogram_rows, "thread");
   table.add_counters<DeferredLogCounters>("log");
   table.add_counters<LogThreadCounters>("thread");
+  table.add_counters<HandOnCounters>("gateway");
   test::expect_table_in("docs/metrics.md", table.text());
 }
 

@@ -47,6 +47,17 @@ TEST(Members, gateway_that_ends_its_lease_is_not_alive) {
   EXPECT_EQ(owner_of(members, session_of("b"), start + 1s), "a");
 }
 
+TEST(Members, lease_of_a_session_names_the_gateway_that_has_renewed_its_own) {
+  Members members{two_gateways(), GatewayId{1}};
+  EXPECT_EQ(members.name_of(GatewayId{2}), "") << "nothing was heard of b";
+  ASSERT_TRUE(members.on_lease(1, GatewayId{2}, start));
+  EXPECT_EQ(members.name_of(GatewayId{2}), "b");
+  EXPECT_EQ(members.name_of(GatewayId{1}), "a");
+  EXPECT_EQ(members.name_of(GatewayId{}), "") << "no gateway has the session";
+  ASSERT_TRUE(members.on_lease(1, GatewayId{3}, start));
+  EXPECT_EQ(members.name_of(GatewayId{2}), "") << "b was started again";
+}
+
 TEST(Members, gateway_is_next_where_the_loss_of_another_one_makes_it_the_owner) {
   ClusterConfig config = two_gateways();
   config.gateways.push_back("c");

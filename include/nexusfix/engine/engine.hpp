@@ -24,6 +24,7 @@
 
 namespace nfx {
 
+class HandOnQueue;
 class MetricsPage;
 class TlsContext;
 struct PlacementPlan;
@@ -156,6 +157,10 @@ class Engine {
   [[nodiscard]] std::vector<std::string> reload_tls();
   // Has reload_tls() reload this too, as long as it exists. `name` is for what cannot be loaded.
   void reload_with_sessions(const std::string& name, const std::weak_ptr<TlsContext>& context);
+
+  // For the gateway of a cluster: connections whose session another gateway owns, with [cluster] wrong_gateway =
+  // "hand_on".
+  [[nodiscard]] HandOnQueue& hand_on_queue() noexcept;
 
   [[nodiscard]] const EngineConfig& config() const noexcept;
   // The sum of all poll threads, from any thread, while they run or afterwards. Each number is exact; they are not of

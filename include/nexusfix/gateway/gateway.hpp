@@ -6,9 +6,9 @@
 //   auto gateway = nfx::make_gateway(engine, lines);  // programs with an Engine of their own
 //
 // Thread: made after Engine::start() and destroyed by the owner, once Engine::run() has returned and while the engine
-// exists; it has two threads, on the housekeeping CPUs. Cost: none for sessions that are not replicated. Bounds: each
-// session's ring, and one frame in flight. Errors: ConfigError and NatsError at start, naming what to fix; afterwards
-// lines in the log.
+// exists; it has two threads, on the housekeeping CPUs, and one more where it hands connections on. Cost: none for
+// sessions that are not replicated. Bounds: each session's ring, and one frame in flight. Errors: ConfigError and
+// NatsError at start, naming what to fix; afterwards lines in the log.
 #pragma once
 
 #include <memory>
