@@ -39,16 +39,12 @@ class Reader final : public JsonReader {
   JsonError read_slowly(const JsonBytes& bytes, JsonMessage& out) noexcept override {
     fields_.clear();
     if (bytes.size > limits_.message_size) return refuse(JsonError::too_large, out);
-    const char* data = bytes.data;
-    std::size_t capacity = bytes.capacity;
-    if (capacity < bytes.size + json_padding) {
-      if (bytes.size != 0) std::memcpy(copy_.data(), bytes.data, bytes.size);
-      data = copy_.data();
-      capacity = copy_.size();
-    }
+    // With wrong JSON, what simdjson reports depends on the bytes after it, which are not the same live and replayed.
+    if (bytes.size != 0) std::memcpy(copy_.data(), bytes.data, bytes.size);
+    std::memset(copy_.data() + bytes.size, 0, json_padding);
     ondemand::document document;
     ondemand::object object;
-    if (parser_.iterate(simdjson::padded_string_view(data, bytes.size, capacity)).get(document) ||
+    if (parser_.iterate(simdjson::padded_string_view(copy_.data(), bytes.size, copy_.size())).get(document) ||
         document.get_object().get(object)) {
       return refuse(JsonError::not_json, out);
     }

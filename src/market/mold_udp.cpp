@@ -66,7 +66,8 @@ MoldArbiter::Taken MoldArbiter::take(MoldLine line, std::span<const std::byte> b
     return Taken::ignored;
   }
   const MoldHeader header = MoldHeader::read(bytes.first<mold_header_size>());
-  if (header.sequence > max_sequence) {
+  const std::uint64_t count = has_messages(header.count) ? header.count : 0;
+  if (header.sequence > max_sequence - count) {
     ++counters_.malformed;
     return Taken::ignored;
   }
@@ -83,7 +84,7 @@ MoldArbiter::Taken MoldArbiter::take(MoldLine line, std::span<const std::byte> b
     return began ? Taken::session_began : Taken::ignored;
   }
   MoldLineStatus& status = lines_[place(line)];
-  const std::uint64_t end = header.sequence + (has_messages(header.count) ? header.count : 0);
+  const std::uint64_t end = header.sequence + count;
   status = {status.packets + 1, status.first, std::max(status.end, end), now};
   end_ = std::max(end_, end);
   if (header.count == mold_end_of_session) end_announced_ = true;

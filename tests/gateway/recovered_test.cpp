@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class RecoveredSession : public testing::Test {
+class RecoveredSession : public ::testing::Test {
  protected:
   RecoveredSession() {
     std::string name = (fs::temp_directory_path() / "nfx-recovered-XXXXXX").string();

@@ -14,7 +14,7 @@ using cluster::EventKind;
 using cluster::OwnerState;
 
 // An owner without a stream: nothing that it publishes is answered.
-class Tail : public testing::Test {
+class Tail : public ::testing::Test {
  protected:
   Tail() : owner_({.session = cluster::SessionId{1}, .gateway = cluster::GatewayId{1}, .pending_records_max = 3}) {
     owner_.phase = cluster::Phase::owning;

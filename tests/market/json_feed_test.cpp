@@ -172,6 +172,18 @@ TEST_F(JsonTest, what_is_wrong_with_a_message_is_named) {
   EXPECT_EQ(reader->read(std::string_view{std::string(5000, ' ') + "{}"}, out), JsonError::too_large);
 }
 
+// What follows a message in its buffer, such as the one before it, is another one when it is replayed.
+TEST_F(JsonTest, bytes_after_a_wrong_message_do_not_matter) {
+  const std::string text =
+      R"({"lastUpdateId":158,"bids":[["4.00000000","431.00000000"]],"asks":[K"4.00000200","12.00000000"]]})";
+  for (const char after : {'}', ']', ' ', '0', '"', '\0'}) {
+    const std::string padded = text + std::string(json_padding, after);
+    JsonMessage out;
+    EXPECT_EQ(reader->read({padded.data(), text.size(), padded.size()}, out), JsonError::wrong_type) << after;
+    EXPECT_EQ(reader->read(std::string_view{text}, out), JsonError::wrong_type) << after;
+  }
+}
+
 TEST_F(JsonTest, padded_bytes_are_read_where_they_are) {
   std::string text = R"({ "u":1,"s":"BNBUSDT","b":"1","B":"1","a":"2","A":"1"})";
   const std::size_t size = text.size();

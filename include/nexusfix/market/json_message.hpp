@@ -19,8 +19,7 @@
 
 namespace nfx::market {
 
-// Bytes of a message and how many may be read from their beginning: with json_padding more than the message nothing is
-// copied.
+// Bytes of a message and how many may be read from their beginning: json_padding more than the message is faster.
 struct JsonBytes {
   const char* data = nullptr;
   std::size_t size = 0;
