@@ -97,7 +97,7 @@ void NatsStream::check_audit(std::vector<CheckLine>& lines) {
   try {
     info = connection_->ask("$JS.API.STREAM.INFO." + stream, nullptr);
   } catch (const NatsTimeout&) {
-    return lines.push_back({true, "stream " + stream + " was not checked: this user may not ask for it"});
+    return lines.push_back({true, "stream " + stream + " was not checked: this user may not request its state"});
   }
   if (!object_in(info, "error").empty()) return;
   const Json mirror = object_in(info, "mirror");
@@ -108,7 +108,7 @@ void NatsStream::check_audit(std::vector<CheckLine>& lines) {
   const std::string error = text_in(object_in(mirror, "error"), "description");
   const bool good = error.empty() && silent < silent_most;
   lines.push_back(
-      {good, "stream " + stream + " is a copy for an audit, " + std::to_string(lag) + " frames behind" +
+      {good, "stream " + stream + " is a copy for an audit, and lacks " + std::to_string(lag) + " frames" +
                  (!error.empty() ? ": " + error
                   : good         ? ""
                                  : ", and has not heard of the stream for " + std::to_string(silent / 1'000'000'000) +

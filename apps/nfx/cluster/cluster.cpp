@@ -121,7 +121,7 @@ std::vector<cli::Option> options_of(InitOptions& options) {
                   .range = cli::Range{1, 3600}});
   list.push_back({.names = "--audit-days",
                   .target = &options.audit_days,
-                  .help = "Also a copy of all frames for an audit, the stream NAME_AUDIT, which has each for so long",
+                  .help = "Also a copy of all frames for an audit, the stream NAME_AUDIT: each is there until this age",
                   .value = "DAYS",
                   .range = cli::Range{0, 36500}});
   list.push_back({.names = "--audit-bytes",

@@ -18,7 +18,7 @@
 namespace nfx::app::market {
 
 enum class Decompress : std::uint8_t {
-  ahead,      // on a thread of its own, where the file is no pipe: a pipe may never end
+  ahead,      // on a thread of its own, but of a pipe, which may never end, in next()
   by_caller,  // in next()
 };
 

@@ -1,4 +1,4 @@
-// Decompressing a day takes as long as its books do; with two processors both are done at once.
+// Decompressing a day takes as long as its books do; with two processors they are done simultaneously.
 #include "market/read_ahead.hpp"
 
 #include <pthread.h>

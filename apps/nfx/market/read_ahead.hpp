@@ -19,8 +19,8 @@ namespace nfx::app::market {
 
 class ReadAhead {
  public:
-  // `read` writes the next bytes and returns how many there are; 0 at the end. It must not wait for anybody who waits
-  // for the destructor.
+  // `read` writes the next bytes and returns how many there are; 0 at the end. It must not wait for a
+  // thread that waits for the destructor.
   ReadAhead(std::function<std::size_t(std::span<std::byte>)> read, std::size_t chunk_size);
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
