@@ -151,8 +151,8 @@ void check_syncs(const Keeping& keeping, const JournalCounters& counters, std::u
   }
 }
 
-// On a busy host the kernel delivers late, and a burst fills its buffer for a moment. Then epoll watches the socket until
-// there is space.
+// On a busy host the kernel delivers late, and a burst fills its buffer for a moment. Then epoll watches the socket
+// until there is space.
 constexpr CallSet full_socket{Call::epoll_ctl};
 void check_full_sockets(const TrapCounts& counts) {
   check(counts.calls.of(Call::epoll_ctl) <= 2 + counts.calls.of(Call::send) / 100,

@@ -69,7 +69,6 @@ class InterruptedDisk final : public ForwardingDisk {
   }
 };
 
-
 std::string text(std::uint64_t number) {
   return "message " + std::to_string(number) + std::string(100 + number * 37 % 900, 'x');
 }

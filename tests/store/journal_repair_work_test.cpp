@@ -22,7 +22,6 @@ using test::MemoryDisk;
 using test::session_name;
 namespace fs = std::filesystem;
 
-
 // Counts what is read, written and synced.
 class CountingDisk final : public ForwardingDisk {
  public:

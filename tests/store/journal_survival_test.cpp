@@ -19,7 +19,6 @@ using namespace std::chrono_literals;
 using test::MemoryDisk;
 using test::session_name;
 
-
 JournalOptions small_options(Durability durability) {
   JournalOptions options;
   options.directory = "/store";
