@@ -394,9 +394,18 @@ void take_frame(OwnerState& s, StreamSeq sequence, const FrameView& frame, Actio
   s.outbound_limit = frame.header.outbound_limit;
 }
 
+// Only another owner's frame follows the epoch of a gateway that has not read it yet. The epoch itself is not returned
+// by a server that has a hole, or any more: it was removed when that owner had reset the sequence numbers.
+void on_frame_after_end(OwnerState& s, std::string_view bytes, MonotonicTime now, Actions& out) noexcept {
+  FrameView frame;
+  const bool is_frame = decode_frame(bytes, frame) == FrameError::none && frame.header.session == s.options.session;
+  is_frame ? stop(s, StopReason::fenced, out) : try_again_later(s, now, out);
+}
+
 void on_replayed(OwnerState& s, StreamSeq sequence, std::string_view bytes, MonotonicTime now, Actions& out) noexcept {
   const StreamSeq end = s.flight.expected;
-  if (sequence <= s.last || sequence > end) return try_again_later(s, now, out);
+  if (sequence <= s.last) return try_again_later(s, now, out);
+  if (sequence > end) return on_frame_after_end(s, bytes, now, out);
   FrameView frame;
   if (decode_frame(bytes, frame) != FrameError::none) return stop(s, StopReason::corrupt, out);
   switch (fit_of(s, frame)) {

@@ -65,6 +65,61 @@ TEST(Candidate, follows_past_frames_that_were_purged_before_a_reset) {
   become_owner(of.candidate, of.stream);
 }
 
+TEST(Candidate, that_reads_frames_while_they_are_removed_continues_with_the_reset) {
+  Followed of;
+  of.store("read before");
+  of.store("removed");
+  of.candidate.give(EventKind::follow);
+  of.candidate.serve_one(of.stream);
+  of.owner.append(RecordKind::reset, 0);
+  of.owner.append(RecordKind::outbound, 1, "logon");
+  of.owner.serve_all(of.stream);
+  of.stream.entries.erase(of.stream.entries.begin(), of.stream.entries.end() - 2);
+  of.candidate.serve_all(of.stream);
+  EXPECT_EQ(of.candidate.state.phase, Phase::idle);
+  EXPECT_EQ(of.candidate.state.counters, (Counters{.inbound = SeqNum{1}, .outbound = SeqNum{2}}));
+  become_owner(of.candidate, of.stream);
+}
+
+TEST(Candidate, whose_frames_are_removed_during_its_takeover_becomes_the_owner) {
+  Followed of;
+  of.owner.append(RecordKind::reset, 0);
+  of.owner.serve_all(of.stream);
+  TestOwner candidate{options_of(3)};
+  candidate.give(EventKind::want);
+  for (int i = 0; i < 3; ++i) candidate.serve_one(of.stream);  // the last frame, its epoch, the first frame
+  EXPECT_EQ(candidate.recovered.size(), 1U);
+  of.stream.entries.erase(of.stream.entries.begin(), of.stream.entries.end() - 2);
+  candidate.serve_all(of.stream);
+  EXPECT_TRUE(candidate.owns);
+  EXPECT_EQ(candidate.recovered.size(), 3U);
+  EXPECT_EQ(candidate.state.counters, Counters{});
+}
+
+TEST(Candidate, whose_epoch_was_removed_after_a_reset_of_the_next_owner_is_fenced) {
+  Followed of;
+  of.candidate.give(EventKind::want);
+  for (int i = 0; i < 2; ++i) of.candidate.serve_one(of.stream);  // the last frame, its epoch
+  TestOwner successor{options_of(3)};
+  become_owner(successor, of.stream);
+  successor.append(RecordKind::reset, 0);
+  successor.serve_all(of.stream);
+  of.stream.entries.erase(of.stream.entries.begin(), of.stream.entries.end() - 1);
+  of.candidate.serve_all(of.stream);
+  EXPECT_EQ(of.candidate.stopped, StopReason::fenced);
+  EXPECT_TRUE(of.candidate.others.empty() || of.candidate.others.back().kind != ActionKind::drop_lease)
+      << "the lease is the next owner's";
+}
+
+TEST(Candidate, does_not_begin_after_frames_that_a_server_does_not_return) {
+  Followed of;
+  of.stream.entries.erase(of.stream.entries.begin());
+  TestOwner candidate{options_of(3)};
+  candidate.give(EventKind::follow);
+  candidate.serve_all(of.stream);
+  EXPECT_TRUE(candidate.recovered.empty()) << "its first frame is not number 1, and does not begin with a reset";
+}
+
 TEST(Candidate, that_followed_a_stream_which_was_made_anew_begins_again) {
   Followed of;
   of.stream = {};

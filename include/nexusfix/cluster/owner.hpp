@@ -12,7 +12,8 @@
 //   2. One frame is in flight. Without an answer the identical frame is published again; when it is refused, the frame
 //      that follows the expected one is read: the identical one was stored, any other one is another owner's.
 //      No two frames of one gateway are the same bytes: a claim counts the attempts, later frames have its epoch.
-//   3. An owner starts after its own epoch frame was stored and all frames up to it were read, without a gap.
+//   3. An owner starts after its own epoch frame was stored and all frames up to it were read, without a gap; but those
+//   before a frame that begins with a reset may be missing, because an operator may have removed them.
 //   4. Records of a group are in one frame where it takes them, and otherwise a frame ends with a record `inbound`
 //   where it
 //      can: an answer without the message that it answers would be made again by the next owner.
